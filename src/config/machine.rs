@@ -1,0 +1,164 @@
+//! A machine file as a typed specification: plain numbers in base units, already checked.
+
+use crate::model::units::{Bandwidth, Duration, Frequency, Size};
+
+/// A whole machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineSpec {
+    pub name: String,
+    /// Name or path of the protocol table of every node that does not name its own.
+    pub protocol: String,
+    /// Whether bytes are kept (protocol scenarios) or only masks (performance runs).
+    pub values: bool,
+    pub gpu: Option<GpuSpec>,
+    pub host: HostSpec,
+    pub network: NetworkSpec,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct GpuSpec {
+    /// 1 to 8.
+    pub count: u32,
+    /// Core clock; its cycles are the ones that people are shown.
+    pub clock: Frequency,
+    pub cu: CuSpec,
+    pub l1: CacheSpec,
+    pub l2: L2Spec,
+    pub memory: GpuMemorySpec,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CuSpec {
+    pub count: u32,
+    /// Warp (wavefront) slots in a compute unit.
+    pub wavefronts: u32,
+    /// Lanes that issue in one cycle (SIMD width); a wavefront of 64 on 16 lanes takes 4 cycles to issue.
+    pub lanes: u32,
+    /// Threads in a wavefront, 1 to 64.
+    pub wavefront_size: u32,
+    /// Memory instructions that a warp may have in flight.
+    pub outstanding: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CacheSpec {
+    pub size: Size,
+    pub ways: u32,
+    /// Block size in bytes, a power of two.
+    pub line: u32,
+    /// Lookup, in cycles of the clock of its device.
+    pub latency: u32,
+    pub mshrs: u32,
+    /// Its own table, if it differs from the machine's.
+    pub protocol: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct L2Spec {
+    pub slices: u32,
+    /// Each slice.
+    pub cache: CacheSpec,
+    /// Addresses are dealt over the slices (and memory partitions) in pieces of this many bytes.
+    pub interleave: u32,
+    /// Crossbar between L1s and slices: one-way latency in core cycles.
+    pub crossbar_latency: u32,
+    /// Bytes per core cycle of each crossbar port; 0 for an ideal one (Table III: "L1-L2 Interconnect: Ideal").
+    pub crossbar_width: u32,
+}
+
+/// What stands behind a GPU's L2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GpuHome {
+    /// A stacked memory directory: GPU memory caches host memory (UMH).
+    Smd,
+    /// Nothing: the L2 goes straight to host memory.
+    Host,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct GpuMemorySpec {
+    pub home: GpuHome,
+    /// Capacity of one stack; one per L2 slice.
+    pub size: Size,
+    pub ways: u32,
+    /// Bytes, 64 to 16384, a power of two.
+    pub secondary_block: u32,
+    /// Bytes that one bit of a byte mask stands for: 1, 2, 4 or 8.
+    pub mask_bytes: u32,
+    /// SMD lookup in core cycles.
+    pub latency: u32,
+    pub mshrs: u32,
+    pub dram: DramSpec,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct DramSpec {
+    pub banks: u32,
+    /// Row buffer in bytes.
+    pub row: u32,
+    /// Column access (row already open).
+    pub cas: Duration,
+    /// Opening a row.
+    pub activate: Duration,
+    /// Closing a row.
+    pub precharge: Duration,
+    pub bandwidth: Bandwidth,
+    /// Every access closes the row and opens its own (UMH, section 5.4: an SMD request).
+    pub always_reopen: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostSpec {
+    pub cores: u32,
+    pub clock: Frequency,
+    /// Memory instructions that a core may have in flight.
+    pub outstanding: u32,
+    pub l1: CacheSpec,
+    /// Shared last-level cache; without it the cores' L1s stand below the HMDs.
+    pub llc: Option<CacheSpec>,
+    pub hmds: u32,
+    /// Addresses are dealt over the HMDs in pieces of this many bytes.
+    pub interleave: u32,
+    /// Directory block of an HMD in bytes.
+    pub block: u32,
+    /// HMD lookup.
+    pub latency: Duration,
+    /// Wire from core L1 to LLC and from LLC to HMD, one way.
+    pub hop: Duration,
+    pub memory: Size,
+    pub dram: DramSpec,
+    /// GPUs that own a block hand it to each other (UMH, Fig. 5 b-2).
+    pub peer_transfer: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NetworkKind {
+    Pcie,
+    Nvlink,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topology {
+    /// All GPUs and the host share one medium in each direction.
+    Shared,
+    /// Each GPU has its own link to the host, and one to each other GPU for peer transfers.
+    PointToPoint,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkSpec {
+    pub kind: NetworkKind,
+    pub topology: Topology,
+    /// Of one direction of one link, all lanes.
+    pub bandwidth: Bandwidth,
+    /// Lanes per direction.
+    pub lanes: u32,
+    /// One way.
+    pub latency: Duration,
+    /// Bytes of a message without its data.
+    pub header: u32,
+    /// 3 (request, probe, reply) or 1 (all folded together).
+    pub virtual_networks: u32,
+    /// Messages that a receiver can buffer, per sender and virtual network.
+    pub buffers: u32,
+}

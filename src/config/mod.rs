@@ -1,0 +1,3 @@
+//! Machine and protocol files as typed specifications.
+
+pub mod machine;

@@ -1,0 +1,94 @@
+//! What a warp or a core asks of its first-level cache.
+
+use smallvec::SmallVec;
+
+use super::address::Range;
+
+/// The kind of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessKind {
+    Load,
+    /// A coherent (exclusive) store. Of zero bytes it is the exclusive access request of dynamic
+    /// synchronisation (UMH, section 4.2.1).
+    Store,
+    /// A non-coherent store.
+    NStore,
+    /// A coherent read-modify-write; returns the old value.
+    Atomic(AtomicOp),
+}
+
+/// What an atomic does to the value that it finds (little-endian, as wide as the access).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AtomicOp {
+    Add,
+    Exchange,
+    Max,
+    /// Stores the operand if the old value is zero.
+    CompareZeroSwap,
+}
+
+impl AccessKind {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::NStore => "n-store",
+            Self::Atomic(AtomicOp::Add) => "atomic-add",
+            Self::Atomic(AtomicOp::Exchange) => "atomic-exchange",
+            Self::Atomic(AtomicOp::Max) => "atomic-max",
+            Self::Atomic(AtomicOp::CompareZeroSwap) => "atomic-compare-zero-swap",
+        }
+    }
+
+    #[must_use]
+    pub fn writes(self) -> bool {
+        self != Self::Load
+    }
+}
+
+/// Bytes of an access, inline up to eight.
+pub type Bytes = SmallVec<[u8; 8]>;
+
+/// One access to one block.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    pub kind: AccessKind,
+    pub range: Range,
+    /// What a store writes or an atomic operates with; as long as the range, or empty with values off.
+    pub bytes: Bytes,
+}
+
+impl AtomicOp {
+    /// The new value from `old` and `operand`, both little-endian and of one width up to eight bytes.
+    #[must_use]
+    pub fn apply(self, old: &[u8], operand: &[u8]) -> Bytes {
+        let number =
+            |bytes: &[u8]| bytes.iter().take(8).rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
+        let (a, b) = (number(old), number(operand));
+        let new = match self {
+            Self::Add => a.wrapping_add(b),
+            Self::Exchange => b,
+            Self::Max => a.max(b),
+            Self::CompareZeroSwap => {
+                if a == 0 {
+                    b
+                } else {
+                    a
+                }
+            }
+        };
+        new.to_le_bytes().into_iter().take(old.len()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_atomic_add_wraps_at_its_width() {
+        assert_eq!(AtomicOp::Add.apply(&[255], &[2])[..], [1]);
+        assert_eq!(AtomicOp::Add.apply(&[255, 0], &[2, 0])[..], [1, 1]);
+    }
+}

@@ -1,0 +1,123 @@
+//! A small bit set of fixed length, held inline up to 64 bits.
+
+use smallvec::{SmallVec, smallvec};
+
+/// Bits numbered from 0; bits past the length read as clear.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Bits {
+    len: u32,
+    words: SmallVec<[u64; 1]>,
+}
+
+impl Bits {
+    /// `len` clear bits.
+    #[must_use]
+    pub fn new(len: u32) -> Self {
+        Self { len, words: smallvec![0; len.div_ceil(64) as usize] }
+    }
+
+    /// `len` set bits.
+    #[must_use]
+    pub fn full(len: u32) -> Self {
+        let mut bits = Self::new(len);
+        bits.set_range(0, len, true);
+        bits
+    }
+
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
+    #[must_use]
+    pub fn any(&self) -> bool {
+        !self.is_empty()
+    }
+
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.words.iter().map(|word| word.count_ones()).sum()
+    }
+
+    #[must_use]
+    pub fn get(&self, bit: u32) -> bool {
+        self.words.get(bit as usize / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
+    }
+
+    /// Sets or clears one bit; a bit past the length is ignored.
+    pub fn set(&mut self, bit: u32, value: bool) {
+        if bit >= self.len {
+            return;
+        }
+        if let Some(word) = self.words.get_mut(bit as usize / 64) {
+            let one = 1u64 << (bit % 64);
+            if value { *word |= one } else { *word &= !one }
+        }
+    }
+
+    /// Sets or clears the bits `[from, to)`.
+    pub fn set_range(&mut self, from: u32, to: u32, value: bool) {
+        let to = to.min(self.len);
+        let mut bit = from;
+        while bit < to {
+            let high = to.min((bit / 64 + 1) * 64);
+            let width = high - bit;
+            let ones = if width == 64 { u64::MAX } else { ((1u64 << width) - 1) << (bit % 64) };
+            if let Some(word) = self.words.get_mut(bit as usize / 64) {
+                if value { *word |= ones } else { *word &= !ones }
+            }
+            bit = high;
+        }
+    }
+
+    /// Whether any of the bits `[from, to)` is set.
+    #[must_use]
+    pub fn any_in(&self, from: u32, to: u32) -> bool {
+        (from..to.min(self.len)).any(|bit| self.get(bit))
+    }
+
+    pub fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// Adds the bits of `other`.
+    pub fn union(&mut self, other: &Self) {
+        for (word, more) in self.words.iter_mut().zip(&other.words) {
+            *word |= more;
+        }
+    }
+
+    /// The set bits, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.words.iter().enumerate().flat_map(|(index, &word)| {
+            std::iter::successors((word != 0).then_some(word), |rest| {
+                let next = rest & (rest - 1);
+                (next != 0).then_some(next)
+            })
+            .map(move |rest| index as u32 * 64 + rest.trailing_zeros())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_cross_words() {
+        let mut bits = Bits::new(200);
+        bits.set_range(60, 130, true);
+        assert_eq!(bits.count(), 70);
+        assert_eq!(bits.iter().next(), Some(60));
+        assert_eq!(bits.iter().last(), Some(129));
+        bits.set_range(61, 129, false);
+        assert_eq!(bits.iter().collect::<Vec<_>>(), [60, 129]);
+        bits.set(500, true);
+        assert_eq!(bits.count(), 2);
+    }
+}

@@ -1,0 +1,126 @@
+//! The components of a machine and the paths that name them (`gpu0.cu1.l1`, `host.hmd0`, `link.gpu0.out`).
+
+use std::fmt;
+
+/// Index of a component in its machine's [`Components`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ComponentId(pub u32);
+
+impl ComponentId {
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a component is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ComponentKind {
+    /// A compute unit (streaming multiprocessor).
+    Cu,
+    /// A CPU core.
+    Core,
+    /// A first-level cache of a compute unit or core.
+    L1,
+    /// A slice of a GPU's second-level cache.
+    L2,
+    /// The CPU's last-level cache.
+    Llc,
+    /// A stacked memory directory with its stacked DRAM.
+    Smd,
+    /// A host memory directory with its DDR memory.
+    Hmd,
+    /// One direction of a link.
+    Link,
+}
+
+impl ComponentKind {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cu => "cu",
+            Self::Core => "core",
+            Self::L1 => "l1",
+            Self::L2 => "l2",
+            Self::Llc => "llc",
+            Self::Smd => "smd",
+            Self::Hmd => "hmd",
+            Self::Link => "link",
+        }
+    }
+
+    /// Whether it holds blocks with a coherence state or a directory.
+    #[must_use]
+    pub fn is_node(self) -> bool {
+        matches!(self, Self::L1 | Self::L2 | Self::Llc | Self::Smd | Self::Hmd)
+    }
+}
+
+/// One component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    pub path: String,
+    pub kind: ComponentKind,
+    /// The parent in the memory hierarchy, if it is fixed (an L1's parent may depend on the address).
+    pub parents: Vec<ComponentId>,
+}
+
+/// All components of a machine, in the order of their ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Components {
+    list: Vec<Component>,
+}
+
+impl Components {
+    /// Adds a component and returns its id.
+    pub fn add(&mut self, path: impl Into<String>, kind: ComponentKind) -> ComponentId {
+        let id = ComponentId(self.list.len() as u32);
+        self.list.push(Component { path: path.into(), kind, parents: Vec::new() });
+        id
+    }
+
+    /// Records `parent` as a parent of `child`.
+    pub fn connect(&mut self, child: ComponentId, parent: ComponentId) {
+        if let Some(component) = self.list.get_mut(child.index())
+            && !component.parents.contains(&parent)
+        {
+            component.parents.push(parent);
+        }
+    }
+
+    #[must_use]
+    pub fn get(&self, id: ComponentId) -> Option<&Component> {
+        self.list.get(id.index())
+    }
+
+    /// The path of `id`, or `?` for an id of another machine.
+    #[must_use]
+    pub fn path(&self, id: ComponentId) -> &str {
+        self.get(id).map_or("?", |component| component.path.as_str())
+    }
+
+    #[must_use]
+    pub fn find(&self, path: &str) -> Option<ComponentId> {
+        self.iter().find(|(_, component)| component.path == path).map(|(id, _)| id)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (ComponentId, &Component)> {
+        self.list.iter().enumerate().map(|(index, component)| (ComponentId(index as u32), component))
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
+impl fmt::Display for Component {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)
+    }
+}

@@ -1,0 +1,276 @@
+//! Inspection reads what is: the views that a machine gives of its parts, and the trait that asks for them.
+
+use std::sync::Arc;
+
+use super::access::{AccessKind, Bytes};
+use super::address::{Address, Range};
+use super::bits::Bits;
+use super::component::{ComponentId, Components};
+use super::message::{MessageKind, Network, TxnNumber};
+use super::state::{Action, State};
+use super::time::{EventNumber, Tick, TimeBase};
+
+/// What a warp does or waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WarpState {
+    /// No work has been dealt to this slot.
+    #[default]
+    None,
+    Ready,
+    /// Computing between two accesses.
+    Running,
+    /// Waits for memory.
+    Memory,
+    /// Waits for a free MSHR in its L1.
+    MshrFull,
+    /// Waits for room towards its L1's parent.
+    LinkFull,
+    /// Waits at a barrier of its block.
+    Barrier,
+    /// Waits for its earlier accesses at a fence.
+    Fence,
+    Done,
+}
+
+impl WarpState {
+    pub const ALL: [Self; 9] = [
+        Self::None,
+        Self::Ready,
+        Self::Running,
+        Self::Memory,
+        Self::MshrFull,
+        Self::LinkFull,
+        Self::Barrier,
+        Self::Fence,
+        Self::Done,
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Ready => "ready",
+            Self::Running => "running",
+            Self::Memory => "memory",
+            Self::MshrFull => "mshr-full",
+            Self::LinkFull => "link-full",
+            Self::Barrier => "barrier",
+            Self::Fence => "fence",
+            Self::Done => "done",
+        }
+    }
+
+    /// The letter that stands for it in the warp pane.
+    #[must_use]
+    pub fn letter(self) -> char {
+        match self {
+            Self::None => '.',
+            Self::Ready => 'r',
+            Self::Running => 'x',
+            Self::Memory => 'm',
+            Self::MshrFull => 's',
+            Self::LinkFull => 'q',
+            Self::Barrier => 'b',
+            Self::Fence => 'f',
+            Self::Done => 'd',
+        }
+    }
+}
+
+/// A block at one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockView {
+    pub node: ComponentId,
+    pub range: Range,
+    /// `None` where the node keeps no state (an HMD: memory is behind it).
+    pub state: Option<State>,
+    /// The state it waits for, shown as `S>M`.
+    pub target: Option<State>,
+    /// What it is busy with, for people ("waits for host.hmd0", "asks gpu0.l2.0", "evicting").
+    pub doing: Option<String>,
+    /// Since when.
+    pub since: Option<Tick>,
+    /// Directory entries of its units (the children's blocks), ascending; only units somebody holds.
+    pub units: Vec<UnitView>,
+    /// Number of units in the block.
+    pub unit_count: u32,
+    /// Dirty bits, one per `granule` bytes.
+    pub dirty: Option<Bits>,
+    pub granule: u32,
+    /// The bytes, if values are kept.
+    pub bytes: Option<Arc<[u8]>>,
+    /// Set and way, where the node has them.
+    pub place: Option<(u32, u32)>,
+}
+
+/// The directory entry of one unit of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitView {
+    pub range: Range,
+    pub owner: Option<ComponentId>,
+    pub sharers: Vec<ComponentId>,
+    /// A transaction is being served on it.
+    pub busy: bool,
+}
+
+/// An entry of a miss status holding register file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MshrEntryView {
+    pub range: Range,
+    pub txn: Option<TxnNumber>,
+    /// When the entry was taken.
+    pub since: Tick,
+    /// What it waits for, for people.
+    pub waits_for: String,
+    /// Accesses and requests gathered in it.
+    pub merged: u32,
+}
+
+/// The MSHRs of one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MshrView {
+    pub node: ComponentId,
+    pub used: u32,
+    /// `None` if unlimited.
+    pub capacity: Option<u32>,
+    /// Most ever in use.
+    pub high_water: u32,
+    pub entries: Vec<MshrEntryView>,
+}
+
+/// A packet on a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PacketView {
+    pub kind: MessageKind,
+    pub from: ComponentId,
+    pub to: ComponentId,
+    pub range: Range,
+    pub txn: Option<TxnNumber>,
+    pub size: u32,
+    pub has_data: bool,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkView {
+    pub link: ComponentId,
+    /// The component or group at the sending end and at the receiving end, as paths.
+    pub ends: (String, String),
+    pub lanes: u32,
+    /// Bytes per second.
+    pub bandwidth: u64,
+    /// Share of time busy since the start, 0 to 1.
+    pub utilisation: f64,
+    /// Share of time busy in each of the last samples, oldest first, 0 to 1.
+    pub history: Vec<f32>,
+    /// Cycles in one sample.
+    pub sample_cycles: u64,
+    pub bytes: u64,
+    /// Messages waiting to be sent, per virtual network.
+    pub queued: Vec<(Network, u32)>,
+    /// Messages waiting in the receivers' buffers and their capacity, per virtual network.
+    pub buffered: Vec<(Network, u32, u32)>,
+    pub in_flight: Vec<PacketView>,
+}
+
+/// One warp of a compute unit, or a CPU core's program (one warp of one lane).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WarpView {
+    pub state: WarpState,
+    /// Since when it is in that state.
+    pub since: Tick,
+    /// Work it belongs to: kernel or script name, block, warp in block.
+    pub work: Option<String>,
+    /// Its current instruction, for people ("n-store 0x1004 := 09 00 00 00").
+    pub instruction: Option<String>,
+    /// The accesses it waits for.
+    pub waits: Vec<TxnNumber>,
+    /// Instructions done.
+    pub done: u64,
+}
+
+/// The warps of one compute unit or core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentView {
+    pub agent: ComponentId,
+    pub warps: Vec<WarpView>,
+}
+
+/// A transaction in flight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransactionView {
+    pub number: TxnNumber,
+    pub agent: ComponentId,
+    pub warp: u32,
+    pub kind: AccessKind,
+    pub range: Range,
+    pub bytes: Bytes,
+    pub issued: Tick,
+    pub issued_at: EventNumber,
+    /// Where it is, for people, outermost last ("gpu0.cu0.l1 waits for gpu0.l2.0" ...).
+    pub chain: Vec<WaitLink>,
+}
+
+/// One link of a chain of waiting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitLink {
+    pub at: ComponentId,
+    pub text: String,
+    pub since: Option<Tick>,
+}
+
+/// A cache or directory as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CacheView {
+    pub node: ComponentId,
+    pub sets: u32,
+    pub ways: u32,
+    pub block: u32,
+    /// Blocks present, by set and way: state and block address; `None` for an empty way.
+    pub lines: Vec<Option<(Address, State)>>,
+    pub hits: u64,
+    pub misses: u64,
+    pub evictions: u64,
+    pub writebacks: u64,
+}
+
+/// How often a cell of a protocol table was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellCount {
+    pub state: State,
+    pub action: Action,
+    pub count: u64,
+}
+
+/// Reads what is.
+pub trait Inspect {
+    fn components(&self) -> &Components;
+    fn time_base(&self) -> TimeBase;
+    /// Events executed so far: the position.
+    fn event(&self) -> EventNumber;
+    fn tick(&self) -> Tick;
+    /// The block of `node` that holds `address`; `None` if the node is none or does not hold or await it.
+    fn block(&self, node: ComponentId, address: Address) -> Option<BlockView>;
+    /// Every block address (in the finest unit of the machine) that a node holds, awaits or tracks, ascending,
+    /// at most `limit`.
+    fn blocks(&self, limit: usize) -> Vec<Address>;
+    /// The bytes at `address` in `node` (memory for an HMD), if it holds them and values are kept.
+    fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>>;
+    fn mshrs(&self, node: ComponentId) -> Option<MshrView>;
+    fn link(&self, link: ComponentId) -> Option<LinkView>;
+    fn agent(&self, agent: ComponentId) -> Option<AgentView>;
+    fn cache(&self, node: ComponentId) -> Option<CacheView>;
+    /// Transactions in flight, oldest first.
+    fn transactions(&self) -> Vec<TransactionView>;
+    fn transaction(&self, number: TxnNumber) -> Option<TransactionView>;
+    /// Why `component` (or its warp) cannot go on, as a chain from it outwards; empty if it can.
+    fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink>;
+    /// Counts of table cells used, over all nodes or at one.
+    fn cells(&self, node: Option<ComponentId>) -> Vec<CellCount>;
+    /// All statistics as flat dotted keys, in a fixed order.
+    fn statistics(&self) -> Vec<(String, f64)>;
+    /// One statistic.
+    fn statistic(&self, key: &str) -> Option<f64> {
+        self.statistics().into_iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+}

@@ -1,0 +1,16 @@
+//! The vocabulary that every other module speaks: time, units, addresses, components, states, accesses,
+//! messages, transactions, records and the views that inspection returns. Depends on nothing in the crate.
+
+pub mod access;
+pub mod address;
+pub mod bits;
+pub mod component;
+pub mod fault;
+pub mod inspect;
+pub mod message;
+pub mod operation;
+pub mod patch;
+pub mod record;
+pub mod state;
+pub mod time;
+pub mod units;

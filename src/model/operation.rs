@@ -1,0 +1,102 @@
+//! The instructions of a warp or core, as far as the memory system sees them.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::access::{AccessKind, Bytes};
+use super::address::Address;
+
+/// One instruction of a warp or core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Computes for so many cycles of the agent's clock.
+    Compute(u32),
+    Access(WarpAccess),
+    /// Repeats the access (a load of one lane) until it reads these bytes.
+    SpinUntil(WarpAccess, Bytes),
+    /// Waits for all warps of the block.
+    Barrier,
+    Fence(Fence),
+}
+
+/// What a fence waits for. On tables with an `acquire` column (software coherence) an acquire also empties the L1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fence {
+    Acquire,
+    Release,
+    Full,
+}
+
+/// A memory instruction of a warp: one access per active lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WarpAccess {
+    pub kind: AccessKind,
+    /// Bytes per lane; 0 for the exclusive access request of dynamic synchronisation.
+    pub width: u8,
+    pub lanes: Lanes,
+    pub value: StoreValue,
+    /// Names the result, so that expectations can ask for it.
+    pub label: Option<Arc<str>>,
+}
+
+/// The lanes that take part, and their addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// Lane of the n-th set bit of `mask` accesses `base + stride * bit number`.
+    Strided { mask: u64, base: Address, stride: i64 },
+    /// The n-th set bit of `mask` accesses `addresses[n]`.
+    Listed { mask: u64, addresses: SmallVec<[Address; 4]> },
+}
+
+/// What the lanes store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreValue {
+    /// The same bytes in each lane (as long as the width).
+    Bytes(Bytes),
+    /// Different in each lane, a function of this seed and the lane's address.
+    Seed(u64),
+}
+
+impl Lanes {
+    /// One lane.
+    #[must_use]
+    pub fn one(address: Address) -> Self {
+        Self::Strided { mask: 1, base: address, stride: 0 }
+    }
+
+    /// Lane numbers and addresses, ascending by lane.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, Address)> + '_ {
+        let mask = match self {
+            Self::Strided { mask, .. } | Self::Listed { mask, .. } => *mask,
+        };
+        let lanes = (0..64u32).filter(move |lane| mask >> lane & 1 == 1);
+        lanes.enumerate().filter_map(move |(nth, lane)| match self {
+            Self::Strided { base, stride, .. } => {
+                let offset = stride.wrapping_mul(i64::from(lane)) as u64;
+                Some((lane, Address(base.0.wrapping_add(offset))))
+            }
+            Self::Listed { addresses, .. } => addresses.get(nth).map(|address| (lane, *address)),
+        })
+    }
+}
+
+impl StoreValue {
+    /// The bytes that the lane at `address` stores.
+    #[must_use]
+    pub fn bytes(&self, address: Address, width: u8) -> Bytes {
+        match self {
+            Self::Bytes(bytes) => bytes.clone(),
+            Self::Seed(seed) => {
+                let mut mixed = seed.wrapping_add(address.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                (0..width)
+                    .map(|_| {
+                        mixed ^= mixed >> 29;
+                        mixed = mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9).wrapping_add(1);
+                        (mixed >> 56) as u8
+                    })
+                    .collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Bytes under a mask: what a block holds, what a message carries, what is merged.
+
+use super::address::{Address, Range};
+use super::bits::Bits;
+
+/// Bytes of a range with a mask of which of them count. With values off `bytes` is empty and only the mask moves.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Patch {
+    pub start: Address,
+    pub len: u32,
+    /// Bytes that one mask bit stands for (1, 2, 4 or 8; a whole line with values off).
+    pub granule: u32,
+    pub mask: Bits,
+    /// The bytes of the whole range, or none.
+    pub bytes: Box<[u8]>,
+}
+
+impl Patch {
+    /// A range of which no byte counts yet, zeros if `values`.
+    #[must_use]
+    pub fn empty(range: Range, granule: u32, values: bool) -> Self {
+        let granule = granule.clamp(1, range.len.max(1));
+        let size = if values { range.len as usize } else { 0 };
+        Self {
+            start: range.start,
+            len: range.len,
+            granule,
+            mask: Bits::new(range.len.div_ceil(granule)),
+            bytes: vec![0; size].into_boxed_slice(),
+        }
+    }
+
+    #[must_use]
+    pub fn range(&self) -> Range {
+        Range::new(self.start, self.len)
+    }
+
+    /// The mask bits that cover `[from, to)`, as offsets into this patch.
+    fn bits_of(&self, range: Range) -> (u32, u32) {
+        let from = range.start.0.saturating_sub(self.start.0).min(u64::from(self.len)) as u32;
+        let to = range.end().saturating_sub(self.start.0).min(u64::from(self.len)) as u32;
+        (from / self.granule, to.div_ceil(self.granule))
+    }
+
+    /// Whether `range` starts and ends on mask bits, so that a non-coherent store of it can be merged later.
+    #[must_use]
+    pub fn aligned(range: Range, granule: u32) -> bool {
+        let granule = u64::from(granule.max(1));
+        range.start.0.is_multiple_of(granule) && range.end().is_multiple_of(granule)
+    }
+
+    /// Writes `data` at `at` and marks it.
+    pub fn write(&mut self, at: Address, data: &[u8]) {
+        self.copy_in(at, data);
+        self.mark(Range::new(at, data.len() as u32));
+    }
+
+    /// Marks `range` as counting.
+    pub fn mark(&mut self, range: Range) {
+        let (from, to) = self.bits_of(range);
+        self.mask.set_range(from, to, true);
+    }
+
+    /// Puts bytes in place without marking them.
+    pub fn copy_in(&mut self, at: Address, data: &[u8]) {
+        if let Some(offset) = at.0.checked_sub(self.start.0)
+            && let Some(place) = self.bytes.get_mut(offset as usize..)
+        {
+            let count = place.len().min(data.len());
+            place[..count].copy_from_slice(&data[..count]);
+        }
+    }
+
+    /// The bytes of `range`, as far as they lie inside and values are kept.
+    #[must_use]
+    pub fn read(&self, range: Range) -> Option<&[u8]> {
+        let from = range.start.0.checked_sub(self.start.0)? as usize;
+        self.bytes.get(from..from.checked_add(range.len as usize)?)
+    }
+
+    /// Whether any byte of `range` counts.
+    #[must_use]
+    pub fn marked(&self, range: Range) -> bool {
+        let (from, to) = self.bits_of(range);
+        self.mask.any_in(from, to)
+    }
+
+    /// Takes the bytes of `other` that count there, marks them here, and returns how many mask bits moved.
+    /// The ranges need only overlap.
+    pub fn merge(&mut self, other: &Self) -> u32 {
+        let mut moved = 0;
+        for bit in other.mask.iter() {
+            let piece = other.piece(bit);
+            if !self.range().contains(piece.start) {
+                continue;
+            }
+            if let Some(bytes) = other.read(piece) {
+                self.copy_in(piece.start, bytes);
+            }
+            self.mark(piece);
+            moved += 1;
+        }
+        moved
+    }
+
+    /// Takes every byte of `fresh` that is not marked here, without marking it: how a grant is filled in under
+    /// the complement of the requester's own mask.
+    pub fn fill(&mut self, fresh: &Self) {
+        if self.bytes.is_empty() || fresh.bytes.is_empty() {
+            return;
+        }
+        let bits = self.mask.len();
+        for bit in (0..bits).filter(|&bit| !self.mask.get(bit)) {
+            let piece = self.piece(bit);
+            if let Some(bytes) = fresh.read(piece) {
+                let from = (piece.start.0 - self.start.0) as usize;
+                self.bytes[from..from + bytes.len()].copy_from_slice(bytes);
+            }
+        }
+    }
+
+    /// The range that mask bit `bit` stands for.
+    #[must_use]
+    pub fn piece(&self, bit: u32) -> Range {
+        let offset = bit * self.granule;
+        Range::new(self.start.plus(u64::from(offset)), self.granule.min(self.len.saturating_sub(offset)))
+    }
+
+    /// The part of this patch that lies in `range`, with its mask.
+    #[must_use]
+    pub fn slice(&self, range: Range) -> Self {
+        let mut part = Self::empty(range, self.granule, !self.bytes.is_empty());
+        if let Some(bytes) = self.read(range) {
+            part.bytes.copy_from_slice(bytes);
+        }
+        let (from, to) = self.bits_of(range);
+        for bit in (from..to).filter(|&bit| self.mask.get(bit)) {
+            part.mask.set(bit - from, true);
+        }
+        part
+    }
+
+    /// Unmarks `range`.
+    pub fn clean(&mut self, range: Range) {
+        let (from, to) = self.bits_of(range);
+        self.mask.set_range(from, to, false);
+    }
+
+    /// Bytes that count, as far as the mask can tell.
+    #[must_use]
+    pub fn marked_bytes(&self) -> u32 {
+        (self.mask.count() * self.granule).min(self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(start: u64, len: u32) -> Range {
+        Range::new(Address(start), len)
+    }
+
+    #[test]
+    fn a_merge_moves_only_marked_bytes() {
+        let mut home = Patch::empty(range(0, 16), 1, true);
+        let mut line = Patch::empty(range(4, 4), 1, true);
+        line.copy_in(Address(4), &[1, 2, 3, 4]);
+        line.mark(range(5, 2));
+        assert_eq!(home.merge(&line), 2);
+        assert_eq!(home.bytes[..8], [0, 0, 0, 0, 0, 2, 3, 0]);
+        assert_eq!(home.mask.count(), 2);
+    }
+
+    #[test]
+    fn a_fill_keeps_what_is_marked() {
+        let mut line = Patch::empty(range(0, 4), 1, true);
+        line.write(Address(1), &[9]);
+        let mut fresh = Patch::empty(range(0, 4), 1, true);
+        fresh.copy_in(Address(0), &[1, 1, 1, 1]);
+        line.fill(&fresh);
+        assert_eq!(line.bytes[..], [1, 9, 1, 1]);
+    }
+
+    #[test]
+    fn alignment_follows_the_granule() {
+        assert!(Patch::aligned(range(4, 4), 4));
+        assert!(!Patch::aligned(range(4, 2), 4));
+        assert!(Patch::aligned(range(3, 1), 1));
+    }
+}

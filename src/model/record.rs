@@ -1,0 +1,410 @@
+//! Records say what happened. They are made only when somebody listens, and made again by replay.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::access::{AccessKind, Bytes};
+use super::address::Range;
+use super::component::ComponentId;
+use super::inspect::WarpState;
+use super::message::{Message, TxnNumber};
+use super::state::{Action, State};
+use super::time::{EventNumber, Tick};
+
+/// A record's name: `event.ordinal`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordId {
+    pub event: EventNumber,
+    pub ordinal: u32,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub id: RecordId,
+    pub tick: Tick,
+    /// The quoted cycle of `tick`.
+    pub cycle: u64,
+    /// Where it happened.
+    pub at: ComponentId,
+    /// The event that caused it, if another than its own.
+    pub because: Option<EventNumber>,
+    pub txn: Option<TxnNumber>,
+    pub range: Option<Range>,
+    pub what: What,
+}
+
+/// Where a message is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MshrChange {
+    /// An entry was taken.
+    Allocate,
+    /// A request joined an entry that was there.
+    Merge,
+    /// An entry was given back.
+    Release,
+    /// A request had to wait because none was free.
+    Full,
+}
+
+impl MshrChange {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allocate => "allocate",
+            Self::Merge => "merge",
+            Self::Release => "release",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// The kinds of records and their fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A warp or core issued an access to its L1.
+    Issue { kind: AccessKind, warp: u32, bytes: Bytes },
+    /// An access was performed: what it read (loads and atomics) and how long it took.
+    Complete { kind: AccessKind, warp: u32, bytes: Bytes, latency: Tick },
+    /// A message left its sender.
+    Message(Arc<Message>),
+    /// A message was taken by its receiver.
+    Delivery(Arc<Message>),
+    /// A block changed its stable state, or an action left it as it was (`from == to`: a hit or an answer).
+    Transition { from: State, to: State, action: Action },
+    /// A directory entry changed.
+    Directory { owner: Option<ComponentId>, sharers: SmallVec<[ComponentId; 4]> },
+    /// An MSHR entry was taken, joined, given back, or missed.
+    Mshr { change: MshrChange, used: u32, capacity: u32 },
+    /// Dirty bytes from `from` were merged into a block under their mask.
+    Merge { from: ComponentId, bytes: u32 },
+    /// A block was chosen as victim.
+    Evict { state: State, dirty: u32 },
+    /// A non-coherent store was too small for the byte mask and became coherent (UMH, section 4.1.2).
+    Promote { kind: AccessKind, warp: u32 },
+    /// A warp changed what it does.
+    Warp { warp: u32, from: WarpState, to: WarpState },
+    /// A kernel was launched or ended.
+    Kernel { name: Arc<str>, launch: u32, ended: bool },
+    /// A message could not be taken off its channel because its receiver had no room.
+    Stall { message: Arc<Message> },
+    /// A message found no credit for its receiver's buffer.
+    NoCredit { network: super::message::Network },
+    /// An injected fault took effect.
+    Fault { name: &'static str },
+    /// A check failed.
+    Violation { rule: &'static str, text: Arc<str> },
+}
+
+/// The value of a record's field, as queries and exports see it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Field {
+    Component(ComponentId),
+    Components(SmallVec<[ComponentId; 4]>),
+    State(State),
+    /// A word and the classes it belongs to; a query matches any of them.
+    Words(&'static [&'static str]),
+    Word(&'static str),
+    Text(Arc<str>),
+    Number(u64),
+    Bytes(Bytes),
+}
+
+/// A kind of record: its name in queries, what it means, and its own fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindInfo {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub fields: &'static [FieldInfo],
+}
+
+/// A field of a kind of record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldInfo {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub is: FieldType,
+}
+
+/// What a field holds, for parsing and completion of queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldType {
+    Component,
+    State,
+    Action,
+    AccessKind,
+    MessageKind,
+    MshrChange,
+    WarpState,
+    Network,
+    Number,
+    Text,
+    Bytes,
+}
+
+const fn field(name: &'static str, is: FieldType, about: &'static str) -> FieldInfo {
+    FieldInfo { name, about, is }
+}
+
+const MESSAGE_FIELDS: &[FieldInfo] = &[
+    field(
+        "type",
+        FieldType::MessageKind,
+        "kind or class of the message (read, write, probe, grant, answer ...)",
+    ),
+    field("from", FieldType::Component, "sender"),
+    field("to", FieldType::Component, "receiver"),
+    field("network", FieldType::Network, "virtual network"),
+    field("size", FieldType::Number, "bytes on the wire"),
+    field("data", FieldType::Number, "1 if it carries data, else 0"),
+];
+
+/// Every kind of record. Fields that all kinds share: `at`, `block`, `page`, `txn`, `cycle`, `event`.
+pub const KINDS: &[KindInfo] = &[
+    KindInfo {
+        name: "issue",
+        about: "a warp or core issued an access to its L1",
+        fields: &[
+            field("kind", FieldType::AccessKind, "load, store, n-store or an atomic"),
+            field("warp", FieldType::Number, "warp number in its CU, 0 on a core"),
+            field("value", FieldType::Bytes, "what it writes"),
+        ],
+    },
+    KindInfo {
+        name: "complete",
+        about: "an access was performed",
+        fields: &[
+            field("kind", FieldType::AccessKind, "load, store, n-store or an atomic"),
+            field("warp", FieldType::Number, "warp number in its CU, 0 on a core"),
+            field("value", FieldType::Bytes, "what it read"),
+            field("latency", FieldType::Number, "ticks since it was issued"),
+        ],
+    },
+    KindInfo { name: "message", about: "a message left its sender", fields: MESSAGE_FIELDS },
+    KindInfo { name: "delivery", about: "a message was taken by its receiver", fields: MESSAGE_FIELDS },
+    KindInfo {
+        name: "transition",
+        about: "a table cell was used: a block changed state, hit, or answered",
+        fields: &[
+            field("from", FieldType::State, "state before"),
+            field("to", FieldType::State, "state after"),
+            field("action", FieldType::Action, "column of the table"),
+        ],
+    },
+    KindInfo {
+        name: "directory",
+        about: "a directory entry changed",
+        fields: &[
+            field("owner", FieldType::Component, "child that supplies the data"),
+            field("sharers", FieldType::Component, "children that hold a copy"),
+        ],
+    },
+    KindInfo {
+        name: "mshr",
+        about: "a miss status holding register was taken, joined, given back or missed",
+        fields: &[
+            field("change", FieldType::MshrChange, "allocate, merge, release or full"),
+            field("used", FieldType::Number, "entries in use afterwards"),
+            field("capacity", FieldType::Number, "entries in all"),
+        ],
+    },
+    KindInfo {
+        name: "merge",
+        about: "dirty bytes were merged into a block under their mask",
+        fields: &[
+            field("from", FieldType::Component, "who gave them"),
+            field("bytes", FieldType::Number, "bytes merged"),
+        ],
+    },
+    KindInfo {
+        name: "evict",
+        about: "a block was chosen as victim",
+        fields: &[
+            field("state", FieldType::State, "its state"),
+            field("dirty", FieldType::Number, "dirty bytes it holds"),
+        ],
+    },
+    KindInfo {
+        name: "promote",
+        about: "a non-coherent store too small for the byte mask became coherent",
+        fields: &[
+            field("kind", FieldType::AccessKind, "kind as issued"),
+            field("warp", FieldType::Number, "warp number in its CU, 0 on a core"),
+        ],
+    },
+    KindInfo {
+        name: "warp",
+        about: "a warp changed what it does",
+        fields: &[
+            field("warp", FieldType::Number, "warp number in its CU"),
+            field("from", FieldType::WarpState, "before"),
+            field("to", FieldType::WarpState, "after"),
+        ],
+    },
+    KindInfo {
+        name: "kernel",
+        about: "a kernel was launched or ended",
+        fields: &[
+            field("name", FieldType::Text, "name of the kernel"),
+            field("launch", FieldType::Number, "number of the launch, from 0"),
+            field("ended", FieldType::Number, "1 at its end, 0 at its launch"),
+        ],
+    },
+    KindInfo {
+        name: "stall",
+        about: "a message had to wait at the head of its channel: its receiver had no room",
+        fields: MESSAGE_FIELDS,
+    },
+    KindInfo {
+        name: "no-credit",
+        about: "a channel found no credit for its receiver's buffer",
+        fields: &[field("network", FieldType::Network, "virtual network")],
+    },
+    KindInfo {
+        name: "fault",
+        about: "an injected fault took effect",
+        fields: &[field("name", FieldType::Text, "its name")],
+    },
+    KindInfo {
+        name: "violation",
+        about: "a check failed",
+        fields: &[
+            field("rule", FieldType::Text, "the rule that does not hold"),
+            field("text", FieldType::Text, "what was found"),
+        ],
+    },
+];
+
+impl Record {
+    /// The name of this record's kind.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self.what {
+            What::Issue { .. } => "issue",
+            What::Complete { .. } => "complete",
+            What::Message(_) => "message",
+            What::Delivery(_) => "delivery",
+            What::Transition { .. } => "transition",
+            What::Directory { .. } => "directory",
+            What::Mshr { .. } => "mshr",
+            What::Merge { .. } => "merge",
+            What::Evict { .. } => "evict",
+            What::Promote { .. } => "promote",
+            What::Warp { .. } => "warp",
+            What::Kernel { .. } => "kernel",
+            What::Stall { .. } => "stall",
+            What::NoCredit { .. } => "no-credit",
+            What::Fault { .. } => "fault",
+            What::Violation { .. } => "violation",
+        }
+    }
+
+    /// The value of this record's own field `name` (see [`KINDS`]); the shared ones are plain members.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<Field> {
+        match &self.what {
+            What::Issue { kind, warp, bytes } => match name {
+                "kind" => Some(Field::Word(kind.name())),
+                "warp" => Some(Field::Number(u64::from(*warp))),
+                "value" => Some(Field::Bytes(bytes.clone())),
+                _ => None,
+            },
+            What::Complete { kind, warp, bytes, latency } => match name {
+                "kind" => Some(Field::Word(kind.name())),
+                "warp" => Some(Field::Number(u64::from(*warp))),
+                "value" => Some(Field::Bytes(bytes.clone())),
+                "latency" => Some(Field::Number(*latency)),
+                _ => None,
+            },
+            What::Message(message) | What::Delivery(message) | What::Stall { message } => {
+                message_field(message, name)
+            }
+            What::Transition { from, to, action } => match name {
+                "from" => Some(Field::State(*from)),
+                "to" => Some(Field::State(*to)),
+                "action" => Some(Field::Word(action.name())),
+                _ => None,
+            },
+            What::Directory { owner, sharers } => match name {
+                "owner" => owner.map(Field::Component),
+                "sharers" => Some(Field::Components(sharers.clone())),
+                _ => None,
+            },
+            What::Mshr { change, used, capacity } => match name {
+                "change" => Some(Field::Word(change.name())),
+                "used" => Some(Field::Number(u64::from(*used))),
+                "capacity" => Some(Field::Number(u64::from(*capacity))),
+                _ => None,
+            },
+            What::Merge { from, bytes } => match name {
+                "from" => Some(Field::Component(*from)),
+                "bytes" => Some(Field::Number(u64::from(*bytes))),
+                _ => None,
+            },
+            What::Evict { state, dirty } => match name {
+                "state" => Some(Field::State(*state)),
+                "dirty" => Some(Field::Number(u64::from(*dirty))),
+                _ => None,
+            },
+            What::Promote { kind, warp } => match name {
+                "kind" => Some(Field::Word(kind.name())),
+                "warp" => Some(Field::Number(u64::from(*warp))),
+                _ => None,
+            },
+            What::Warp { warp, from, to } => match name {
+                "warp" => Some(Field::Number(u64::from(*warp))),
+                "from" => Some(Field::Word(from.name())),
+                "to" => Some(Field::Word(to.name())),
+                _ => None,
+            },
+            What::Kernel { name: kernel, launch, ended } => match name {
+                "name" => Some(Field::Text(kernel.clone())),
+                "launch" => Some(Field::Number(u64::from(*launch))),
+                "ended" => Some(Field::Number(u64::from(*ended))),
+                _ => None,
+            },
+            What::NoCredit { network } => (name == "network").then(|| Field::Word(network.name())),
+            What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
+            What::Violation { rule, text } => match name {
+                "rule" => Some(Field::Word(rule)),
+                "text" => Some(Field::Text(text.clone())),
+                _ => None,
+            },
+        }
+    }
+}
+
+fn message_field(message: &Message, name: &str) -> Option<Field> {
+    match name {
+        "type" => Some(Field::Words(message.kind.words())),
+        "from" => Some(Field::Component(message.from)),
+        "to" => Some(Field::Component(message.to)),
+        "network" => Some(Field::Word(message.kind.network().name())),
+        "size" => Some(Field::Number(u64::from(message.size))),
+        "data" => Some(Field::Number(u64::from(message.has_data()))),
+        _ => None,
+    }
+}
+
+/// Collects the records of an event, if anybody listens.
+#[derive(Debug, Default)]
+pub struct Records {
+    /// Whether records are made at all.
+    pub on: bool,
+    pub list: Vec<Record>,
+}
+
+impl Records {
+    /// A collector that listens.
+    #[must_use]
+    pub fn listening() -> Self {
+        Self { on: true, list: Vec::new() }
+    }
+
+    /// A collector that makes no records.
+    #[must_use]
+    pub fn silent() -> Self {
+        Self::default()
+    }
+}

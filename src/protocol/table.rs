@@ -1,0 +1,151 @@
+//! A protocol as a value: the paper's table, what the directory does for each request, and how data merge.
+
+use crate::model::message::MessageKind;
+use crate::model::state::{Action, State};
+
+/// What a node does first when an action meets a block in some state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Perform it here.
+    Hit,
+    /// Ask the parent for permission: `Read`, `ReadNc` or `Write`.
+    Ask(MessageKind),
+    /// Ask the parent for the bytes only; the directory does not track the copy.
+    Fetch,
+    /// Have the parent perform it (write-through), updating a copy that is here.
+    Forward,
+    /// Send the dirty bytes to the parent but stay, then perform it here.
+    Flush,
+    /// Of a probe: answer with data.
+    Data,
+    /// Of a probe: answer without data; or nothing to do.
+    Ack,
+    /// Of an eviction: send the dirty bytes to the parent.
+    Writeback,
+    /// Of an eviction: tell the parent.
+    Notify,
+    /// Of an eviction or an acquire: tell nobody.
+    Silent,
+}
+
+/// The state afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Next {
+    Same,
+    To(State),
+    /// Whatever the parent grants.
+    Granted,
+}
+
+/// One cell of the table. An absent cell cannot happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cell {
+    pub step: Step,
+    pub next: Next,
+}
+
+/// A row: a stable state and what it means to the engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub state: State,
+    /// May be written without asking, and children may be given exclusive copies.
+    pub exclusive: bool,
+    /// The directory of the parent names this child as the one that supplies the data.
+    pub owner: bool,
+    /// May hold bytes that others do not see (non-coherent).
+    pub noncoherent: bool,
+    /// Cells by [`Action::index`], for a node without children (an L1).
+    pub leaf: [Option<Cell>; Action::ALL.len()],
+    /// The same for a node with children: `load`, `store` and `n-store` are a child's read, write and read-nc.
+    pub inner: [Option<Cell>; Action::ALL.len()],
+}
+
+/// When a directory rule applies. The first rule of a request whose condition holds is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum When {
+    Always,
+    /// Another child than the requester is the owner.
+    OwnedByAnother,
+    /// No other child than the requester has a copy.
+    NoOtherSharers,
+}
+
+/// Whom a directory rule probes, before it grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Probe {
+    Nobody,
+    /// A read probe to the owner.
+    ReadOwner,
+    /// A write probe to every other holder.
+    WriteOthers,
+}
+
+/// One line of the directory's part of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DirectoryRule {
+    pub when: When,
+    pub probe: Probe,
+    /// The state granted. A state marked exclusive is granted to a read only if this node is itself exclusive
+    /// (or the root); otherwise the rules that follow are tried.
+    pub grant: State,
+}
+
+/// A protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    pub name: String,
+    pub title: String,
+    pub source: String,
+    /// In the order of the file; `I` is one of them.
+    pub rows: Vec<Row>,
+    pub read: Vec<DirectoryRule>,
+    pub read_nc: Vec<DirectoryRule>,
+    pub write: Vec<DirectoryRule>,
+    /// When dirty bytes arrive from a child in state `.0`: this node goes from `.1` to `.2`.
+    pub merge: Vec<(State, State, State)>,
+}
+
+impl Table {
+    #[must_use]
+    pub fn row(&self, state: State) -> Option<&Row> {
+        self.rows.iter().find(|row| row.state == state)
+    }
+
+    /// The cell for `action` on a block in `state`.
+    #[must_use]
+    pub fn cell(&self, state: State, action: Action, has_children: bool) -> Option<Cell> {
+        let row = self.row(state)?;
+        let cells = if has_children { &row.inner } else { &row.leaf };
+        cells.get(action.index()).copied().flatten()
+    }
+
+    #[must_use]
+    pub fn is_exclusive(&self, state: State) -> bool {
+        self.row(state).is_some_and(|row| row.exclusive)
+    }
+
+    #[must_use]
+    pub fn is_owner(&self, state: State) -> bool {
+        self.row(state).is_some_and(|row| row.owner)
+    }
+
+    /// The state of a node in `own` after dirty bytes of a child that was in `child` were merged.
+    #[must_use]
+    pub fn merged(&self, child: State, own: State) -> State {
+        self.merge
+            .iter()
+            .find(|(from, before, _)| *from == child && *before == own)
+            .map_or(own, |(_, _, after)| *after)
+    }
+
+    /// What the directory does for a request of this kind.
+    #[must_use]
+    pub fn directory(&self, request: MessageKind) -> &[DirectoryRule] {
+        match request {
+            MessageKind::Read => &self.read,
+            MessageKind::ReadNc => &self.read_nc,
+            MessageKind::Write => &self.write,
+            _ => &[],
+        }
+    }
+}

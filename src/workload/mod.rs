@@ -1,0 +1,53 @@
+//! Work as pure functions of (launch, block, warp, index): the machine holds only cursors into it.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::model::address::Range;
+use crate::model::operation::Operation;
+
+/// What a program is made of: a graph of tasks, each started when those it comes after have ended.
+#[derive(Clone, Debug, Default)]
+pub struct Workload {
+    pub tasks: Vec<Task>,
+}
+
+/// A named piece of work.
+#[derive(Clone, Debug)]
+pub struct Task {
+    pub id: Arc<str>,
+    /// Indices of the tasks that must have ended before.
+    pub after: Vec<usize>,
+    /// Cycles (of the quoted clock) to wait after that.
+    pub delay: u64,
+    pub what: TaskKind,
+}
+
+#[derive(Clone, Debug)]
+pub enum TaskKind {
+    /// A sequence of instructions on one compute unit or core: a scripted access is a program of one.
+    Program {
+        /// Path of the compute unit or core.
+        agent: String,
+        operations: Arc<[Operation]>,
+    },
+    /// A kernel, its blocks dealt over the compute units of all GPUs.
+    Kernel(Arc<dyn Kernel>),
+    /// Final flush: every dirty block of these nodes (path pattern prefix, e.g. `gpu0`; empty for all GPUs) is
+    /// written back down to the host memory (UMH, section 4.2).
+    Flush { below: String },
+}
+
+/// A kernel launch: where each warp of each block goes, instruction by instruction.
+pub trait Kernel: Debug + Send + Sync {
+    fn name(&self) -> &str;
+    /// Thread blocks (workgroups) in the grid.
+    fn blocks(&self) -> u64;
+    fn warps_per_block(&self) -> u32;
+    /// Instruction `index` of a warp, or `None` past its end.
+    fn operation(&self, block: u64, warp: u32, index: u64) -> Option<Operation>;
+    /// The memory it touches.
+    fn footprint(&self) -> Vec<Range>;
+    /// Cycles of the launch itself, before the first block starts.
+    fn launch_overhead(&self) -> u64;
+}
