@@ -1,6 +1,8 @@
 //! Work as pure functions of (launch, block, warp, index): the machine holds only cursors into it.
 
 pub mod kernels;
+mod lanes;
+pub mod trace;
 
 use std::fmt::Debug;
 use std::sync::Arc;

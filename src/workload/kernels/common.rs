@@ -1,11 +1,8 @@
 //! What the kernels share: common parameters, the phases of a thread, and lanes from a map.
 
-use smallvec::SmallVec;
-
 use super::parameter::{Kind, ParameterDefinition, Values};
 use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
-use crate::model::address::Address;
 use crate::model::operation::{Lanes, Operation, StoreValue, WarpAccess};
 
 /// Cycles of a launch: what `MGPUSim`'s dispatcher takes for each kernel.
@@ -126,40 +123,6 @@ pub fn turn(index: u64, times: u64, compute: u32) -> Option<Turn> {
     }
 }
 
-/// The lanes below `count` (at most 64) for which `map` gives an address; `None` if there is none.
-pub fn lanes(count: u32, map: impl Fn(u32) -> Option<Address>) -> Option<Lanes> {
-    let mut mask = 0u64;
-    let mut addresses: SmallVec<[Address; 4]> = SmallVec::new();
-    for lane in 0..count.min(64) {
-        if let Some(address) = map(lane) {
-            mask |= 1 << lane;
-            addresses.push(address);
-        }
-    }
-    (mask != 0).then(|| compact(mask, addresses))
-}
-
-/// Equal steps from lane to lane as a stride, anything else as a list.
-pub fn compact(mask: u64, addresses: SmallVec<[Address; 4]>) -> Lanes {
-    let first = addresses.first().map_or(0, |address| address.0);
-    let low = mask.trailing_zeros();
-    let rest = mask & mask.wrapping_sub(1);
-    let stride = match addresses.get(1) {
-        Some(second) => {
-            let gap = i64::from(rest.trailing_zeros().saturating_sub(low).max(1));
-            (second.0.wrapping_sub(first) as i64).checked_div(gap).unwrap_or(0)
-        }
-        None => 0,
-    };
-    let base = Address(first.wrapping_sub(stride.wrapping_mul(i64::from(low)) as u64));
-    let strided = Lanes::Strided { mask, base, stride };
-    if strided.iter().map(|(_, address)| address).eq(addresses.iter().copied()) {
-        strided
-    } else {
-        Lanes::Listed { mask, addresses }
-    }
-}
-
 /// A memory instruction whose stored values come from `seed`.
 pub fn access(kind: AccessKind, width: u8, lanes: Lanes, seed: u64) -> Operation {
     Operation::Access(WarpAccess { kind, width, lanes, value: StoreValue::Seed(seed), label: None })
@@ -178,22 +141,5 @@ mod tests {
         let bare = Phases { loads: 1, compute: 0, barrier: false, stores: 1 };
         assert_eq!(bare.at(1), Some(Phase::Store(0)));
         assert_eq!(bare.at(u64::MAX), None);
-    }
-
-    #[test]
-    fn lanes_are_strided_only_if_they_are() {
-        let maps: [&dyn Fn(u32) -> Option<Address>; 4] = [
-            &|lane| Some(Address(100 + 4 * u64::from(lane))),
-            &|lane| (lane % 3 == 1).then(|| Address(1000 - 8 * u64::from(lane))),
-            &|lane| Some(Address(u64::from(lane) * u64::from(lane))),
-            &|lane| (lane == 5).then_some(Address(7)),
-        ];
-        for (nth, map) in maps.into_iter().enumerate() {
-            let lanes = lanes(8, map).unwrap();
-            let expected: Vec<_> = (0..8).filter_map(|lane| Some((lane, map(lane)?))).collect();
-            assert_eq!(lanes.iter().collect::<Vec<_>>(), expected);
-            assert_eq!(matches!(lanes, Lanes::Listed { .. }), nth == 2);
-        }
-        assert!(lanes(8, |_| None).is_none());
     }
 }

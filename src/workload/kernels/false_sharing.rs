@@ -10,7 +10,7 @@ use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
 use crate::model::address::Range;
 use crate::model::operation::{Operation, StoreValue, WarpAccess};
-use crate::workload::Kernel;
+use crate::workload::{Kernel, lanes};
 
 pub const DEFINITION: Definition = Definition {
     name: "false-sharing",
@@ -96,7 +96,7 @@ impl Kernel for FalseSharing {
         Some(Operation::Access(WarpAccess {
             kind: self.store,
             width: self.width,
-            lanes: common::lanes(self.lanes, |lane| Some(self.memory.at(element(lane))))?,
+            lanes: lanes::gather(self.lanes, |lane| Some(self.memory.at(element(lane))))?,
             value: StoreValue::Bytes(number.into_iter().take(usize::from(self.width)).collect()),
             label: None,
         }))

@@ -10,7 +10,7 @@ use crate::diagnostic::Result;
 use crate::model::access::{AccessKind, AtomicOp};
 use crate::model::address::Range;
 use crate::model::operation::{Operation, StoreValue, WarpAccess};
-use crate::workload::Kernel;
+use crate::workload::{Kernel, lanes};
 
 pub const DEFINITION: Definition = Definition {
     name: "shared-counter",
@@ -103,7 +103,7 @@ impl Kernel for SharedCounter {
         Some(Operation::Access(WarpAccess {
             kind: AccessKind::Atomic(self.operation),
             width: self.width,
-            lanes: common::lanes(self.lanes, |_| Some(self.counter.at(0)))?,
+            lanes: lanes::gather(self.lanes, |_| Some(self.counter.at(0)))?,
             value: StoreValue::Bytes(one),
             label: None,
         }))

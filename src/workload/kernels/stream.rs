@@ -10,7 +10,7 @@ use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
 use crate::model::address::Range;
 use crate::model::operation::Operation;
-use crate::workload::Kernel;
+use crate::workload::{Kernel, lanes};
 
 pub const DEFINITION: Definition = Definition {
     name: "stream",
@@ -96,7 +96,7 @@ impl Kernel for Stream {
         };
         let row = (block * u64::from(self.warps) + u64::from(warp)) * self.times + time;
         let first = row * u64::from(self.wavefront);
-        let lanes = common::lanes(self.wavefront, |lane| Some(self.memory.at(first + u64::from(lane))))?;
+        let lanes = lanes::gather(self.wavefront, |lane| Some(self.memory.at(first + u64::from(lane))))?;
         Some(common::access(self.kind, self.width, lanes, self.seed))
     }
     fn footprint(&self) -> Vec<Range> {

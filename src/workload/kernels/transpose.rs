@@ -11,7 +11,7 @@ use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
 use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
-use crate::workload::Kernel;
+use crate::workload::{Kernel, lanes};
 
 pub const DEFINITION: Definition = Definition {
     name: "transpose",
@@ -173,7 +173,7 @@ impl Kernel for Transpose {
         let phase = self.shape.phases.at(index)?;
         let store = matches!(phase, Phase::Store(_));
         // A wavefront none of whose elements is in the matrix leaves at once.
-        let lanes = common::lanes(self.shape.wavefront, |lane| self.address(block, warp, lane, store))?;
+        let lanes = lanes::gather(self.shape.wavefront, |lane| self.address(block, warp, lane, store))?;
         Some(match phase {
             Phase::Compute(cycles) => Operation::Compute(cycles),
             Phase::Barrier => Operation::Barrier,

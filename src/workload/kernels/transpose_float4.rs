@@ -5,7 +5,7 @@ use super::transpose::{DEFINITION, Shape};
 use crate::model::access::AccessKind;
 use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
-use crate::workload::Kernel;
+use crate::workload::{Kernel, lanes};
 
 /// A lane loads four vectors of four elements, one from each of four rows, and stores four.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Kernel for TransposeFloat4 {
             Phase::Load(row) => (row, false),
             Phase::Store(row) => (row, true),
         };
-        let lanes = common::lanes(self.shape.wavefront, |lane| self.address(block, warp, lane, row, store));
+        let lanes = lanes::gather(self.shape.wavefront, |lane| self.address(block, warp, lane, row, store));
         // In a partial block other lanes store than load: an instruction without lanes still issues.
         let Some(lanes) = lanes else { return Some(Operation::Compute(1)) };
         let kind = if store { self.shape.store } else { AccessKind::Load };

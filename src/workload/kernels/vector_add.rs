@@ -10,7 +10,7 @@ use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
 use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
-use crate::workload::Kernel;
+use crate::workload::{Kernel, lanes};
 
 pub const DEFINITION: Definition = Definition {
     name: "vector-add",
@@ -110,7 +110,7 @@ impl Kernel for VectorAdd {
             Phase::Store(_) => (&self.c, self.store),
         };
         let address = |lane| -> Option<Address> { Some(array.at(self.element(block, warp, lane)?)) };
-        let lanes = common::lanes(self.wavefront, address)?;
+        let lanes = lanes::gather(self.wavefront, address)?;
         Some(common::access(kind, self.width, lanes, self.seed))
     }
     fn footprint(&self) -> Vec<Range> {
