@@ -1,1 +1,4 @@
-//! (to be written)
+//! The debugger without a screen.
+
+pub mod frame;
+pub mod proto;
