@@ -65,7 +65,7 @@ impl Goal {
                 .iter()
                 .any(|record| matches!(record.what, What::Issue { .. }) && (txn.is_none() || record.txn == *txn)),
             Self::Effect(cause) => records.iter().any(|record| record.because == Some(*cause)),
-            Self::Record(filter) => records.iter().any(|record| filter.matches(record)),
+            Self::Record(filter) => records.iter().any(|record| filter.matches(record, machine.components())),
             Self::Nowhere => false,
         }
     }

@@ -49,6 +49,8 @@ pub struct Timeline {
     bytes: usize,
     budget: Budget,
     interval: u64,
+    /// No checkpoint is due before this event.
+    due: EventNumber,
     /// When the last checkpoint was taken going forward.
     taken: Instant,
     furthest: EventNumber,
@@ -66,6 +68,7 @@ impl Timeline {
             bytes: 0,
             budget: Budget { count: budget.count.max(4), ..budget },
             interval: *INTERVAL.start(),
+            due: 0,
             taken: Instant::now(),
             furthest,
             end: None,
@@ -131,9 +134,12 @@ impl Timeline {
         let event = self.current.event();
         if outcome == StepOutcome::Ran {
             self.furthest = self.furthest.max(event);
-            let due = self.checkpoints.range(..=event).next_back().map_or(0, |(at, _)| at + self.interval);
-            if event >= due {
-                self.take();
+            if event >= self.due {
+                if self.is_sparse(event, self.interval) {
+                    self.take();
+                }
+                let last = self.checkpoints.range(..=event).next_back().map_or(0, |(at, _)| *at);
+                self.due = last + self.interval;
             }
         } else {
             self.end = Some((event, outcome));
@@ -229,6 +235,7 @@ impl Timeline {
         let from = self.checkpoints.range(..=target).next_back().map_or(0, |(at, _)| *at);
         if self.event() > target || from > self.event() {
             self.current = self.fork_before(target);
+            self.due = 0;
         }
         let mut silent = Records::silent();
         for _ in 0..fuel {

@@ -35,7 +35,7 @@ pub enum Cause {
 /// Most hits remembered of one stretch; if they do not suffice, the stretch is replayed up to the first of them.
 const REMEMBERED: usize = 1 << 14;
 
-/// Fewest events between two checkpoints that a search leaves behind.
+/// How often a search looks whether to leave a checkpoint behind.
 const SPACING: u64 = 1 << 10;
 
 #[derive(Debug)]
@@ -224,7 +224,9 @@ impl Travel {
                 self.settle(stops, stretch);
                 return None;
             }
-            timeline.keep(&*stretch.machine, timeline.interval().max(SPACING), stretch.last);
+            if stretch.machine.event().is_multiple_of(SPACING) {
+                timeline.keep(&*stretch.machine, timeline.interval(), stretch.last);
+            }
             let mut trips = Trips::new();
             if self.stops {
                 stops.look(&*stretch.machine, &records.list, &mut trips);
