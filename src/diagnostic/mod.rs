@@ -1,10 +1,18 @@
 //! What is wrong with an input: where, what was expected, and what was probably meant.
 
-use std::fmt;
+mod nearest;
+mod read;
+mod render;
+mod toml_error;
+
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One complaint about a file, query, command or argument.
+pub use nearest::nearest;
+pub use read::{TEXT_LIMIT, read_text};
+pub use toml_error::from_toml;
+
+/// One complaint about a file, query, command or argument. Its `Display` has no line break at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// What is wrong, in one sentence without a full stop.
@@ -27,6 +35,13 @@ pub struct Source {
     pub text: Arc<str>,
 }
 
+impl Source {
+    #[must_use]
+    pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
+        Self { name: name.into(), text: text.into() }
+    }
+}
+
 pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
 impl Diagnostic {
@@ -39,6 +54,13 @@ impl Diagnostic {
     pub fn at(mut self, source: &Source, span: Range<usize>) -> Self {
         self.source = Some(source.clone());
         self.span = Some(span);
+        self
+    }
+
+    /// Names the text that it is about, without a place in it.
+    #[must_use]
+    pub fn of(mut self, source: &Source) -> Self {
+        self.source = Some(source.clone());
         self
     }
 
@@ -55,11 +77,11 @@ impl Diagnostic {
         self
     }
 
-    /// Line and column, both from 1, of the start of the span.
+    /// Line and column, both from 1 and counted in characters, of the start of the span.
     #[must_use]
     pub fn position(&self) -> Option<(usize, usize)> {
         let text = &self.source.as_ref()?.text;
-        let start = self.span.as_ref()?.start.min(text.len());
+        let start = floor(text, self.span.as_ref()?.start);
         let before = text.get(..start)?;
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
@@ -67,43 +89,10 @@ impl Diagnostic {
     }
 }
 
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.source, self.position()) {
-            (Some(source), Some((line, column))) => {
-                writeln!(f, "{}:{line}:{column}: {}", source.name, self.message)?;
-            }
-            (Some(source), None) => writeln!(f, "{}: {}", source.name, self.message)?,
-            (None, _) => writeln!(f, "{}", self.message)?,
-        }
-        Ok(())
-    }
-}
-
 impl std::error::Error for Diagnostic {}
 
-/// The candidate nearest to `name` in edit distance, if it is near enough to be a slip.
-#[must_use]
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (distance(name, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.len().max(name.len()) / 3 + 1)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let next = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = next;
-        }
-    }
-    row.last().copied().unwrap_or(0)
+/// The nearest start of a character at or before byte `index` of `text`.
+fn floor(text: &str, index: usize) -> usize {
+    let index = index.min(text.len());
+    (0..=index).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
