@@ -26,8 +26,8 @@ pub struct Breakpoint {
     pub trigger: Trigger,
     /// As typed, without the condition.
     pub text: String,
-    /// It counts only where this holds; and as typed.
-    pub condition: Option<(Predicate, String)>,
+    /// It counts only where this holds.
+    pub condition: Option<Predicate>,
     pub enabled: bool,
     /// Deleted when it stops.
     pub temporary: bool,
@@ -53,8 +53,24 @@ impl Breakpoint {
     /// The whole line that sets it.
     #[must_use]
     pub fn line(&self) -> String {
-        let condition = self.condition.as_ref().map_or_else(String::new, |(_, text)| format!(" if {text}"));
-        format!("{} {}{condition}", self.verb(), self.text)
+        format!("{} {}", self.verb(), self.what())
+    }
+
+    /// What it waits for, with its condition.
+    #[must_use]
+    pub fn what(&self) -> String {
+        let condition =
+            self.condition.as_ref().map_or_else(String::new, |condition| format!(" if {condition}"));
+        format!("{}{condition}", self.text)
+    }
+
+    /// What a watchpoint's value is now.
+    #[must_use]
+    pub fn value(&self, machine: &dyn Subject) -> Option<String> {
+        match &self.trigger {
+            Trigger::Change(watched) => Some(watched.show(machine)),
+            _ => None,
+        }
     }
 
     fn arm(&mut self, machine: &dyn Subject) {
@@ -81,7 +97,7 @@ impl Breakpoint {
             }
             Trigger::Change(watched) => trip.change = Some(watched.look(machine)?),
         }
-        let counts = self.condition.as_ref().is_none_or(|(predicate, _)| predicate.holds(machine));
+        let counts = self.condition.as_ref().is_none_or(|predicate| predicate.holds(machine));
         (self.enabled && counts).then_some(trip)
     }
 }
@@ -117,13 +133,13 @@ pub struct Breakpoints {
     pub violations: bool,
 }
 
-impl Default for Breakpoints {
-    fn default() -> Self {
-        Self { list: Vec::new(), next: 1, violations: false }
-    }
-}
-
 impl Breakpoints {
+    /// None yet; `violations`: whether a failed check stops a run.
+    #[must_use]
+    pub fn new(violations: bool) -> Self {
+        Self { list: Vec::new(), next: 1, violations }
+    }
+
     #[must_use]
     pub fn list(&self) -> &[Breakpoint] {
         &self.list
@@ -139,7 +155,7 @@ impl Breakpoints {
     }
 
     /// Adds a breakpoint and returns its number; `None` if there are too many.
-    pub fn add(&mut self, trigger: Trigger, text: &str, condition: Option<(Predicate, String)>) -> Option<u32> {
+    pub fn add(&mut self, trigger: Trigger, text: String, condition: Option<Predicate>) -> Option<u32> {
         if self.list.len() >= MOST {
             return None;
         }
@@ -148,7 +164,7 @@ impl Breakpoints {
         self.list.push(Breakpoint {
             id,
             trigger,
-            text: text.to_owned(),
+            text,
             condition,
             enabled: true,
             temporary: false,
@@ -166,6 +182,11 @@ impl Breakpoints {
         self.list.len() < before
     }
 
+    /// Puts others in place of all.
+    pub(super) fn replace(&mut self, list: Vec<Breakpoint>) {
+        self.list = list;
+    }
+
     pub fn clear(&mut self) {
         self.list.clear();
     }
@@ -179,13 +200,17 @@ impl Breakpoints {
     /// Whether anything must see the records.
     #[must_use]
     pub fn want_records(&self) -> bool {
-        let wants = |breakpoint: &Breakpoint| breakpoint.enabled && matches!(breakpoint.trigger, Trigger::Record(_));
+        let wants =
+            |breakpoint: &Breakpoint| breakpoint.enabled && matches!(breakpoint.trigger, Trigger::Record(_));
         self.violations || self.list.iter().any(wants)
     }
 
     /// Takes `machine` as the state before the next event to be looked at.
     pub fn arm(&mut self, machine: &dyn Subject) {
-        self.list.iter_mut().filter(|breakpoint| breakpoint.enabled).for_each(|breakpoint| breakpoint.arm(machine));
+        self.list
+            .iter_mut()
+            .filter(|breakpoint| breakpoint.enabled)
+            .for_each(|breakpoint| breakpoint.arm(machine));
     }
 
     /// Adds to `trips` what trips at the event that led to `machine`.

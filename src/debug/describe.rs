@@ -81,10 +81,7 @@ mod tests {
             range: Some(Range::new(Address(0x1000), 64)),
             what: What::Transition { from: State(b'E'), to: State(b'S'), action: Action::Read },
         };
-        assert_eq!(
-            record(&happened, &components),
-            "gpu0.smd0 E > S, read probe, block 0x1000, because 53"
-        );
+        assert_eq!(record(&happened, &components), "gpu0.smd0 E > S, read probe, block 0x1000, because 53");
         happened.what = What::Merge { from: smd, bytes: 7 };
         happened.txn = Some(TxnNumber(12));
         assert_eq!(

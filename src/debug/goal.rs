@@ -61,9 +61,9 @@ impl Goal {
             Self::Ended(txn) => records.iter().any(|record| {
                 matches!(record.what, What::Complete { .. }) && (txn.is_none() || record.txn == *txn)
             }),
-            Self::Began(txn) => records
-                .iter()
-                .any(|record| matches!(record.what, What::Issue { .. }) && (txn.is_none() || record.txn == *txn)),
+            Self::Began(txn) => records.iter().any(|record| {
+                matches!(record.what, What::Issue { .. }) && (txn.is_none() || record.txn == *txn)
+            }),
             Self::Effect(cause) => records.iter().any(|record| record.because == Some(*cause)),
             Self::Record(filter) => records.iter().any(|record| filter.matches(record, machine.components())),
             Self::Nowhere => false,

@@ -8,9 +8,10 @@ use crate::model::component::ComponentId;
 use crate::model::inspect::Inspect;
 use crate::model::record::Records;
 use crate::protocol::table::Table;
+use crate::query;
 
 /// A machine as the debugger sees it. Two forks of one subject, stepped alike, stay alike.
-pub trait Subject: Inspect + Debug + Send + Sync {
+pub trait Subject: query::Subject + Debug + Send + Sync {
     /// Executes one event. `Finished` and `Stuck` execute nothing and leave the position as it was.
     fn step(&mut self, records: &mut Records) -> StepOutcome;
     /// A digest of the whole state.
@@ -33,7 +34,12 @@ pub trait Subject: Inspect + Debug + Send + Sync {
 
 impl Subject for Machine {
     fn step(&mut self, records: &mut Records) -> StepOutcome {
-        Self::step(self, records)
+        let before = Inspect::event(self);
+        match Self::step(self, records) {
+            // The last event counts as one, whatever is known after it.
+            StepOutcome::Finished | StepOutcome::Stuck if Inspect::event(self) > before => StepOutcome::Ran,
+            outcome => outcome,
+        }
     }
     fn digest(&self) -> u64 {
         Self::digest(self)

@@ -219,7 +219,11 @@ impl Timeline {
     /// The last checkpoint before `cycle`; `None` if the first position is already in or after it.
     #[must_use]
     pub fn before_cycle(&self, cycle: u64) -> Option<EventNumber> {
-        self.checkpoints.iter().rev().find(|(_, checkpoint)| checkpoint.machine.cycle() < cycle).map(|(at, _)| *at)
+        self.checkpoints
+            .iter()
+            .rev()
+            .find(|(_, checkpoint)| checkpoint.machine.cycle() < cycle)
+            .map(|(at, _)| *at)
     }
 
     /// Events between checkpoints that a replay should leave behind it.
@@ -245,7 +249,9 @@ impl Timeline {
             }
             // Leave checkpoints at 16, 64, 256 ... events before the target: whoever goes back one step will
             // probably go back another.
-            if left >= 16 && left.is_power_of_two() && left.trailing_zeros().is_multiple_of(2)
+            if left >= 16
+                && left.is_power_of_two()
+                && left.trailing_zeros().is_multiple_of(2)
                 && self.is_sparse(self.event(), left)
             {
                 self.insert(self.current.fork());

@@ -53,7 +53,7 @@ impl Toy {
                 tick: self.tick,
                 cycle: self.tick / 4,
                 at: ComponentId(at),
-                because: (self.event > 3).then_some(self.event - 3),
+                because: self.event.checked_sub(3).filter(|cause| *cause > 0),
                 txn: txn.map(TxnNumber),
                 range: Some(Range::new(Address(0x1000), 64)),
                 what,
@@ -68,7 +68,8 @@ impl Subject for Toy {
             return StepOutcome::Finished;
         }
         self.event += 1;
-        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.random =
+            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let dice = self.random >> 33;
         self.tick += dice % 4;
         let (which, to) = ((dice >> 4) as usize % 2, State(LETTERS[(dice >> 8) as usize % LETTERS.len()]));
@@ -99,6 +100,12 @@ impl Subject for Toy {
         None
     }
     fn machine(&self) -> Option<&Machine> {
+        None
+    }
+}
+
+impl crate::query::Subject for Toy {
+    fn task_view(&self, _id: &str) -> Option<TaskView> {
         None
     }
 }

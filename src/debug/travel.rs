@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use super::breakpoint::{Breakpoints, Trip, Trips};
 use super::goal::Goal;
+use super::recall::Recall;
 use super::subject::Subject;
 use super::timeline::Timeline;
 use crate::machine::StepOutcome;
@@ -35,8 +36,22 @@ pub enum Cause {
 /// Most hits remembered of one stretch; if they do not suffice, the stretch is replayed up to the first of them.
 const REMEMBERED: usize = 1 << 14;
 
+/// Up to so many single steps make records, because they will be shown.
+const FEW: u64 = 64;
+
 /// How often a search looks whether to leave a checkpoint behind.
 const SPACING: u64 = 1 << 10;
+
+/// What a movement works on.
+#[derive(Debug)]
+pub struct Course<'a> {
+    pub timeline: &'a mut Timeline,
+    pub stops: &'a mut Breakpoints,
+    /// Records seen on the way forward are kept here.
+    pub recall: &'a mut Recall,
+    /// Whether to make records on the way forward, though nothing needs them to decide.
+    pub listen: bool,
+}
 
 #[derive(Debug)]
 pub struct Travel {
@@ -50,12 +65,17 @@ pub struct Travel {
 
 #[derive(Debug)]
 enum Phase {
-    Forward { armed: bool },
+    Forward {
+        armed: bool,
+    },
     /// The next stretch ends at this position, which is the last candidate.
     Before(EventNumber),
     Stretch(Stretch),
     /// To a known position.
-    Moving { to: EventNumber, cause: Cause },
+    Moving {
+        to: EventNumber,
+        cause: Cause,
+    },
     /// To a known position, and forward from there.
     Through(EventNumber),
 }
@@ -118,15 +138,22 @@ impl Travel {
         matches!(self.phase, Phase::Forward { .. })
     }
 
+    /// Whether it is a run that the screen shows at the speed that is set.
+    #[must_use]
+    pub fn is_run(&self) -> bool {
+        self.stops && self.is_forward() && matches!(self.goal, Goal::Nowhere)
+    }
+
     /// Goes on for about `fuel` events. Returns why it ended, if it did.
-    pub fn advance(&mut self, timeline: &mut Timeline, stops: &mut Breakpoints, fuel: u64) -> Option<Cause> {
+    pub fn advance(&mut self, course: &mut Course, fuel: u64) -> Option<Cause> {
+        let Course { timeline, stops, .. } = course;
         match std::mem::replace(&mut self.phase, Phase::Forward { armed: false }) {
             Phase::Forward { armed } => {
                 if !armed {
                     stops.arm(timeline.machine());
                 }
                 self.phase = Phase::Forward { armed: true };
-                self.forward(timeline, stops, fuel)
+                self.forward(course, fuel)
             }
             Phase::Before(last) => self.open(timeline, stops, last),
             Phase::Stretch(stretch) => self.search(timeline, stops, stretch, fuel),
@@ -148,8 +175,10 @@ impl Travel {
         }
     }
 
-    fn forward(&mut self, timeline: &mut Timeline, stops: &mut Breakpoints, fuel: u64) -> Option<Cause> {
-        let listen = self.goal.wants_records() || (self.stops && stops.want_records());
+    fn forward(&mut self, course: &mut Course, fuel: u64) -> Option<Cause> {
+        let Course { timeline, stops, recall, listen } = course;
+        let few = matches!(self.goal, Goal::Event) && self.left <= FEW;
+        let listen = *listen || few || self.goal.wants_records() || (self.stops && stops.want_records());
         let watched = self.stops && !stops.are_idle();
         let mut records = Records { on: listen, list: Vec::new() };
         let mut trips = Trips::new();
@@ -160,15 +189,20 @@ impl Travel {
             if outcome != StepOutcome::Ran {
                 return Some(Cause::End(outcome));
             }
+            let mut stopped = Vec::new();
             if watched {
                 trips.clear();
                 stops.look(timeline.machine(), &records.list, &mut trips);
-                let stopped = stops.charge(&trips);
-                if !stopped.is_empty() {
-                    return Some(Cause::Tripped(stopped));
-                }
+                stopped = stops.charge(&trips);
             }
-            if self.goal.holds(before, timeline.machine(), &records.list) {
+            let goal = self.goal.holds(before, timeline.machine(), &records.list);
+            if listen {
+                recall.note(timeline.event(), &mut records.list);
+            }
+            if !stopped.is_empty() {
+                return Some(Cause::Tripped(stopped));
+            }
+            if goal {
                 self.left -= 1;
                 if self.left == 0 {
                     return Some(Cause::Arrived);
@@ -193,7 +227,8 @@ impl Travel {
             let machine = timeline.fork_before(last - 1);
             stops.arm(&*machine);
             let from = machine.event();
-            self.phase = Phase::Stretch(Stretch { machine, from, last, hits: VecDeque::new(), forgotten: false });
+            self.phase =
+                Phase::Stretch(Stretch { machine, from, last, hits: VecDeque::new(), forgotten: false });
         }
         None
     }
@@ -201,7 +236,11 @@ impl Travel {
     /// Why a movement that finds nothing more ends at the first position.
     fn cause_at_start(&self, timeline: &Timeline, past: bool) -> Cause {
         let first = timeline.fork_before(timeline.start());
-        if self.left == 1 && !past && self.goal.holds_at_start(&*first) { Cause::Arrived } else { Cause::Start }
+        if self.left == 1 && !past && self.goal.holds_at_start(&*first) {
+            Cause::Arrived
+        } else {
+            Cause::Start
+        }
     }
 
     fn search(

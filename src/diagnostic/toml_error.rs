@@ -33,7 +33,10 @@ fn explain(message: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
         return Diagnostic::new(format!("the key `{name}` is given twice"));
     }
     let what = what.strip_prefix("invalid type: ").map_or_else(
-        || what.strip_prefix("invalid value: ").map_or_else(|| what.to_owned(), |value| format!("wrong value: {value}")),
+        || {
+            what.strip_prefix("invalid value: ")
+                .map_or_else(|| what.to_owned(), |value| format!("wrong value: {value}"))
+        },
         |kind| format!("wrong type: {kind}"),
     );
     let diagnostic = Diagnostic::new(what);
