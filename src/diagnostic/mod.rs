@@ -21,6 +21,8 @@ pub struct Diagnostic {
     pub source: Option<Source>,
     /// Byte offsets into the source's text.
     pub span: Option<Range<usize>>,
+    /// Number of the source text's first line: 1 unless the text is an excerpt of a file too large to hold.
+    pub first_line: usize,
     /// What was expected instead.
     pub expected: Option<String>,
     /// What was probably meant.
@@ -47,13 +49,27 @@ pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 impl Diagnostic {
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), source: None, span: None, expected: None, suggestion: None }
+        Self {
+            message: message.into(),
+            source: None,
+            span: None,
+            first_line: 1,
+            expected: None,
+            suggestion: None,
+        }
     }
 
     #[must_use]
     pub fn at(mut self, source: &Source, span: Range<usize>) -> Self {
         self.source = Some(source.clone());
         self.span = Some(span);
+        self
+    }
+
+    /// The source's text is an excerpt of its file that starts at this line (from 1).
+    #[must_use]
+    pub fn from_line(mut self, line: usize) -> Self {
+        self.first_line = line;
         self
     }
 
@@ -83,7 +99,7 @@ impl Diagnostic {
         let text = &self.source.as_ref()?.text;
         let start = floor(text, self.span.as_ref()?.start);
         let before = text.get(..start)?;
-        let line = before.matches('\n').count() + 1;
+        let line = before.matches('\n').count() + self.first_line;
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
         Some((line, column))
     }
