@@ -193,6 +193,7 @@ pub(crate) fn table() -> Table {
         read_nc: Vec::new(),
         write: Vec::new(),
         merge: vec![(State(b'N'), State(b'E'), State(b'M'))],
+        answer_merge: Vec::new(),
     }
 }
 
