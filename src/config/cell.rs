@@ -96,19 +96,14 @@ fn parse_next(text: &str, offset: usize, states: &[State]) -> Result<(Next, Rang
     if word == "granted" {
         return Ok((Next::Granted, span));
     }
-    match State::parse(word).filter(|state| states.contains(state)) {
-        Some(state) => Ok((Next::To(state), span)),
-        None => {
-            let message = if word.is_empty() {
-                "a state is missing".to_owned()
-            } else {
-                format!("unknown state `{word}`")
-            };
-            let expected = Some(format!("{} or granted", letters(states)));
-            let word = Some((word.to_owned(), vec!["granted"]));
-            Err(CellError { span, message, expected, word })
-        }
+    if let Some(state) = State::parse(word).filter(|state| states.contains(state)) {
+        return Ok((Next::To(state), span));
     }
+    let message =
+        if word.is_empty() { "a state is missing".to_owned() } else { format!("unknown state `{word}`") };
+    let expected = Some(format!("{} or granted", letters(states)));
+    let word = Some((word.to_owned(), vec!["granted"]));
+    Err(CellError { span, message, expected, word })
 }
 
 /// That step and next state go together.

@@ -165,21 +165,16 @@ impl Document {
             at += name.len() + 1;
         }
         let value = parse_value(value, over.offset + key.len() + 1);
-        let (last, tables) = match names.split_last() {
-            Some(split) => split,
-            None => return Ok(()),
-        };
+        let Some((last, tables)) = names.split_last() else { return Ok(()) };
         let mut table = root;
         for (name, at) in tables {
             let key = Spanned::new(*at..*at + name.len(), (*name).into());
             let empty = || Spanned::new(*at..*at + name.len(), DeValue::Table(DeTable::default()));
-            match table.entry(key).or_insert_with(empty).get_mut() {
-                DeValue::Table(inner) => table = inner,
-                _ => {
-                    let message = format!("`{name}` is no table: nothing can be set in it");
-                    return fail(self.complain(Some(&(*at..*at + name.len())), message));
-                }
-            }
+            let DeValue::Table(inner) = table.entry(key).or_insert_with(empty).get_mut() else {
+                let message = format!("`{name}` is no table: nothing can be set in it");
+                return fail(self.complain(Some(&(*at..*at + name.len())), message));
+            };
+            table = inner;
         }
         // Removed first, so that the key too has its place in the override.
         let key = Spanned::new(last.1..last.1 + last.0.len(), last.0.into());

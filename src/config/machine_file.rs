@@ -138,7 +138,8 @@ pub struct GpuMemoryFile {
     pub latency: Option<At<u64>>,
     /// Misses that may be under way in one directory. Default: 32.
     pub mshrs: Option<At<u64>>,
-    /// The stacked DRAM. Default: 8 banks, 2 KiB rows, 12 ns each for column, activate and precharge, 38.4 GB/s, always_reopen.
+    /// The stacked DRAM. Default: 8 banks, 2 KiB rows, 12 ns each for column, activate and precharge, 38.4 GB/s, rows always
+    /// reopened.
     pub dram: Option<DramFile>,
 }
 

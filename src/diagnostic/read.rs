@@ -22,7 +22,7 @@ pub fn read_text(path: &Path, limit: u64) -> Result<Source> {
     let empty = Source::new(name.as_str(), "");
     let fail = |message: String| Box::new(Diagnostic::new(message).of(&empty));
 
-    let metadata = path.metadata().map_err(|error| cannot_open(path, &empty, &error))?;
+    let metadata = path.metadata().map_err(|error| Box::new(cannot_open(path, &empty, &error)))?;
     if metadata.is_dir() {
         return Err(Box::new(Diagnostic::new("this is a folder").of(&empty).expected("a file")));
     }
@@ -32,7 +32,7 @@ pub fn read_text(path: &Path, limit: u64) -> Result<Source> {
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes))
-        .map_err(|error| cannot_open(path, &empty, &error))?;
+        .map_err(|error| Box::new(cannot_open(path, &empty, &error)))?;
     if bytes.len() as u64 > limit {
         let message = format!("this file has {} bytes", metadata.len().max(bytes.len() as u64));
         return Err(Box::new(
@@ -72,14 +72,14 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<Source> {
     ))
 }
 
-fn cannot_open(path: &Path, empty: &Source, error: &std::io::Error) -> Box<Diagnostic> {
+fn cannot_open(path: &Path, empty: &Source, error: &std::io::Error) -> Diagnostic {
     let message = match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),
         ErrorKind::PermissionDenied => "this file may not be read: permission denied".to_owned(),
         kind => format!("this file cannot be read: {kind}"),
     };
     let diagnostic = Diagnostic::new(message).of(empty);
-    Box::new(if error.kind() == ErrorKind::NotFound { with_neighbour(diagnostic, path) } else { diagnostic })
+    if error.kind() == ErrorKind::NotFound { with_neighbour(diagnostic, path) } else { diagnostic }
 }
 
 /// Suggests the file or folder nearest in name, at the first step of the path that does not exist.

@@ -51,7 +51,7 @@ fn quoted_after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     text.strip_prefix(prefix)?.strip_prefix('`')?.strip_suffix('`')
 }
 
-/// An unknown name among those that the reader lists (`one of `a`, `b`` or `` `a` or `b` ``).
+/// An unknown name among those that the reader lists, each between backticks.
 fn unknown(what: &str, name: &str, expected: Option<&str>) -> Diagnostic {
     let diagnostic = Diagnostic::new(format!("unknown {what} `{name}`"));
     let Some(expected) = expected else { return diagnostic };

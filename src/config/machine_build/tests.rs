@@ -1,7 +1,8 @@
 use super::*;
+use crate::config::machine::GpuHome;
 use crate::config::{Document, list, load_machine, load_machine_with, load_protocol, machine_from_toml};
 use crate::diagnostic::{Diagnostic, Source};
-use crate::model::units::{Bandwidth, Duration};
+use crate::model::units::{Bandwidth, Duration, Size};
 
 fn complaint(text: &str) -> Diagnostic {
     *machine_from_toml(&Source::new("m.toml", text)).expect_err(text)
@@ -45,122 +46,115 @@ fn defaults_fit_together_and_aliases_work() {
     assert_eq!((cpu.gpu, cpu.host.block), (None, 64));
 }
 
+/// What a file says; where it is wrong; why; how what is expected instead begins.
+type Broken = (&'static str, (usize, usize), &'static str, &'static str);
+
+const BROKEN: &[Broken] = &[
+    ("[gpu]\ncount = 9", (2, 9), "gpu.count is 9", "1 to 8"),
+    ("[gpu]\ncount = 0", (2, 9), "gpu.count is 0", "1 to 8"),
+    ("gpu.cu = { count = 0 }", (1, 20), "gpu.cu.count is 0", "1 to 64"),
+    ("gpu.count = 99999999999", (1, 13), "gpu.count is 99999999999", "1 to 8"),
+    ("host.cores = 65", (1, 14), "host.cores is 65", "0 to 64"),
+    ("host.hmds = 3", (1, 13), "host.hmds is 3", "1, 2, 4 or 8"),
+    ("host.cores = 0", (1, 14), "this machine has neither cores nor GPUs", "a core or a [gpu]"),
+    ("gpu.l1.line = '48 B'", (1, 15), "gpu.l1.line is 48 B, which is not a power of two", "32 B or 64 B"),
+    ("gpu.l1.size = '0 B'", (1, 15), "gpu.l1.size is 0 B", "8 B to 1 GiB"),
+    (
+        "gpu.l1.size = '100 B'",
+        (1, 15),
+        "gpu.l1.size is 100 B, no multiple of its block",
+        "a multiple of 64 B",
+    ),
+    (
+        "gpu.l1 = { size = '512 B', ways = 3 }",
+        (1, 35),
+        "gpu.l1.ways is 3, which does not divide 8 blocks of 64 B",
+        "a divisor of 8",
+    ),
+    (
+        "gpu.l1 = { size = '768 B', ways = 2 }",
+        (1, 19),
+        "gpu.l1 has 6 sets, which is not a power of two",
+        "a size such as \"512 B\" or \"1 KiB\"",
+    ),
+    (
+        "gpu.l1.size = '4 kib'",
+        (1, 15),
+        "wrong value: \"4 kib\"",
+        "a size such as \"4 KiB\" (B, KB, KiB, MB, MiB, GB, GiB)",
+    ),
+    ("gpu.l1.size = 4096", (1, 15), "wrong type: integer `4096`", "a size such as \"4 KiB\""),
+    ("gpu.l2.line = '32 B'", (1, 15), "gpu.l2.line is 32 B, smaller than gpu.l1.line (64 B)", "64 B or more"),
+    (
+        "gpu.l1.line = '8 KiB'",
+        (1, 15),
+        "gpu.l2.line is 8 KiB, larger than gpu.memory.secondary_block (4 KiB)",
+        "",
+    ),
+    (
+        "gpu.l2.interleave = '32 B'",
+        (1, 21),
+        "gpu.l2.interleave is 32 B, smaller than gpu.l2.line (64 B)",
+        "64 B or more",
+    ),
+    (
+        "gpu.memory.secondary_block = '32 KiB'",
+        (1, 30),
+        "gpu.memory.secondary_block is 32 KiB",
+        "64 B to 16 KiB",
+    ),
+    ("gpu.memory.mask_bytes = 3", (1, 25), "gpu.memory.mask_bytes is 3", "1, 2, 4 or 8"),
+    (
+        "[gpu]\n[host]\nblock = '64 B'",
+        (3, 9),
+        "host.block is 64 B, smaller than the block of a GPU (4 KiB)",
+        "4 KiB or more",
+    ),
+    (
+        "host.interleave = '64 B'\ngpu={}",
+        (1, 19),
+        "host.interleave is 64 B, smaller than host.block (4 KiB)",
+        "4 KiB or more",
+    ),
+    ("gpu.memory.size = '999999999 GiB'", (1, 19), "gpu.memory.size is 999999999 GiB", "64 B to 262144 GiB"),
+    (
+        "gpu = { count = 8, memory = { size = '65536 GiB', secondary_block = '16 KiB', ways=1 } }",
+        (1, 38),
+        "gpu.memory.size makes 4294967296 blocks of 16 KiB",
+        "67108864 blocks or fewer",
+    ),
+    ("gpu.l1.size = '99999999999999999999 GiB'", (1, 15), "wrong value: \"99999999999999999999 GiB\"", ""),
+    ("network.bandwidth = '0 B/s'", (1, 21), "network.bandwidth is 0 B/s", "1 MB/s to 100 TB/s"),
+    ("network.virtual_networks = 2", (1, 28), "network.virtual_networks is 2", "1 or 3"),
+    ("network.latency = '2 s'", (1, 19), "network.latency is 2 s", "0 ns to 1 s"),
+    ("gpu.clock = '0 Hz'", (1, 13), "gpu.clock is 0 Hz", "1 MHz to 100 GHz"),
+    (
+        "host.clock = '3.333333333 GHz'",
+        (1, 14),
+        "no tick is short enough for 3333333.333 kHz and a picosecond",
+        "clocks with fewer digits, such as \"1.4 GHz\"",
+    ),
+    (
+        "host.llc = 'none'",
+        (1, 12),
+        "wrong type: string \"none\"",
+        "a cache such as { size = \"2 MiB\" }, or false",
+    ),
+    ("[gpu]\ncount = 2\n[gpu]\n", (3, 2), "the key `gpu` is given twice", ""),
+    ("gpu = 2", (1, 7), "wrong type: integer `2`", "a table"),
+];
+
 #[test]
 fn broken_machines_are_told_where_and_why() {
-    for (text, place, message, expected) in [
-        ("[gpu]\ncount = 9", (2, 9), "gpu.count is 9", "1 to 8"),
-        ("[gpu]\ncount = 0", (2, 9), "gpu.count is 0", "1 to 8"),
-        ("gpu.cu = { count = 0 }", (1, 20), "gpu.cu.count is 0", "1 to 64"),
-        ("gpu.count = 99999999999", (1, 13), "gpu.count is 99999999999", "1 to 8"),
-        ("host.cores = 65", (1, 14), "host.cores is 65", "0 to 64"),
-        ("host.hmds = 3", (1, 13), "host.hmds is 3", "1, 2, 4 or 8"),
-        ("host.cores = 0", (1, 14), "this machine has neither cores nor GPUs", "a core or a [gpu]"),
-        ("gpu.l1.line = '48 B'", (1, 15), "gpu.l1.line is 48 B, which is not a power of two", "32 B or 64 B"),
-        ("gpu.l1.size = '0 B'", (1, 15), "gpu.l1.size is 0 B", "8 B to 1 GiB"),
-        (
-            "gpu.l1.size = '100 B'",
-            (1, 15),
-            "gpu.l1.size is 100 B, no multiple of its block",
-            "a multiple of 64 B",
-        ),
-        (
-            "gpu.l1 = { size = '512 B', ways = 3 }",
-            (1, 35),
-            "gpu.l1.ways is 3, which does not divide 8 blocks of 64 B",
-            "a divisor of 8",
-        ),
-        (
-            "gpu.l1 = { size = '768 B', ways = 2 }",
-            (1, 19),
-            "gpu.l1 has 6 sets, which is not a power of two",
-            "a size such as \"512 B\" or \"1 KiB\"",
-        ),
-        (
-            "gpu.l1.size = '4 kib'",
-            (1, 15),
-            "wrong value: \"4 kib\"",
-            "a size such as \"4 KiB\" (B, KB, KiB, MB, MiB, GB, GiB)",
-        ),
-        ("gpu.l1.size = 4096", (1, 15), "wrong type: integer `4096`", "a size such as \"4 KiB\""),
-        (
-            "gpu.l2.line = '32 B'",
-            (1, 15),
-            "gpu.l2.line is 32 B, smaller than gpu.l1.line (64 B)",
-            "64 B or more",
-        ),
-        (
-            "gpu.l1.line = '8 KiB'",
-            (1, 15),
-            "gpu.l2.line is 8 KiB, larger than gpu.memory.secondary_block (4 KiB)",
-            "",
-        ),
-        (
-            "gpu.l2.interleave = '32 B'",
-            (1, 21),
-            "gpu.l2.interleave is 32 B, smaller than gpu.l2.line (64 B)",
-            "64 B or more",
-        ),
-        (
-            "gpu.memory.secondary_block = '32 KiB'",
-            (1, 30),
-            "gpu.memory.secondary_block is 32 KiB",
-            "64 B to 16 KiB",
-        ),
-        ("gpu.memory.mask_bytes = 3", (1, 25), "gpu.memory.mask_bytes is 3", "1, 2, 4 or 8"),
-        (
-            "[gpu]\n[host]\nblock = '64 B'",
-            (3, 9),
-            "host.block is 64 B, smaller than the block of a GPU (4 KiB)",
-            "4 KiB or more",
-        ),
-        (
-            "host.interleave = '64 B'\ngpu={}",
-            (1, 19),
-            "host.interleave is 64 B, smaller than host.block (4 KiB)",
-            "4 KiB or more",
-        ),
-        (
-            "gpu.memory.size = '999999999 GiB'",
-            (1, 19),
-            "gpu.memory.size is 999999999 GiB",
-            "64 B to 262144 GiB",
-        ),
-        (
-            "gpu = { count = 8, memory = { size = '65536 GiB', secondary_block = '16 KiB', ways=1 } }",
-            (1, 38),
-            "gpu.memory.size makes 4294967296 blocks of 16 KiB",
-            "67108864 blocks or fewer",
-        ),
-        (
-            "gpu.l1.size = '99999999999999999999 GiB'",
-            (1, 15),
-            "wrong value: \"99999999999999999999 GiB\"",
-            "",
-        ),
-        ("network.bandwidth = '0 B/s'", (1, 21), "network.bandwidth is 0 B/s", "1 MB/s to 100 TB/s"),
-        ("network.virtual_networks = 2", (1, 28), "network.virtual_networks is 2", "1 or 3"),
-        ("network.latency = '2 s'", (1, 19), "network.latency is 2 s", "0 ns to 1 s"),
-        ("gpu.clock = '0 Hz'", (1, 13), "gpu.clock is 0 Hz", "1 MHz to 100 GHz"),
-        (
-            "host.clock = '3.333333333 GHz'",
-            (1, 14),
-            "no tick is short enough for 3.333333333 GHz and a picosecond",
-            "clocks with fewer digits, such as \"1.4 GHz\"",
-        ),
-        (
-            "host.llc = 'none'",
-            (1, 12),
-            "wrong type: string \"none\"",
-            "a cache such as { size = \"2 MiB\" }, or false",
-        ),
-        ("[gpu]\ncount = 2\n[gpu]\n", (3, 2), "the key `gpu` is given twice", ""),
-        ("gpu = 2", (1, 7), "wrong type: integer `2`", "a table"),
-    ] {
+    let mut wrong = Vec::new();
+    for &(text, place, message, expected) in BROKEN {
         let error = complaint(text);
-        assert_eq!(error.message, message, "{text}");
-        assert_eq!(error.position(), Some(place), "{text}");
-        assert!(error.expected.clone().unwrap_or_default().starts_with(expected), "{error}");
+        let wanted = error.expected.as_deref().unwrap_or_default();
+        if error.message != message || error.position() != Some(place) || !wanted.starts_with(expected) {
+            wrong.push(format!("{text}\n{error}\n{place:?}"));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
@@ -220,4 +214,41 @@ fn a_protocol_path_is_relative_to_its_machine() {
     std::fs::write(&machine, "protocol = 'own'").unwrap();
     let spec = load_machine(machine.to_str().unwrap(), None).unwrap();
     assert_eq!(load_protocol(&spec.protocol, None).unwrap().name, "own");
+}
+
+/// Reads `text` as a machine and as a protocol; only that both return, and can be shown, matters.
+fn survive(text: &str) {
+    let source = Source::new("x.toml", text);
+    for error in [machine_from_toml(&source).err(), crate::config::protocol::from_toml(&source).err()] {
+        assert!(error.is_none_or(|error| error.to_string().len() < 10_000));
+    }
+}
+
+#[test]
+fn truncated_and_spoiled_files_are_survived() {
+    for kind in [Kind::Machine, Kind::Protocol] {
+        for entry in list(kind) {
+            let text = find(kind, &entry.name, None).unwrap().source.text;
+            for at in (0..text.len()).step_by(7).filter(|&at| text.is_char_boundary(at)) {
+                survive(&text[..at]);
+                survive(&format!("{}\u{7f}0 é\"{}", &text[..at], &text[at..]));
+            }
+        }
+    }
+}
+
+#[test]
+fn monstrous_files_are_survived() {
+    for text in [
+        "a.".repeat(200_000) + "b = 1",
+        "[".repeat(200_000),
+        "a = ".to_owned() + &"[".repeat(200_000),
+        "a = ".to_owned() + &"{ a = ".repeat(200_000),
+        "[".to_owned() + &"a.".repeat(200_000) + "b]",
+        "name = '".to_owned() + &"x".repeat(1_000_000) + "'\ncount = '" + &"y".repeat(1_000_000) + "'",
+        "x".repeat(1_000_000) + " = 1",
+        "\n".repeat(1_000_000) + "x",
+    ] {
+        survive(&text);
+    }
 }

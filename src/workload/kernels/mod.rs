@@ -82,6 +82,7 @@ mod tests {
             assert!(built.blocks() > 0 && built.warps_per_block() > 0, "{}", kernel.name);
             assert!(built.operation(0, 0, 0).is_some(), "{}", kernel.name);
             assert!(!built.footprint().is_empty(), "{}", kernel.name);
+            assert!(built.operation(u64::MAX, u32::MAX, u64::MAX).is_none(), "{}", kernel.name);
         }
     }
 
