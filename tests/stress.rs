@@ -174,7 +174,8 @@ fn the_checks_see_what_a_broken_rule_does() {
         Fault::KeepMaskOnRead,
     ];
     for fault in faults {
-        let caught = (1..=6).any(|seed| run(&blueprint("tiny/umh-2gpu", "nmoesi", 3000, seed, vec![fault])).is_err());
+        let caught =
+            (1..=6).any(|seed| run(&blueprint("tiny/umh-2gpu", "nmoesi", 3000, seed, vec![fault])).is_err());
         assert!(caught, "{} goes unnoticed", fault.name());
     }
 }
