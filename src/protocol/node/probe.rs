@@ -64,10 +64,11 @@ impl Node {
     /// (rule 1 of `PROTOCOL.md`).
     pub(super) fn start_probe(&mut self, pending: &mut Pending, out: &mut Outbox) {
         let Some(mut probe) = pending.probe else { return };
-        let targets = self.store.get(pending.block).map_or(0, |entry| match probe.action {
-            Action::Read => entry.owners(),
-            _ => entry.holders(),
-        });
+        let recalls = probe.action == Action::Write || self.gives_up(pending.block, probe.action);
+        let targets = self
+            .store
+            .get(pending.block)
+            .map_or(0, |entry| if recalls { entry.holders() } else { entry.owners() });
         probe.started = true;
         probe.awaiting = targets;
         pending.probe = Some(probe);
@@ -75,11 +76,17 @@ impl Node {
             self.finish_probe(pending, out);
             return;
         }
-        let kind =
-            if probe.action == Action::Read { MessageKind::ProbeRead } else { MessageKind::ProbeWrite };
+        let kind = if recalls { MessageKind::ProbeWrite } else { MessageKind::ProbeRead };
         let txn = self.jobs.get(&probe.job).and_then(|job| job.txn);
         let range = self.range_of(pending.block);
         self.probe_children(targets, kind, range, (txn, probe.number), None, out);
+    }
+
+    /// Whether the table makes the block leave on this probe, so that the children must give it up first: `O` and a
+    /// read, as one copy of the UMH paper prints it.
+    fn gives_up(&self, block: Address, action: Action) -> bool {
+        let cell = self.config.table.cell(self.state(block), action, self.config.role != super::Role::Leaf);
+        self.state(block) != State::I && cell.is_some_and(|cell| cell.next == Next::To(State::I))
     }
 
     /// The children have answered: this block's own answer, from the table.

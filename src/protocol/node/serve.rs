@@ -261,7 +261,7 @@ impl Node {
             _ => self.state(block),
         };
         self.transition(block, want.action, state, self.about(want), out);
-        self.enter(block, service.unit, child, want.request, rule.grant);
+        self.enter(block, service.unit, child, want, rule.grant);
         self.record_directory(block, service.unit, want.number, out);
         let Some(&to) = self.config.children.get(child as usize) else { return };
         let mut message = self.message(MessageKind::Grant, to, want.range, out);
@@ -277,7 +277,10 @@ impl Node {
     }
 
     /// Enters the requester into the directory.
-    fn enter(&mut self, block: Address, unit: u32, child: u8, request: MessageKind, grant: State) {
+    fn enter(&mut self, block: Address, unit: u32, child: u8, want: &Want, grant: State) {
+        let request = want.request;
+        // Where a unit is coarser than the child's block, the child may own another part of it.
+        let is_whole = want.range.len >= self.config.unit;
         let owns = self.config.table.is_owner(grant) && request != MessageKind::ReadNc;
         let peers = self.config.peers != 0;
         let size = self.config.block / self.config.granule;
@@ -290,7 +293,7 @@ impl Node {
                 slot.sharers |= 1 << child;
                 if owns {
                     slot.owner = Some(child);
-                } else if slot.owner == Some(child) {
+                } else if slot.owner == Some(child) && is_whole {
                     slot.owner = None;
                 }
             }
@@ -412,7 +415,14 @@ impl Node {
         let from = message.from;
         out.record(self.config.id, about, || What::Merge { from, bytes });
         let before = self.state(block);
-        let after = message.granted.map_or(before, |gave| self.config.table.merged(gave, before));
+        let table = &self.config.table;
+        let after = message.granted.map_or(before, |gave| {
+            if message.kind == MessageKind::Answer {
+                table.merged_answer(gave, before)
+            } else {
+                table.merged(gave, before)
+            }
+        });
         if after != before && role != Role::Root {
             if let Some(entry) = self.store.get_mut(block) {
                 entry.state = after;
