@@ -88,12 +88,11 @@ impl Session {
                 recall: &mut self.recall,
                 listen,
             };
-            return match travel.advance(&mut course, fuel) {
-                Some(cause) => Progress::Done(self.arrive(cause)),
-                None => {
-                    self.travel = Some(travel);
-                    Progress::Running
-                }
+            return if let Some(cause) = travel.advance(&mut course, fuel) {
+                Progress::Done(self.arrive(cause))
+            } else {
+                self.travel = Some(travel);
+                Progress::Running
             };
         }
         let Some(line) = self.queue.pop() else { return Progress::Idle };
