@@ -50,7 +50,8 @@ pub fn spawn(session: Session, server: Server) -> io::Result<JoinHandle<Session>
 }
 
 /// Runs the engine here, and gives the session back at its end.
-pub fn run_blocking(session: Session, server: Server) -> Session {
+pub fn run_blocking(mut session: Session, server: Server) -> Session {
+    session.stop_at_narration(true);
     let now = Instant::now();
     let info = Arc::new(session.info());
     let mut engine = Engine {
