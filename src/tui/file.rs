@@ -7,9 +7,6 @@ use toml::Spanned;
 
 use crate::diagnostic::{Diagnostic, Result, Source};
 
-/// Most bytes of a keymap or theme file.
-pub const LIMIT: u64 = 1 << 20;
-
 /// Parses `source` as TOML.
 pub fn parse<T: DeserializeOwned>(source: &Source) -> Result<T> {
     toml::from_str(&source.text).map_err(|error| {

@@ -8,12 +8,16 @@ pub mod help;
 pub mod keymap;
 pub mod layout;
 mod pane;
+pub mod picker;
 pub mod prompt;
+pub mod run;
 #[cfg(test)]
 mod sample;
 #[cfg(test)]
 mod tests;
+pub mod settings;
 pub mod target;
+pub mod terminal;
 pub mod theme;
 mod update;
 pub mod view;

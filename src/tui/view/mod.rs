@@ -54,6 +54,15 @@ pub fn draw(app: &App, buffer: &mut Buffer) -> Seen {
     seen
 }
 
+impl App {
+    /// Brings [`App::seen`] up to date for a screen of this size.
+    pub fn see(&mut self, width: u16, height: u16) {
+        self.size = (width, height);
+        let mut scratch = Buffer::empty(Rect::new(0, 0, width, height));
+        self.seen = draw(self, &mut scratch);
+    }
+}
+
 fn too_small(app: &App, area: Rect, buffer: &mut Buffer) {
     let (width, height) = SMALLEST;
     let text = format!(
