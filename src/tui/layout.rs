@@ -73,16 +73,17 @@ pub fn layout(number: usize, body: Rect, natural: &Natural) -> Tree {
         _ => Room::Small,
     };
     let want = |pane: Pane| natural(pane).map_or(u16::MAX, |rows| rows.saturating_add(2));
-    let timeline = slot(Timeline, 3, 4, 1);
-    let pair = |left: Pane, right: Pane, share: u16| {
-        let max = want(left).max(want(right));
-        columns(6, max, share, vec![slot(left, 30, u16::MAX, 1), slot(right, 30, u16::MAX, 1)])
+    let timeline = slot(Timeline, 3, if room == Room::Small { 3 } else { 4 }, 1);
+    let wide = |left: (Pane, u16), right: (Pane, u16), share: u16| {
+        let max = want(left.0).max(want(right.0));
+        columns(6, max, share, vec![slot(left.0, 30, u16::MAX, left.1), slot(right.0, 30, u16::MAX, right.1)])
     };
+    let pair = |left: Pane, right: Pane, share: u16| wide((left, 1), (right, 1), share);
     let list = match (number, room) {
         (0, Room::Small) => vec![pair(Map, Lesson, 3), slot(Directory, 5, want(Directory), 3), timeline],
         (0, Room::Middle) => vec![
-            pair(Map, Directory, 3),
-            pair(Transaction, Lesson, 3),
+            wide((Map, 3), (Directory, 4), 3),
+            wide((Transaction, 5), (Lesson, 4), 3),
             slot(Log, 4, u16::MAX, 2),
             timeline,
         ],
@@ -95,7 +96,7 @@ pub fn layout(number: usize, body: Rect, natural: &Natural) -> Tree {
                     rows(40, 3, vec![slot(Map, 8, want(Map), 2), slot(Transaction, 8, u16::MAX, 3)]),
                     rows(40, 3, vec![
                         slot(Directory, 8, want(Directory), 2),
-                        slot(Lesson, 8, want(Lesson), 2),
+                        slot(Lesson, 8, u16::MAX, 2),
                         slot(Protocol, 8, want(Protocol), 2),
                     ]),
                     rows(30, 2, vec![
@@ -113,7 +114,7 @@ pub fn layout(number: usize, body: Rect, natural: &Natural) -> Tree {
         }
         (1, _) => vec![
             slot(Directory, 8, want(Directory), 2),
-            pair(Transaction, Protocol, 3),
+            wide((Transaction, 5), (Protocol, 5), 3),
             slot(Log, 4, u16::MAX, 2),
             timeline,
         ],

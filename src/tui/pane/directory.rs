@@ -17,6 +17,8 @@ struct Columns {
     owner: u16,
     sharers: u16,
     dirty: u16,
+    /// Signs of the dirty column.
+    signs: u32,
     value: u16,
     /// Bytes that the value column shows.
     bytes: usize,
@@ -25,20 +27,30 @@ struct Columns {
 impl Columns {
     fn new(width: u16, names: u16) -> Self {
         let names = names.clamp(10, 22);
-        let owner = if width >= 70 { 8 } else { 0 };
-        let sharers = if width >= 70 { 13 } else { 11 };
+        let owner = if width >= 62 { 7 } else { 0 };
+        let sharers = if width >= 80 { 13 } else { 10 };
         let state = names + 1;
-        let dirty = state + 7 + owner + sharers;
-        let value = dirty + 18;
-        let left = width.saturating_sub(value);
-        let bytes = match left {
-            0..=4 => 0,
-            5..=10 => 1,
-            11..=22 => 4,
-            23..=46 => 8,
+        let dirty = state + 6 + owner + sharers;
+        // Masks are cut shorter before values are: the values show which bytes are dirty, too.
+        let signs = if width >= dirty + 16 + 16 { 16 } else { 8 };
+        let value = dirty + 2 + signs.max(11);
+        let bytes = match width.saturating_sub(value) {
+            0..=3 => 0,
+            4..=6 => 1,
+            7..=13 => 2,
+            14..=25 => 4,
+            26..=50 => 8,
             _ => 16,
         };
-        Self { state, owner: state + 7, sharers: state + 7 + owner, dirty, value, bytes }
+        Self {
+            state,
+            owner: state + 6,
+            sharers: state + 6 + owner,
+            dirty,
+            signs: u32::from(signs),
+            value,
+            bytes,
+        }
     }
 }
 
@@ -60,6 +72,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     };
     let longest = directory.rows.iter().map(|row| row.depth * 2 + label(frame, row).chars().count() as u16).max();
     let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1);
+    canvas.stick(1);
     head(canvas, &columns, line, window(directory, line, columns.bytes));
     let mut y = 1;
     for row in &directory.rows {
@@ -95,7 +108,9 @@ fn head(canvas: &mut Canvas, columns: &Columns, line: Range, window: usize) {
     canvas.text(columns.dirty, 0, "dirty bytes", Role::Dim);
     if columns.bytes > 0 {
         let place = line.start.plus(window as u64);
-        canvas.text(columns.value, 0, &format!("value at {place}"), Role::Dim);
+        let room = canvas.width().saturating_sub(columns.value);
+        let heading = if columns.bytes > 2 { format!("value at {place}") } else { format!("at {place}") };
+        canvas.field(columns.value, 0, room, &heading, Role::Dim);
     }
 }
 
@@ -169,7 +184,10 @@ fn holders(canvas: &mut Canvas, y: u16, row: &DirectoryRow, columns: &Columns) {
 
 fn waits(frame: &Frame, canvas: &mut Canvas, y: u16, view: &BlockView, doing: &str, columns: &Columns) {
     let since = view.since.map_or(String::new(), |since| {
-        format!(" since {} ({} cycles)", frame.time.cycle(since), age(frame, since))
+        let cycle = frame.time.cycle(since);
+        let room = usize::from(canvas.width().saturating_sub(columns.dirty + 1));
+        let long = format!(" since {cycle} ({} cycles)", age(frame, since));
+        if doing.len() + long.len() <= room { long } else { format!(", {} cycles", age(frame, since)) }
     });
     let room = canvas.width().saturating_sub(columns.dirty + 1);
     canvas.field(columns.dirty, y, room, &format!("{doing}{since}"), Role::Waiting);
@@ -190,7 +208,7 @@ fn bytes(
     line: Range,
     columns: &Columns,
 ) {
-    let cells = 16.min(line.len.max(1));
+    let cells = columns.signs.min(line.len.max(1));
     let each = line.len.div_ceil(cells).max(1);
     let mut x = columns.dirty;
     for cell in 0..cells {
@@ -206,11 +224,23 @@ fn bytes(
         return;
     };
     let from = window(&frame.directory, line, columns.bytes);
-    let mut x = columns.value;
+    let mut x = columns.value.saturating_sub(1);
+    let mut before = false;
     for (nth, byte) in value.iter().enumerate().skip(from).take(columns.bytes) {
         let dirty = is_dirty(view, line, nth as u32);
+        x = canvas.text(x, y, bracket(before, dirty), Role::Dirty);
         x = canvas.text(x, y, &format!("{byte:02x}"), if dirty { Role::Dirty } else { Role::Text });
-        x = canvas.text(x, y, if dirty { "#" } else { " " }, Role::Dirty);
+        before = dirty;
+    }
+    canvas.text(x, y, bracket(before, false), Role::Dirty);
+}
+
+/// Dirty bytes stand in brackets.
+fn bracket(before: bool, now: bool) -> &'static str {
+    match (before, now) {
+        (false, true) => "[",
+        (true, false) => "]",
+        _ => " ",
     }
 }
 

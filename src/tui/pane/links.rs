@@ -41,7 +41,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         }
     }
     if canvas.height() > y + 1 {
-        canvas.text(1, y + 1, "q queued request/probe/reply   b waiting in the receivers' buffers", Role::Dim);
+        canvas.paragraph(1, y + 1, "q queued request/probe/reply   b waiting in the receivers' buffers", Role::Dim);
     }
 }
 
@@ -71,10 +71,12 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, names: u16) 
     canvas.item(1, y, names, Target::Component(link.link));
     let out = frame.info.components.path(link.link).ends_with("out");
     let arrows = (if out { "▶" } else { "◀" }).repeat(link.lanes.min(16) as usize);
-    x = canvas.field(x, y, 16.min(canvas.width() / 4), &arrows, Role::Request) + 1;
-    x = canvas.field(x, y, 9, &format!("{} lanes", link.lanes), Role::Text);
-    canvas.text_right(x + 6, y, &per_cent(link.utilisation), load(link.utilisation));
-    x += 7;
+    let lanes = frame.links.iter().map(|link| link.lanes).max().unwrap_or(1).clamp(4, 16) as u16;
+    x = canvas.field(x, y, lanes, &arrows, Role::Request) + 1;
+    let lanes = if canvas.width() >= 70 { format!("{} lanes", link.lanes) } else { link.lanes.to_string() };
+    x = canvas.field(x, y, if canvas.width() >= 70 { 9 } else { 2 }, &lanes, Role::Text);
+    canvas.text_right(x + 5, y, &per_cent(link.utilisation), load(link.utilisation));
+    x += 6;
     let room = canvas.width().saturating_sub(x + 24).clamp(4, 32);
     let skip = link.history.len().saturating_sub(usize::from(room));
     let bars: String = link.history.iter().skip(skip).map(|share| glyphs::bar(f64::from(*share))).collect();

@@ -47,7 +47,7 @@ fn role(line: &LogLine) -> Role {
 }
 
 fn one(frame: &Frame, canvas: &mut Canvas, y: u16, line: &LogLine, place: u16) {
-    let now = line.id.event + 1 == frame.position.event || line.id.event == frame.position.event;
+    let now = frame.now.first().is_some_and(|now| now.id.event == line.id.event);
     canvas.text(0, y, if now { "▸" } else { " " }, Role::Changed);
     let mut x = canvas.text_right(7, y, &line.id.event.to_string(), Role::Dim) + 1;
     x = canvas.text_right(x + 7, y, &line.cycle.to_string(), Role::Dim) + 2;

@@ -14,6 +14,9 @@ use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
 use crate::tui::view::canvas::{Canvas, fit};
 
+/// Rows of the picture above the rails with lines between the levels, legend included.
+const AIRY: u16 = 10;
+
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let map = &frame.map;
     if map.devices.is_empty() {
@@ -22,19 +25,21 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
     let order = order(&map.devices);
     let width = canvas.width().saturating_sub(1) / order.len().max(1) as u16;
-    let rails = map_rail::rows(map);
+    let mut columns: Vec<Column> =
+        (0..order.len()).map(|nth| Column { x: 1 + nth as u16 * width, width, airy: false }).collect();
+    let centres: Vec<(&str, u16)> =
+        order.iter().zip(&columns).map(|(device, column)| (device.name.as_str(), column.centre())).collect();
     // With room to spare the levels stand apart, joined by lines.
-    let airy = canvas.height() >= rails + 9;
+    let airy = canvas.height() >= map_rail::height(map, &centres) + AIRY;
     let mut bottom = 0;
-    let mut centres = Vec::new();
-    for (nth, device) in order.iter().enumerate() {
-        let column = Column { x: 1 + nth as u16 * width, width, airy };
+    for (device, column) in order.iter().zip(&mut columns) {
+        column.airy = airy;
         bottom = bottom.max(column.device(frame, device, canvas));
-        centres.push((device.name.as_str(), column.centre()));
     }
     let end = map_rail::draw(frame, canvas, bottom, &centres);
-    if canvas.height() > end.saturating_add(1) {
-        legend(canvas, canvas.height() - 1);
+    let last = canvas.height().saturating_sub(1);
+    if end <= last {
+        legend(canvas, last.max(end).min(end + 1));
     }
 }
 
@@ -56,13 +61,9 @@ struct Cell<'a> {
     node: &'a MapNode,
     label: String,
     letters: String,
+    /// The letters where there is little room.
+    brief: String,
     role: Role,
-}
-
-impl Cell<'_> {
-    fn labelled(&self) -> usize {
-        self.label.width() + self.letters.width()
-    }
 }
 
 struct Column {
@@ -73,7 +74,7 @@ struct Column {
 
 impl Column {
     fn centre(&self) -> u16 {
-        self.x + self.width / 2
+        self.x + self.width.saturating_sub(1) / 2
     }
 
     /// Draws a device and returns the row after it.
@@ -90,6 +91,7 @@ impl Column {
             ("l2", &[ComponentKind::L2, ComponentKind::Llc]),
             ("", &[ComponentKind::Smd, ComponentKind::Hmd]),
         ];
+        let mut above: Vec<u16> = Vec::new();
         for (nth, (prefix, kinds)) in levels.iter().enumerate() {
             let cells: Vec<Cell> = device
                 .nodes
@@ -100,55 +102,97 @@ impl Column {
             if cells.is_empty() {
                 continue;
             }
-            if self.airy && nth > 1 {
-                self.centred(canvas, y, "│", Role::Border);
-                y += 1;
+            let join = (self.airy && nth > 1 && !above.is_empty()).then_some(y);
+            y += u16::from(join.is_some());
+            let (end, below) = self.level(canvas, y, prefix, &cells);
+            if let Some(row) = join {
+                self.join(canvas, row, &above, &below);
             }
-            y = self.level(canvas, y, prefix, &cells);
+            (y, above) = (end, below);
         }
         y
     }
 
     fn centred(&self, canvas: &mut Canvas, y: u16, text: &str, role: Role) {
         let text = fit(text, self.width.saturating_sub(1));
-        let room = self.width.saturating_sub(text.width() as u16);
-        canvas.text(self.x + room / 2, y, &text, role);
+        canvas.text(self.start(text.width()), y, &text, role);
+    }
+
+    /// The column where something of this width begins, so that it stands in the middle.
+    fn start(&self, width: usize) -> u16 {
+        self.centre().saturating_sub(width as u16 / 2).max(self.x)
+    }
+
+    /// The lines from the nodes of one level to those of the next.
+    fn join(&self, canvas: &mut Canvas, y: u16, above: &[u16], below: &[u16]) {
+        let all = || above.iter().chain(below);
+        let (Some(left), Some(right)) = (all().min().copied(), all().max().copied()) else {
+            return;
+        };
+        for x in left..=right {
+            let (up, down) = (above.contains(&x), below.contains(&x));
+            let glyph = match (up, down, x == left, x == right) {
+                (_, _, true, true) => "│",
+                (true, true, true, _) => "├",
+                (true, true, _, true) => "┤",
+                (true, true, ..) => "┼",
+                (true, false, true, _) => "└",
+                (true, false, _, true) => "┘",
+                (true, false, ..) => "┴",
+                (false, true, true, _) => "┌",
+                (false, true, _, true) => "┐",
+                (false, true, ..) => "┬",
+                (false, false, ..) => "─",
+            };
+            canvas.text(x, y, glyph, Role::Border);
+        }
     }
 
     /// Draws the nodes of one level: with their names if there is room, else their letters, in several rows if need be.
-    fn level(&self, canvas: &mut Canvas, y: u16, prefix: &str, cells: &[Cell]) -> u16 {
+    /// Returns the row after it and the middle of each node.
+    fn level(&self, canvas: &mut Canvas, y: u16, prefix: &str, cells: &[Cell]) -> (u16, Vec<u16>) {
         let room = usize::from(self.width.saturating_sub(1));
-        let named: usize = cells.iter().map(|cell| cell.labelled() + 1).sum::<usize>() - 1;
-        let lettered: usize = prefix.width() + 1 + cells.iter().map(|cell| cell.letters.width()).sum::<usize>();
-        if named <= room {
-            let mut x = self.x + (room - named) as u16 / 2;
+        let gaps = cells.len().saturating_sub(1);
+        let named = |letters: fn(&Cell) -> usize| {
+            cells.iter().map(|cell| cell.label.width() + letters(cell)).sum::<usize>() + gaps
+        };
+        let full = named(|cell| cell.letters.width());
+        let brief = named(|cell| cell.brief.width());
+        if full.min(brief) <= room {
+            let (total, letters): (usize, fn(&Cell) -> String) = if full <= room {
+                (full, |cell| cell.letters.clone())
+            } else {
+                (brief, |cell| cell.brief.clone())
+            };
+            let mut x = self.start(total);
+            let mut middles = Vec::new();
             for cell in cells {
-                x = Self::cell(canvas, x, y, cell, true) + 1;
+                let end = Self::cell(canvas, x, y, cell, true, &letters(cell));
+                middles.push((x + end.saturating_sub(1)) / 2);
+                x = end + 1;
             }
-            return y + 1;
+            return (y + 1, middles);
         }
-        let mut x = self.x;
-        if lettered <= room {
-            x += (room - lettered) as u16 / 2;
-        }
-        x = canvas.text(x, y, prefix, Role::Dim) + u16::from(!prefix.is_empty());
-        let (start, mut row) = (x, y);
+        let lettered: usize = prefix.width() + 1 + cells.iter().map(|cell| cell.brief.width()).sum::<usize>();
+        let begin = if lettered <= room { self.start(lettered) } else { self.x };
+        let start = canvas.text(begin, y, prefix, Role::Dim) + u16::from(!prefix.is_empty());
+        let (mut x, mut row) = (start, y);
         for cell in cells {
-            if usize::from(x - self.x) + cell.letters.width() > room && x > start {
+            if usize::from(x - self.x) + cell.brief.width() > room && x > start {
                 (x, row) = (start, row + 1);
             }
-            x = Self::cell(canvas, x, row, cell, false);
+            x = Self::cell(canvas, x, row, cell, false, &cell.brief);
         }
-        row + 1
+        (row + 1, vec![self.centre()])
     }
 
-    fn cell(canvas: &mut Canvas, x: u16, y: u16, cell: &Cell, named: bool) -> u16 {
+    fn cell(canvas: &mut Canvas, x: u16, y: u16, cell: &Cell, named: bool, letters: &str) -> u16 {
         let mut end = x;
         if named {
             let role = if cell.node.touched { Role::Changed } else { Role::Text };
             end = canvas.text(end, y, &cell.label, role);
         }
-        end = canvas.text(end, y, &cell.letters, cell.role);
+        end = canvas.text(end, y, letters, cell.role);
         canvas.item(x, y, end - x, Target::Component(cell.node.id));
         end
     }
@@ -162,41 +206,46 @@ fn cell<'a>(frame: &Frame, node: &'a MapNode) -> Cell<'a> {
     } else {
         &node.label
     };
-    let (letters, role) = letters(frame, node);
-    Cell { node, label: format!("{here}{name}"), letters, role }
+    let (letters, brief, role) = letters(frame, node);
+    Cell { node, label: format!("{here}{name}"), letters, brief, role }
 }
 
-fn letters(frame: &Frame, node: &MapNode) -> (String, Role) {
+fn letters(frame: &Frame, node: &MapNode) -> (String, String, Role) {
     let changed = if node.was.is_some() { "*" } else { "" };
+    let both = |text: String, role| (text.clone(), text, role);
     match &node.mark {
-        Mark::None => (String::new(), Role::Dim),
-        Mark::Warps(counts) => (warps(counts), Role::Dim),
-        Mark::State { now: None, target: None, .. } => {
-            (if frame.selection.block.is_some() { "[.]".into() } else { String::new() }, Role::Dim)
+        Mark::None => both(String::new(), Role::Dim),
+        Mark::Warps(counts) => both(warps(counts), Role::Dim),
+        Mark::State { now: None, target: None, .. } if frame.selection.block.is_some() => {
+            both("[.]".into(), Role::Dim)
         }
+        Mark::State { now: None, target: None, .. } => both(String::new(), Role::Dim),
         Mark::State { now, target: Some(to), .. } if Some(*to) != *now => {
-            (format!("[{}>{}]", now.map_or('.', State::letter), to.letter()), Role::Waiting)
+            both(format!("[{}>{}]", now.map_or('.', State::letter), to.letter()), Role::Waiting)
         }
         Mark::State { now, busy, .. } => {
-            let letter = now.map_or('.', State::letter);
             let role = match now {
                 _ if node.was.is_some() => Role::Changed,
                 _ if *busy => Role::Waiting,
                 Some(state) => theme::state(*state),
                 None => Role::Dim,
             };
-            (format!("[{letter}{changed}]"), role)
+            both(format!("[{}{changed}]", now.map_or('.', State::letter)), role)
         }
         Mark::Holders { owner, sharers, busy } => {
-            let mut names: Vec<String> = Vec::new();
-            for name in owner.iter().chain(sharers.iter().filter(|name| Some(*name) != owner.as_ref())) {
-                let short = name.strip_prefix("gpu").unwrap_or(name);
-                names.push(if Some(name) == owner.as_ref() { format!("{short}!") } else { short.to_owned() });
-            }
-            let text = format!("{{{}}}", names.join(","));
-            (text, if *busy { Role::Waiting } else { Role::Strong })
+            let text = holders(owner.as_deref(), sharers);
+            let brief = text.replace("gpu", "");
+            (text, brief, if *busy { Role::Waiting } else { Role::Strong })
         }
     }
+}
+
+/// `{gpu0! gpu1}`: who holds the block; the owner has the exclamation mark.
+fn holders(owner: Option<&str>, sharers: &[String]) -> String {
+    let owner_first = owner.map(|owner| format!("{owner}!"));
+    let others = sharers.iter().filter(|name| Some(name.as_str()) != owner).cloned();
+    let names: Vec<String> = owner_first.into_iter().chain(others).collect();
+    format!("{{{}}}", names.join(","))
 }
 
 /// The most telling warp states of an agent: ` m` for one warp, ` 12m` for twelve.

@@ -12,22 +12,44 @@ use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, fit};
 
+/// The columns that a link spans, if both its ends are in the picture.
+fn span(link: &LinkView, centres: &[(&str, u16)]) -> Option<(u16, u16)> {
+    centre(&link.ends.0, centres).zip(centre(&link.ends.1, centres)).filter(|(from, to)| from != to)
+}
+
+/// The row of each link: the first where it crosses no other, so that both sides of the host share rows.
+fn rows(map: &Map, centres: &[(&str, u16)]) -> Vec<u16> {
+    let mut taken: Vec<Vec<(u16, u16)>> = Vec::new();
+    let mut rows = Vec::new();
+    for link in &map.links {
+        let (from, to) = span(link, centres).unwrap_or((0, u16::MAX));
+        let (left, right) = (from.min(to), from.max(to));
+        let free = |row: &Vec<(u16, u16)>| row.iter().all(|(l, r)| right <= *l || left >= *r);
+        let row = taken.iter().position(free).unwrap_or(taken.len());
+        if row == taken.len() {
+            taken.push(Vec::new());
+        }
+        if let Some(spans) = taken.get_mut(row) {
+            spans.push((left, right));
+        }
+        rows.push(row as u16);
+    }
+    rows
+}
+
 /// Rows that the rails take.
 #[must_use]
-pub fn rows(map: &Map) -> u16 {
-    map.links.len() as u16
+pub fn height(map: &Map, centres: &[(&str, u16)]) -> u16 {
+    rows(map, centres).into_iter().max().map_or(0, |row| row + 1)
 }
 
 /// Draws the rails from row `y` on and returns the row after them.
 pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, centres: &[(&str, u16)]) -> u16 {
-    let mut row = y;
-    // Links with something on them come first, so that a small pane shows them.
-    let (busy, idle): (Vec<_>, Vec<_>) = frame.map.links.iter().partition(|link| !link.in_flight.is_empty());
-    for link in busy.into_iter().chain(idle) {
-        rail(frame, canvas, row, link, centres);
-        row = row.saturating_add(1);
+    let rows = rows(&frame.map, centres);
+    for (link, row) in frame.map.links.iter().zip(&rows) {
+        rail(frame, canvas, y.saturating_add(*row), link, centres);
     }
-    row
+    y.saturating_add(height(&frame.map, centres))
 }
 
 fn centre(end: &str, centres: &[(&str, u16)]) -> Option<u16> {
@@ -39,15 +61,15 @@ fn rail(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, centres: &[
     let busy = !link.in_flight.is_empty();
     let label = label(frame, link);
     let target = Target::Component(link.link);
-    let ends = centre(&link.ends.0, centres).zip(centre(&link.ends.1, centres)).filter(|(a, b)| a != b);
-    let Some((from, to)) = ends else {
+    let Some((from, to)) = span(link, centres) else {
         let text = format!("{} → {} {label}", link.ends.0, link.ends.1);
         let end = canvas.field(1, y, canvas.width().saturating_sub(2), &text, role(link));
         canvas.item(1, y, end - 1, target);
         return;
     };
-    let (left, right) = (from.min(to), from.max(to));
-    let room = right - left + 1;
+    // Rails that meet at a device leave it a column each.
+    let (left, right) = (from.min(to) + 1, from.max(to) - 1);
+    let room = (right + 1).saturating_sub(left);
     let dash = if busy { "═" } else { "─" };
     let line: String = dash.repeat(usize::from(room));
     canvas.text(left, y, &line, if busy { role(link) } else { Role::Border });
@@ -78,7 +100,11 @@ fn label(frame: &Frame, link: &LinkView) -> String {
             let more = if more > 0 { format!(" +{more}") } else { String::new() };
             format!(" {}{more} ", name(packet))
         }
-        None => format!(" {} ", per_cent(link.utilisation)),
+        None => {
+            let path = frame.info.components.path(link.link);
+            let name = path.rsplit('.').next().unwrap_or(path);
+            format!(" {name} {} ", per_cent(link.utilisation))
+        }
     }
 }
 

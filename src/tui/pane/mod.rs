@@ -57,13 +57,13 @@ pub fn title(pane: Pane, frame: &Frame) -> String {
     }
 }
 
-/// Rows that the whole content takes in a pane of `width` columns; `None` for as many as there are.
+/// Rows that the whole content takes in half the width of `body`; `None` for as many as there are.
 #[must_use]
-pub fn natural(pane: Pane, app: &App, width: u16) -> Option<u16> {
+pub fn natural(pane: Pane, app: &App, body: Rect) -> Option<u16> {
     if matches!(pane, Pane::Log | Pane::Transaction | Pane::Timeline) {
         return None;
     }
-    let area = Rect::new(0, 0, width.saturating_sub(2), 12);
+    let area = Rect::new(0, 0, (body.width / 2).saturating_sub(2), (body.height / 2).saturating_sub(2));
     let (mut scratch, mut nothing) = (Buffer::empty(Rect::ZERO), Vec::new());
     let mut canvas = Canvas::measuring(&mut scratch, area, &app.theme, pane, &app.frame.selection, &mut nothing);
     draw(pane, app, &mut canvas);

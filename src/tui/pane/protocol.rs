@@ -28,7 +28,8 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let actions: Vec<Action> = Action::ALL.into_iter().filter(used).collect();
     let width = (canvas.width().saturating_sub(4) / actions.len().max(1) as u16).clamp(8, 15);
     for (column, action) in actions.iter().enumerate() {
-        canvas.field(4 + column as u16 * width, 0, width - 1, heading(*action), Role::Dim);
+        let heading = if width > 11 { heading(*action) } else { short(*action) };
+        canvas.field(4 + column as u16 * width, 0, width - 1, heading, Role::Dim);
     }
     for (nth, row) in table.rows.iter().enumerate() {
         let y = 1 + nth as u16;
@@ -46,6 +47,14 @@ fn heading(action: Action) -> &'static str {
     match action {
         Action::Read => "read probe",
         Action::Write => "write probe",
+        other => other.name(),
+    }
+}
+
+fn short(action: Action) -> &'static str {
+    match action {
+        Action::Read => "probe r",
+        Action::Write => "probe w",
         other => other.name(),
     }
 }

@@ -12,7 +12,7 @@ use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, fit};
 
 /// Columns of the cycle numbers.
-const CYCLES: u16 = 8;
+const CYCLES: u16 = 7;
 
 #[must_use]
 pub fn title(frame: &Frame) -> String {
@@ -62,7 +62,7 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn x(&self, nth: usize) -> u16 {
-        CYCLES + 4 + nth as u16 * self.step
+        CYCLES + 3 + nth as u16 * self.step
     }
 
     fn of(&self, node: ComponentId) -> Option<u16> {
@@ -79,11 +79,13 @@ impl Lines<'_> {
 
 fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
     let count = sequence.lifelines.len().max(1) as u16;
-    let step = (canvas.width().saturating_sub(CYCLES + 8) / count).clamp(7, 18);
+    let step = (canvas.width().saturating_sub(CYCLES + 7) / count.saturating_sub(1).max(1)).clamp(7, 18);
+    canvas.stick(1);
     let lines = Lines { nodes: &sequence.lifelines, step };
     for (nth, node) in sequence.lifelines.iter().enumerate() {
-        let name = fit(&lifeline_name(frame, sequence, *node), step.saturating_sub(1));
+        let name = fit(&lifeline_name(frame, sequence, *node), step.saturating_sub(1).max(7));
         let x = lines.x(nth).saturating_sub(name.width() as u16 / 2);
+        let x = x.min(canvas.width().saturating_sub(name.width() as u16 + 1));
         canvas.text(x, 0, &name, Role::Strong);
         canvas.item(x, 0, name.width() as u16, Target::Component(*node));
     }
@@ -91,12 +93,15 @@ fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
     let mut shown = None;
     let mut steps = sequence.steps.iter().peekable();
     while let Some(one) = steps.next() {
+        if steps.peek().is_some_and(|next| only_asks(one, next)) {
+            continue;
+        }
         lines.draw(canvas, y);
         let new = shown != Some(one.cycle);
         shown = Some(one.cycle);
         row(frame, canvas, y, &lines, one, new);
         // A change of state and the message that follows it at once share a row where both fit.
-        if let Some(next) = steps.next_if(|next| joins(one, next)) {
+        if let Some(next) = steps.next_if(|next| joins(&lines, one, next)) {
             row(frame, canvas, y, &lines, next, false);
         }
         y += 1;
@@ -117,17 +122,35 @@ fn lifeline_name(frame: &Frame, sequence: &Sequence, node: ComponentId) -> Strin
     }
 }
 
-/// Whether a change of state at one node and the message it sends to the left fit in one row.
-fn joins(one: &SequenceStep, next: &SequenceStep) -> bool {
-    one.cycle == next.cycle
-        && match (&one.what, &next.what) {
-            (StepKind::Transition { at, .. }, StepKind::Message { from, .. }) => at == from,
-            _ => false,
+/// Whether a change of state at one node and the message that it sends to the left fit in one row.
+fn joins(lines: &Lines, one: &SequenceStep, next: &SequenceStep) -> bool {
+    match (&one.what, &next.what) {
+        (StepKind::Transition { at, .. }, StepKind::Message { from, to, .. }) => {
+            one.cycle == next.cycle && at == from && lines.of(*to) < lines.of(*from)
         }
+        _ => false,
+    }
+}
+
+/// Whether a step says no more than the request that follows it: a miss, whose state changes when it is granted.
+fn only_asks(one: &SequenceStep, next: &SequenceStep) -> bool {
+    match (&one.what, &next.what) {
+        (StepKind::Transition { at, from, to, .. }, StepKind::Message { from: sender, .. }) => {
+            from == to && at == sender && next.id.event == one.id.event && is_request(next)
+        }
+        _ => false,
+    }
+}
+
+fn is_request(step: &SequenceStep) -> bool {
+    let StepKind::Message { label, .. } = &step.what else {
+        return false;
+    };
+    matches!(label.split([' ', '-']).next(), Some("read" | "write" | "fetch" | "forward"))
 }
 
 fn row(frame: &Frame, canvas: &mut Canvas, y: u16, lines: &Lines, step: &SequenceStep, new: bool) {
-    let now = step.id.event + 1 == frame.position.event || step.id.event == frame.position.event;
+    let now = frame.now.first().is_some_and(|now| now.id.event == step.id.event);
     if new {
         canvas.text_right(CYCLES - 1, y, &step.cycle.to_string(), Role::Dim);
     }
@@ -153,7 +176,8 @@ fn row(frame: &Frame, canvas: &mut Canvas, y: u16, lines: &Lines, step: &Sequenc
         }
         StepKind::Note { at, text } => {
             let x = lines.of(*at).unwrap_or(lines.x(0));
-            canvas.text(x + 1, y, &format!(" {text}"), Role::Good);
+            let room = canvas.width().saturating_sub(x + 2);
+            canvas.field(x + 1, y, room, &format!(" {text}"), Role::Good);
         }
     }
 }
@@ -172,7 +196,7 @@ fn arrow(canvas: &mut Canvas, y: u16, (from, to): (u16, u16), label: &str, data:
         _ => Role::Reply,
     };
     canvas.text(left + 1, y, &dash.repeat(usize::from(room)), role);
-    let label = fit(label, room.saturating_sub(2));
+    let label = brief(label, room.saturating_sub(1));
     let at = left + 1 + (room.saturating_sub(label.width() as u16)) / 2;
     canvas.text(at, y, &label, role);
     if to > from {
@@ -182,6 +206,23 @@ fn arrow(canvas: &mut Canvas, y: u16, (from, to): (u16, u16), label: &str, data:
         canvas.text(left + 1, y, if flying { "…" } else { "◀" }, role);
         canvas.text(right, y, "┤", Role::Border);
     }
+}
+
+/// A label in the room that an arrow has: the words that matter most.
+fn brief(label: &str, room: u16) -> String {
+    if label.width() <= usize::from(room) {
+        return label.to_owned();
+    }
+    let short = label
+        .replace("probe-read", "probe r")
+        .replace("probe-write", "probe w")
+        .replace("writeback", "wb")
+        .replace("grant-ack", "got it")
+        .replace(" + data", "+data");
+    if short.width() <= usize::from(room) {
+        return short;
+    }
+    fit(&short.replace("grant ", "").replace("probe ", "prb "), room)
 }
 
 fn footer(frame: &Frame, canvas: &mut Canvas, y: u16, sequence: &Sequence) {

@@ -43,6 +43,8 @@ pub struct Canvas<'a> {
     hits: &'a mut Vec<Hit>,
     /// Columns and rows that the content needs so far.
     extent: (u16, u16),
+    /// Rows at the top that do not scroll.
+    stuck: u16,
 }
 
 /// Tells whether an item is selected.
@@ -60,7 +62,7 @@ impl<'a> Canvas<'a> {
         hits: &'a mut Vec<Hit>,
     ) -> Self {
         let area = area.intersection(buffer.area);
-        Self { buffer, area, theme, look, pane, is_selected, hits, extent: (0, 0) }
+        Self { buffer, area, theme, look, pane, is_selected, hits, extent: (0, 0), stuck: 0 }
     }
 
     /// A surface that draws nothing and tells how large the content is in the room of `area`.
@@ -73,7 +75,7 @@ impl<'a> Canvas<'a> {
         hits: &'a mut Vec<Hit>,
     ) -> Self {
         let look = Look { up: u16::MAX, left: 0, cursor: None };
-        Self { buffer, area, theme, look, pane, is_selected, hits, extent: (0, 0) }
+        Self { buffer, area, theme, look, pane, is_selected, hits, extent: (0, 0), stuck: 0 }
     }
 
     /// Columns in view.
@@ -94,15 +96,15 @@ impl<'a> Canvas<'a> {
         self.extent
     }
 
-    /// Whether row `y` of the content is in view.
-    #[must_use]
-    pub fn shows(&self, y: u16) -> bool {
-        y >= self.look.up && y - self.look.up < self.area.height
+    /// Keeps the first `rows` rows in view while the rest scrolls.
+    pub fn stick(&mut self, rows: u16) {
+        self.stuck = rows;
     }
 
-    /// Notes that the content reaches to row `y` without drawing it.
-    pub fn reserve(&mut self, y: u16) {
-        self.extent.1 = self.extent.1.max(y.saturating_add(1));
+    /// Where row `y` of the content is in view.
+    fn row(&self, y: u16) -> Option<u16> {
+        let row = if y < self.stuck { y } else { y.checked_sub(self.look.up).filter(|row| *row >= self.stuck)? };
+        (row < self.area.height).then_some(row)
     }
 
     /// Draws `text` and returns the column after it.
@@ -110,14 +112,13 @@ impl<'a> Canvas<'a> {
         let width = text.width().min(usize::from(u16::MAX)) as u16;
         let end = x.saturating_add(width);
         self.extent = (self.extent.0.max(end), self.extent.1.max(y.saturating_add(1)));
-        if self.shows(y) && end > self.look.left {
-            self.draw(x, y, text, role);
+        if let Some(row) = self.row(y).filter(|_| end > self.look.left) {
+            self.draw(x, self.area.y + row, text, role);
         }
         end
     }
 
-    fn draw(&mut self, x: u16, y: u16, text: &str, role: Role) {
-        let row = self.area.y + (y - self.look.up);
+    fn draw(&mut self, x: u16, row: u16, text: &str, role: Role) {
         let skip = usize::from(self.look.left.saturating_sub(x));
         let column = x.saturating_sub(self.look.left);
         if column >= self.area.width {
@@ -174,14 +175,14 @@ impl<'a> Canvas<'a> {
 
     /// Lays a style over a piece that is drawn.
     pub fn paint(&mut self, x: u16, y: u16, width: u16, role: Role) {
-        if let Some(area) = self.place(x, y, width, 1) {
+        if let Some(area) = self.place(x, y, width) {
             self.buffer.set_style(area, self.theme.style(role));
         }
     }
 
     /// Notes that `target` stands here, and shows whether it is selected or under the cursor.
     pub fn item(&mut self, x: u16, y: u16, width: u16, target: Target) {
-        let Some(area) = self.place(x, y, width, 1) else {
+        let Some(area) = self.place(x, y, width) else {
             return;
         };
         if self.is_selected.is_selected(target) {
@@ -194,14 +195,11 @@ impl<'a> Canvas<'a> {
     }
 
     /// The part of the screen that a piece of the content covers, if any of it is in view.
-    fn place(&self, x: u16, y: u16, width: u16, height: u16) -> Option<Rect> {
+    fn place(&self, x: u16, y: u16, width: u16) -> Option<Rect> {
+        let row = self.row(y)?;
         let left = x.max(self.look.left) - self.look.left;
         let right = x.saturating_add(width).saturating_sub(self.look.left).min(self.area.width);
-        let top = y.max(self.look.up) - self.look.up;
-        let bottom = y.saturating_add(height).saturating_sub(self.look.up).min(self.area.height);
-        (left < right && top < bottom).then(|| {
-            Rect::new(self.area.x + left, self.area.y + top, right - left, bottom - top)
-        })
+        (left < right).then(|| Rect::new(self.area.x + left, self.area.y + row, right - left, 1))
     }
 }
 

@@ -9,15 +9,18 @@ use crate::debug::frame::session::Tone;
 use super::Seen;
 use super::canvas::fit;
 use crate::tui::app::{App, Overlay};
-use crate::tui::keymap::Key;
+use crate::tui::action::Action;
+use crate::tui::keymap::{Binding, Do, Key};
 use crate::tui::theme::Role;
 
 /// Draws the keys that matter now.
 pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
+    let idle = app.prompt.is_none() && app.overlay.is_none();
+    let end = if idle { last_hints(app, line, buffer) } else { line.right() };
     let mut x = line.x + 1;
     let mut hint = |key: &str, text: &str| {
         let width = (key.width() + text.width() + 3) as u16;
-        if x.saturating_add(width) > line.right().saturating_add(2) {
+        if x.saturating_add(width) > end.saturating_add(2) {
             return;
         }
         let (after, _) = buffer.set_stringn(x, line.y, key, usize::from(width), app.theme.style(Role::Key));
@@ -63,10 +66,33 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
     }
     for binding in all {
         let text = binding.hint.as_deref().unwrap_or_default();
-        if !is_predict(text) {
+        if !is_predict(text) && !is_last(binding) {
             hint(&binding.name, text);
         }
     }
+}
+
+/// Help and leaving are always in sight, on the right.
+fn is_last(binding: &Binding) -> bool {
+    matches!(binding.does, Do::Action(Action::Help | Action::Quit))
+}
+
+/// Draws them and returns the column where they begin.
+fn last_hints(app: &App, line: Rect, buffer: &mut Buffer) -> u16 {
+    let mut end = line.right();
+    let all: Vec<&Binding> = app.keymap.hints(app.focus).filter(|binding| is_last(binding)).collect();
+    for binding in all.into_iter().rev() {
+        let text = binding.hint.as_deref().unwrap_or_default();
+        let width = (binding.name.width() + text.width() + 2) as u16;
+        let Some(x) = end.checked_sub(width).filter(|x| *x > line.x) else {
+            break;
+        };
+        let key = app.theme.style(Role::Key);
+        let (after, _) = buffer.set_stringn(x, line.y, &binding.name, usize::from(width), key);
+        buffer.set_stringn(after + 1, line.y, text, usize::from(width), app.theme.style(Role::Hint));
+        end = x.saturating_sub(1);
+    }
+    end
 }
 
 fn pending(app: &App) -> Option<String> {

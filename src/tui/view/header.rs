@@ -84,14 +84,19 @@ fn run_state(frame: &Frame) -> (&'static str, String, Role) {
 /// What happened, in the order of telling: why it stopped, what the event did, what the scenario is about.
 fn sentences(frame: &Frame) -> Vec<(&'static str, String, Role)> {
     let mut lines = Vec::new();
-    if let Some(stop) = frame.stop.as_ref().filter(|stop| !stop.text.is_empty()) {
+    let stop = frame.stop.as_ref().filter(|stop| !stop.text.is_empty());
+    let stop = stop.map(|stop| {
         let role = match stop.tone {
             Tone::Plain => Role::Strong,
             Tone::Good => Role::Good,
             Tone::Warning => Role::Warning,
             Tone::Bad => Role::Bad,
         };
-        lines.push(("■", stop.text.clone(), role));
+        ("■", stop.text.clone(), role)
+    });
+    let urgent = frame.stop.as_ref().is_some_and(|stop| stop.tone == Tone::Bad);
+    if urgent {
+        lines.extend(stop.clone());
     }
     if !frame.now.is_empty() {
         let mut text: Vec<&str> = Vec::new();
@@ -99,11 +104,14 @@ fn sentences(frame: &Frame) -> Vec<(&'static str, String, Role)> {
             text.push(&happening.text);
         }
         let because = frame.now.iter().find_map(|happening| happening.because);
-        let because = because.map_or(String::new(), |event| format!("   because of event {event} (x)"));
+        let because = because.map_or(String::new(), |event| format!("  ← event {event} (x)"));
         lines.push(("▸", format!("{}{because}", text.join("; ")), Role::Changed));
     } else if frame.position.event == 0 {
         let text = "Nothing has happened yet: s steps one event, t to the next change of a state, c to the end";
         lines.push(("▸", text.into(), Role::Hint));
+    }
+    if !urgent {
+        lines.extend(stop);
     }
     if !frame.info.title.is_empty() {
         let source = &frame.info.source;

@@ -79,7 +79,7 @@ fn too_small(app: &App, area: Rect, buffer: &mut Buffer) {
 
 fn body_panes(app: &App, body: Rect, buffer: &mut Buffer, seen: &mut Seen) {
     let frame = &*app.frame;
-    let natural = |which: Pane| pane::natural(which, app, body.width / 2);
+    let natural = |which: Pane| pane::natural(which, app, body);
     seen.panes = if app.zoom {
         vec![Placed { pane: app.focus, area: body }]
     } else {
