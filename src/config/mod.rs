@@ -1,3 +1,81 @@
-//! Machine and protocol files as typed specifications.
+//! Machine and protocol files as typed specifications, and the files that are bundled.
 
+pub mod document;
+pub mod library;
 pub mod machine;
+pub mod machine_file;
+pub mod protocol;
+pub mod schema;
+
+mod cell;
+mod check;
+mod machine_build;
+mod protocol_file;
+mod quantity;
+
+pub use document::Document;
+pub use library::{Entry, Kind, find, kind_of, list};
+pub use machine_file::{MachineChoice, MachineFile};
+
+use std::path::Path;
+
+use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::protocol::table::Table;
+use machine::MachineSpec;
+
+/// Reads the machine file that `name` is a path to or the bundled name of.
+///
+/// # Errors
+/// If there is none, it cannot be read, or it contradicts itself.
+pub fn load_machine(name: &str, relative_to: Option<&Path>) -> Result<MachineSpec> {
+    load_machine_with(name, relative_to, &[])
+}
+
+/// The same, with overrides of the form `gpu.l1.size=1 KiB` applied to the file before it is read.
+///
+/// # Errors
+/// As [`load_machine`], and if an override names an unknown key or gives an impossible value.
+pub fn load_machine_with(
+    name: &str,
+    relative_to: Option<&Path>,
+    overrides: &[String],
+) -> Result<MachineSpec> {
+    let found = find(Kind::Machine, name, relative_to)?;
+    let mut document = Document::new(found.source);
+    for text in overrides {
+        document.set(text)?;
+    }
+    let file: MachineFile = document.read()?;
+    file.specification(&document, found.folder.as_deref())
+}
+
+/// A machine from the text of a machine file.
+///
+/// # Errors
+/// If the text is no machine file, or contradicts itself.
+pub fn machine_from_toml(source: &Source) -> Result<MachineSpec> {
+    let document = Document::new(source.clone());
+    let file: MachineFile = document.read()?;
+    file.specification(&document, None)
+}
+
+/// Reads the protocol file that `name` is a path to or the bundled name of.
+///
+/// # Errors
+/// If there is none, it cannot be read, or its table makes no sense.
+pub fn load_protocol(name: &str, relative_to: Option<&Path>) -> Result<Table> {
+    protocol::from_toml(&find(Kind::Protocol, name, relative_to)?.source)
+}
+
+/// Reads the text of the scenario that `name` is a path to or the bundled name of.
+///
+/// # Errors
+/// If there is none, or it cannot be read.
+pub fn load_scenario(name: &str) -> Result<Source> {
+    Ok(find(Kind::Scenario, name, None)?.source)
+}
+
+/// Shorthand for an error.
+fn fail<T>(diagnostic: Diagnostic) -> Result<T> {
+    Err(Box::new(diagnostic))
+}

@@ -1,10 +1,18 @@
 //! What is wrong with an input: where, what was expected, and what was probably meant.
 
-use std::fmt;
+mod nearest;
+mod read;
+mod render;
+mod toml_error;
+
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One complaint about a file, query, command or argument.
+pub use nearest::nearest;
+pub use read::{TEXT_LIMIT, read_text};
+pub use toml_error::from_toml;
+
+/// One complaint about a file, query, command or argument. Its `Display` has no line break at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// What is wrong, in one sentence without a full stop.
@@ -13,6 +21,8 @@ pub struct Diagnostic {
     pub source: Option<Source>,
     /// Byte offsets into the source's text.
     pub span: Option<Range<usize>>,
+    /// Number of the source text's first line: 1 unless the text is an excerpt of a file too large to hold.
+    pub first_line: usize,
     /// What was expected instead.
     pub expected: Option<String>,
     /// What was probably meant.
@@ -27,18 +37,46 @@ pub struct Source {
     pub text: Arc<str>,
 }
 
+impl Source {
+    #[must_use]
+    pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
+        Self { name: name.into(), text: text.into() }
+    }
+}
+
 pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
 impl Diagnostic {
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), source: None, span: None, expected: None, suggestion: None }
+        Self {
+            message: message.into(),
+            source: None,
+            span: None,
+            first_line: 1,
+            expected: None,
+            suggestion: None,
+        }
     }
 
     #[must_use]
     pub fn at(mut self, source: &Source, span: Range<usize>) -> Self {
         self.source = Some(source.clone());
         self.span = Some(span);
+        self
+    }
+
+    /// The source's text is an excerpt of its file that starts at this line (from 1).
+    #[must_use]
+    pub fn from_line(mut self, line: usize) -> Self {
+        self.first_line = line;
+        self
+    }
+
+    /// Names the text that it is about, without a place in it.
+    #[must_use]
+    pub fn of(mut self, source: &Source) -> Self {
+        self.source = Some(source.clone());
         self
     }
 
@@ -55,55 +93,22 @@ impl Diagnostic {
         self
     }
 
-    /// Line and column, both from 1, of the start of the span.
+    /// Line and column, both from 1 and counted in characters, of the start of the span.
     #[must_use]
     pub fn position(&self) -> Option<(usize, usize)> {
         let text = &self.source.as_ref()?.text;
-        let start = self.span.as_ref()?.start.min(text.len());
+        let start = floor(text, self.span.as_ref()?.start);
         let before = text.get(..start)?;
-        let line = before.matches('\n').count() + 1;
+        let line = before.matches('\n').count() + self.first_line;
         let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
         Some((line, column))
     }
 }
 
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.source, self.position()) {
-            (Some(source), Some((line, column))) => {
-                writeln!(f, "{}:{line}:{column}: {}", source.name, self.message)?;
-            }
-            (Some(source), None) => writeln!(f, "{}: {}", source.name, self.message)?,
-            (None, _) => writeln!(f, "{}", self.message)?,
-        }
-        Ok(())
-    }
-}
-
 impl std::error::Error for Diagnostic {}
 
-/// The candidate nearest to `name` in edit distance, if it is near enough to be a slip.
-#[must_use]
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (distance(name, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.len().max(name.len()) / 3 + 1)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let next = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = next;
-        }
-    }
-    row.last().copied().unwrap_or(0)
+/// The nearest start of a character at or before byte `index` of `text`.
+fn floor(text: &str, index: usize) -> usize {
+    let index = index.min(text.len());
+    (0..=index).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }

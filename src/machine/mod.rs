@@ -1,22 +1,43 @@
 //! Builds a machine from a specification; owns its parts, the timed queue and the clock.
+//!
+//! A [`Machine`] is one plain value. [`Machine::step`] executes one event: a message is taken by its receiver,
+//! a compute unit or core issues, or a task starts. Everything that follows at once (table cells used,
+//! messages put on their links) belongs to that event.
 
+mod build;
+mod check;
+mod inspect;
+mod queue;
+mod statistics;
+mod step;
+mod tasks;
+mod transport;
+
+use std::hash::Hasher;
 use std::sync::Arc;
+
+use rustc_hash::FxHasher;
+use slotmap::SlotMap;
 
 use crate::config::machine::MachineSpec;
 use crate::diagnostic::Result;
-use crate::model::access::Bytes;
-use crate::model::address::Address;
+use crate::model::access::{AccessKind, Bytes};
+use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::fault::Fault;
-use crate::model::inspect::{
-    AgentView, BlockView, CacheView, CellCount, Inspect, LinkView, MshrView, TransactionView, WaitLink,
-};
-use crate::model::message::TxnNumber;
-use crate::model::record::Records;
+use crate::model::message::{MessageKind, TxnKey, TxnNumber};
 use crate::model::state::State;
 use crate::model::time::{EventNumber, Tick, TimeBase};
+use crate::parts::agent::Agent;
+use crate::parts::channel::Channel;
+use crate::parts::dram::Dram;
+use crate::parts::link::Link;
+use crate::protocol::node::Node;
 use crate::protocol::table::Table;
 use crate::workload::Workload;
+use check::Checker;
+use queue::Queue;
+use tasks::Tasks;
 
 /// Everything that a machine is built from.
 #[derive(Clone, Debug)]
@@ -70,116 +91,200 @@ pub struct TaskView {
     pub result: Option<Bytes>,
 }
 
+/// A check that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    pub event: EventNumber,
+    pub rule: &'static str,
+    pub text: Arc<str>,
+}
+
+/// A transaction in flight.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Transaction {
+    number: TxnNumber,
+    agent: usize,
+    warp: u32,
+    kind: AccessKind,
+    range: Range,
+    bytes: Bytes,
+    issued: Tick,
+    issued_at: EventNumber,
+}
+
+/// What never changes while a machine runs; clones share it.
+#[derive(Debug)]
+struct Fixed {
+    spec: MachineSpec,
+    time: TimeBase,
+    components: Components,
+    tables: Vec<Arc<Table>>,
+    faults: Vec<Fault>,
+    /// Index of a component among the nodes, agents or links.
+    node_of: Vec<Option<usize>>,
+    agent_of: Vec<Option<usize>>,
+    link_of: Vec<Option<usize>>,
+    /// Per node: channels out of it by the component at the far end, channels into it, the clock period of its
+    /// port, and the agent above it.
+    routes: Vec<Vec<(ComponentId, usize)>>,
+    inputs: Vec<Vec<usize>>,
+    port_period: Vec<Tick>,
+    agent_above: Vec<Option<usize>>,
+    /// Component and the two ends of each visible link, by link.
+    visible_links: Vec<Option<(ComponentId, String, String)>>,
+    /// Agents of each GPU.
+    gpu_agents: Vec<Vec<usize>>,
+    /// How the memory behind a node is addressed.
+    dram_of: Vec<Option<(usize, crate::protocol::store::Interleave)>>,
+    /// Whether loads can be checked against the stores: every L1 is kept coherent.
+    coherent: bool,
+}
+
 /// A simulated machine at one moment: one plain value.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    components: Components,
+    fixed: Arc<Fixed>,
+    nodes: Vec<Node>,
+    agents: Vec<Agent>,
+    agent_wake: Vec<Option<Tick>>,
+    links: Vec<Link>,
+    channels: Vec<Channel>,
+    port_free_at: Vec<Tick>,
+    drams: Vec<Dram>,
+    queue: Queue,
+    tasks: Tasks,
+    txns: SlotMap<TxnKey, Transaction>,
+    txns_made: u64,
+    now: Tick,
+    event: EventNumber,
+    checker: Option<Checker>,
+    violations: Vec<Violation>,
+    /// Messages sent and their bytes, by kind.
+    sent: [(u64, u64); MessageKind::ALL.len()],
+    wake_ups: u64,
+    finished_checked: bool,
 }
 
 impl Machine {
-    /// Builds a machine at event 0.
-    ///
-    /// # Errors
-    /// If the specification contradicts itself, or the workload or initial blocks name what is not there.
-    pub fn build(_blueprint: &Blueprint) -> Result<Self> {
-        Ok(Self { components: Components::default() })
-    }
-
-    /// Executes one event; its records go to `records` if it listens.
-    pub fn step(&mut self, _records: &mut Records) -> StepOutcome {
-        StepOutcome::Finished
+    /// Executes events without records until `limit` events have been executed in all, or the end.
+    pub fn run_until(&mut self, limit: EventNumber) -> StepOutcome {
+        let mut silent = crate::model::record::Records::silent();
+        while self.event < limit {
+            let outcome = self.step(&mut silent);
+            if outcome != StepOutcome::Ran {
+                return outcome;
+            }
+        }
+        StepOutcome::Ran
     }
 
     /// A digest of the whole state. Independent of who listens.
     #[must_use]
     pub fn digest(&self) -> u64 {
-        0
+        let mut hasher = FxHasher::default();
+        hasher.write_u64(self.event);
+        hasher.write_u64(self.now);
+        hasher.write_u64(self.txns_made);
+        self.nodes.iter().for_each(|node| node.digest(&mut hasher));
+        self.agents.iter().for_each(|agent| agent.digest(&mut hasher));
+        self.links.iter().for_each(|link| link.digest(&mut hasher));
+        self.channels.iter().for_each(|channel| channel.digest(&mut hasher));
+        self.drams.iter().for_each(|dram| dram.digest(&mut hasher));
+        self.queue.digest(&mut hasher);
+        std::hash::Hash::hash(&self.tasks.states, &mut hasher);
+        std::hash::Hash::hash(&self.tasks.results, &mut hasher);
+        hasher.finish()
     }
 
     /// Whether all work is done and nothing is under way.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        true
+        self.queue.is_empty() && self.is_quiet()
     }
 
-    /// Accesses performed so far.
+    /// Whether all work is done and no message is left.
+    fn is_quiet(&self) -> bool {
+        self.tasks.all_ended()
+            && self.nodes.iter().all(Node::is_idle)
+            && self.channels.iter().all(Channel::is_empty)
+    }
+
+    /// Accesses performed or under way so far.
     #[must_use]
     pub fn accesses(&self) -> u64 {
-        0
+        self.agents.iter().map(|agent| agent.accesses).sum()
+    }
+
+    /// Checks that have failed so far.
+    #[must_use]
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
     }
 
     /// The task or labelled access of this id.
     #[must_use]
-    pub fn task(&self, _id: &str) -> Option<TaskView> {
-        None
+    pub fn task(&self, id: &str) -> Option<TaskView> {
+        if let Some((label, bytes)) = self.tasks.results.get_key_value(id) {
+            let result = Some(bytes.clone());
+            return Some(TaskView { id: label.clone(), started: None, ended: None, result });
+        }
+        self.tasks().into_iter().find(|task| &*task.id == id)
     }
 
     /// All tasks, in the order of the workload.
     #[must_use]
     pub fn tasks(&self) -> Vec<TaskView> {
-        Vec::new()
+        let states = self.tasks.states.iter();
+        let view = |(task, state): (&crate::workload::Task, &tasks::TaskState)| TaskView {
+            id: task.id.clone(),
+            started: state.started,
+            ended: state.ended,
+            result: state.result.clone(),
+        };
+        self.tasks.workload.tasks.iter().zip(states).map(view).collect()
+    }
+
+    /// Results of labelled accesses, by label.
+    #[must_use]
+    pub fn results(&self) -> Vec<(Arc<str>, Bytes)> {
+        self.tasks.results.iter().map(|(label, bytes)| (label.clone(), bytes.clone())).collect()
     }
 
     /// The protocol table of a node.
     #[must_use]
-    pub fn table(&self, _node: ComponentId) -> Option<&Arc<Table>> {
-        None
+    pub fn table(&self, node: ComponentId) -> Option<&Arc<Table>> {
+        Some(&self.node(node)?.config.table)
     }
 
-    /// Bytes of memory that a clone shares with nobody else, roughly.
+    /// The tables in use, the machine's own first.
+    #[must_use]
+    pub fn tables(&self) -> &[Arc<Table>] {
+        &self.fixed.tables
+    }
+
+    /// What the machine was built from.
+    #[must_use]
+    pub fn spec(&self) -> &MachineSpec {
+        &self.fixed.spec
+    }
+
+    fn node(&self, id: ComponentId) -> Option<&Node> {
+        self.nodes.get((*self.fixed.node_of.get(id.index())?)?)
+    }
+
+    /// Bytes that a clone of this machine holds for itself, roughly: what checkpoints are budgeted by.
     #[must_use]
     pub fn footprint(&self) -> usize {
-        0
+        let nodes: usize = self.nodes.iter().map(Node::footprint).sum();
+        let agents: usize = self.agents.iter().map(|agent| agent.warps.len() * 256).sum();
+        nodes + agents + self.channels.len() * 256 + self.queue.len() * 40 + size_of::<Self>()
     }
-}
 
-impl Inspect for Machine {
-    fn components(&self) -> &Components {
-        &self.components
-    }
-    fn time_base(&self) -> TimeBase {
-        TimeBase { ticks_per_second: 1, ticks_per_cycle: 1 }
-    }
-    fn event(&self) -> EventNumber {
-        0
-    }
-    fn tick(&self) -> Tick {
-        0
-    }
-    fn block(&self, _node: ComponentId, _address: Address) -> Option<BlockView> {
-        None
-    }
-    fn blocks(&self, _limit: usize) -> Vec<Address> {
-        Vec::new()
-    }
-    fn value(&self, _node: ComponentId, _address: Address, _len: u32) -> Option<Vec<u8>> {
-        None
-    }
-    fn mshrs(&self, _node: ComponentId) -> Option<MshrView> {
-        None
-    }
-    fn link(&self, _link: ComponentId) -> Option<LinkView> {
-        None
-    }
-    fn agent(&self, _agent: ComponentId) -> Option<AgentView> {
-        None
-    }
-    fn cache(&self, _node: ComponentId) -> Option<CacheView> {
-        None
-    }
-    fn transactions(&self) -> Vec<TransactionView> {
-        Vec::new()
-    }
-    fn transaction(&self, _number: TxnNumber) -> Option<TransactionView> {
-        None
-    }
-    fn why(&self, _component: ComponentId, _warp: Option<u32>) -> Vec<WaitLink> {
-        Vec::new()
-    }
-    fn cells(&self, _node: Option<ComponentId>) -> Vec<CellCount> {
-        Vec::new()
-    }
-    fn statistics(&self) -> Vec<(String, f64)> {
-        Vec::new()
+    /// Builds a machine at event 0.
+    ///
+    /// # Errors
+    /// If the specification contradicts itself, or the workload or initial blocks name what is not there.
+    pub fn build(blueprint: &Blueprint) -> Result<Self> {
+        build::build(blueprint)
     }
 }

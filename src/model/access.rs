@@ -1,8 +1,11 @@
 //! What a warp or a core asks of its first-level cache.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::address::Range;
+use super::bits::Bits;
 
 /// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,6 +60,32 @@ pub struct Access {
     pub range: Range,
     /// What a store writes or an atomic operates with; as long as the range, or empty with values off.
     pub bytes: Bytes,
+    /// Which bytes of the range a store writes, where lanes leave gaps; `None` for all.
+    pub mask: Option<Arc<Bits>>,
+}
+
+impl Access {
+    /// The runs of bytes that it touches, as ranges.
+    #[must_use]
+    pub fn runs(&self) -> Vec<Range> {
+        let Some(mask) = &self.mask else { return vec![self.range] };
+        let mut runs: Vec<Range> = Vec::new();
+        for bit in mask.iter() {
+            let at = self.range.start.plus(u64::from(bit));
+            match runs.last_mut() {
+                Some(run) if run.end() == at.0 => run.len += 1,
+                _ => runs.push(Range::new(at, 1)),
+            }
+        }
+        runs
+    }
+
+    /// The bytes that a run of it writes.
+    #[must_use]
+    pub fn bytes_of(&self, run: Range) -> &[u8] {
+        let from = run.start.0.saturating_sub(self.range.start.0) as usize;
+        self.bytes.get(from..from + run.len as usize).unwrap_or(&[])
+    }
 }
 
 impl AtomicOp {

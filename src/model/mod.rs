@@ -5,6 +5,7 @@ pub mod access;
 pub mod address;
 pub mod bits;
 pub mod component;
+pub mod cow;
 pub mod fault;
 pub mod inspect;
 pub mod message;

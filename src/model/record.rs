@@ -71,8 +71,10 @@ pub enum What {
     Message(Arc<Message>),
     /// A message was taken by its receiver.
     Delivery(Arc<Message>),
-    /// A block changed its stable state, or an action left it as it was (`from == to`: a hit or an answer).
+    /// A block changed its stable state.
     Transition { from: State, to: State, action: Action },
+    /// An action met a block and left its state as it was: a hit, or an answer that changes nothing.
+    Hit { state: State, action: Action },
     /// A directory entry changed.
     Directory { owner: Option<ComponentId>, sharers: SmallVec<[ComponentId; 4]> },
     /// An MSHR entry was taken, joined, given back, or missed.
@@ -185,10 +187,18 @@ pub const KINDS: &[KindInfo] = &[
     KindInfo { name: "delivery", about: "a message was taken by its receiver", fields: MESSAGE_FIELDS },
     KindInfo {
         name: "transition",
-        about: "a table cell was used: a block changed state, hit, or answered",
+        about: "a block changed its stable state",
         fields: &[
             field("from", FieldType::State, "state before"),
             field("to", FieldType::State, "state after"),
+            field("action", FieldType::Action, "column of the table"),
+        ],
+    },
+    KindInfo {
+        name: "hit",
+        about: "an action met a block and left its state as it was",
+        fields: &[
+            field("state", FieldType::State, "its state"),
             field("action", FieldType::Action, "column of the table"),
         ],
     },
@@ -286,6 +296,7 @@ impl Record {
             What::Message(_) => "message",
             What::Delivery(_) => "delivery",
             What::Transition { .. } => "transition",
+            What::Hit { .. } => "hit",
             What::Directory { .. } => "directory",
             What::Mshr { .. } => "mshr",
             What::Merge { .. } => "merge",
@@ -323,6 +334,11 @@ impl Record {
             What::Transition { from, to, action } => match name {
                 "from" => Some(Field::State(*from)),
                 "to" => Some(Field::State(*to)),
+                "action" => Some(Field::Word(action.name())),
+                _ => None,
+            },
+            What::Hit { state, action } => match name {
+                "state" => Some(Field::State(*state)),
                 "action" => Some(Field::Word(action.name())),
                 _ => None,
             },

@@ -50,9 +50,12 @@ pub enum Action {
     Write,
     /// Bulk invalidation at an acquire (software coherence).
     Acquire,
+    /// Dirty bytes of a child arrived: no column of its own, but the `[merge]` part of a protocol file.
+    Merge,
 }
 
 impl Action {
+    /// The columns, in order.
     pub const ALL: [Self; 7] =
         [Self::Load, Self::Store, Self::NStore, Self::Evict, Self::Read, Self::Write, Self::Acquire];
 
@@ -66,6 +69,7 @@ impl Action {
             Self::Read => "read",
             Self::Write => "write",
             Self::Acquire => "acquire",
+            Self::Merge => "merge",
         }
     }
 

@@ -1,1 +1,8 @@
-//! (to be written)
+//! The hardware: compute units and cores, links and channels, DRAM. A part sees its own state and what it is
+//! given, never the machine.
+
+pub mod agent;
+pub mod channel;
+pub mod coalescer;
+pub mod dram;
+pub mod link;

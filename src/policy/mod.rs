@@ -1,1 +1,3 @@
-//! (to be written)
+//! What decides: small pure functions over named signals, one file each, named as their paper names them.
+
+pub mod cta;

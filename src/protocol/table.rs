@@ -103,6 +103,9 @@ pub struct Table {
     pub write: Vec<DirectoryRule>,
     /// When dirty bytes arrive from a child in state `.0`: this node goes from `.1` to `.2`.
     pub merge: Vec<(State, State, State)>,
+    /// The same for dirty bytes in the answer to a probe. Differs from `merge` only where a protocol says so
+    /// (Multi2Sim: a parent keeps `E` when a probed child gives its data, and becomes `M` when the child evicts them).
+    pub answer_merge: Vec<(State, State, State)>,
 }
 
 impl Table {
@@ -133,6 +136,15 @@ impl Table {
     #[must_use]
     pub fn merged(&self, child: State, own: State) -> State {
         self.merge
+            .iter()
+            .find(|(from, before, _)| *from == child && *before == own)
+            .map_or(own, |(_, _, after)| *after)
+    }
+
+    /// The same after the answer to a probe.
+    #[must_use]
+    pub fn merged_answer(&self, child: State, own: State) -> State {
+        self.answer_merge
             .iter()
             .find(|(from, before, _)| *from == child && *before == own)
             .map_or(own, |(_, _, after)| *after)

@@ -1,1 +1,44 @@
-//! (to be written)
+//! The query language: filters over records, predicates over state, and the stops that breakpoints are made of.
+//!
+//! One grammar with two vocabularies. `not` binds before `and` before `or`, parentheses group.
+//!
+//! - A [`Filter`] says which records are meant: `transition at gpu*.l1 to N block 0x1000`. Clauses that stand
+//!   side by side must all hold. The kind of record may be left out.
+//! - A [`Predicate`] says what is: `state of gpu0.l2.0 block 0x1000 is M`. Where its component pattern matches
+//!   several nodes, it holds if it holds for all of them.
+//! - A [`Stop`] is a filter, a predicate, or both: `message type read if occupancy of gpu0.l2.0.mshr >= 8`.
+//!
+//! Both are compiled for a machine: the [`Context`] knows its components, protocol tables, task names and
+//! statistics, so a slip is told where it is made, and matching looks at numbers only.
+
+mod complete;
+mod context;
+mod filter;
+mod filter_grammar;
+mod number;
+mod operand;
+mod parser;
+mod pattern;
+mod predicate;
+mod predicate_grammar;
+mod quantity;
+mod reading;
+mod stop;
+mod text;
+mod tree;
+
+pub use complete::{Completion, Language, complete};
+pub use context::{Context, Subject};
+pub use filter::Filter;
+pub use number::{parse_bytes, parse_number};
+pub use pattern::Pattern;
+pub use predicate::{Expression, Predicate};
+pub use quantity::Quantity;
+pub use reading::Reading;
+pub use stop::Stop;
+pub use text::Text;
+
+#[cfg(test)]
+pub(crate) mod sample;
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,34 @@
-//! (to be written)
+//! Scenarios: what a machine does, what shall be seen, and what a lesson says about it.
+//!
+//! A scenario file ([`file::ScenarioFile`]) is read into a [`Scenario`]; [`Scenario::prepare`] builds its machine and
+//! compiles its queries; a [`Runner`] runs it without a screen. The [`Checker`] (expectations) and the [`Narrator`]
+//! look at one event at a time and are plain values, so that the debugger can go back with them.
+
+mod cell;
+mod checker;
+mod expectation;
+pub mod file;
+mod instruction;
+mod narration;
+mod place;
+mod prepare;
+mod runner;
+mod setup;
+mod values;
+mod work;
+
+pub use cell::CellName;
+pub use checker::{Checker, Ended, Failure};
+pub use expectation::{Condition, Expectation, Matching, When};
+pub use narration::{Ask, Due, Moment, Narrator, Say, Told};
+pub use prepare::{Break, Options, Prepared, Scenario};
+pub use runner::{Report, Runner};
+
+/// The JSON schema of scenario files.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(file::ScenarioFile).to_value()
+}
+
+#[cfg(test)]
+mod tests;

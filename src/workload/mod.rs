@@ -1,8 +1,13 @@
 //! Work as pure functions of (launch, block, warp, index): the machine holds only cursors into it.
 
+pub mod kernels;
+mod lanes;
+pub mod trace;
+
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use crate::diagnostic::Diagnostic;
 use crate::model::address::Range;
 use crate::model::operation::Operation;
 
@@ -50,4 +55,9 @@ pub trait Kernel: Debug + Send + Sync {
     fn footprint(&self) -> Vec<Range>;
     /// Cycles of the launch itself, before the first block starts.
     fn launch_overhead(&self) -> u64;
+    /// Why `operation` cannot be trusted any more (a trace file that was changed or lost since it was indexed):
+    /// the run's results are void. A kernel that computes its operations has nothing to complain of.
+    fn complaint(&self) -> Option<Box<Diagnostic>> {
+        None
+    }
 }

@@ -1,0 +1,275 @@
+//! A TOML file together with what the command line sets in it (`--set KEY=VALUE`).
+//!
+//! The file keeps its text and places. An override is a text of its own, whose places follow the file's: so a
+//! complaint about a value points into whichever of the two it came from.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::fail;
+use crate::diagnostic::{Diagnostic, Result, Source, from_toml};
+
+/// The most overrides that one document takes.
+const OVERRIDES: usize = 1000;
+
+/// A value and where it stands; reads only from TOML.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct At<T> {
+    pub value: T,
+    pub span: Range<usize>,
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let spanned = Spanned::<T>::deserialize(deserializer)?;
+        Ok(Self { span: spanned.span(), value: spanned.into_inner() })
+    }
+}
+
+impl<T: schemars::JsonSchema> schemars::JsonSchema for At<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        generator.subschema_for::<T>()
+    }
+}
+
+/// A TOML text with overrides.
+#[derive(Clone, Debug)]
+pub struct Document {
+    source: Source,
+    overrides: Vec<Override>,
+}
+
+#[derive(Clone, Debug)]
+struct Override {
+    source: Source,
+    /// Where its places begin: after the file and the overrides before it.
+    offset: usize,
+    /// The table that its key is looked up in.
+    within: Vec<String>,
+}
+
+impl Document {
+    #[must_use]
+    pub fn new(source: Source) -> Self {
+        Self { source, overrides: Vec::new() }
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Sets `KEY=VALUE`: the key with dots (`gpu.l1.size`), the value as in the file or, if that is no TOML, as a
+    /// string. Whether key and value make sense is told by [`Self::read`].
+    ///
+    /// # Errors
+    /// If it has no `=` or no key.
+    pub fn set(&mut self, text: &str) -> Result<()> {
+        self.set_within(&[], text)
+    }
+
+    /// The same, for a key that is looked up in a table of the file (`["machine"]` in a scenario).
+    ///
+    /// # Errors
+    /// As [`Self::set`].
+    pub fn set_within(&mut self, within: &[&str], text: &str) -> Result<()> {
+        let source = Source::new("--set", text);
+        let wrong = |message: &str, span| {
+            let expected = "KEY=VALUE, such as gpu.l1.size=\"1 KiB\"";
+            fail(Diagnostic::new(message).at(&source, span).expected(expected))
+        };
+        let Some((key, _)) = text.split_once('=') else {
+            return wrong("this sets nothing", text.len()..text.len());
+        };
+        if key.split('.').any(|name| name.trim().is_empty()) {
+            return wrong("a name is missing in the key", 0..key.len());
+        }
+        if self.overrides.len() >= OVERRIDES || key.split('.').count() > 16 {
+            return wrong("this is too much to set", 0..key.len());
+        }
+        let end =
+            self.overrides.last().map_or(self.source.text.len(), |last| last.offset + last.source.text.len());
+        let offset = end + 1;
+        let within = within.iter().map(|&name| name.to_owned()).collect();
+        self.overrides.push(Override { source, offset, within });
+        Ok(())
+    }
+
+    /// Reads the text, with what was set, as a `T`.
+    ///
+    /// # Errors
+    /// If it is no TOML, has unknown keys, or a value of the wrong kind.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
+        let mut root =
+            DeTable::parse(&self.source.text).map_err(|error| Box::new(from_toml(&error, &self.source)))?;
+        for over in &self.overrides {
+            self.apply(root.get_mut(), over)?;
+        }
+        T::deserialize(toml::Deserializer::from(root)).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            let (source, place) = self.locate(span);
+            let mut diagnostic = from_toml(&error, source);
+            diagnostic.span = Some(place);
+            Box::new(diagnostic)
+        })
+    }
+
+    /// A complaint about the value at `span`.
+    #[must_use]
+    pub fn complain(&self, span: Option<&Range<usize>>, message: impl Into<String>) -> Diagnostic {
+        let diagnostic = Diagnostic::new(message);
+        match span {
+            Some(span) => {
+                let (source, place) = self.locate(span.clone());
+                diagnostic.at(source, place)
+            }
+            None => diagnostic.of(&self.source),
+        }
+    }
+
+    /// The text at `span`.
+    #[must_use]
+    pub fn text(&self, span: &Range<usize>) -> &str {
+        let (source, place) = self.locate(span.clone());
+        source.text.get(place).unwrap_or("")
+    }
+
+    /// The file or override that `span` lies in, and where in it.
+    fn locate(&self, span: Range<usize>) -> (&Source, Range<usize>) {
+        match self.overrides.iter().rev().find(|over| over.offset <= span.start) {
+            Some(over) => (&over.source, span.start - over.offset..span.end.saturating_sub(over.offset)),
+            None => (&self.source, span),
+        }
+    }
+
+    fn apply<'a>(&self, root: &mut DeTable<'a>, over: &'a Override) -> Result<()> {
+        let text = &over.source.text;
+        let Some((key, value)) = text.split_once('=') else { return Ok(()) };
+        let mut names: Vec<(&'a str, usize)> =
+            over.within.iter().map(|name| (name.as_str(), over.offset)).collect();
+        let mut at = over.offset;
+        for name in key.split('.') {
+            let indent = name.len() - name.trim_start().len();
+            names.push((name.trim(), at + indent));
+            at += name.len() + 1;
+        }
+        let value = parse_value(value, over.offset + key.len() + 1);
+        let Some((last, tables)) = names.split_last() else { return Ok(()) };
+        let mut table = root;
+        for (name, at) in tables {
+            let key = Spanned::new(*at..*at + name.len(), (*name).into());
+            let empty = || Spanned::new(*at..*at + name.len(), DeValue::Table(DeTable::default()));
+            let DeValue::Table(inner) = table.entry(key).or_insert_with(empty).get_mut() else {
+                let message = format!("`{name}` is no table: nothing can be set in it");
+                return fail(self.complain(Some(&(*at..*at + name.len())), message));
+            };
+            table = inner;
+        }
+        // Removed first, so that the key too has its place in the override.
+        let key = Spanned::new(last.1..last.1 + last.0.len(), last.0.into());
+        table.remove(&key);
+        table.insert(key, value);
+        Ok(())
+    }
+}
+
+/// The value of an override, its places counted from `offset`; a string if it is no TOML.
+fn parse_value(text: &str, offset: usize) -> Spanned<DeValue<'_>> {
+    let trimmed = text.trim();
+    let offset = offset + (text.len() - text.trim_start().len());
+    match DeValue::parse(trimmed) {
+        Ok(value) => shift(value, offset),
+        Err(_) => Spanned::new(offset..offset + trimmed.len(), DeValue::String(trimmed.into())),
+    }
+}
+
+/// `value` with all its places moved up by `offset`.
+fn shift(value: Spanned<DeValue<'_>>, offset: usize) -> Spanned<DeValue<'_>> {
+    let span = value.span().start + offset..value.span().end + offset;
+    let value = match value.into_inner() {
+        DeValue::Array(items) => DeValue::Array(items.into_iter().map(|item| shift(item, offset)).collect()),
+        DeValue::Table(table) => DeValue::Table(
+            table
+                .into_iter()
+                .map(|(key, value)| {
+                    let place = key.span().start + offset..key.span().end + offset;
+                    (Spanned::new(place, key.into_inner()), shift(value, offset))
+                })
+                .collect(),
+        ),
+        other => other,
+    };
+    Spanned::new(span, value)
+}
+
+/// An error of a visitor: a value that is not what was expected.
+pub(super) fn unexpected<E: serde::de::Error>(value: &str, expected: &str) -> E {
+    E::custom(format_args!("wrong value: \"{value}\", expected {expected}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        gpu: Gpu,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Gpu {
+        count: At<u32>,
+        name: Option<At<String>>,
+    }
+
+    fn document(overrides: &[&str]) -> Document {
+        let mut document = Document::new(Source::new("m.toml", "[gpu]\ncount = 2\n"));
+        for text in overrides {
+            document.set(text).unwrap();
+        }
+        document
+    }
+
+    #[test]
+    fn an_override_replaces_or_adds_a_value() {
+        let document = document(&["gpu.count=4", "gpu.name = two words", "gpu.count = 5"]);
+        let gpu = document.read::<File>().unwrap().gpu;
+        assert_eq!(gpu.count.value, 5);
+        assert_eq!(gpu.name.as_ref().unwrap().value, "two words");
+        let complaint = document.complain(Some(&gpu.count.span), "too many").to_string();
+        assert!(complaint.starts_with("--set:1:13: too many\n 1 | gpu.count = 5\n"), "{complaint}");
+    }
+
+    #[test]
+    fn a_wrong_override_is_shown_where_it_stands() {
+        for (text, column, message, suggestion) in [
+            ("gpu.cuont=3", 5, "unknown key `cuont`", Some("did you mean count?")),
+            ("gqu.count=3", 1, "unknown key `gqu`", Some("did you mean gpu?")),
+            ("gpu.count=three", 11, "wrong type: string \"three\"", None),
+            ("gpu.count= -1", 12, "wrong value: integer `-1`", None),
+            ("gpu.count.x=1", 5, "`count` is no table: nothing can be set in it", None),
+        ] {
+            let error = document(&[text]).read::<File>().unwrap_err();
+            assert_eq!(error.message, message);
+            assert_eq!(error.source.as_ref().unwrap().name.as_ref(), "--set", "{text}");
+            assert_eq!(error.position(), Some((1, column)), "{text}");
+            assert_eq!(error.suggestion.as_deref(), suggestion, "{text}");
+        }
+        for text in ["gpu", "=3", "gpu..x=3", ""] {
+            assert!(document(&[]).set(text).is_err(), "{text}");
+        }
+    }
+}

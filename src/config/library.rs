@@ -1,0 +1,217 @@
+//! Where machines, protocols and scenarios are found: a path on disk, else the files bundled in the binary.
+
+use std::path::{Path, PathBuf};
+
+use include_dir::{Dir, include_dir};
+
+use super::fail;
+use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
+
+static CONFIGS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/configs");
+static SCENARIOS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
+
+/// What a file describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    Machine,
+    Protocol,
+    Scenario,
+}
+
+/// A bundled file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The name that finds it, such as `tiny/umh-2gpu`.
+    pub name: String,
+    /// The file's own title, or its name.
+    pub title: String,
+}
+
+/// A file that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub source: Source,
+    /// Its folder, if it is on disk: what paths in it are relative to.
+    pub folder: Option<PathBuf>,
+    /// A name or path that finds it again from the current folder.
+    pub reference: String,
+}
+
+impl Kind {
+    pub const ALL: [Self; 3] = [Self::Machine, Self::Protocol, Self::Scenario];
+
+    /// The word for it, in the singular.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Protocol => "protocol",
+            Self::Scenario => "scenario",
+        }
+    }
+
+    /// The folder of its bundled files.
+    fn root(self) -> &'static str {
+        match self {
+            Self::Machine => "configs/machines",
+            Self::Protocol => "configs/protocols",
+            Self::Scenario => "scenarios",
+        }
+    }
+
+    fn folder(self) -> Option<&'static Dir<'static>> {
+        match self {
+            Self::Machine => CONFIGS.get_dir("machines"),
+            Self::Protocol => CONFIGS.get_dir("protocols"),
+            Self::Scenario => Some(&SCENARIOS),
+        }
+    }
+
+    /// The bundled files: name without `.toml`, and text; in the order of their names.
+    fn bundled(self) -> Vec<(String, &'static str)> {
+        let mut files = Vec::new();
+        if let Some(folder) = self.folder() {
+            collect(folder, folder.path(), &mut files);
+        }
+        files.sort();
+        files
+    }
+}
+
+fn collect(folder: &'static Dir<'static>, root: &Path, files: &mut Vec<(String, &'static str)>) {
+    for file in folder.files().filter(|file| file.path().extension().is_some_and(|end| end == "toml")) {
+        let name = file.path().strip_prefix(root).unwrap_or(file.path()).with_extension("");
+        let name = name.to_string_lossy().replace('\\', "/");
+        if let Some(text) = file.contents_utf8() {
+            files.push((name, text));
+        }
+    }
+    folder.dirs().for_each(|inner| collect(inner, root, files));
+}
+
+/// The bundled files of a kind with their titles, in the order of their names.
+#[must_use]
+pub fn list(kind: Kind) -> Vec<Entry> {
+    kind.bundled()
+        .into_iter()
+        .map(|(name, text)| Entry { title: title(text).unwrap_or_else(|| name.clone()), name })
+        .collect()
+}
+
+/// The `title`, else the `name`, that a file gives itself.
+fn title(text: &str) -> Option<String> {
+    let table: toml::Table = text.parse().ok()?;
+    let title = table.get("title").or_else(|| table.get("name"))?;
+    title.as_str().map(str::to_owned)
+}
+
+/// What a file describes, by the keys it has; `None` if it could be anything, or is no TOML.
+#[must_use]
+pub fn kind_of(source: &Source) -> Option<Kind> {
+    let table: toml::Table = source.text.parse().ok()?;
+    let has = |keys: &[&str]| keys.iter().any(|key| table.contains_key(*key));
+    if has(&["cache", "directory", "merge"]) {
+        Some(Kind::Protocol)
+    } else if has(&["do", "expect", "say", "machine", "kernel", "program"]) {
+        Some(Kind::Scenario)
+    } else if has(&["gpu", "host", "network"]) {
+        Some(Kind::Machine)
+    } else {
+        None
+    }
+}
+
+/// Finds the file that `name` is a path to (from `relative_to`, else from the current folder) or the bundled name
+/// of. `.toml` may be left out. A file on disk wins over a bundled one.
+///
+/// # Errors
+/// If there is none (with the nearest name), or it cannot be read as text.
+pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found> {
+    let with_ending = format!("{name}.toml");
+    let folders = relative_to.into_iter().chain([Path::new("")]);
+    for path in folders.flat_map(|folder| [folder.join(name), folder.join(&with_ending)]) {
+        if path.exists() && !path.is_dir() {
+            let source = read_text(&path, TEXT_LIMIT)?;
+            let folder = path.parent().map(Path::to_path_buf);
+            return Ok(Found { source, folder, reference: path.display().to_string() });
+        }
+    }
+    let bare = name.strip_prefix(kind.root()).map_or(name, |rest| rest.trim_start_matches('/'));
+    let bare = bare.strip_suffix(".toml").unwrap_or(bare);
+    let bundled = kind.bundled();
+    if let Some((found, text)) = bundled.iter().find(|(found, _)| found == bare) {
+        let source = Source::new(format!("{}/{found}.toml", kind.root()), *text);
+        return Ok(Found { source, folder: None, reference: found.clone() });
+    }
+    fail(unknown(kind, name, bare, &bundled))
+}
+
+/// That there is no such file: with the nearest bundled name, or else the nearest on disk.
+fn unknown(kind: Kind, name: &str, bare: &str, bundled: &[(String, &str)]) -> Diagnostic {
+    let what = kind.name();
+    let names = || bundled.iter().map(|(name, _)| name.as_str());
+    let expected = format!("a path, or a name that `umscope list` shows for a {what}");
+    let mut diagnostic = Diagnostic::new(format!("there is no {what} `{name}`")).expected(expected);
+    // A name may be right but for its folder.
+    let last = |name: &str| name.rsplit('/').next().map(str::to_owned);
+    let homonym = names().find(|known| last(known) == last(bare)).map(|near| format!("did you mean {near}?"));
+    diagnostic = diagnostic.nearest(bare, names());
+    diagnostic.suggestion = homonym.or(diagnostic.suggestion).or_else(|| {
+        let on_disk = read_text(Path::new(name), 0).err()?;
+        on_disk.suggestion
+    });
+    if Path::new(name).is_dir() {
+        diagnostic.message = format!("`{name}` is a folder, not a {what}");
+    }
+    diagnostic
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bundled_file_has_several_names() {
+        for name in ["tiny/umh-2gpu", "tiny/umh-2gpu.toml", "configs/machines/tiny/umh-2gpu.toml"] {
+            let found = find(Kind::Machine, name, Some(Path::new("/nowhere"))).unwrap();
+            assert!(found.source.name.ends_with("configs/machines/tiny/umh-2gpu.toml"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_file_on_disk_wins() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("mesi.toml"), "mine").unwrap();
+        let found = find(Kind::Protocol, "mesi", Some(folder.path())).unwrap();
+        assert_eq!(&*found.source.text, "mine");
+        assert_eq!(find(Kind::Protocol, &found.reference, None).unwrap().source, found.source);
+        assert_ne!(&*find(Kind::Protocol, "mesi", None).unwrap().source.text, "mine");
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_nearest() {
+        for (kind, name, near) in [
+            (Kind::Protocol, "nmosei", "nmoesi"),
+            (Kind::Machine, "umh-2gpu", "tiny/umh-2gpu"),
+            (Kind::Machine, "tiny/umh-2gqu", "tiny/umh-2gpu"),
+        ] {
+            let error = find(kind, name, None).unwrap_err();
+            assert_eq!(error.suggestion, Some(format!("did you mean {near}?")), "{name}");
+        }
+        let error = find(Kind::Protocol, "/", None).unwrap_err();
+        assert_eq!(error.message, "`/` is a folder, not a protocol");
+    }
+
+    #[test]
+    fn every_bundled_file_has_a_title_and_a_kind() {
+        for kind in [Kind::Machine, Kind::Protocol] {
+            let entries = list(kind);
+            assert!(entries.len() >= 7);
+            for entry in entries {
+                assert_ne!(entry.title, entry.name);
+                let source = find(kind, &entry.name, None).unwrap().source;
+                assert_eq!(kind_of(&source), Some(kind), "{}", entry.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! From a machine file to a checked specification: defaults, limits, and what must fit together.
+
+mod cache;
+mod gpu;
+mod host;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::check::Check;
+use super::document::{At, Document};
+use super::machine::{GpuSpec, HostSpec, MachineSpec, NetworkKind, NetworkSpec, Topology};
+use super::machine_file::{HostFile, MachineFile, NetworkFile, NetworkWord, TopologyWord};
+use super::{Kind, fail, find};
+use crate::diagnostic::Result;
+use crate::model::time::gcd;
+use crate::model::units::Frequency;
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// Memory of all GPUs, and of the host: an address space of 48 bits.
+const MEMORY: u64 = 1 << 48;
+
+/// Ticks a second that suit all clocks and whole picoseconds; more would leave too little simulated time.
+const TICKS: u64 = 100_000_000_000_000_000;
+
+/// The machine that `file` describes.
+pub(super) fn machine(file: &MachineFile, document: &Document, folder: Option<&Path>) -> Result<MachineSpec> {
+    let build = Build { check: Check { document }, folder };
+    let (gpu, gpu_block) = match &file.gpu {
+        Some(gpu) => build.gpu(gpu).map(|(gpu, block)| (Some(gpu), Some(block)))?,
+        None => (None, None),
+    };
+    let host = build.host(file.host.as_ref().unwrap_or(&HostFile::default()), gpu_block.as_ref())?;
+    if gpu.is_none() && host.cores == 0 {
+        let span = file.host.as_ref().and_then(|host| host.cores.as_ref()).map(|cores| &cores.span);
+        return fail(
+            document.complain(span, "this machine has neither cores nor GPUs").expected("a core or a [gpu]"),
+        );
+    }
+    build.clocks(file, gpu.as_ref(), &host)?;
+    Ok(MachineSpec {
+        name: file.name.clone().unwrap_or_else(|| document.source().name.to_string()),
+        protocol: build.protocol(file.protocol.as_ref())?.unwrap_or_else(|| "nmoesi".to_owned()),
+        values: file.values.unwrap_or(true),
+        gpu,
+        host,
+        network: build.network(file.network.as_ref().unwrap_or(&NetworkFile::default()))?,
+    })
+}
+
+struct Build<'a> {
+    check: Check<'a>,
+    folder: Option<&'a Path>,
+}
+
+impl Build<'_> {
+    fn network(&self, file: &NetworkFile) -> Result<NetworkSpec> {
+        let check = self.check;
+        let (kind, usual, bandwidth, lanes, latency) = match file.kind {
+            Some(NetworkWord::Nvlink) => {
+                (NetworkKind::Nvlink, Topology::PointToPoint, 80_000_000_000, 8, 100_000)
+            }
+            Some(NetworkWord::Pcie) | None => {
+                (NetworkKind::Pcie, Topology::Shared, 16_000_000_000, 16, 250_000)
+            }
+        };
+        Ok(NetworkSpec {
+            kind,
+            topology: match file.topology {
+                Some(TopologyWord::Shared) => Topology::Shared,
+                Some(TopologyWord::PointToPoint) => Topology::PointToPoint,
+                None => usual,
+            },
+            bandwidth: check.bandwidth("network.bandwidth", file.bandwidth.as_ref(), bandwidth)?,
+            lanes: check.count("network.lanes", file.lanes.as_ref(), lanes, 1..=64)?,
+            latency: check.time("network.latency", file.latency.as_ref(), latency)?,
+            header: check.count("network.header", file.header.as_ref(), 16, 1..=1024)?,
+            virtual_networks: check.choice(
+                "network.virtual_networks",
+                file.virtual_networks.as_ref(),
+                &[3, 1],
+            )?,
+            buffers: check.count("network.buffers", file.buffers.as_ref(), 4, 1..=1024)?,
+        })
+    }
+
+    /// The name of a protocol that exists, its path made independent of the machine file's folder.
+    fn protocol(&self, given: Option<&At<String>>) -> Result<Option<String>> {
+        let Some(At { value, span }) = given else { return Ok(None) };
+        match find(Kind::Protocol, value, self.folder) {
+            Ok(found) => Ok(Some(found.reference)),
+            Err(error) => {
+                let mut complaint = self.check.document.complain(Some(span), error.message);
+                complaint.expected = error.expected;
+                complaint.suggestion = error.suggestion;
+                fail(complaint)
+            }
+        }
+    }
+
+    /// That there is a tick that suits all clocks and whole picoseconds, and is not too short.
+    fn clocks(&self, file: &MachineFile, gpu: Option<&GpuSpec>, host: &HostSpec) -> Result<()> {
+        let clocks = gpu.map(|gpu| gpu.clock).into_iter().chain([host.clock]);
+        let ticks = clocks.clone().try_fold(1_000_000_000_000, |ticks: u64, Frequency(clock)| {
+            (clock / gcd(clock, ticks)).checked_mul(ticks).filter(|&ticks| ticks <= TICKS)
+        });
+        if ticks.is_some() {
+            return Ok(());
+        }
+        let gpu_span = file.gpu.as_ref().and_then(|gpu| gpu.clock.as_ref()).map(|clock| &clock.span);
+        let host_span = file.host.as_ref().and_then(|host| host.clock.as_ref()).map(|clock| &clock.span);
+        let span: Option<&Range<usize>> = host_span.or(gpu_span);
+        let clocks: Vec<String> = clocks.map(|clock| clock.to_string()).collect();
+        let message = format!("no tick is short enough for {} and a picosecond", clocks.join(", "));
+        fail(
+            self.check
+                .document
+                .complain(span, message)
+                .expected("clocks with fewer digits, such as \"1.4 GHz\""),
+        )
+    }
+}

@@ -1,0 +1,110 @@
+//! Caches and memories: their geometry and their numbers.
+
+use super::super::check::{Known, around};
+use super::super::document::At;
+use super::super::fail;
+use super::super::machine::{CacheSpec, DramSpec};
+use super::super::machine_file::{CacheFile, DramFile};
+use super::{Build, GIB, KIB, MIB};
+use crate::diagnostic::Result;
+use crate::model::units::Size;
+
+/// Blocks (lines or secondary blocks) that one cache or memory may have.
+const BLOCKS: u64 = 1 << 26;
+
+/// What a cache is if its file says nothing.
+pub(super) struct CacheDefaults {
+    pub size: u64,
+    pub ways: u32,
+    pub line: u64,
+    pub latency: u32,
+    pub mshrs: u32,
+}
+
+/// The ways of a cache whose file names none: near to `usual`, and such that there is a power of two of sets.
+fn default_ways(blocks: u64, usual: u64) -> u32 {
+    let odd = blocks >> blocks.trailing_zeros();
+    let doublings = (usual / odd).checked_ilog2().unwrap_or(0).min(blocks.trailing_zeros());
+    u32::try_from(odd << doublings).unwrap_or(u32::MAX)
+}
+
+impl Build<'_> {
+    pub(super) fn cache(
+        &self,
+        key: &str,
+        file: &CacheFile,
+        defaults: &CacheDefaults,
+    ) -> Result<(CacheSpec, Known)> {
+        let check = self.check;
+        let line = check.power(&format!("{key}.line"), file.line.as_ref(), defaults.line, 8..=16 * KIB)?;
+        let size = check.size(&format!("{key}.size"), file.size.as_ref(), defaults.size, 8..=GIB)?;
+        let ways = self.ways(key, &size, file.ways.as_ref(), defaults.ways, &line)?;
+        let latency =
+            check.count(&format!("{key}.latency"), file.latency.as_ref(), defaults.latency, 0..=1_000_000)?;
+        let mshrs = check.count(&format!("{key}.mshrs"), file.mshrs.as_ref(), defaults.mshrs, 1..=4096)?;
+        let protocol = self.protocol(file.protocol.as_ref())?;
+        let spec =
+            CacheSpec { size: Size(size.value), ways, line: line.value as u32, latency, mshrs, protocol };
+        Ok((spec, line))
+    }
+
+    /// Ways of a cache of `size` with blocks of `line`, so that there is a power of two of sets.
+    pub(super) fn ways(
+        &self,
+        key: &str,
+        size: &Known,
+        given: Option<&At<u64>>,
+        default: u32,
+        line: &Known,
+    ) -> Result<u32> {
+        let document = self.check.document;
+        let (bytes, block) = (Size(size.value), Size(line.value));
+        let blocks = size.value / line.value.max(1);
+        let place = size.span.as_ref().or(line.span.as_ref());
+        if blocks == 0 || !size.value.is_multiple_of(line.value) {
+            let complaint =
+                document.complain(place, format!("{key}.size is {bytes}, no multiple of its block"));
+            return fail(complaint.expected(format!("a multiple of {block}")));
+        }
+        if blocks > BLOCKS {
+            let complaint = document.complain(place, format!("{key}.size makes {blocks} blocks of {block}"));
+            return fail(complaint.expected(format!("{BLOCKS} blocks or fewer")));
+        }
+        let usual = default_ways(blocks, u64::from(default));
+        let ways = u64::from(self.check.count(&format!("{key}.ways"), given, usual, 1..=65_536)?);
+        let sets = blocks / ways.max(1);
+        if sets == 0 || !blocks.is_multiple_of(ways) {
+            let span = given.map(|ways| &ways.span).or(place);
+            let message = format!("{key}.ways is {ways}, which does not divide {blocks} blocks of {block}");
+            return fail(document.complain(span, message).expected(format!("a divisor of {blocks}")));
+        }
+        if !sets.is_power_of_two() {
+            let (below, above) = around(sets);
+            let message = format!("{key} has {sets} sets, which is not a power of two");
+            let fits = |sets: u64| Size(sets * ways * line.value);
+            let expected = format!("a size such as \"{}\" or \"{}\"", fits(below), fits(above));
+            return fail(document.complain(place, message).expected(expected));
+        }
+        Ok(ways as u32)
+    }
+
+    /// A memory; the defaults are banks, row, each of its three times in picoseconds, bandwidth and whether it reopens.
+    pub(super) fn dram(
+        &self,
+        key: &str,
+        file: &DramFile,
+        defaults: (u32, u64, u64, u64, bool),
+    ) -> Result<DramSpec> {
+        let check = self.check;
+        let (banks, row, time, bandwidth, reopen) = defaults;
+        Ok(DramSpec {
+            banks: check.count(&format!("{key}.banks"), file.banks.as_ref(), banks, 1..=1024)?,
+            row: check.power(&format!("{key}.row"), file.row.as_ref(), row, 64..=MIB)?.value as u32,
+            cas: check.time(&format!("{key}.cas"), file.cas.as_ref(), time)?,
+            activate: check.time(&format!("{key}.activate"), file.activate.as_ref(), time)?,
+            precharge: check.time(&format!("{key}.precharge"), file.precharge.as_ref(), time)?,
+            bandwidth: check.bandwidth(&format!("{key}.bandwidth"), file.bandwidth.as_ref(), bandwidth)?,
+            always_reopen: file.always_reopen.unwrap_or(reopen),
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! The GPUs: compute units, L1, L2 and the memory behind it.
+
+use super::super::check::Known;
+use super::super::fail;
+use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec};
+use super::super::machine_file::{CacheFile, GpuFile, GpuMemoryFile, HomeWord, L2File};
+use super::cache::CacheDefaults;
+use super::{Build, GIB, KIB, MEMORY};
+use crate::diagnostic::Result;
+use crate::model::units::Size;
+
+impl Build<'_> {
+    /// The GPUs, and the largest block that they ask the host for.
+    pub(super) fn gpu(&self, file: &GpuFile) -> Result<(GpuSpec, Known)> {
+        let check = self.check;
+        let l1_defaults = CacheDefaults { size: 16 * KIB, ways: 4, line: 64, latency: 2, mshrs: 16 };
+        let (l1, l1_line) =
+            self.cache("gpu.l1", file.l1.as_ref().unwrap_or(&CacheFile::default()), &l1_defaults)?;
+        let memory_file = file.memory.clone().unwrap_or_default();
+        let (memory, secondary) = self.memory(&memory_file)?;
+        let l2_file = file.l2.clone().unwrap_or_default();
+        let (l2, l2_line) = self.l2(&l2_file, &l1_line, memory.home, &secondary)?;
+        check.at_most(("gpu.l1.line", &l1_line), ("gpu.l2.line", &l2_line))?;
+        let block = if memory.home == GpuHome::Smd {
+            check.at_most(("gpu.l2.line", &l2_line), ("gpu.memory.secondary_block", &secondary))?;
+            secondary
+        } else {
+            l2_line
+        };
+        let count = check.count("gpu.count", file.count.as_ref(), 1, 1..=8)?;
+        let total = memory.size.0.saturating_mul(u64::from(l2.slices) * u64::from(count));
+        if total > MEMORY {
+            let span = memory_file.size.as_ref().map(|size| &size.span);
+            let message = format!("the memories of all GPUs together are {}", Size(total));
+            return fail(
+                check.document.complain(span, message).expected(format!("{} or less", Size(MEMORY))),
+            );
+        }
+        let smallest_line = l1_line.value;
+        if u64::from(memory.mask_bytes) > smallest_line {
+            let span = memory_file.mask_bytes.as_ref().map(|bytes| &bytes.span);
+            return fail(check.document.complain(span, "a bit of the mask stands for more than a line"));
+        }
+        let clock = check.clock("gpu.clock", file.clock.as_ref(), 800_000_000)?;
+        Ok((GpuSpec { count, clock, cu: self.cu(file)?, l1, l2, memory }, block))
+    }
+
+    fn cu(&self, file: &GpuFile) -> Result<CuSpec> {
+        let check = self.check;
+        let file = file.cu.clone().unwrap_or_default();
+        let lanes = check.count("gpu.cu.lanes", file.lanes.as_ref(), 4, 1..=64)?;
+        let size = file.wavefront_size.as_ref();
+        Ok(CuSpec {
+            count: check.count("gpu.cu.count", file.count.as_ref(), 1, 1..=64)?,
+            wavefronts: check.count("gpu.cu.wavefronts", file.wavefronts.as_ref(), 4, 1..=64)?,
+            lanes,
+            wavefront_size: check.count("gpu.cu.wavefront_size", size, lanes, 1..=64)?,
+            outstanding: check.count("gpu.cu.outstanding", file.outstanding.as_ref(), 1, 1..=64)?,
+        })
+    }
+
+    fn l2(
+        &self,
+        file: &L2File,
+        l1_line: &Known,
+        home: GpuHome,
+        secondary: &Known,
+    ) -> Result<(L2Spec, Known)> {
+        let check = self.check;
+        let defaults =
+            CacheDefaults { size: 128 * KIB, ways: 16, line: l1_line.value.max(64), latency: 20, mshrs: 32 };
+        let plain = CacheFile {
+            size: file.size.clone(),
+            ways: file.ways.clone(),
+            line: file.line.clone(),
+            latency: file.latency.clone(),
+            mshrs: file.mshrs.clone(),
+            protocol: file.protocol.clone(),
+        };
+        let (cache, mut line) = self.cache("gpu.l2", &plain, &defaults)?;
+        line.span = line.span.or_else(|| l1_line.span.clone());
+        let block = if home == GpuHome::Smd { secondary.value } else { line.value };
+        let key = "gpu.l2.interleave";
+        let interleave =
+            check.power(key, file.interleave.as_ref(), block.max(line.value).max(4 * KIB), 8..=GIB)?;
+        check.at_most(("gpu.l2.line", &line), (key, &interleave))?;
+        let latency = file.crossbar_latency.as_ref();
+        let width = file.crossbar_width.as_ref();
+        let spec = L2Spec {
+            slices: check.count("gpu.l2.slices", file.slices.as_ref(), 1, 1..=16)?,
+            cache,
+            interleave: interleave.value as u32,
+            crossbar_latency: check.count("gpu.l2.crossbar_latency", latency, 1, 0..=1_000_000)?,
+            crossbar_width: check.count("gpu.l2.crossbar_width", width, 0, 0..=65_536)?,
+        };
+        Ok((spec, line))
+    }
+
+    fn memory(&self, file: &GpuMemoryFile) -> Result<(GpuMemorySpec, Known)> {
+        let check = self.check;
+        let home = match file.home {
+            Some(HomeWord::Host) => GpuHome::Host,
+            Some(HomeWord::Smd) | None => GpuHome::Smd,
+        };
+        let key = "gpu.memory.secondary_block";
+        let secondary = check.power(key, file.secondary_block.as_ref(), 4 * KIB, 64..=16 * KIB)?;
+        let size = check.size("gpu.memory.size", file.size.as_ref(), GIB, 64..=MEMORY)?;
+        let ways = self.ways("gpu.memory", &size, file.ways.as_ref(), 4, &secondary)?;
+        let dram = file.dram.clone().unwrap_or_default();
+        let spec = GpuMemorySpec {
+            home,
+            size: Size(size.value),
+            ways,
+            secondary_block: secondary.value as u32,
+            mask_bytes: check.choice("gpu.memory.mask_bytes", file.mask_bytes.as_ref(), &[1, 2, 4, 8])?,
+            latency: check.count("gpu.memory.latency", file.latency.as_ref(), 2, 0..=1_000_000)?,
+            mshrs: check.count("gpu.memory.mshrs", file.mshrs.as_ref(), 32, 1..=4096)?,
+            dram: self.dram("gpu.memory.dram", &dram, (8, 2 * KIB, 12_000, 38_400_000_000, true))?,
+        };
+        Ok((spec, secondary))
+    }
+}

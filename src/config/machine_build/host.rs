@@ -1,0 +1,65 @@
+//! The CPU, its caches, and the directories in front of its memory.
+
+use super::super::check::Known;
+use super::super::machine::{CacheSpec, HostSpec};
+use super::super::machine_file::{CacheFile, HostFile, LlcFile};
+use super::cache::CacheDefaults;
+use super::{Build, GIB, KIB, MEMORY, MIB};
+use crate::diagnostic::Result;
+use crate::model::units::Size;
+
+impl Build<'_> {
+    pub(super) fn host(&self, file: &HostFile, gpu_block: Option<&Known>) -> Result<HostSpec> {
+        let check = self.check;
+        let cores = check.count("host.cores", file.cores.as_ref(), 1, 0..=64)?;
+        let l1_defaults = CacheDefaults { size: 32 * KIB, ways: 8, line: 64, latency: 4, mshrs: 8 };
+        let (l1, l1_line) =
+            self.cache("host.l1", file.l1.as_ref().unwrap_or(&CacheFile::default()), &l1_defaults)?;
+        let (llc, cpu_block, cpu_key) = match self.llc(file, &l1_line)? {
+            Some((llc, line)) => (Some(llc), line, "host.llc.line"),
+            None => (None, l1_line, "host.l1.line"),
+        };
+        let cpu_block = (cores > 0).then_some(cpu_block);
+        let largest = [cpu_block.as_ref(), gpu_block].into_iter().flatten().map(|known| known.value).max();
+        let block = check.power("host.block", file.block.as_ref(), largest.unwrap_or(64), 8..=64 * KIB)?;
+        for (key, below) in [(cpu_key, cpu_block.as_ref()), ("the block of a GPU", gpu_block)] {
+            if let Some(below) = below {
+                check.at_most((key, below), ("host.block", &block))?;
+            }
+        }
+        let key = "host.interleave";
+        let interleave = check.power(key, file.interleave.as_ref(), block.value.max(4 * KIB), 8..=GIB)?;
+        check.at_most(("host.block", &block), (key, &interleave))?;
+        let dram = file.dram.clone().unwrap_or_default();
+        Ok(HostSpec {
+            cores,
+            clock: check.clock("host.clock", file.clock.as_ref(), 2_400_000_000)?,
+            outstanding: check.count("host.outstanding", file.outstanding.as_ref(), 1, 1..=64)?,
+            l1,
+            llc: llc.filter(|_| cores > 0),
+            hmds: check.choice("host.hmds", file.hmds.as_ref(), &[1, 2, 4, 8])?,
+            interleave: interleave.value as u32,
+            block: block.value as u32,
+            latency: check.time("host.latency", file.latency.as_ref(), 500)?,
+            hop: check.time("host.hop", file.hop.as_ref(), 2_000)?,
+            memory: Size(check.size("host.memory", file.memory.as_ref(), 8 * GIB, 4 * KIB..=MEMORY)?.value),
+            dram: self.dram("host.dram", &dram, (16, 8 * KIB, 14_000, 25_600_000_000, false))?,
+            peer_transfer: file.peer_transfer.unwrap_or(false),
+        })
+    }
+
+    fn llc(&self, file: &HostFile, l1_line: &Known) -> Result<Option<(CacheSpec, Known)>> {
+        let default = CacheFile::default();
+        let cache = match &file.llc {
+            Some(LlcFile::Switch(false)) => return Ok(None),
+            Some(LlcFile::Switch(true)) | None => &default,
+            Some(LlcFile::Cache(cache)) => cache,
+        };
+        let defaults =
+            CacheDefaults { size: 2 * MIB, ways: 16, line: l1_line.value.max(64), latency: 30, mshrs: 32 };
+        let (llc, mut line) = self.cache("host.llc", cache, &defaults)?;
+        line.span = line.span.or_else(|| l1_line.span.clone());
+        self.check.at_most(("host.l1.line", l1_line), ("host.llc.line", &line))?;
+        Ok(Some((llc, line)))
+    }
+}

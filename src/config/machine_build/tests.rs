@@ -1,0 +1,254 @@
+use super::*;
+use crate::config::machine::GpuHome;
+use crate::config::{Document, list, load_machine, load_machine_with, load_protocol, machine_from_toml};
+use crate::diagnostic::{Diagnostic, Source};
+use crate::model::units::{Bandwidth, Duration, Size};
+
+fn complaint(text: &str) -> Diagnostic {
+    *machine_from_toml(&Source::new("m.toml", text)).expect_err(text)
+}
+
+#[test]
+fn every_bundled_machine_is_sound() {
+    let machines = list(Kind::Machine);
+    for name in ["tiny/umh-1gpu", "tiny/m2s-a", "umh-4gpu-nvlink"] {
+        assert!(machines.iter().any(|entry| entry.name == name), "{name}");
+    }
+    for entry in machines {
+        let spec = load_machine(&entry.name, None).unwrap_or_else(|error| panic!("{error}"));
+        load_protocol(&spec.protocol, None).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+    }
+}
+
+#[test]
+fn the_lesson_machine_is_as_it_reads() {
+    let spec = load_machine("tiny/umh-2gpu", None).unwrap();
+    let gpu = spec.gpu.unwrap();
+    assert_eq!((gpu.count, gpu.clock, gpu.cu.wavefront_size), (2, Frequency(800_000_000), 4));
+    assert_eq!((gpu.l1.size, gpu.l1.ways, gpu.l1.line), (Size(512), 2, 64));
+    assert_eq!((gpu.l2.cache.size, gpu.l2.interleave, gpu.l2.crossbar_width), (Size(1024), 4096, 0));
+    assert_eq!((gpu.memory.home, gpu.memory.ways, gpu.memory.secondary_block), (GpuHome::Smd, 4, 4096));
+    assert!(gpu.memory.dram.always_reopen && !spec.host.dram.always_reopen);
+    assert_eq!((spec.host.block, spec.host.interleave, spec.host.latency), (4096, 4096, Duration(500)));
+    assert_eq!(spec.network.bandwidth, Bandwidth(16_000_000_000));
+    assert_eq!((spec.network.topology, spec.network.virtual_networks), (Topology::Shared, 3));
+}
+
+#[test]
+fn defaults_fit_together_and_aliases_work() {
+    let text = "[gpu]\nsm.warps = 3\nl1.block = '128 B'\nl2.size = '96 KiB'\nmemory.size = '8 KiB'\n[host]\nllc = false";
+    let spec = machine_from_toml(&Source::new("m.toml", text)).unwrap();
+    let gpu = spec.gpu.unwrap();
+    assert_eq!((spec.name.as_str(), spec.protocol.as_str(), spec.values), ("m.toml", "nmoesi", true));
+    assert_eq!((gpu.cu.wavefronts, gpu.l2.cache.line, gpu.l2.cache.ways, gpu.memory.ways), (3, 128, 12, 2));
+    assert!(spec.host.llc.is_none() && spec.host.cores == 1);
+    let cpu = machine_from_toml(&Source::new("m.toml", "")).unwrap();
+    assert_eq!((cpu.gpu, cpu.host.block), (None, 64));
+}
+
+/// What a file says; where it is wrong; why; how what is expected instead begins.
+type Broken = (&'static str, (usize, usize), &'static str, &'static str);
+
+const BROKEN: &[Broken] = &[
+    ("[gpu]\ncount = 9", (2, 9), "gpu.count is 9", "1 to 8"),
+    ("[gpu]\ncount = 0", (2, 9), "gpu.count is 0", "1 to 8"),
+    ("gpu.cu = { count = 0 }", (1, 20), "gpu.cu.count is 0", "1 to 64"),
+    ("gpu.count = 99999999999", (1, 13), "gpu.count is 99999999999", "1 to 8"),
+    ("host.cores = 65", (1, 14), "host.cores is 65", "0 to 64"),
+    ("host.hmds = 3", (1, 13), "host.hmds is 3", "1, 2, 4 or 8"),
+    ("host.cores = 0", (1, 14), "this machine has neither cores nor GPUs", "a core or a [gpu]"),
+    ("gpu.l1.line = '48 B'", (1, 15), "gpu.l1.line is 48 B, which is not a power of two", "32 B or 64 B"),
+    ("gpu.l1.size = '0 B'", (1, 15), "gpu.l1.size is 0 B", "8 B to 1 GiB"),
+    (
+        "gpu.l1.size = '100 B'",
+        (1, 15),
+        "gpu.l1.size is 100 B, no multiple of its block",
+        "a multiple of 64 B",
+    ),
+    (
+        "gpu.l1 = { size = '512 B', ways = 3 }",
+        (1, 35),
+        "gpu.l1.ways is 3, which does not divide 8 blocks of 64 B",
+        "a divisor of 8",
+    ),
+    (
+        "gpu.l1 = { size = '768 B', ways = 2 }",
+        (1, 19),
+        "gpu.l1 has 6 sets, which is not a power of two",
+        "a size such as \"512 B\" or \"1 KiB\"",
+    ),
+    (
+        "gpu.l1.size = '4 kib'",
+        (1, 15),
+        "wrong value: \"4 kib\"",
+        "a size such as \"4 KiB\" (B, KB, KiB, MB, MiB, GB, GiB)",
+    ),
+    ("gpu.l1.size = 4096", (1, 15), "wrong type: integer `4096`", "a size such as \"4 KiB\""),
+    ("gpu.l2.line = '32 B'", (1, 15), "gpu.l2.line is 32 B, smaller than gpu.l1.line (64 B)", "64 B or more"),
+    (
+        "gpu.l1.line = '8 KiB'",
+        (1, 15),
+        "gpu.l2.line is 8 KiB, larger than gpu.memory.secondary_block (4 KiB)",
+        "",
+    ),
+    (
+        "gpu.l2.interleave = '32 B'",
+        (1, 21),
+        "gpu.l2.interleave is 32 B, smaller than gpu.l2.line (64 B)",
+        "64 B or more",
+    ),
+    (
+        "gpu.memory.secondary_block = '32 KiB'",
+        (1, 30),
+        "gpu.memory.secondary_block is 32 KiB",
+        "64 B to 16 KiB",
+    ),
+    ("gpu.memory.mask_bytes = 3", (1, 25), "gpu.memory.mask_bytes is 3", "1, 2, 4 or 8"),
+    (
+        "[gpu]\n[host]\nblock = '64 B'",
+        (3, 9),
+        "host.block is 64 B, smaller than the block of a GPU (4 KiB)",
+        "4 KiB or more",
+    ),
+    (
+        "host.interleave = '64 B'\ngpu={}",
+        (1, 19),
+        "host.interleave is 64 B, smaller than host.block (4 KiB)",
+        "4 KiB or more",
+    ),
+    ("gpu.memory.size = '999999999 GiB'", (1, 19), "gpu.memory.size is 999999999 GiB", "64 B to 262144 GiB"),
+    (
+        "gpu = { count = 8, memory = { size = '65536 GiB', secondary_block = '16 KiB', ways=1 } }",
+        (1, 38),
+        "gpu.memory.size makes 4294967296 blocks of 16 KiB",
+        "67108864 blocks or fewer",
+    ),
+    ("gpu.l1.size = '99999999999999999999 GiB'", (1, 15), "wrong value: \"99999999999999999999 GiB\"", ""),
+    ("network.bandwidth = '0 B/s'", (1, 21), "network.bandwidth is 0 B/s", "1 MB/s to 100 TB/s"),
+    ("network.virtual_networks = 2", (1, 28), "network.virtual_networks is 2", "1 or 3"),
+    ("network.latency = '2 s'", (1, 19), "network.latency is 2 s", "0 ns to 1 s"),
+    ("gpu.clock = '0 Hz'", (1, 13), "gpu.clock is 0 Hz", "1 MHz to 100 GHz"),
+    (
+        "host.clock = '3.333333333 GHz'",
+        (1, 14),
+        "no tick is short enough for 3333333.333 kHz and a picosecond",
+        "clocks with fewer digits, such as \"1.4 GHz\"",
+    ),
+    (
+        "host.llc = 'none'",
+        (1, 12),
+        "wrong type: string \"none\"",
+        "a cache such as { size = \"2 MiB\" }, or false",
+    ),
+    ("[gpu]\ncount = 2\n[gpu]\n", (3, 2), "the key `gpu` is given twice", ""),
+    ("gpu = 2", (1, 7), "wrong type: integer `2`", "a table"),
+];
+
+#[test]
+fn broken_machines_are_told_where_and_why() {
+    let mut wrong = Vec::new();
+    for &(text, place, message, expected) in BROKEN {
+        let error = complaint(text);
+        let wanted = error.expected.as_deref().unwrap_or_default();
+        if error.message != message || error.position() != Some(place) || !wanted.starts_with(expected) {
+            wrong.push(format!("{text}\n{error}\n{place:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_mistyped_name_gets_the_nearest() {
+    for (text, suggestion) in [
+        ("[gpu]\nl1 = { sise = '1 KiB' }", "did you mean size?"),
+        ("[gqu]", "did you mean gpu?"),
+        ("network.kind = 'pci'", "did you mean pcie?"),
+        ("network.topology = 'point to point'", "did you mean point-to-point?"),
+        ("gpu.memory.home = 'smb'", "did you mean smd?"),
+        ("protocol = 'nmosei'", "did you mean nmoesi?"),
+        ("gpu.l1.protocol = 'vl'", "did you mean vi?"),
+    ] {
+        assert_eq!(complaint(text).suggestion.as_deref(), Some(suggestion), "{text}");
+    }
+}
+
+#[test]
+fn overrides_change_a_machine_or_are_explained() {
+    let set = |text: &str| load_machine_with("tiny/umh-2gpu", None, &[text.to_owned()]);
+    assert_eq!(set("gpu.l1.size=1 KiB").unwrap().gpu.unwrap().l1.size, Size(1024));
+    assert_eq!(set("protocol=mesi").unwrap().protocol, "mesi");
+    let error = set("gpu.l1.sise=1 KiB").unwrap_err().to_string();
+    assert!(error.starts_with("--set:1:8: unknown key `sise`"), "{error}");
+    let error = set("gpu.count=12").unwrap_err().to_string();
+    assert!(
+        error.starts_with("--set:1:11: gpu.count is 12\n 1 | gpu.count=12\n   |           ^^"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_scenario_may_name_or_hold_a_machine() {
+    #[derive(serde::Deserialize)]
+    struct Scenario {
+        machine: crate::config::MachineChoice,
+    }
+    use crate::config::MachineChoice;
+    let document = Document::new(Source::new("s.toml", "\n[machine]\ngpu.count = 12"));
+    let Scenario { machine: MachineChoice::Inline(file) } = document.read().unwrap() else { panic!() };
+    assert_eq!(file.specification(&document, None).unwrap_err().position(), Some((3, 13)));
+    let document = Document::new(Source::new("s.toml", "machine = 'tiny/m2s-a'"));
+    let Scenario { machine: MachineChoice::Named(name) } = document.read().unwrap() else { panic!() };
+    assert_eq!((name.value.as_str(), name.span), ("tiny/m2s-a", 10..22));
+    let mut document = Document::new(Source::new("s.toml", "[machine]\nname = 'x'"));
+    document.set_within(&["machine"], "gpu.cuont=2").unwrap();
+    let error = document.read::<Scenario>().err().unwrap();
+    assert_eq!((error.position(), error.suggestion.as_deref()), (Some((1, 5)), Some("did you mean count?")));
+}
+
+#[test]
+fn a_protocol_path_is_relative_to_its_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = "name='own'\n[state]\nI=''\n[cache]\nI = {}";
+    std::fs::write(folder.path().join("own.toml"), own).unwrap();
+    let machine = folder.path().join("m.toml");
+    std::fs::write(&machine, "protocol = 'own'").unwrap();
+    let spec = load_machine(machine.to_str().unwrap(), None).unwrap();
+    assert_eq!(load_protocol(&spec.protocol, None).unwrap().name, "own");
+}
+
+/// Reads `text` as a machine and as a protocol; only that both return, and can be shown, matters.
+fn survive(text: &str) {
+    let source = Source::new("x.toml", text);
+    for error in [machine_from_toml(&source).err(), crate::config::protocol::from_toml(&source).err()] {
+        assert!(error.is_none_or(|error| error.to_string().len() < 10_000));
+    }
+}
+
+#[test]
+fn truncated_and_spoiled_files_are_survived() {
+    for kind in [Kind::Machine, Kind::Protocol] {
+        for entry in list(kind) {
+            let text = find(kind, &entry.name, None).unwrap().source.text;
+            for at in (0..text.len()).step_by(7).filter(|&at| text.is_char_boundary(at)) {
+                survive(&text[..at]);
+                survive(&format!("{}\u{7f}0 é\"{}", &text[..at], &text[at..]));
+            }
+        }
+    }
+}
+
+#[test]
+fn monstrous_files_are_survived() {
+    for text in [
+        "a.".repeat(200_000) + "b = 1",
+        "[".repeat(200_000),
+        "a = ".to_owned() + &"[".repeat(200_000),
+        "a = ".to_owned() + &"{ a = ".repeat(200_000),
+        "[".to_owned() + &"a.".repeat(200_000) + "b]",
+        "name = '".to_owned() + &"x".repeat(1_000_000) + "'\ncount = '" + &"y".repeat(1_000_000) + "'",
+        "x".repeat(1_000_000) + " = 1",
+        "\n".repeat(1_000_000) + "x",
+    ] {
+        survive(&text);
+    }
+}

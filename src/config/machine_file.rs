@@ -1,0 +1,325 @@
+//! The machine file as it is written: every key, its meaning and its default.
+//!
+//! The documentation of each field is also its description in the JSON schema.
+
+use std::fmt;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+
+use super::document::{At, Document};
+use super::machine::MachineSpec;
+use crate::diagnostic::Result;
+use crate::model::units::{Bandwidth, Duration, Frequency, Size};
+
+/// A machine: a CPU with its memory, and GPUs that share it.
+#[derive(Clone, Debug, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(title = "umscope machine file")]
+pub struct MachineFile {
+    /// What the machine is, in a few words.
+    pub name: Option<String>,
+    /// Where its numbers come from, such as a paper and its table.
+    pub source: Option<String>,
+    /// Protocol of every cache and directory that does not name its own: a bundled name or a path. Default: "nmoesi".
+    pub protocol: Option<At<String>>,
+    /// Whether bytes are kept, not only masks of which bytes are dirty. Default: true.
+    pub values: Option<bool>,
+    /// The GPUs. Default: none.
+    pub gpu: Option<GpuFile>,
+    /// The CPU and its memory.
+    pub host: Option<HostFile>,
+    /// What connects the GPUs with the CPU.
+    pub network: Option<NetworkFile>,
+}
+
+/// The GPUs, all alike.
+#[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub struct GpuFile {
+    /// GPUs, 1 to 8. Default: 1.
+    pub count: Option<At<u64>>,
+    /// Core clock; its cycles are the ones that positions are quoted in. Default: "800 MHz".
+    pub clock: Option<At<Frequency>>,
+    /// Compute units.
+    #[serde(alias = "sm")]
+    pub cu: Option<CuFile>,
+    /// The cache of a compute unit. Default: 16 KiB, 4 ways, 64 B lines, 2 cycles, 16 MSHRs.
+    pub l1: Option<CacheFile>,
+    /// The cache that the compute units of a GPU share. Default of a slice: 128 KiB, 16 ways, 20 cycles, 32 MSHRs.
+    pub l2: Option<L2File>,
+    /// What stands behind the L2.
+    pub memory: Option<GpuMemoryFile>,
+}
+
+/// The compute units of one GPU.
+#[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub struct CuFile {
+    /// Compute units in a GPU, 1 to 64. Default: 1.
+    pub count: Option<At<u64>>,
+    /// Wavefronts (warps) that a compute unit holds, 1 to 64. Default: 4.
+    #[serde(alias = "warps")]
+    pub wavefronts: Option<At<u64>>,
+    /// Lanes that issue in one cycle (SIMD width), 1 to 64. Default: 4.
+    pub lanes: Option<At<u64>>,
+    /// Threads in a wavefront, 1 to 64. Default: as many as lanes.
+    #[serde(alias = "warp_size")]
+    pub wavefront_size: Option<At<u64>>,
+    /// Memory instructions that a wavefront may have in flight, 1 to 64. Default: 1.
+    pub outstanding: Option<At<u64>>,
+}
+
+/// A cache.
+#[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub struct CacheFile {
+    /// Capacity. Size divided by line and ways gives the number of sets, which must be a power of two.
+    pub size: Option<At<Size>>,
+    /// Blocks in a set.
+    pub ways: Option<At<u64>>,
+    /// Size of a block, a power of two from 8 B to 16 KiB. Default: "64 B", or that of the caches above it.
+    #[serde(alias = "block")]
+    pub line: Option<At<Size>>,
+    /// Lookup, in cycles of its device.
+    pub latency: Option<At<u64>>,
+    /// Misses that may be under way.
+    pub mshrs: Option<At<u64>>,
+    /// Its own protocol, if it differs from the machine's.
+    pub protocol: Option<At<String>>,
+}
+
+/// The second-level cache of a GPU.
+#[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub struct L2File {
+    /// Slices, and with an SMD as many memory stacks, 1 to 16. Default: 1.
+    pub slices: Option<At<u64>>,
+    /// Capacity of one slice. Size divided by line and ways gives the number of sets, which must be a power of two.
+    pub size: Option<At<Size>>,
+    /// Blocks in a set.
+    pub ways: Option<At<u64>>,
+    /// Size of a block, a power of two from 8 B to 16 KiB. Default: that of the L1.
+    #[serde(alias = "block")]
+    pub line: Option<At<Size>>,
+    /// Lookup, in core cycles.
+    pub latency: Option<At<u64>>,
+    /// Misses that may be under way in one slice.
+    pub mshrs: Option<At<u64>>,
+    /// Its own protocol, if it differs from the machine's.
+    pub protocol: Option<At<String>>,
+    /// Addresses are dealt over the slices in pieces of this size, a power of two. Default: "4 KiB", or the largest block of
+    /// the GPU if that is larger.
+    pub interleave: Option<At<Size>>,
+    /// Crossbar between L1s and slices, one way, in core cycles. Default: 1.
+    pub crossbar_latency: Option<At<u64>>,
+    /// Bytes per core cycle of each crossbar port; 0 for an ideal one. Default: 0.
+    pub crossbar_width: Option<At<u64>>,
+}
+
+/// What stands behind the L2 of a GPU.
+#[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub struct GpuMemoryFile {
+    /// Where a miss of the L2 goes. Default: "smd".
+    pub home: Option<HomeWord>,
+    /// Capacity of one stack; there is one behind each L2 slice. Default: "1 GiB".
+    pub size: Option<At<Size>>,
+    /// Secondary blocks in a set. Default: 4, or as many as there are.
+    pub ways: Option<At<u64>>,
+    /// Size of a secondary block, a power of two from 64 B to 16 KiB. Default: "4 KiB".
+    #[serde(alias = "block")]
+    pub secondary_block: Option<At<Size>>,
+    /// Bytes that one bit of a dirty mask stands for: 1, 2, 4 or 8. Smaller stores become coherent. Default: 1.
+    pub mask_bytes: Option<At<u64>>,
+    /// Lookup in the directory, in core cycles. Default: 2.
+    pub latency: Option<At<u64>>,
+    /// Misses that may be under way in one directory. Default: 32.
+    pub mshrs: Option<At<u64>>,
+    /// The stacked DRAM. Default: 8 banks, 2 KiB rows, 12 ns each for column, activate and precharge, 38.4 GB/s, rows always
+    /// reopened.
+    pub dram: Option<DramFile>,
+}
+
+/// Where a miss of a GPU's L2 goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HomeWord {
+    /// To a stacked memory directory: the GPU's memory caches that of the host (UMH).
+    Smd,
+    /// Straight to the host's memory.
+    Host,
+}
+
+/// A memory.
+#[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub struct DramFile {
+    /// Banks, 1 to 1024.
+    pub banks: Option<At<u64>>,
+    /// Row buffer, a power of two from 64 B to 1 MiB.
+    pub row: Option<At<Size>>,
+    /// Column access in an open row.
+    pub cas: Option<At<Duration>>,
+    /// Opening a row.
+    pub activate: Option<At<Duration>>,
+    /// Closing a row.
+    pub precharge: Option<At<Duration>>,
+    /// Data bus.
+    pub bandwidth: Option<At<Bandwidth>>,
+    /// Every access closes the row and opens its own (UMH, section 5.4).
+    pub always_reopen: Option<bool>,
+}
+
+/// The CPU and its memory.
+#[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub struct HostFile {
+    /// Cores, 0 to 64. Default: 1.
+    pub cores: Option<At<u64>>,
+    /// Clock of the cores and their caches. Default: "2.4 GHz".
+    pub clock: Option<At<Frequency>>,
+    /// Memory instructions that a core may have in flight, 1 to 64. Default: 1.
+    pub outstanding: Option<At<u64>>,
+    /// The cache of a core. Default: 32 KiB, 8 ways, 64 B lines, 4 cycles, 8 MSHRs.
+    pub l1: Option<CacheFile>,
+    /// The cache that the cores share, or `false` for none. Default: 2 MiB, 16 ways, 30 cycles, 32 MSHRs.
+    pub llc: Option<LlcFile>,
+    /// Host memory directories, each with a memory of its own: 1, 2, 4 or 8. Default: 1.
+    pub hmds: Option<At<u64>>,
+    /// Addresses are dealt over the HMDs in pieces of this size, a power of two. Default: "4 KiB", or the directory block if
+    /// that is larger.
+    pub interleave: Option<At<Size>>,
+    /// Block of the directories, a power of two. Default: the largest block below.
+    pub block: Option<At<Size>>,
+    /// Lookup in the directory. Default: "0.5 ns".
+    pub latency: Option<At<Duration>>,
+    /// Wire from a core's L1 to the LLC and from there to an HMD, one way. Default: "2 ns".
+    pub hop: Option<At<Duration>>,
+    /// Capacity of the memory, all of it. Default: "8 GiB".
+    pub memory: Option<At<Size>>,
+    /// The DRAM behind one HMD. Default: 16 banks, 8 KiB rows, 14 ns each for column, activate and precharge, 25.6 GB/s.
+    pub dram: Option<DramFile>,
+    /// GPUs that own a block hand it to each other (UMH, Fig. 5 b-2). Default: false.
+    pub peer_transfer: Option<bool>,
+}
+
+/// The last-level cache, or `false`.
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(untagged)]
+pub enum LlcFile {
+    /// `false`: the L1s of the cores stand below the HMDs. `true`: the default.
+    Switch(bool),
+    Cache(CacheFile),
+}
+
+/// What connects the GPUs with the CPU.
+#[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub struct NetworkFile {
+    /// Default: "pcie".
+    pub kind: Option<NetworkWord>,
+    /// Default: "shared" with PCIe, "point-to-point" with NVLink.
+    pub topology: Option<TopologyWord>,
+    /// Of one direction of one link, all lanes. Default: "16 GB/s" with PCIe, "80 GB/s" with NVLink.
+    pub bandwidth: Option<At<Bandwidth>>,
+    /// Lanes per direction, 1 to 64. Default: 16 with PCIe, 8 with NVLink.
+    pub lanes: Option<At<u64>>,
+    /// One way. Default: "250 ns" with PCIe, "100 ns" with NVLink.
+    pub latency: Option<At<Duration>>,
+    /// Bytes of a message without its data, 1 to 1024. Default: 16.
+    pub header: Option<At<u64>>,
+    /// 3 for requests, probes and replies, or 1 for all of them together, which can deadlock. Default: 3.
+    pub virtual_networks: Option<At<u64>>,
+    /// Messages that a receiver can buffer, per sender and virtual network, 1 to 1024. Default: 4.
+    pub buffers: Option<At<u64>>,
+}
+
+/// The kind of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NetworkWord {
+    Pcie,
+    Nvlink,
+}
+
+/// The shape of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TopologyWord {
+    /// All GPUs and the host share one medium in each direction.
+    Shared,
+    /// Each GPU has its own link to the host, and one to each other GPU.
+    PointToPoint,
+}
+
+/// The machine of a scenario: a name or path, or the machine itself.
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(untagged)]
+pub enum MachineChoice {
+    /// A bundled name, or the path of a machine file.
+    Named(At<String>),
+    /// A machine written out.
+    Inline(Box<MachineFile>),
+}
+
+impl MachineFile {
+    /// The machine that this file describes, checked. Places of complaints are those of `document`, from which it was
+    /// read; protocol paths are relative to `folder`.
+    ///
+    /// # Errors
+    /// If it contradicts itself, goes past a stated limit, or names a protocol that is not there.
+    pub fn specification(&self, document: &Document, folder: Option<&Path>) -> Result<MachineSpec> {
+        super::machine_build::machine(self, document, folder)
+    }
+}
+
+impl<'de> Deserialize<'de> for LlcFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = LlcFile;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a cache such as { size = \"2 MiB\" }, or false")
+            }
+            fn visit_bool<E: serde::de::Error>(self, switch: bool) -> std::result::Result<LlcFile, E> {
+                Ok(LlcFile::Switch(switch))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<LlcFile, A::Error> {
+                CacheFile::deserialize(MapAccessDeserializer::new(map)).map(LlcFile::Cache)
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+impl<'de> Deserialize<'de> for MachineChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = (Option<String>, Option<MachineFile>);
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name or path of a machine, or a machine as a table")
+            }
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> std::result::Result<Self::Value, E> {
+                Ok((Some(name.to_owned()), None))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Self::Value, A::Error> {
+                MachineFile::deserialize(MapAccessDeserializer::new(map)).map(|file| (None, Some(file)))
+            }
+        }
+        struct Choice((Option<String>, Option<MachineFile>));
+        impl<'de> Deserialize<'de> for Choice {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+                deserializer.deserialize_any(Either).map(Choice)
+            }
+        }
+        let At { value: Choice((name, file)), span } = At::deserialize(deserializer)?;
+        Ok(match file {
+            Some(file) => Self::Inline(Box::new(file)),
+            None => Self::Named(At { value: name.unwrap_or_default(), span }),
+        })
+    }
+}

@@ -1,0 +1,245 @@
+//! From a protocol file to a table: letters, cells, rules and merges checked, with places inside the cells.
+
+use std::ops::Range;
+
+use super::cell::{self, letters};
+use super::document::{At, Document};
+use super::fail;
+use super::protocol_file::{ByName, ProbeWord, ProtocolFile, RowFile, RuleFile, WhenWord};
+use crate::diagnostic::{Result, Source};
+use crate::model::message::MessageKind;
+use crate::model::state::{Action, State};
+use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Row, Step, Table, When};
+
+/// What a state may be called.
+const PROPERTIES: [&str; 3] = ["exclusive", "owner", "noncoherent"];
+
+type Cells = [Option<Cell>; Action::ALL.len()];
+
+/// A dirty child's state, and the own state before and after.
+type Merge = (State, State, State);
+
+/// The table in the text of a protocol file.
+///
+/// # Errors
+/// If the text is no protocol file, or its table makes no sense: an unknown letter or step, a step in a column
+/// where it means nothing, a request that no rule of the directory answers.
+pub fn from_toml(source: &Source) -> Result<Table> {
+    let document = Document::new(source.clone());
+    let file: ProtocolFile = document.read()?;
+    let reader = Reader::new(&document, &file)?;
+    let rows = reader.rows(&file)?;
+    let merge = reader.merges(&file.merge)?;
+    let table = Table {
+        name: file.name.clone(),
+        title: file.title.clone().unwrap_or_else(|| file.name.clone()),
+        source: file.source.clone().unwrap_or_default(),
+        rows,
+        read: reader.rules(&file.directory.read)?,
+        read_nc: reader.rules(&file.directory.read_nc)?,
+        write: reader.rules(&file.directory.write)?,
+        answer_merge: file.merge_answer.as_ref().map_or(Ok(merge.clone()), |merges| reader.merges(merges))?,
+        merge,
+    };
+    reader.requests(&file, &table)?;
+    Ok(table)
+}
+
+struct Reader<'a> {
+    document: &'a Document,
+    /// In the order of the file.
+    states: Vec<State>,
+}
+
+impl<'a> Reader<'a> {
+    /// The states are the rows of `[cache]`, then those that only `[inner]` has.
+    fn new(document: &'a Document, file: &ProtocolFile) -> Result<Self> {
+        let mut states = Vec::new();
+        for (name, _) in file.cache.0.iter().chain(&file.inner.0) {
+            match State::parse(&name.value) {
+                Some(state) if !states.contains(&state) => states.push(state),
+                Some(_) => {}
+                None => {
+                    let complaint =
+                        document.complain(Some(&name.span), format!("`{}` is no state", name.value));
+                    return fail(complaint.expected("one upper-case letter"));
+                }
+            }
+        }
+        if !states.contains(&State::I) {
+            let complaint = document.complain(None, "the state I is missing in [cache]");
+            return fail(complaint.expected("a row I: every block begins as not present"));
+        }
+        let reader = Self { document, states };
+        for (name, _) in &file.state.0 {
+            reader.state(name)?;
+        }
+        Ok(reader)
+    }
+
+    /// A state that the table has a row for.
+    fn state(&self, name: &At<String>) -> Result<State> {
+        State::parse(&name.value).filter(|state| self.states.contains(state)).ok_or_else(|| {
+            let span = self.inside(name, &(0..name.value.len()));
+            let complaint = self.document.complain(Some(&span), format!("unknown state `{}`", name.value));
+            Box::new(complaint.expected(letters(&self.states)))
+        })
+    }
+
+    fn rows(&self, file: &ProtocolFile) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        for &state in &self.states {
+            let given = file.state.0.iter().find(|(name, _)| State::parse(&name.value) == Some(state));
+            let mut row = self.properties(state, given.map(|(_, words)| words))?;
+            row.leaf = self.cells(&file.cache, state, &row.leaf)?;
+            row.inner = self.cells(&file.inner, state, &row.leaf)?;
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
+    fn properties(&self, state: State, given: Option<&At<String>>) -> Result<Row> {
+        let none: Cells = [None; Action::ALL.len()];
+        let mut row =
+            Row { state, exclusive: false, owner: false, noncoherent: false, leaf: none, inner: none };
+        let Some(given) = given else { return Ok(row) };
+        let mut at = 0;
+        for word in given.value.split(' ') {
+            match word {
+                "" => {}
+                "exclusive" => row.exclusive = true,
+                "owner" => row.owner = true,
+                "noncoherent" => row.noncoherent = true,
+                other => {
+                    let span = self.inside(given, &(at..at + word.len()));
+                    let complaint =
+                        self.document.complain(Some(&span), format!("a state cannot be `{other}`"));
+                    return fail(complaint.expected(PROPERTIES.join(", ")).nearest(other, PROPERTIES));
+                }
+            }
+            at += word.len() + 1;
+        }
+        Ok(row)
+    }
+
+    /// The cells of `state` in one section of the file, over those in `below`.
+    fn cells(&self, section: &ByName<RowFile>, state: State, below: &Cells) -> Result<Cells> {
+        let mut cells = *below;
+        let Some(row) = row_of(section, state) else { return Ok(cells) };
+        for (action, given) in columns(row) {
+            let (Some(given), Some(cell)) = (given, cells.get_mut(action.index())) else { continue };
+            *cell = cell::parse(&given.value, action, &self.states).map_err(|error| {
+                let span = self.inside(given, &error.span);
+                let mut complaint = self.document.complain(Some(&span), error.message);
+                complaint.expected = error.expected;
+                Box::new(match error.word {
+                    Some((word, candidates)) => complaint.nearest(&word, candidates),
+                    None => complaint,
+                })
+            })?;
+        }
+        Ok(cells)
+    }
+
+    fn rules(&self, files: &[RuleFile]) -> Result<Vec<DirectoryRule>> {
+        files.iter().map(|file| self.rule(file)).collect()
+    }
+
+    fn rule(&self, file: &RuleFile) -> Result<DirectoryRule> {
+        let grant = self.state(&file.grant)?;
+        if grant == State::I {
+            let complaint = self.document.complain(Some(&file.grant.span), "I cannot be granted");
+            return fail(complaint.expected("a state that lets the requester use the block"));
+        }
+        let when = match file.when {
+            None => When::Always,
+            Some(WhenWord::OwnedByAnother) => When::OwnedByAnother,
+            Some(WhenWord::NoSharers) => When::NoOtherSharers,
+        };
+        let probe = match file.probe {
+            None => Probe::Nobody,
+            Some(ProbeWord::ReadOwner) => Probe::ReadOwner,
+            Some(ProbeWord::WriteOthers) => Probe::WriteOthers,
+        };
+        Ok(DirectoryRule { when, probe, grant })
+    }
+
+    fn merges(&self, file: &ByName<ByName<String>>) -> Result<Vec<Merge>> {
+        let mut merges = Vec::new();
+        for (child, row) in &file.0 {
+            let child = self.state(child)?;
+            for (before, after) in &row.value.0 {
+                merges.push((child, self.state(before)?, self.state(after)?));
+            }
+        }
+        Ok(merges)
+    }
+
+    /// That the directory has an answer to every request that a cell sends, and that a write makes exclusive.
+    fn requests(&self, file: &ProtocolFile, table: &Table) -> Result<()> {
+        for (_, row) in file.cache.0.iter().chain(&file.inner.0) {
+            for (action, given) in columns(&row.value) {
+                let Some(given) = given else { continue };
+                let Ok(Some(cell)) = cell::parse(&given.value, action, &self.states) else { continue };
+                self.request(given, cell, table)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn request(&self, given: &At<String>, cell: Cell, table: &Table) -> Result<()> {
+        let Step::Ask(request) = cell.step else { return Ok(()) };
+        let complain = |message: String| {
+            let span = self.inside(given, &(0..given.value.len()));
+            self.document.complain(Some(&span), message)
+        };
+        let name = request.name();
+        let rules = table.directory(request);
+        if !rules.last().is_some_and(|last| last.when == When::Always) {
+            let message = if rules.is_empty() {
+                format!("no rule in [directory] answers the request {name}")
+            } else {
+                format!("the rules for {name} in [directory] leave out a case")
+            };
+            return fail(complain(message).expected(format!("{name} = [..., {{ grant = \"S\" }}]")));
+        }
+        let exclusive = match cell.next {
+            Next::To(state) => table.is_exclusive(state),
+            Next::Granted | Next::Same => rules.iter().all(|rule| table.is_exclusive(rule.grant)),
+        };
+        if request == MessageKind::Write && !exclusive {
+            let complaint = complain("a write request leads to a state that is not exclusive".to_owned());
+            return fail(complaint.expected("a state that [state] calls exclusive"));
+        }
+        Ok(())
+    }
+
+    /// The place of `part` of a string value, if the string is written without escapes; else that of all of it.
+    fn inside(&self, given: &At<String>, part: &Range<usize>) -> Range<usize> {
+        let raw = self.document.text(&given.span);
+        let start = match raw.find(given.value.as_str()) {
+            Some(quote) if quote <= 1 => given.span.start + quote,
+            _ => return given.span.clone(),
+        };
+        start + part.start..start + part.end
+    }
+}
+
+fn row_of(section: &ByName<RowFile>, state: State) -> Option<&RowFile> {
+    section.0.iter().find(|(name, _)| State::parse(&name.value) == Some(state)).map(|(_, row)| &row.value)
+}
+
+fn columns(row: &RowFile) -> [(Action, Option<&At<String>>); Action::ALL.len()] {
+    [
+        (Action::Load, row.load.as_ref()),
+        (Action::Store, row.store.as_ref()),
+        (Action::NStore, row.n_store.as_ref()),
+        (Action::Evict, row.evict.as_ref()),
+        (Action::Read, row.read.as_ref()),
+        (Action::Write, row.write.as_ref()),
+        (Action::Acquire, row.acquire.as_ref()),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

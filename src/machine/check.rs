@@ -1,0 +1,246 @@
+//! The protocol's rules, checked after every event on the blocks that it touched: one writer or many readers,
+//! inclusion, the directory, values of coherent loads, and that no store is lost.
+
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
+
+use super::{Machine, Violation};
+use crate::model::access::{Access, AccessKind};
+use crate::model::address::{Address, Range};
+use crate::model::component::ComponentId;
+use crate::model::record::What;
+use crate::model::state::State;
+use crate::protocol::node::{Node, Role};
+use crate::protocol::outbox::{About, Completion, Outbox};
+
+/// What a byte may be.
+#[derive(Clone, Debug, Default)]
+struct Byte {
+    /// The last coherent store to it.
+    coherent: u8,
+    /// Non-coherent stores since.
+    noncoherent: SmallVec<[u8; 4]>,
+}
+
+/// What the checks remember.
+#[derive(Clone, Debug)]
+pub struct Checker {
+    values: bool,
+    bytes: BTreeMap<u64, Byte>,
+    /// Ranges that this event touched.
+    touched: SmallVec<[Range; 4]>,
+}
+
+impl Checker {
+    #[must_use]
+    pub fn new(values: bool) -> Self {
+        Self { values, bytes: BTreeMap::new(), touched: SmallVec::new() }
+    }
+
+    /// Memory before the first event.
+    pub fn set_initial(&mut self, address: Address, byte: u8) {
+        self.bytes.insert(address.0, Byte { coherent: byte, noncoherent: SmallVec::new() });
+    }
+
+    /// Dirty bytes of a block that is placed before the first event.
+    pub fn add_initial(&mut self, address: Address, bytes: &[u8]) {
+        for (offset, byte) in bytes.iter().enumerate() {
+            self.bytes.entry(address.plus(offset as u64).0).or_default().noncoherent.push(*byte);
+        }
+    }
+
+    fn store(&mut self, run: Range, bytes: &[u8], coherent: bool) {
+        for (offset, byte) in bytes.iter().enumerate() {
+            let known = self.bytes.entry(run.start.plus(offset as u64).0).or_default();
+            if coherent {
+                *known = Byte { coherent: *byte, noncoherent: SmallVec::new() };
+            } else if !known.noncoherent.contains(byte) {
+                known.noncoherent.push(*byte);
+            }
+        }
+    }
+
+    /// The first byte of a coherent load that it cannot have read: its address, what it read, what it should.
+    fn stale(&self, range: Range, read: &[u8]) -> Option<(Address, u8, u8)> {
+        read.iter().enumerate().find_map(|(offset, byte)| {
+            let address = range.start.plus(offset as u64);
+            let unwritten = Byte::default();
+            let known = self.bytes.get(&address.0).unwrap_or(&unwritten);
+            let fine = known.coherent == *byte || known.noncoherent.contains(byte);
+            (!fine).then_some((address, *byte, known.coherent))
+        })
+    }
+}
+
+impl Machine {
+    pub(super) fn note_touched(&mut self, range: Range) {
+        if let Some(checker) = self.checker.as_mut() {
+            checker.touched.push(range);
+        }
+    }
+
+    fn violate(&mut self, at: ComponentId, about: About, rule: &'static str, text: String, out: &mut Outbox) {
+        let text: std::sync::Arc<str> = text.into();
+        let copy = text.clone();
+        out.record(at, about, || What::Violation { rule, text: copy });
+        self.violations.push(Violation { event: self.event, rule, text });
+    }
+
+    /// An access was performed: what it read must be the last coherent store, or a non-coherent one since.
+    pub(super) fn check_access(&mut self, completion: &Completion, out: &mut Outbox) {
+        let coherent = self.fixed.coherent;
+        let Some(checker) = self.checker.as_mut() else { return };
+        if !checker.values || !coherent {
+            return;
+        }
+        let stale = match completion.kind {
+            AccessKind::Load | AccessKind::Atomic(_) => checker.stale(completion.range, &completion.read),
+            _ => None,
+        };
+        if completion.kind.writes() {
+            let access = Access {
+                kind: completion.kind,
+                range: completion.range,
+                bytes: completion.wrote.clone(),
+                mask: completion.mask.clone(),
+            };
+            for run in access.runs() {
+                checker.store(run, access.bytes_of(run), completion.coherent);
+            }
+        }
+        if let Some((address, read, last)) = stale {
+            let about = About::new(completion.range, completion.number);
+            let text = format!(
+                "the load read {read:#04x} at {address}, but the last coherent store wrote {last:#04x}"
+            );
+            self.violate(completion.node, about, "stale-read", text, out);
+        }
+    }
+
+    /// The state rules, on the blocks that this event touched. The records of impossible cells and homeless
+    /// data count as violations too.
+    pub(super) fn check_event(&mut self, out: &mut Outbox) {
+        let Some(checker) = self.checker.as_mut() else { return };
+        let touched = std::mem::take(&mut checker.touched);
+        for range in touched {
+            self.check_range(range, out);
+        }
+    }
+
+    fn check_range(&mut self, range: Range, out: &mut Outbox) {
+        let found = self.find_breach(range);
+        if let Some((at, rule, text)) = found {
+            self.violate(at, About::new(range, None), rule, text, out);
+        }
+    }
+
+    fn find_breach(&self, range: Range) -> Option<(ComponentId, &'static str, String)> {
+        if !self.fixed.coherent {
+            return None;
+        }
+        let line = self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64);
+        range.blocks(line).find_map(|address| {
+            self.nodes
+                .iter()
+                .find_map(|node| self.holder_breach(node, address))
+                .or_else(|| self.writer_breach(address))
+        })
+    }
+
+    /// A child with a copy must be listed by a parent that has the block.
+    fn holder_breach(&self, node: &Node, address: Address) -> Option<(ComponentId, &'static str, String)> {
+        let entry = node.entry(address).filter(|entry| entry.state != State::I)?;
+        if node.config.role == Role::Root {
+            return None;
+        }
+        let parent = self.node(node.config.parent(address)?)?;
+        let (name, above) = (self.fixed.components.path(node.id()), self.fixed.components.path(parent.id()));
+        match parent.listed(address, node.id()) {
+            Some((true, _)) => None,
+            Some((false, _)) => Some((
+                node.id(),
+                "directory",
+                format!(
+                    "{name} holds block {} in {}, but {above} does not list it",
+                    entry.block, entry.state
+                ),
+            )),
+            None => Some((
+                node.id(),
+                "inclusion",
+                format!(
+                    "{name} holds block {} in {}, but {above} does not have it",
+                    entry.block, entry.state
+                ),
+            )),
+        }
+    }
+
+    /// An L1 that may write without asking is alone.
+    fn writer_breach(&self, address: Address) -> Option<(ComponentId, &'static str, String)> {
+        let holds = |node: &&Node| {
+            node.config.role == Role::Leaf && node.entry(address).is_some_and(|entry| entry.state != State::I)
+        };
+        let exclusive = |node: &&Node| {
+            node.entry(address).is_some_and(|entry| node.config.table.is_exclusive(entry.state))
+        };
+        let writer = self.nodes.iter().filter(holds).find(exclusive)?;
+        let other = self.nodes.iter().filter(holds).find(|node| node.id() != writer.id())?;
+        let state = |node: &Node| node.entry(address).map_or(State::I, |entry| entry.state);
+        let path = |node: &Node| self.fixed.components.path(node.id()).to_owned();
+        Some((
+            writer.id(),
+            "single-writer",
+            format!(
+                "{} holds line {address} in {} while {} holds it in {}",
+                path(writer),
+                state(writer),
+                path(other),
+                state(other)
+            ),
+        ))
+    }
+
+    /// All is quiet: every store must still be somewhere.
+    pub(super) fn check_end(&mut self, out: &mut Outbox) {
+        let coherent = self.fixed.coherent;
+        let Some(checker) = self.checker.as_ref().filter(|checker| checker.values && coherent) else {
+            return;
+        };
+        let lost: Vec<(Address, u8)> = checker
+            .bytes
+            .iter()
+            .filter(|(address, byte)| !self.is_kept(Address(**address), byte))
+            .map(|(address, byte)| {
+                (Address(*address), byte.noncoherent.last().copied().unwrap_or(byte.coherent))
+            })
+            .take(8)
+            .collect();
+        for (address, value) in lost {
+            let at = self.home(address).map_or(ComponentId(0), Node::id);
+            let about = About::new(Range::new(address, 1), None);
+            let text = format!("the store of {value:#04x} at {address} is nowhere any more");
+            self.violate(at, about, "lost-store", text, out);
+        }
+    }
+
+    /// Whether the last value of a byte is in a dirty copy, or in memory.
+    fn is_kept(&self, address: Address, byte: &Byte) -> bool {
+        let range = Range::new(address, 1);
+        let fits = |value: Option<Vec<u8>>| {
+            value.is_some_and(|value| {
+                value.first().is_some_and(|value| {
+                    if byte.noncoherent.is_empty() {
+                        *value == byte.coherent
+                    } else {
+                        byte.noncoherent.contains(value)
+                    }
+                })
+            })
+        };
+        let is_dirty = |node: &&Node| node.config.role != Role::Root && node.is_dirty(range);
+        self.nodes.iter().filter(is_dirty).any(|node| fits(node.value(range)))
+            || fits(self.home(address).and_then(|home| home.value(range)))
+    }
+}

@@ -1,0 +1,360 @@
+//! Inspection of a machine: every view is read off the parts.
+
+use std::collections::BTreeSet;
+
+use super::Machine;
+use super::build::SAMPLE_CYCLES;
+use super::tasks::operation;
+use crate::model::access::Bytes;
+use crate::model::address::{Address, Range};
+use crate::model::component::{ComponentId, Components};
+use crate::model::inspect::{
+    AgentView, BlockView, CacheView, CellCount, Inspect, LinkView, MshrView, PacketView, TransactionView,
+    WaitLink, WarpState, WarpView,
+};
+use crate::model::message::{Network, TxnNumber};
+use crate::model::operation::{Operation, WarpAccess};
+use crate::model::time::{EventNumber, Tick, TimeBase};
+use crate::parts::agent::{Agent, Warp, Work};
+use crate::parts::channel::Channel;
+use crate::protocol::node::WaitsFor;
+
+/// Steps of a chain of waiting at most; longer ones are cycles.
+const MAX_CHAIN: usize = 24;
+
+impl Machine {
+    fn agent_at(&self, id: ComponentId) -> Option<&Agent> {
+        self.agents.get((*self.fixed.agent_of.get(id.index())?)?)
+    }
+
+    fn warp_view(&self, warp: &Warp) -> WarpView {
+        let work = warp.work.and_then(|work| {
+            let task = self.tasks.workload.tasks.get(work.task())?;
+            Some(match work {
+                Work::Program { .. } => task.id.to_string(),
+                Work::Block { block, warp, .. } => format!("{} block {block} warp {warp}", task.id),
+            })
+        });
+        let next = || operation(&self.tasks.workload, warp.work?, warp.next);
+        let shown = warp.current.clone().or_else(next);
+        WarpView {
+            state: warp.state,
+            since: warp.since,
+            instruction: warp.work.and(shown.as_ref().map(describe_operation)),
+            work,
+            waits: warp.waits.to_vec(),
+            done: warp.done(),
+        }
+    }
+
+    fn channels_of(&self, link: usize) -> impl Iterator<Item = &Channel> {
+        self.channels.iter().filter(move |channel| channel.link == link)
+    }
+
+    fn packets(&self, link: usize) -> Vec<PacketView> {
+        let mut all: Vec<(Tick, PacketView)> = Vec::new();
+        for channel in self.channels_of(link) {
+            for (ready, message) in channel.lanes.iter().flat_map(|lane| &lane.incoming) {
+                if *ready <= self.now {
+                    continue;
+                }
+                let packet = PacketView {
+                    kind: message.kind,
+                    from: message.from,
+                    to: message.to,
+                    range: message.range,
+                    txn: message.number,
+                    size: message.size,
+                    has_data: message.has_data(),
+                };
+                all.push((*ready, packet));
+            }
+        }
+        all.sort_by_key(|(ready, _)| *ready);
+        all.into_iter().map(|(_, packet)| packet).collect()
+    }
+
+    fn queued(&self, link: usize) -> Vec<(Network, u32)> {
+        let count = |network: Network| -> u32 {
+            self.channels_of(link)
+                .filter_map(|channel| channel.lanes.get(channel.lane_of(network)))
+                .flat_map(|lane| &lane.outgoing)
+                .filter(|(_, message)| message.kind.network() == network)
+                .count() as u32
+        };
+        Network::ALL.into_iter().map(|network| (network, count(network))).collect()
+    }
+
+    fn buffered(&self, link: usize) -> Vec<(Network, u32, u32)> {
+        Network::ALL
+            .into_iter()
+            .map(|network| {
+                let lanes = self.channels_of(link).filter_map(|channel| {
+                    channel.lanes.get(channel.lane_of(network)).map(|lane| (lane, channel.buffers))
+                });
+                let (mut used, mut capacity) = (0, 0);
+                for (lane, buffers) in lanes {
+                    used += lane.incoming.iter().filter(|(_, m)| m.kind.network() == network).count() as u32;
+                    capacity += buffers;
+                }
+                (network, used, capacity)
+            })
+            .collect()
+    }
+
+    /// Follows an address from a node outwards: who waits for whom.
+    fn chain(&self, from: ComponentId, address: Address, number: Option<TxnNumber>) -> Vec<WaitLink> {
+        let mut links = Vec::new();
+        let mut at = from;
+        let mut seen = BTreeSet::new();
+        while links.len() < MAX_CHAIN && seen.insert(at) {
+            let Some(node) = self.node(at) else { break };
+            let Some(view) = node.block_view(address, &self.fixed.components) else { break };
+            let busy = node.busy(address);
+            let mine = busy.iter().find(|busy| number.is_some() && busy.number == number).or(busy.first());
+            let Some(mine) = mine else { break };
+            let doing = view.doing.unwrap_or_default();
+            let text = format!("block {} {doing}", view.range.start);
+            links.push(WaitLink { at, text, since: Some(mine.since) });
+            at = match &mine.waits {
+                WaitsFor::Parent(parent, _) => *parent,
+                WaitsFor::Children(children, _) => match children.first() {
+                    Some(child) => *child,
+                    None => break,
+                },
+                WaitsFor::Ack(_) | WaitsFor::Room => break,
+            };
+        }
+        if let Some(link) = self.in_transit(address, number) {
+            links.push(link);
+        }
+        links
+    }
+
+    /// The message that carries a transaction now, if one is on its way.
+    fn in_transit(&self, address: Address, number: Option<TxnNumber>) -> Option<WaitLink> {
+        let number = number?;
+        for channel in &self.channels {
+            for lane in &channel.lanes {
+                let waiting = lane.outgoing.iter().map(|(tick, message)| (tick, message, false));
+                let flying = lane.incoming.iter().map(|(tick, message)| (tick, message, true));
+                for (tick, message, sent) in waiting.chain(flying) {
+                    if message.number != Some(number) || !message.range.contains(address) {
+                        continue;
+                    }
+                    let to = self.fixed.components.path(message.to);
+                    let due = self.fixed.time.cycle(*tick);
+                    let text = match (sent, lane.blocked, *tick > self.now) {
+                        (false, ..) => {
+                            format!("{} to {to} waits for a free buffer there", message.kind.name())
+                        }
+                        (true, true, _) => {
+                            format!("{} to {to} waits at the head of its buffer", message.kind.name())
+                        }
+                        (true, false, true) => {
+                            format!("{} is on its way to {to}, due at {due}", message.kind.name())
+                        }
+                        (true, false, false) => {
+                            format!("{} to {to} is next to be taken", message.kind.name())
+                        }
+                    };
+                    return Some(WaitLink { at: message.from, text, since: None });
+                }
+            }
+        }
+        None
+    }
+
+    fn why_warp(&self, agent: &Agent, slot: u32) -> Vec<WaitLink> {
+        let Some(warp) = agent.warps.get(slot as usize) else { return Vec::new() };
+        let at = agent.config.id;
+        let since = Some(warp.since);
+        let link = |text: String| WaitLink { at, text, since };
+        let mut links = match warp.state {
+            WarpState::None | WarpState::Done | WarpState::Ready | WarpState::Running => return Vec::new(),
+            WarpState::MshrFull => vec![link(format!("warp {slot} waits for a free MSHR of its L1"))],
+            WarpState::LinkFull => vec![link(format!("warp {slot} waits for room below its L1"))],
+            WarpState::Barrier => vec![link(format!("warp {slot} waits for its block at a barrier"))],
+            WarpState::Memory | WarpState::Fence => Vec::new(),
+        };
+        if let Some(number) = warp.waits.first() {
+            let transaction = self.transaction(*number);
+            let what = transaction
+                .as_ref()
+                .map(|txn| format!("{} {} {}", txn.kind.name(), txn.range.start, bytes_text(&txn.bytes)));
+            let text =
+                format!("warp {slot} waits for transaction {}: {}", number.0, what.unwrap_or_default());
+            links.push(link(text.trim_end().to_owned()));
+            links.extend(transaction.map(|txn| txn.chain).unwrap_or_default());
+        }
+        links
+    }
+}
+
+fn bytes_text(bytes: &Bytes) -> String {
+    if bytes.is_empty() {
+        return String::new();
+    }
+    let hex: Vec<String> = bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!(":= {}{}", hex.join(" "), if bytes.len() > 8 { " .." } else { "" })
+}
+
+fn describe_access(access: &WarpAccess) -> String {
+    let mut lanes = access.lanes.iter();
+    let Some((_, first)) = lanes.next() else { return access.kind.name().to_owned() };
+    let more = lanes.count();
+    let bytes = if access.kind.writes() && more == 0 {
+        bytes_text(&access.value.bytes(first, access.width))
+    } else {
+        String::new()
+    };
+    let lanes = if more > 0 { format!(" x{} lanes", more + 1) } else { String::new() };
+    format!("{} {first}{lanes} {bytes}", access.kind.name()).trim_end().to_owned()
+}
+
+fn describe_operation(operation: &Operation) -> String {
+    match operation {
+        Operation::Compute(cycles) => format!("compute {cycles}"),
+        Operation::Access(access) => describe_access(access),
+        Operation::SpinUntil(access, until) => {
+            format!(
+                "spin on {} until {}",
+                describe_access(access),
+                bytes_text(until).trim_start_matches(":= ")
+            )
+        }
+        Operation::Barrier => "barrier".to_owned(),
+        Operation::Fence(fence) => format!("fence {fence:?}").to_lowercase(),
+    }
+}
+
+impl Inspect for Machine {
+    fn components(&self) -> &Components {
+        &self.fixed.components
+    }
+
+    fn time_base(&self) -> TimeBase {
+        self.fixed.time
+    }
+
+    fn event(&self) -> EventNumber {
+        self.event
+    }
+
+    fn tick(&self) -> Tick {
+        self.now
+    }
+
+    fn block(&self, node: ComponentId, address: Address) -> Option<BlockView> {
+        self.node(node)?.block_view(address, &self.fixed.components)
+    }
+
+    fn blocks(&self, limit: usize) -> Vec<Address> {
+        let line = self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64);
+        let mut all = BTreeSet::new();
+        for node in &self.nodes {
+            for range in node.block_ranges() {
+                if range.len == line {
+                    all.insert(range.start);
+                } else {
+                    all.extend(
+                        node.active_units(range.start).iter().flat_map(|unit| unit.blocks(line)).take(limit),
+                    );
+                }
+            }
+        }
+        all.into_iter().take(limit).collect()
+    }
+
+    fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>> {
+        self.node(node)?.value(Range::new(address, len))
+    }
+
+    fn mshrs(&self, node: ComponentId) -> Option<MshrView> {
+        Some(self.node(node)?.mshr_view(&self.fixed.components))
+    }
+
+    fn link(&self, link: ComponentId) -> Option<LinkView> {
+        let index = (*self.fixed.link_of.get(link.index())?)?;
+        let (wire, shown) = (self.links.get(index)?, self.fixed.visible_links.get(index)?.as_ref()?);
+        Some(LinkView {
+            link,
+            ends: (shown.1.clone(), shown.2.clone()),
+            lanes: wire.lanes,
+            bandwidth: self.fixed.spec.network.bandwidth.0,
+            utilisation: if self.now == 0 { 0.0 } else { wire.busy.min(self.now) as f64 / self.now as f64 },
+            history: wire.history(self.now),
+            sample_cycles: SAMPLE_CYCLES,
+            bytes: wire.bytes,
+            queued: self.queued(index),
+            buffered: self.buffered(index),
+            in_flight: self.packets(index),
+        })
+    }
+
+    fn agent(&self, agent: ComponentId) -> Option<AgentView> {
+        let agent = self.agent_at(agent)?;
+        let warps = agent.warps.iter().map(|warp| self.warp_view(warp)).collect();
+        Some(AgentView { agent: agent.config.id, warps })
+    }
+
+    fn cache(&self, node: ComponentId) -> Option<CacheView> {
+        self.node(node)?.cache_view()
+    }
+
+    fn transactions(&self) -> Vec<TransactionView> {
+        let mut numbers: Vec<TxnNumber> = self.txns.values().map(|txn| txn.number).collect();
+        numbers.sort_unstable();
+        numbers.into_iter().filter_map(|number| self.transaction(number)).collect()
+    }
+
+    fn transaction(&self, number: TxnNumber) -> Option<TransactionView> {
+        let txn = self.txns.values().find(|txn| txn.number == number)?;
+        let agent = self.agents.get(txn.agent)?;
+        let l1 = self.nodes.get(agent.l1)?.id();
+        Some(TransactionView {
+            number,
+            agent: agent.config.id,
+            warp: txn.warp,
+            kind: txn.kind,
+            range: txn.range,
+            bytes: txn.bytes.clone(),
+            issued: txn.issued,
+            issued_at: txn.issued_at,
+            chain: self.chain(l1, txn.range.start, Some(number)),
+        })
+    }
+
+    fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink> {
+        if let Some(agent) = self.agent_at(component) {
+            let waiting = |warp: &Warp| {
+                !matches!(
+                    warp.state,
+                    WarpState::None | WarpState::Done | WarpState::Ready | WarpState::Running
+                )
+            };
+            let slot = warp.or_else(|| agent.warps.iter().position(waiting).map(|slot| slot as u32));
+            return slot.map(|slot| self.why_warp(agent, slot)).unwrap_or_default();
+        }
+        let Some(node) = self.node(component) else { return Vec::new() };
+        let view = node.mshr_view(&self.fixed.components);
+        let oldest = view.entries.iter().min_by_key(|entry| entry.since);
+        oldest.map(|entry| self.chain(component, entry.range.start, entry.txn)).unwrap_or_default()
+    }
+
+    fn cells(&self, node: Option<ComponentId>) -> Vec<CellCount> {
+        let chosen = self.nodes.iter().filter(|candidate| node.is_none_or(|id| candidate.id() == id));
+        let mut sums: Vec<CellCount> = Vec::new();
+        for count in chosen.flat_map(crate::protocol::node::Node::cell_counts) {
+            match sums.iter_mut().find(|sum| sum.state == count.state && sum.action == count.action) {
+                Some(sum) => sum.count += count.count,
+                None => sums.push(count),
+            }
+        }
+        sums
+    }
+
+    fn statistics(&self) -> Vec<(String, f64)> {
+        self.all_statistics()
+    }
+}

@@ -1,0 +1,407 @@
+//! One step: the next event and everything that follows at once.
+
+use std::sync::Arc;
+
+use super::queue::Event;
+use super::tasks::operation;
+use super::{Machine, StepOutcome, Transaction};
+use crate::model::access::{Access, Bytes};
+use crate::model::fault::Fault;
+use crate::model::message::TxnNumber;
+use crate::model::record::{Records, What};
+use crate::model::time::Tick;
+use crate::parts::agent::{Surroundings, Told, Work};
+use crate::policy::cta;
+use crate::protocol::outbox::{About, Completion, Outbox};
+use crate::workload::TaskKind;
+
+/// What handling an event came to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Handled {
+    /// It happened.
+    Yes,
+    /// It was superseded, or put off without any effect: not an event.
+    No,
+}
+
+impl Machine {
+    /// Executes one event; its records replace those in `records` if it listens.
+    pub fn step(&mut self, records: &mut Records) -> StepOutcome {
+        records.list.clear();
+        loop {
+            let Some((tick, event)) = self.queue.pop() else { return self.at_the_end(records) };
+            let moment = (self.now, self.event);
+            self.now = tick;
+            self.event += 1;
+            let cycle = self.fixed.time.cycle(tick);
+            let mut out = Outbox::new(self.event, tick, cycle, records);
+            let handled = match event {
+                Event::Deliver { channel, lane } => self.deliver(channel, lane, &mut out),
+                Event::Agent(agent) => self.run_agent(agent, &mut out),
+                Event::Task(task) => self.start_task(task, &mut out),
+            };
+            if handled == Handled::Yes {
+                self.check_event(&mut out);
+                return StepOutcome::Ran;
+            }
+            (self.now, self.event) = moment;
+            records.list.clear();
+        }
+    }
+
+    /// Nothing is left to happen: either all is done, or nothing can ever move again.
+    fn at_the_end(&mut self, records: &mut Records) -> StepOutcome {
+        if !self.is_quiet() {
+            return StepOutcome::Stuck;
+        }
+        if !self.finished_checked {
+            self.finished_checked = true;
+            let cycle = self.fixed.time.cycle(self.now);
+            let mut out = Outbox::new(self.event, self.now, cycle, records);
+            self.check_end(&mut out);
+        }
+        StepOutcome::Finished
+    }
+
+    /// The message at the head of a lane is taken by its receiver, or has to wait there.
+    fn deliver(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
+        let Some(channel) = self.channels.get(index) else { return Handled::No };
+        let node = channel.to;
+        let Some(queue) = channel.lanes.get(lane) else { return Handled::No };
+        let Some((ready, message)) = queue.incoming.front() else { return Handled::No };
+        let free = self.port_free_at.get(node).copied().unwrap_or(0).max(*ready);
+        if free > self.now {
+            self.queue.push(free, Event::Deliver { channel: index, lane });
+            return Handled::No;
+        }
+        if !self.can_take(node, message) {
+            return self.hold_back(index, lane, out);
+        }
+        let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
+        let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane)) else {
+            return Handled::No;
+        };
+        let Some((_, message)) = queue.incoming.pop_front() else { return Handled::No };
+        queue.told = false;
+        if let Some((next, _)) = queue.incoming.front() {
+            let at = (*next).max(self.now + period);
+            self.queue.push(at, Event::Deliver { channel: index, lane });
+        }
+        if let Some(free) = self.port_free_at.get_mut(node) {
+            *free = self.now + period;
+        }
+        if out.records.on {
+            let about = About::new(message.range, message.number).because(message.cause);
+            let copy = Arc::new(message.clone());
+            out.record(message.to, about, || What::Delivery(copy));
+        }
+        self.note_touched(message.range);
+        if let Some(target) = self.nodes.get_mut(node) {
+            target.receive(message, out);
+        }
+        self.pump(index, lane, out);
+        self.after_node(node, out);
+        Handled::Yes
+    }
+
+    /// The head stays where it is until its receiver changes. Told once, not at every try.
+    fn hold_back(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
+        let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane)) else {
+            return Handled::No;
+        };
+        queue.blocked = true;
+        let told = std::mem::replace(&mut queue.told, true);
+        if told {
+            return Handled::No;
+        }
+        if let Some((_, message)) = queue.incoming.front() {
+            let about = About::new(message.range, message.number).because(message.cause);
+            let (at, copy) = (message.to, Arc::new(message.clone()));
+            out.record(at, about, || What::Stall { message: copy });
+        }
+        Handled::Yes
+    }
+
+    /// A node has handled an input: its messages leave, its completions go to the agent above it.
+    fn after_node(&mut self, node: usize, out: &mut Outbox) {
+        self.dispatch(node, out);
+        let completions = std::mem::take(&mut out.completions);
+        if let Some(Some(agent)) = self.fixed.agent_above.get(node).copied() {
+            let mut told = Told::default();
+            for completion in &completions {
+                self.finish_access(completion, out);
+                if self.is_dropped() {
+                    out.record(completion.node, About::new(completion.range, completion.number), || {
+                        What::Fault { name: "drop-wake-up" }
+                    });
+                    continue;
+                }
+                if let Some(agent) = self.agents.get_mut(agent) {
+                    agent.complete(completion, 1, &mut told, out);
+                }
+            }
+            self.take_told(agent, told, out);
+        }
+        if out.flushed {
+            out.flushed = false;
+            self.node_flushed(node, out);
+        }
+        self.stir(node, out);
+    }
+
+    fn is_dropped(&mut self) -> bool {
+        self.wake_ups += 1;
+        self.fixed.faults.contains(&Fault::DropWakeUp { nth: self.wake_ups })
+    }
+
+    fn finish_access(&mut self, completion: &Completion, out: &mut Outbox) {
+        self.check_access(completion, out);
+        if let Some(key) = completion.txn {
+            self.txns.remove(key);
+        }
+    }
+
+    fn run_agent(&mut self, index: usize, out: &mut Outbox) -> Handled {
+        let Some(planned) = self.agent_wake.get_mut(index) else { return Handled::No };
+        if *planned != Some(self.now) {
+            return Handled::No;
+        }
+        *planned = None;
+        let Some(l1) = self.agents.get(index).map(|agent| agent.l1) else { return Handled::No };
+        let has_room = self.has_room_below(l1);
+        let mut told = Told::default();
+        self.issue(index, l1, has_room, &mut told, out);
+        for completion in std::mem::take(&mut out.completions) {
+            self.finish_access(&completion, out);
+        }
+        self.dispatch(l1, out);
+        self.take_told(index, told, out);
+        self.wake(index);
+        Handled::Yes
+    }
+
+    fn issue(&mut self, index: usize, l1: usize, has_room: bool, told: &mut Told, out: &mut Outbox) {
+        let (txns, made) = (&mut self.txns, &mut self.txns_made);
+        let event = self.event;
+        let workload = self.tasks.workload.clone();
+        let (Some(agent), Some(node)) = (self.agents.get_mut(index), self.nodes.get_mut(l1)) else { return };
+        let mut begun = None;
+        let mut begin = |warp: u32, access: &Access, issued: Tick| {
+            *made += 1;
+            let number = TxnNumber(*made);
+            let key = txns.insert(Transaction {
+                number,
+                agent: index,
+                warp,
+                kind: access.kind,
+                range: access.range,
+                bytes: access.bytes.clone(),
+                issued,
+                issued_at: event,
+            });
+            begun = Some(key);
+            (Some(key), Some(number))
+        };
+        let fetch = |work: Work, at: u64| operation(&workload, work, at);
+        let accesses = agent.accesses;
+        let mut around = Surroundings { l1: node, has_room, operation: &fetch, begin: &mut begin };
+        agent.issue(&mut around, told, out);
+        if let Some(key) = begun {
+            if agent.accesses == accesses {
+                txns.remove(key);
+                *made -= 1;
+            } else if let Some(txn) = txns.get(key) {
+                let range = txn.range;
+                self.note_touched(range);
+            }
+        }
+    }
+
+    /// Ends what an agent has ended, and keeps results.
+    fn take_told(&mut self, agent: usize, told: Told, out: &mut Outbox) {
+        for (label, bytes) in told.results {
+            self.tasks.results.insert(label, bytes);
+        }
+        for (work, bytes) in told.ended {
+            self.work_ended(agent, work, bytes, out);
+        }
+        self.wake(agent);
+    }
+
+    fn work_ended(&mut self, agent: usize, work: Work, bytes: Bytes, out: &mut Outbox) {
+        let task = work.task();
+        let Some(state) = self.tasks.states.get_mut(task) else { return };
+        state.left = state.left.saturating_sub(1);
+        if !bytes.is_empty() {
+            state.result = Some(bytes);
+        }
+        let done = state.left == 0;
+        if let Work::Block { block, .. } = work {
+            let left = self.tasks.blocks.entry((task, block)).or_insert(1);
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                self.tasks.blocks.remove(&(task, block));
+                self.deal_to(task, agent, out);
+            }
+        }
+        if done {
+            self.end_task(task, out);
+        }
+    }
+
+    fn start_task(&mut self, task: usize, out: &mut Outbox) -> Handled {
+        let workload = self.tasks.workload.clone();
+        let Some(work) = workload.tasks.get(task) else { return Handled::No };
+        if let Some(state) = self.tasks.states.get_mut(task) {
+            state.started = Some(self.now);
+        }
+        match &work.what {
+            TaskKind::Program { agent, operations } => {
+                if let Some(state) = self.tasks.states.get_mut(task) {
+                    state.left = 1;
+                }
+                let index = self.fixed.components.find(agent).and_then(|id| self.fixed.agent_of[id.index()]);
+                if let (Some(index), false) = (index, operations.is_empty()) {
+                    if let Some(agent) = self.agents.get_mut(index) {
+                        agent.assign(Work::Program { task }, self.now, out);
+                    }
+                    self.wake(index);
+                } else {
+                    self.end_task(task, out);
+                }
+            }
+            TaskKind::Kernel(kernel) => {
+                let (name, launch) = (Arc::from(kernel.name()), task as u32);
+                let at = self.host_component();
+                out.record(at, About::default(), || What::Kernel { name, launch, ended: false });
+                let warps = kernel.blocks().saturating_mul(u64::from(kernel.warps_per_block()));
+                if let Some(state) = self.tasks.states.get_mut(task) {
+                    state.left = warps;
+                    state.next_block = vec![0; self.fixed.gpu_agents.len()];
+                }
+                if warps == 0 {
+                    self.end_task(task, out);
+                } else {
+                    self.deal(task, out);
+                }
+            }
+            TaskKind::Flush { below } => self.start_flush(task, below, out),
+        }
+        Handled::Yes
+    }
+
+    fn host_component(&self) -> crate::model::component::ComponentId {
+        self.nodes.last().map_or(crate::model::component::ComponentId(0), crate::protocol::node::Node::id)
+    }
+
+    /// Deals blocks to every compute unit that has room, one block each in turn.
+    fn deal(&mut self, task: usize, out: &mut Outbox) {
+        let fixed = self.fixed.clone();
+        loop {
+            let mut dealt = false;
+            for agents in &fixed.gpu_agents {
+                for &agent in agents {
+                    dealt |= self.deal_one(task, agent, out);
+                }
+            }
+            if !dealt {
+                return;
+            }
+        }
+    }
+
+    /// A compute unit has room again: as many blocks as fit.
+    fn deal_to(&mut self, task: usize, agent: usize, out: &mut Outbox) {
+        while self.deal_one(task, agent, out) {}
+        self.wake(agent);
+    }
+
+    fn deal_one(&mut self, task: usize, agent: usize, out: &mut Outbox) -> bool {
+        let workload = self.tasks.workload.clone();
+        let Some(TaskKind::Kernel(kernel)) = workload.tasks.get(task).map(|task| &task.what) else {
+            return false;
+        };
+        let gpus = self.fixed.gpu_agents.len() as u64;
+        let Some(gpu) = self.fixed.gpu_agents.iter().position(|agents| agents.contains(&agent)) else {
+            return false;
+        };
+        let warps = kernel.warps_per_block();
+        let Some(next) = self.tasks.states.get_mut(task).and_then(|state| state.next_block.get_mut(gpu))
+        else {
+            return false;
+        };
+        let block = cta::round_robin(gpu as u64, gpus, *next);
+        let Some(unit) = self.agents.get_mut(agent) else { return false };
+        if block >= kernel.blocks() || unit.free_slots() < warps as usize {
+            return false;
+        }
+        *next += 1;
+        self.tasks.blocks.insert((task, block), warps);
+        for warp in 0..warps {
+            unit.assign(Work::Block { task, block, warp }, self.now, out);
+        }
+        self.wake(agent);
+        true
+    }
+
+    fn start_flush(&mut self, task: usize, below: &str, out: &mut Outbox) {
+        let fixed = self.fixed.clone();
+        let is_top = |node: &crate::protocol::node::Node| {
+            let path = fixed.components.path(node.id());
+            let under_root = node
+                .config
+                .parents
+                .first()
+                .is_some_and(|parent| fixed.components.path(*parent).contains("hmd"));
+            under_root && path.starts_with("gpu") && path.starts_with(below)
+        };
+        let nodes: Vec<usize> = (0..self.nodes.len()).filter(|&index| is_top(&self.nodes[index])).collect();
+        if let Some(state) = self.tasks.states.get_mut(task) {
+            state.flushing.clone_from(&nodes);
+        }
+        if nodes.is_empty() {
+            self.end_task(task, out);
+        }
+        for node in nodes {
+            if let Some(target) = self.nodes.get_mut(node) {
+                target.flush(out);
+            }
+            self.after_node(node, out);
+        }
+    }
+
+    fn node_flushed(&mut self, node: usize, out: &mut Outbox) {
+        for task in 0..self.tasks.states.len() {
+            let Some(state) = self.tasks.states.get_mut(task) else { continue };
+            let before = state.flushing.len();
+            state.flushing.retain(|&flushing| flushing != node);
+            if before > 0 && state.flushing.is_empty() && state.ended.is_none() {
+                self.end_task(task, out);
+            }
+        }
+    }
+
+    fn end_task(&mut self, task: usize, out: &mut Outbox) {
+        let workload = self.tasks.workload.clone();
+        if let Some(TaskKind::Kernel(kernel)) = workload.tasks.get(task).map(|task| &task.what) {
+            let (name, launch) = (Arc::from(kernel.name()), task as u32);
+            let at = self.host_component();
+            out.record(at, About::default(), || What::Kernel { name, launch, ended: true });
+        }
+        for ready in self.tasks.end(task, self.now) {
+            self.plan_task(ready);
+        }
+    }
+
+    /// Puts the start of a task into the queue: after its delay and its launch overhead.
+    pub(super) fn plan_task(&mut self, task: usize) {
+        let Some(work) = self.tasks.workload.tasks.get(task) else { return };
+        let overhead = match &work.what {
+            TaskKind::Kernel(kernel) => kernel.launch_overhead(),
+            _ => 0,
+        };
+        let cycles = work.delay.saturating_add(overhead);
+        let at = self.now.saturating_add(self.fixed.time.tick_of_cycle(cycles));
+        self.queue.push(at, Event::Task(task));
+    }
+}

@@ -1,0 +1,91 @@
+//! The program: which tasks have started and ended, and how blocks are dealt over compute units.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::access::Bytes;
+use crate::model::operation::Operation;
+use crate::model::time::Tick;
+use crate::parts::agent::Work;
+use crate::workload::{TaskKind, Workload};
+
+/// One task's progress.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TaskState {
+    /// Tasks before it that have not ended.
+    pub waits_for: usize,
+    pub started: Option<Tick>,
+    pub ended: Option<Tick>,
+    pub result: Option<Bytes>,
+    /// Warps (of a kernel) or programs that have not ended.
+    pub left: u64,
+    /// Per GPU, the next block of its share.
+    pub next_block: Vec<u64>,
+    /// Nodes that have not finished flushing.
+    pub flushing: Vec<usize>,
+}
+
+/// All tasks, and the results of labelled accesses.
+#[derive(Clone, Debug)]
+pub struct Tasks {
+    pub workload: Arc<Workload>,
+    pub states: Vec<TaskState>,
+    pub results: BTreeMap<Arc<str>, Bytes>,
+    /// Warps left of each block under way, by task and block.
+    pub blocks: BTreeMap<(usize, u64), u32>,
+}
+
+impl Tasks {
+    #[must_use]
+    pub fn new(workload: Arc<Workload>) -> Self {
+        let states = workload
+            .tasks
+            .iter()
+            .map(|task| TaskState { waits_for: task.after.len(), ..TaskState::default() })
+            .collect();
+        Self { workload, states, results: BTreeMap::new(), blocks: BTreeMap::new() }
+    }
+
+    /// Tasks that can start at once.
+    #[must_use]
+    pub fn ready(&self) -> Vec<usize> {
+        (0..self.states.len()).filter(|&index| self.states[index].waits_for == 0).collect()
+    }
+
+    /// Marks a task as ended and returns those that can start now.
+    pub fn end(&mut self, task: usize, now: Tick) -> Vec<usize> {
+        if let Some(state) = self.states.get_mut(task) {
+            state.ended = Some(now);
+        }
+        let mut ready = Vec::new();
+        for (index, later) in self.workload.tasks.iter().enumerate() {
+            let uses = later.after.iter().filter(|&&before| before == task).count();
+            if uses == 0 {
+                continue;
+            }
+            if let Some(state) = self.states.get_mut(index) {
+                state.waits_for = state.waits_for.saturating_sub(uses);
+                if state.waits_for == 0 {
+                    ready.push(index);
+                }
+            }
+        }
+        ready
+    }
+
+    #[must_use]
+    pub fn all_ended(&self) -> bool {
+        self.states.iter().all(|state| state.ended.is_some())
+    }
+}
+
+/// Operation `index` of some work.
+#[must_use]
+pub fn operation(workload: &Workload, work: Work, index: u64) -> Option<Operation> {
+    let task = workload.tasks.get(work.task())?;
+    match (&task.what, work) {
+        (TaskKind::Program { operations, .. }, _) => operations.get(usize::try_from(index).ok()?).cloned(),
+        (TaskKind::Kernel(kernel), Work::Block { block, warp, .. }) => kernel.operation(block, warp, index),
+        _ => None,
+    }
+}

@@ -1,0 +1,83 @@
+//! Bulk state that is sparse, chunked and copy-on-write: a clone costs a reference per chunk that was ever
+//! written, and a write copies one chunk.
+
+use std::sync::Arc;
+
+const CHUNK: usize = 64;
+
+/// A vector of fixed length whose elements start as `T::default()`.
+#[derive(Clone, Debug)]
+pub struct CowVec<T> {
+    len: usize,
+    chunks: Vec<Option<Arc<Vec<T>>>>,
+}
+
+impl<T: Clone + Default> CowVec<T> {
+    #[must_use]
+    pub fn new(len: usize) -> Self {
+        Self { len, chunks: vec![None; len.div_ceil(CHUNK)] }
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The element at `index`, unless its chunk was never written.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        self.chunks.get(index / CHUNK)?.as_ref()?.get(index % CHUNK)
+    }
+
+    /// The element at `index` for writing; `None` past the end.
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        if index >= self.len {
+            return None;
+        }
+        let chunk = self.chunks.get_mut(index / CHUNK)?;
+        let chunk = chunk.get_or_insert_with(|| Arc::new(vec![T::default(); CHUNK]));
+        Arc::make_mut(chunk).get_mut(index % CHUNK)
+    }
+
+    /// The elements of every chunk that was ever written, with their indices, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
+        self.chunks.iter().enumerate().flat_map(|(number, chunk)| {
+            chunk
+                .iter()
+                .flat_map(|chunk| chunk.iter())
+                .enumerate()
+                .map(move |(index, item)| (number * CHUNK + index, item))
+        })
+    }
+
+    /// Chunks that were ever written.
+    #[must_use]
+    pub fn chunks_written(&self) -> usize {
+        self.chunks.iter().flatten().count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clone_keeps_what_it_had() {
+        let mut now: CowVec<u32> = CowVec::new(1000);
+        if let Some(slot) = now.get_mut(700) {
+            *slot = 7;
+        }
+        let before = now.clone();
+        if let Some(slot) = now.get_mut(700) {
+            *slot = 8;
+        }
+        assert_eq!((before.get(700), now.get(700)), (Some(&7), Some(&8)));
+        assert_eq!(now.chunks_written(), 1);
+        assert!(now.get_mut(1000).is_none());
+    }
+}

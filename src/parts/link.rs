@@ -1,0 +1,129 @@
+//! One direction of a physical link: lanes, serialisation, latency and utilisation. Channels share it first
+//! come first served.
+
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+
+use crate::model::time::{ByteRate, Tick};
+
+/// Samples of utilisation that a link remembers.
+pub const HISTORY: usize = 64;
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// `None` for an ideal wire: any number of bytes at once.
+    rate: Option<ByteRate>,
+    pub latency: Tick,
+    pub lanes: u32,
+    /// Ticks in a sample of the history.
+    window: Tick,
+    free_at: Tick,
+    pub bytes: u64,
+    pub messages: u64,
+    pub busy: Tick,
+    current: (u64, Tick),
+    history: VecDeque<f32>,
+}
+
+impl Link {
+    #[must_use]
+    pub fn new(rate: Option<ByteRate>, latency: Tick, lanes: u32, window: Tick) -> Self {
+        Self {
+            rate,
+            latency,
+            lanes,
+            window: window.max(1),
+            free_at: 0,
+            bytes: 0,
+            messages: 0,
+            busy: 0,
+            current: (0, 0),
+            history: VecDeque::new(),
+        }
+    }
+
+    /// Sends a message that is ready at `ready`; returns when its last byte arrives.
+    pub fn transmit(&mut self, size: u32, ready: Tick) -> Tick {
+        self.bytes += u64::from(size);
+        self.messages += 1;
+        let Some(rate) = self.rate.as_mut() else { return ready + self.latency };
+        let start = ready.max(self.free_at);
+        let span = rate.occupy(u64::from(size));
+        self.free_at = start + span;
+        self.busy += span;
+        self.sample(start, span);
+        self.free_at + self.latency
+    }
+
+    /// Adds a busy span to the samples that it falls into.
+    fn sample(&mut self, start: Tick, span: Tick) {
+        let (mut at, end) = (start, start + span);
+        while at < end {
+            let number = at / self.window;
+            let stop = end.min((number + 1) * self.window);
+            self.advance_to(number);
+            self.current.1 += stop - at;
+            at = stop;
+        }
+    }
+
+    fn advance_to(&mut self, number: u64) {
+        let skipped = number.saturating_sub(self.current.0);
+        for step in 0..skipped.min(HISTORY as u64 + 1) {
+            let share = if step == 0 { self.current.1 as f32 / self.window as f32 } else { 0.0 };
+            if self.history.len() == HISTORY {
+                self.history.pop_front();
+            }
+            self.history.push_back(share);
+        }
+        if skipped > 0 {
+            self.current = (number, 0);
+        }
+    }
+
+    /// Shares of time busy in the samples up to `now`, oldest first.
+    #[must_use]
+    pub fn history(&self, now: Tick) -> Vec<f32> {
+        let mut copy = self.clone();
+        copy.advance_to(now / self.window);
+        copy.history.into_iter().collect()
+    }
+
+    #[must_use]
+    pub fn window(&self) -> Tick {
+        self.window
+    }
+
+    /// Whether a message sent now would have to wait.
+    #[must_use]
+    pub fn is_busy(&self, now: Tick) -> bool {
+        self.free_at > now
+    }
+
+    pub fn digest(&self, hasher: &mut impl Hasher) {
+        (self.free_at, self.rate).hash(hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_queue_behind_each_other() {
+        let mut link = Link::new(Some(ByteRate::new(16, 1)), 5, 8, 100);
+        assert_eq!(link.transmit(160, 0), 15);
+        assert_eq!(link.transmit(160, 0), 25);
+        assert_eq!(link.busy, 20);
+        assert_eq!(link.history(200), [0.2, 0.0]);
+    }
+
+    #[test]
+    fn serialisation_of_secondary_blocks_is_as_the_paper_says() {
+        // UMH, section 5: 8 KiB in 512 cycles and 1 KiB in 64 over 16 bytes a cycle.
+        let mut link = Link::new(Some(ByteRate::new(16, 1)), 0, 8, 100);
+        assert_eq!(link.transmit(8192, 0), 512);
+        assert_eq!(link.transmit(1024, 512), 576);
+    }
+}

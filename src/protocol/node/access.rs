@@ -1,0 +1,232 @@
+//! Accesses of the warp or core above a leaf, and accesses that a child has forwarded.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::pending::{Pending, Want, Who};
+use super::{Need, Node};
+use crate::model::access::{Access, AccessKind, Bytes};
+use crate::model::address::Address;
+use crate::model::message::{MessageKind, TxnKey, TxnNumber};
+use crate::model::patch::Patch;
+use crate::model::record::{MshrChange, What};
+use crate::model::state::{Action, State};
+use crate::protocol::outbox::{Completion, Outbox, Ticket};
+use crate::protocol::table::{Next, Step};
+
+/// What became of an access that was offered to a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accept {
+    /// It was performed at once; its completion is in the outbox.
+    Done,
+    /// It is under way.
+    Taken,
+    /// Every MSHR is in use; try again when the node has changed.
+    Full,
+}
+
+impl Node {
+    /// The column of the table for an access of this kind. A non-coherent store that starts or ends inside a
+    /// mask bit must be coherent (UMH, section 4.1.2).
+    fn action_of(&self, access: &Access) -> Action {
+        match access.kind {
+            AccessKind::Load => Action::Load,
+            AccessKind::Store | AccessKind::Atomic(_) => Action::Store,
+            AccessKind::NStore if self.must_promote(access) => Action::Store,
+            AccessKind::NStore => Action::NStore,
+        }
+    }
+
+    fn must_promote(&self, access: &Access) -> bool {
+        let masked = self.config.table.rows.iter().any(|row| row.noncoherent);
+        let granule = self.config.granule;
+        masked && self.config.values && access.runs().iter().any(|run| !Patch::aligned(*run, granule))
+    }
+
+    /// Offers an access, which must lie in one block.
+    pub fn access(
+        &mut self,
+        ticket: Ticket,
+        access: Access,
+        txn: (Option<TxnKey>, Option<TxnNumber>),
+        out: &mut Outbox,
+    ) -> Accept {
+        let block = self.block_of(access.range.start);
+        let action = self.action_of(&access);
+        let hit = matches!(self.need(block, action, true), Need::Here(cell) if cell.step == Step::Hit);
+        let busy = self.pending.contains_key(&block);
+        if !busy && !hit && !self.has_mshr() {
+            self.counters.mshr_full += 1;
+            self.record_mshr(block, txn.1, MshrChange::Full, out);
+            return Accept::Full;
+        }
+        let want = Want {
+            who: Who::Local(ticket),
+            request: MessageKind::Forward,
+            action,
+            range: access.range,
+            txn: txn.0,
+            number: txn.1,
+            cause: out.event,
+            arrived: out.tick,
+            access: Some(Arc::new(access)),
+        };
+        self.note_promotion(&want, out);
+        if !busy && hit {
+            self.counters.hits += 1;
+            self.perform(block, &want, out);
+            return Accept::Done;
+        }
+        self.counters.misses += 1;
+        self.enqueue(block, want, out);
+        let done = out.completions.iter().any(|completion| completion.ticket == ticket);
+        self.settle(out);
+        if done { Accept::Done } else { Accept::Taken }
+    }
+
+    fn note_promotion(&mut self, want: &Want, out: &mut Outbox) {
+        let (Some(access), Who::Local(ticket)) = (&want.access, want.who) else { return };
+        if access.kind == AccessKind::NStore && want.action == Action::Store {
+            self.counters.promotions += 1;
+            let (kind, warp) = (access.kind, ticket.warp);
+            out.record(self.config.id, self.about(want), || What::Promote { kind, warp });
+        }
+    }
+
+    /// Puts a want behind those that already wait for its block, and does what can be done.
+    pub(super) fn enqueue(&mut self, block: Address, want: Want, out: &mut Outbox) {
+        let number = want.number;
+        let merged = self.pending.get(&block).is_some_and(|pending| pending.mshr);
+        if merged {
+            self.counters.merges += 1;
+            self.record_mshr(block, number, MshrChange::Merge, out);
+        }
+        self.pending.entry(block).or_insert_with(|| Pending::new(block, out.tick)).queue.push_back(want);
+        self.advance(block, out);
+    }
+
+    /// Performs an access at this node, whose state allows it.
+    pub(super) fn perform(&mut self, block: Address, want: &Want, out: &mut Outbox) {
+        let Some(access) = want.access.clone() else { return };
+        let before = self.state(block);
+        let cell = self.config.table.cell(before, want.action, false);
+        let to = match cell.map(|cell| cell.next) {
+            Some(Next::To(state)) => state,
+            _ => before,
+        };
+        self.touch(block);
+        self.transition(block, want.action, to, self.about(want), out);
+        let (read, wrote) = self.apply(block, &access);
+        if access.kind.writes() && access.range.len > 0 {
+            self.note_write(access.range, out);
+        }
+        self.complete(want, &access, read, wrote, out);
+    }
+
+    /// Reads and writes the bytes of an access in a block that is here.
+    pub(super) fn apply(&mut self, block: Address, access: &Access) -> (Bytes, Bytes) {
+        let is_root = self.config.role == super::Role::Root;
+        let Some(entry) = self.store.get_mut(block) else { return Default::default() };
+        let old: Bytes = entry.data.read(access.range).map(SmallVec::from_slice).unwrap_or_default();
+        let new = match access.kind {
+            AccessKind::Load => return (old, Bytes::new()),
+            AccessKind::Store | AccessKind::NStore => access.bytes.clone(),
+            AccessKind::Atomic(op) => op.apply(&old, &access.bytes),
+        };
+        if access.range.len > 0 {
+            let data = Arc::make_mut(&mut entry.data);
+            let whole = Access { bytes: new.clone(), ..access.clone() };
+            for run in whole.runs() {
+                data.copy_in(run.start, whole.bytes_of(run));
+                if !is_root {
+                    data.mark(run);
+                }
+            }
+        }
+        let read = if matches!(access.kind, AccessKind::Atomic(_)) { old } else { Bytes::new() };
+        (read, new)
+    }
+
+    /// Tells the one who wanted it: the warp above, or the child that forwarded it.
+    pub(super) fn complete(
+        &mut self,
+        want: &Want,
+        access: &Access,
+        read: Bytes,
+        wrote: Bytes,
+        out: &mut Outbox,
+    ) {
+        match want.who {
+            Who::Local(ticket) => {
+                let coherent = want.action != Action::NStore;
+                let kind = access.kind;
+                let bytes = read.clone();
+                let latency = out.tick.saturating_sub(ticket.issued);
+                let warp = ticket.warp;
+                out.record(self.config.id, self.about(want), || What::Complete {
+                    kind,
+                    warp,
+                    bytes,
+                    latency,
+                });
+                out.completions.push(Completion {
+                    node: self.config.id,
+                    ticket,
+                    kind,
+                    range: access.range,
+                    txn: want.txn,
+                    number: want.number,
+                    read,
+                    wrote,
+                    mask: access.mask.clone(),
+                    coherent,
+                });
+            }
+            Who::Child(child) => self.reply(child, want, &read, out),
+        }
+    }
+
+    /// Answers a child's fetch or forward: the whole block for a fetch, the old value for an atomic.
+    fn reply(&self, child: u8, want: &Want, read: &Bytes, out: &mut Outbox) {
+        let Some(&to) = self.config.children.get(child as usize) else { return };
+        let mut message = self.message(MessageKind::Reply, to, want.range, out);
+        (message.txn, message.number) = Self::key_of(want);
+        if want.request == MessageKind::Fetch {
+            let block = self.block_of(want.range.start);
+            message.patch = self.store.get(block).map(|entry| Arc::new(clean_copy(&entry.data, want.range)));
+            message.size += want.range.len;
+        } else if !read.is_empty() {
+            let mut patch = Patch::empty(want.range, 1, true);
+            patch.copy_in(want.range.start, read);
+            message.patch = Some(Arc::new(patch));
+            message.size += want.range.len;
+        }
+        self.send(message, out);
+    }
+
+    /// Empties the leaf of everything that an acquire invalidates (software coherence).
+    pub fn acquire(&mut self, out: &mut Outbox) {
+        let blocks: Vec<(Address, State)> =
+            self.store.iter().map(|(_, entry)| (entry.block, entry.state)).collect();
+        for (block, state) in blocks {
+            let empties = self
+                .config
+                .table
+                .cell(state, Action::Acquire, false)
+                .is_some_and(|cell| cell.next == Next::To(State::I));
+            if empties && !self.pending.contains_key(&block) {
+                let about = crate::protocol::outbox::About::new(self.range_of(block), None);
+                self.transition(block, Action::Acquire, State::I, about, out);
+                self.store.remove(block);
+            }
+        }
+    }
+}
+
+/// The bytes of `range` without a mask: what a grant or fetch carries.
+pub(super) fn clean_copy(data: &Patch, range: crate::model::address::Range) -> Patch {
+    let mut copy = data.slice(range);
+    copy.mask.clear();
+    copy
+}

@@ -1,0 +1,209 @@
+//! Asking the parent, and what its grant does.
+
+use std::sync::Arc;
+
+use super::pending::{Asked, Pending, Want};
+use super::{Node, Role};
+use crate::model::access::{AccessKind, Bytes};
+use crate::model::address::{Address, Range};
+use crate::model::fault::Fault;
+use crate::model::message::{Message, MessageKind};
+use crate::model::patch::Patch;
+use crate::model::state::State;
+use crate::protocol::outbox::{About, Outbox};
+use crate::protocol::store::Room;
+use crate::protocol::table::{Cell, Next, Step};
+
+impl Node {
+    /// Asks the parent for what a want needs. Room is made first, so that the reply never waits for it: the
+    /// victim's eviction ends before the request goes out. `false` if it has to wait for room.
+    pub(super) fn ask(&mut self, pending: &mut Pending, want: &Want, cell: Cell, out: &mut Outbox) -> bool {
+        let block = pending.block;
+        if !pending.mshr && !self.has_mshr() {
+            self.wait_for_room(block);
+            return false;
+        }
+        if self.store.get(block).is_none() && !self.make_room(block, want, out) {
+            self.wait_for_room(block);
+            return false;
+        }
+        let kind = match cell.step {
+            Step::Ask(kind) => kind,
+            _ => MessageKind::Fetch,
+        };
+        let Some(parent) = self.config.parent(block) else { return false };
+        self.take_mshr(pending, want.number, out);
+        pending.asked = Some(Asked {
+            kind,
+            action: want.action,
+            next: cell.next,
+            since: out.tick,
+            parent,
+            number: want.number,
+            granted: None,
+            data: None,
+        });
+        let mut message = self.message(kind, parent, self.range_of(block), out);
+        (message.txn, message.number) = Self::key_of(want);
+        self.send(message, out);
+        true
+    }
+
+    /// Finds a place for a block, evicting another if need be. `false` if none can be had yet.
+    fn make_room(&mut self, block: Address, want: &Want, out: &mut Outbox) -> bool {
+        loop {
+            if self.is_evicting_from(self.store.set_of(block)) {
+                return false;
+            }
+            let room = self.store.room(block, |other| other == block || self.pending.contains_key(&other));
+            match room {
+                Room::Free(slot) => {
+                    let entry = self.new_entry(block);
+                    self.store.place(slot, entry);
+                    self.touch(block);
+                    return true;
+                }
+                Room::Victim(victim) => {
+                    self.evict(victim, (want.txn, want.number), out);
+                    if self.store.get(victim).is_some() {
+                        return false;
+                    }
+                }
+                Room::None => return false,
+            }
+        }
+    }
+
+    /// One eviction at a time in a set, so that a block that waits for room does not empty the set.
+    fn is_evicting_from(&self, set: u32) -> bool {
+        self.pending
+            .values()
+            .any(|pending| pending.evicting.is_some() && self.store.set_of(pending.block) == set)
+    }
+
+    /// Hands an access to the parent to perform (write-through). A copy here is kept up to date.
+    pub(super) fn pass_up(&mut self, pending: &mut Pending, want: Want, out: &mut Outbox) {
+        let Some(parent) = self.config.parent(pending.block) else { return };
+        if let Some(access) = &want.access
+            && matches!(access.kind, AccessKind::Store | AccessKind::NStore)
+            && let Some(entry) = self.store.get_mut(pending.block)
+        {
+            let data = Arc::make_mut(&mut entry.data);
+            for run in access.runs() {
+                data.copy_in(run.start, access.bytes_of(run));
+            }
+        }
+        self.count_cell(self.state(pending.block), want.action);
+        self.take_mshr(pending, want.number, out);
+        let mut message = self.message(MessageKind::Forward, parent, want.range, out);
+        (message.txn, message.number) = Self::key_of(&want);
+        message.access.clone_from(&want.access);
+        message.size += want.range.len;
+        self.send(message, out);
+        pending.passed.push_back(want);
+    }
+
+    /// A grant, or the data of a peer transfer: the request has ended when both are here.
+    pub(super) fn receive_grant(&mut self, message: Message, out: &mut Outbox) {
+        let block = self.block_of(message.range.start);
+        let Some(pending) = self.pending.get_mut(&block) else { return };
+        let Some(asked) = pending.asked.as_mut() else { return };
+        if message.kind == MessageKind::Grant {
+            asked.granted = message.granted;
+        }
+        if message.patch.is_some() {
+            asked.data.clone_from(&message.patch);
+        }
+        if asked.granted.is_none() || asked.data.is_none() {
+            return;
+        }
+        self.end_request(block, &message, out);
+        self.advance(block, out);
+    }
+
+    /// Takes the granted state and the bytes, performs what asked, and acknowledges.
+    fn end_request(&mut self, block: Address, message: &Message, out: &mut Outbox) {
+        let Some(mut pending) = self.pending.remove(&block) else { return };
+        if let Some(asked) = pending.asked.take() {
+            self.fill(block, asked.data.as_deref(), out);
+            let to = match asked.next {
+                Next::To(state) => state,
+                Next::Granted => asked.granted.unwrap_or(State::I),
+                Next::Same => self.state(block),
+            };
+            let about = About::new(message.range, asked.number).because(message.cause);
+            self.transition(block, asked.action, to, about, out);
+            if self.config.role == Role::Leaf {
+                self.perform_waiting(&mut pending, out);
+            }
+            if asked.kind != MessageKind::Fetch {
+                let mut ack = self.message(MessageKind::GrantAck, asked.parent, self.range_of(block), out);
+                (ack.txn, ack.number) = (message.txn, asked.number);
+                self.send(ack, out);
+            }
+        }
+        self.release_mshr(&mut pending, message.number, out);
+        self.pending.insert(block, pending);
+    }
+
+    /// The parent's bytes go in under the complement of this node's own mask (rule 6 of `PROTOCOL.md`).
+    fn fill(&mut self, block: Address, fresh: Option<&Patch>, out: &mut Outbox) {
+        let whole = self.config.has_fault(Fault::MergeWholeBlocks);
+        if let (Some(entry), Some(fresh)) = (self.store.get_mut(block), fresh) {
+            let data = Arc::make_mut(&mut entry.data);
+            if whole {
+                data.copy_in(fresh.start, &fresh.bytes);
+            } else {
+                data.fill(fresh);
+            }
+        }
+        self.note_write(Range::new(block, self.config.block), out);
+    }
+
+    /// Performs the accesses at the head of the queue that the new state allows.
+    fn perform_waiting(&mut self, pending: &mut Pending, out: &mut Outbox) {
+        while let Some(want) = pending.queue.front() {
+            let super::Need::Here(cell) = self.need(pending.block, want.action, true) else { return };
+            if cell.step != Step::Hit {
+                return;
+            }
+            if let Some(want) = pending.queue.pop_front() {
+                self.perform(pending.block, &want, out);
+            }
+        }
+    }
+
+    /// The answer to the oldest access that was passed up, or to a fetch.
+    pub(super) fn receive_reply(&mut self, message: &Message, out: &mut Outbox) {
+        let block = self.block_of(message.range.start);
+        let Some(pending) = self.pending.get_mut(&block) else { return };
+        let is_fetch = pending.asked.as_ref().is_some_and(|asked| {
+            asked.kind == MessageKind::Fetch && message.range == Range::new(block, self.config.block)
+        });
+        if is_fetch && message.has_data() {
+            if let Some(asked) = pending.asked.as_mut() {
+                asked.data.clone_from(&message.patch);
+            }
+            self.end_request(block, message, out);
+        } else if let Some(want) = pending.passed.pop_front() {
+            self.end_passed(block, &want, message, out);
+        }
+        self.advance(block, out);
+    }
+
+    fn end_passed(&mut self, block: Address, want: &Want, message: &Message, out: &mut Outbox) {
+        let Some(access) = want.access.clone() else { return };
+        let read: Bytes =
+            message.patch.as_ref().map(|patch| patch.bytes.iter().copied().collect()).unwrap_or_default();
+        let wrote = match access.kind {
+            AccessKind::Atomic(op) => op.apply(&read, &access.bytes),
+            _ => access.bytes.clone(),
+        };
+        if let Some(entry) = self.store.get_mut(block)
+            && matches!(access.kind, AccessKind::Atomic(_))
+        {
+            Arc::make_mut(&mut entry.data).copy_in(access.range.start, &wrote);
+        }
+        self.complete(want, &access, read, wrote, out);
+    }
+}

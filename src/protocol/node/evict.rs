@@ -1,0 +1,143 @@
+//! Evictions: recalling what the children hold, writing back, and taking the children's writebacks.
+
+use std::sync::Arc;
+
+use super::pending::{Eviction, Pending, Want};
+use super::{Node, Role};
+use crate::model::address::Address;
+use crate::model::bits::Bits;
+use crate::model::message::{Held, Message, MessageKind, TxnKey, TxnNumber};
+use crate::model::record::What;
+use crate::model::state::{Action, State};
+use crate::protocol::outbox::{About, Outbox};
+use crate::protocol::table::Step;
+
+impl Node {
+    /// Starts to evict a block that is not busy. Without children to recall it is gone at once.
+    pub(super) fn evict(
+        &mut self,
+        victim: Address,
+        txn: (Option<TxnKey>, Option<TxnNumber>),
+        out: &mut Outbox,
+    ) {
+        let Some(entry) = self.store.get(victim) else { return };
+        let (state, dirty, holders) = (entry.state, entry.data.marked_bytes(), entry.holders());
+        let about = About::new(self.range_of(victim), txn.1);
+        out.record(self.config.id, about, || What::Evict { state, dirty });
+        self.counters.evictions += 1;
+        let mut pending = Pending::new(victim, out.tick);
+        pending.evicting = Some(Eviction { awaiting: holders, since: out.tick, number: txn.1, txn: txn.0 });
+        if holders == 0 {
+            self.finish_eviction(&mut pending, out);
+        } else {
+            self.counters.recalls += 1;
+            let range = self.range_of(victim);
+            self.probe_children(holders, MessageKind::ProbeWrite, range, txn, None, out);
+        }
+        if !pending.is_idle() {
+            self.pending.insert(victim, pending);
+        }
+    }
+
+    /// The children are empty: the block leaves, with its dirty bytes if it has any. The evictor is `I` as soon
+    /// as its writeback is sent (rule 11 of `PROTOCOL.md`).
+    pub(super) fn finish_eviction(&mut self, pending: &mut Pending, out: &mut Outbox) {
+        let Some(eviction) = pending.evicting.take() else { return };
+        let block = pending.block;
+        let state = self.state(block);
+        let Some(entry) = self.store.get(block) else { return };
+        let data = entry.data.clone();
+        let about = About::new(self.range_of(block), eviction.number);
+        let step = self
+            .config
+            .table
+            .cell(state, Action::Evict, self.config.role != Role::Leaf)
+            .map(|cell| cell.step);
+        self.transition(block, Action::Evict, State::I, about, out);
+        self.store.remove(block);
+        let dirty = data.mask.any();
+        if !dirty && step == Some(Step::Silent) {
+            return;
+        }
+        let kind = if dirty { MessageKind::Writeback } else { MessageKind::Notify };
+        let Some(parent) = self.config.parent(block) else { return };
+        let mut message = self.message(kind, parent, self.range_of(block), out);
+        (message.txn, message.number) = (eviction.txn, eviction.number);
+        message.granted = Some(state);
+        if dirty {
+            self.counters.writebacks += 1;
+            message.size += data.len;
+            message.patch = Some(data);
+        }
+        self.send(message, out);
+        pending.writeback = true;
+    }
+
+    /// Sends the dirty bytes of a block down but keeps it, no longer as its owner (`flush` in a table).
+    /// `false` if there is nothing to send.
+    pub(super) fn flush_down(&mut self, pending: &mut Pending, want: &Want, out: &mut Outbox) -> bool {
+        let block = pending.block;
+        let state = self.state(block);
+        let Some(parent) = self.config.parent(block) else { return false };
+        let Some(entry) = self.store.get_mut(block) else { return false };
+        let data = entry.data.clone();
+        Arc::make_mut(&mut entry.data).mask.clear();
+        if !data.mask.any() {
+            return false;
+        }
+        let mut message = self.message(MessageKind::Writeback, parent, self.range_of(block), out);
+        (message.txn, message.number) = Self::key_of(want);
+        message.granted = Some(state);
+        message.held = Some(Held { block: self.config.block, copies: Bits::full(1), owned: Bits::new(1) });
+        message.size += data.len;
+        message.patch = Some(data);
+        self.counters.writebacks += 1;
+        self.send(message, out);
+        pending.writeback = true;
+        true
+    }
+
+    /// A writeback is accepted in every state, at once, and acknowledged (rule 8 of `PROTOCOL.md`).
+    pub(super) fn receive_eviction(&mut self, message: &Message, out: &mut Outbox) {
+        let block = self.block_of(message.range.start);
+        let Some(child) = self.config.child(message.from) else { return };
+        self.take_bytes(block, child, message, out);
+        self.leave(block, child, message, out);
+        let mut ack = self.message(MessageKind::EvictAck, message.from, message.range, out);
+        (ack.txn, ack.number) = (message.txn, message.number);
+        self.send(ack, out);
+    }
+
+    pub(super) fn receive_evict_ack(&mut self, message: &Message, out: &mut Outbox) {
+        let block = self.block_of(message.range.start);
+        if let Some(pending) = self.pending.get_mut(&block) {
+            pending.writeback = false;
+        }
+        self.advance(block, out);
+    }
+
+    /// Starts to write back everything dirty in and above this node (the final flush, UMH, section 4.2).
+    pub fn flush(&mut self, out: &mut Outbox) {
+        self.flushing = true;
+        self.flush_more(out);
+    }
+
+    /// Evicts every block that is dirty here or may be dirty above, as far as they are not busy.
+    pub(super) fn flush_more(&mut self, out: &mut Outbox) {
+        let left: Vec<Address> = self
+            .store
+            .iter()
+            .filter(|(_, entry)| entry.data.mask.any() || entry.holders() != 0)
+            .map(|(_, entry)| entry.block)
+            .collect();
+        for block in &left {
+            if !self.pending.contains_key(block) {
+                self.evict(*block, (None, None), out);
+            }
+        }
+        if left.is_empty() && self.pending.values().all(|pending| !pending.writeback) {
+            self.flushing = false;
+            out.flushed = true;
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! One cache or directory of the hierarchy: untimed protocol state and what it does with each input.
+//!
+//! Towards its parent a node's unit is its own block; towards its children it is their block ("varying block
+//! sizes in one memory hierarchy", UMH, section 2). Blocks that are not busy are only entries of the store;
+//! everything under way stands in a [`pending::Pending`] per block, and [`Node::advance`] does whatever has
+//! become possible for it.
+
+mod access;
+mod ask;
+mod evict;
+pub mod pending;
+mod probe;
+mod serve;
+mod view;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::model::address::{Address, Range};
+use crate::model::component::ComponentId;
+use crate::model::fault::Fault;
+use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
+use crate::model::patch::Patch;
+use crate::model::record::{MshrChange, What};
+use crate::model::state::{Action, State};
+use crate::model::time::Tick;
+use crate::protocol::outbox::{About, Outbox, Outgoing};
+use crate::protocol::store::{Entry, Interleave, Store, Unit};
+use crate::protocol::table::{Cell, Next, Step, Table};
+use pending::{Pending, ProbeJob, Want};
+
+pub use access::Accept;
+pub use view::{Busy, WaitsFor};
+
+/// Where a node stands in the hierarchy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// An L1: performs accesses.
+    Leaf,
+    /// Has children and a parent.
+    Inner,
+    /// Memory is behind it (an HMD): no tags, no states.
+    Root,
+}
+
+/// What does not change while a node lives.
+#[derive(Clone, Debug)]
+pub struct NodeConfig {
+    pub id: ComponentId,
+    pub table: Arc<Table>,
+    pub role: Role,
+    /// Bytes of a block, a power of two.
+    pub block: u32,
+    /// Bytes of a unit of the directory, a power of two not above `block`; equal to it at a leaf.
+    pub unit: u32,
+    /// Bytes that a bit of the byte mask stands for.
+    pub granule: u32,
+    /// Whether bytes are kept.
+    pub values: bool,
+    /// Misses under way at most; 0 for no limit.
+    pub mshrs: u32,
+    pub parents: Vec<ComponentId>,
+    /// How addresses are dealt over the parents.
+    pub dealing: Interleave,
+    /// At most 64.
+    pub children: Vec<ComponentId>,
+    /// Children that can hand blocks to each other, a bit each.
+    pub peers: u64,
+    /// Bytes of a message without its data.
+    pub header: u32,
+    /// DRAM stands behind it, so that data cost an access there.
+    pub has_memory: bool,
+    pub faults: Arc<[Fault]>,
+}
+
+impl NodeConfig {
+    /// The parent that serves `address`.
+    #[must_use]
+    pub fn parent(&self, address: Address) -> Option<ComponentId> {
+        self.parents.get(self.dealing.index(address)).copied()
+    }
+
+    /// Position of a child.
+    #[must_use]
+    pub fn child(&self, id: ComponentId) -> Option<u8> {
+        self.children.iter().position(|&child| child == id).map(|position| position as u8)
+    }
+
+    fn has_fault(&self, fault: Fault) -> bool {
+        self.faults.contains(&fault)
+    }
+}
+
+/// What a node counts; statistics read it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub hits: u64,
+    pub misses: u64,
+    /// Requests that joined one under way for the same block.
+    pub merges: u64,
+    pub evictions: u64,
+    pub recalls: u64,
+    pub writebacks: u64,
+    pub probes: u64,
+    pub merged_bytes: u64,
+    pub peer_transfers: u64,
+    pub promotions: u64,
+    pub mshr_full: u64,
+}
+
+/// One cache or directory.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub config: Arc<NodeConfig>,
+    store: Store,
+    pending: BTreeMap<Address, Pending>,
+    /// Probes from the parent by the start of their range.
+    jobs: BTreeMap<Address, ProbeJob>,
+    /// Blocks that wait for a way or an MSHR, first come first served.
+    waiting: VecDeque<Address>,
+    mshrs_used: u32,
+    high_water: u32,
+    uses: u64,
+    flushing: bool,
+    /// Cells used, by row and action.
+    cells: Vec<u64>,
+    pub counters: Counters,
+}
+
+/// What a block needs before an action can be served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    /// Nothing: it can be served here.
+    Here(Cell),
+    /// The parent's permission or bytes.
+    Parent(Cell),
+    /// The parent performs it.
+    PassUp(Cell),
+    /// The table says that it cannot happen.
+    Never,
+}
+
+impl Node {
+    #[must_use]
+    pub fn new(config: NodeConfig, store: Store) -> Self {
+        let cells = vec![0; config.table.rows.len() * Action::ALL.len()];
+        Self {
+            config: Arc::new(config),
+            store,
+            pending: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            mshrs_used: 0,
+            high_water: 0,
+            uses: 0,
+            flushing: false,
+            cells,
+            counters: Counters::default(),
+        }
+    }
+
+    #[must_use]
+    pub fn id(&self) -> ComponentId {
+        self.config.id
+    }
+
+    fn block_of(&self, address: Address) -> Address {
+        address.block(self.config.block)
+    }
+
+    fn range_of(&self, block: Address) -> Range {
+        Range::new(block, self.config.block)
+    }
+
+    fn unit_of(&self, block: Address, address: Address) -> u32 {
+        (address.0.saturating_sub(block.0) / u64::from(self.config.unit)) as u32
+    }
+
+    fn unit_range(&self, block: Address, unit: u32) -> Range {
+        Range::new(block.plus(u64::from(unit) * u64::from(self.config.unit)), self.config.unit)
+    }
+
+    fn state(&self, block: Address) -> State {
+        self.store.get(block).map_or(State::I, |entry| entry.state)
+    }
+
+    fn new_entry(&self, block: Address) -> Entry {
+        let units = if self.config.role == Role::Leaf { 0 } else { self.config.block / self.config.unit };
+        Entry {
+            block,
+            state: State::I,
+            used: 0,
+            data: Arc::new(Patch::empty(self.range_of(block), self.config.granule, self.config.values)),
+            units: SmallVec::from_elem(Unit::default(), units as usize),
+            newer: None,
+        }
+    }
+
+    /// Memory has every block; its entry is made when it is first touched.
+    fn ensure_root_entry(&mut self, block: Address) {
+        if self.config.role == Role::Root && self.store.get(block).is_none() {
+            let entry = self.new_entry(block);
+            self.store.place(0, entry);
+        }
+    }
+
+    fn touch(&mut self, block: Address) {
+        self.uses += 1;
+        let uses = self.uses;
+        if let Some(entry) = self.store.get_mut(block) {
+            entry.used = uses;
+        }
+    }
+
+    fn need(&self, block: Address, action: Action, as_leaf: bool) -> Need {
+        if self.config.role == Role::Root {
+            return Need::Here(Cell { step: Step::Hit, next: Next::Same });
+        }
+        match self.config.table.cell(self.state(block), action, !as_leaf) {
+            Some(cell) => match cell.step {
+                Step::Hit | Step::Flush => Need::Here(cell),
+                Step::Ask(_) | Step::Fetch => Need::Parent(cell),
+                Step::Forward => Need::PassUp(cell),
+                _ => Need::Never,
+            },
+            None => Need::Never,
+        }
+    }
+
+    /// Counts the use of a cell, changes the state, and records it.
+    fn transition(&mut self, block: Address, action: Action, to: State, about: About, out: &mut Outbox) {
+        if self.config.role == Role::Root {
+            return;
+        }
+        let from = self.state(block);
+        self.count_cell(from, action);
+        if let Some(entry) = self.store.get_mut(block) {
+            entry.state = to;
+        }
+        out.record(self.config.id, about, || {
+            if from == to { What::Hit { state: from, action } } else { What::Transition { from, to, action } }
+        });
+    }
+
+    fn count_cell(&mut self, state: State, action: Action) {
+        if let Some(row) = self.config.table.rows.iter().position(|row| row.state == state)
+            && let Some(count) = self.cells.get_mut(row * Action::ALL.len() + action.index())
+        {
+            *count += 1;
+        }
+    }
+
+    /// A message from this node, with the fields that all have.
+    fn message(&self, kind: MessageKind, to: ComponentId, range: Range, out: &Outbox) -> Message {
+        Message {
+            kind,
+            from: self.config.id,
+            to,
+            range,
+            txn: None,
+            number: None,
+            cause: out.event,
+            size: self.config.header,
+            granted: None,
+            peer: None,
+            held: None,
+            access: None,
+            patch: None,
+        }
+    }
+
+    fn send(&self, message: Message, out: &mut Outbox) {
+        let read = if self.config.has_memory && message.has_data() {
+            message.size.saturating_sub(self.config.header)
+        } else {
+            0
+        };
+        out.sends.push(Outgoing { message, read });
+    }
+
+    /// The memory behind this node is written.
+    fn note_write(&self, range: Range, out: &mut Outbox) {
+        if self.config.has_memory {
+            out.writes.push(range);
+        }
+    }
+
+    fn record_directory(&self, block: Address, unit: u32, txn: Option<TxnNumber>, out: &mut Outbox) {
+        if !out.records.on {
+            return;
+        }
+        let Some(entry) = self.store.get(block).and_then(|entry| entry.units.get(unit as usize)).copied()
+        else {
+            return;
+        };
+        let child = |position: u32| self.config.children.get(position as usize).copied();
+        let owner = entry.owner.and_then(|owner| child(u32::from(owner)));
+        let sharers = (0..64).filter(|bit| entry.sharers >> bit & 1 == 1).filter_map(child).collect();
+        let about = About::new(self.unit_range(block, unit), txn);
+        out.record(self.config.id, about, || What::Directory { owner, sharers });
+    }
+
+    /// Whether an MSHR can be taken.
+    fn has_mshr(&self) -> bool {
+        self.config.mshrs == 0 || self.mshrs_used < self.config.mshrs
+    }
+
+    fn take_mshr(&mut self, pending: &mut Pending, number: Option<TxnNumber>, out: &mut Outbox) {
+        if !pending.mshr {
+            pending.mshr = true;
+            self.mshrs_used += 1;
+            self.high_water = self.high_water.max(self.mshrs_used);
+            self.record_mshr(pending.block, number, MshrChange::Allocate, out);
+        }
+    }
+
+    fn release_mshr(&mut self, pending: &mut Pending, number: Option<TxnNumber>, out: &mut Outbox) {
+        if pending.mshr {
+            pending.mshr = false;
+            self.mshrs_used = self.mshrs_used.saturating_sub(1);
+            self.record_mshr(pending.block, number, MshrChange::Release, out);
+        }
+    }
+
+    fn record_mshr(&self, block: Address, txn: Option<TxnNumber>, change: MshrChange, out: &mut Outbox) {
+        let (used, capacity) = (self.mshrs_used, self.config.mshrs);
+        let about = About::new(self.range_of(block), txn);
+        out.record(self.config.id, about, || What::Mshr { change, used, capacity });
+    }
+
+    /// Whether this request could be taken now; probes and replies always can.
+    #[must_use]
+    pub fn accepts(&self, message: &Message) -> bool {
+        let action = match message.kind {
+            MessageKind::Read | MessageKind::Fetch => Action::Load,
+            MessageKind::Write => Action::Store,
+            MessageKind::ReadNc => Action::NStore,
+            MessageKind::Forward => return true,
+            _ => return true,
+        };
+        let block = self.block_of(message.range.start);
+        self.has_mshr()
+            || self.pending.contains_key(&block)
+            || matches!(self.need(block, action, message.kind == MessageKind::Fetch), Need::Here(_))
+    }
+
+    /// Takes a message.
+    pub fn receive(&mut self, message: Message, out: &mut Outbox) {
+        match message.kind {
+            MessageKind::Read
+            | MessageKind::ReadNc
+            | MessageKind::Write
+            | MessageKind::Fetch
+            | MessageKind::Forward => self.receive_request(message, out),
+            MessageKind::ProbeRead | MessageKind::ProbeWrite => self.receive_probe(&message, out),
+            MessageKind::Grant | MessageKind::PeerData => self.receive_grant(message, out),
+            MessageKind::Reply => self.receive_reply(&message, out),
+            MessageKind::GrantAck => self.receive_grant_ack(&message, out),
+            MessageKind::Answer => self.receive_answer(&message, out),
+            MessageKind::Writeback | MessageKind::Notify => self.receive_eviction(&message, out),
+            MessageKind::EvictAck => self.receive_evict_ack(&message, out),
+        }
+        self.settle(out);
+    }
+
+    /// Does whatever has become possible for a block.
+    fn advance(&mut self, block: Address, out: &mut Outbox) {
+        let Some(mut pending) = self.pending.remove(&block) else { return };
+        self.drive(&mut pending, out);
+        if pending.asked.is_none() && pending.queue.is_empty() && pending.passed.is_empty() {
+            self.release_mshr(&mut pending, None, out);
+        }
+        if !pending.is_idle() {
+            self.pending.insert(block, pending);
+        } else if self.config.role != Role::Root && self.state(block) == State::I {
+            self.store.remove(block);
+        }
+    }
+
+    fn drive(&mut self, pending: &mut Pending, out: &mut Outbox) {
+        loop {
+            if let Some(probe) = pending.probe {
+                let held_back = pending.asked.is_some() && self.config.has_fault(Fault::ProbesMayNotPass);
+                if probe.started || !pending.is_quiet() || held_back {
+                    return;
+                }
+                self.start_probe(pending, out);
+                continue;
+            }
+            if pending.evicting.is_some() || pending.writeback || !self.serve_next(pending, out) {
+                return;
+            }
+        }
+    }
+
+    /// Gives blocks that wait for a way or an MSHR another try, and goes on flushing.
+    fn settle(&mut self, out: &mut Outbox) {
+        for _ in 0..self.waiting.len() {
+            let Some(block) = self.waiting.pop_front() else { break };
+            self.advance(block, out);
+        }
+        if self.flushing {
+            self.flush_more(out);
+        }
+    }
+
+    fn wait_for_room(&mut self, block: Address) {
+        if !self.waiting.contains(&block) {
+            self.waiting.push_back(block);
+        }
+    }
+
+    /// Puts bytes into a block before the first event: memory of a root.
+    pub fn set_memory(&mut self, address: Address, bytes: &[u8]) {
+        for (offset, byte) in bytes.iter().enumerate() {
+            let at = address.plus(offset as u64);
+            let block = self.block_of(at);
+            self.ensure_root_entry(block);
+            if let Some(entry) = self.store.get_mut(block) {
+                Arc::make_mut(&mut entry.data).copy_in(at, &[*byte]);
+            }
+        }
+    }
+
+    /// Hashes everything that decides what the node will do. Counters are left out.
+    pub fn digest(&self, hasher: &mut impl Hasher) {
+        for (slot, entry) in self.store.iter() {
+            (slot, entry).hash(hasher);
+        }
+        self.pending.hash(hasher);
+        self.jobs.hash(hasher);
+        self.waiting.hash(hasher);
+        self.flushing.hash(hasher);
+    }
+
+    fn about(&self, want: &Want) -> About {
+        About::new(want.range, want.number).because(want.cause)
+    }
+
+    fn key_of(want: &Want) -> (Option<TxnKey>, Option<TxnNumber>) {
+        (want.txn, want.number)
+    }
+
+    /// When the oldest thing that this node is busy with began.
+    #[must_use]
+    pub fn busy_since(&self) -> Option<Tick> {
+        self.pending.values().map(|pending| pending.since).min()
+    }
+
+    /// Whether nothing is under way here.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.pending.is_empty()
+    }
+}

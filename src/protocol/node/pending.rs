@@ -1,0 +1,172 @@
+//! What a node is busy with, block by block: one request to its parent, one probe from it, requests of its
+//! children by unit, and an eviction.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::model::access::Access;
+use crate::model::address::{Address, Range};
+use crate::model::bits::Bits;
+use crate::model::component::ComponentId;
+use crate::model::message::{MessageKind, TxnKey, TxnNumber};
+use crate::model::patch::Patch;
+use crate::model::state::{Action, State};
+use crate::model::time::{EventNumber, Tick};
+use crate::protocol::outbox::Ticket;
+use crate::protocol::table::{DirectoryRule, Next};
+
+/// Who wants something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Who {
+    /// The warp or core above a leaf.
+    Local(Ticket),
+    /// A child, by its position.
+    Child(u8),
+}
+
+/// An access or a child's request that is to be served.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Want {
+    pub who: Who,
+    /// What a child asked; `Forward` for accesses that are performed at this node.
+    pub request: MessageKind,
+    pub action: Action,
+    pub range: Range,
+    pub txn: Option<TxnKey>,
+    pub number: Option<TxnNumber>,
+    pub cause: EventNumber,
+    pub arrived: Tick,
+    pub access: Option<Arc<Access>>,
+}
+
+impl Want {
+    /// Whether the node performs it itself, so that its table's leaf cells hold.
+    #[must_use]
+    pub fn is_performed_here(&self) -> bool {
+        matches!(self.who, Who::Local(_)) || matches!(self.request, MessageKind::Fetch | MessageKind::Forward)
+    }
+}
+
+/// The one request to the parent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Asked {
+    pub kind: MessageKind,
+    pub action: Action,
+    pub next: Next,
+    pub since: Tick,
+    pub parent: ComponentId,
+    pub number: Option<TxnNumber>,
+    /// The grant, once it has come without its data (peer transfer).
+    pub granted: Option<State>,
+    /// The data, once they have come without their grant (peer transfer).
+    pub data: Option<Arc<Patch>>,
+}
+
+/// A child's request being served.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Service {
+    /// Position of the unit in the block.
+    pub unit: u32,
+    pub want: Want,
+    pub rule: Option<DirectoryRule>,
+    /// Children whose answers are awaited, a bit each.
+    pub awaiting: u64,
+    /// The grant is on its way and its acknowledgement awaited (rule 4 of `PROTOCOL.md`).
+    pub granted: bool,
+    pub acknowledged: bool,
+    pub since: Tick,
+}
+
+/// A parent's probe as it concerns one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BlockProbe {
+    /// Key of its [`ProbeJob`].
+    pub job: Address,
+    pub action: Action,
+    /// The children have been asked.
+    pub started: bool,
+    pub awaiting: u64,
+    pub since: Tick,
+    pub number: Option<TxnNumber>,
+    pub cause: EventNumber,
+}
+
+/// An eviction that recalls what the children hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Eviction {
+    pub awaiting: u64,
+    pub since: Tick,
+    /// The transaction that needs the room.
+    pub number: Option<TxnNumber>,
+    pub txn: Option<TxnKey>,
+}
+
+/// Everything under way for one block.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Pending {
+    pub block: Address,
+    pub since: Tick,
+    pub asked: Option<Asked>,
+    pub queue: VecDeque<Want>,
+    /// Accesses passed on to the parent, in the order of their replies.
+    pub passed: VecDeque<Want>,
+    pub serving: SmallVec<[Service; 1]>,
+    pub probe: Option<BlockProbe>,
+    pub evicting: Option<Eviction>,
+    /// A writeback or notice has not been acknowledged (rule 3 of `PROTOCOL.md`).
+    pub writeback: bool,
+    /// It holds one of the node's MSHRs.
+    pub mshr: bool,
+}
+
+impl Pending {
+    #[must_use]
+    pub fn new(block: Address, since: Tick) -> Self {
+        Self { block, since, ..Self::default() }
+    }
+
+    /// Nothing is under way any more.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.asked.is_none()
+            && self.queue.is_empty()
+            && self.passed.is_empty()
+            && self.serving.is_empty()
+            && self.probe.is_none()
+            && self.evicting.is_none()
+            && !self.writeback
+    }
+
+    /// No child is being asked or awaited, so that a parent's probe can be answered: rules 1 and 2 of
+    /// `PROTOCOL.md`. Waiting for the parent does not count.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.serving.is_empty() && self.evicting.is_none()
+    }
+}
+
+/// A probe from the parent, which may span several blocks of this node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ProbeJob {
+    pub range: Range,
+    pub kind: MessageKind,
+    pub parent: ComponentId,
+    /// The sibling that is to have the data.
+    pub peer: Option<ComponentId>,
+    pub txn: Option<TxnKey>,
+    pub number: Option<TxnNumber>,
+    /// Blocks that have not answered yet.
+    pub left: u32,
+    pub copies: Bits,
+    pub owned: Bits,
+    /// Dirty bytes gathered, over the whole range.
+    pub dirty: Option<Patch>,
+    /// Bytes of data on the wire.
+    pub data_bytes: u32,
+    /// State that a block that gave data was in.
+    pub gave: Option<State>,
+    /// The bytes for the sibling, if this node supplies them.
+    pub for_peer: Option<Patch>,
+}

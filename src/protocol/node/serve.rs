@@ -1,0 +1,514 @@
+//! Serving the children: the directory's part of the table.
+
+use std::sync::Arc;
+
+use super::access::clean_copy;
+use super::pending::{Pending, Service, Want, Who};
+use super::{Need, Node, Role};
+use crate::model::access::{Access, AccessKind, Bytes};
+use crate::model::address::{Address, Range};
+use crate::model::bits::Bits;
+use crate::model::component::ComponentId;
+use crate::model::fault::Fault;
+use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
+use crate::model::record::What;
+use crate::model::state::{Action, State};
+use crate::protocol::outbox::{About, Outbox};
+use crate::protocol::store::Unit;
+use crate::protocol::table::{DirectoryRule, Next, Probe, Step, When};
+
+impl Node {
+    pub(super) fn receive_request(&mut self, message: Message, out: &mut Outbox) {
+        let Some(child) = self.config.child(message.from) else { return };
+        let block = self.block_of(message.range.start);
+        self.ensure_root_entry(block);
+        let action = match message.kind {
+            MessageKind::Write => Action::Store,
+            MessageKind::ReadNc => Action::NStore,
+            MessageKind::Forward => message.access.as_deref().map_or(Action::Store, action_of_forward),
+            _ => Action::Load,
+        };
+        let as_leaf = matches!(message.kind, MessageKind::Fetch | MessageKind::Forward);
+        if matches!(self.need(block, action, as_leaf), Need::Here(_)) {
+            self.counters.hits += 1;
+        } else {
+            self.counters.misses += 1;
+        }
+        let want = Want {
+            who: Who::Child(child),
+            request: message.kind,
+            action,
+            range: message.range,
+            txn: message.txn,
+            number: message.number,
+            cause: message.cause,
+            arrived: out.tick,
+            access: message.access,
+        };
+        self.enqueue(block, want, out);
+    }
+
+    /// Serves the first want that can be served; `false` if there is none. Wants of one unit keep their order.
+    pub(super) fn serve_next(&mut self, pending: &mut Pending, out: &mut Outbox) -> bool {
+        let mut held: u64 = 0;
+        for index in 0..pending.queue.len() {
+            let Some(want) = pending.queue.get(index) else { break };
+            let unit = self.unit_of(pending.block, want.range.start);
+            let bit = 1u64 << (unit % 64);
+            if held & bit != 0 || pending.serving.iter().any(|service| service.unit == unit) {
+                held |= bit;
+                continue;
+            }
+            match self.need(pending.block, want.action, want.is_performed_here()) {
+                Need::Here(cell) => {
+                    if let Some(want) = pending.queue.remove(index) {
+                        self.serve(pending, want, cell.step, out);
+                    }
+                    return true;
+                }
+                Need::Parent(cell) => {
+                    if pending.asked.is_none() {
+                        let want = want.clone();
+                        return self.ask(pending, &want, cell, out);
+                    }
+                    held |= bit;
+                }
+                // A store that is passed up while the block is fetched would be lost from the copy.
+                Need::PassUp(_) if pending.asked.is_some() => held |= bit,
+                Need::PassUp(_) => {
+                    if let Some(want) = pending.queue.remove(index) {
+                        self.pass_up(pending, want, out);
+                    }
+                    return true;
+                }
+                Need::Never => {
+                    if let Some(want) = pending.queue.remove(index) {
+                        self.report_impossible(pending.block, &want, out);
+                    }
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    fn report_impossible(&mut self, block: Address, want: &Want, out: &mut Outbox) {
+        let (state, action) = (self.state(block), want.action);
+        out.record(self.config.id, self.about(want), || What::Violation {
+            rule: "impossible-cell",
+            text: format!("{} in state {state}: the table says that this cannot happen", action.name())
+                .into(),
+        });
+        if let Some(access) = want.access.clone() {
+            self.complete(want, &access, Bytes::new(), access.bytes.clone(), out);
+        }
+    }
+
+    /// Starts to serve a want that needs nothing from the parent.
+    fn serve(&mut self, pending: &mut Pending, want: Want, step: Step, out: &mut Outbox) {
+        if let Who::Local(_) = want.who {
+            if step == Step::Flush && self.flush_down(pending, &want, out) {
+                pending.queue.push_front(want);
+                return;
+            }
+            self.perform(pending.block, &want, out);
+            return;
+        }
+        let unit = self.unit_of(pending.block, want.range.start);
+        let rule = self.rule(pending.block, unit, &want);
+        let mut service =
+            Service { unit, want, rule, awaiting: 0, granted: false, acknowledged: false, since: out.tick };
+        self.probe_for(pending, &mut service, out);
+        if service.awaiting == 0 {
+            self.finish(pending, service, out);
+        } else {
+            pending.serving.push(service);
+        }
+    }
+
+    fn unit(&self, block: Address, unit: u32) -> Unit {
+        self.store.get(block).and_then(|entry| entry.units.get(unit as usize)).copied().unwrap_or_default()
+    }
+
+    /// The directory's rule for a request. A fetch probes like a read and a forward like a write.
+    fn rule(&self, block: Address, unit: u32, want: &Want) -> Option<DirectoryRule> {
+        let Who::Child(child) = want.who else { return None };
+        let entry = self.unit(block, unit);
+        let kind = match want.request {
+            MessageKind::Fetch => MessageKind::Read,
+            MessageKind::Forward if want.action == Action::NStore => MessageKind::ReadNc,
+            MessageKind::Forward => MessageKind::Write,
+            kind => kind,
+        };
+        let exclusive = self.config.role == Role::Root || self.config.table.is_exclusive(self.state(block));
+        self.config.table.directory(kind).iter().copied().find(|rule| {
+            let holds = match rule.when {
+                When::Always => true,
+                When::OwnedByAnother => entry.owner.is_some_and(|owner| owner != child),
+                When::NoOtherSharers => entry.others(child) == 0,
+            };
+            // Rule 7 of `PROTOCOL.md`: E only if the granting node is itself exclusive, or the root.
+            let grants =
+                kind == MessageKind::Write || !self.config.table.is_exclusive(rule.grant) || exclusive;
+            holds && grants
+        })
+    }
+
+    /// Sends the probes that a rule asks for.
+    fn probe_for(&mut self, pending: &Pending, service: &mut Service, out: &mut Outbox) {
+        let (Who::Child(child), Some(rule)) = (service.want.who, service.rule) else { return };
+        let entry = self.unit(pending.block, service.unit);
+        let (kind, targets) = match rule.probe {
+            Probe::Nobody => return,
+            Probe::ReadOwner => {
+                let owner = entry.owner.filter(|&owner| owner != child).map_or(0, |owner| 1u64 << owner);
+                (MessageKind::ProbeRead, owner)
+            }
+            Probe::WriteOthers => (MessageKind::ProbeWrite, entry.others(child)),
+        };
+        let mut targets = targets;
+        if kind == MessageKind::ProbeWrite && self.config.has_fault(Fault::SkipInvalidation) {
+            targets &= targets.wrapping_sub(1);
+        }
+        service.awaiting = targets;
+        let peer = self.peer_for(pending.block, child, kind, targets, &service.want);
+        let range = self.unit_range(pending.block, service.unit);
+        self.probe_children(targets, kind, range, Self::key_of(&service.want), peer, out);
+        if let Some(owner) = peer.and(entry.owner) {
+            self.counters.peer_transfers += 1;
+            let from = self.config.children.get(owner as usize).copied();
+            self.grant(pending.block, service, from, out);
+        }
+    }
+
+    /// The requester, if the owner shall hand it the data: only if home has merged nothing from others since.
+    fn peer_for(
+        &self,
+        block: Address,
+        child: u8,
+        kind: MessageKind,
+        targets: u64,
+        want: &Want,
+    ) -> Option<ComponentId> {
+        let both = targets | 1 << child;
+        let fits = kind == MessageKind::ProbeRead
+            && targets != 0
+            && matches!(want.request, MessageKind::Read | MessageKind::ReadNc)
+            && self.config.peers & both == both
+            && want.range.len == self.config.unit;
+        let entry = self.store.get(block)?;
+        let clean = entry.newer.as_ref().is_none_or(Bits::is_empty);
+        (fits && clean).then(|| self.config.children.get(child as usize).copied())?
+    }
+
+    /// Sends a probe to each child of `targets`.
+    pub(super) fn probe_children(
+        &mut self,
+        targets: u64,
+        kind: MessageKind,
+        range: Range,
+        txn: (Option<TxnKey>, Option<TxnNumber>),
+        peer: Option<ComponentId>,
+        out: &mut Outbox,
+    ) {
+        for position in (0..64u32).filter(|bit| targets >> bit & 1 == 1) {
+            let Some(&to) = self.config.children.get(position as usize) else { continue };
+            let mut message = self.message(kind, to, range, out);
+            (message.txn, message.number) = txn;
+            message.peer = peer;
+            self.counters.probes += 1;
+            self.send(message, out);
+        }
+    }
+
+    /// All answers are here: performs or grants, and waits for the acknowledgement of a grant.
+    pub(super) fn finish(&mut self, pending: &mut Pending, mut service: Service, out: &mut Outbox) {
+        let Who::Child(_) = service.want.who else { return };
+        if service.want.is_performed_here() {
+            self.perform_for_child(pending.block, &service.want, out);
+            return;
+        }
+        if !service.granted {
+            self.grant(pending.block, &mut service, None, out);
+        }
+        if !service.acknowledged && !self.config.has_fault(Fault::NoGrantAck) {
+            pending.serving.push(service);
+        }
+    }
+
+    fn perform_for_child(&mut self, block: Address, want: &Want, out: &mut Outbox) {
+        if want.access.is_some() {
+            self.perform(block, want, out);
+        } else {
+            self.touch(block);
+            let state = self.state(block);
+            self.transition(block, want.action, state, self.about(want), out);
+            let read = Access { kind: AccessKind::Load, range: want.range, bytes: Bytes::new(), mask: None };
+            self.complete(want, &read, Bytes::new(), Bytes::new(), out);
+        }
+    }
+
+    /// Changes the directory and sends the grant, with the data unless `from` sends them.
+    fn grant(&mut self, block: Address, service: &mut Service, from: Option<ComponentId>, out: &mut Outbox) {
+        let (Who::Child(child), Some(rule)) = (service.want.who, service.rule) else { return };
+        let want = &service.want;
+        self.touch(block);
+        let state = match self.need(block, want.action, false) {
+            Need::Here(cell) => match cell.next {
+                Next::To(state) => state,
+                _ => self.state(block),
+            },
+            _ => self.state(block),
+        };
+        self.transition(block, want.action, state, self.about(want), out);
+        self.enter(block, service.unit, child, want, rule.grant);
+        self.record_directory(block, service.unit, want.number, out);
+        let Some(&to) = self.config.children.get(child as usize) else { return };
+        let mut message = self.message(MessageKind::Grant, to, want.range, out);
+        (message.txn, message.number) = Self::key_of(want);
+        message.granted = Some(rule.grant);
+        message.peer = from;
+        if from.is_none() {
+            message.patch = self.store.get(block).map(|entry| Arc::new(clean_copy(&entry.data, want.range)));
+            message.size += want.range.len;
+        }
+        self.send(message, out);
+        service.granted = true;
+    }
+
+    /// Enters the requester into the directory.
+    fn enter(&mut self, block: Address, unit: u32, child: u8, want: &Want, grant: State) {
+        let request = want.request;
+        // Where a unit is coarser than the child's block, the child may own another part of it.
+        let is_whole = want.range.len >= self.config.unit;
+        let owns = self.config.table.is_owner(grant) && request != MessageKind::ReadNc;
+        let peers = self.config.peers != 0;
+        let size = self.config.block / self.config.granule;
+        let Some(entry) = self.store.get_mut(block) else { return };
+        let Some(slot) = entry.units.get_mut(unit as usize) else { return };
+        let owner = slot.owner;
+        match request {
+            MessageKind::Write => *slot = Unit { owner: Some(child), sharers: 1 << child },
+            _ => {
+                slot.sharers |= 1 << child;
+                if owns {
+                    slot.owner = Some(child);
+                } else if slot.owner == Some(child) && is_whole {
+                    slot.owner = None;
+                }
+            }
+        }
+        if peers && slot.owner != owner {
+            entry.newer = Some(Bits::new(size));
+        }
+    }
+
+    pub(super) fn receive_grant_ack(&mut self, message: &Message, out: &mut Outbox) {
+        let block = self.block_of(message.range.start);
+        let unit = self.unit_of(block, message.range.start);
+        let Some(child) = self.config.child(message.from) else { return };
+        let Some(pending) = self.pending.get_mut(&block) else { return };
+        let service = pending.serving.iter_mut().position(|service| {
+            service.unit == unit && service.granted && service.want.who == Who::Child(child)
+        });
+        if let Some(index) = service {
+            let done = pending.serving.get_mut(index).is_some_and(|service| {
+                service.acknowledged = true;
+                service.awaiting == 0
+            });
+            if done {
+                pending.serving.remove(index);
+            }
+        }
+        self.advance(block, out);
+    }
+
+    /// A child's answer to a probe: it belongs to an eviction, to the parent's probe, or to a child's request.
+    pub(super) fn receive_answer(&mut self, message: &Message, out: &mut Outbox) {
+        let block = self.block_of(message.range.start);
+        let Some(child) = self.config.child(message.from) else { return };
+        self.take_bytes(block, child, message, out);
+        self.take_held(block, child, message, out);
+        let Some(mut pending) = self.pending.remove(&block) else { return };
+        let bit = 1u64 << child;
+        if let Some(eviction) = pending.evicting.as_mut().filter(|eviction| eviction.awaiting & bit != 0) {
+            eviction.awaiting &= !bit;
+            if eviction.awaiting == 0 {
+                self.finish_eviction(&mut pending, out);
+            }
+        } else if let Some(probe) = pending.probe.as_mut().filter(|probe| probe.awaiting & bit != 0) {
+            probe.awaiting &= !bit;
+            if probe.awaiting == 0 {
+                self.finish_probe(&mut pending, out);
+            }
+        } else {
+            self.answer_service(&mut pending, child, message, out);
+        }
+        self.pending.insert(block, pending);
+        self.advance(block, out);
+    }
+
+    fn answer_service(&mut self, pending: &mut Pending, child: u8, message: &Message, out: &mut Outbox) {
+        let unit = self.unit_of(pending.block, message.range.start);
+        let bit = 1u64 << child;
+        let found =
+            pending.serving.iter().position(|service| service.unit == unit && service.awaiting & bit != 0);
+        let Some(index) = found else { return };
+        let mut service = pending.serving.remove(index);
+        service.awaiting &= !bit;
+        if service.granted && message.peer.is_none() {
+            self.supply_for_owner(pending.block, &service.want, out);
+        }
+        if service.awaiting == 0 {
+            self.finish(pending, service, out);
+        } else {
+            pending.serving.push(service);
+        }
+    }
+
+    /// The owner had no data to hand over after all: home supplies them (`PROTOCOL.md`, peer transfer).
+    fn supply_for_owner(&mut self, block: Address, want: &Want, out: &mut Outbox) {
+        let Who::Child(child) = want.who else { return };
+        let Some(&to) = self.config.children.get(child as usize) else { return };
+        let mut message = self.message(MessageKind::PeerData, to, want.range, out);
+        (message.txn, message.number) = Self::key_of(want);
+        message.patch = self.store.get(block).map(|entry| Arc::new(clean_copy(&entry.data, want.range)));
+        message.size += want.range.len;
+        self.send(message, out);
+    }
+
+    /// Merges what a child gave, under its mask (rules 12 to 14 of `PROTOCOL.md`).
+    pub(super) fn take_bytes(&mut self, block: Address, child: u8, message: &Message, out: &mut Outbox) {
+        let Some(patch) = message.patch.as_deref() else { return };
+        let whole = self.config.has_fault(Fault::MergeWholeBlocks);
+        let role = self.config.role;
+        let peers = self.config.peers != 0;
+        let granule = self.config.granule;
+        let Some(entry) = self.store.get_mut(block) else {
+            self.report_homeless(message, out);
+            return;
+        };
+        let owner = entry.units.first().and_then(|unit| unit.owner);
+        if peers && owner != Some(child) {
+            let size = entry.data.len / granule;
+            let newer = entry.newer.get_or_insert_with(|| Bits::new(size));
+            for bit in patch.mask.iter() {
+                let piece = patch.piece(bit);
+                let from = (piece.start.0.saturating_sub(block.0) as u32) / granule;
+                newer.set_range(from, from + piece.len.div_ceil(granule), true);
+            }
+        }
+        let data = Arc::make_mut(&mut entry.data);
+        if whole {
+            data.copy_in(patch.start, &patch.bytes);
+            data.mark(patch.range());
+        } else {
+            data.merge(patch);
+        }
+        if role == Role::Root {
+            data.mask.clear();
+        }
+        let bytes = patch.marked_bytes();
+        self.counters.merged_bytes += u64::from(bytes);
+        self.note_write(patch.range(), out);
+        let about = About::new(patch.range(), message.number).because(message.cause);
+        let from = message.from;
+        out.record(self.config.id, about, || What::Merge { from, bytes });
+        let before = self.state(block);
+        let table = &self.config.table;
+        let after = message.granted.map_or(before, |gave| {
+            if message.kind == MessageKind::Answer {
+                table.merged_answer(gave, before)
+            } else {
+                table.merged(gave, before)
+            }
+        });
+        if after != before && role != Role::Root {
+            if let Some(entry) = self.store.get_mut(block) {
+                entry.state = after;
+            }
+            let action = Action::Merge;
+            out.record(self.config.id, about, || What::Transition { from: before, to: after, action });
+        }
+    }
+
+    fn report_homeless(&self, message: &Message, out: &mut Outbox) {
+        let about = About::new(message.range, message.number).because(message.cause);
+        out.record(self.config.id, about, || What::Violation {
+            rule: "inclusion",
+            text: "dirty bytes arrived for a block that is not here".into(),
+        });
+    }
+
+    /// Corrects the directory by what a child says it still holds. A child leaves it only when told
+    /// (rule 9 of `PROTOCOL.md`).
+    fn take_held(&mut self, block: Address, child: u8, message: &Message, out: &mut Outbox) {
+        let Some(held) = &message.held else { return };
+        let (unit_bytes, end) = (self.config.unit, message.range.end());
+        let first = self.unit_of(block, message.range.start);
+        let peers = self.config.peers != 0;
+        let size = self.config.block / self.config.granule;
+        let mut changed = Vec::new();
+        let Some(entry) = self.store.get_mut(block) else { return };
+        for unit in first..entry.units.len() as u32 {
+            let start = block.0 + u64::from(unit) * u64::from(unit_bytes);
+            if start >= end {
+                break;
+            }
+            let offset = (start - message.range.start.0) as u32;
+            let (from, to) = (offset / held.block, (offset + unit_bytes).div_ceil(held.block));
+            let Some(slot) = entry.units.get_mut(unit as usize) else { break };
+            let before = *slot;
+            if !held.copies.any_in(from, to) {
+                slot.sharers &= !(1 << child);
+            }
+            if slot.owner == Some(child) && !held.owned.any_in(from, to) {
+                slot.owner = None;
+            }
+            if peers && slot.owner != before.owner {
+                entry.newer = Some(Bits::new(size));
+            }
+            if *slot != before {
+                changed.push(unit);
+            }
+        }
+        for unit in changed {
+            self.record_directory(block, unit, message.number, out);
+        }
+    }
+
+    /// Removes a child that has evicted a block. Where a unit is coarser than the child's block the child may
+    /// hold more of it, and stays listed.
+    pub(super) fn leave(&mut self, block: Address, child: u8, message: &Message, out: &mut Outbox) {
+        if message.held.is_some() {
+            self.take_held(block, child, message, out);
+            return;
+        }
+        if message.range.len < self.config.unit {
+            return;
+        }
+        let unit = self.unit_of(block, message.range.start);
+        let peers = self.config.peers != 0;
+        let size = self.config.block / self.config.granule;
+        if let Some(entry) = self.store.get_mut(block)
+            && let Some(slot) = entry.units.get_mut(unit as usize)
+        {
+            slot.sharers &= !(1 << child);
+            if slot.owner == Some(child) {
+                slot.owner = None;
+                if peers {
+                    entry.newer = Some(Bits::new(size));
+                }
+            }
+        }
+        self.record_directory(block, unit, message.number, out);
+    }
+}
+
+fn action_of_forward(access: &Access) -> Action {
+    match access.kind {
+        AccessKind::Load => Action::Load,
+        AccessKind::NStore => Action::NStore,
+        _ => Action::Store,
+    }
+}

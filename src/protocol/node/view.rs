@@ -1,0 +1,352 @@
+//! Inspection of a node: what each block is, and what it waits for.
+
+use std::sync::Arc;
+
+use super::pending::{Pending, Who};
+use super::{Node, Role};
+use crate::model::address::{Address, Range};
+use crate::model::component::{ComponentId, Components};
+use crate::model::inspect::{BlockView, CacheView, CellCount, MshrEntryView, MshrView, UnitView};
+use crate::model::message::{MessageKind, TxnNumber};
+use crate::model::state::{Action, State};
+use crate::model::time::Tick;
+use crate::protocol::store::{Entry, Unit};
+use crate::protocol::table::Next;
+
+/// What a block is busy with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Busy {
+    pub waits: WaitsFor,
+    pub since: Tick,
+    pub number: Option<TxnNumber>,
+}
+
+/// For whom, or for what, a block waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// The parent's grant, reply or acknowledgement.
+    Parent(ComponentId, &'static str),
+    /// Answers of these children.
+    Children(Vec<ComponentId>, &'static str),
+    /// A child's acknowledgement of its grant.
+    Ack(ComponentId),
+    /// A way of its set, or an MSHR of this node.
+    Room,
+}
+
+impl Node {
+    fn children_of(&self, bits: u64) -> Vec<ComponentId> {
+        (0..64u32)
+            .filter(|bit| bits >> bit & 1 == 1)
+            .filter_map(|bit| self.config.children.get(bit as usize).copied())
+            .collect()
+    }
+
+    fn target(&self, pending: Option<&Pending>) -> Option<State> {
+        let asked = pending?.asked.as_ref()?;
+        match asked.next {
+            Next::To(state) => Some(state),
+            Next::Granted if asked.kind == MessageKind::Write => self.first_exclusive(),
+            // What a read will be granted is not known yet; S is what it asks for.
+            Next::Granted => State::parse("S").filter(|state| self.config.table.row(*state).is_some()),
+            Next::Same => None,
+        }
+    }
+
+    fn first_exclusive(&self) -> Option<State> {
+        self.config.table.rows.iter().find(|row| row.exclusive).map(|row| row.state)
+    }
+
+    /// Everything that the block at `address` waits for.
+    #[must_use]
+    pub fn busy(&self, address: Address) -> Vec<Busy> {
+        let block = self.block_of(address);
+        let Some(pending) = self.pending.get(&block) else { return Vec::new() };
+        let mut all = Vec::new();
+        if let Some(asked) = &pending.asked {
+            let waits = WaitsFor::Parent(asked.parent, asked.kind.name());
+            all.push(Busy { waits, since: asked.since, number: asked.number });
+        }
+        for service in &pending.serving {
+            let number = service.want.number;
+            if service.awaiting != 0 {
+                let waits = WaitsFor::Children(self.children_of(service.awaiting), "answers");
+                all.push(Busy { waits, since: service.since, number });
+            } else if let Who::Child(child) = service.want.who
+                && let Some(&id) = self.config.children.get(child as usize)
+            {
+                all.push(Busy { waits: WaitsFor::Ack(id), since: service.since, number });
+            }
+        }
+        if let Some(probe) = pending.probe.filter(|probe| probe.awaiting != 0) {
+            let waits = WaitsFor::Children(self.children_of(probe.awaiting), "answers");
+            all.push(Busy { waits, since: probe.since, number: probe.number });
+        }
+        if let Some(eviction) = pending.evicting {
+            let waits = WaitsFor::Children(self.children_of(eviction.awaiting), "recalled data");
+            all.push(Busy { waits, since: eviction.since, number: eviction.number });
+        }
+        if pending.writeback
+            && let Some(parent) = self.config.parent(block)
+        {
+            let waits = WaitsFor::Parent(parent, "writeback acknowledgement");
+            all.push(Busy { waits, since: pending.since, number: None });
+        }
+        if let Some(want) = pending.passed.front()
+            && let Some(parent) = self.config.parent(block)
+        {
+            let waits = WaitsFor::Parent(parent, "forward");
+            all.push(Busy { waits, since: want.arrived, number: want.number });
+        }
+        if all.is_empty()
+            && let Some(want) = pending.queue.front()
+        {
+            all.push(Busy { waits: WaitsFor::Room, since: want.arrived, number: want.number });
+        }
+        all
+    }
+
+    fn describe(busy: &Busy, names: &Components) -> String {
+        let list = |ids: &[ComponentId]| ids.iter().map(|id| names.path(*id)).collect::<Vec<_>>().join(" ");
+        match &busy.waits {
+            WaitsFor::Parent(parent, what) => format!("waits for {what} from {}", names.path(*parent)),
+            WaitsFor::Children(children, what) => format!("waits for {what} of {}", list(children)),
+            WaitsFor::Ack(child) => format!("waits for grant-ack of {}", names.path(*child)),
+            WaitsFor::Room => "waits for a free way or MSHR".to_owned(),
+        }
+    }
+
+    fn unit_views(&self, entry: &Entry, pending: Option<&Pending>) -> Vec<UnitView> {
+        let busy = |unit: u32| {
+            pending.is_some_and(|pending| pending.serving.iter().any(|service| service.unit == unit))
+        };
+        entry
+            .units
+            .iter()
+            .zip(0u32..)
+            .filter(|(unit, index)| **unit != Unit::default() || busy(*index))
+            .map(|(unit, index)| UnitView {
+                range: self.unit_range(entry.block, index),
+                owner: unit.owner.and_then(|owner| self.config.children.get(owner as usize).copied()),
+                sharers: self.children_of(unit.sharers),
+                busy: busy(index),
+            })
+            .collect()
+    }
+
+    /// The block that holds `address`, if it is here, awaited, or memory.
+    #[must_use]
+    pub fn block_view(&self, address: Address, names: &Components) -> Option<BlockView> {
+        let block = self.block_of(address);
+        let entry = self.store.get(block);
+        let pending = self.pending.get(&block);
+        if entry.is_none() && pending.is_none() {
+            return None;
+        }
+        let busy = self.busy(address);
+        let is_root = self.config.role == Role::Root;
+        Some(BlockView {
+            node: self.config.id,
+            range: self.range_of(block),
+            state: (!is_root).then(|| self.state(block)),
+            target: self.target(pending),
+            doing: busy.first().map(|busy| Self::describe(busy, names)),
+            since: busy.first().map(|busy| busy.since),
+            units: entry.map(|entry| self.unit_views(entry, pending)).unwrap_or_default(),
+            unit_count: self.config.block / self.config.unit.max(1),
+            dirty: entry.filter(|_| !is_root).map(|entry| entry.data.mask.clone()),
+            granule: self.config.granule,
+            bytes: entry
+                .filter(|entry| !entry.data.bytes.is_empty())
+                .map(|entry| Arc::from(&*entry.data.bytes)),
+            place: self.store.place_of(block),
+        })
+    }
+
+    /// Bytes of a range inside one block.
+    #[must_use]
+    pub fn value(&self, range: Range) -> Option<Vec<u8>> {
+        let block = self.block_of(range.start);
+        match self.store.get(block) {
+            Some(entry) => entry.data.read(range).map(<[u8]>::to_vec),
+            None if self.config.role == Role::Root && self.config.values => Some(vec![0; range.len as usize]),
+            None => None,
+        }
+    }
+
+    /// Whether the block that holds `address` has dirty bytes here in `range`.
+    #[must_use]
+    pub fn is_dirty(&self, range: Range) -> bool {
+        self.store.get(self.block_of(range.start)).is_some_and(|entry| entry.data.marked(range))
+    }
+
+    /// Ranges of the blocks that are here or awaited, in address order for memory and by slot otherwise.
+    pub fn block_ranges(&self) -> impl Iterator<Item = Range> + '_ {
+        let held = self.store.iter().map(|(_, entry)| entry.block);
+        let awaited = self.pending.keys().copied().filter(|block| self.store.get(*block).is_none());
+        held.chain(awaited).map(|block| self.range_of(block))
+    }
+
+    /// The units of a block that children hold or that are dirty, as ranges.
+    #[must_use]
+    pub fn active_units(&self, block: Address) -> Vec<Range> {
+        let Some(entry) = self.store.get(block) else { return Vec::new() };
+        let units = entry.units.iter().zip(0u32..).filter(|(unit, _)| unit.sharers != 0);
+        units.map(|(_, index)| self.unit_range(block, index)).collect()
+    }
+
+    /// State and directory of the block at `address`, for the checks.
+    #[must_use]
+    pub fn entry(&self, address: Address) -> Option<&Entry> {
+        self.store.get(self.block_of(address))
+    }
+
+    /// Whether anything is under way for the block at `address`.
+    #[must_use]
+    pub fn is_busy(&self, address: Address) -> bool {
+        self.pending.contains_key(&self.block_of(address))
+    }
+
+    /// The directory's view of `child` for the unit at `address`: whether it is listed, and as owner.
+    #[must_use]
+    pub fn listed(&self, address: Address, child: ComponentId) -> Option<(bool, bool)> {
+        let position = self.config.child(child)?;
+        let block = self.block_of(address);
+        let entry = self.store.get(block)?;
+        let unit = entry.units.get(self.unit_of(block, address) as usize)?;
+        Some((unit.sharers >> position & 1 == 1, unit.owner == Some(position)))
+    }
+
+    #[must_use]
+    pub fn mshr_view(&self, names: &Components) -> MshrView {
+        let entries = self
+            .pending
+            .values()
+            .map(|pending| {
+                let busy = self.busy(pending.block);
+                MshrEntryView {
+                    range: self.range_of(pending.block),
+                    txn: busy.iter().find_map(|busy| busy.number),
+                    since: pending.since,
+                    waits_for: busy.first().map(|busy| Self::describe(busy, names)).unwrap_or_default(),
+                    merged: (pending.queue.len() + pending.passed.len() + pending.serving.len()) as u32,
+                }
+            })
+            .collect();
+        MshrView {
+            node: self.config.id,
+            used: self.mshrs_used,
+            capacity: (self.config.mshrs > 0).then_some(self.config.mshrs),
+            high_water: self.high_water,
+            entries,
+        }
+    }
+
+    #[must_use]
+    pub fn cache_view(&self) -> Option<CacheView> {
+        let (sets, ways) = self.store.shape()?;
+        let mut lines = vec![None; (sets as usize * ways as usize).min(1 << 16)];
+        for (slot, entry) in self.store.iter() {
+            if let Some(line) = lines.get_mut(slot) {
+                *line = Some((entry.block, entry.state));
+            }
+        }
+        Some(CacheView {
+            node: self.config.id,
+            sets,
+            ways,
+            block: self.config.block,
+            lines,
+            hits: self.counters.hits,
+            misses: self.counters.misses,
+            evictions: self.counters.evictions,
+            writebacks: self.counters.writebacks,
+        })
+    }
+
+    /// Table cells used here, by row and column.
+    #[must_use]
+    pub fn cell_counts(&self) -> Vec<CellCount> {
+        let columns = Action::ALL.len();
+        let states = self.config.table.rows.iter().map(|row| row.state);
+        states
+            .enumerate()
+            .flat_map(|(row, state)| Action::ALL.into_iter().map(move |action| (row, state, action)))
+            .map(|(row, state, action)| CellCount {
+                state,
+                action,
+                count: self.cells.get(row * columns + action.index()).copied().unwrap_or(0),
+            })
+            .collect()
+    }
+
+    /// Most MSHRs ever in use.
+    #[must_use]
+    pub fn high_water(&self) -> u32 {
+        self.high_water
+    }
+
+    /// The wants that wait in each busy block: transaction numbers, for chains of waiting.
+    #[must_use]
+    pub fn waiting_transactions(&self, address: Address) -> Vec<TxnNumber> {
+        let block = self.block_of(address);
+        let Some(pending) = self.pending.get(&block) else { return Vec::new() };
+        let queued = pending.queue.iter().chain(&pending.passed);
+        let served = pending.serving.iter().map(|service| &service.want);
+        queued.chain(served).filter_map(|want| want.number).collect()
+    }
+
+    /// Puts a block here before the first event.
+    pub fn place_block(&mut self, address: Address, state: Option<State>) -> bool {
+        let block = self.block_of(address);
+        if self.store.get(block).is_none() {
+            let crate::protocol::store::Room::Free(slot) = self.store.room(block, |_| true) else {
+                return false;
+            };
+            let entry = self.new_entry(block);
+            self.store.place(slot, entry);
+        }
+        self.touch(block);
+        if let (Some(state), Some(entry)) = (state, self.store.get_mut(block)) {
+            entry.state = state;
+        }
+        true
+    }
+
+    /// Enters a child into the directory before the first event.
+    pub fn place_holder(&mut self, address: Address, child: ComponentId, owner: bool) -> bool {
+        let Some(position) = self.config.child(child) else { return false };
+        let block = self.block_of(address);
+        let index = self.unit_of(block, address) as usize;
+        let Some(unit) = self.store.get_mut(block).and_then(|entry| entry.units.get_mut(index)) else {
+            return false;
+        };
+        unit.sharers |= 1 << position;
+        if owner {
+            unit.owner = Some(position);
+        }
+        true
+    }
+
+    /// Puts bytes into a block before the first event, dirty or clean.
+    pub fn place_bytes(&mut self, address: Address, bytes: &[u8], dirty: bool) {
+        let block = self.block_of(address);
+        if let Some(entry) = self.store.get_mut(block) {
+            let data = Arc::make_mut(&mut entry.data);
+            if dirty {
+                data.write(address, bytes);
+            } else {
+                data.copy_in(address, bytes);
+            }
+        }
+    }
+}
+
+impl Node {
+    /// Bytes that a clone holds for itself, roughly.
+    #[must_use]
+    pub fn footprint(&self) -> usize {
+        let entry = size_of::<Entry>() + if self.config.values { self.config.block as usize } else { 0 };
+        self.store.written() * entry / 4 + self.pending.len() * size_of::<Pending>() * 2
+    }
+}

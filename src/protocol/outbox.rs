@@ -1,0 +1,119 @@
+//! What a node sends, completes and tells while it handles one input.
+
+use std::sync::Arc;
+
+use crate::model::access::{AccessKind, Bytes};
+use crate::model::address::Range;
+use crate::model::bits::Bits;
+use crate::model::component::ComponentId;
+use crate::model::message::{Message, TxnKey, TxnNumber};
+use crate::model::record::{Record, RecordId, Records, What};
+use crate::model::time::{EventNumber, Tick};
+
+/// Names an access of a warp, so that its completion finds the way back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ticket {
+    pub warp: u32,
+    /// Number of the memory instruction in its warp.
+    pub instruction: u64,
+    /// When it was issued.
+    pub issued: Tick,
+}
+
+/// An access that was performed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    pub node: ComponentId,
+    pub ticket: Ticket,
+    pub kind: AccessKind,
+    pub range: Range,
+    pub txn: Option<TxnKey>,
+    pub number: Option<TxnNumber>,
+    /// What a load or atomic read; empty with values off.
+    pub read: Bytes,
+    /// What was stored (the new value of an atomic); empty for a load.
+    pub wrote: Bytes,
+    /// Which bytes of the range were stored; `None` for all.
+    pub mask: Option<Arc<Bits>>,
+    /// A non-coherent store that stayed one, or became coherent because the mask is too coarse.
+    pub coherent: bool,
+}
+
+/// A message with what has to happen before it can leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    pub message: Message,
+    /// Bytes to read from the memory behind the node first.
+    pub read: u32,
+}
+
+/// Collects the effects of one input.
+#[derive(Debug)]
+pub struct Outbox<'a> {
+    pub event: EventNumber,
+    pub tick: Tick,
+    pub cycle: u64,
+    pub sends: Vec<Outgoing>,
+    pub completions: Vec<Completion>,
+    /// Ranges written to the memory behind a node.
+    pub writes: Vec<Range>,
+    /// A node that was told to flush has nothing left to flush.
+    pub flushed: bool,
+    pub records: &'a mut Records,
+}
+
+impl<'a> Outbox<'a> {
+    #[must_use]
+    pub fn new(event: EventNumber, tick: Tick, cycle: u64, records: &'a mut Records) -> Self {
+        Self {
+            event,
+            tick,
+            cycle,
+            sends: Vec::new(),
+            completions: Vec::new(),
+            writes: Vec::new(),
+            flushed: false,
+            records,
+        }
+    }
+
+    /// Makes a record, if anybody listens. `because` is left out when it is this very event.
+    pub fn record(&mut self, at: ComponentId, about: About, what: impl FnOnce() -> What) {
+        if !self.records.on {
+            return;
+        }
+        let id = RecordId { event: self.event, ordinal: self.records.list.len() as u32 };
+        self.records.list.push(Record {
+            id,
+            tick: self.tick,
+            cycle: self.cycle,
+            at,
+            because: about.because.filter(|&event| event != self.event),
+            txn: about.txn,
+            range: about.range,
+            what: what(),
+        });
+    }
+}
+
+/// What a record is about.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct About {
+    pub range: Option<Range>,
+    pub txn: Option<TxnNumber>,
+    pub because: Option<EventNumber>,
+}
+
+impl About {
+    #[must_use]
+    pub fn new(range: Range, txn: Option<TxnNumber>) -> Self {
+        Self { range: Some(range), txn, because: None }
+    }
+
+    /// The same, caused by another event.
+    #[must_use]
+    pub fn because(mut self, event: EventNumber) -> Self {
+        self.because = Some(event);
+        self
+    }
+}

@@ -1,0 +1,82 @@
+//! What a query is compiled against: the names of one machine.
+
+use std::sync::Arc;
+
+use crate::machine::{Machine, TaskView};
+use crate::model::address::Address;
+use crate::model::component::Components;
+use crate::model::inspect::Inspect;
+use crate::model::state::State;
+use crate::protocol::table::Table;
+
+/// What predicates read: a machine at one moment.
+pub trait Subject: Inspect {
+    /// The task or labelled access of this id.
+    fn task_view(&self, id: &str) -> Option<TaskView>;
+}
+
+impl Subject for Machine {
+    fn task_view(&self, id: &str) -> Option<TaskView> {
+        self.task(id)
+    }
+}
+
+/// Blocks offered by completion, at most.
+const MOST_BLOCKS: usize = 256;
+
+/// The names that a query may use. What is left empty is not checked, only its form is.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    pub components: Option<Components>,
+    /// The protocol tables of the machine's nodes; the first is the machine's own.
+    pub tables: Vec<Arc<Table>>,
+    /// Blocks to offer for completion.
+    pub blocks: Vec<Address>,
+    /// Statistic keys.
+    pub statistics: Vec<String>,
+    /// Tasks and labelled accesses.
+    pub ids: Vec<String>,
+}
+
+impl Context {
+    /// The names of `machine` as it is now.
+    #[must_use]
+    pub fn of(machine: &Machine) -> Self {
+        let mut tables: Vec<Arc<Table>> = Vec::new();
+        for (id, _) in machine.components().iter() {
+            if let Some(table) = machine.table(id)
+                && !tables.iter().any(|known| known.name == table.name)
+            {
+                tables.push(table.clone());
+            }
+        }
+        Self {
+            components: Some(machine.components().clone()),
+            tables,
+            blocks: machine.blocks(MOST_BLOCKS),
+            statistics: machine.statistics().into_iter().map(|(key, _)| key).collect(),
+            ids: machine.tasks().iter().map(|task| task.id.to_string()).collect(),
+        }
+    }
+
+    /// Every state of the machine's tables, each once.
+    pub(super) fn states(&self) -> Vec<State> {
+        let mut states = Vec::new();
+        for row in self.tables.iter().flat_map(|table| &table.rows) {
+            if !states.contains(&row.state) {
+                states.push(row.state);
+            }
+        }
+        states
+    }
+
+    /// What a reader is told to write for a state.
+    pub(super) fn expected_state(&self) -> String {
+        let names: Vec<_> = self.tables.iter().map(|table| table.name.as_str()).collect();
+        if names.is_empty() {
+            return "a state: one upper-case letter".into();
+        }
+        let letters: Vec<_> = self.states().iter().map(|state| state.letter().to_string()).collect();
+        format!("a state of {}: {}", names.join(" or "), letters.join(" "))
+    }
+}

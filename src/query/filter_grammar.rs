@@ -1,0 +1,319 @@
+//! Reads the clauses of a filter.
+
+use crate::diagnostic::{Diagnostic, Result};
+use crate::model::access::{AccessKind, AtomicOp};
+use crate::model::component::ComponentKind;
+use crate::model::inspect::WarpState;
+use crate::model::message::{MessageKind, Network};
+use crate::model::record::{FieldInfo, FieldType, KINDS, KindInfo, MshrChange};
+use crate::model::state::Action;
+
+use super::filter::{Clause, Meaning, Operand, Shared};
+use super::number::{Comparison, Interval, parse_bytes, show_bytes};
+use super::operand::{component, named, state};
+use super::parser::{Offer, Parser};
+use super::text::TokenKind;
+use super::tree::Grammar;
+
+/// The grammar of filters: its scope is the kind of record that was named before.
+pub(super) struct Clauses;
+
+const SHARED: [(Shared, &str); 7] = [
+    (Shared::Block, "an address in its range"),
+    (Shared::Page, "a page of 4 KiB in its range"),
+    (Shared::Gpu, "number of the GPU it happened on"),
+    (Shared::Txn, "transaction"),
+    (Shared::Cycle, "when"),
+    (Shared::Event, "event number"),
+    (Shared::Because, "the event that caused it"),
+];
+
+const MSHR_CHANGES: [MshrChange; 4] =
+    [MshrChange::Allocate, MshrChange::Merge, MshrChange::Release, MshrChange::Full];
+
+impl Grammar for Clauses {
+    type Test = Clause;
+    type Scope = Option<&'static KindInfo>;
+    const SIDE_BY_SIDE: bool = true;
+
+    fn test(parser: &mut Parser<'_>, scope: Self::Scope) -> Result<Clause> {
+        let Some(word) = parser.word() else { return Err(parser.unexpected().into()) };
+        let kind = KINDS.iter().find(|kind| kind.name == word);
+        let fields = fields_named(word, scope);
+        if let Some(kind) = kind
+            && (fields.is_empty() || !value_follows(parser))
+        {
+            parser.advance();
+            return Ok(Clause::Kind(kind));
+        }
+        if let Some(field) = fields.first() {
+            parser.advance();
+            return field_clause(parser, field.name, &fields);
+        }
+        match word {
+            "at" => {
+                parser.advance();
+                let how = comparison(parser, false)?;
+                Ok(Clause::At(how, component(parser, |_| true)?))
+            }
+            "link" => {
+                parser.advance();
+                let how = comparison(parser, false)?;
+                Ok(Clause::Link(how, component(parser, |kind| kind == ComponentKind::Link)?))
+            }
+            _ => shared(parser, word, scope),
+        }
+    }
+
+    fn scope_after(test: &Clause, scope: Self::Scope) -> Self::Scope {
+        if let Clause::Kind(kind) = test { Some(kind) } else { scope }
+    }
+
+    fn offer(parser: &mut Parser<'_>, scope: Self::Scope) {
+        let fields = scope.map_or(&[][..], |kind| kind.fields);
+        for field in fields {
+            parser.offer(Offer::Field(field.name, field.about));
+        }
+        parser.offer(Offer::Field("at", "where it happened"));
+        parser.offer(Offer::Field("link", "a link it happened on"));
+        for (shared, about) in SHARED {
+            parser.offer(Offer::Field(shared.name(), about));
+        }
+        if scope.is_none() {
+            for kind in KINDS {
+                parser.offer(Offer::Kind(kind));
+            }
+        }
+    }
+}
+
+/// The fields of this name: of the kind in scope, or of any.
+fn fields_named(name: &str, scope: Option<&'static KindInfo>) -> Vec<&'static FieldInfo> {
+    let kinds = KINDS.iter().filter(|kind| scope.is_none_or(|scope| scope.name == kind.name));
+    kinds.flat_map(|kind| kind.fields).filter(|field| field.name == name).collect()
+}
+
+/// Whether a number or comparison follows, so that a word which names both a kind and a field is the field.
+fn value_follows(parser: &Parser<'_>) -> bool {
+    parser.after().is_some_and(|token| {
+        token.kind == TokenKind::Operator
+            || token.text.starts_with(|c: char| c.is_ascii_digit())
+            || matches!(token.text, "is" | "one")
+    })
+}
+
+fn shared(parser: &mut Parser<'_>, word: &str, scope: Option<&'static KindInfo>) -> Result<Clause> {
+    let Some((shared, about)) = SHARED.into_iter().find(|(shared, _)| shared.name() == word) else {
+        return Err(unknown(parser, word, scope).into());
+    };
+    parser.advance();
+    let how = comparison(parser, true)?;
+    if shared == Shared::Block {
+        parser.offer(Offer::Block);
+    }
+    let interval = parser.interval(about)?;
+    ordered_single(parser, how, interval)?;
+    Ok(Clause::Number(shared, how, interval))
+}
+
+/// A word that is neither kind nor field.
+fn unknown(parser: &mut Parser<'_>, word: &str, scope: Option<&'static KindInfo>) -> Diagnostic {
+    let mut error = parser.unexpected();
+    match scope {
+        Some(kind) if !fields_named(word, None).is_empty() => {
+            error.message = format!("{} records have no {word}", kind.name);
+        }
+        Some(kind) => error.message = format!("\"{word}\" is not a field of {} records", kind.name),
+        None => error.message = format!("\"{word}\" is neither a kind of record nor a field"),
+    }
+    error
+}
+
+/// Takes `is`, `is not`, an operator, or nothing.
+pub(super) fn comparison(parser: &mut Parser<'_>, ordered: bool) -> Result<Comparison> {
+    if parser.eat("is", "equals") {
+        return Ok(if parser.eat("not", "differs") { Comparison::IsNot } else { Comparison::Is });
+    }
+    let Some(token) = parser.token().filter(|token| token.kind == TokenKind::Operator) else {
+        return Ok(Comparison::Is);
+    };
+    let Some(how) = Comparison::of_operator(token.text) else {
+        let error = parser.fail(format!("\"{}\" is not a comparison", token.text));
+        return Err(Box::new(error.expected("=, !=, <, <=, >, >= or is")));
+    };
+    if how.orders() && !ordered {
+        let error = parser.fail(format!("\"{}\" needs numbers", token.text));
+        return Err(Box::new(error.expected("=, != or is")));
+    }
+    parser.advance();
+    Ok(how)
+}
+
+/// A range cannot be larger or smaller than something.
+pub(super) fn ordered_single(parser: &Parser<'_>, how: Comparison, interval: Interval) -> Result<()> {
+    if how.orders() && !interval.is_single() {
+        let error = parser.fail_before(format!("a range cannot be compared with {how}"));
+        return Err(Box::new(error.expected("one number after <, <=, > or >=")));
+    }
+    Ok(())
+}
+
+/// Reads what a field is compared with. Without a kind before it, a word may mean several types of value.
+fn field_clause(parser: &mut Parser<'_>, name: &'static str, fields: &[&FieldInfo]) -> Result<Clause> {
+    let mut types: Vec<FieldType> = Vec::new();
+    for field in fields {
+        if !types.contains(&field.is) {
+            types.push(field.is);
+        }
+    }
+    let ordered = types.iter().any(|is| matches!(is, FieldType::Number | FieldType::Bytes));
+    let how = comparison(parser, ordered)?;
+    let several = parser.eat("one", "any of several values");
+    if several {
+        parser.need("of", "the values")?;
+    }
+    let mut values = vec![operand(parser, &types, how)?];
+    while several && !parser.ended() && !list_ends(parser, &types) {
+        match operand(parser, &types, how) {
+            Ok(value) => values.push(value),
+            Err(_) => break,
+        }
+    }
+    Ok(Clause::Field { name, comparison: how, values })
+}
+
+/// Whether the word here goes on with the query, where a list of values could take any word.
+fn list_ends(parser: &Parser<'_>, types: &[FieldType]) -> bool {
+    let any_word = types.iter().any(|is| matches!(is, FieldType::Component | FieldType::Text));
+    let Some(word) = parser.word() else { return false };
+    let clause = word == "at" || word == "link" || SHARED.iter().any(|(shared, _)| shared.name() == word);
+    let kind = || KINDS.iter().any(|kind| kind.name == word) || !fields_named(word, None).is_empty();
+    joins(word) || (any_word && (clause || kind()))
+}
+
+/// Whether it is a word that joins tests.
+pub(super) fn joins(word: &str) -> bool {
+    matches!(word, "and" | "or" | "not" | "if")
+}
+
+/// Takes one value of any of these types; if there is none, says what the last type expects.
+fn operand(parser: &mut Parser<'_>, types: &[FieldType], how: Comparison) -> Result<Operand> {
+    let mut meanings = Vec::new();
+    let mut text = String::new();
+    let mut complaint = None;
+    for &is in types {
+        match meaning(parser, is) {
+            Ok((meaning, shown)) => {
+                if let Meaning::Number(interval) = meaning {
+                    ordered_single(parser, how, interval)?;
+                }
+                meanings.push(meaning);
+                text = shown;
+            }
+            Err(error) => complaint = Some(error),
+        }
+    }
+    if meanings.is_empty() {
+        return Err(complaint.unwrap_or_else(|| parser.unexpected().into()));
+    }
+    parser.advance();
+    Ok(Operand { text, meanings })
+}
+
+/// What the token here means as a value of one type, and its canonical text. Does not take it.
+fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> {
+    match is {
+        FieldType::State => here(parser, state).map(|s| (Meaning::State(s), s.to_string())),
+        FieldType::Component => {
+            parser.offer(Offer::Component(ComponentKind::is_node));
+            parser.offer(Offer::Word("none", "nobody"));
+            match parser.word() {
+                Some("none") => Ok((Meaning::Nobody, "none".into())),
+                Some(word) if !joins(word) => {
+                    let named = named(parser, word)?;
+                    let text = named.to_string();
+                    Ok((Meaning::Component(named), text))
+                }
+                _ => Err(parser.unexpected().into()),
+            }
+        }
+        FieldType::Number => number(parser),
+        FieldType::Bytes => bytes(parser),
+        FieldType::Text => text(parser),
+        FieldType::Action => word(parser, &Action::ALL.map(Action::name)),
+        FieldType::AccessKind => word(parser, &access_words()),
+        FieldType::MessageKind => word(parser, &message_words()),
+        FieldType::MshrChange => word(parser, &MSHR_CHANGES.map(MshrChange::name)),
+        FieldType::WarpState => word(parser, &WarpState::ALL.map(WarpState::name)),
+        FieldType::Network => word(parser, &Network::ALL.map(Network::name)),
+    }
+}
+
+/// Reads without taking.
+fn here<T>(parser: &mut Parser<'_>, read: impl FnOnce(&mut Parser<'_>) -> Result<T>) -> Result<T> {
+    let place = parser.place();
+    let result = read(parser);
+    parser.back_to(place);
+    result
+}
+
+fn number(parser: &mut Parser<'_>) -> Result<(Meaning, String)> {
+    let interval = here(parser, |parser| parser.interval("a number"))?;
+    Ok((Meaning::Number(interval), interval.show(false)))
+}
+
+fn bytes(parser: &mut Parser<'_>) -> Result<(Meaning, String)> {
+    parser.offer(Offer::Text("bytes such as \"07 00\""));
+    let Some(token) = parser.token().filter(|token| token.kind == TokenKind::Quoted) else {
+        return number(parser);
+    };
+    match parse_bytes(token.text) {
+        Some(bytes) => Ok((Meaning::Bytes(bytes.to_vec()), format!("\"{}\"", show_bytes(&bytes)))),
+        None => Err(not_bytes(parser).into()),
+    }
+}
+
+/// What stands here in quotes is no bytes.
+pub(super) fn not_bytes(parser: &Parser<'_>) -> Diagnostic {
+    let written = parser.token().map_or("", |token| token.text);
+    let error = parser.fail(format!("\"{written}\" are not bytes"));
+    error.expected("pairs of hexadecimal digits such as \"07 00\"")
+}
+
+fn text(parser: &mut Parser<'_>) -> Result<(Meaning, String)> {
+    parser.offer(Offer::Text("text, in quotes if it has blanks; * stands for any letters"));
+    let token = parser.token().filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Quoted));
+    let Some(token) = token else { return Err(parser.unexpected().into()) };
+    let quote = if token.text.contains('"') { '\'' } else { '"' };
+    Ok((Meaning::Glob(token.text.into()), format!("{quote}{}{quote}", token.text)))
+}
+
+fn word(parser: &mut Parser<'_>, words: &[&'static str]) -> Result<(Meaning, String)> {
+    for &word in words {
+        parser.offer(Offer::Value(word));
+    }
+    let Some(written) = parser.word() else { return Err(parser.unexpected().into()) };
+    match words.iter().find(|word| **word == written) {
+        Some(word) => Ok((Meaning::Word(word), (*word).to_string())),
+        None => Err(parser.unexpected().into()),
+    }
+}
+
+fn access_words() -> Vec<&'static str> {
+    let atomics = [AtomicOp::Add, AtomicOp::Exchange, AtomicOp::Max, AtomicOp::CompareZeroSwap];
+    let mut words: Vec<_> =
+        [AccessKind::Load, AccessKind::Store, AccessKind::NStore].map(AccessKind::name).into();
+    words.push("atomic");
+    words.extend(atomics.map(|op| AccessKind::Atomic(op).name()));
+    words
+}
+
+fn message_words() -> Vec<&'static str> {
+    let mut words = Vec::new();
+    for word in MessageKind::ALL.iter().flat_map(|kind| kind.words()) {
+        if !words.contains(word) {
+            words.push(*word);
+        }
+    }
+    words
+}

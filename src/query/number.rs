@@ -1,0 +1,177 @@
+//! Numbers, ranges, bytes and comparisons, as queries and scenarios write them.
+
+use std::fmt;
+
+use crate::model::access::Bytes;
+
+/// A whole number: decimal or `0x` hexadecimal, `_` between digits allowed.
+#[must_use]
+pub fn parse_number(text: &str) -> Option<u64> {
+    let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(hex) => (hex, 16),
+        None => (text, 10),
+    };
+    if !digits.starts_with(|c: char| c.is_digit(radix)) {
+        return None;
+    }
+    u64::from_str_radix(&digits.replace('_', ""), radix).ok()
+}
+
+/// Bytes as pairs of hexadecimal digits: `07 00 00 00` or `07000000`, at most 4,096 of them.
+#[must_use]
+pub fn parse_bytes(text: &str) -> Option<Bytes> {
+    let mut bytes = Bytes::new();
+    for word in text.split_whitespace() {
+        if !word.len().is_multiple_of(2) || !word.bytes().all(|c| c.is_ascii_hexdigit()) {
+            return None;
+        }
+        for at in (0..word.len()).step_by(2) {
+            bytes.push(u8::from_str_radix(word.get(at..at + 2)?, 16).ok()?);
+        }
+    }
+    (bytes.len() <= 4096).then_some(bytes)
+}
+
+/// Bytes as two hexadecimal digits each.
+pub(super) fn show_bytes(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+}
+
+/// The little-endian number that `bytes` are; `None` if it is wider than 64 bits.
+pub(super) fn little_endian(bytes: &[u8]) -> Option<u64> {
+    if bytes.iter().skip(8).any(|&byte| byte != 0) {
+        return None;
+    }
+    Some(bytes.iter().take(8).rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
+}
+
+/// From one number to another, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Interval {
+    pub from: u64,
+    pub to: u64,
+}
+
+impl Interval {
+    /// `A` or `A..B`. The error tells a range that ends before it begins from what is no number.
+    pub fn parse(text: &str) -> Result<Self, IntervalError> {
+        let (from, to) = text.split_once("..").unwrap_or((text, text));
+        match (parse_number(from), parse_number(to)) {
+            (Some(from), Some(to)) if from <= to => Ok(Self { from, to }),
+            (Some(_), Some(_)) => Err(IntervalError::Backwards),
+            _ => Err(IntervalError::NoNumber),
+        }
+    }
+
+    pub fn is_single(self) -> bool {
+        self.from == self.to
+    }
+
+    /// In hexadecimal if `hex`.
+    pub fn show(self, hex: bool) -> String {
+        let one = |n: u64| if hex { format!("{n:#x}") } else { n.to_string() };
+        if self.is_single() { one(self.from) } else { format!("{}..{}", one(self.from), one(self.to)) }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IntervalError {
+    NoNumber,
+    Backwards,
+}
+
+/// How a value is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Is,
+    IsNot,
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+}
+
+impl Comparison {
+    /// The comparison that an operator writes.
+    pub fn of_operator(text: &str) -> Option<Self> {
+        Some(match text {
+            "=" | "==" => Self::Is,
+            "!=" => Self::IsNot,
+            "<" => Self::Less,
+            "<=" => Self::AtMost,
+            ">" => Self::More,
+            ">=" => Self::AtLeast,
+            _ => return None,
+        })
+    }
+
+    /// Whether it needs an order, which states and names do not have.
+    pub fn orders(self) -> bool {
+        !matches!(self, Self::Is | Self::IsNot)
+    }
+
+    /// Whether `value` compares so with an interval of `from` to `to`.
+    pub fn holds<T: PartialOrd + Copy>(self, value: T, from: T, to: T) -> bool {
+        match self {
+            Self::Is => from <= value && value <= to,
+            Self::IsNot => value < from || to < value,
+            Self::Less => value < from,
+            Self::AtMost => value <= from,
+            Self::More => value > from,
+            Self::AtLeast => value >= from,
+        }
+    }
+
+    /// Whether something that is equal or not compares so.
+    pub fn holds_for(self, equal: bool) -> bool {
+        equal == (self == Self::Is)
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Is => "=",
+            Self::IsNot => "!=",
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::More => ">",
+            Self::AtLeast => ">=",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decimal_or_hexadecimal() {
+        assert_eq!(parse_number("0x1_000"), Some(4096));
+        assert_eq!(parse_number("91_204"), Some(91_204));
+        for wrong in ["", "0x", "_1", "-1", "+1", "1e3", "0x1g", "99999999999999999999"] {
+            assert_eq!(parse_number(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_pairs_of_digits() {
+        assert_eq!(parse_bytes("07 00ff").unwrap()[..], [7, 0, 255]);
+        assert_eq!(parse_bytes("7"), None);
+        assert_eq!(parse_bytes("0g"), None);
+        assert_eq!(parse_bytes("é0"), None);
+        assert_eq!(little_endian(&[7, 1]), Some(263));
+        assert_eq!(little_endian(&[0; 9]), Some(0));
+        assert_eq!(little_endian(&[1; 9]), None);
+    }
+
+    #[test]
+    fn a_range_includes_both_ends() {
+        let range = Interval::parse("0x40..0x7f").unwrap();
+        assert!(Comparison::Is.holds(0x40, range.from, range.to));
+        assert!(Comparison::Is.holds(0x7f, range.from, range.to));
+        assert!(Comparison::IsNot.holds(0x80, range.from, range.to));
+        assert_eq!(Interval::parse("4..3"), Err(IntervalError::Backwards));
+        assert_eq!(Interval::parse("4..x"), Err(IntervalError::NoNumber));
+    }
+}

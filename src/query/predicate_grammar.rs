@@ -1,0 +1,396 @@
+//! Reads the quantities and comparisons of a predicate.
+
+use crate::diagnostic::{Diagnostic, Result};
+use crate::model::address::Address;
+use crate::model::component::ComponentKind;
+
+use super::filter_grammar::{comparison, joins, not_bytes, ordered_single};
+use super::number::{Comparison, Interval, parse_bytes, parse_number};
+use super::operand::{Named, component, named, state};
+use super::parser::{Offer, Parser};
+use super::predicate::Test;
+use super::quantity::{Nodes, OfBlock, Quantity, What};
+use super::reading::Wanted;
+use super::text::TokenKind;
+use super::tree::Grammar;
+
+/// The grammar of predicates.
+pub(super) struct Comparisons;
+
+/// The first words of quantities and how they go on.
+const QUANTITIES: [(&str, &str); 9] = [
+    ("state", "state of NODE block ADDRESS is M"),
+    ("value", "value at ADDRESS in NODE (or memory) is 7"),
+    ("owner", "owner of NODE block ADDRESS is gpu0 (or none)"),
+    ("sharers", "sharers of NODE block ADDRESS are gpu0 gpu1 (or none)"),
+    ("dirty", "dirty of NODE block ADDRESS is 0..3 (or none, all)"),
+    ("occupancy", "occupancy of NODE.mshr >= 8"),
+    ("statistic", "statistic KEY >= 5"),
+    ("result", "result of TASK is 7"),
+    ("cycle", "cycle >= 100"),
+];
+
+impl Grammar for Comparisons {
+    type Test = Test;
+    type Scope = ();
+    const SIDE_BY_SIDE: bool = false;
+
+    fn test(parser: &mut Parser<'_>, _scope: ()) -> Result<Test> {
+        let mut quantity = quantity(parser)?;
+        let ordered = !matches!(quantity.0, What::Block { .. });
+        let (how, wanted) = match &mut quantity.0 {
+            What::Block { what, .. } => of_block(parser, *what)?,
+            What::Value { width, .. } => {
+                let explicit = (*width != 0).then_some(*width);
+                let (how, wanted, natural) = bytes(parser, explicit)?;
+                *width = explicit.unwrap_or(natural);
+                (how, wanted)
+            }
+            What::Result(_) => {
+                let (how, wanted, _) = bytes(parser, Some(u32::MAX))?;
+                (how, wanted)
+            }
+            What::Statistic(_) => real(parser)?,
+            What::Occupancy(_) | What::Cycle | What::Event => {
+                let how = verb(parser, ordered)?;
+                let interval = parser.interval("a number")?;
+                ordered_single(parser, how, interval)?;
+                (how, Wanted::Number(interval))
+            }
+        };
+        Ok(Test { quantity, how, wanted })
+    }
+
+    fn scope_after(_test: &Test, _scope: ()) {}
+
+    fn offer(parser: &mut Parser<'_>, _scope: ()) {
+        for (word, about) in QUANTITIES {
+            parser.offer(Offer::Field(word, about));
+        }
+        parser.offer(Offer::Field("event", "event >= 100"));
+    }
+}
+
+/// Reads a quantity. The width of a value that is not stated is 0 here; the literal decides.
+pub(super) fn quantity(parser: &mut Parser<'_>) -> Result<Quantity> {
+    Comparisons::offer(parser, ());
+    let Some(word) = parser.word() else { return Err(parser.unexpected().into()) };
+    let of_block = [OfBlock::State, OfBlock::Owner, OfBlock::Sharers, OfBlock::Dirty];
+    if let Some(what) = of_block.into_iter().find(|what| what.name() == word) {
+        parser.advance();
+        return block_quantity(parser, what);
+    }
+    let what = match word {
+        "value" => {
+            parser.advance();
+            value_quantity(parser)?
+        }
+        "occupancy" => {
+            parser.advance();
+            parser.need("of", "a node")?;
+            occupancy(parser)?
+        }
+        "statistic" => {
+            parser.advance();
+            parser.offer(Offer::Statistic);
+            What::Statistic(known_name(parser, "statistic", Names::Statistics)?)
+        }
+        "result" => {
+            parser.advance();
+            parser.need("of", "a task or labelled access")?;
+            parser.offer(Offer::Task);
+            What::Result(known_name(parser, "task or access", Names::Ids)?)
+        }
+        "cycle" | "event" => {
+            parser.advance();
+            if word == "cycle" { What::Cycle } else { What::Event }
+        }
+        _ => {
+            let mut error = parser.unexpected();
+            error.message = format!("\"{word}\" is nothing that a machine has");
+            return Err(error.into());
+        }
+    };
+    Ok(Quantity(what))
+}
+
+fn block_quantity(parser: &mut Parser<'_>, what: OfBlock) -> Result<Quantity> {
+    parser.need("of", "a node")?;
+    let nodes = nodes(parser, what.fits(), what.name())?;
+    parser.need("block", "its block that holds an address")?;
+    parser.offer(Offer::Block);
+    let block = address(parser)?;
+    Ok(Quantity(What::Block { what, nodes, block }))
+}
+
+fn value_quantity(parser: &mut Parser<'_>) -> Result<What> {
+    parser.need("at", "an address")?;
+    parser.offer(Offer::Block);
+    let (at, width) = address_and_width(parser)?;
+    parser.need("in", "where the bytes are")?;
+    if parser.eat("memory", "host memory") {
+        return Ok(What::Value { at, width, nodes: None });
+    }
+    let nodes = nodes(parser, ComponentKind::is_node, "value")?;
+    Ok(What::Value { at, width, nodes: Some(nodes) })
+}
+
+fn occupancy(parser: &mut Parser<'_>) -> Result<What> {
+    parser.offer(Offer::Component(ComponentKind::is_node));
+    let Some(word) = parser.word() else { return Err(parser.unexpected().into()) };
+    let Some(path) = word.strip_suffix(".mshr") else {
+        let error = parser.fail(format!("\"{word}\" has no occupancy"));
+        return Err(Box::new(error.expected(format!("a node's MSHRs such as {word}.mshr"))));
+    };
+    let named = named(parser, path)?;
+    let nodes = fitting(parser, named, ComponentKind::is_node, "MSHRs")?;
+    parser.advance();
+    Ok(What::Occupancy(nodes))
+}
+
+/// Takes a pattern of which at least one component has what is asked for.
+fn nodes(parser: &mut Parser<'_>, fits: fn(ComponentKind) -> bool, what: &str) -> Result<Nodes> {
+    let place = parser.place();
+    let named = component(parser, fits)?;
+    let after = parser.place();
+    parser.back_to(place);
+    let nodes = fitting(parser, named, fits, what)?;
+    parser.back_to(after);
+    Ok(nodes)
+}
+
+fn fitting(parser: &Parser<'_>, named: Named, fits: fn(ComponentKind) -> bool, what: &str) -> Result<Nodes> {
+    let nodes = Nodes::new(named, fits);
+    if let Some(components) = &parser.context.components
+        && nodes.of(components).next().is_none()
+    {
+        let kinds: Vec<_> = nodes.kinds.iter().map(|kind| kind.name()).collect();
+        let error = parser.fail(format!("{} has no {what}", nodes.named));
+        return Err(Box::new(error.expected(format!("a component of kind {}", kinds.join(", ")))));
+    }
+    Ok(nodes)
+}
+
+fn address(parser: &mut Parser<'_>) -> Result<Address> {
+    let Some(word) = parser.word() else { return Err(parser.unexpected().into()) };
+    let Some(address) = parse_number(word) else { return Err(not_address(parser, word).into()) };
+    parser.advance();
+    Ok(Address(address))
+}
+
+fn not_address(parser: &Parser<'_>, word: &str) -> Diagnostic {
+    parser.fail(format!("\"{word}\" is not an address")).expected("an address such as 0x1000")
+}
+
+/// Takes `ADDRESS` or `ADDRESS+WIDTH`; a width that is not stated is 0.
+fn address_and_width(parser: &mut Parser<'_>) -> Result<(Address, u32)> {
+    let Some(word) = parser.word() else { return Err(parser.unexpected().into()) };
+    let (start, width) = word.split_once('+').map_or((word, None), |(start, width)| (start, Some(width)));
+    let Some(address) = parse_number(start) else { return Err(not_address(parser, word).into()) };
+    let width = match width.map(parse_number) {
+        None => 0,
+        Some(Some(width @ 1..=4096)) => width as u32,
+        Some(_) => {
+            let error = parser.fail(format!("\"{word}\" has no good width"));
+            return Err(Box::new(error.expected("ADDRESS+BYTES with 1 to 4096 bytes")));
+        }
+    };
+    parser.advance();
+    Ok((Address(address), width))
+}
+
+#[derive(Clone, Copy)]
+enum Names {
+    Statistics,
+    Ids,
+}
+
+/// Takes a name that the machine knows, if it is known which it has.
+fn known_name(parser: &mut Parser<'_>, what: &str, names: Names) -> Result<String> {
+    let Some(token) =
+        parser.token().filter(|token| matches!(token.kind, TokenKind::Word | TokenKind::Quoted))
+    else {
+        return Err(parser.unexpected().into());
+    };
+    let name = token.text.to_string();
+    let known = match names {
+        Names::Statistics => &parser.context.statistics,
+        Names::Ids => &parser.context.ids,
+    };
+    if !known.is_empty() && !known.contains(&name) {
+        let error = parser.fail(format!("there is no {what} {name}"));
+        return Err(Box::new(error.nearest(&name, known.iter().map(String::as_str))));
+    }
+    parser.advance();
+    Ok(name)
+}
+
+/// Takes a comparison, which must be there.
+fn verb(parser: &mut Parser<'_>, ordered: bool) -> Result<Comparison> {
+    parser.offer(Offer::Word("is", "equals"));
+    if ordered {
+        for (word, about) in [("=", "equals"), ("<", "less"), (">=", "at least")] {
+            parser.offer(Offer::Word(word, about));
+        }
+    }
+    let here = parser.token().is_some_and(|token| token.kind == TokenKind::Operator || token.text == "is");
+    if !here {
+        return Err(parser.unexpected().into());
+    }
+    comparison(parser, ordered)
+}
+
+fn of_block(parser: &mut Parser<'_>, what: OfBlock) -> Result<(Comparison, Wanted)> {
+    if what == OfBlock::Sharers {
+        return sharers(parser);
+    }
+    let how = verb(parser, false)?;
+    let wanted = match what {
+        OfBlock::State => states(parser)?,
+        OfBlock::Owner => {
+            if parser.eat("none", "nobody") {
+                Wanted::Holders(Vec::new())
+            } else {
+                Wanted::Holders(vec![component(parser, |_| true)?])
+            }
+        }
+        OfBlock::Dirty | OfBlock::Sharers => offsets(parser)?,
+    };
+    Ok((how, wanted))
+}
+
+/// `M` or `one of S E`.
+fn states(parser: &mut Parser<'_>) -> Result<Wanted> {
+    let several = parser.eat("one", "any of several states");
+    if several {
+        parser.need("of", "the states")?;
+    }
+    let mut list = vec![state(parser)?];
+    while several && parser.word().is_some_and(|word| !joins(word)) {
+        list.push(state(parser)?);
+    }
+    Ok(Wanted::States(list))
+}
+
+/// `are gpu0 gpu1`, `are not ...`, `are none`, or `include gpu0`.
+fn sharers(parser: &mut Parser<'_>) -> Result<(Comparison, Wanted)> {
+    if parser.eat("include", "at least these") {
+        return Ok((Comparison::Is, Wanted::Include(holders(parser)?)));
+    }
+    let how = if parser.eat("are", "exactly these") {
+        if parser.eat("not", "differs") { Comparison::IsNot } else { Comparison::Is }
+    } else {
+        verb(parser, false)?
+    };
+    if parser.eat("none", "nobody") {
+        return Ok((how, Wanted::Holders(Vec::new())));
+    }
+    Ok((how, Wanted::Holders(holders(parser)?)))
+}
+
+fn holders(parser: &mut Parser<'_>) -> Result<Vec<Named>> {
+    let mut list = vec![component(parser, |_| true)?];
+    while parser.word().is_some_and(|word| !joins(word)) {
+        list.push(component(parser, |_| true)?);
+    }
+    Ok(list)
+}
+
+/// Byte offsets in the block: `none`, `all`, or numbers and ranges.
+fn offsets(parser: &mut Parser<'_>) -> Result<Wanted> {
+    if parser.eat("none", "no byte") {
+        return Ok(Wanted::Offsets(Vec::new()));
+    }
+    if parser.eat("all", "every byte") {
+        return Ok(Wanted::AllOffsets);
+    }
+    let mut runs = vec![parser.interval("byte offsets in the block")?];
+    while parser.word().is_some_and(|word| !joins(word)) {
+        runs.push(parser.interval("byte offsets in the block")?);
+    }
+    Ok(Wanted::Offsets(merged(runs)))
+}
+
+/// Sorted, and joined where they touch.
+fn merged(mut runs: Vec<Interval>) -> Vec<(u32, u32)> {
+    runs.sort_by_key(|run| run.from);
+    let mut joined: Vec<(u32, u32)> = Vec::new();
+    for run in runs {
+        let clip = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        let (from, to) = (clip(run.from), clip(run.to));
+        match joined.last_mut() {
+            Some(last) if last.1.saturating_add(1) >= from => last.1 = last.1.max(to),
+            _ => joined.push((from, to)),
+        }
+    }
+    joined
+}
+
+/// What bytes are compared with, and the width that the literal itself has: its bytes in quotes, the digits of a
+/// hexadecimal number, or else the smallest of 1, 2, 4 and 8 bytes that holds the number.
+fn bytes(parser: &mut Parser<'_>, width: Option<u32>) -> Result<(Comparison, Wanted, u32)> {
+    let how = verb(parser, true)?;
+    parser.offer(Offer::Text("bytes such as \"07 00\""));
+    if let Some(token) = parser.token().filter(|token| token.kind == TokenKind::Quoted) {
+        let Some(bytes) = parse_bytes(token.text).filter(|bytes| !bytes.is_empty()) else {
+            return Err(not_bytes(parser).into());
+        };
+        let len = bytes.len() as u32;
+        if width.is_some_and(|width| width != len && width != u32::MAX) {
+            let error = parser.fail(format!("{len} bytes are compared with {} bytes", width.unwrap_or(0)));
+            return Err(Box::new(error.expected("as many bytes as the value has")));
+        }
+        if how.orders() {
+            let error = parser.fail(format!("bytes in quotes cannot be compared with {how}"));
+            return Err(Box::new(error.expected("a number, which is read little-endian")));
+        }
+        parser.advance();
+        return Ok((how, Wanted::Bytes(bytes.to_vec()), len));
+    }
+    let digits = parser.word().map_or(0, hexadecimal_width);
+    let interval = parser.interval("a number")?;
+    ordered_single(parser, how, interval)?;
+    let natural = natural_width(interval.to).max(digits);
+    if width.is_some_and(|width| width < 8 && interval.to >> (8 * width) != 0) {
+        let error = parser.fail_before(format!("{} does not fit", interval.show(false)));
+        return Err(Box::new(error.expected(format!("a number of {} bytes", width.unwrap_or(0)))));
+    }
+    Ok((how, Wanted::Number(interval), natural))
+}
+
+/// The bytes that the digits of a hexadecimal literal fill: 1, 2, 4 or 8.
+fn hexadecimal_width(word: &str) -> u32 {
+    let last = word.rsplit("..").next().unwrap_or(word);
+    let digits = last.strip_prefix("0x").map_or(0, |digits| digits.replace('_', "").len());
+    match digits {
+        0 => 0,
+        1..=2 => 1,
+        3..=4 => 2,
+        5..=8 => 4,
+        _ => 8,
+    }
+}
+
+fn natural_width(number: u64) -> u32 {
+    match number {
+        0..=0xff => 1,
+        0x100..=0xffff => 2,
+        0x1_0000..=0xffff_ffff => 4,
+        _ => 8,
+    }
+}
+
+/// A statistic's comparison; its number may have a fraction.
+fn real(parser: &mut Parser<'_>) -> Result<(Comparison, Wanted)> {
+    let how = verb(parser, true)?;
+    parser.offer(Offer::Number("a number"));
+    let fraction = parser.word().filter(|word| !word.contains("..") && word.contains('.'));
+    let digits = |word: &&str| word.bytes().all(|c| c.is_ascii_digit() || c == b'.');
+    if let Some(number) = fraction.filter(digits).and_then(|word| word.parse::<f64>().ok()) {
+        parser.advance();
+        return Ok((how, Wanted::Real(number, number)));
+    }
+    let interval = parser.interval("a number")?;
+    ordered_single(parser, how, interval)?;
+    Ok((how, Wanted::Real(interval.from as f64, interval.to as f64)))
+}

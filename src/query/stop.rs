@@ -1,0 +1,60 @@
+//! What breakpoints are made of: `QUERY`, `QUERY if PREDICATE`, or `if PREDICATE`.
+
+use std::fmt;
+
+use crate::diagnostic::Result;
+use crate::model::record::Record;
+
+use super::context::{Context, Subject};
+use super::filter::Filter;
+use super::parser::Parser;
+use super::predicate::Predicate;
+use super::text::Text;
+
+/// Where to stop: at a record, if a predicate holds after its event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// Without it, every event counts.
+    pub on: Option<Filter>,
+    pub when: Option<Predicate>,
+}
+
+impl Stop {
+    /// Compiles `QUERY [if PREDICATE]`.
+    ///
+    /// # Errors
+    /// As those of [`Filter::compile`] and [`Predicate::compile`].
+    pub fn compile(text: &Text, context: &Context) -> Result<Self> {
+        let mut parser = Parser::new(text, context);
+        if parser.eat("if", "a condition on the state") {
+            let when = Some(Predicate::parse(&mut parser)?);
+            parser.finish()?;
+            return Ok(Self { on: None, when });
+        }
+        let on = Some(Filter::parse(&mut parser)?);
+        let conditional = parser.eat("if", "a condition on the state");
+        let when = conditional.then(|| Predicate::parse(&mut parser)).transpose()?;
+        parser.finish()?;
+        Ok(Self { on, when })
+    }
+
+    /// The first record of an event at which it stops (without a filter: the first record, if there is any).
+    #[must_use]
+    pub fn hit<'a>(&self, subject: &dyn Subject, records: &'a [Record]) -> Option<&'a Record> {
+        let components = subject.components();
+        let meant = |record: &&Record| self.on.as_ref().is_none_or(|on| on.matches(record, components));
+        let record = records.iter().find(meant)?;
+        self.when.as_ref().is_none_or(|when| when.holds(subject)).then_some(record)
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.on, &self.when) {
+            (Some(on), Some(when)) => write!(f, "{on} if {when}"),
+            (Some(on), None) => on.fmt(f),
+            (None, Some(when)) => write!(f, "if {when}"),
+            (None, None) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Cells of a protocol's table as lessons name them: `cache N read`, `directory read`, `merge N E`.
+
+use std::fmt;
+
+use crate::diagnostic::Result;
+use crate::model::message::MessageKind;
+use crate::model::state::{Action, State};
+use crate::protocol::table::{Cell, Next, Step, Table};
+use crate::query::Text;
+
+/// The name of a part of a protocol's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellName {
+    /// What a cache in a state does with an action.
+    Cache(State, Action),
+    /// What a directory does for a request.
+    Directory(MessageKind),
+    /// What becomes of a parent in the second state when dirty bytes of a child in the first arrive.
+    Merge(State, State),
+}
+
+const REQUESTS: [MessageKind; 3] = [MessageKind::Read, MessageKind::ReadNc, MessageKind::Write];
+
+impl CellName {
+    /// Reads a name and checks that the table has it.
+    ///
+    /// # Errors
+    /// If it is not of one of the three forms, or the table leaves the cell empty.
+    pub fn read(text: &Text, table: &Table) -> Result<Self> {
+        let words: Vec<&str> = text.as_str().split_whitespace().collect();
+        let states = || table.rows.iter().map(|row| row.state.to_string()).collect::<Vec<_>>();
+        let wrong = |message: String, expected: String| Box::new(text.complaint(message).expected(expected));
+        let slip = |word: &str, message: String, known: &[&'static str]| {
+            let error = text.complaint(message).expected(known.join(", "));
+            Box::new(error.nearest(word, known.iter().copied()))
+        };
+        let state = |word: &str| {
+            State::parse(word).filter(|state| table.row(*state).is_some()).ok_or_else(|| {
+                let expected = format!("a state of {}: {}", table.name, states().join(" "));
+                wrong(format!("{word} is not a state"), expected)
+            })
+        };
+        let name = match words[..] {
+            ["cache", row, column] => {
+                let names = Action::ALL.map(Action::name);
+                let found = Action::ALL.into_iter().find(|action| action.name() == column);
+                let action =
+                    found.ok_or_else(|| slip(column, format!("the table has no column {column}"), &names))?;
+                Self::Cache(state(row)?, action)
+            }
+            ["directory", request] => {
+                let names = REQUESTS.map(MessageKind::name);
+                let found = REQUESTS.into_iter().find(|kind| kind.name() == request);
+                let error = || slip(request, format!("a directory gets no {request}"), &names);
+                Self::Directory(found.ok_or_else(error)?)
+            }
+            ["merge", child, own] => Self::Merge(state(child)?, state(own)?),
+            _ => {
+                let expected = "\"cache STATE ACTION\", \"directory REQUEST\" or \"merge STATE STATE\"";
+                return Err(wrong("this names no cell of the table".into(), expected.into()));
+            }
+        };
+        if name.answer(table).is_none() {
+            let expected = format!("a cell that {} fills in", table.name);
+            return Err(wrong(format!("\"{name}\" cannot happen"), expected));
+        }
+        Ok(name)
+    }
+
+    /// What the table says there, in words; `None` if nothing.
+    #[must_use]
+    pub fn answer(&self, table: &Table) -> Option<String> {
+        match *self {
+            Self::Cache(state, action) => {
+                let cell = table.cell(state, action, true).or_else(|| table.cell(state, action, false))?;
+                Some(words(cell, state))
+            }
+            Self::Directory(request) => {
+                let rule = table.directory(request).last()?;
+                Some(format!("grants {}", rule.grant))
+            }
+            Self::Merge(child, own) => table
+                .merge
+                .iter()
+                .any(|(from, before, _)| *from == child && *before == own)
+                .then(|| format!("becomes {}", table.merged(child, own))),
+        }
+    }
+}
+
+/// A cell of a cache's row as a sentence.
+fn words(cell: Cell, state: State) -> String {
+    let step = match cell.step {
+        Step::Hit => "performs it here".to_string(),
+        Step::Ask(request) => format!("asks its parent ({})", request.name()),
+        Step::Fetch => "fetches the bytes".into(),
+        Step::Forward => "has its parent perform it".into(),
+        Step::Flush => "sends its dirty bytes down first".into(),
+        Step::Data => "gives its data".into(),
+        Step::Ack => "answers without data".into(),
+        Step::Writeback => "writes its dirty bytes back".into(),
+        Step::Notify => "tells its parent".into(),
+        Step::Silent => "tells nobody".into(),
+    };
+    let next = match cell.next {
+        Next::Same => format!("stays {state}"),
+        Next::To(next) if next == state => format!("stays {state}"),
+        Next::To(next) => format!("becomes {next}"),
+        Next::Granted => "takes the state granted".into(),
+    };
+    format!("{step}, {next}")
+}
+
+impl fmt::Display for CellName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cache(state, action) => write!(f, "cache {state} {}", action.name()),
+            Self::Directory(request) => write!(f, "directory {}", request.name()),
+            Self::Merge(child, own) => write!(f, "merge {child} {own}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::sample::table;
+
+    fn read(text: &str) -> Result<CellName> {
+        CellName::read(&Text::new("because", text), &table())
+    }
+
+    #[test]
+    fn a_cell_answers() {
+        let answer = |text: &str| read(text).unwrap().answer(&table()).unwrap();
+        assert_eq!(answer("cache N read"), "answers without data, stays N");
+        assert_eq!(answer("directory read"), "grants S");
+        assert_eq!(answer("merge N E"), "becomes M");
+    }
+
+    #[test]
+    fn a_cell_that_is_not_there_is_refused() {
+        for (text, message) in [
+            ("cache N write", "\"cache N write\" cannot happen"),
+            ("cache Q read", "Q is not a state"),
+            ("cache N raed", "the table has no column raed"),
+            ("directory raed", "a directory gets no raed"),
+            ("directory write", "\"directory write\" cannot happen"),
+            ("N read", "this names no cell of the table"),
+        ] {
+            assert_eq!(read(text).unwrap_err().message, message, "{text}");
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Holds a run against its expectations, event by event.
+
+use std::sync::Arc;
+
+use crate::model::component::Components;
+use crate::model::record::{Record, What};
+use crate::model::time::EventNumber;
+use crate::query::Subject;
+
+use super::expectation::{Condition, Expectation, When};
+use super::file::Ending;
+
+/// Something that did not go as expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub message: String,
+    pub cycle: u64,
+    pub event: EventNumber,
+    /// The line of the scenario file, if an expectation failed.
+    pub line: Option<usize>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    Finished,
+    /// Nothing can move; the tasks that have not ended.
+    Stuck(Vec<String>),
+    /// A check of the protocol failed.
+    Violation,
+    /// The limit of cycles was reached.
+    Limit(u64),
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+/// Failures that are kept, at most.
+const MOST_FAILURES: usize = 100;
+
+/// How far an expectation has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Progress {
+    /// Records that matched.
+    count: u64,
+    /// It has been looked at for the last time.
+    settled: bool,
+}
+
+/// The expectations of a scenario and how they fare. A clone remembers a moment to come back to.
+#[derive(Clone, Debug)]
+pub struct Checker {
+    expectations: Arc<[Expectation]>,
+    ends: Ending,
+    progress: Vec<Progress>,
+    failures: Vec<Failure>,
+    violated: bool,
+}
+
+impl Checker {
+    #[must_use]
+    pub fn new(expectations: Vec<Expectation>, ends: Ending) -> Self {
+        let progress = vec![Progress::default(); expectations.len()];
+        Self { expectations: expectations.into(), ends, progress, failures: Vec::new(), violated: false }
+    }
+
+    /// The expectations, in the order of the file.
+    #[must_use]
+    pub fn expectations(&self) -> &[Expectation] {
+        &self.expectations
+    }
+
+    /// What has failed so far.
+    #[must_use]
+    pub fn failures(&self) -> &[Failure] {
+        &self.failures
+    }
+
+    /// Whether a check of the protocol has failed.
+    #[must_use]
+    pub fn violated(&self) -> bool {
+        self.violated
+    }
+
+    /// Whether it has to see the records of every event.
+    #[must_use]
+    pub fn needs_records(&self) -> bool {
+        let by_record = |when: &When| matches!(when, When::On(..) | When::Never(_) | When::Count(..));
+        self.expectations.iter().any(|expectation| by_record(&expectation.when))
+    }
+
+    /// Looks at the machine after an event that made `records`.
+    pub fn observe(&mut self, subject: &dyn Subject, records: &[Record]) {
+        self.violations(records);
+        let expectations = self.expectations.clone();
+        for (index, expectation) in expectations.iter().enumerate() {
+            let Some(mut progress) = self.progress.get(index).copied() else { continue };
+            if !progress.settled {
+                self.look(expectation, &mut progress, subject, records);
+                if let Some(place) = self.progress.get_mut(index) {
+                    *place = progress;
+                }
+            }
+        }
+    }
+
+    /// Looks at the machine when the run is over, and tells whether all held.
+    pub fn finish(&mut self, subject: &dyn Subject, ended: &Ended) -> bool {
+        self.ending(subject, ended);
+        let expectations = self.expectations.clone();
+        for (expectation, progress) in expectations.iter().zip(self.progress.clone()) {
+            if !progress.settled {
+                self.last_look(expectation, progress, subject);
+            }
+        }
+        self.progress.iter_mut().for_each(|progress| progress.settled = true);
+        self.failures.is_empty()
+    }
+
+    fn violations(&mut self, records: &[Record]) {
+        for record in records {
+            if let What::Violation { rule, text } = &record.what {
+                self.violated = true;
+                if self.ends != Ending::Violation {
+                    self.fail(record_place(record), None, format!("{rule}: {text}"));
+                }
+            }
+        }
+    }
+
+    fn look(
+        &mut self,
+        expectation: &Expectation,
+        progress: &mut Progress,
+        subject: &dyn Subject,
+        records: &[Record],
+    ) {
+        let components = subject.components();
+        match &expectation.when {
+            When::After(id) => {
+                progress.settled = subject.task_view(id).is_some_and(|task| task.ended.is_some());
+                if progress.settled {
+                    self.check(expectation, subject);
+                }
+            }
+            When::At(cycle) => {
+                progress.settled = place(subject).0 >= *cycle;
+                if progress.settled {
+                    self.check(expectation, subject);
+                }
+            }
+            When::On(query, nth) => {
+                let matches = |record: &&Record| query.filter.matches(record, components);
+                progress.count += records.iter().filter(matches).count() as u64;
+                progress.settled = progress.count >= *nth;
+                if progress.settled {
+                    self.check(expectation, subject);
+                }
+            }
+            When::Always => progress.settled = !self.check(expectation, subject),
+            When::Never(query) => {
+                if let Some(record) = records.iter().find(|r| query.filter.matches(r, components)) {
+                    progress.settled = true;
+                    let message = format!("never {}, but {}", query.text, told(record, components));
+                    self.fail_expectation(expectation, record_place(record), message);
+                }
+            }
+            When::Count(query, _, most) => {
+                for record in records.iter().filter(|record| query.filter.matches(record, components)) {
+                    progress.count += 1;
+                    if progress.count > *most {
+                        progress.settled = true;
+                        let message = format!("more than {most} of {}", query.text);
+                        self.fail_expectation(expectation, record_place(record), message);
+                        break;
+                    }
+                }
+            }
+            When::End => {}
+        }
+    }
+
+    fn last_look(&mut self, expectation: &Expectation, progress: Progress, subject: &dyn Subject) {
+        let here = place(subject);
+        match &expectation.when {
+            When::End | When::At(_) => {
+                self.check(expectation, subject);
+            }
+            When::After(id) => {
+                self.fail_expectation(expectation, here, format!("{id} has not ended"));
+            }
+            When::On(query, nth) => {
+                let message = format!("{} of {nth} of {}", progress.count, query.text);
+                self.fail_expectation(expectation, here, message);
+            }
+            When::Count(query, least, most) if progress.count < *least => {
+                let wanted = if least == most { least.to_string() } else { format!("at least {least}") };
+                let message = format!("{} of {}, expected {wanted}", progress.count, query.text);
+                self.fail_expectation(expectation, here, message);
+            }
+            When::Count(..) | When::Always | When::Never(_) => {}
+        }
+    }
+
+    /// Whether the run ended as the scenario says.
+    fn ending(&mut self, subject: &dyn Subject, ended: &Ended) {
+        let message = match (ended, self.ends) {
+            (Ended::Finished, Ending::Finished)
+            | (Ended::Stuck(_), Ending::Deadlock)
+            | (Ended::Violation, _)
+            | (Ended::Limit(_), Ending::Limit) => return,
+            (Ended::Finished, Ending::Deadlock) => {
+                "the run finished, but a deadlock was expected".to_string()
+            }
+            (Ended::Finished | Ended::Stuck(_) | Ended::Limit(_), Ending::Violation) => {
+                "no check failed, but one was expected to".into()
+            }
+            (Ended::Finished | Ended::Stuck(_), Ending::Limit) => {
+                "the run ended before max-cycles, but was expected not to".into()
+            }
+            (Ended::Stuck(tasks), Ending::Finished) => {
+                format!("deadlock: nothing can move, and {} not ended", have(tasks))
+            }
+            (Ended::Limit(cycles), Ending::Finished | Ending::Deadlock) => {
+                format!("the run has not ended after {cycles} cycles")
+            }
+            (Ended::Interrupted, _) => "the run was interrupted".into(),
+        };
+        self.fail(place(subject), None, message);
+    }
+
+    /// Checks what must hold now; tells whether it does.
+    fn check(&mut self, expectation: &Expectation, subject: &dyn Subject) -> bool {
+        let mut all = true;
+        for condition in &expectation.that {
+            if let Some(complaint) = condition.predicate.complaint(subject) {
+                all = false;
+                self.fail(
+                    place(subject),
+                    Some(condition.line),
+                    with_reason(expectation, condition, &complaint),
+                );
+            }
+        }
+        all
+    }
+
+    fn fail_expectation(&mut self, expectation: &Expectation, at: (u64, EventNumber), message: String) {
+        let message = match &expectation.about {
+            Some(about) => format!("{message} ({about})"),
+            None => message,
+        };
+        self.fail(at, Some(expectation.line), message);
+    }
+
+    fn fail(&mut self, (cycle, event): (u64, EventNumber), line: Option<usize>, message: String) {
+        if self.failures.len() < MOST_FAILURES {
+            self.failures.push(Failure { message, cycle, event, line });
+        }
+    }
+}
+
+fn place(subject: &dyn Subject) -> (u64, EventNumber) {
+    (subject.time_base().cycle(subject.tick()), subject.event())
+}
+
+fn record_place(record: &Record) -> (u64, EventNumber) {
+    (record.cycle, record.id.event)
+}
+
+/// When and what was expected, and what is.
+fn with_reason(expectation: &Expectation, condition: &Condition, complaint: &str) -> String {
+    let when = match &expectation.when {
+        When::After(id) => format!("after {id}"),
+        When::At(cycle) => format!("at cycle {cycle}"),
+        When::On(query, nth) if *nth > 1 => format!("on number {nth} of {}", query.text),
+        When::On(query, _) => format!("on {}", query.text),
+        When::Always => "always".into(),
+        When::Never(_) | When::Count(..) | When::End => "in the end".into(),
+    };
+    let about = expectation.about.as_ref().map_or(String::new(), |about| format!(" ({about})"));
+    format!("{when}: {}, but {complaint}{about}", condition.text)
+}
+
+/// A record in a few words.
+fn told(record: &Record, components: &Components) -> String {
+    format!("record {}.{} is one, at {}", record.id.event, record.id.ordinal, components.path(record.at))
+}
+
+fn have(tasks: &[String]) -> String {
+    match tasks {
+        [one] => format!("{one} has"),
+        [] => "the work has".into(),
+        several if several.len() > 8 => format!("{} tasks have", several.len()),
+        several => format!("{} have", several.join(", ")),
+    }
+}

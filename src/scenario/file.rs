@@ -1,0 +1,349 @@
+//! The scenario file as it is written: every key and its meaning.
+//!
+//! The documentation of each field is also its description in the JSON schema.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::config::MachineChoice;
+use crate::config::document::At;
+
+use super::values::{Given, Texts};
+
+/// A scenario: a machine, what it does, and what shall be seen.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
+#[schemars(title = "umscope scenario file")]
+pub struct ScenarioFile {
+    /// What it shows, in one line.
+    pub title: Option<String>,
+    /// Where it comes from, such as a paper and its figure.
+    pub source: Option<String>,
+    /// What it is about, in a few sentences.
+    pub about: Option<String>,
+    /// A bundled machine's name, the path of a machine file, or the machine itself as a table.
+    pub machine: MachineChoice,
+    /// A protocol instead of the machine's own: a bundled name or a path.
+    pub protocol: Option<At<String>>,
+    /// Seed of everything random. Default: 0.
+    pub seed: Option<u64>,
+    /// Whether the rules of the protocol are checked after every event. Default: true.
+    pub checks: Option<bool>,
+    /// How the run must end. Default: finished.
+    pub ends: Option<Ending>,
+    /// Cycles after which the run is stopped. Default: 10 million, or 10 billion with kernels or a trace.
+    pub max_cycles: Option<At<u64>>,
+    /// A trace to run: path of a file or folder.
+    pub trace: Option<At<String>>,
+    /// Single accesses.
+    #[serde(default, rename = "do")]
+    pub accesses: Vec<At<DoFile>>,
+    /// Programs of several instructions.
+    #[serde(default, rename = "program")]
+    pub programs: Vec<At<ProgramFile>>,
+    /// Kernels, dealt over the compute units of all GPUs.
+    #[serde(default, rename = "kernel")]
+    pub kernels: Vec<At<KernelFile>>,
+    /// Flushes of dirty blocks down to the host memory.
+    #[serde(default, rename = "flush")]
+    pub flushes: Vec<At<FlushFile>>,
+    /// Blocks that are somewhere before the first event.
+    #[serde(default, rename = "state")]
+    pub states: Vec<At<StateFile>>,
+    /// Bytes of the host memory before the first event; the rest is zero.
+    #[serde(default)]
+    pub memory: Vec<BytesFile>,
+    /// Faults to inject.
+    #[serde(default, rename = "fault")]
+    pub faults: Vec<At<FaultFile>>,
+    /// Narration.
+    #[serde(default, rename = "say")]
+    pub says: Vec<At<SayFile>>,
+    /// Breakpoints that the debugger begins with.
+    #[serde(default, rename = "break")]
+    pub breaks: Vec<At<BreakFile>>,
+    /// What shall be seen.
+    #[serde(default, rename = "expect")]
+    pub expectations: Vec<At<ExpectFile>>,
+}
+
+/// How a run ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// All work is done.
+    #[default]
+    Finished,
+    /// Work is left and nothing can move.
+    Deadlock,
+    /// A check of the protocol fails; the run stops there.
+    Violation,
+    /// It is still going on after `max-cycles`.
+    Limit,
+}
+
+/// One access by one compute unit or core. Exactly one of load, store, n-store, atomic, exclusive and fence.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
+pub struct DoFile {
+    /// Its name, for `after` and `result of`. Default: do-1, do-2 ...
+    pub id: Option<At<String>>,
+    /// What must have ended before it starts: an id or a list of them.
+    #[serde(default)]
+    pub after: Texts,
+    /// Cycles to wait after that.
+    #[serde(default)]
+    pub delay: u64,
+    /// The compute unit or core, such as gpu0.cu1 or host.cpu0.
+    pub by: At<String>,
+    /// Read bytes.
+    pub load: Option<At<LoadFile>>,
+    /// A coherent store.
+    pub store: Option<At<StoreFile>>,
+    /// A non-coherent store.
+    pub n_store: Option<At<StoreFile>>,
+    /// A coherent read-modify-write.
+    pub atomic: Option<At<AtomicFile>>,
+    /// The exclusive access request of dynamic synchronisation: a coherent store of no bytes.
+    pub exclusive: Option<At<ExclusiveFile>>,
+    /// Wait for the earlier accesses of the same warp: full, acquire or release.
+    pub fence: Option<At<String>>,
+}
+
+/// Bytes to read.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { address = 0x1000, len = 4 }")]
+pub struct LoadFile {
+    /// Where.
+    pub address: At<u64>,
+    /// How many bytes each lane reads, 1 to 64. Default: 4.
+    pub len: Option<At<u64>>,
+    /// Lanes of the warp that take part, 1 to 64. Default: 1.
+    pub lanes: Option<At<u64>>,
+    /// Bytes from one lane's address to the next one's. Default: the length.
+    pub stride: Option<i64>,
+}
+
+/// Bytes to store.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { address = 0x1000, bytes = \"07 00 00 00\" }")]
+pub struct StoreFile {
+    /// Where.
+    pub address: At<u64>,
+    /// The bytes as pairs of hexadecimal digits.
+    pub bytes: Option<At<String>>,
+    /// Or else a number, little-endian.
+    pub value: Option<At<u64>>,
+    /// Bytes of the number: 1, 2, 4 or 8. Default: 4.
+    pub width: Option<At<u64>>,
+    /// Lanes of the warp that take part, 1 to 64. Default: 1.
+    pub lanes: Option<At<u64>>,
+    /// Bytes from one lane's address to the next one's. Default: the width.
+    pub stride: Option<i64>,
+}
+
+/// A coherent read-modify-write.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { op = \"add\", address = 0x1000, value = 1 }")]
+pub struct AtomicFile {
+    /// add, exchange, max or compare-zero-swap.
+    pub op: At<String>,
+    /// Where.
+    pub address: At<u64>,
+    /// The operand.
+    pub value: At<u64>,
+    /// Bytes: 1, 2, 4 or 8. Default: 4.
+    pub width: Option<At<u64>>,
+}
+
+/// The block to own.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { address = 0x1000 }")]
+pub struct ExclusiveFile {
+    /// An address in it.
+    pub address: At<u64>,
+}
+
+/// A sequence of instructions on one compute unit or core.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct ProgramFile {
+    /// Its name. Default: program-1, program-2 ...
+    pub id: Option<At<String>>,
+    /// What must have ended before it starts.
+    #[serde(default)]
+    pub after: Texts,
+    /// Cycles to wait after that.
+    #[serde(default)]
+    pub delay: u64,
+    /// The compute unit or core.
+    pub by: At<String>,
+    /// Instructions: "load r1 0x1000 4", "store 0x2000 07 00", "n-store 0x2000 07", "exclusive 0x2000",
+    /// "atomic add r2 0x3000 1", "fence", "spin 0x2000 01", "compute 20", "barrier".
+    #[serde(rename = "do")]
+    pub instructions: Vec<At<String>>,
+}
+
+/// A kernel launch.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct KernelFile {
+    /// Its name in this scenario. Default: kernel-1, kernel-2 ...
+    pub id: Option<At<String>>,
+    /// What must have ended before it starts.
+    #[serde(default)]
+    pub after: Texts,
+    /// Cycles to wait after that.
+    #[serde(default)]
+    pub delay: u64,
+    /// Which kernel, such as transpose; `umscope list` names them.
+    pub name: At<String>,
+    /// Its parameters, such as { n = 64 }.
+    #[serde(default)]
+    pub with: Given,
+}
+
+/// Dirty blocks are written back down to the host memory.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct FlushFile {
+    /// Its name. Default: flush-1, flush-2 ...
+    pub id: Option<At<String>>,
+    /// What must have ended before it starts.
+    #[serde(default)]
+    pub after: Texts,
+    /// Cycles to wait after that.
+    #[serde(default)]
+    pub delay: u64,
+    /// Whose blocks, such as gpu0. Default: all GPUs.
+    pub below: Option<At<String>>,
+}
+
+/// A block that is somewhere before the first event.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct StateFile {
+    /// The cache or directory.
+    pub node: At<String>,
+    /// An address in the block; it also names the unit whose owner and sharers are given.
+    pub address: u64,
+    /// Its state, unless the node is an HMD.
+    pub state: Option<At<String>>,
+    /// The child that supplies the data.
+    pub owner: Option<At<String>>,
+    /// The children that hold a copy.
+    #[serde(default)]
+    pub sharers: Texts,
+    /// Bytes that are dirty there.
+    #[serde(default)]
+    pub dirty: Vec<BytesFile>,
+}
+
+/// Bytes at an address.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { address = 0x1000, bytes = \"07\" }")]
+pub struct BytesFile {
+    /// Where.
+    pub address: u64,
+    /// Pairs of hexadecimal digits.
+    pub bytes: At<String>,
+}
+
+/// A fault to inject.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct FaultFile {
+    /// lose-message, drop-wake-up, answer-without-data, skip-invalidation, probes-may-not-pass, no-grant-ack,
+    /// merge-whole-blocks or keep-mask-on-read.
+    pub name: At<String>,
+    /// Of lose-message: the type of the message, such as probe-read.
+    pub message: Option<At<String>>,
+    /// Of lose-message and drop-wake-up: which one, from 1. Default: 1.
+    pub nth: Option<At<u64>>,
+}
+
+/// Narration: shown at a moment of the run; without one, before the first event.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct SayFile {
+    /// At the first record that this query matches.
+    pub on: Option<At<String>>,
+    /// At the n-th of them instead, from 1.
+    pub nth: Option<At<u64>>,
+    /// After this task has ended.
+    pub after: Option<At<String>>,
+    /// At this cycle.
+    pub at: Option<At<u64>>,
+    /// What to say.
+    pub text: String,
+    /// What to ask.
+    pub ask: Option<At<AskFile>>,
+}
+
+/// A question.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { text = \"...\", answer = \"...\" }")]
+pub struct AskFile {
+    /// The question.
+    pub text: String,
+    /// The right answer. Default: what `because` says.
+    pub answer: Option<At<String>>,
+    /// Answers to choose from; the right one is among them.
+    #[serde(default)]
+    pub choices: Vec<String>,
+    /// What tells the answer: a cell of the protocol's table such as "cache N read", or "directory read".
+    pub because: Option<At<String>>,
+}
+
+/// A breakpoint that the debugger begins with.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct BreakFile {
+    /// Stop at the records that this query matches.
+    pub on: Option<At<String>>,
+    /// Stop only if this holds.
+    #[serde(rename = "if")]
+    pub condition: Option<At<String>>,
+    /// Pass by so many times.
+    #[serde(default)]
+    pub ignore: u64,
+    /// Stop once, then forget it.
+    #[serde(default)]
+    pub once: bool,
+    /// Debugger commands to run at the stop.
+    #[serde(default)]
+    pub commands: Vec<String>,
+}
+
+/// What shall be seen, and when. At most one of after, at, on, always, never, count and end; without any, in the end.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
+pub struct ExpectFile {
+    /// When this task has ended.
+    pub after: Option<At<String>>,
+    /// After the first event of this cycle or a later one.
+    pub at: Option<At<u64>>,
+    /// After the event with the first record that this query matches, which must come.
+    pub on: Option<At<String>>,
+    /// After the n-th of them instead, from 1.
+    pub nth: Option<At<u64>>,
+    /// After every event: what holds.
+    pub always: Option<Texts>,
+    /// No record matches this query.
+    pub never: Option<At<String>>,
+    /// How many records match this query: see is, at-least and at-most.
+    pub count: Option<At<String>>,
+    /// Exactly so many.
+    pub is: Option<At<u64>>,
+    /// At least so many.
+    pub at_least: Option<At<u64>>,
+    /// At most so many.
+    pub at_most: Option<At<u64>>,
+    /// In the end.
+    pub end: Option<At<bool>>,
+    /// What holds then: a predicate or a list of them, such as "state of gpu0.l2.0 block 0x1000 is M".
+    #[serde(default)]
+    pub that: Texts,
+    /// Why it matters; shown when it fails.
+    pub about: Option<String>,
+}

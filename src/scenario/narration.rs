@@ -1,0 +1,166 @@
+//! Narration and questions: what a lesson says, and when it is due.
+
+use crate::config::document::At;
+use crate::diagnostic::Result;
+use crate::model::record::{Record, RecordId};
+use crate::protocol::table::Table;
+use crate::query::Subject;
+
+use super::cell::CellName;
+use super::expectation::{Compiler, Matching};
+use super::file::{AskFile, SayFile};
+
+/// Something that a lesson says.
+#[derive(Clone, Debug)]
+pub struct Say {
+    pub when: Moment,
+    pub text: String,
+    pub ask: Option<Ask>,
+}
+
+/// When it is due.
+#[derive(Clone, Debug)]
+pub enum Moment {
+    /// Before the first event.
+    Start,
+    /// At the n-th record that matches.
+    On(Matching, u64),
+    /// When a task has ended.
+    After(String),
+    /// After the first event of this cycle or a later one.
+    At(u64),
+}
+
+/// A question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    pub text: String,
+    pub answer: String,
+    /// Answers to choose from, the right one among them; empty if it is to be thought of.
+    pub choices: Vec<String>,
+    /// The cell of the protocol's table that tells, and what it says.
+    pub because: Option<(CellName, String)>,
+}
+
+/// What has been said up to a moment; a clone remembers the moment to come back to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// For each saying the matches seen, or `None` once it is said.
+    seen: Vec<Option<u64>>,
+}
+
+/// A saying that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// Its number in the lesson, from 0.
+    pub say: usize,
+    /// The record that it is about.
+    pub record: Option<RecordId>,
+}
+
+/// The narration of a scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Narrator {
+    pub says: Vec<Say>,
+}
+
+impl Narrator {
+    /// What has been said before the first event: nothing.
+    #[must_use]
+    pub fn begin(&self) -> Told {
+        Told { seen: vec![Some(0); self.says.len()] }
+    }
+
+    /// What is said before the first event.
+    #[must_use]
+    pub fn opening(&self) -> Vec<usize> {
+        let starts = self.says.iter().enumerate().filter(|(_, say)| matches!(say.when, Moment::Start));
+        starts.map(|(index, _)| index).collect()
+    }
+
+    /// What is due after an event that made `records`. The same `told` and event always give the same.
+    pub fn observe(&self, told: &mut Told, subject: &dyn Subject, records: &[Record]) -> Vec<Due> {
+        let mut due = Vec::new();
+        for ((index, say), seen) in self.says.iter().enumerate().zip(&mut told.seen) {
+            let Some(count) = seen else { continue };
+            let record = match &say.when {
+                Moment::Start => continue,
+                Moment::On(query, nth) => {
+                    let components = subject.components();
+                    let mut matches =
+                        records.iter().filter(|record| query.filter.matches(record, components));
+                    matches.find_map(|record| {
+                        *count += 1;
+                        (*count >= *nth).then_some(Some(record.id))
+                    })
+                }
+                Moment::After(id) => {
+                    let ended = subject.task_view(id).is_some_and(|task| task.ended.is_some());
+                    ended.then(|| records.last().map(|record| record.id))
+                }
+                Moment::At(cycle) => {
+                    let there = subject.time_base().cycle(subject.tick()) >= *cycle;
+                    there.then(|| records.first().map(|record| record.id))
+                }
+            };
+            if let Some(record) = record {
+                *seen = None;
+                due.push(Due { say: index, record });
+            }
+        }
+        due
+    }
+}
+
+/// Compiles a `[[say]]`; `table` answers its question.
+pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, table: Option<&Table>) -> Result<Say> {
+    let file = &at.value;
+    let mut found = Vec::new();
+    if let Some(query) = &file.on {
+        found.push(Moment::On(compiler.matching(query)?, compiler.nth(file.nth.as_ref())?));
+    } else {
+        compiler.alone(file.nth.as_ref(), "nth", "on")?;
+    }
+    if let Some(id) = &file.after {
+        found.push(Moment::After(compiler.task(id)?));
+    }
+    if let Some(cycle) = &file.at {
+        found.push(Moment::At(cycle.value));
+    }
+    if found.len() > 1 {
+        let error = compiler.complain(&at.span, "this is said at more than one moment");
+        return Err(error.expected("one of on, after and at").into());
+    }
+    let when = found.pop().unwrap_or(Moment::Start);
+    let ask = file.ask.as_ref().map(|question| ask(compiler, question, table)).transpose()?;
+    Ok(Say { when, text: file.text.clone(), ask })
+}
+
+fn ask(compiler: Compiler<'_>, at: &At<AskFile>, table: Option<&Table>) -> Result<Ask> {
+    let file = &at.value;
+    let because = match (&file.because, table) {
+        (Some(name), Some(table)) => {
+            let cell = CellName::read(&compiler.text(name), table)?;
+            let says = cell.answer(table).unwrap_or_default();
+            Some((cell, says))
+        }
+        _ => None,
+    };
+    let answer = match (&file.answer, &because) {
+        (Some(answer), _) => answer.value.clone(),
+        (None, Some((_, says))) => says.clone(),
+        (None, None) => {
+            let error = compiler.complain(&at.span, "nothing answers this question");
+            return Err(error.expected("answer, or because = a cell of the protocol's table").into());
+        }
+    };
+    if let (Some(given), false) = (&file.answer, file.choices.is_empty() || file.choices.contains(&answer)) {
+        let error = compiler.complain(&given.span, "the answer is none of the choices");
+        return Err(error.nearest(&answer, file.choices.iter().map(String::as_str)).into());
+    }
+    let mut choices = file.choices.clone();
+    if !choices.is_empty() && !choices.contains(&answer) {
+        choices.push(answer.clone());
+    }
+    Ok(Ask { text: file.text.clone(), answer, choices, because })
+}

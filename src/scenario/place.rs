@@ -1,0 +1,107 @@
+//! Names in a scenario resolved against its machine's components.
+
+use crate::config::Document;
+use crate::config::document::At;
+use crate::diagnostic::Result;
+use crate::model::component::{Component, ComponentId, ComponentKind, Components};
+use crate::query::Pattern;
+
+/// Finds components for names in a document.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    pub document: &'a Document,
+    pub components: &'a Components,
+}
+
+impl<'a> Place<'a> {
+    /// The one compute unit or core that a name means.
+    pub fn agent(self, name: &At<String>) -> Result<&'a Component> {
+        let fits = |kind| matches!(kind, ComponentKind::Cu | ComponentKind::Core);
+        self.one(name, "compute unit or core", fits).map(|(_, component)| component)
+    }
+
+    /// The one cache or directory that a name means.
+    pub fn node(self, name: &At<String>) -> Result<(ComponentId, &'a Component)> {
+        self.one(name, "cache or directory", ComponentKind::is_node)
+    }
+
+    /// The child of `parent` that a name means.
+    pub fn child(self, parent: ComponentId, name: &At<String>) -> Result<&'a Component> {
+        let is_child = |(_, component): &(_, &Component)| component.parents.contains(&parent);
+        let children: Vec<_> = self.components.iter().filter(is_child).map(|(id, _)| id).collect();
+        let what = format!("child of {}", self.components.path(parent));
+        let found = self.matching(name, |id, _| children.contains(&id));
+        self.only(name, &what, &found, |id, _| children.contains(&id)).map(|(_, component)| component)
+    }
+
+    /// That a prefix of paths means something; returns it as the paths write it.
+    pub fn group(self, name: &At<String>) -> Result<String> {
+        let found = self.components.iter().any(|(_, c)| beneath(&c.path, &name.value));
+        if found {
+            return Ok(name.value.clone());
+        }
+        let groups: Vec<&str> = self
+            .components
+            .iter()
+            .filter_map(|(_, c)| c.path.split_once('.'))
+            .map(|(group, _)| group)
+            .collect();
+        let error = self.document.complain(Some(&name.span), format!("nothing is beneath {}", name.value));
+        Err(error.nearest(&name.value, groups).into())
+    }
+
+    fn one(
+        self,
+        name: &At<String>,
+        what: &str,
+        fits: impl Fn(ComponentKind) -> bool,
+    ) -> Result<(ComponentId, &'a Component)> {
+        let found = self.matching(name, |_, component| fits(component.kind));
+        self.only(name, what, &found, |_, component| fits(component.kind))
+    }
+
+    /// Components that fit: the one of exactly this path, else those that the pattern matches.
+    fn matching(
+        self,
+        name: &At<String>,
+        fits: impl Fn(ComponentId, &Component) -> bool,
+    ) -> Vec<(ComponentId, &'a Component)> {
+        let fitting = || self.components.iter().filter(|(id, component)| fits(*id, component));
+        if let Some(exact) = fitting().find(|(_, component)| component.path == name.value) {
+            return vec![exact];
+        }
+        let Some(pattern) = Pattern::parse(&name.value) else { return Vec::new() };
+        fitting().filter(|(_, component)| pattern.matches(&component.path)).collect()
+    }
+
+    fn only(
+        self,
+        name: &At<String>,
+        what: &str,
+        found: &[(ComponentId, &'a Component)],
+        fits: impl Fn(ComponentId, &Component) -> bool,
+    ) -> Result<(ComponentId, &'a Component)> {
+        let complain = |message: String| self.document.complain(Some(&name.span), message);
+        let paths = |list: &[(ComponentId, &'a Component)]| {
+            let paths: Vec<_> = list.iter().take(8).map(|(_, component)| component.path.as_str()).collect();
+            paths.join(", ")
+        };
+        match *found {
+            [only] => Ok(only),
+            [] => {
+                let fitting: Vec<_> = self.components.iter().filter(|(id, c)| fits(*id, c)).collect();
+                let error = complain(format!("there is no {what} {}", name.value));
+                let error = error.expected(format!("one of {}", paths(&fitting)));
+                Err(error.nearest(&name.value, fitting.iter().map(|(_, c)| c.path.as_str())).into())
+            }
+            _ => {
+                let error = complain(format!("{} means more than one {what}", name.value));
+                Err(error.expected(format!("one of {}", paths(found))).into())
+            }
+        }
+    }
+}
+
+fn beneath(path: &str, group: &str) -> bool {
+    path.strip_prefix(group).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}

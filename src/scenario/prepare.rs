@@ -1,0 +1,284 @@
+//! From a scenario file to a machine that is ready to run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::config::document::At;
+use crate::config::machine::MachineSpec;
+use crate::config::{self, Document, Kind, MachineChoice};
+use crate::diagnostic::{Result, Source};
+use crate::machine::{Blueprint, Machine};
+use crate::model::inspect::Inspect;
+use crate::protocol::table::Table;
+use crate::query::{Context, Stop};
+use crate::workload::Workload;
+
+use super::checker::Checker;
+use super::expectation::Compiler;
+use super::file::{BreakFile, ScenarioFile};
+use super::narration::{self, Narrator};
+use super::place::Place;
+use super::runner::Runner;
+use super::setup;
+use super::work::Work;
+
+/// Cycles after which a run of scripted accesses is stopped, and one of kernels or a trace.
+const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);
+
+/// A scenario as read.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    file: ScenarioFile,
+    document: Document,
+    /// What paths in it are relative to.
+    folder: Option<PathBuf>,
+    work: Work,
+}
+
+/// What the command line changes about a scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// `KEY=VALUE` for the machine.
+    pub set: Vec<String>,
+    pub seed: Option<u64>,
+    pub max_cycles: Option<u64>,
+    /// What the scenario's trace holds; it runs before the scenario's own tasks that wait for nothing.
+    pub trace: Option<Workload>,
+}
+
+/// A scenario on its machine, ready to run.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    pub machine: Machine,
+    pub blueprint: Blueprint,
+    pub checker: Checker,
+    pub narrator: Narrator,
+    pub breaks: Vec<Break>,
+    pub max_cycles: u64,
+    /// The names that queries on this machine may use.
+    pub context: Context,
+}
+
+/// A breakpoint that the debugger begins with.
+#[derive(Clone, Debug)]
+pub struct Break {
+    pub stop: Stop,
+    /// Pass by so many times.
+    pub ignore: u64,
+    pub once: bool,
+    pub commands: Vec<String>,
+}
+
+impl Scenario {
+    /// Reads the scenario that `name` is a path to or the bundled name of.
+    ///
+    /// # Errors
+    /// If there is none, or as [`Self::parse`].
+    pub fn load(name: &str) -> Result<Self> {
+        let found = config::find(Kind::Scenario, name, None)?;
+        Self::parse(found.source, found.folder)
+    }
+
+    /// Reads a scenario; paths in it are relative to `folder`.
+    ///
+    /// # Errors
+    /// If it is no TOML, has unknown keys, or what it does makes no sense.
+    pub fn parse(source: Source, folder: Option<PathBuf>) -> Result<Self> {
+        let document = Document::new(source);
+        let file: ScenarioFile = document.read()?;
+        let work = Work::read(&file, &document)?;
+        Ok(Self { file, document, folder, work })
+    }
+
+    /// What it shows; its file's name if it does not say.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.file.title.as_deref().unwrap_or(&self.document.source().name)
+    }
+
+    /// Everything that the file says.
+    #[must_use]
+    pub fn file(&self) -> &ScenarioFile {
+        &self.file
+    }
+
+    /// The file's text.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        self.document.source()
+    }
+
+    /// The path of its trace, from the current folder.
+    #[must_use]
+    pub fn trace(&self) -> Option<PathBuf> {
+        let trace = self.file.trace.as_ref()?;
+        let folder = self.folder.as_ref();
+        Some(folder.map_or_else(|| trace.value.clone().into(), |folder| folder.join(&trace.value)))
+    }
+
+    /// The specification of its machine.
+    ///
+    /// # Errors
+    /// If there is no such machine, it contradicts itself, or an override does not fit it.
+    pub fn machine(&self, set: &[String]) -> Result<MachineSpec> {
+        let folder = self.folder.as_deref();
+        let mut spec = match &self.file.machine {
+            MachineChoice::Named(name) => config::load_machine_with(&name.value, folder, set)
+                .map_err(|error| self.pointed(name, error))?,
+            MachineChoice::Inline(machine) if set.is_empty() => {
+                machine.specification(&self.document, folder)?
+            }
+            MachineChoice::Inline(_) => self.overridden(set)?,
+        };
+        if let Some(protocol) = &self.file.protocol {
+            let found = config::find(Kind::Protocol, &protocol.value, folder);
+            spec.protocol = found.map_err(|error| self.pointed(protocol, error))?.reference;
+        }
+        Ok(spec)
+    }
+
+    /// The machine written in the scenario, with overrides.
+    fn overridden(&self, set: &[String]) -> Result<MachineSpec> {
+        let mut document = self.document.clone();
+        for text in set {
+            document.set_within(&["machine"], text)?;
+        }
+        let file: ScenarioFile = document.read()?;
+        match &file.machine {
+            MachineChoice::Inline(machine) => machine.specification(&document, self.folder.as_deref()),
+            MachineChoice::Named(name) => config::load_machine(&name.value, self.folder.as_deref()),
+        }
+    }
+
+    /// An error about a name that has no place of its own gets the place of the name.
+    fn pointed(
+        &self,
+        name: &At<String>,
+        mut error: Box<crate::diagnostic::Diagnostic>,
+    ) -> Box<crate::diagnostic::Diagnostic> {
+        if error.source.is_none() {
+            error.source = Some(self.document.source().clone());
+            error.span = Some(name.span.clone());
+        }
+        error
+    }
+
+    /// Everything that its machine is built from.
+    ///
+    /// # Errors
+    /// If the machine, a protocol, a component or a state that it names is not there.
+    pub fn blueprint(&self, options: &Options) -> Result<Blueprint> {
+        let mut spec = self.machine(&options.set)?;
+        let tables = tables(&mut spec, self.folder.as_deref())?;
+        let mut blueprint = Blueprint {
+            spec,
+            tables,
+            workload: Arc::new(Workload::default()),
+            seed: options.seed.or(self.file.seed).unwrap_or(0),
+            checks: self.file.checks.unwrap_or(true),
+            faults: Vec::new(),
+            initial: Vec::new(),
+            memory: Vec::new(),
+        };
+        // A machine without work tells which components there are.
+        let probe = Machine::build(&blueprint)?;
+        let document = &self.document;
+        let place = Place { document, components: probe.components() };
+        let mut workload = self.work.workload(place)?;
+        if let Some(trace) = &options.trace {
+            append(&mut workload, trace);
+        }
+        blueprint.workload = Arc::new(workload);
+        blueprint.faults =
+            self.file.faults.iter().map(|fault| setup::fault(fault, document)).collect::<Result<_>>()?;
+        let block = |at: &At<_>| setup::block(&at.value, document, &probe);
+        blueprint.initial = self.file.states.iter().map(block).collect::<Result<_>>()?;
+        blueprint.memory = setup::bytes(&self.file.memory, document)?;
+        Ok(blueprint)
+    }
+
+    /// Builds the machine and compiles all queries for it.
+    ///
+    /// # Errors
+    /// As [`Self::blueprint`], and if a query names what the machine does not have.
+    pub fn prepare(&self, options: &Options) -> Result<Prepared> {
+        let blueprint = self.blueprint(options)?;
+        let machine = Machine::build(&blueprint)?;
+        let mut context = Context::of(&machine);
+        context.ids = self.work.ids();
+        context
+            .ids
+            .extend(options.trace.iter().flat_map(|trace| &trace.tasks).map(|task| task.id.to_string()));
+        let compiler = Compiler { document: &self.document, context: &context };
+        let expectations = self.file.expectations.iter().map(|at| compiler.expectation(at));
+        let checker = Checker::new(expectations.collect::<Result<_>>()?, self.file.ends.unwrap_or_default());
+        let table = context.tables.first().or(blueprint.tables.first()).map(|table| &**table);
+        let says = self.file.says.iter().map(|at| narration::say(compiler, at, table));
+        let narrator = Narrator { says: says.collect::<Result<_>>()? };
+        let breaks = self.file.breaks.iter().map(|at| stop(compiler, at)).collect::<Result<_>>()?;
+        let max_cycles = options.max_cycles.unwrap_or_else(|| self.max_cycles());
+        Ok(Prepared { machine, blueprint, checker, narrator, breaks, max_cycles, context })
+    }
+
+    fn max_cycles(&self) -> u64 {
+        let long = self.work.has_kernels() || self.file.trace.is_some();
+        let default = if long { MOST_CYCLES.1 } else { MOST_CYCLES.0 };
+        self.file.max_cycles.as_ref().map_or(default, |at| at.value)
+    }
+}
+
+impl Prepared {
+    /// Ready to run to its end. Without checks and expectations on records none are made.
+    #[must_use]
+    pub fn runner(self) -> Runner {
+        Runner::new(self.machine, self.checker, self.max_cycles, self.blueprint.checks)
+    }
+}
+
+/// Loads every protocol table that a machine names, and has the machine name them as they call themselves.
+fn tables(spec: &mut MachineSpec, folder: Option<&std::path::Path>) -> Result<Vec<Arc<Table>>> {
+    let mut names = vec![&mut spec.protocol];
+    if let Some(gpu) = &mut spec.gpu {
+        names.extend(&mut gpu.l1.protocol);
+        names.extend(&mut gpu.l2.cache.protocol);
+    }
+    names.extend(&mut spec.host.l1.protocol);
+    names.extend(spec.host.llc.as_mut().and_then(|llc| llc.protocol.as_mut()));
+    let mut tables: Vec<Arc<Table>> = Vec::new();
+    for name in names {
+        let mut table = config::load_protocol(name, folder)?;
+        if tables.iter().any(|known| known.name == table.name && **known != table) {
+            table.name.clone_from(name);
+        }
+        name.clone_from(&table.name);
+        if !tables.iter().any(|known| known.name == table.name) {
+            tables.push(Arc::new(table));
+        }
+    }
+    Ok(tables)
+}
+
+/// Adds the tasks of `more`, which keep their dependencies among themselves.
+fn append(workload: &mut Workload, more: &Workload) {
+    let offset = workload.tasks.len();
+    for task in &more.tasks {
+        let mut task = task.clone();
+        task.after.iter_mut().for_each(|index| *index += offset);
+        workload.tasks.push(task);
+    }
+}
+
+fn stop(compiler: Compiler<'_>, at: &At<BreakFile>) -> Result<Break> {
+    let file = &at.value;
+    let on = file.on.as_ref().map(|on| compiler.matching(on)).transpose()?.map(|matching| matching.filter);
+    let when = file
+        .condition
+        .as_ref()
+        .map(|text| crate::query::Predicate::compile(&compiler.text(text), compiler.context));
+    let stop = Stop { on, when: when.transpose()? };
+    if stop.on.is_none() && stop.when.is_none() {
+        let error = compiler.complain(&at.span, "this breaks at nothing");
+        return Err(error.expected("on = a query, or if = a predicate").into());
+    }
+    Ok(Break { stop, ignore: file.ignore, once: file.once, commands: file.commands.clone() })
+}

@@ -1,0 +1,131 @@
+//! What is there before the first event: blocks, bytes of memory, and the faults to inject.
+
+use crate::config::Document;
+use crate::config::document::At;
+use crate::diagnostic::Result;
+use crate::machine::{InitialBlock, Machine};
+use crate::model::access::Bytes;
+use crate::model::address::Address;
+use crate::model::component::ComponentKind;
+use crate::model::fault::Fault;
+use crate::model::inspect::Inspect;
+use crate::model::message::MessageKind;
+use crate::model::state::State;
+use crate::query::parse_bytes;
+
+use super::file::{BytesFile, FaultFile, StateFile};
+use super::place::Place;
+
+/// The initial bytes that a file lists.
+///
+/// # Errors
+/// If they are no bytes.
+pub fn bytes(list: &[BytesFile], document: &Document) -> Result<Vec<(Address, Bytes)>> {
+    let read = |entry: &BytesFile| {
+        let bytes = parse_bytes(&entry.bytes.value).filter(|bytes| !bytes.is_empty()).ok_or_else(|| {
+            let error = document.complain(Some(&entry.bytes.span), "these are not bytes");
+            error.expected("pairs of hexadecimal digits such as \"07 00\"")
+        })?;
+        Ok((Address(entry.address), bytes))
+    };
+    list.iter().map(read).collect()
+}
+
+/// The initial block that a `[[state]]` describes, on a machine like `probe`.
+///
+/// # Errors
+/// If a component or state is not there.
+pub fn block(file: &StateFile, document: &Document, probe: &Machine) -> Result<InitialBlock> {
+    let place = Place { document, components: probe.components() };
+    let (node, component) = place.node(&file.node)?;
+    let state = file.state.as_ref().map(|name| self::state(name, document, probe, node)).transpose()?;
+    if let (ComponentKind::Hmd, Some(name)) = (component.kind, &file.state) {
+        return Err(document.complain(Some(&name.span), format!("{} keeps no state", component.path)).into());
+    }
+    let child = |name: &At<String>| place.child(node, name).map(|child| child.path.clone());
+    Ok(InitialBlock {
+        node: component.path.clone(),
+        address: Address(file.address),
+        state,
+        owner: file.owner.as_ref().filter(|name| name.value != "none").map(child).transpose()?,
+        sharers: file.sharers.0.iter().map(child).collect::<Result<_>>()?,
+        dirty: bytes(&file.dirty, document)?,
+    })
+}
+
+fn state(
+    name: &At<String>,
+    document: &Document,
+    probe: &Machine,
+    node: crate::model::component::ComponentId,
+) -> Result<State> {
+    let table = probe.table(node);
+    let known = |state: &State| table.is_none_or(|table| table.row(*state).is_some());
+    State::parse(&name.value).filter(known).ok_or_else(|| {
+        let error = document.complain(Some(&name.span), format!("{} is not a state", name.value));
+        let letters = table.map(|table| {
+            let letters: Vec<_> = table.rows.iter().map(|row| row.state.to_string()).collect();
+            format!("a state of {}: {}", table.name, letters.join(" "))
+        });
+        error.expected(letters.unwrap_or_else(|| "one upper-case letter".into())).into()
+    })
+}
+
+/// The fault that a `[[fault]]` names.
+///
+/// # Errors
+/// If there is none of that name, or it takes no such parameter.
+pub fn fault(file: &At<FaultFile>, document: &Document) -> Result<Fault> {
+    let FaultFile { name, message, nth } = &file.value;
+    let takes = match name.value.as_str() {
+        "lose-message" => (true, true),
+        "drop-wake-up" => (false, true),
+        _ => (false, false),
+    };
+    for (given, taken, key) in [
+        (message.as_ref().map(|at| &at.span), takes.0, "message"),
+        (nth.as_ref().map(|at| &at.span), takes.1, "nth"),
+    ] {
+        if let (Some(span), false) = (given, taken) {
+            return Err(document.complain(Some(span), format!("{} takes no {key}", name.value)).into());
+        }
+    }
+    let number = nth.as_ref().map_or(1, |nth| nth.value);
+    if let (Some(nth), 0) = (nth, number) {
+        return Err(document.complain(Some(&nth.span), "the first is number 1").into());
+    }
+    Ok(match name.value.as_str() {
+        "lose-message" => Fault::LoseMessage { kind: message_kind(file, document)?, nth: number },
+        "drop-wake-up" => Fault::DropWakeUp { nth: number },
+        other => {
+            let known = PLAIN.into_iter().find(|fault| fault.name() == other);
+            known.ok_or_else(|| {
+                let error = document.complain(Some(&name.span), format!("there is no fault {other}"));
+                error.expected(Fault::NAMES.join(", ")).nearest(other, Fault::NAMES)
+            })?
+        }
+    })
+}
+
+/// Faults without parameters.
+const PLAIN: [Fault; 6] = [
+    Fault::AnswerWithoutData,
+    Fault::SkipInvalidation,
+    Fault::ProbesMayNotPass,
+    Fault::NoGrantAck,
+    Fault::MergeWholeBlocks,
+    Fault::KeepMaskOnRead,
+];
+
+fn message_kind(file: &At<FaultFile>, document: &Document) -> Result<MessageKind> {
+    let names = MessageKind::ALL.map(MessageKind::name);
+    let Some(message) = &file.value.message else {
+        let error = document.complain(Some(&file.span), "which message shall be lost?");
+        return Err(error.expected(format!("message = one of {}", names.join(", "))).into());
+    };
+    let found = MessageKind::ALL.into_iter().find(|kind| kind.name() == message.value);
+    found.ok_or_else(|| {
+        let error = document.complain(Some(&message.span), format!("there is no message {}", message.value));
+        error.expected(names.join(", ")).nearest(&message.value, names).into()
+    })
+}

@@ -1,0 +1,383 @@
+//! What a scenario does: its accesses, programs, kernels and flushes as the tasks of a workload.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::config::Document;
+use crate::config::document::At;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::model::access::{AccessKind, Bytes};
+use crate::model::address::Address;
+use crate::model::operation::{Lanes, Operation};
+use crate::query::{Text, parse_bytes};
+use crate::workload::kernels::{self, Parameter, Parameters, Value};
+use crate::workload::{Task, TaskKind, Workload};
+
+use super::file::{AtomicFile, DoFile, KernelFile, LoadFile, ScenarioFile, StoreFile};
+use super::instruction as instructions;
+use super::place::Place;
+use super::values::{NumberOrText, Texts};
+
+/// What a task does, before the machine's components are known.
+#[derive(Clone, Debug)]
+enum Kind {
+    Program { by: At<String>, operations: Arc<[Operation]> },
+    Ready(TaskKind),
+    Flush { below: Option<At<String>> },
+}
+
+/// A task with its dependencies.
+#[derive(Clone, Debug)]
+struct Entry {
+    id: Arc<str>,
+    place: Range<usize>,
+    after: Vec<usize>,
+    delay: u64,
+    kind: Kind,
+}
+
+/// The tasks of a scenario in the order of the file, checked as far as they can be without its machine.
+#[derive(Clone, Debug)]
+pub struct Work {
+    tasks: Vec<Entry>,
+    /// Results that programs name.
+    labels: Vec<Arc<str>>,
+}
+
+impl Work {
+    /// Reads all that `file` does.
+    ///
+    /// # Errors
+    /// If an id is used twice or unknown, tasks wait for each other in a circle, or an access makes no sense.
+    pub fn read(file: &ScenarioFile, document: &Document) -> Result<Self> {
+        let mut reader = Reader { document, tasks: Vec::new(), waits: Vec::new() };
+        reader.accesses(file)?;
+        reader.programs(file)?;
+        reader.kernels(file)?;
+        for (index, at) in file.flushes.iter().enumerate() {
+            let flush = &at.value;
+            let kind = Kind::Flush { below: flush.below.clone() };
+            reader.add(
+                flush.id.as_ref(),
+                &format!("flush-{}", index + 1),
+                &at.span,
+                &flush.after,
+                flush.delay,
+                kind,
+            );
+        }
+        reader.finish()
+    }
+
+    /// The ids of tasks and labels, in the order of the file.
+    pub fn ids(&self) -> Vec<String> {
+        let tasks = self.tasks.iter().map(|task| &task.id);
+        tasks.chain(&self.labels).map(ToString::to_string).collect()
+    }
+
+    pub fn has_kernels(&self) -> bool {
+        self.tasks.iter().any(|task| matches!(task.kind, Kind::Ready(_)))
+    }
+
+    /// The workload on a machine with these components.
+    ///
+    /// # Errors
+    /// If an agent is not there.
+    pub fn workload(&self, place: Place<'_>) -> Result<Workload> {
+        let tasks = self.tasks.iter().map(|entry| {
+            let what = match &entry.kind {
+                Kind::Program { by, operations } => {
+                    TaskKind::Program { agent: place.agent(by)?.path.clone(), operations: operations.clone() }
+                }
+                Kind::Ready(kind) => kind.clone(),
+                Kind::Flush { below } => {
+                    let below = below.as_ref().map(|name| place.group(name)).transpose()?;
+                    TaskKind::Flush { below: below.unwrap_or_default() }
+                }
+            };
+            Ok(Task { id: entry.id.clone(), after: entry.after.clone(), delay: entry.delay, what })
+        });
+        Ok(Workload { tasks: tasks.collect::<Result<_>>()? })
+    }
+}
+
+struct Reader<'a> {
+    document: &'a Document,
+    tasks: Vec<Entry>,
+    /// What each task waits for, as written.
+    waits: Vec<&'a Texts>,
+}
+
+impl<'a> Reader<'a> {
+    fn complain(&self, span: &Range<usize>, message: impl Into<String>) -> Diagnostic {
+        self.document.complain(Some(span), message)
+    }
+
+    fn add(
+        &mut self,
+        id: Option<&At<String>>,
+        default: &str,
+        place: &Range<usize>,
+        after: &'a Texts,
+        delay: u64,
+        kind: Kind,
+    ) {
+        let (id, place) = match id {
+            Some(id) => (id.value.as_str(), &id.span),
+            None => (default, place),
+        };
+        self.tasks.push(Entry { id: id.into(), place: place.clone(), after: Vec::new(), delay, kind });
+        self.waits.push(after);
+    }
+
+    fn accesses(&mut self, file: &'a ScenarioFile) -> Result<()> {
+        for (index, at) in file.accesses.iter().enumerate() {
+            let access = &at.value;
+            let operations = [self.operation(access, &at.span)?].into();
+            let kind = Kind::Program { by: access.by.clone(), operations };
+            self.add(
+                access.id.as_ref(),
+                &format!("do-{}", index + 1),
+                &at.span,
+                &access.after,
+                access.delay,
+                kind,
+            );
+        }
+        Ok(())
+    }
+
+    fn programs(&mut self, file: &'a ScenarioFile) -> Result<()> {
+        for (index, at) in file.programs.iter().enumerate() {
+            let program = &at.value;
+            let read = |line: &At<String>| {
+                instructions::parse(&Text::within(self.document.source(), line.span.clone(), &line.value))
+            };
+            let operations: Vec<_> = program.instructions.iter().map(read).collect::<Result<_>>()?;
+            let kind = Kind::Program { by: program.by.clone(), operations: operations.into() };
+            let default = format!("program-{}", index + 1);
+            self.add(program.id.as_ref(), &default, &at.span, &program.after, program.delay, kind);
+        }
+        Ok(())
+    }
+
+    fn kernels(&mut self, file: &'a ScenarioFile) -> Result<()> {
+        for (index, at) in file.kernels.iter().enumerate() {
+            let kernel = &at.value;
+            let kind = Kind::Ready(TaskKind::Kernel(self.kernel(kernel)?));
+            let default = format!("kernel-{}", index + 1);
+            self.add(kernel.id.as_ref(), &default, &at.span, &kernel.after, kernel.delay, kind);
+        }
+        Ok(())
+    }
+
+    fn kernel(&self, kernel: &KernelFile) -> Result<Arc<dyn crate::workload::Kernel>> {
+        let parameter = |(name, value): &(At<String>, At<NumberOrText>)| Parameter {
+            name: name.value.clone(),
+            name_span: Some(name.span.clone()),
+            value: match &value.value {
+                NumberOrText::Number(number) => Value::Integer(*number),
+                NumberOrText::Text(text) => Value::Text(text.clone()),
+            },
+            value_span: Some(value.span.clone()),
+        };
+        let source = Some(self.document.source().clone());
+        let parameters = Parameters { source, list: kernel.with.0.iter().map(parameter).collect() };
+        kernels::build(&kernel.name.value, &parameters).map_err(|mut error| {
+            if error.source.is_none() {
+                error.source = Some(self.document.source().clone());
+                error.span = Some(kernel.name.span.clone());
+            }
+            error
+        })
+    }
+
+    /// The one thing that an entry of `[[do]]` does.
+    fn operation(&self, access: &DoFile, place: &Range<usize>) -> Result<Operation> {
+        let mut found = Vec::new();
+        if let Some(load) = &access.load {
+            found.push(self.load(&load.value)?);
+        }
+        if let Some(store) = &access.store {
+            found.push(self.store(AccessKind::Store, store)?);
+        }
+        if let Some(store) = &access.n_store {
+            found.push(self.store(AccessKind::NStore, store)?);
+        }
+        if let Some(atomic) = &access.atomic {
+            found.push(self.atomic(&atomic.value)?);
+        }
+        if let Some(exclusive) = &access.exclusive {
+            let address = Address(exclusive.value.address.value);
+            found.push(Operation::Access(instructions::exclusive(address)));
+        }
+        if let Some(fence) = &access.fence {
+            let kind = instructions::fence_named(&fence.value).ok_or_else(|| {
+                let error = self.complain(&fence.span, format!("there is no fence {}", fence.value));
+                error.expected("full, acquire or release")
+            })?;
+            found.push(Operation::Fence(kind));
+        }
+        match (found.len(), found.pop()) {
+            (1, Some(only)) => Ok(only),
+            (count, _) => {
+                let message = if count == 0 { "this does nothing" } else { "this does more than one thing" };
+                let error = self.complain(place, message);
+                Err(error.expected("one of load, store, n-store, atomic, exclusive and fence").into())
+            }
+        }
+    }
+
+    fn load(&self, load: &LoadFile) -> Result<Operation> {
+        let width = self.limited(load.len.as_ref(), instructions::WORD, instructions::WIDEST)?;
+        let lanes = self.lanes(&load.address, load.lanes.as_ref(), load.stride, width)?;
+        Ok(Operation::Access(instructions::load_of(lanes, width, None)))
+    }
+
+    fn store(&self, kind: AccessKind, at: &At<StoreFile>) -> Result<Operation> {
+        let store = &at.value;
+        let bytes = match (&store.bytes, &store.value) {
+            (Some(bytes), None) => self.bytes(bytes)?,
+            (None, Some(value)) => self.number(value, store.width.as_ref())?,
+            _ => {
+                let error = self.complain(&at.span, "this store does not say what it stores");
+                return Err(error.expected("either bytes = \"07 00\" or value = 7").into());
+            }
+        };
+        if let (Some(_), Some(width)) = (&store.bytes, &store.width) {
+            return Err(self.complain(&width.span, "bytes have their own width").into());
+        }
+        let lanes = self.lanes(&store.address, store.lanes.as_ref(), store.stride, bytes.len() as u64)?;
+        Ok(Operation::Access(instructions::store_of(kind, lanes, bytes)))
+    }
+
+    fn atomic(&self, atomic: &AtomicFile) -> Result<Operation> {
+        let op = instructions::atomic_named(&atomic.op.value).ok_or_else(|| {
+            let names = ["add", "exchange", "max", "compare-zero-swap"];
+            let error = self.complain(&atomic.op.span, format!("there is no atomic {}", atomic.op.value));
+            error.expected(names.join(", ")).nearest(&atomic.op.value, names)
+        })?;
+        let operand = self.number(&atomic.value, atomic.width.as_ref())?;
+        let address = Address(atomic.address.value);
+        Ok(Operation::Access(instructions::atomic_of(op, address, operand, None)))
+    }
+
+    fn bytes(&self, text: &At<String>) -> Result<Bytes> {
+        let good = |bytes: &Bytes| (1..=instructions::WIDEST).contains(&(bytes.len() as u64));
+        parse_bytes(&text.value).filter(good).ok_or_else(|| {
+            let error = self.complain(&text.span, "these are not bytes");
+            error.expected("1 to 64 pairs of hexadecimal digits such as \"07 00\"").into()
+        })
+    }
+
+    fn number(&self, value: &At<u64>, width: Option<&At<u64>>) -> Result<Bytes> {
+        let bytes = width.map_or(instructions::WORD, |width| width.value);
+        if let Some(width) = width.filter(|width| ![1, 2, 4, 8].contains(&width.value)) {
+            return Err(self.complain(&width.span, "this is no width").expected("1, 2, 4 or 8").into());
+        }
+        instructions::little_endian(value.value, bytes).ok_or_else(|| {
+            let error = self.complain(&value.span, format!("{} does not fit in {bytes} bytes", value.value));
+            error.expected("a smaller number or a larger width").into()
+        })
+    }
+
+    fn lanes(
+        &self,
+        address: &At<u64>,
+        lanes: Option<&At<u64>>,
+        stride: Option<i64>,
+        width: u64,
+    ) -> Result<Lanes> {
+        let count = self.limited(lanes, 1, 64)?;
+        Ok(instructions::lanes(Address(address.value), count, stride.unwrap_or(width as i64)))
+    }
+
+    fn limited(&self, given: Option<&At<u64>>, default: u64, most: u64) -> Result<u64> {
+        match given {
+            Some(at) if at.value == 0 || at.value > most => Err(self
+                .complain(&at.span, format!("{} is out of range", at.value))
+                .expected(format!("1 to {most}"))
+                .into()),
+            Some(at) => Ok(at.value),
+            None => Ok(default),
+        }
+    }
+
+    /// Puts the tasks in the order of the file and resolves what they wait for.
+    fn finish(self) -> Result<Work> {
+        let document = self.document;
+        let mut entries: Vec<_> = self.tasks.into_iter().zip(self.waits).collect();
+        entries.sort_by_key(|(task, _)| task.place.start);
+        let mut index: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+        for (number, (task, _)) in entries.iter().enumerate() {
+            if index.insert(task.id.clone(), number).is_some() {
+                let error = document.complain(Some(&task.place), format!("the id {} is used twice", task.id));
+                return Err(error.into());
+            }
+        }
+        for (task, waits) in &mut entries {
+            for wait in &waits.0 {
+                let found = index.get(wait.value.as_str()).copied().ok_or_else(|| {
+                    let error =
+                        document.complain(Some(&wait.span), format!("there is no task {}", wait.value));
+                    error.nearest(&wait.value, index.keys().map(|id| &**id))
+                })?;
+                task.after.push(found);
+            }
+        }
+        let tasks: Vec<_> = entries.into_iter().map(|(task, _)| task).collect();
+        no_circles(&tasks, document)?;
+        let labels = labels(&tasks, &index, document)?;
+        Ok(Work { tasks, labels })
+    }
+}
+
+/// Refuses tasks that can never start because they wait for each other.
+fn no_circles(tasks: &[Entry], document: &Document) -> Result<()> {
+    let mut followers: Vec<Vec<usize>> = vec![Vec::new(); tasks.len()];
+    let mut missing: Vec<usize> = tasks.iter().map(|task| task.after.len()).collect();
+    for (number, task) in tasks.iter().enumerate() {
+        for &before in &task.after {
+            if let Some(list) = followers.get_mut(before) {
+                list.push(number);
+            }
+        }
+    }
+    let mut ready: Vec<usize> = (0..tasks.len()).filter(|&number| missing.get(number) == Some(&0)).collect();
+    while let Some(number) = ready.pop() {
+        for &follower in followers.get(number).into_iter().flatten() {
+            if let Some(count) = missing.get_mut(follower) {
+                *count -= 1;
+                if *count == 0 {
+                    ready.push(follower);
+                }
+            }
+        }
+    }
+    match tasks.iter().zip(&missing).find(|(_, missing)| **missing > 0) {
+        None => Ok(()),
+        Some((task, _)) => {
+            let message = format!("{} can never start: what it comes after waits in a circle", task.id);
+            Err(document.complain(Some(&task.place), message).into())
+        }
+    }
+}
+
+/// The names of results in programs; each may be given once, and not to a task.
+fn labels(tasks: &[Entry], index: &BTreeMap<Arc<str>, usize>, document: &Document) -> Result<Vec<Arc<str>>> {
+    let (mut labels, mut known) = (Vec::new(), BTreeSet::new());
+    for task in tasks {
+        let Kind::Program { operations, .. } = &task.kind else { continue };
+        for operation in operations.iter() {
+            let (Operation::Access(access) | Operation::SpinUntil(access, _)) = operation else { continue };
+            let Some(label) = &access.label else { continue };
+            if index.contains_key(label) || !known.insert(label.clone()) {
+                let error = document.complain(Some(&task.place), format!("the name {label} is used twice"));
+                return Err(error.expected("a name of its own for each result").into());
+            }
+            labels.push(label.clone());
+        }
+    }
+    Ok(labels)
+}

@@ -1,0 +1,135 @@
+//! All warps count in one word with atomics: the hottest line there can be.
+
+use std::sync::Arc;
+
+use super::Definition;
+use super::array::Array;
+use super::common::{self, Turn};
+use super::parameter::{Kind, ParameterDefinition, Values};
+use crate::diagnostic::Result;
+use crate::model::access::{AccessKind, AtomicOp};
+use crate::model::address::Range;
+use crate::model::operation::{Operation, StoreValue, WarpAccess};
+use crate::workload::{Kernel, lanes};
+
+pub const DEFINITION: Definition = Definition {
+    name: "shared-counter",
+    title: "All warps count in one word with atomics",
+    source: "synthetic",
+    parameters: &[
+        common::BLOCKS,
+        common::WARPS,
+        ParameterDefinition {
+            name: "lanes",
+            about: "lanes of each warp that take part",
+            kind: Kind::Integer { default: 1, least: 1, most: 64 },
+        },
+        common::TIMES,
+        ParameterDefinition {
+            name: "access",
+            about: "the atomic",
+            kind: Kind::Choice {
+                default: "atomic-add",
+                options: &["atomic-add", "atomic-exchange", "atomic-max", "atomic-compare-zero-swap"],
+            },
+        },
+        ParameterDefinition {
+            name: "element",
+            about: "bytes of the counter",
+            kind: Kind::PowerOfTwo { default: 4, most: 8 },
+        },
+        ParameterDefinition {
+            name: "base",
+            about: "the counter",
+            kind: Kind::Address { default: Some(0x10_0000) },
+        },
+        common::COMPUTE,
+        common::launch(0),
+    ],
+    build,
+};
+
+#[derive(Debug)]
+struct SharedCounter {
+    blocks: u64,
+    warps: u32,
+    lanes: u32,
+    times: u64,
+    operation: AtomicOp,
+    width: u8,
+    counter: Array,
+    compute: u32,
+    launch: u64,
+}
+
+fn build(values: &Values<'_>) -> Result<Arc<dyn Kernel>> {
+    let element = values.integer("element")?;
+    Ok(Arc::new(SharedCounter {
+        blocks: values.integer("blocks")?,
+        warps: values.small("warps")?,
+        lanes: values.small("lanes")?,
+        times: values.integer("times")?,
+        operation: match values.choice("access")? {
+            "atomic-exchange" => AtomicOp::Exchange,
+            "atomic-max" => AtomicOp::Max,
+            "atomic-compare-zero-swap" => AtomicOp::CompareZeroSwap,
+            _ => AtomicOp::Add,
+        },
+        width: element as u8,
+        counter: Array::place(values, "base", 1, element, None)?,
+        compute: values.small("compute")?,
+        launch: values.integer("launch")?,
+    }))
+}
+
+impl Kernel for SharedCounter {
+    fn name(&self) -> &'static str {
+        DEFINITION.name
+    }
+    fn blocks(&self) -> u64 {
+        self.blocks
+    }
+    fn warps_per_block(&self) -> u32 {
+        self.warps
+    }
+    fn operation(&self, _block: u64, _warp: u32, index: u64) -> Option<Operation> {
+        if common::turn(index, self.times, self.compute)? == Turn::Compute {
+            return Some(Operation::Compute(self.compute));
+        }
+        let mut one = smallvec::smallvec![0; usize::from(self.width)];
+        if let Some(low) = one.first_mut() {
+            *low = 1;
+        }
+        Some(Operation::Access(WarpAccess {
+            kind: AccessKind::Atomic(self.operation),
+            width: self.width,
+            lanes: lanes::gather(self.lanes, |_| Some(self.counter.at(0)))?,
+            value: StoreValue::Bytes(one),
+            label: None,
+        }))
+    }
+    fn footprint(&self) -> Vec<Range> {
+        self.counter.ranges().collect()
+    }
+    fn launch_overhead(&self) -> u64 {
+        self.launch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Touch, touches};
+    use super::super::{Parameters, Value, build};
+    use super::*;
+
+    #[test]
+    fn every_lane_adds_one_to_the_same_word() {
+        let given = [("blocks", 2), ("warps", 3), ("lanes", 4), ("times", 5), ("compute", 0)];
+        let given: Vec<_> = given.iter().map(|(name, value)| (*name, Value::Integer(*value))).collect();
+        let kernel = build("shared-counter", &Parameters::of(&given)).unwrap();
+        let add = Touch::new(AccessKind::Atomic(AtomicOp::Add), 0x10_0000, 4);
+        assert_eq!(touches(kernel.as_ref()), vec![add; 2 * 3 * 4 * 5]);
+        let Some(Operation::Access(access)) = kernel.operation(1, 2, 4) else { panic!("no access") };
+        assert_eq!(access.value, StoreValue::Bytes(smallvec::smallvec![1, 0, 0, 0]));
+    }
+}

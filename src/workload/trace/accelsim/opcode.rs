@@ -1,0 +1,77 @@
+//! What a SASS instruction is to the memory system.
+
+use crate::model::access::AtomicOp;
+
+/// The kind of an instruction, told from its mnemonic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Nothing that leaves the SM: arithmetic, control, shared and local memory, constants, textures.
+    Compute,
+    Load,
+    Store,
+    Atomic(AtomicOp),
+    Barrier,
+    Fence,
+    /// Bulk copies of the tensor memory accelerator: their operands are not read.
+    BulkCopy,
+}
+
+const BULK: [&str; 7] = ["UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG", "UBLKCP", "UBLKPF", "UBLKRED"];
+
+/// The class of a full mnemonic such as `LDG.E.64`.
+///
+/// An atomic whose operation has no counterpart here counts as an addition: the traces hold no values anyway.
+pub fn classify(opcode: &str) -> Class {
+    let mut parts = opcode.split('.');
+    match parts.next().unwrap_or_default() {
+        "LDG" | "LD" | "LDGSTS" => Class::Load,
+        "STG" | "ST" => Class::Store,
+        "ATOM" | "ATOMG" | "RED" | "REDG" => {
+            let operation = parts.find_map(|part| match part {
+                "ADD" => Some(AtomicOp::Add),
+                "EXCH" => Some(AtomicOp::Exchange),
+                "MAX" => Some(AtomicOp::Max),
+                "CAS" => Some(AtomicOp::CompareZeroSwap),
+                _ => None,
+            });
+            Class::Atomic(operation.unwrap_or(AtomicOp::Add))
+        }
+        // An arrival does not wait.
+        "BAR" if !opcode.contains(".ARV") => Class::Barrier,
+        "MEMBAR" => Class::Fence,
+        base if BULK.iter().any(|bulk| base.contains(bulk)) => Class::BulkCopy,
+        _ => Class::Compute,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mnemonics_are_told_apart() {
+        for (opcode, class) in [
+            ("LDG.E.64", Class::Load),
+            ("LD.E", Class::Load),
+            ("LDGSTS.E.BYPASS.128", Class::Load),
+            ("LDGDEPBAR", Class::Compute),
+            ("LDS.U.128", Class::Compute),
+            ("LDL", Class::Compute),
+            ("STL.64", Class::Compute),
+            ("STG.E.U8", Class::Store),
+            ("RED.E.ADD.F32.FTZ.RN.STRONG.GPU", Class::Atomic(AtomicOp::Add)),
+            ("ATOMG.E.EXCH", Class::Atomic(AtomicOp::Exchange)),
+            ("ATOMG.E.CAS.64", Class::Atomic(AtomicOp::CompareZeroSwap)),
+            ("RED.E.MIN", Class::Atomic(AtomicOp::Add)),
+            ("ATOMS.ADD", Class::Compute),
+            ("BAR.SYNC.DEFER_BLOCKING", Class::Barrier),
+            ("BAR.ARV", Class::Compute),
+            ("MEMBAR.SC.GPU", Class::Fence),
+            ("UBLKCP.S.G", Class::BulkCopy),
+            ("EXIT", Class::Compute),
+            ("", Class::Compute),
+        ] {
+            assert_eq!(classify(opcode), class, "{opcode}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The memory that a trace touches, in bounded space.
+
+use std::collections::BTreeMap;
+
+use crate::model::address::{Address, Range};
+
+/// Runs of bytes that are kept apart; above that, neighbours are taken together in ever larger steps.
+const MOST_RUNS: usize = 1 << 16;
+
+/// Disjoint runs of touched bytes.
+#[derive(Clone, Debug)]
+pub struct Footprint {
+    /// Start to end (exclusive).
+    runs: BTreeMap<u64, u64>,
+    /// Starts and ends are multiples of this, a power of two.
+    grain: u64,
+    /// The run that was touched last.
+    last: (u64, u64),
+}
+
+impl Default for Footprint {
+    fn default() -> Self {
+        Self { runs: BTreeMap::new(), grain: 1, last: (0, 0) }
+    }
+}
+
+impl Footprint {
+    /// Adds the bytes `[start, start + bytes)`.
+    pub fn add(&mut self, start: u64, bytes: u64) {
+        let end = start.saturating_add(bytes);
+        if bytes == 0 || (self.last.0 <= start && end <= self.last.1) {
+            return;
+        }
+        self.insert(start, end);
+        if self.runs.len() > MOST_RUNS {
+            self.coarsen();
+        }
+    }
+
+    /// Adds all of another's.
+    pub fn join(&mut self, other: &Self) {
+        for (start, end) in &other.runs {
+            self.add(*start, end - start);
+        }
+    }
+
+    fn insert(&mut self, start: u64, end: u64) {
+        let mut start = start & !(self.grain - 1);
+        let mut end = end.checked_next_multiple_of(self.grain).unwrap_or(u64::MAX);
+        if let Some((&before, &until)) = self.runs.range(..=start).next_back()
+            && until >= start
+        {
+            start = before;
+            end = end.max(until);
+        }
+        while let Some((&after, &until)) = self.runs.range(start..=end).next() {
+            end = end.max(until);
+            self.runs.remove(&after);
+        }
+        self.runs.insert(start, end);
+        self.last = (start, end);
+    }
+
+    fn coarsen(&mut self) {
+        while self.runs.len() > MOST_RUNS / 2 {
+            self.grain = self.grain.saturating_mul(4).max(64);
+            for (start, end) in std::mem::take(&mut self.runs) {
+                self.insert(start, end);
+            }
+        }
+    }
+
+    /// The touched memory, ascending, in pieces that a range can hold.
+    pub fn ranges(&self) -> Vec<Range> {
+        let piece = 1u64 << 31;
+        let mut ranges = Vec::new();
+        for (&start, &end) in &self.runs {
+            let mut at = start;
+            while at < end {
+                let len = (end - at).min(piece);
+                ranges.push(Range::new(Address(at), len as u32));
+                at += len;
+            }
+        }
+        ranges
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_grow_together() {
+        let mut footprint = Footprint::default();
+        for (start, bytes) in [(100, 4), (108, 4), (104, 4), (0, 1), (50, 0), (90, 100), (1 << 40, 3 << 31)] {
+            footprint.add(start, bytes);
+        }
+        let runs: Vec<_> = footprint.runs.clone().into_iter().collect();
+        assert_eq!(runs, [(0, 1), (90, 190), (1 << 40, (1 << 40) + (3 << 31))]);
+        assert_eq!(footprint.ranges().len(), 5);
+    }
+
+    #[test]
+    fn scattered_bytes_stay_covered_in_bounded_space() {
+        let mut footprint = Footprint::default();
+        let at = |nth: u64| nth * 1000;
+        for nth in 0..200_000 {
+            footprint.add(at(nth), 1);
+        }
+        assert!(footprint.runs.len() <= MOST_RUNS);
+        let covered = |address: u64| {
+            footprint.runs.range(..=address).next_back().is_some_and(|(_, &end)| end > address)
+        };
+        assert!((0..200_000).all(|nth| covered(at(nth))));
+    }
+}

@@ -1,0 +1,156 @@
+//! Runs a program in a terminal of its own and looks at its screen. Nothing here sleeps blindly: every wait is for a
+//! condition, and fails with the screen's text when its deadline passes.
+
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::path::Path;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+
+use super::ENVIRONMENT;
+
+/// Longest pause between two looks at a condition.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A program in a terminal. Dropping it kills the program.
+pub struct Terminal {
+    master: Box<dyn MasterPty + Send>,
+    writer: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    /// What the program writes, from a thread that ends with the program.
+    output: Receiver<Vec<u8>>,
+    parser: vt100::Parser,
+    /// How long a condition may take to hold.
+    pub deadline: Duration,
+}
+
+/// Columns and rows.
+pub type Size = (u16, u16);
+
+fn pty_size((cols, rows): Size) -> PtySize {
+    PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
+}
+
+fn nonzero(number: u16) -> NonZeroU16 {
+    NonZeroU16::new(number).expect("a size above zero")
+}
+
+impl Terminal {
+    /// Starts `program` in a terminal of this size.
+    pub fn open(size: Size, program: &Path, arguments: &[&str]) -> Self {
+        let pair = native_pty_system().openpty(pty_size(size)).expect("a pseudo terminal");
+        let mut command = CommandBuilder::new(program);
+        command.args(arguments);
+        command.cwd(env!("CARGO_MANIFEST_DIR"));
+        for (name, value) in ENVIRONMENT {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            }
+        }
+        let child = pair.slave.spawn_command(command).expect("the program starts");
+        let reader = pair.master.try_clone_reader().expect("the terminal's output");
+        Self {
+            writer: pair.master.take_writer().expect("the terminal's input"),
+            master: pair.master,
+            child,
+            output: collect(reader),
+            parser: vt100::Parser::new(nonzero(size.1), nonzero(size.0), 0),
+            deadline: Duration::from_secs(30),
+        }
+    }
+
+    /// Types these bytes (`\r` for enter, `\x1b[A` for the up arrow, `\x03` for ctrl-c).
+    pub fn send(&mut self, keys: &str) {
+        self.writer.write_all(keys.as_bytes()).expect("the program reads");
+        self.writer.flush().expect("the program reads");
+    }
+
+    /// Gives the terminal another size and tells the program.
+    pub fn resize(&mut self, size: Size) {
+        self.parser.screen_mut().set_size(nonzero(size.1), nonzero(size.0));
+        self.master.resize(pty_size(size)).expect("another size");
+    }
+
+    /// Waits until the condition holds for the screen.
+    #[track_caller]
+    pub fn wait_until(&mut self, what: &str, condition: impl Fn(&vt100::Screen) -> bool) {
+        let end = Instant::now() + self.deadline;
+        let mut ended = false;
+        while !condition(self.parser.screen()) {
+            let text = self.parser.screen().contents();
+            assert!(!ended, "the program ended before {what}; the screen:\n{text}");
+            assert!(Instant::now() < end, "no {what} within {:?}; the screen:\n{text}", self.deadline);
+            match self.output.recv_timeout(LOOK) {
+                Ok(bytes) => self.parser.process(&bytes),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => ended = true,
+            }
+        }
+    }
+
+    /// Waits until this text is on the screen.
+    #[track_caller]
+    pub fn wait_for(&mut self, text: &str) {
+        self.wait_until(&format!("`{text}`"), |screen| screen.contents().contains(text));
+    }
+
+    /// Waits until the program has ended; its last screen is then complete.
+    #[track_caller]
+    pub fn wait_for_end(&mut self) -> ExitStatus {
+        let end = Instant::now() + self.deadline;
+        loop {
+            match self.output.recv_timeout(LOOK) {
+                Ok(bytes) => self.parser.process(&bytes),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(Duration::from_millis(1)),
+            }
+            if let Some(status) = self.child.try_wait().expect("a child of this process") {
+                while let Ok(bytes) = self.output.recv_timeout(LOOK) {
+                    self.parser.process(&bytes);
+                }
+                return status;
+            }
+            let text = self.text();
+            assert!(Instant::now() < end, "the program did not end within {:?}:\n{text}", self.deadline);
+        }
+    }
+
+    /// Sends a signal by name, such as `TERM`.
+    pub fn signal(&self, name: &str) {
+        let process = self.child.process_id().expect("a running program");
+        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status();
+        assert!(sent.expect("a shell").success(), "the program takes signals");
+    }
+
+    /// What the screen shows.
+    pub fn text(&self) -> String {
+        self.parser.screen().contents()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads on a thread until the terminal closes.
+fn collect(mut reader: Box<dyn Read + Send>) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(read @ 1..) = reader.read(&mut buffer) {
+            if sender.send(buffer[..read].to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}

@@ -1,0 +1,181 @@
+//! Random accesses from every core and compute unit into tiny caches, with values and checks on, for every
+//! protocol table and one to four GPUs. `UMSCOPE_STRESS=1000000` makes it a long run (accesses per machine).
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use umscope::config::{load_machine, load_protocol};
+use umscope::machine::{Blueprint, Machine, StepOutcome};
+use umscope::model::access::{AccessKind, AtomicOp};
+use umscope::model::address::Address;
+use umscope::model::fault::Fault;
+use umscope::model::inspect::Inspect;
+use umscope::model::operation::{Lanes, Operation, StoreValue, WarpAccess};
+use umscope::model::record::Records;
+use umscope::workload::{Task, TaskKind, Workload};
+
+const PROTOCOLS: [&str; 7] = ["nmoesi", "nmoesi-printed", "nmoesi-m2s", "moesi", "mesi", "msi", "vi"];
+
+/// A small generator: the tests must be the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// One random access to a few contended lines in a few secondary blocks that fight for the same sets.
+fn access(random: &mut Random) -> Operation {
+    let block = random.below(6) * 0x1000;
+    let line = random.below(5) * 0x40;
+    let width = [1u64, 1, 2, 4, 8][random.below(5) as usize];
+    let offset = random.below(16 / width) * width;
+    let kind = match random.below(20) {
+        0..8 => AccessKind::Load,
+        8..12 => AccessKind::Store,
+        12..18 => AccessKind::NStore,
+        18 => AccessKind::Atomic(AtomicOp::Add),
+        _ => AccessKind::Store,
+    };
+    let sync = random.below(40) == 0;
+    let (kind, width) = if sync { (AccessKind::Store, 0) } else { (kind, width) };
+    let bytes: SmallVec<[u8; 8]> = (0..width).map(|_| 1 + random.below(255) as u8).collect();
+    Operation::Access(WarpAccess {
+        kind,
+        width: width as u8,
+        lanes: Lanes::one(Address(0x1_0000 + block + line + offset)),
+        value: StoreValue::Bytes(bytes),
+        label: None,
+    })
+}
+
+fn workload(agents: &[String], accesses: usize, seed: u64) -> Workload {
+    let mut random = Random(seed);
+    let streams = agents.len() * 2;
+    let tasks = (0..streams)
+        .map(|stream| {
+            let mut operations = Vec::new();
+            for _ in 0..accesses / streams {
+                if random.below(6) == 0 {
+                    operations.push(Operation::Compute(1 + random.below(60) as u32));
+                }
+                operations.push(access(&mut random));
+            }
+            let agent = agents[stream % agents.len()].clone();
+            Task {
+                id: format!("stream{stream}").into(),
+                after: Vec::new(),
+                delay: 0,
+                what: TaskKind::Program { agent, operations: operations.into() },
+            }
+        })
+        .collect();
+    Workload { tasks }
+}
+
+fn blueprint(machine: &str, protocol: &str, accesses: usize, seed: u64, faults: Vec<Fault>) -> Blueprint {
+    let mut spec = load_machine(machine, None).unwrap();
+    spec.protocol = protocol.to_owned();
+    let mut agents: Vec<String> = Vec::new();
+    if let Some(gpu) = &spec.gpu {
+        for index in 0..gpu.count {
+            agents.extend((0..gpu.cu.count).map(|cu| format!("gpu{index}.cu{cu}")));
+        }
+    }
+    agents.extend((0..spec.host.cores).map(|core| format!("host.cpu{core}")));
+    Blueprint {
+        tables: vec![Arc::new(load_protocol(protocol, None).unwrap())],
+        workload: Arc::new(workload(&agents, accesses, seed)),
+        seed,
+        checks: true,
+        faults,
+        initial: Vec::new(),
+        memory: Vec::new(),
+        spec,
+    }
+}
+
+/// Runs to the end; the events executed and the digest.
+fn run(blueprint: &Blueprint) -> Result<(u64, u64), String> {
+    let mut machine = Machine::build(blueprint).unwrap();
+    let mut records = Records::silent();
+    loop {
+        let outcome = machine.step(&mut records);
+        if let Some(violation) = machine.violations().first() {
+            return Err(format!("event {}: {}: {}", violation.event, violation.rule, violation.text));
+        }
+        match outcome {
+            StepOutcome::Ran => {}
+            StepOutcome::Finished => return Ok((machine.event(), machine.digest())),
+            StepOutcome::Stuck => {
+                let txns = machine.transactions();
+                return Err(format!("stuck at event {}: {:#?}", machine.event(), txns.first()));
+            }
+        }
+    }
+}
+
+fn accesses() -> usize {
+    std::env::var("UMSCOPE_STRESS").ok().and_then(|count| count.parse().ok()).unwrap_or(3000)
+}
+
+#[test]
+fn no_protocol_breaks_a_rule_on_any_machine() {
+    let mut failures = Vec::new();
+    for machine in [
+        "tiny/umh-1gpu",
+        "tiny/umh-2gpu",
+        "tiny/umh-4gpu",
+        "tiny/umh-2gpu-nvlink",
+        "tiny/umh-2gpu-mask4",
+        "tiny/two-l1",
+        "tiny/cpu-2core",
+    ] {
+        for protocol in PROTOCOLS {
+            for seed in 1..=2 {
+                let plan = blueprint(machine, protocol, accesses(), seed, Vec::new());
+                if let Err(failure) = run(&plan) {
+                    failures.push(format!("{machine} {protocol} seed {seed}: {failure}"));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn two_runs_are_one_digest() {
+    let plan = blueprint("tiny/umh-4gpu", "nmoesi", 2000, 7, Vec::new());
+    assert_eq!(run(&plan).unwrap(), run(&plan).unwrap());
+}
+
+#[test]
+fn listening_changes_nothing() {
+    let plan = blueprint("tiny/umh-2gpu", "nmoesi", 1000, 3, Vec::new());
+    let (mut heard, mut unheard) = (Machine::build(&plan).unwrap(), Machine::build(&plan).unwrap());
+    let mut records = Records::listening();
+    while heard.step(&mut records) == StepOutcome::Ran {
+        assert!(!records.list.is_empty(), "event {} tells nothing", heard.event());
+    }
+    unheard.run_until(u64::MAX);
+    assert_eq!(heard.digest(), unheard.digest());
+}
+
+#[test]
+fn the_checks_see_what_a_broken_rule_does() {
+    let faults = [
+        Fault::AnswerWithoutData,
+        Fault::SkipInvalidation,
+        Fault::MergeWholeBlocks,
+        Fault::NoGrantAck,
+        Fault::ProbesMayNotPass,
+        Fault::KeepMaskOnRead,
+    ];
+    for fault in faults {
+        let caught =
+            (1..=6).any(|seed| run(&blueprint("tiny/umh-2gpu", "nmoesi", 3000, seed, vec![fault])).is_err());
+        assert!(caught, "{} goes unnoticed", fault.name());
+    }
+}
