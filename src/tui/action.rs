@@ -53,6 +53,8 @@ actions! {
     Cause "cause",
     Uncause "uncause",
     Play "play",
+    Faster "faster",
+    Slower "slower",
     Interrupt "interrupt",
     Suspend "suspend",
     Redraw "redraw",

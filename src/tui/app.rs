@@ -8,7 +8,7 @@ use crate::debug::frame::wish::{Pane, Wish};
 use crate::debug::proto::Request;
 
 use super::keymap::{Key, Keymap};
-use super::prompt::{Completer, Prompt};
+use super::prompt::Prompt;
 use super::target::Target;
 use super::theme::Theme;
 use super::view::Seen;
@@ -70,7 +70,9 @@ pub struct App {
     pub overlay_up: u16,
     pub prompt: Option<Prompt>,
     pub history: Vec<String>,
-    pub completer: Completer,
+    /// Events a second when the run is played, and whether it is.
+    pub speed: f64,
+    pub paced: bool,
     pub message: Option<Message>,
     pub pending: Pending,
     /// Events to go back to with `X`.
@@ -89,6 +91,9 @@ pub struct App {
     pub suspend: bool,
     pub redraw: bool,
 }
+
+/// Events a second of a run that is played, at first.
+const SPEED: f64 = 4.0;
 
 /// Most lines of the prompt's history.
 pub const HISTORY: usize = 1000;
@@ -109,7 +114,8 @@ impl App {
             overlay_up: 0,
             prompt: None,
             history: Vec::new(),
-            completer: Completer::default(),
+            speed: SPEED,
+            paced: false,
             message: None,
             pending: Pending::default(),
             effects: Vec::new(),

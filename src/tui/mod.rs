@@ -12,6 +12,8 @@ pub mod picker;
 pub mod prompt;
 pub mod run;
 #[cfg(test)]
+mod live;
+#[cfg(test)]
 mod sample;
 #[cfg(test)]
 mod tests;

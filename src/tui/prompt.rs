@@ -1,13 +1,11 @@
 //! The command line: editing, history, completion, and how an error is shown under the word it is about.
 
-use std::fmt;
-use std::sync::Arc;
+use std::ops::Range;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::debug::frame::Frame;
+use crate::debug::command::Candidate;
 use crate::diagnostic::Diagnostic;
-use crate::model::record::KINDS;
 
 use super::theme::Role;
 
@@ -35,9 +33,9 @@ pub struct Prompt {
     cursor: usize,
     /// The line of the history that is shown, counted from the end, and the line typed before.
     past: Option<(usize, Vec<char>)>,
-    suggestions: Vec<String>,
-    /// Where the word to be completed begins, and the suggestion taken.
-    completing: Option<(usize, usize)>,
+    suggestions: Vec<Candidate>,
+    /// The place of the word to be completed, and the suggestion taken.
+    completing: Option<(Range<usize>, usize)>,
 }
 
 impl Prompt {
@@ -142,33 +140,47 @@ impl Prompt {
         self.completing = None;
     }
 
-    /// Completes the word before the cursor: as far as it is certain, then one suggestion after the other.
-    pub fn complete(&mut self, completer: &Completer, frame: &Frame, back: bool) {
-        if let Some((start, chosen)) = self.completing
-            && self.suggestions.len() > 1
-        {
-            let count = self.suggestions.len();
-            let next = if back { (chosen + count - 1) % count } else { (chosen + 1) % count };
-            self.replace(start, next);
-            return;
+    /// The next suggestion in turn; without suggestions, the line and byte offset to ask the engine about.
+    pub fn complete(&mut self, back: bool) -> Option<(String, usize)> {
+        if self.kind == Kind::Predict {
+            return None;
         }
-        let line = self.text();
+        let Some((place, chosen)) = self.completing.clone().filter(|_| self.suggestions.len() > 1) else {
+            let before: String = self.text.iter().take(self.cursor).collect();
+            let prefix = self.prefix();
+            return Some((format!("{prefix}{}", self.text()), prefix.len() + before.len()));
+        };
+        let count = self.suggestions.len();
+        let next = if back { (chosen + count - 1) % count } else { (chosen + 1) % count };
+        self.replace(place.start, next);
+        None
+    }
+
+    /// A filter is completed as the command that says the same.
+    fn prefix(&self) -> &'static str {
+        if self.kind == Kind::Filter { "log " } else { "" }
+    }
+
+    /// Takes the ways in which `line` may go on at byte `cursor`, if that is still what is typed.
+    pub fn suggest(&mut self, line: &str, cursor: usize, candidates: Vec<Candidate>) {
+        let prefix = self.prefix();
         let before: String = self.text.iter().take(self.cursor).collect();
-        let (start, suggestions) = completer.complete(self.kind, &line, before.len(), frame);
-        let start = line.get(..start).map_or(self.cursor, |before| before.chars().count());
-        self.suggestions = suggestions;
-        match self.suggestions.len() {
-            0 => {}
-            1 => {
-                self.replace(start, 0);
-                if self.cursor == self.text.len() {
-                    self.text.push(' ');
-                    self.cursor += 1;
-                }
-                self.suggestions.clear();
-                self.completing = None;
+        let same = line.strip_prefix(prefix) == Some(&self.text()) && cursor == prefix.len() + before.len();
+        let Some(first) = candidates.first().filter(|_| same) else {
+            return;
+        };
+        let start = first.replaces.start.saturating_sub(prefix.len());
+        let start = before.get(..start).map_or(self.cursor, |before| before.chars().count());
+        let only = candidates.len() == 1;
+        self.suggestions = candidates;
+        self.replace(start, 0);
+        if only {
+            if self.cursor == self.text.len() {
+                self.text.push(' ');
+                self.cursor += 1;
             }
-            _ => self.replace(start, if back { self.suggestions.len() - 1 } else { 0 }),
+            self.suggestions.clear();
+            self.completing = None;
         }
     }
 
@@ -177,9 +189,10 @@ impl Prompt {
             return;
         };
         let start = start.min(self.cursor).min(self.text.len());
+        let word = word.text.clone();
         self.text.splice(start..self.cursor.min(self.text.len()), word.chars());
         self.cursor = start + word.chars().count();
-        self.completing = Some((start, chosen));
+        self.completing = Some((start..self.cursor, chosen));
     }
 
     /// The line as shown in `width` columns, and the column of the cursor.
@@ -204,12 +217,12 @@ impl Prompt {
     /// Lines under the prompt: the suggestions around the one taken.
     #[must_use]
     pub fn below(&self) -> Vec<(String, Role)> {
-        let chosen = self.completing.map_or(0, |(_, chosen)| chosen);
+        let chosen = self.completing.as_ref().map_or(0, |(_, chosen)| *chosen);
         let first = chosen.saturating_sub(SHOWN / 2).min(self.suggestions.len().saturating_sub(SHOWN));
-        let line = |(nth, text): (usize, &String)| {
+        let line = |(nth, one): (usize, &Candidate)| {
             let taken = self.completing.is_some() && nth == chosen;
             let mark = if taken { "▸" } else { " " };
-            (format!("  {mark}{text} "), if taken { Role::Cursor } else { Role::Hint })
+            (format!(" {mark}{:<20}  {}", one.text, one.about), if taken { Role::Cursor } else { Role::Hint })
         };
         self.suggestions.iter().enumerate().skip(first).take(SHOWN).map(line).collect()
     }
@@ -224,67 +237,6 @@ impl Prompt {
             Kind::Predict => &[("enter", "answer"), ("tab", "choices"), ("esc", "not now")],
         }
     }
-}
-
-/// Completes lines: takes the line, the byte offset of the cursor and the frame; gives the byte offset where the word
-/// begins, and what it may become.
-pub type Complete = dyn Fn(&str, usize, &Frame) -> (usize, Vec<String>) + Send + Sync;
-
-/// What completes command lines; without one of the debugger's, the words that the frame knows.
-#[derive(Clone, Default)]
-pub struct Completer(pub Option<Arc<Complete>>);
-
-impl fmt::Debug for Completer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Completer(given)" } else { "Completer(own)" })
-    }
-}
-
-impl Completer {
-    fn complete(&self, kind: Kind, line: &str, cursor: usize, frame: &Frame) -> (usize, Vec<String>) {
-        // A filter is completed as the command that it becomes.
-        let prefix = match kind {
-            Kind::Command => "",
-            Kind::Filter => "filter ",
-            Kind::Predict => {
-                let question = frame.lesson.as_ref().and_then(|lesson| lesson.question.as_ref());
-                return (0, question.map(|question| question.choices.clone()).unwrap_or_default());
-            }
-        };
-        let (start, words) = match &self.0 {
-            Some(given) => given(&format!("{prefix}{line}"), cursor + prefix.len(), frame),
-            None => own(&format!("{prefix}{line}"), cursor + prefix.len(), frame),
-        };
-        (start.saturating_sub(prefix.len()).min(cursor), words)
-    }
-}
-
-/// Completion from what the frame knows: commands first, then record kinds, fields, paths and blocks.
-fn own(line: &str, cursor: usize, frame: &Frame) -> (usize, Vec<String>) {
-    let before = line.get(..cursor).unwrap_or(line);
-    let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
-    let word = before.get(start..).unwrap_or("");
-    let mut words: Vec<String> = Vec::new();
-    if before.get(..start).unwrap_or("").trim().is_empty() {
-        for command in &frame.info.commands {
-            words.push(command.name.clone());
-        }
-    } else {
-        let queries = ["at", "block", "page", "txn", "cycle", "event", "and", "or", "not", "to", "from", "state of", "is"];
-        words.extend(KINDS.iter().map(|kind| kind.name.to_owned()));
-        words.extend(queries.map(str::to_owned));
-        words.extend(KINDS.iter().flat_map(|kind| kind.fields).map(|field| field.name.to_owned()));
-        words.extend(frame.info.components.iter().map(|(_, component)| component.path.clone()));
-        words.extend(frame.directory.blocks.iter().map(|block| block.address.to_string()));
-    }
-    words.retain(|candidate| candidate.starts_with(word));
-    let mut unique: Vec<String> = Vec::new();
-    for candidate in words {
-        if !unique.contains(&candidate) {
-            unique.push(candidate);
-        }
-    }
-    (start, unique)
 }
 
 /// A complaint as lines: what was typed, a caret under the word, and what to do.
@@ -311,30 +263,33 @@ pub fn complaint(error: &Diagnostic) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::debug::frame::session::{CommandInfo, Info};
     use crate::diagnostic::Source;
 
-    fn frame() -> Frame {
-        let command = |name: &str| CommandInfo { name: name.into(), ..CommandInfo::default() };
-        let info = Info { commands: vec![command("step"), command("state"), command("break")], ..Info::default() };
-        Frame { info: Arc::new(info), ..Frame::default() }
+    fn candidates(words: &[&str], replaces: Range<usize>) -> Vec<Candidate> {
+        let one = |word: &&str| Candidate { text: (*word).into(), about: String::new(), replaces: replaces.clone() };
+        words.iter().map(one).collect()
     }
 
     #[test]
-    fn tab_walks_through_the_suggestions() {
+    fn tab_asks_once_and_then_walks_through_the_suggestions() {
         let mut prompt = Prompt::new(Kind::Command, "st");
-        prompt.complete(&Completer::default(), &frame(), false);
+        assert_eq!(prompt.complete(false), Some(("st".into(), 2)));
+        prompt.suggest("st", 2, candidates(&["step", "start"], 0..2));
         assert_eq!(prompt.text(), "step");
-        prompt.complete(&Completer::default(), &frame(), false);
-        assert_eq!(prompt.text(), "state");
-        prompt.complete(&Completer::default(), &frame(), true);
+        assert_eq!(prompt.complete(false), None);
+        assert_eq!(prompt.text(), "start");
+        assert_eq!(prompt.complete(true), None);
         assert_eq!(prompt.text(), "step");
-        let mut prompt = Prompt::new(Kind::Command, "br");
-        prompt.complete(&Completer::default(), &frame(), false);
-        assert_eq!(prompt.text(), "break ");
-        "tran".chars().for_each(|character| prompt.insert(character));
-        prompt.complete(&Completer::default(), &frame(), false);
-        assert_eq!(prompt.text(), "break transition ");
+    }
+
+    #[test]
+    fn an_answer_for_another_line_is_dropped_and_a_filter_is_completed_as_a_log_command() {
+        let mut prompt = Prompt::new(Kind::Filter, "tran");
+        assert_eq!(prompt.complete(false), Some(("log tran".into(), 8)));
+        prompt.suggest("log tra", 7, candidates(&["transition"], 4..7));
+        assert_eq!(prompt.text(), "tran");
+        prompt.suggest("log tran", 8, candidates(&["transition"], 4..8));
+        assert_eq!(prompt.text(), "transition ");
     }
 
     #[test]

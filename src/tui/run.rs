@@ -9,7 +9,6 @@ use crate::debug::frame::session::Tone;
 use crate::debug::proto::{Client, Request};
 
 use super::app::App;
-use super::prompt::Completer;
 use super::settings::Settings;
 use super::terminal::{Screen, Signal};
 use super::view;
@@ -36,10 +35,9 @@ const IDLE: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// If there is no terminal, or it fails.
-pub fn run(client: &Client, settings: Settings, completer: Completer) -> io::Result<End> {
+pub fn run(client: &Client, settings: Settings) -> io::Result<End> {
     let mut screen = Screen::take()?;
     let mut app = App::new(client.frame(), settings.theme, settings.keymap, settings.ascii);
-    app.completer = completer;
     app.layout = settings.layout;
     let mut session = Session { client, app, version: None, drawn: None, dirty: true };
     loop {

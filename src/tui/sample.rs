@@ -152,18 +152,16 @@ impl Sample {
 
     /// The journey of transaction 12.
     pub fn journey(&self) -> Vec<Record> {
-        use MessageKind::{Answer, Grant, ProbeRead, Read, ReadNc};
+        use MessageKind::{Answer, Grant, ProbeRead, ReadNc};
         let sent = |kind, from, to| What::Message(self.message(kind, from, to));
         let taken = |kind, from, to| What::Delivery(self.message(kind, from, to));
         let (l1, l2, smd, hmd, other) = ("gpu1.cu1.l1", "gpu1.l2.0", "gpu1.smd0", "host.hmd0", "gpu0.smd0");
-        let _ = Read;
         vec![
             self.record(48, 398, "gpu1.cu1", None, What::Issue {
                 kind: AccessKind::NStore,
                 warp: 0,
                 bytes: smallvec![9, 0, 0, 0],
             }),
-            self.record(48, 398, l1, None, What::Transition { from: State::I, to: State::I, action: Action::NStore }),
             self.record(48, 398, l1, None, What::Mshr { change: MshrChange::Allocate, used: 1, capacity: 4 }),
             self.record(48, 398, l1, None, sent(ReadNc, l1, l2)),
             self.record(50, 402, l2, Some(48), taken(ReadNc, l1, l2)),
@@ -280,7 +278,7 @@ impl Sample {
     pub fn frame_of_change() -> Frame {
         let sample = Self::new();
         let journey = sample.journey();
-        let (last, before) = (&journey[11..13], &journey[..13]);
+        let (last, before) = (&journey[10..12], &journey[..12]);
         build(&sample, sample.facts(last, before), &Wish::default())
     }
 }
@@ -522,5 +520,6 @@ pub fn table() -> Table {
         read_nc: Vec::new(),
         write: Vec::new(),
         merge: Vec::new(),
+        answer_merge: Vec::new(),
     }
 }

@@ -44,3 +44,29 @@ fn print() {
         println!("{}", text(&draw(&mut app)));
     }
 }
+
+#[test]
+fn print_live() {
+    use super::live;
+    let mut session = live::session();
+    for (commands, width, height, layout) in [
+        (&[][..], 80, 24, 0),
+        (&["step"], 80, 24, 0),
+        (&["step 10", "select txn 1", "select block 0x1000"], 80, 24, 0),
+        (&["until issue at gpu1.*", "step 30", "select txn 2"], 120, 40, 0),
+        (&["until message type probe", "step 3"], 120, 40, 1),
+        (&["continue"], 200, 60, 0),
+        (&["reverse-transition"], 80, 24, 6),
+        (&["reverse-transition"], 120, 40, 2),
+        (&["reverse-transition"], 80, 24, 3),
+        (&["reverse-transition"], 80, 24, 4),
+        (&["reverse-transition"], 80, 24, 5),
+        (&["reverse-transition"], 80, 24, 7),
+    ] {
+        let frame = live::frame(&mut session, commands);
+        let mut app = app(frame, width, height);
+        app.layout = layout;
+        draw(&mut app);
+        println!("{}", text(&draw(&mut app)));
+    }
+}

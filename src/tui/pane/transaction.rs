@@ -4,6 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::sequence::{Sequence, SequenceStep, StepKind};
+use crate::debug::frame::text;
 use crate::model::component::ComponentId;
 
 use super::age;
@@ -93,9 +94,6 @@ fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
     let mut shown = None;
     let mut steps = sequence.steps.iter().peekable();
     while let Some(one) = steps.next() {
-        if steps.peek().is_some_and(|next| only_asks(one, next)) {
-            continue;
-        }
         lines.draw(canvas, y);
         let new = shown != Some(one.cycle);
         shown = Some(one.cycle);
@@ -125,28 +123,11 @@ fn lifeline_name(frame: &Frame, sequence: &Sequence, node: ComponentId) -> Strin
 /// Whether a change of state at one node and the message that it sends to the left fit in one row.
 fn joins(lines: &Lines, one: &SequenceStep, next: &SequenceStep) -> bool {
     match (&one.what, &next.what) {
-        (StepKind::Transition { at, .. }, StepKind::Message { from, to, .. }) => {
+        (StepKind::Transition { at, .. } | StepKind::Hit { at, .. }, StepKind::Message { from, to, .. }) => {
             one.cycle == next.cycle && at == from && lines.of(*to) < lines.of(*from)
         }
         _ => false,
     }
-}
-
-/// Whether a step says no more than the request that follows it: a miss, whose state changes when it is granted.
-fn only_asks(one: &SequenceStep, next: &SequenceStep) -> bool {
-    match (&one.what, &next.what) {
-        (StepKind::Transition { at, from, to, .. }, StepKind::Message { from: sender, .. }) => {
-            from == to && at == sender && next.id.event == one.id.event && is_request(next)
-        }
-        _ => false,
-    }
-}
-
-fn is_request(step: &SequenceStep) -> bool {
-    let StepKind::Message { label, .. } = &step.what else {
-        return false;
-    };
-    matches!(label.split([' ', '-']).next(), Some("read" | "write" | "fetch" | "forward"))
 }
 
 fn row(frame: &Frame, canvas: &mut Canvas, y: u16, lines: &Lines, step: &SequenceStep, new: bool) {
@@ -163,21 +144,22 @@ fn row(frame: &Frame, canvas: &mut Canvas, y: u16, lines: &Lines, step: &Sequenc
                 arrow(canvas, y, (from, to), label, *data, delivered.is_none());
             }
         }
-        StepKind::Transition { at, from, to, action } => {
+        StepKind::Transition { at, from, to, .. } => {
             if let Some(x) = lines.of(*at) {
-                let text = if from == to {
-                    format!("{} {}", from.letter(), crate::debug::frame::text::action(*action))
-                } else {
-                    format!("{}>{}", from.letter(), to.letter())
-                };
-                let role = if from == to { Role::Dim } else { Role::Changed };
-                canvas.text(x + 1, y, &text, role);
+                canvas.text(x + 1, y, &format!("{}>{}", from.letter(), to.letter()), Role::Changed);
             }
         }
-        StepKind::Note { at, text } => {
+        StepKind::Hit { at, state, action } => {
+            if let Some(x) = lines.of(*at) {
+                let text = format!("{} stays: {}", state.letter(), text::action(*action));
+                let room = canvas.width().saturating_sub(x + 1);
+                canvas.field(x + 1, y, room, &text, Role::Strong);
+            }
+        }
+        StepKind::Note { at, text: note } => {
             let x = lines.of(*at).unwrap_or(lines.x(0));
             let room = canvas.width().saturating_sub(x + 2);
-            canvas.field(x + 1, y, room, &format!(" {text}"), Role::Good);
+            canvas.field(x + 1, y, room, &format!(" {note}"), Role::Good);
         }
     }
 }

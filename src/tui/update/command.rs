@@ -40,7 +40,9 @@ impl App {
             Action::Cause => self.cause(),
             Action::Uncause => self.uncause(),
             Action::Play if self.is_running() => self.requests.push(Request::Interrupt),
-            Action::Play => self.command("play"),
+            Action::Play => self.play(),
+            Action::Faster => self.change_speed(2.0),
+            Action::Slower => self.change_speed(0.5),
             Action::Interrupt => self.interrupt(),
             Action::Suspend => self.suspend = true,
             Action::Redraw => self.redraw = true,
@@ -60,6 +62,22 @@ impl App {
         self.requests.push(Request::Interrupt);
         self.requests.push(Request::Quit);
         self.quit = true;
+    }
+
+    /// Runs slowly enough to watch.
+    fn play(&mut self) {
+        self.command("continue");
+        self.paced = true;
+        self.requests.insert(0, Request::Speed(Some(self.speed)));
+    }
+
+    fn change_speed(&mut self, factor: f64) {
+        self.speed = (self.speed * factor).clamp(0.25, 1_048_576.0);
+        if self.paced {
+            self.requests.push(Request::Speed(Some(self.speed)));
+        }
+        let key = self.keymap.key_of(Action::Play).unwrap_or("play").to_owned();
+        self.say(format!("{} events a second ({key} plays)", self.speed), Tone::Plain);
     }
 
     fn interrupt(&mut self) {

@@ -88,8 +88,8 @@ impl App {
         match (key.code, key.ctrl) {
             (KeyCode::Esc, _) => self.prompt = None,
             (KeyCode::Enter, _) => self.enter(),
-            (KeyCode::Tab, _) => prompt.complete(&self.completer, &self.frame, false),
-            (KeyCode::BackTab, _) => prompt.complete(&self.completer, &self.frame, true),
+            (KeyCode::Tab, _) => self.complete(false),
+            (KeyCode::BackTab, _) => self.complete(true),
             (KeyCode::Up, _) | (KeyCode::Char('p'), true) => prompt.recall(&self.history, 1),
             (KeyCode::Down, _) | (KeyCode::Char('n'), true) => prompt.recall(&self.history, -1),
             (KeyCode::Left, _) => prompt.left(),
@@ -106,6 +106,13 @@ impl App {
         }
     }
 
+    fn complete(&mut self, back: bool) {
+        let asked = self.prompt.as_mut().and_then(|prompt| prompt.complete(back));
+        if let Some((line, cursor)) = asked {
+            self.requests.push(Request::Complete { line, cursor });
+        }
+    }
+
     /// The line is complete.
     fn enter(&mut self) {
         let Some(prompt) = self.prompt.take() else {
@@ -119,7 +126,7 @@ impl App {
                 self.remember(line);
                 self.typed(line);
             }
-            Kind::Filter => self.command(format!("filter {line}").trim_end()),
+            Kind::Filter => self.requests.push(Request::Filter(line.to_owned())),
             Kind::Predict if line.is_empty() => {}
             Kind::Predict => self.command(&format!("predict {line}")),
         }
@@ -164,6 +171,9 @@ impl App {
         self.message = None;
         if matches!(self.overlay, Some(Overlay::Output(_))) {
             self.overlay = None;
+        }
+        if std::mem::take(&mut self.paced) {
+            self.requests.push(Request::Speed(None));
         }
         self.requests.push(Request::Command(command.to_owned()));
     }

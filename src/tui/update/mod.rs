@@ -59,6 +59,11 @@ impl App {
                 Answer::Error(error) => {
                     self.message = Some(Message { lines: prompt::complaint(&error), tone: Tone::Bad });
                 }
+                Answer::Completions { line, cursor, candidates } => {
+                    if let Some(prompt) = &mut self.prompt {
+                        prompt.suggest(&line, cursor, candidates);
+                    }
+                }
                 Answer::Quit => self.quit = true,
             }
         }
