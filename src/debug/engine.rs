@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use super::command::complete;
 use super::frame::session::Info;
 use super::frame::wish::Wish;
 use super::proto::{Answer, Request, Server};
 use super::session::Session;
 use super::work::{Outcome, Progress};
+use crate::query::Text;
 
 /// Shortest time between two frames while the machine runs.
 const FRAME: Duration = Duration::from_millis(16);
@@ -109,6 +111,16 @@ impl Engine {
                 }
                 Some(Request::Wish(wish)) => self.wish = wish,
                 Some(Request::Select(selection)) => self.session.select(selection),
+                Some(Request::Speed(speed)) => self.session.set_speed(speed),
+                Some(Request::Filter(text)) => {
+                    if let Err(error) = self.session.set_filter(&Text::new("/", &text)) {
+                        self.server.answer(Answer::Error(error));
+                    }
+                }
+                Some(Request::Complete { line, cursor }) => {
+                    let candidates = complete(&self.session, &line, cursor);
+                    self.server.answer(Answer::Completions { line, cursor, candidates });
+                }
                 Some(Request::Interrupt) => {}
                 Some(Request::Quit) => return None,
             }

@@ -170,6 +170,11 @@ impl Session {
         self.settings.speed
     }
 
+    /// Sets the speed of runs, the one under way included.
+    pub fn set_speed(&mut self, speed: Option<f64>) {
+        self.settings.speed = speed.filter(|speed| speed.is_finite() && *speed > 0.0);
+    }
+
     /// Why it stands where it stands; nothing before the first movement.
     #[must_use]
     pub fn last_stop(&self) -> Option<&Stop> {
