@@ -63,9 +63,9 @@ enum Room {
     Large,
 }
 
-/// The layout of this number (from 0) for a body of this size.
+/// The layout of this number (from 0) for a body of this size. Without a lesson others take its place.
 #[must_use]
-pub fn layout(number: usize, body: Rect, natural: &Natural) -> Tree {
+pub fn layout(number: usize, body: Rect, lesson: bool, natural: &Natural) -> Tree {
     use Pane::{Caches, Directory, Lesson, Links, Log, Map, Mshrs, Protocol, Timeline, Transaction, Warps};
     let room = match (body.width, body.height) {
         (160.., 44..) => Room::Large,
@@ -79,11 +79,13 @@ pub fn layout(number: usize, body: Rect, natural: &Natural) -> Tree {
         columns(6, max, share, vec![slot(left.0, 30, u16::MAX, left.1), slot(right.0, 30, u16::MAX, right.1)])
     };
     let pair = |left: Pane, right: Pane, share: u16| wide((left, 1), (right, 1), share);
+    let story = if lesson { Lesson } else { Transaction };
+    let second = if lesson { Lesson } else { Protocol };
     let list = match (number, room) {
-        (0, Room::Small) => vec![pair(Map, Lesson, 3), slot(Directory, 5, want(Directory), 3), timeline],
+        (0, Room::Small) => vec![pair(Map, story, 3), slot(Directory, 5, want(Directory), 3), timeline],
         (0, Room::Middle) => vec![
             wide((Map, 3), (Directory, 4), 3),
-            wide((Transaction, 5), (Lesson, 4), 3),
+            wide((Transaction, 5), (second, 4), 3),
             slot(Log, 4, u16::MAX, 2),
             timeline,
         ],
@@ -232,7 +234,7 @@ mod tests {
 
     fn all(number: usize, width: u16, height: u16) -> Vec<Placed> {
         let body = Rect::new(0, 0, width, height);
-        place(&layout(number, body, &|_| Some(9)), body, &|_| false)
+        place(&layout(number, body, true, &|_| Some(9)), body, &|_| false)
     }
 
     #[test]
@@ -258,7 +260,7 @@ mod tests {
     #[test]
     fn a_pane_without_content_leaves_its_room() {
         let body = Rect::new(0, 0, 80, 20);
-        let placed = place(&layout(0, body, &|_| Some(9)), body, &|pane| pane == Pane::Lesson);
+        let placed = place(&layout(0, body, true, &|_| Some(9)), body, &|pane| pane == Pane::Lesson);
         assert_eq!(placed.iter().find(|one| one.pane == Pane::Map).map(|one| one.area.width), Some(80));
     }
 

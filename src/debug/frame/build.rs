@@ -104,7 +104,7 @@ fn position(machine: &dyn Inspect, facts: &Facts) -> Position {
     }
 }
 
-/// The records of one event in sentences, the most telling first.
+/// What the records of one event say, the most telling first.
 fn happenings(machine: &dyn Inspect, last: &[Record]) -> Vec<Happening> {
     let mut records: Vec<&Record> = last.iter().collect();
     records.sort_by_key(|record| weight(&record.what));
@@ -114,8 +114,9 @@ fn happenings(machine: &dyn Inspect, last: &[Record]) -> Vec<Happening> {
         .take(16)
         .map(|record| Happening {
             id: record.id,
+            at: record.at,
             kind: record.kind(),
-            text: text::sentence(record, names),
+            text: text::predicate(record, names),
             because: record.because,
         })
         .collect()

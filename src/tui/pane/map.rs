@@ -171,6 +171,9 @@ impl Column {
                 middles.push((x + end.saturating_sub(1)) / 2);
                 x = end + 1;
             }
+            if cells.len() == 1 {
+                middles = vec![self.centre()];
+            }
             return (y + 1, middles);
         }
         let lettered: usize = prefix.width() + 1 + cells.iter().map(|cell| cell.brief.width()).sum::<usize>();

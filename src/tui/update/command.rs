@@ -121,7 +121,8 @@ impl App {
         true
     }
 
-    pub(super) fn show_layout(&mut self, number: usize) {
+    /// Shows the layout of this number, from 0.
+    pub fn show_layout(&mut self, number: usize) {
         self.layout = number.min(layout::NAMES.len() - 1);
         self.zoom = false;
         self.overlay = None;

@@ -9,6 +9,9 @@ use crate::tui::app::App;
 use crate::tui::target::Target;
 use crate::tui::view::canvas::Hit;
 
+/// Records that the log can be scrolled back.
+const LOG_ROWS: isize = 100_000;
+
 impl App {
     pub(super) fn move_by(&mut self, action: Action, count: u32) {
         for _ in 0..count.min(1000) {
@@ -76,10 +79,9 @@ impl App {
     /// Scrolls the focused pane by rows. The log is scrolled by the engine, which has the other records.
     pub(super) fn scroll(&mut self, rows: isize) {
         if self.focus == Pane::Log {
-            let most = self.frame.log.before + self.frame.log.lines.len() + self.frame.log.after;
-            let room = usize::try_from(self.page()).unwrap_or(1);
-            let up = (self.log_up as isize).saturating_sub(rows).max(0);
-            self.log_up = (up as usize).min(most.saturating_sub(room));
+            // From where the log stands: the engine stops at its first record.
+            let up = isize::try_from(self.frame.log.after).unwrap_or(0).saturating_sub(rows);
+            self.log_up = up.clamp(0, LOG_ROWS) as usize;
             return;
         }
         let seen = self.seen.extents.iter().find(|(pane, _, _)| *pane == self.focus);

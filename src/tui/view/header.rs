@@ -99,13 +99,9 @@ fn sentences(frame: &Frame) -> Vec<(&'static str, String, Role)> {
         lines.extend(stop.clone());
     }
     if !frame.now.is_empty() {
-        let mut text: Vec<&str> = Vec::new();
-        for happening in frame.now.iter().take(3) {
-            text.push(&happening.text);
-        }
         let because = frame.now.iter().find_map(|happening| happening.because);
         let because = because.map_or(String::new(), |event| format!("  ← event {event} (x)"));
-        lines.push(("▸", format!("{}{because}", text.join("; ")), Role::Changed));
+        lines.push(("▸", format!("{}{because}", story(frame)), Role::Changed));
     } else if frame.position.event == 0 {
         let text = "Nothing has happened yet: s steps one event, t to the next change of a state, c to the end";
         lines.push(("▸", text.into(), Role::Hint));
@@ -119,6 +115,25 @@ fn sentences(frame: &Frame) -> Vec<(&'static str, String, Role)> {
         lines.push((" ", format!("{}{source}", frame.info.title), Role::Dim));
     }
     lines
+}
+
+/// What the last event did, each component named once.
+fn story(frame: &Frame) -> String {
+    let names = &frame.info.components;
+    let mut text = String::new();
+    let mut who = None;
+    for happening in frame.now.iter().take(4) {
+        if who == Some(happening.at) {
+            text.push_str(", ");
+        } else {
+            text.push_str(if text.is_empty() { "" } else { "; " });
+            text.push_str(names.path(happening.at));
+            text.push(' ');
+            who = Some(happening.at);
+        }
+        text.push_str(&happening.text);
+    }
+    text
 }
 
 /// A number with separators: `1,204`.

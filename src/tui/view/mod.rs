@@ -83,7 +83,7 @@ fn body_panes(app: &App, body: Rect, buffer: &mut Buffer, seen: &mut Seen) {
     seen.panes = if app.zoom {
         vec![Placed { pane: app.focus, area: body }]
     } else {
-        let tree = layout::layout(app.layout, body, &natural);
+        let tree = layout::layout(app.layout, body, frame.lesson.is_some(), &natural);
         layout::place(&tree, body, &|which| which == Pane::Lesson && frame.lesson.is_none())
     };
     let border = app.theme.style(Role::Border);
