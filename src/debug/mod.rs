@@ -1,1 +1,26 @@
-//! (to be written)
+//! The debugger without a screen: a machine on its timeline, verbs in both directions, breakpoints, commands, the
+//! console, and the engine thread that serves a screen with frames.
+
+pub mod breakpoint;
+pub mod command;
+pub mod console;
+pub mod describe;
+pub mod engine;
+pub mod frame;
+pub mod goal;
+pub mod interrupt;
+mod points;
+pub mod proto;
+mod queue;
+pub mod recall;
+pub mod session;
+pub mod settings;
+pub mod stop;
+pub mod subject;
+pub mod timeline;
+#[cfg(test)]
+mod toy;
+pub mod travel;
+mod view;
+pub mod watch;
+pub mod work;

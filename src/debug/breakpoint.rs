@@ -1,0 +1,245 @@
+//! Breakpoints and watchpoints: what they wait for, when they count, what happens then.
+
+use smallvec::SmallVec;
+
+use super::subject::Subject;
+use super::watch::Watched;
+use crate::model::record::{Record, RecordId, What};
+use crate::query::{Filter, Predicate};
+
+/// What a breakpoint waits for.
+#[derive(Clone, Debug)]
+pub enum Trigger {
+    /// A record.
+    Record(Filter),
+    /// A state: it trips when the predicate becomes true.
+    Becomes { predicate: Predicate, was: bool },
+    /// A value, state or predicate that changes.
+    Change(Watched),
+}
+
+/// One breakpoint or watchpoint.
+#[derive(Clone, Debug)]
+pub struct Breakpoint {
+    /// Its number, from 1.
+    pub id: u32,
+    pub trigger: Trigger,
+    /// As typed, without the condition.
+    pub text: String,
+    /// It counts only where this holds.
+    pub condition: Option<Predicate>,
+    pub enabled: bool,
+    /// Deleted when it stops.
+    pub temporary: bool,
+    /// Times it shall not stop yet.
+    pub ignore: u64,
+    /// Times it tripped, in either direction.
+    pub hits: u64,
+    /// Commands to carry out when it stops.
+    pub commands: Vec<String>,
+}
+
+impl Breakpoint {
+    /// The command that sets it.
+    #[must_use]
+    pub fn verb(&self) -> &'static str {
+        match (&self.trigger, self.temporary) {
+            (Trigger::Change(_), _) => "watch",
+            (_, true) => "tbreak",
+            (_, false) => "break",
+        }
+    }
+
+    /// The whole line that sets it.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!("{} {}", self.verb(), self.what())
+    }
+
+    /// What it waits for, with its condition.
+    #[must_use]
+    pub fn what(&self) -> String {
+        let condition =
+            self.condition.as_ref().map_or_else(String::new, |condition| format!(" if {condition}"));
+        format!("{}{condition}", self.text)
+    }
+
+    /// What a watchpoint's value is now.
+    #[must_use]
+    pub fn value(&self, machine: &dyn Subject) -> Option<String> {
+        match &self.trigger {
+            Trigger::Change(watched) => Some(watched.show(machine)),
+            _ => None,
+        }
+    }
+
+    fn arm(&mut self, machine: &dyn Subject) {
+        match &mut self.trigger {
+            Trigger::Record(_) => {}
+            Trigger::Becomes { predicate, was } => *was = predicate.holds(machine),
+            Trigger::Change(watched) => watched.arm(machine),
+        }
+    }
+
+    /// Whether it trips at the event that led to `machine`, its ignore count aside.
+    fn trips(&mut self, machine: &dyn Subject, records: &[Record]) -> Option<Trip> {
+        let mut trip = Trip { of: Tripped::Breakpoint(self.id), record: None, change: None };
+        match &mut self.trigger {
+            Trigger::Record(filter) => {
+                let components = machine.components();
+                trip.record = Some(records.iter().find(|record| filter.matches(record, components))?.id);
+            }
+            Trigger::Becomes { predicate, was } => {
+                let before = std::mem::replace(was, predicate.holds(machine));
+                if before || !*was {
+                    return None;
+                }
+            }
+            Trigger::Change(watched) => trip.change = Some(watched.look(machine)?),
+        }
+        let counts = self.condition.as_ref().is_none_or(|predicate| predicate.holds(machine));
+        (self.enabled && counts).then_some(trip)
+    }
+}
+
+/// What tripped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tripped {
+    Breakpoint(u32),
+    /// A check of the protocol failed.
+    Violation,
+}
+
+/// A trip, and what tripped it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trip {
+    pub of: Tripped,
+    pub record: Option<RecordId>,
+    /// Of a watchpoint: before and after.
+    pub change: Option<(String, String)>,
+}
+
+pub type Trips = SmallVec<[Trip; 1]>;
+
+/// Most breakpoints at a time.
+const MOST: usize = 1000;
+
+/// All breakpoints of a session, and what else stops a run.
+#[derive(Debug)]
+pub struct Breakpoints {
+    list: Vec<Breakpoint>,
+    next: u32,
+    /// Whether a failed check stops a run. Then records are made for that alone.
+    pub violations: bool,
+}
+
+impl Breakpoints {
+    /// None yet; `violations`: whether a failed check stops a run.
+    #[must_use]
+    pub fn new(violations: bool) -> Self {
+        Self { list: Vec::new(), next: 1, violations }
+    }
+
+    #[must_use]
+    pub fn list(&self) -> &[Breakpoint] {
+        &self.list
+    }
+
+    #[must_use]
+    pub fn get(&self, id: u32) -> Option<&Breakpoint> {
+        self.list.iter().find(|breakpoint| breakpoint.id == id)
+    }
+
+    pub fn get_mut(&mut self, id: u32) -> Option<&mut Breakpoint> {
+        self.list.iter_mut().find(|breakpoint| breakpoint.id == id)
+    }
+
+    /// Adds a breakpoint and returns its number; `None` if there are too many.
+    pub fn add(&mut self, trigger: Trigger, text: String, condition: Option<Predicate>) -> Option<u32> {
+        if self.list.len() >= MOST {
+            return None;
+        }
+        let id = self.next;
+        self.next += 1;
+        self.list.push(Breakpoint {
+            id,
+            trigger,
+            text,
+            condition,
+            enabled: true,
+            temporary: false,
+            ignore: 0,
+            hits: 0,
+            commands: Vec::new(),
+        });
+        Some(id)
+    }
+
+    /// Removes a breakpoint. Returns whether it was there.
+    pub fn remove(&mut self, id: u32) -> bool {
+        let before = self.list.len();
+        self.list.retain(|breakpoint| breakpoint.id != id);
+        self.list.len() < before
+    }
+
+    /// Puts others in place of all.
+    pub(super) fn replace(&mut self, list: Vec<Breakpoint>) {
+        self.list = list;
+    }
+
+    pub fn clear(&mut self) {
+        self.list.clear();
+    }
+
+    /// Whether nothing can trip.
+    #[must_use]
+    pub fn are_idle(&self) -> bool {
+        !self.violations && self.list.iter().all(|breakpoint| !breakpoint.enabled)
+    }
+
+    /// Whether anything must see the records.
+    #[must_use]
+    pub fn want_records(&self) -> bool {
+        let wants =
+            |breakpoint: &Breakpoint| breakpoint.enabled && matches!(breakpoint.trigger, Trigger::Record(_));
+        self.violations || self.list.iter().any(wants)
+    }
+
+    /// Takes `machine` as the state before the next event to be looked at.
+    pub fn arm(&mut self, machine: &dyn Subject) {
+        self.list
+            .iter_mut()
+            .filter(|breakpoint| breakpoint.enabled)
+            .for_each(|breakpoint| breakpoint.arm(machine));
+    }
+
+    /// Adds to `trips` what trips at the event that led to `machine`.
+    pub fn look(&mut self, machine: &dyn Subject, records: &[Record], trips: &mut Trips) {
+        for breakpoint in self.list.iter_mut().filter(|breakpoint| breakpoint.enabled) {
+            trips.extend(breakpoint.trips(machine, records));
+        }
+        if self.violations
+            && let Some(record) = records.iter().find(|record| matches!(record.what, What::Violation { .. }))
+        {
+            trips.push(Trip { of: Tripped::Violation, record: Some(record.id), change: None });
+        }
+    }
+
+    /// Counts these trips, and returns those that stop the run.
+    pub fn charge(&mut self, trips: &[Trip]) -> Vec<Trip> {
+        let mut stopping = Vec::new();
+        for trip in trips {
+            if let Tripped::Breakpoint(id) = trip.of
+                && let Some(breakpoint) = self.get_mut(id)
+            {
+                breakpoint.hits += 1;
+                if breakpoint.ignore > 0 {
+                    breakpoint.ignore -= 1;
+                    continue;
+                }
+            }
+            stopping.push(trip.clone());
+        }
+        stopping
+    }
+}

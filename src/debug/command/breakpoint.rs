@@ -1,0 +1,45 @@
+//! `break` and `tbreak`.
+
+use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::session::Session;
+use crate::diagnostic::Result;
+
+const DETAILS: &str = "\
+QUERY is a filter over records; the run stops after the event of a matching record.
+    break transition at gpu*.l1 to N block 0x1000
+    break message type read if occupancy of gpu0.l2.0.mshr >= 8
+    break if state of gpu0.l2.0 block 0x1000 is M
+With if, it stops only where the predicate holds after the event; with if alone, where it becomes true.
+Breakpoints stop a run in both directions.";
+
+pub const BREAK: Command = Command {
+    name: "break",
+    aliases: &["b"],
+    usage: "break QUERY [if PREDICATE]",
+    group: Group::Breakpoints,
+    about: "stop at a record, or where a predicate becomes true",
+    details: DETAILS,
+    completes: Completes::Stop,
+    run: |session, arguments| set(session, arguments, false),
+};
+
+pub const TBREAK: Command = Command {
+    name: "tbreak",
+    aliases: &["tb"],
+    usage: "tbreak QUERY [if PREDICATE]",
+    group: Group::Breakpoints,
+    about: "the same, once",
+    details: "As break, but the breakpoint is deleted when it stops.",
+    completes: Completes::Stop,
+    run: |session, arguments| set(session, arguments, true),
+};
+
+fn set(session: &mut Session, arguments: &Arguments, temporary: bool) -> Result<Effect> {
+    if arguments.is_empty() {
+        return Err(arguments.missing("a query over records, or if and a predicate"));
+    }
+    let id = session.add_breakpoint(&arguments.query(), temporary)?;
+    let text = session.breakpoints.get(id).map_or_else(String::new, |breakpoint| breakpoint.what());
+    let kind = if temporary { "temporary breakpoint" } else { "breakpoint" };
+    Ok(Effect::line(format!("{kind} {id}: {text}")))
+}

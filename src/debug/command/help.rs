@@ -1,0 +1,72 @@
+//! `help`, and the reference page, from the command table.
+
+use super::{ALL, Arguments, Command, Completes, Effect, Group, find};
+use crate::debug::session::Session;
+use crate::diagnostic::Result;
+
+pub const HELP: Command = Command {
+    name: "help",
+    aliases: &["h", "?"],
+    usage: "help [COMMAND]",
+    group: Group::Session,
+    about: "list the commands, or explain one",
+    details: "",
+    completes: Completes::Command,
+    run: help,
+};
+
+fn help(_: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    let words = arguments.words();
+    match words.first() {
+        None => Ok(Effect::Said(overview())),
+        Some(word) => Ok(Effect::Said(explain(find(word.text, arguments.source(), word.span.clone())?))),
+    }
+}
+
+fn overview() -> Vec<String> {
+    let mut lines = Vec::new();
+    for group in Group::ALL {
+        lines.push(format!("{}:", group.title()));
+        for command in ALL.iter().filter(|command| command.group == group) {
+            let short = command.aliases.iter().min_by_key(|alias| alias.len()).map_or("", |alias| alias);
+            lines.push(format!("  {:<20} {:<6} {}", command.name, short, command.about));
+        }
+    }
+    lines.push("A unique prefix of a name is enough. An empty line repeats the last command.".to_owned());
+    lines
+}
+
+fn explain(command: &Command) -> Vec<String> {
+    let mut lines = vec![command.usage.to_owned(), format!("{}.", sentence(command.about))];
+    lines.extend(command.details.lines().map(ToOwned::to_owned));
+    if !command.aliases.is_empty() {
+        lines.push(format!("Also: {}.", command.aliases.join(", ")));
+    }
+    lines
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// All commands as a page of Markdown.
+#[must_use]
+pub fn reference() -> String {
+    let mut page = String::from("# Commands\n");
+    for group in Group::ALL {
+        page.push_str(&format!("\n## {}\n", group.title()));
+        for command in ALL.iter().filter(|command| command.group == group) {
+            page.push_str(&format!("\n### `{}`\n\n{}.", command.usage, sentence(command.about)));
+            if !command.aliases.is_empty() {
+                let aliases: Vec<_> = command.aliases.iter().map(|alias| format!("`{alias}`")).collect();
+                page.push_str(&format!(" Also {}.", aliases.join(", ")));
+            }
+            page.push('\n');
+            if !command.details.is_empty() {
+                page.push_str(&format!("\n```text\n{}\n```\n", command.details));
+            }
+        }
+    }
+    page
+}

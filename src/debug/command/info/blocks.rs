@@ -1,0 +1,73 @@
+//! Blocks and where they are.
+
+use super::cut;
+use crate::debug::command::Arguments;
+use crate::debug::describe::{names, optional};
+use crate::debug::session::Session;
+use crate::debug::subject::Subject;
+use crate::diagnostic::Result;
+use crate::model::address::Address;
+use crate::model::inspect::BlockView;
+
+/// Every block with the nodes that hold it: a line each.
+pub(super) fn all(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    arguments.none()?;
+    let machine = session.machine();
+    let mut lines = Vec::new();
+    for address in machine.blocks(session.settings.lines.saturating_add(1)) {
+        let held: Vec<_> = views(machine, address)
+            .map(|view| format!("{} {}", machine.components().path(view.node), state(&view)))
+            .collect();
+        lines.push(format!("{address}  {}", held.join("  ")));
+    }
+    Ok(cut(session, lines, "blocks"))
+}
+
+/// One block at every node.
+pub(super) fn one(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    let words = arguments.words();
+    let address = match (words.first(), session.selection().block) {
+        (Some(word), _) => Address(arguments.number(word, "an address such as 0x1000")?),
+        (None, Some(address)) => address,
+        (None, None) => return Err(arguments.missing("an address, since no block is selected")),
+    };
+    let machine = session.machine();
+    let lines = views(machine, address).flat_map(|view| describe(machine, &view)).collect();
+    Ok(cut(session, lines, &format!("holders of {address}")))
+}
+
+fn views(machine: &dyn Subject, address: Address) -> impl Iterator<Item = BlockView> {
+    let nodes = machine.components().iter().filter(|(_, component)| component.kind.is_node());
+    nodes.filter_map(move |(node, _)| machine.block(node, address))
+}
+
+/// `S`, `S>M` or `-` where the node keeps no state.
+fn state(view: &BlockView) -> String {
+    let now = view.state.map_or_else(|| "-".to_owned(), |state| state.to_string());
+    view.target.map_or(now.clone(), |target| format!("{now}>{target}"))
+}
+
+fn describe(machine: &dyn Subject, view: &BlockView) -> Vec<String> {
+    let components = machine.components();
+    let mut line = format!("{:<18} {:<5} {}", components.path(view.node), state(view), view.range);
+    if let Some(dirty) = view.dirty.as_ref().filter(|bits| bits.any()) {
+        line.push_str(&format!("  {} dirty bytes", dirty.count().saturating_mul(view.granule)));
+    }
+    if let Some(doing) = &view.doing {
+        let since = view
+            .since
+            .map_or_else(String::new, |tick| format!(" since cycle {}", machine.time_base().cycle(tick)));
+        line.push_str(&format!("  {doing}{since}"));
+    }
+    let mut lines = vec![line];
+    for unit in &view.units {
+        let busy = if unit.busy { "  busy" } else { "" };
+        lines.push(format!(
+            "    {}  owner {}  sharers {}{busy}",
+            unit.range,
+            optional(unit.owner, components),
+            names(&unit.sharers, components)
+        ));
+    }
+    lines
+}

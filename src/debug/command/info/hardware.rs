@@ -1,0 +1,145 @@
+//! MSHRs, links, warps, caches, transactions and the list of components.
+
+use super::cut;
+use crate::debug::command::Arguments;
+use crate::debug::session::Session;
+use crate::diagnostic::Result;
+use crate::model::component::ComponentId;
+
+/// The component that is named, or all.
+fn chosen(session: &Session, arguments: &Arguments) -> Result<Vec<ComponentId>> {
+    match arguments.words().first() {
+        Some(word) => Ok(vec![session.component(arguments, word)?]),
+        None => Ok(session.machine().components().iter().map(|(id, _)| id).collect()),
+    }
+}
+
+pub(super) fn mshrs(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    let machine = session.machine();
+    let time = machine.time_base();
+    let named = !arguments.is_empty();
+    let mut lines = Vec::new();
+    for view in chosen(session, arguments)?.into_iter().filter_map(|id| machine.mshrs(id)) {
+        if !named && view.high_water == 0 {
+            continue;
+        }
+        let capacity = view.capacity.map_or_else(|| "unlimited".to_owned(), |count| count.to_string());
+        let path = machine.components().path(view.node);
+        lines.push(format!("{path}  {} of {capacity} used, at most {}", view.used, view.high_water));
+        for entry in &view.entries {
+            let txn = entry.txn.map_or_else(String::new, |txn| format!(" txn {}", txn.0));
+            lines.push(format!(
+                "    {}{txn} since cycle {}, {} merged: {}",
+                entry.range,
+                time.cycle(entry.since),
+                entry.merged,
+                entry.waits_for
+            ));
+        }
+    }
+    Ok(cut(session, lines, "MSHRs in use so far"))
+}
+
+pub(super) fn links(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    let lines = chosen(session, arguments)?.into_iter().flat_map(|id| link_lines(session, id)).collect();
+    Ok(cut(session, lines, "links"))
+}
+
+/// One direction of a link in words; nothing if it is none.
+pub(in crate::debug::command) fn link_lines(session: &Session, link: ComponentId) -> Vec<String> {
+    let machine = session.machine();
+    let Some(view) = machine.link(link) else { return Vec::new() };
+    let components = machine.components();
+    let queued: Vec<_> = view.queued.iter().map(|(net, count)| format!("{} {count}", net.name())).collect();
+    let mut lines = vec![format!(
+        "{}  {} > {}  {} lanes  {:.1} % busy  {} bytes  queued: {}",
+        components.path(link),
+        view.ends.0,
+        view.ends.1,
+        view.lanes,
+        view.utilisation * 100.0,
+        view.bytes,
+        if queued.is_empty() { "none".to_owned() } else { queued.join(", ") }
+    )];
+    for packet in &view.in_flight {
+        let txn = packet.txn.map_or_else(String::new, |txn| format!(" txn {}", txn.0));
+        lines.push(format!(
+            "    {} {} > {} {}{txn}",
+            packet.kind.name(),
+            components.path(packet.from),
+            components.path(packet.to),
+            packet.range
+        ));
+    }
+    lines
+}
+
+pub(super) fn warps(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    let machine = session.machine();
+    let time = machine.time_base();
+    let mut lines = Vec::new();
+    for view in chosen(session, arguments)?.into_iter().filter_map(|id| machine.agent(id)) {
+        let letters: String = view.warps.iter().map(|warp| warp.state.letter()).collect();
+        lines.push(format!("{}  {letters}", machine.components().path(view.agent)));
+        for (number, warp) in view.warps.iter().enumerate().filter(|(_, warp)| warp.instruction.is_some()) {
+            let txns: Vec<_> = warp.waits.iter().map(|txn| format!(" txn {}", txn.0)).collect();
+            lines.push(format!(
+                "    warp {number} {} since cycle {}: {}{}",
+                warp.state.name(),
+                time.cycle(warp.since),
+                warp.instruction.as_deref().unwrap_or_default(),
+                txns.concat()
+            ));
+        }
+    }
+    Ok(cut(session, lines, "warps"))
+}
+
+pub(super) fn caches(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    let machine = session.machine();
+    let mut lines = Vec::new();
+    for view in chosen(session, arguments)?.into_iter().filter_map(|id| machine.cache(id)) {
+        let held = view.lines.iter().flatten().count();
+        lines.push(format!(
+            "{}  {} sets of {} ways, {} B blocks  {held} held  {} hits {} misses {} evictions {} writebacks",
+            machine.components().path(view.node),
+            view.sets,
+            view.ways,
+            view.block,
+            view.hits,
+            view.misses,
+            view.evictions,
+            view.writebacks
+        ));
+    }
+    Ok(cut(session, lines, "caches"))
+}
+
+pub(super) fn transactions(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    arguments.none()?;
+    let machine = session.machine();
+    let lines = machine.transactions().into_iter().map(|view| {
+        let last = view.chain.last().map_or_else(String::new, |link| {
+            format!("  {} {}", machine.components().path(link.at), link.text)
+        });
+        format!(
+            "txn {}  {} warp {} {} {} since event {}{last}",
+            view.number.0,
+            machine.components().path(view.agent),
+            view.warp,
+            view.kind.name(),
+            view.range,
+            view.issued_at
+        )
+    });
+    let lines = lines.collect();
+    Ok(cut(session, lines, "transactions in flight"))
+}
+
+pub(super) fn components(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    arguments.none()?;
+    let list = session.machine().components().iter();
+    let lines =
+        list.map(|(_, component)| format!("{:<20} {}", component.path, component.kind.name())).collect();
+    Ok(cut(session, lines, "components"))
+}

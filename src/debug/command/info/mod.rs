@@ -1,0 +1,109 @@
+//! `info`: what there is to know, by topic.
+
+mod blocks;
+mod hardware;
+mod settings;
+mod table;
+
+pub(super) use hardware::link_lines;
+
+use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::session::Session;
+use crate::diagnostic::Result;
+
+/// A topic: its name, what it shows, and how.
+struct Topic {
+    name: &'static str,
+    usage: &'static str,
+    about: &'static str,
+    show: fn(&mut Session, &Arguments) -> Result<Vec<String>>,
+}
+
+const fn topic(
+    name: &'static str,
+    usage: &'static str,
+    about: &'static str,
+    show: fn(&mut Session, &Arguments) -> Result<Vec<String>>,
+) -> Topic {
+    Topic { name, usage, about, show }
+}
+
+const TOPICS: &[Topic] = &[
+    topic("position", "position", "event, cycle and digest", settings::position),
+    topic("stop", "stop", "why it stopped here", settings::stop),
+    topic("breakpoints", "breakpoints", "breakpoints and watchpoints", settings::breakpoints),
+    topic("blocks", "blocks", "every block that is held somewhere, with its states", blocks::all),
+    topic("block", "block [ADDRESS]", "one block at every node: state, directory, dirty bytes", blocks::one),
+    topic(
+        "mshr",
+        "mshr [COMPONENT]",
+        "miss status holding registers and what they wait for",
+        hardware::mshrs,
+    ),
+    topic("links", "links [COMPONENT]", "links: lanes, load, queues, messages in flight", hardware::links),
+    topic("warps", "warps [COMPONENT]", "what each warp and core does", hardware::warps),
+    topic("caches", "caches", "caches: places taken, hits and misses", hardware::caches),
+    topic("transactions", "transactions", "transactions in flight, oldest first", hardware::transactions),
+    topic("components", "components", "every component of the machine", hardware::components),
+    topic("statistics", "statistics [PREFIX]", "counters", settings::statistics),
+    topic("bookmarks", "bookmarks", "named positions", settings::bookmarks),
+    topic("display", "display", "values shown at every stop", settings::displays),
+    topic("tasks", "tasks", "the tasks and labelled accesses of the workload", settings::tasks),
+    topic("table", "table", "the protocol table, with how often each cell was used", table::table),
+    topic("checkpoints", "checkpoints", "where going back starts from", settings::checkpoints),
+];
+
+const NAMES: [&str; TOPICS.len()] = {
+    let mut names = [""; TOPICS.len()];
+    let mut index = 0;
+    while index < TOPICS.len() {
+        names[index] = TOPICS[index].name;
+        index += 1;
+    }
+    names
+};
+
+pub const INFO: Command = Command {
+    name: "info",
+    aliases: &["i"],
+    usage: "info TOPIC",
+    group: Group::Looking,
+    about: "show what is known about a topic",
+    details: "info alone lists the topics. A unique prefix of a topic is enough.",
+    completes: Completes::Words(&NAMES),
+    run: info,
+};
+
+fn info(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    let (word, rest) = arguments.split_first();
+    if word.is_empty() {
+        return Ok(Effect::Said(
+            TOPICS.iter().map(|topic| format!("  {:<22} {}", topic.usage, topic.about)).collect(),
+        ));
+    }
+    let exact = TOPICS.iter().find(|topic| topic.name == word);
+    let mut starting = TOPICS.iter().filter(|topic| topic.name.starts_with(word));
+    let found = match (exact, starting.next(), starting.next()) {
+        (Some(topic), ..) | (None, Some(topic), None) => Some(topic),
+        _ => None,
+    };
+    let Some(topic) = found else {
+        let span = arguments.words().first().map_or(0..0, |first| first.span.clone());
+        let error = arguments.error(span, format!("there is no one topic \"{word}\""));
+        return Err(Box::new(error.nearest(word, NAMES).expected(NAMES.join(", "))));
+    };
+    (topic.show)(session, &rest).map(Effect::Said)
+}
+
+/// Cuts a list to the number of lines that is set, and says what is missing.
+fn cut(session: &Session, mut lines: Vec<String>, what: &str) -> Vec<String> {
+    let most = session.settings.lines;
+    let more = lines.len().saturating_sub(most);
+    if lines.is_empty() {
+        lines.push(format!("no {what}"));
+    } else if more > 0 {
+        lines.truncate(most);
+        lines.push(format!("... and {more} more {what}; set lines N shows more"));
+    }
+    lines
+}

@@ -1,0 +1,86 @@
+//! What the session knows: position, breakpoints, bookmarks, displays; and what the machine counts.
+
+use super::cut;
+use crate::debug::command::Arguments;
+use crate::debug::session::Session;
+use crate::diagnostic::Result;
+use crate::model::units::Size;
+
+/// Exactly `event E cycle C digest D`: scripts rely on it.
+pub(super) fn position(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    arguments.none()?;
+    let digest = session.machine().digest();
+    Ok(vec![format!("event {} cycle {} digest {digest:016x}", session.event(), session.cycle())])
+}
+
+pub(super) fn stop(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    arguments.none()?;
+    Ok(match session.last_stop() {
+        None => vec!["nothing has happened yet".to_owned()],
+        Some(stop) => stop.lines(session.machine().components()),
+    })
+}
+
+pub(super) fn breakpoints(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    arguments.none()?;
+    let mut lines = Vec::new();
+    for breakpoint in session.breakpoints.list() {
+        let state = if breakpoint.enabled { "enabled " } else { "disabled" };
+        let ignore = match breakpoint.ignore {
+            0 => String::new(),
+            count => format!(", passes the next {count} times"),
+        };
+        lines.push(format!(
+            "{:>3} {state} hits {}{ignore}  {}",
+            breakpoint.id,
+            breakpoint.hits,
+            breakpoint.line()
+        ));
+        lines.extend(breakpoint.commands.iter().map(|command| format!("        {command}")));
+    }
+    Ok(cut(session, lines, "breakpoints"))
+}
+
+pub(super) fn bookmarks(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    arguments.none()?;
+    let lines = session.bookmarks.iter().map(|(name, event)| format!("{name}  event {event}")).collect();
+    Ok(cut(session, lines, "bookmarks"))
+}
+
+pub(super) fn displays(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    arguments.none()?;
+    let lines = session.displays.iter().map(|display| display.line(session.machine())).collect();
+    Ok(cut(session, lines, "displays"))
+}
+
+pub(super) fn statistics(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    let prefix = arguments.text();
+    let list = session.machine().statistics().into_iter().filter(|(key, _)| key.starts_with(prefix));
+    Ok(cut(session, list.map(|(key, value)| format!("{key} = {value}")).collect(), "statistics"))
+}
+
+pub(super) fn tasks(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    arguments.none()?;
+    let time = session.machine().time_base();
+    let lines = session.machine().tasks().into_iter().map(|task| {
+        let when = match (task.started, task.ended) {
+            (None, _) => "not started".to_owned(),
+            (Some(start), None) => format!("started at cycle {}", time.cycle(start)),
+            (Some(start), Some(end)) => format!("cycle {} to {}", time.cycle(start), time.cycle(end)),
+        };
+        let result = task.result.filter(|bytes| !bytes.is_empty());
+        let result = result
+            .map_or_else(String::new, |bytes| format!(" = {}", crate::debug::frame::text::bytes(&bytes)));
+        format!("{}  {when}{result}", task.id)
+    });
+    let lines = lines.collect();
+    Ok(cut(session, lines, "tasks"))
+}
+
+pub(super) fn checkpoints(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    arguments.none()?;
+    let timeline = session.timeline();
+    let events: Vec<_> = timeline.checkpoints().map(|event| event.to_string()).collect();
+    let held = Size(timeline.checkpoint_bytes() as u64);
+    Ok(vec![format!("{} checkpoints, about {held}", events.len()), format!("at events {}", events.join(" "))])
+}

@@ -1,0 +1,71 @@
+//! `log`: the records up to the cursor, and what the log shows of them.
+
+use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::describe;
+use crate::debug::session::Session;
+use crate::diagnostic::Result;
+use crate::query::Filter;
+
+/// Events looked back at for matching records, at most.
+const FARTHEST: u64 = 1 << 17;
+
+pub const LOG: Command = Command {
+    name: "log",
+    aliases: &["filter"],
+    usage: "log [QUERY | all]",
+    group: Group::Looking,
+    about: "show the last records up to here, and set what the log shows",
+    details: "\
+QUERY filters them from now on, here and on the screen; all shows every record again.
+    log transition or message type probe
+How many lines: set lines N.",
+    completes: Completes::Filter,
+    run: log,
+};
+
+fn log(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    match arguments.text() {
+        "" => {}
+        "all" => session.filter = None,
+        text => {
+            let filter = Filter::compile(&arguments.query(), session.context())?;
+            session.filter = Some((filter, text.to_owned()));
+        }
+    }
+    let lines = session.settings.lines;
+    let records = session.log(lines);
+    let components = session.machine().components();
+    let mut said: Vec<_> = records.iter().map(|record| describe::log_line(record, components)).collect();
+    if said.is_empty() {
+        said.push("no matching record up to here".to_owned());
+    }
+    Ok(Effect::Said(said))
+}
+
+impl Session {
+    /// The last `count` records up to the cursor that pass the log's filter, oldest first. Looks back a bounded
+    /// number of events.
+    pub fn log(&mut self, count: usize) -> Vec<crate::model::record::Record> {
+        let until = self.event();
+        let first = self.timeline.start().max(until.saturating_sub(FARTHEST));
+        let filter = self.filter.as_ref().map(|(filter, _)| filter.clone());
+        let mut found = Vec::new();
+        let mut back = 256;
+        loop {
+            let after = until.saturating_sub(back).max(first);
+            let window = self.recall.window(&self.timeline, after, until);
+            let components = self.timeline.machine().components();
+            let matching = window
+                .iter()
+                .filter(|record| filter.as_ref().is_none_or(|filter| filter.matches(record, components)));
+            found.clear();
+            found.extend(matching.rev().take(count).cloned());
+            if found.len() >= count || after <= first {
+                break;
+            }
+            back *= 4;
+        }
+        found.reverse();
+        found
+    }
+}

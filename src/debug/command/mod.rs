@@ -1,0 +1,126 @@
+//! The commands: one table from which the prompt, help, completion and the reference page are made.
+//!
+//! gdb's words where gdb has a word. A unique prefix of a name is enough. Every command works on a [`Session`];
+//! what moves the cursor returns a [`Travel`], which the session then carries out.
+
+mod arguments;
+mod bookmark;
+mod breakpoint;
+mod cause;
+mod commands;
+mod complete;
+mod condition;
+mod delete;
+mod display;
+mod enable;
+mod goto;
+mod help;
+mod info;
+mod log;
+mod quit;
+mod reload;
+mod save;
+mod select;
+mod set;
+mod source;
+mod step;
+mod table;
+mod travel;
+mod until;
+mod watch;
+mod why;
+
+pub use arguments::{Arguments, Word};
+pub use complete::{Candidate, complete};
+pub use help::reference;
+pub use table::{ALL, find};
+
+use super::session::Session;
+use super::travel::Travel;
+use crate::diagnostic::Result;
+
+/// What a command made of it.
+#[derive(Debug)]
+pub enum Effect {
+    /// It is done, and says this.
+    Said(Vec<String>),
+    /// The cursor shall move.
+    Go(Travel),
+    Quit,
+}
+
+impl Effect {
+    /// Done, with nothing to say.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self::Said(Vec::new())
+    }
+
+    /// Done, with one line to say.
+    #[must_use]
+    pub fn line(text: impl Into<String>) -> Self {
+        Self::Said(vec![text.into()])
+    }
+}
+
+/// Groups of commands, for help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    Moving,
+    Breakpoints,
+    Looking,
+    Session,
+}
+
+impl Group {
+    pub const ALL: [Self; 4] = [Self::Moving, Self::Breakpoints, Self::Looking, Self::Session];
+
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Moving => "Moving",
+            Self::Breakpoints => "Breakpoints and watchpoints",
+            Self::Looking => "Looking",
+            Self::Session => "The session",
+        }
+    }
+}
+
+/// What a command's arguments are, for completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completes {
+    Nothing,
+    /// One of these words first.
+    Words(&'static [&'static str]),
+    /// A filter over records.
+    Filter,
+    /// A filter with a condition, or a state.
+    Stop,
+    /// An expression or predicate over state.
+    State,
+    /// A breakpoint's number.
+    Breakpoint,
+    /// A position: event, cycle, bookmark, start or end.
+    Position,
+    /// A command's name.
+    Command,
+    Component,
+    /// A file.
+    Path,
+}
+
+/// A command.
+#[derive(Clone, Copy, Debug)]
+pub struct Command {
+    pub name: &'static str,
+    pub aliases: &'static [&'static str],
+    /// The name and its arguments: `break QUERY [if PREDICATE]`.
+    pub usage: &'static str,
+    pub group: Group,
+    /// One line.
+    pub about: &'static str,
+    /// All of it; may be empty.
+    pub details: &'static str,
+    pub completes: Completes,
+    pub run: fn(&mut Session, &Arguments) -> Result<Effect>,
+}

@@ -1,0 +1,91 @@
+//! `set`: settings of the session.
+
+use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::session::Session;
+use crate::debug::timeline::Budget;
+use crate::diagnostic::Result;
+use crate::model::units::Size;
+
+const NAMES: &[&str] = &["speed", "lines", "stop-at-violations", "stop-at-narration", "checkpoint-memory"];
+
+pub const SET: Command = Command {
+    name: "set",
+    aliases: &[],
+    usage: "set [NAME VALUE]",
+    group: Group::Session,
+    about: "change a setting, or show all",
+    details: "\
+    set speed 20                  events a second while the screen runs; max for as fast as it can
+    set lines 50                  most lines of a list
+    set stop-at-violations off    whether a failed check stops a run
+    set stop-at-narration off     whether a run stops where the lesson says something
+    set checkpoint-memory 1 GiB   what checkpoints may hold",
+    completes: Completes::Words(NAMES),
+    run: set,
+};
+
+fn set(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    if arguments.is_empty() {
+        return Ok(Effect::Said(show(session)));
+    }
+    let (name, value) = arguments.split_first();
+    match name {
+        "speed" => session.settings.speed = speed(&value)?,
+        "lines" => {
+            let words = value.words();
+            let Some(word) = words.first() else { return Err(value.missing("how many lines, 1 to 100000")) };
+            let lines = value.number(word, "how many lines, 1 to 100000")?;
+            session.settings.lines = lines.clamp(1, 100_000) as usize;
+        }
+        "stop-at-violations" => {
+            session.settings.stop_at_violations = on_or_off(&value)?;
+            session.breakpoints.violations = session.settings.stop_at_violations;
+        }
+        "stop-at-narration" => session.settings.stop_at_narration = on_or_off(&value)?,
+        "checkpoint-memory" => {
+            let size = Size::parse(value.text()).ok_or_else(|| {
+                Box::new(value.complaint("this is not an amount of memory").expected(Size::EXPECTED))
+            })?;
+            let bytes = usize::try_from(size.0).unwrap_or(usize::MAX);
+            session.settings.budget = Budget { bytes, ..session.settings.budget };
+            session.timeline.set_budget(session.settings.budget);
+        }
+        _ => {
+            let span = arguments.words().first().map_or(0..0, |word| word.span.clone());
+            let error = arguments.error(span, format!("there is no setting \"{name}\""));
+            return Err(Box::new(error.nearest(name, NAMES.iter().copied()).expected(NAMES.join(", "))));
+        }
+    }
+    Ok(Effect::nothing())
+}
+
+fn speed(value: &Arguments) -> Result<Option<f64>> {
+    if value.text() == "max" {
+        return Ok(None);
+    }
+    match value.text().parse::<f64>() {
+        Ok(speed) if speed.is_finite() && speed > 0.0 => Ok(Some(speed)),
+        _ => Err(Box::new(value.complaint("this is not a speed").expected("events a second, or max"))),
+    }
+}
+
+fn on_or_off(value: &Arguments) -> Result<bool> {
+    match value.text() {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(Box::new(value.complaint("this is neither").expected("on or off"))),
+    }
+}
+
+fn show(session: &Session) -> Vec<String> {
+    let settings = &session.settings;
+    let switch = |on| if on { "on" } else { "off" };
+    let speed = settings.speed.map_or_else(|| "max".to_owned(), |speed| speed.to_string());
+    vec![
+        format!("speed               {speed}"),
+        format!("lines               {}", settings.lines),
+        format!("stop-at-violations  {}", switch(settings.stop_at_violations)),
+        format!("stop-at-narration   {}", switch(settings.stop_at_narration)),
+        format!("checkpoint-memory   {}", Size(settings.budget.bytes as u64)),
+    ]
+}

@@ -1,0 +1,132 @@
+//! All commands, and how a typed word finds one.
+
+use std::ops::Range;
+
+use super::{
+    Command, bookmark, breakpoint, cause, commands, condition, delete, display, enable, goto, help, info,
+    log, quit, reload, save, select, set, source, step, travel, until, watch, why,
+};
+use crate::diagnostic::{Diagnostic, Result, Source};
+
+/// Every command, in the order of help.
+pub const ALL: &[Command] = &[
+    step::STEP,
+    step::REVERSE_STEP,
+    travel::CYCLE,
+    travel::REVERSE_CYCLE,
+    travel::TRANSITION,
+    travel::REVERSE_TRANSITION,
+    travel::FINISH,
+    travel::REVERSE_FINISH,
+    travel::CONTINUE,
+    travel::REVERSE_CONTINUE,
+    until::UNTIL,
+    until::REVERSE_UNTIL,
+    goto::GOTO,
+    goto::RUN,
+    goto::START,
+    goto::END,
+    cause::CAUSE,
+    cause::EFFECT,
+    bookmark::BOOKMARK,
+    breakpoint::BREAK,
+    breakpoint::TBREAK,
+    watch::WATCH,
+    condition::CONDITION,
+    condition::IGNORE,
+    commands::COMMANDS,
+    delete::DELETE,
+    enable::ENABLE,
+    enable::DISABLE,
+    save::SAVE,
+    info::INFO,
+    why::WHY,
+    display::PRINT,
+    display::DISPLAY,
+    display::UNDISPLAY,
+    log::LOG,
+    select::SELECT,
+    set::SET,
+    source::SOURCE,
+    reload::RELOAD,
+    help::HELP,
+    quit::QUIT,
+];
+
+/// The command that `word` names: by its name, an alias or a unique prefix. `span` is its place in `source`.
+///
+/// # Errors
+/// If there is none, or more than one.
+pub fn find(word: &str, source: &Source, span: Range<usize>) -> Result<&'static Command> {
+    let exact = ALL.iter().find(|command| command.name == word || command.aliases.contains(&word));
+    if let Some(command) = exact {
+        return Ok(command);
+    }
+    let starting: Vec<_> = ALL.iter().filter(|command| command.name.starts_with(word)).collect();
+    match starting.as_slice() {
+        [only] => Ok(only),
+        [] => {
+            let names = ALL.iter().flat_map(|command| command.aliases.iter().chain([&command.name]));
+            let long = names.copied().filter(|name| name.len() > 2);
+            let error = Diagnostic::new(format!("there is no command \"{word}\"")).at(source, span);
+            let error = error.nearest(word, long).expected("a command; help lists them");
+            Err(Box::new(error))
+        }
+        several => {
+            let names: Vec<_> = several.iter().map(|command| command.name).collect();
+            let error = Diagnostic::new(format!("\"{word}\" is more than one command")).at(source, span);
+            Err(Box::new(error.expected(format!("one of {}", names.join(", ")))))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(word: &str) -> Option<&'static str> {
+        find(word, &Source::new(":", word), 0..word.len()).ok().map(|command| command.name)
+    }
+
+    #[test]
+    fn short_words_find_what_gdb_users_mean() {
+        let pairs = [
+            ("s", "step"),
+            ("rs", "reverse-step"),
+            ("c", "continue"),
+            ("rc", "reverse-continue"),
+            ("b", "break"),
+            ("tb", "tbreak"),
+            ("i", "info"),
+            ("fin", "finish"),
+            ("reverse-t", "reverse-transition"),
+            ("q", "quit"),
+            ("p", "print"),
+            ("r", "run"),
+            ("u", "until"),
+            ("checkpoint", "bookmark"),
+        ];
+        for (word, command) in pairs {
+            assert_eq!(name(word), Some(command), "{word}");
+        }
+        assert_eq!(name("reverse-"), None);
+        assert_eq!(name("xyzzy"), None);
+    }
+
+    #[test]
+    fn a_slip_is_answered_with_the_nearest_command() {
+        let error = find("contineu", &Source::new(":", "contineu"), 0..8).unwrap_err();
+        assert_eq!(error.suggestion.as_deref(), Some("did you mean continue?"));
+    }
+
+    #[test]
+    fn no_two_commands_share_a_word() {
+        let mut words: Vec<_> =
+            ALL.iter().flat_map(|command| command.aliases.iter().chain([&command.name])).collect();
+        let count = words.len();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), count);
+        assert!(ALL.iter().all(|command| command.usage.starts_with(command.name)));
+    }
+}

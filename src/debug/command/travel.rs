@@ -1,0 +1,140 @@
+//! The verbs that mean something of the machine, each with its reverse: `cycle`, `transition`, `finish`, `continue`.
+
+use super::step::moving;
+use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::goal::Goal;
+use crate::debug::session::Session;
+use crate::debug::travel::Direction::{Backward, Forward};
+use crate::diagnostic::Result;
+use crate::model::message::TxnNumber;
+use crate::model::record::What;
+
+const fn verb(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    usage: &'static str,
+    about: &'static str,
+    details: &'static str,
+    run: fn(&mut Session, &Arguments) -> Result<Effect>,
+) -> Command {
+    Command { name, aliases, usage, group: Group::Moving, about, details, completes: Completes::Nothing, run }
+}
+
+pub const CYCLE: Command = verb(
+    "cycle",
+    &["n", "next"],
+    "cycle [COUNT]",
+    "go forward to the first event of the next cycle in which something happens",
+    "Cycles are those of the GPU core clock. Cycles without an event are passed over.",
+    |session, arguments| moving(session, arguments, Forward, Goal::NewCycle),
+);
+
+pub const REVERSE_CYCLE: Command = verb(
+    "reverse-cycle",
+    &["rn", "reverse-next"],
+    "reverse-cycle [COUNT]",
+    "go back to the first event of this cycle, or of the one before",
+    "The reverse of cycle.",
+    |session, arguments| moving(session, arguments, Backward, Goal::NewCycle),
+);
+
+pub const TRANSITION: Command = verb(
+    "transition",
+    &["t"],
+    "transition [COUNT]",
+    "go forward until a block changes its stable state",
+    "Hits and answers that leave the state as it is do not count.",
+    |session, arguments| moving(session, arguments, Forward, Goal::Transition),
+);
+
+pub const REVERSE_TRANSITION: Command = verb(
+    "reverse-transition",
+    &["rt"],
+    "reverse-transition [COUNT]",
+    "go back until a block changed its stable state",
+    "The reverse of transition.",
+    |session, arguments| moving(session, arguments, Backward, Goal::Transition),
+);
+
+pub const FINISH: Command = verb(
+    "finish",
+    &["fin", "transaction"],
+    "finish [COUNT]",
+    "go forward until the selected transaction ends",
+    "Without a selected transaction in flight: until the one that this event belongs to ends, or else any.\n\
+     The transaction that ended is then the selected one.",
+    finish,
+);
+
+pub const REVERSE_FINISH: Command = verb(
+    "reverse-finish",
+    &["rfin", "reverse-transaction"],
+    "reverse-finish [COUNT]",
+    "go back until the selected transaction began",
+    "The reverse of finish: without a selected transaction in flight, until the last one began.",
+    reverse_finish,
+);
+
+pub const CONTINUE: Command = verb(
+    "continue",
+    &["c"],
+    "continue [COUNT]",
+    "run until a breakpoint or the end",
+    "With COUNT, passes the breakpoint where it stands COUNT - 1 times.",
+    |session, arguments| {
+        pass(session, arguments)?;
+        moving(session, &arguments.nothing(), Forward, Goal::Nowhere)
+    },
+);
+
+pub const REVERSE_CONTINUE: Command = verb(
+    "reverse-continue",
+    &["rc"],
+    "reverse-continue [COUNT]",
+    "run backwards until a breakpoint or the start",
+    "The reverse of continue: to the last place before the cursor where continue would have stopped.",
+    |session, arguments| {
+        pass(session, arguments)?;
+        moving(session, &arguments.nothing(), Backward, Goal::Nowhere)
+    },
+);
+
+/// Lets the breakpoints where the session stands ignore the next hits, as gdb does.
+fn pass(session: &mut Session, arguments: &Arguments) -> Result<()> {
+    let times = arguments.count()? - 1;
+    if times == 0 {
+        return Ok(());
+    }
+    let here = session.stopped_at();
+    if here.is_empty() {
+        return Err(arguments.complaint("the session does not stand at a breakpoint"));
+    }
+    for id in here {
+        if let Some(breakpoint) = session.breakpoints.get_mut(id) {
+            breakpoint.ignore = times;
+        }
+    }
+    Ok(())
+}
+
+fn finish(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    let txn = current(session);
+    moving(session, arguments, Forward, Goal::Ended(txn))
+}
+
+fn reverse_finish(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    let here = session.event();
+    let txn = current(session)
+        .filter(|txn| session.machine().transaction(*txn).is_some_and(|view| view.issued_at < here));
+    moving(session, arguments, Backward, Goal::Began(txn))
+}
+
+/// The transaction that is meant: the selected one, or that of the last event, if it is in flight.
+fn current(session: &mut Session) -> Option<TxnNumber> {
+    let of_event = session.last_records().iter().find_map(|record| match record.what {
+        What::Complete { .. } => None,
+        _ => record.txn,
+    });
+    let in_flight = |txn: &TxnNumber| session.machine().transaction(*txn).is_some();
+    session.selection.txn.filter(in_flight).or(of_event.filter(in_flight))
+}

@@ -1,0 +1,86 @@
+//! `why`: the chain of waiting from a warp, transaction, MSHR or link outwards.
+
+use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::session::Session;
+use crate::diagnostic::Result;
+use crate::model::component::{ComponentId, ComponentKind};
+use crate::model::inspect::WaitLink;
+use crate::model::message::TxnNumber;
+
+pub const WHY: Command = Command {
+    name: "why",
+    aliases: &[],
+    usage: "why [COMPONENT [warp N] | txn N]",
+    group: Group::Looking,
+    about: "why something cannot go on, as one chain",
+    details: "Of a warp, a core, a node (its MSHRs), a link or a transaction; without an argument, of what is selected.",
+    completes: Completes::Component,
+    run: why,
+};
+
+fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    let words = arguments.words();
+    let selection = session.selection;
+    match words.as_slice() {
+        [] => match (selection.txn, selection.component) {
+            (Some(txn), _) => transaction(session, arguments, txn),
+            (None, Some(component)) => Ok(component_chain(session, component, selection.warp)),
+            (None, None) => Err(arguments.missing("a component or txn N, since nothing is selected")),
+        },
+        [kind, number] if kind.text == "txn" => {
+            let number = arguments.number(number, "the number of a transaction")?;
+            transaction(session, arguments, TxnNumber(number))
+        }
+        [path] => Ok(component_chain(session, session.component(arguments, path)?, None)),
+        [path, kind, number] if kind.text == "warp" => {
+            let component = session.component(arguments, path)?;
+            let warp = arguments.number(number, "the number of a warp")?;
+            Ok(component_chain(session, component, Some(u32::try_from(warp).unwrap_or(u32::MAX))))
+        }
+        [_, second, ..] => Err(arguments.error(second.span.clone(), "nothing is expected here")),
+    }
+}
+
+fn transaction(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Result<Effect> {
+    let Some(view) = session.machine().transaction(txn) else {
+        return Err(arguments.complaint(format!("transaction {} is not in flight", txn.0)));
+    };
+    let head = format!(
+        "transaction {}: {} of {} by {} since event {}",
+        txn.0,
+        view.kind.name(),
+        view.range,
+        session.machine().components().path(view.agent),
+        view.issued_at
+    );
+    Ok(Effect::Said(chain(session, head, &view.chain)))
+}
+
+fn component_chain(session: &Session, component: ComponentId, warp: Option<u32>) -> Effect {
+    let machine = session.machine();
+    let path = machine.components().path(component);
+    let head = warp.map_or_else(|| path.to_owned(), |warp| format!("{path} warp {warp}"));
+    let links = machine.why(component, warp);
+    let kind = machine.components().get(component).map(|component| component.kind);
+    if links.is_empty() && kind == Some(ComponentKind::Link) {
+        return Effect::Said(super::info::link_lines(session, component));
+    }
+    if links.is_empty() {
+        return Effect::line(format!("{head} waits for nothing"));
+    }
+    Effect::Said(chain(session, head, &links))
+}
+
+/// One link a line, each further in.
+fn chain(session: &Session, head: String, links: &[WaitLink]) -> Vec<String> {
+    let machine = session.machine();
+    let mut lines = vec![head];
+    for (depth, link) in links.iter().enumerate() {
+        let since = link
+            .since
+            .map_or_else(String::new, |tick| format!(", since cycle {}", machine.time_base().cycle(tick)));
+        let indent = "  ".repeat(depth.min(20) + 1);
+        lines.push(format!("{indent}{} {}{since}", machine.components().path(link.at), link.text));
+    }
+    lines
+}

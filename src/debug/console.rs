@@ -1,0 +1,187 @@
+//! The console: commands from any input, answers to any output. `umscope debug --no-tui`.
+
+use std::io::{self, BufRead, Write};
+
+use super::interrupt::Interrupt;
+use super::session::Session;
+use super::work::Progress;
+
+/// How the console meets its user.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manners {
+    /// Whether somebody sits there: then it prompts.
+    pub prompt: bool,
+}
+
+/// Most bytes of a line; what is longer is refused.
+const LONGEST: usize = 1 << 16;
+
+/// Events between two looks at the interrupt.
+const SLICE: u64 = 4096;
+
+/// Reads and carries out commands until `quit` or the end of the input. Mistakes are told and do not end it. An
+/// interrupt ends a running command.
+///
+/// # Errors
+/// If the input cannot be read or the output not be written.
+pub fn run(
+    session: &mut Session,
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+    interrupt: &Interrupt,
+    manners: Manners,
+) -> io::Result<()> {
+    let mut last = String::new();
+    loop {
+        if manners.prompt {
+            write!(output, "{}", if session.is_collecting() { "> " } else { "(umscope) " })?;
+        }
+        output.flush()?;
+        let Some(line) = read_line(input, interrupt)? else { return Ok(()) };
+        let Some(line) = line else {
+            writeln!(output, "a line is longer than {LONGEST} bytes or not UTF-8")?;
+            continue;
+        };
+        // An interrupt at the prompt is not meant for the next command.
+        interrupt.take();
+        let text = line.trim();
+        if !text.is_empty() {
+            text.clone_into(&mut last);
+        }
+        session.submit(if text.is_empty() && !session.is_collecting() { &last } else { text });
+        if work_off(session, output, interrupt)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Carries out all that waits. Returns whether the session is over.
+fn work_off(session: &mut Session, output: &mut dyn Write, interrupt: &Interrupt) -> io::Result<bool> {
+    loop {
+        let outcome = match session.work(SLICE) {
+            Progress::Running if interrupt.take() => session.interrupt(),
+            Progress::Running => None,
+            Progress::Done(outcome) => Some(outcome),
+            Progress::Failed(error) => {
+                writeln!(output, "{error}")?;
+                None
+            }
+            Progress::Idle => return Ok(false),
+        };
+        if let Some(outcome) = outcome {
+            for line in &outcome.lines {
+                writeln!(output, "{line}")?;
+            }
+            if outcome.quit {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+/// The next line: `None` at the end, `Some(None)` if it is no line that can be understood.
+fn read_line(input: &mut dyn BufRead, interrupt: &Interrupt) -> io::Result<Option<Option<String>>> {
+    let mut bytes = Vec::new();
+    let mut too_long = false;
+    loop {
+        let piece = match input.fill_buf() {
+            Ok(piece) => piece,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                interrupt.take();
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        if piece.is_empty() {
+            let nothing = bytes.is_empty() && !too_long;
+            return Ok((!nothing).then(|| finished(bytes, too_long)));
+        }
+        let end = piece.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(piece.len(), |at| at + 1);
+        if bytes.len() + taken > LONGEST {
+            too_long = true;
+            bytes.clear();
+        } else if !too_long {
+            bytes.extend_from_slice(piece.get(..taken).unwrap_or_default());
+        }
+        input.consume(taken);
+        if end.is_some() {
+            return Ok(Some(finished(bytes, too_long)));
+        }
+    }
+}
+
+fn finished(bytes: Vec<u8>, too_long: bool) -> Option<String> {
+    if too_long { None } else { String::from_utf8(bytes).ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::session::tests::session;
+    use super::*;
+
+    fn transcript(input: &str) -> String {
+        let mut output = Vec::new();
+        let mut session = session(500);
+        let manners = Manners::default();
+        run(&mut session, &mut input.as_bytes(), &mut output, &Interrupt::default(), manners).unwrap();
+        String::from_utf8(output).unwrap()
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_its_place_and_does_not_end_it() {
+        let text = transcript("break transition at gpu9\nstep x\nxyzzy\nbreak\ninfo position\n");
+        assert!(text.contains("gpu9"), "{text}");
+        assert!(text.contains('^'), "{text}");
+        assert!(text.contains("\"x\" is not a number"), "{text}");
+        assert!(text.contains("there is no command \"xyzzy\""), "{text}");
+        assert!(text.ends_with("event 0 cycle 0 digest 0000000000000048\n"), "{text}");
+    }
+
+    #[test]
+    fn an_empty_line_repeats_the_last_command() {
+        assert!(transcript("step 3\n\n\ninfo position\n").contains("\nevent 9 cycle "));
+    }
+
+    #[test]
+    fn commands_of_a_breakpoint_are_typed_in_and_carried_out() {
+        let text = transcript(
+            "tbreak transition to M\ncommands\nprint state of gpu0.cu0.l1 block 0x1000\nend\ncontinue\n",
+        );
+        assert!(text.contains("temporary breakpoint 1, transition to M\n"), "{text}");
+        assert!(text.lines().last().is_some_and(|line| line.len() == 1), "{text}");
+        assert!(
+            transcript("tbreak transition to M\ncontinue\ninfo breakpoints\n").ends_with("no breakpoints\n")
+        );
+    }
+
+    #[test]
+    fn broken_input_ends_nothing() {
+        let mut output = Vec::new();
+        let mut input = vec![b'x'; LONGEST * 2];
+        input.extend_from_slice(b"\n\xff\xfe\nquit\nstep\n");
+        let manners = Manners { prompt: true };
+        let mut session = session(500);
+        run(&mut session, &mut &input[..], &mut output, &Interrupt::default(), manners).unwrap();
+        assert_eq!(String::from_utf8_lossy(&output).matches("a line is longer").count(), 2);
+        assert_eq!(session.event(), 0);
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_running_command_only() {
+        let interrupt = Interrupt::default();
+        let other = interrupt.clone();
+        let raiser = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            other.raise();
+        });
+        let mut session = session(u64::MAX);
+        let mut output = Vec::new();
+        let mut input = &b"continue\ninfo position\n"[..];
+        run(&mut session, &mut input, &mut output, &interrupt, Manners::default()).unwrap();
+        raiser.join().unwrap();
+        let text = String::from_utf8(output).unwrap();
+        assert!(text.starts_with("interrupted\n"), "{text}");
+        assert!(text.contains(" digest "), "{text}");
+    }
+}

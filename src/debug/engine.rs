@@ -1,0 +1,255 @@
+//! The engine: owns a session, takes requests from a screen, and publishes frames. It never waits for the screen, except
+//! when there is nothing else to do.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::frame::session::Info;
+use super::frame::wish::Wish;
+use super::proto::{Answer, Request, Server};
+use super::session::Session;
+use super::work::{Outcome, Progress};
+
+/// Shortest time between two frames while the machine runs.
+const FRAME: Duration = Duration::from_millis(16);
+
+/// Longest wait for a request.
+const NAP: Duration = Duration::from_millis(50);
+
+/// Events between two looks at the clock and at the interrupt.
+const SLICE: u64 = 512;
+
+/// Events before a frame of which records are made, so that it can show what happened last.
+const TAIL: u64 = 48;
+
+/// The engine's state beside the session.
+#[derive(Debug)]
+struct Engine {
+    session: Session,
+    server: Server,
+    info: Arc<Info>,
+    wish: Wish,
+    published: Instant,
+    /// Commands taken whose end has not been told.
+    open: usize,
+    /// Something changed since the last frame.
+    stale: bool,
+    /// Events that a paced run may make now.
+    credit: f64,
+    paid: Instant,
+}
+
+/// Starts the engine on a thread of its own. It ends with `quit`, [`Request::Quit`], or when the screen is gone.
+///
+/// # Errors
+/// If no thread can be started.
+pub fn spawn(session: Session, server: Server) -> io::Result<JoinHandle<Session>> {
+    Builder::new().name("engine".to_owned()).spawn(move || run_blocking(session, server))
+}
+
+/// Runs the engine here, and gives the session back at its end.
+pub fn run_blocking(session: Session, server: Server) -> Session {
+    let now = Instant::now();
+    let info = Arc::new(session.info());
+    let mut engine = Engine {
+        session,
+        server,
+        info,
+        wish: Wish::default(),
+        published: now,
+        open: 0,
+        stale: true,
+        credit: 0.0,
+        paid: now,
+    };
+    engine.publish();
+    while engine.turn().is_some() {}
+    engine.session
+}
+
+impl Engine {
+    /// One turn: requests, then a slice of work, then perhaps a frame. `None` at the end.
+    fn turn(&mut self) -> Option<()> {
+        self.requests()?;
+        if self.server.interrupted() {
+            let outcome = self.session.interrupt();
+            self.server.resume();
+            self.stale = true;
+            if let Some(outcome) = outcome {
+                self.answer(outcome)?;
+            }
+        }
+        let idle = self.slice()?;
+        if idle || (self.stale && self.published.elapsed() >= FRAME) {
+            self.tail()?;
+            if self.stale {
+                self.publish();
+            }
+        }
+        if idle {
+            (0..std::mem::take(&mut self.open)).for_each(|_| self.server.done());
+        }
+        Some(())
+    }
+
+    /// Takes all requests that are there; waits for one if there is nothing to do.
+    fn requests(&mut self) -> Option<()> {
+        let mut wait = self.open == 0 && !self.session.is_moving() && !self.stale;
+        loop {
+            let request = if wait { self.server.next(NAP) } else { self.server.try_next() };
+            wait = false;
+            match request.ok()? {
+                None => return Some(()),
+                Some(Request::Command(text)) => {
+                    self.session.submit(&text);
+                    self.open += 1;
+                }
+                Some(Request::Wish(wish)) => self.wish = wish,
+                Some(Request::Select(selection)) => self.session.select(selection),
+                Some(Request::Interrupt) => {}
+                Some(Request::Quit) => return None,
+            }
+            self.stale = true;
+        }
+    }
+
+    /// Some work. Returns whether nothing is left to do.
+    fn slice(&mut self) -> Option<bool> {
+        let fuel = if self.session.is_paced() { self.fuel() } else { SLICE };
+        if fuel == 0 {
+            return Some(false);
+        }
+        let paced = self.session.is_paced();
+        let progress = self.session.work_and(fuel, paced);
+        self.outcome(progress)
+    }
+
+    /// Events that the speed that is set allows now; sleeps a little if none.
+    fn fuel(&mut self) -> u64 {
+        let Some(speed) = self.session.speed() else { return SLICE };
+        let now = Instant::now();
+        self.credit += now.duration_since(self.paid).as_secs_f64() * speed;
+        self.credit = self.credit.min((speed / 10.0).max(1.0));
+        self.paid = now;
+        let fuel = self.credit.floor();
+        self.credit -= fuel;
+        if fuel < 1.0 {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        fuel as u64
+    }
+
+    fn outcome(&mut self, progress: Progress) -> Option<bool> {
+        match progress {
+            Progress::Running => {
+                self.stale = true;
+                Some(false)
+            }
+            Progress::Idle => Some(true),
+            Progress::Failed(error) => {
+                self.stale = true;
+                self.server.answer(Answer::Error(error));
+                Some(false)
+            }
+            Progress::Done(outcome) => {
+                self.stale = true;
+                self.answer(outcome)?;
+                Some(false)
+            }
+        }
+    }
+
+    fn answer(&mut self, outcome: Outcome) -> Option<()> {
+        if !outcome.lines.is_empty() {
+            self.server.answer(Answer::Lines(outcome.lines));
+        }
+        if outcome.quit {
+            self.server.answer(Answer::Quit);
+            self.publish();
+            (0..std::mem::take(&mut self.open)).for_each(|_| self.server.done());
+            return None;
+        }
+        Some(())
+    }
+
+    /// Makes the last few records before a frame of a run.
+    fn tail(&mut self) -> Option<()> {
+        if self.session.is_running() && !self.session.is_paced() {
+            let progress = self.session.work_and(TAIL, true);
+            self.outcome(progress)?;
+        }
+        Some(())
+    }
+
+    fn publish(&mut self) {
+        if !self.info.components.len().eq(&self.session.machine().components().len()) {
+            self.info = Arc::new(self.session.info());
+        }
+        let frame = self.session.frame(&self.info, &self.wish);
+        self.server.publish(Arc::new(frame));
+        self.published = Instant::now();
+        self.stale = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::proto::{Client, border};
+    use super::super::session::tests::session;
+    use super::*;
+
+    fn settled(client: &Client) {
+        let start = Instant::now();
+        while client.is_busy() {
+            assert!(start.elapsed() < Duration::from_secs(20), "the engine does not answer");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn commands_change_the_frame_and_are_answered() {
+        let (client, server) = border(Arc::default());
+        let engine = spawn(session(500), server).unwrap();
+        client.send(Request::Command("step 7".into()));
+        settled(&client);
+        assert_eq!(client.frame().position.event, 7);
+        client.send(Request::Command("break nonsense".into()));
+        client.send(Request::Command("reverse-step".into()));
+        settled(&client);
+        assert_eq!(client.frame().position.event, 6);
+        let answers = client.answers();
+        assert!(answers.iter().any(|answer| matches!(answer, Answer::Error(_))), "{answers:?}");
+        client.send(Request::Command("quit".into()));
+        assert_eq!(engine.join().unwrap().event(), 6);
+    }
+
+    #[test]
+    fn a_run_is_shown_while_it_runs_and_can_be_interrupted() {
+        let (client, server) = border(Arc::default());
+        let engine = spawn(session(u64::MAX), server).unwrap();
+        client.send(Request::Command("continue".into()));
+        let mut seen = Vec::new();
+        while seen.len() < 5 {
+            let event = client.frame().position.event;
+            if seen.last() != Some(&event) {
+                seen.push(event);
+            }
+        }
+        assert!(seen.is_sorted(), "{seen:?}");
+        client.send(Request::Interrupt);
+        settled(&client);
+        assert_eq!(client.frame().stop.as_ref().unwrap().text, "interrupted");
+        client.send(Request::Quit);
+        engine.join().unwrap();
+    }
+
+    #[test]
+    fn the_engine_ends_when_the_screen_is_gone() {
+        let (client, server) = border(Arc::default());
+        let engine = spawn(session(10), server).unwrap();
+        drop(client);
+        engine.join().unwrap();
+    }
+}

@@ -1,0 +1,153 @@
+//! Makes a frame: only the parts that are wished for are computed.
+
+use std::sync::Arc;
+
+use crate::model::component::ComponentKind;
+use crate::model::inspect::{Inspect, WaitLink};
+use crate::model::record::{Record, What};
+use crate::protocol::table::Table;
+
+use super::directory::Directory;
+use super::log::Log;
+use super::map::Map;
+use super::selection::Selection;
+use super::sequence::Sequence;
+use super::session::{BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
+use super::wish::{Pane, Wish};
+use super::{Frame, Happening, LastCell, ProtocolView, text};
+
+/// What the debugger knows besides the machine.
+#[derive(Clone, Debug)]
+pub struct Facts<'a> {
+    pub info: Arc<Info>,
+    /// The table of the selected node, or of the machine.
+    pub table: Option<Arc<Table>>,
+    pub run: RunState,
+    pub stop: Option<Stop>,
+    pub selection: Selection,
+    /// The furthest event ever reached, and whether the run ends there.
+    pub known: u64,
+    pub ended: bool,
+    /// Records of the event that led to this position.
+    pub last: &'a [Record],
+    /// Records of the selected transaction up to here, oldest first (others are passed over).
+    pub journey: &'a [Record],
+    pub log: Log,
+    pub lesson: Option<Lesson>,
+    pub marks: Vec<Mark>,
+    pub breakpoints: Vec<BreakpointRow>,
+}
+
+/// The frame of `machine` as it is.
+#[must_use]
+pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
+    let selection = facts.selection;
+    let all = |kind: fn(ComponentKind) -> bool| {
+        let components = machine.components().iter();
+        components.filter(move |(_, part)| kind(part.kind)).map(|(id, _)| id).take(wish.limit)
+    };
+    let is_agent = |kind| matches!(kind, ComponentKind::Cu | ComponentKind::Core);
+    let mut frame = Frame {
+        time: machine.time_base(),
+        position: position(machine, &facts),
+        now: happenings(machine, facts.last),
+        why: why(machine, &selection),
+        protocol: wish.panes.has(Pane::Protocol).then(|| protocol(machine, &facts)).flatten(),
+        ..Frame::default()
+    };
+    if wish.panes.has(Pane::Map) {
+        frame.map = Map::build(machine, &selection, facts.last);
+    }
+    if wish.panes.has(Pane::Directory) {
+        frame.directory = Directory::build(machine, &selection, facts.last, wish.limit);
+    }
+    if wish.panes.has(Pane::Links) {
+        frame.links = all(|kind| kind == ComponentKind::Link).filter_map(|id| machine.link(id)).collect();
+    }
+    if wish.panes.has(Pane::Mshrs) {
+        frame.mshrs = all(ComponentKind::is_node).filter_map(|id| machine.mshrs(id)).collect();
+    }
+    if wish.panes.has(Pane::Warps) {
+        frame.agents = all(is_agent).filter_map(|id| machine.agent(id)).collect();
+    }
+    if wish.panes.has(Pane::Caches) {
+        frame.caches = all(ComponentKind::is_node).filter_map(|id| machine.cache(id)).collect();
+    }
+    if wish.panes.has(Pane::Transaction) {
+        frame.sequence = selection.txn.and_then(|txn| {
+            Sequence::new(txn, machine.transaction(txn), facts.journey, machine.components())
+        });
+        frame.transactions = machine.transactions();
+        frame.transactions.truncate(wish.limit);
+    }
+    Frame {
+        info: facts.info,
+        run: facts.run,
+        stop: facts.stop,
+        selection,
+        log: facts.log,
+        lesson: facts.lesson,
+        marks: facts.marks,
+        breakpoints: facts.breakpoints,
+        ..frame
+    }
+}
+
+fn position(machine: &dyn Inspect, facts: &Facts) -> Position {
+    let time = machine.time_base();
+    Position {
+        event: machine.event(),
+        cycle: time.cycle(machine.tick()),
+        nanoseconds: time.nanoseconds(machine.tick()),
+        known: facts.known.max(machine.event()),
+        ended: facts.ended,
+    }
+}
+
+/// The records of one event in sentences, the most telling first.
+fn happenings(machine: &dyn Inspect, last: &[Record]) -> Vec<Happening> {
+    let mut records: Vec<&Record> = last.iter().collect();
+    records.sort_by_key(|record| weight(&record.what));
+    let names = machine.components();
+    records
+        .into_iter()
+        .take(16)
+        .map(|record| Happening {
+            id: record.id,
+            kind: record.kind(),
+            text: text::sentence(record, names),
+            because: record.because,
+        })
+        .collect()
+}
+
+fn weight(what: &What) -> u8 {
+    match what {
+        What::Violation { .. } | What::Fault { .. } => 0,
+        What::Issue { .. } | What::Complete { .. } | What::Kernel { .. } => 1,
+        What::Transition { .. } | What::Promote { .. } | What::Evict { .. } => 2,
+        What::Message(_) => 3,
+        What::Merge { .. } | What::Directory { .. } => 4,
+        What::Stall { .. } | What::NoCredit { .. } => 5,
+        What::Delivery(_) | What::Mshr { .. } | What::Warp { .. } => 6,
+    }
+}
+
+fn why(machine: &dyn Inspect, selection: &Selection) -> Vec<WaitLink> {
+    if let Some(view) = selection.txn.and_then(|txn| machine.transaction(txn)) {
+        return view.chain;
+    }
+    selection.component.map_or_else(Vec::new, |component| machine.why(component, selection.warp))
+}
+
+fn protocol(machine: &dyn Inspect, facts: &Facts) -> Option<ProtocolView> {
+    let table = facts.table.clone()?;
+    let names = machine.components();
+    let last = facts.last.iter().rev().find_map(|record| match record.what {
+        What::Transition { from, to, action } => Some(LastCell { at: record.at, state: from, to, action }),
+        _ => None,
+    });
+    let shown = facts.selection.component.or(last.map(|cell| cell.at)).and_then(|id| names.get(id));
+    let inner = shown.is_some_and(|part| part.kind.is_node() && part.kind != ComponentKind::L1);
+    Some(ProtocolView { table, inner, counts: machine.cells(None), last })
+}

@@ -1,0 +1,186 @@
+//! Blocks x nodes: who holds what, in which state, and what the directories say about it.
+
+use crate::model::address::{Address, Range};
+use crate::model::component::{ComponentId, ComponentKind};
+use crate::model::inspect::{BlockView, Inspect};
+use crate::model::record::Record;
+use crate::model::state::State;
+
+use super::map::{short, was};
+use super::selection::Selection;
+
+/// The directory pane.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Directory {
+    /// The finest block that holds the selected address.
+    pub line: Option<Range>,
+    /// The tree of nodes that hold or await that block, parents before children.
+    pub rows: Vec<DirectoryRow>,
+    /// The nodes that have columns in [`Directory::blocks`].
+    pub nodes: Vec<ComponentId>,
+    /// Every block that somebody holds, up to the limit wished for.
+    pub blocks: Vec<BlockLine>,
+    /// Whether there are more blocks than that.
+    pub more: bool,
+}
+
+/// A node's place in the tree and what it knows about the block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectoryRow {
+    pub node: ComponentId,
+    pub depth: u16,
+    /// Whether it is the last child of its parent, and its parents of theirs, outermost first.
+    pub last: Vec<bool>,
+    pub view: Option<BlockView>,
+    /// Short names of the owner and sharers of the unit that holds the address.
+    pub owner: Option<String>,
+    pub sharers: Vec<String>,
+    /// Whether that unit is being served.
+    pub busy: bool,
+    /// The bytes of the line, if values are kept.
+    pub value: Option<Vec<u8>>,
+    /// The state before the last event, if that changed it.
+    pub was: Option<State>,
+}
+
+/// One block over all nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockLine {
+    pub address: Address,
+    /// State and target at each of [`Directory::nodes`].
+    pub cells: Vec<(Option<State>, Option<State>)>,
+}
+
+/// Nodes beyond which the list of blocks is left out: it could not be read.
+const COLUMNS: usize = 64;
+
+impl Directory {
+    #[must_use]
+    pub fn build(machine: &dyn Inspect, selection: &Selection, last: &[Record], limit: usize) -> Self {
+        let mut directory = Self::default();
+        directory.list(machine, limit);
+        let Some(address) = selection.block else {
+            return directory;
+        };
+        directory.tree(machine, selection, last, address);
+        directory
+    }
+
+    fn list(&mut self, machine: &dyn Inspect, limit: usize) {
+        let nodes = machine.components().iter();
+        self.nodes = nodes
+            .filter(|(_, node)| node.kind.is_node() && node.kind != ComponentKind::Hmd)
+            .map(|(id, _)| id)
+            .collect();
+        let mut blocks = machine.blocks(limit.saturating_add(1));
+        self.more = blocks.len() > limit;
+        blocks.truncate(limit);
+        let columns: &[ComponentId] = if self.nodes.len() > COLUMNS { &[] } else { &self.nodes };
+        let cells = |address| {
+            let view = |node: &ComponentId| machine.block(*node, address);
+            columns
+                .iter()
+                .map(|node| view(node).map_or((None, None), |view| (view.state, view.target)))
+                .collect()
+        };
+        self.blocks =
+            blocks.into_iter().map(|address| BlockLine { address, cells: cells(address) }).collect();
+    }
+
+    fn tree(&mut self, machine: &dyn Inspect, selection: &Selection, last: &[Record], address: Address) {
+        let views: Vec<(ComponentId, Option<BlockView>)> = machine
+            .components()
+            .iter()
+            .filter(|(_, component)| component.kind.is_node())
+            .map(|(id, _)| (id, machine.block(id, address)))
+            .collect();
+        let finest = views.iter().filter_map(|(_, view)| view.as_ref()).map(|view| view.range.len).min();
+        let line = Range::block(address, finest.unwrap_or(64));
+        self.line = Some(line);
+        let tree = Tree { machine, views: &views };
+        let roots = tree.children(None);
+        let context = RowContext { machine, selection, last, line };
+        self.grow(&tree, &roots, &[], &context);
+    }
+
+    fn grow(&mut self, tree: &Tree, nodes: &[usize], lasts: &[bool], context: &RowContext) {
+        for (nth, index) in nodes.iter().enumerate() {
+            let Some((node, view)) = tree.views.get(*index) else {
+                continue;
+            };
+            let mut last = lasts.to_vec();
+            last.push(nth + 1 == nodes.len());
+            self.rows.push(context.row(*node, view.clone(), &last));
+            // Hierarchies are four levels deep; the bound only stops a machine whose parents form a ring.
+            if last.len() < 8 {
+                self.grow(tree, &tree.children(Some(*node)), &last, context);
+            }
+        }
+    }
+}
+
+struct Tree<'a> {
+    machine: &'a dyn Inspect,
+    views: &'a [(ComponentId, Option<BlockView>)],
+}
+
+impl Tree<'_> {
+    fn holds(&self, node: ComponentId) -> bool {
+        self.views.iter().any(|(id, view)| *id == node && view.is_some())
+    }
+
+    /// The parent that this address goes to: of several, the one that knows the block.
+    fn parent(&self, node: ComponentId) -> Option<ComponentId> {
+        let parents = &self.machine.components().get(node)?.parents;
+        parents.iter().copied().find(|parent| self.holds(*parent)).or(parents.first().copied())
+    }
+
+    /// Whether the node or anything beneath it knows the block.
+    fn shown(&self, index: usize) -> bool {
+        let Some((node, view)) = self.views.get(index) else {
+            return false;
+        };
+        view.is_some()
+            || self.views.iter().any(|(id, view)| {
+                view.is_some()
+                    && std::iter::successors(self.parent(*id), |up| self.parent(*up))
+                        .take(8)
+                        .any(|up| up == *node)
+            })
+    }
+
+    fn children(&self, parent: Option<ComponentId>) -> Vec<usize> {
+        (0..self.views.len())
+            .filter(|index| self.views.get(*index).is_some_and(|(node, _)| self.parent(*node) == parent))
+            .filter(|index| self.shown(*index))
+            .collect()
+    }
+}
+
+struct RowContext<'a> {
+    machine: &'a dyn Inspect,
+    selection: &'a Selection,
+    last: &'a [Record],
+    line: Range,
+}
+
+impl RowContext<'_> {
+    fn row(&self, node: ComponentId, view: Option<BlockView>, last: &[bool]) -> DirectoryRow {
+        let names = self.machine.components();
+        let unit = view
+            .as_ref()
+            .and_then(|view| view.units.iter().find(|unit| unit.range.contains(self.line.start)));
+        DirectoryRow {
+            node,
+            depth: last.len().saturating_sub(1) as u16,
+            last: last.to_vec(),
+            owner: unit.and_then(|unit| unit.owner).map(|id| short(names, id)),
+            sharers: unit
+                .map_or_else(Vec::new, |unit| unit.sharers.iter().map(|id| short(names, *id)).collect()),
+            busy: unit.is_some_and(|unit| unit.busy),
+            value: self.machine.value(node, self.line.start, self.line.len.min(256)),
+            was: was(node, self.selection, self.last),
+            view,
+        }
+    }
+}

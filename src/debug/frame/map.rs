@@ -1,0 +1,149 @@
+//! The machine as a picture: devices with their nodes, and the links between them.
+
+use crate::model::component::{ComponentId, ComponentKind, Components};
+use crate::model::inspect::{Inspect, LinkView, WarpState};
+use crate::model::record::{Record, What};
+use crate::model::state::State;
+
+use super::selection::Selection;
+
+/// The picture.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Map {
+    pub devices: Vec<Device>,
+    pub links: Vec<LinkView>,
+}
+
+/// A GPU or the host: what shares the first segment of a path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Device {
+    /// `gpu0` or `host`.
+    pub name: String,
+    /// In the order of the machine's components.
+    pub nodes: Vec<MapNode>,
+}
+
+/// A node or agent in the picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapNode {
+    pub id: ComponentId,
+    pub kind: ComponentKind,
+    /// The path without the device.
+    pub label: String,
+    pub mark: Mark,
+    /// State of the selected block before the last event, if that changed it.
+    pub was: Option<State>,
+    /// Whether the last event happened here.
+    pub touched: bool,
+}
+
+/// What a node shows about the selected block, or an agent about its warps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing to show.
+    None,
+    /// A state, and the one it waits for.
+    State { now: Option<State>, target: Option<State>, busy: bool },
+    /// What the directory of a node without states lists (an HMD): short names of owner and sharers.
+    Holders { owner: Option<String>, sharers: Vec<String>, busy: bool },
+    /// How many warps are in each state, `None` slots left out.
+    Warps(Vec<(WarpState, u32)>),
+}
+
+impl Map {
+    /// The picture of a machine, with the state of the selected block.
+    #[must_use]
+    pub fn build(machine: &dyn Inspect, selection: &Selection, last: &[Record]) -> Self {
+        let components = machine.components();
+        let mut map = Self::default();
+        for (id, component) in components.iter() {
+            if component.kind == ComponentKind::Link {
+                map.links.extend(machine.link(id));
+                continue;
+            }
+            let (device, label) = component.path.split_once('.').unwrap_or(("", &component.path));
+            let node = MapNode {
+                id,
+                kind: component.kind,
+                label: label.to_owned(),
+                mark: mark(machine, id, component.kind, selection),
+                was: was(id, selection, last),
+                touched: last.iter().any(|record| record.at == id),
+            };
+            match map.devices.iter_mut().find(|known| known.name == device) {
+                Some(known) => known.nodes.push(node),
+                None => map.devices.push(Device { name: device.to_owned(), nodes: vec![node] }),
+            }
+        }
+        map
+    }
+}
+
+/// The state that the last event took away from `node` for the selected block.
+pub(super) fn was(node: ComponentId, selection: &Selection, last: &[Record]) -> Option<State> {
+    let address = selection.block?;
+    last.iter().find_map(|record| match record.what {
+        What::Transition { from, to, .. }
+            if from != to
+                && record.at == node
+                && record.range.is_some_and(|range| range.contains(address)) =>
+        {
+            Some(from)
+        }
+        _ => None,
+    })
+}
+
+fn mark(machine: &dyn Inspect, id: ComponentId, kind: ComponentKind, selection: &Selection) -> Mark {
+    if matches!(kind, ComponentKind::Cu | ComponentKind::Core) {
+        return machine.agent(id).map_or(Mark::None, |agent| {
+            let counts = WarpState::ALL
+                .into_iter()
+                .filter(|state| *state != WarpState::None)
+                .map(|state| (state, agent.warps.iter().filter(|warp| warp.state == state).count() as u32));
+            Mark::Warps(counts.filter(|(_, count)| *count > 0).collect())
+        });
+    }
+    let Some(address) = selection.block else {
+        return Mark::None;
+    };
+    let view = machine.block(id, address);
+    let busy = view.as_ref().is_some_and(|view| view.doing.is_some());
+    if kind == ComponentKind::Hmd {
+        let unit = view.and_then(|view| view.units.into_iter().find(|unit| unit.range.contains(address)));
+        let Some(unit) = unit else {
+            return Mark::Holders { owner: None, sharers: Vec::new(), busy };
+        };
+        let components = machine.components();
+        return Mark::Holders {
+            owner: unit.owner.map(|id| short(components, id)),
+            sharers: unit.sharers.iter().map(|id| short(components, *id)).collect(),
+            busy: busy || unit.busy,
+        };
+    }
+    match view {
+        Some(view) => Mark::State { now: view.state, target: view.target, busy },
+        None => Mark::State { now: None, target: None, busy },
+    }
+}
+
+/// A child's name from its parent's side: its device (`gpu0`) where that is enough.
+pub(super) fn short(components: &Components, id: ComponentId) -> String {
+    let path = components.path(id);
+    let Some((device, rest)) = path.split_once('.') else {
+        return path.to_owned();
+    };
+    let kind = components.get(id).map(|component| component.kind);
+    match kind {
+        Some(ComponentKind::Smd) => {
+            let alone = components
+                .iter()
+                .filter(|(_, other)| other.kind == ComponentKind::Smd && other.path.starts_with(device))
+                .count()
+                == 1;
+            if alone { device.to_owned() } else { path.to_owned() }
+        }
+        Some(ComponentKind::L1) => rest.strip_suffix(".l1").unwrap_or(rest).to_owned(),
+        _ => rest.to_owned(),
+    }
+}

@@ -1,0 +1,116 @@
+//! Frames: the immutable view that the screen draws. Plain owned data, one part per pane, made by [`build`] from the
+//! inspection of a machine and what the debugger knows besides. The engine publishes one `Arc<Frame>` at a time.
+
+pub mod build;
+pub mod directory;
+pub mod log;
+pub mod map;
+pub mod selection;
+pub mod sequence;
+pub mod session;
+pub mod text;
+pub mod wish;
+
+use std::sync::Arc;
+
+use crate::model::component::ComponentId;
+use crate::model::inspect::{AgentView, CacheView, CellCount, LinkView, MshrView, TransactionView, WaitLink};
+use crate::model::record::RecordId;
+use crate::model::state::{Action, State};
+use crate::model::time::{EventNumber, TimeBase};
+use crate::protocol::table::Table;
+
+pub use build::{Facts, build};
+use directory::Directory;
+use log::Log;
+use map::Map;
+use selection::Selection;
+use sequence::Sequence;
+use session::{BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
+
+/// Everything that one screen shows. A part that was not wished for is empty.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    pub info: Arc<Info>,
+    pub time: TimeBase,
+    pub position: Position,
+    pub run: RunState,
+    pub stop: Option<Stop>,
+    pub selection: Selection,
+    /// What the last event did, in sentences, and what caused it.
+    pub now: Vec<Happening>,
+    /// Why the selected warp, transaction or component cannot go on; empty if it can or nothing is selected.
+    pub why: Vec<WaitLink>,
+    pub map: Map,
+    pub directory: Directory,
+    pub links: Vec<LinkView>,
+    pub mshrs: Vec<MshrView>,
+    pub agents: Vec<AgentView>,
+    /// The journey of the selected transaction.
+    pub sequence: Option<Sequence>,
+    /// All transactions in flight, oldest first.
+    pub transactions: Vec<TransactionView>,
+    pub caches: Vec<CacheView>,
+    pub protocol: Option<ProtocolView>,
+    pub log: Log,
+    pub lesson: Option<Lesson>,
+    pub marks: Vec<Mark>,
+    pub breakpoints: Vec<BreakpointRow>,
+}
+
+/// One thing that the last event did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Happening {
+    pub id: RecordId,
+    /// The kind of the record.
+    pub kind: &'static str,
+    pub text: String,
+    pub because: Option<EventNumber>,
+}
+
+/// The protocol table, what of it was used, and what was used last.
+#[derive(Clone, Debug)]
+pub struct ProtocolView {
+    pub table: Arc<Table>,
+    /// Whether the cells of nodes with children are shown.
+    pub inner: bool,
+    pub counts: Vec<CellCount>,
+    pub last: Option<LastCell>,
+}
+
+/// The cell that the last event used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastCell {
+    pub at: ComponentId,
+    pub state: State,
+    pub to: State,
+    pub action: Action,
+}
+
+impl Default for Frame {
+    fn default() -> Self {
+        Self {
+            info: Arc::default(),
+            time: TimeBase { ticks_per_second: 1, ticks_per_cycle: 1 },
+            position: Position::default(),
+            run: RunState::default(),
+            stop: None,
+            selection: Selection::default(),
+            now: Vec::new(),
+            why: Vec::new(),
+            map: Map::default(),
+            directory: Directory::default(),
+            links: Vec::new(),
+            mshrs: Vec::new(),
+            agents: Vec::new(),
+            sequence: None,
+            transactions: Vec::new(),
+            caches: Vec::new(),
+            protocol: None,
+            log: Log::default(),
+            lesson: None,
+            marks: Vec::new(),
+            breakpoints: Vec::new(),
+        }
+    }
+}

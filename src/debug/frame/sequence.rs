@@ -1,0 +1,150 @@
+//! The journey of one transaction: what a sequence diagram draws.
+
+use crate::model::component::ComponentId;
+use crate::model::inspect::TransactionView;
+use crate::model::message::{Message, TxnNumber};
+use crate::model::record::{Record, RecordId, What};
+use crate::model::state::{Action, State};
+
+use super::text::{self, Names};
+
+/// One transaction, from its issue to now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sequence {
+    pub txn: TxnNumber,
+    /// Who asked for what: `gpu1.cu1 n-store 0x1004`.
+    pub title: String,
+    /// Nodes that took part, in the order of their first part: one lifeline each.
+    pub lifelines: Vec<ComponentId>,
+    pub steps: Vec<SequenceStep>,
+    /// The transaction, while it is in flight.
+    pub view: Option<TransactionView>,
+    /// The cycle at which its access was performed.
+    pub completed: Option<u64>,
+}
+
+/// One row of the diagram.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SequenceStep {
+    pub id: RecordId,
+    pub cycle: u64,
+    pub what: StepKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// A message, with the cycle of its delivery (`None`: it is on its way).
+    Message {
+        from: ComponentId,
+        to: ComponentId,
+        label: String,
+        data: bool,
+        delivered: Option<u64>,
+    },
+    Transition {
+        at: ComponentId,
+        from: State,
+        to: State,
+        action: Action,
+    },
+    /// Anything else worth a line: issue, completion, merge, directory change.
+    Note {
+        at: ComponentId,
+        text: String,
+    },
+}
+
+impl Sequence {
+    /// The journey of `txn` as its records tell it, oldest first. `None` without any.
+    #[must_use]
+    pub fn new(
+        txn: TxnNumber,
+        view: Option<TransactionView>,
+        records: &[Record],
+        names: &Names,
+    ) -> Option<Self> {
+        let mut sequence = Self {
+            txn,
+            title: view.as_ref().map_or_else(String::new, |view| {
+                format!("{} {} {}", names.path(view.agent), view.kind.name(), view.range.start)
+            }),
+            lifelines: Vec::new(),
+            steps: Vec::new(),
+            view,
+            completed: None,
+        };
+        for record in records.iter().filter(|record| record.txn == Some(txn)) {
+            sequence.add(record, names);
+        }
+        (!sequence.steps.is_empty()).then_some(sequence)
+    }
+
+    fn add(&mut self, record: &Record, names: &Names) {
+        match &record.what {
+            What::Message(message) => {
+                self.lifeline(message.from);
+                self.lifeline(message.to);
+                let what = StepKind::Message {
+                    from: message.from,
+                    to: message.to,
+                    label: text::message(message),
+                    data: message.has_data(),
+                    delivered: None,
+                };
+                self.step(record, what);
+            }
+            What::Delivery(message) => self.deliver(message, record.cycle),
+            What::Transition { from, to, action } => {
+                self.lifeline(record.at);
+                self.step(
+                    record,
+                    StepKind::Transition { at: record.at, from: *from, to: *to, action: *action },
+                );
+            }
+            What::Issue { kind, .. } | What::Complete { kind, .. } => {
+                if self.title.is_empty() {
+                    let start = record.range.map_or_else(String::new, |range| range.start.to_string());
+                    self.title = format!("{} {} {start}", names.path(record.at), kind.name());
+                }
+                if matches!(record.what, What::Complete { .. }) {
+                    self.completed = Some(record.cycle);
+                }
+                self.note(record, names);
+            }
+            What::Merge { .. } | What::Evict { .. } | What::Promote { .. } | What::Violation { .. } => {
+                self.note(record, names);
+            }
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, record: &Record, names: &Names) {
+        self.step(record, StepKind::Note { at: record.at, text: text::describe(record, names) });
+    }
+
+    fn lifeline(&mut self, node: ComponentId) {
+        if !self.lifelines.contains(&node) {
+            self.lifelines.push(node);
+        }
+    }
+
+    fn step(&mut self, record: &Record, what: StepKind) {
+        self.steps.push(SequenceStep { id: record.id, cycle: record.cycle, what });
+    }
+
+    /// Channels are first in, first out, so the oldest undelivered message of this kind is the one delivered.
+    fn deliver(&mut self, message: &Message, cycle: u64) {
+        let name = text::message(message);
+        for step in &mut self.steps {
+            if let StepKind::Message { from, to, label, delivered, .. } = &mut step.what
+                && delivered.is_none()
+                && *from == message.from
+                && *to == message.to
+                && *label == name
+            {
+                *delivered = Some(cycle);
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What the debugger knows besides the machine: the scenario, where we are, why it stopped, the lesson.
+
+use std::sync::Arc;
+
+use crate::model::component::Components;
+use crate::model::time::EventNumber;
+
+/// What does not change while a scenario is open.
+#[derive(Clone, Debug, Default)]
+pub struct Info {
+    /// The name to open it by (`umh/fig5-b1`).
+    pub scenario: String,
+    pub title: String,
+    /// Paper and section.
+    pub source: String,
+    /// One line about the machine (`2 GPUs, 1 core, PCIe 16 GB/s`).
+    pub machine: String,
+    pub protocol: String,
+    pub components: Arc<Components>,
+    /// The command table, for help and completion.
+    pub commands: Vec<CommandInfo>,
+}
+
+/// A command as help and completion show it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandInfo {
+    pub name: String,
+    pub aliases: Vec<String>,
+    /// Such as `break QUERY [if PREDICATE]`.
+    pub usage: String,
+    /// One line.
+    pub about: String,
+}
+
+/// Where we are.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Position {
+    pub event: EventNumber,
+    pub cycle: u64,
+    pub nanoseconds: f64,
+    /// The last event that is known to exist (the furthest ever reached).
+    pub known: EventNumber,
+    /// Whether the run ends at `known`.
+    pub ended: bool,
+}
+
+/// What the engine is doing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum RunState {
+    #[default]
+    Paused,
+    /// Running forwards, at this many events a second (`None`: as fast as it can).
+    Running { events_per_second: Option<f64> },
+    /// Carrying out one command: what, and how far (0 to 1) if that can be told.
+    Busy { what: String, done: Option<f32> },
+    /// At the end: all work is done.
+    Finished,
+    /// Nothing can move although work is left.
+    Stuck,
+}
+
+/// How good or bad a message is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    #[default]
+    Plain,
+    Good,
+    Warning,
+    Bad,
+}
+
+/// Why it stopped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stop {
+    /// One sentence (`breakpoint 2: transition at gpu0.l2.0 to N`).
+    pub text: String,
+    pub tone: Tone,
+}
+
+/// A breakpoint, watchpoint or display, as the screen lists it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BreakpointRow {
+    pub number: u32,
+    /// `break`, `tbreak`, `watch`, `display`.
+    pub kind: String,
+    pub text: String,
+    pub enabled: bool,
+    pub hits: u64,
+    /// Of a watchpoint or display: what it is now.
+    pub value: Option<String>,
+}
+
+/// The narration and questions of a lesson.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lesson {
+    /// The number of narrations said so far, and of all.
+    pub step: (usize, usize),
+    /// What was said up to here, oldest first.
+    pub said: Vec<Say>,
+    pub question: Option<Question>,
+    /// Questions answered right, and answered.
+    pub score: (usize, usize),
+    pub expectations: Vec<Expectation>,
+}
+
+/// A piece of narration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Say {
+    pub event: EventNumber,
+    pub text: String,
+}
+
+/// A question: predict, then reveal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Question {
+    pub text: String,
+    /// What may be answered; empty if any text may.
+    pub choices: Vec<String>,
+    /// What was predicted.
+    pub predicted: Option<String>,
+    /// The answer and its reason, once revealed.
+    pub revealed: Option<Reveal>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reveal {
+    pub answer: String,
+    /// The table's own cell, in words.
+    pub because: String,
+    /// Whether the prediction was right, if there was one.
+    pub right: Option<bool>,
+}
+
+/// An expectation of the scenario and how it stands here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expectation {
+    pub text: String,
+    /// `None` while it is not decided yet.
+    pub holds: Option<bool>,
+}
+
+/// What a mark on the timeline stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MarkKind {
+    Transition,
+    Narration,
+    Breakpoint,
+    Bookmark,
+    Kernel,
+    Fault,
+    Violation,
+}
+
+/// A mark on the timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    pub event: EventNumber,
+    pub kind: MarkKind,
+    /// A bookmark's name.
+    pub name: Option<String>,
+}

@@ -1,0 +1,126 @@
+//! Records in words: what a log line says, and the sentence for the event that just happened.
+
+use crate::model::component::{ComponentId, Components};
+use crate::model::message::Message;
+use crate::model::record::{Record, What};
+use crate::model::state::Action;
+
+/// Names of components for people.
+pub type Names = Components;
+
+/// Bytes as people write them: `07 00 00 00`.
+#[must_use]
+pub fn bytes(bytes: &[u8]) -> String {
+    let shown: Vec<String> = bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let more = if bytes.len() > 16 { " .." } else { "" };
+    shown.join(" ") + more
+}
+
+/// What a table column means to a reader; `read` and `write` come from the parent.
+#[must_use]
+pub fn action(action: Action) -> &'static str {
+    match action {
+        Action::Read => "read probe",
+        Action::Write => "write probe",
+        other => other.name(),
+    }
+}
+
+fn paths(names: &Names, list: &[ComponentId]) -> String {
+    if list.is_empty() {
+        return "nobody".into();
+    }
+    list.iter().map(|id| names.path(*id)).collect::<Vec<_>>().join(" ")
+}
+
+/// The type of a message with what it carries: `grant S + data`.
+#[must_use]
+pub fn message(message: &Message) -> String {
+    let mut text = message.kind.name().to_owned();
+    if let Some(state) = message.granted {
+        text.push(' ');
+        text.push(state.letter());
+    }
+    if message.has_data() {
+        text.push_str(" + data");
+    }
+    text
+}
+
+/// What a log line says after the kind and the place.
+#[must_use]
+pub fn describe(record: &Record, names: &Names) -> String {
+    match &record.what {
+        What::Issue { kind, warp, bytes: value } => {
+            let value = if value.is_empty() { String::new() } else { format!(" := {}", bytes(value)) };
+            format!("{} {}{value}  warp {warp}", kind.name(), place(record))
+        }
+        What::Complete { kind, warp, bytes: value, .. } => {
+            let value = if value.is_empty() { String::new() } else { format!(" = {}", bytes(value)) };
+            format!("{} {}{value} done  warp {warp}", kind.name(), place(record))
+        }
+        What::Message(sent) => format!("{}  to {}", message(sent), names.path(sent.to)),
+        What::Delivery(taken) => format!("{}  from {}", message(taken), names.path(taken.from)),
+        What::Stall { message: held } => {
+            format!("{} from {} waits: no room", message(held), names.path(held.from))
+        }
+        What::Transition { from, to, action: column } if from == to => {
+            format!("{from} stays  {}", action(*column))
+        }
+        What::Transition { from, to, action: column } => format!("{from} > {to}  {}", action(*column)),
+        What::Directory { owner, sharers } => {
+            let owner = owner.map_or("nobody", |id| names.path(id));
+            format!("owner {owner}  sharers {}", paths(names, sharers))
+        }
+        What::Mshr { change, used, capacity } => format!("{}  {used} of {capacity} used", change.name()),
+        What::Merge { from, bytes } => format!("{bytes} bytes from {}", names.path(*from)),
+        What::Evict { state, dirty } => format!("{state}, {dirty} dirty bytes"),
+        What::Promote { kind, warp } => {
+            format!("{} became a store (mask too coarse)  warp {warp}", kind.name())
+        }
+        What::Warp { warp, from, to } => format!("warp {warp}  {} > {}", from.name(), to.name()),
+        What::Kernel { name, launch, ended } => {
+            format!("{name} launch {launch} {}", if *ended { "ended" } else { "started" })
+        }
+        What::NoCredit { network } => format!("{} network has no credit", network.name()),
+        What::Fault { name } => format!("injected: {name}"),
+        What::Violation { rule, text } => format!("{rule}: {text}"),
+    }
+}
+
+fn place(record: &Record) -> String {
+    record.range.map_or_else(String::new, |range| range.start.to_string())
+}
+
+/// The whole sentence: who did what.
+#[must_use]
+pub fn sentence(record: &Record, names: &Names) -> String {
+    let at = names.path(record.at);
+    let block = record.range.map_or_else(String::new, |range| format!(" {}", range.start));
+    match &record.what {
+        What::Issue { kind, bytes: value, .. } => {
+            let value = if value.is_empty() { String::new() } else { format!(" := {}", bytes(value)) };
+            format!("{at} issues {}{block}{value}", kind.name())
+        }
+        What::Complete { kind, bytes: value, .. } if !value.is_empty() => {
+            format!("{at} completes {}{block} = {}", kind.name(), bytes(value))
+        }
+        What::Complete { kind, .. } => format!("{at} completes {}{block}", kind.name()),
+        What::Message(sent) => format!("{at} sends {} to {}", message(sent), names.path(sent.to)),
+        What::Delivery(taken) => format!("{at} takes {} from {}", message(taken), names.path(taken.from)),
+        What::Transition { from, to, action: column } if from == to => {
+            format!("{at} stays {from} on {}", action(*column))
+        }
+        What::Transition { from, to, action: column } => {
+            format!("{at} goes {from} > {to} on {}", action(*column))
+        }
+        What::Directory { owner, sharers } => {
+            let owner = owner.map_or("nobody", |id| names.path(id));
+            format!("{at} lists owner {owner}, sharers {}", paths(names, sharers))
+        }
+        What::Merge { from, bytes } => {
+            format!("{at} merges {bytes} bytes of {} under the mask", names.path(*from))
+        }
+        _ => format!("{at} {}: {}", record.kind(), describe(record, names)),
+    }
+}

@@ -1,0 +1,106 @@
+//! What the screen shows, so that only that is computed.
+
+/// A pane of the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pane {
+    Map,
+    Directory,
+    Links,
+    Mshrs,
+    Warps,
+    Transaction,
+    Caches,
+    Protocol,
+    Log,
+    Lesson,
+    /// Breakpoints, watchpoints, displays and bookmarks.
+    Breakpoints,
+    Timeline,
+}
+
+impl Pane {
+    pub const ALL: [Self; 12] = [
+        Self::Map,
+        Self::Directory,
+        Self::Links,
+        Self::Mshrs,
+        Self::Warps,
+        Self::Transaction,
+        Self::Caches,
+        Self::Protocol,
+        Self::Log,
+        Self::Lesson,
+        Self::Breakpoints,
+        Self::Timeline,
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Directory => "directory",
+            Self::Links => "links",
+            Self::Mshrs => "mshrs",
+            Self::Warps => "warps",
+            Self::Transaction => "transaction",
+            Self::Caches => "caches",
+            Self::Protocol => "protocol",
+            Self::Log => "log",
+            Self::Lesson => "lesson",
+            Self::Breakpoints => "breakpoints",
+            Self::Timeline => "timeline",
+        }
+    }
+
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|pane| pane.name() == name)
+    }
+}
+
+/// A set of panes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PaneSet(u16);
+
+impl PaneSet {
+    /// Every pane.
+    #[must_use]
+    pub fn all() -> Self {
+        Pane::ALL.into_iter().collect()
+    }
+
+    pub fn add(&mut self, pane: Pane) {
+        self.0 |= 1 << pane as u16;
+    }
+
+    #[must_use]
+    pub fn has(self, pane: Pane) -> bool {
+        self.0 >> pane as u16 & 1 == 1
+    }
+}
+
+impl FromIterator<Pane> for PaneSet {
+    fn from_iter<I: IntoIterator<Item = Pane>>(panes: I) -> Self {
+        let mut set = Self::default();
+        panes.into_iter().for_each(|pane| set.add(pane));
+        set
+    }
+}
+
+/// What the screen needs of the next frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wish {
+    pub panes: PaneSet,
+    /// Most items in one list (blocks, agents, caches, links).
+    pub limit: usize,
+    /// Lines of log.
+    pub log_rows: usize,
+    /// How many matching records before the position the last line of log is.
+    pub log_up: usize,
+}
+
+impl Default for Wish {
+    fn default() -> Self {
+        Self { panes: PaneSet::all(), limit: 256, log_rows: 60, log_up: 0 }
+    }
+}

@@ -1,0 +1,136 @@
+//! Breakpoints of a session by their text and number.
+
+use std::sync::Arc;
+
+use super::breakpoint::{Breakpoint, Trigger};
+use super::command::{Arguments, Word};
+use super::session::{Display, Origin, Session, context_of};
+use super::stop::Reason;
+use super::timeline::Timeline;
+use super::watch::Watched;
+use crate::diagnostic::Result;
+use crate::query::{Context, Filter, Predicate, Stop, Text};
+
+impl Session {
+    /// Sets a breakpoint on `QUERY [if PREDICATE]` or `if PREDICATE`, and returns its number.
+    ///
+    /// # Errors
+    /// If the query is not understood, or there are too many.
+    pub fn add_breakpoint(&mut self, text: &Text, temporary: bool) -> Result<u32> {
+        let stop = Stop::compile(text, &self.context)?;
+        let (trigger, text, condition) = match (stop.on, stop.when) {
+            (Some(filter), condition) => {
+                let text = filter.to_string();
+                (Trigger::Record(filter), text, condition)
+            }
+            (None, Some(predicate)) => {
+                let text = format!("if {predicate}");
+                (Trigger::Becomes { predicate, was: false }, text, None)
+            }
+            (None, None) => return Err(Self::complaint("a breakpoint needs a query")),
+        };
+        let id = self.add(trigger, text, condition)?;
+        if let Some(breakpoint) = self.breakpoints.get_mut(id) {
+            breakpoint.temporary = temporary;
+        }
+        Ok(id)
+    }
+
+    /// Sets a watchpoint, and returns its number.
+    ///
+    /// # Errors
+    /// If the expression or the condition is not understood, or there are too many.
+    pub fn add_watchpoint(&mut self, text: &Text, condition: Option<&Text>) -> Result<u32> {
+        let watched = Watched::compile(text, &self.context)?;
+        let condition = condition.map(|text| Predicate::compile(text, &self.context)).transpose()?;
+        self.add(Trigger::Change(watched), text.as_str().to_owned(), condition)
+    }
+
+    fn add(&mut self, trigger: Trigger, text: String, condition: Option<Predicate>) -> Result<u32> {
+        let id = self.breakpoints.add(trigger, text, condition);
+        id.ok_or_else(|| Self::complaint("there are too many breakpoints already"))
+    }
+
+    /// The breakpoint that the first word names.
+    pub(super) fn breakpoint_named(&self, arguments: &Arguments) -> Result<u32> {
+        match arguments.words().first() {
+            Some(word) => self.breakpoint_at(arguments, word),
+            None => Err(arguments.missing("the number of a breakpoint")),
+        }
+    }
+
+    /// The breakpoint that `word` names: a number, or `$bpnum` for the newest.
+    pub(super) fn breakpoint_at(&self, arguments: &Arguments, word: &Word<'_>) -> Result<u32> {
+        let list = self.breakpoints.list();
+        let number = match word.text {
+            "$bpnum" => list.last().map_or(0, |breakpoint| u64::from(breakpoint.id)),
+            _ => arguments.number(word, "the number of a breakpoint")?,
+        };
+        let found = list.iter().find(|breakpoint| u64::from(breakpoint.id) == number);
+        found.map(|breakpoint| breakpoint.id).ok_or_else(|| {
+            let numbers: Vec<_> = list.iter().map(|breakpoint| breakpoint.id.to_string()).collect();
+            let error = arguments.error(word.span.clone(), format!("there is no breakpoint {}", word.text));
+            let expected = if numbers.is_empty() { "none is set".to_owned() } else { numbers.join(", ") };
+            Box::new(error.expected(expected))
+        })
+    }
+
+    /// The breakpoints where the session stands.
+    pub(super) fn stopped_at(&self) -> Vec<u32> {
+        let reasons = self.stop.iter().flat_map(|stop| &stop.reasons);
+        reasons
+            .filter_map(|reason| match reason {
+                Reason::Breakpoint { id, .. } | Reason::Watchpoint { id, .. } => Some(*id),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Starts again at the first position of another machine. What is set is fitted to it.
+    ///
+    /// # Errors
+    /// If a breakpoint or display does not fit; then nothing has changed.
+    pub(super) fn restart(&mut self, origin: Origin) -> Result<()> {
+        let context = context_of(&*origin.machine);
+        let mut list = Vec::new();
+        for breakpoint in self.breakpoints.list() {
+            list.push(fitted(breakpoint, &context)?);
+        }
+        let mut displays = Vec::new();
+        for display in &self.displays {
+            let what = Watched::compile(&Text::new("display", &display.text), &context)?;
+            displays.push(Display { what, ..display.clone() });
+        }
+        self.breakpoints.replace(list);
+        self.displays = displays;
+        self.filter = None;
+        self.context = Arc::new(context);
+        self.timeline = Timeline::new(origin.machine, self.settings.budget);
+        self.recall.clear();
+        (self.title, self.source, self.about) = (origin.title, origin.source, origin.about);
+        self.selection = super::frame::selection::Selection::default();
+        (self.began, self.stop) = (None, None);
+        self.hits.clear();
+        Ok(())
+    }
+}
+
+/// The same breakpoint, compiled for another machine.
+fn fitted(breakpoint: &Breakpoint, context: &Context) -> Result<Breakpoint> {
+    let text = Text::new("breakpoint", &breakpoint.text);
+    let trigger = match &breakpoint.trigger {
+        Trigger::Record(_) => Trigger::Record(Filter::compile(&text, context)?),
+        Trigger::Change(_) => Trigger::Change(Watched::compile(&text, context)?),
+        Trigger::Becomes { predicate, .. } => {
+            let text = Text::new("breakpoint", &predicate.to_string());
+            Trigger::Becomes { predicate: Predicate::compile(&text, context)?, was: false }
+        }
+    };
+    let condition = match &breakpoint.condition {
+        Some(predicate) => {
+            Some(Predicate::compile(&Text::new("condition", &predicate.to_string()), context)?)
+        }
+        None => None,
+    };
+    Ok(Breakpoint { trigger, condition, ..breakpoint.clone() })
+}

@@ -1,0 +1,99 @@
+//! The records around the cursor, made again by replay when they are asked for and kept while they are near.
+
+use super::timeline::Timeline;
+use crate::model::record::Record;
+use crate::model::time::EventNumber;
+
+/// Most records kept; a window that is asked for is never cut.
+const MOST: usize = 1 << 16;
+
+/// The records of the events after one position up to another.
+#[derive(Debug, Default)]
+pub struct Recall {
+    after: EventNumber,
+    until: EventNumber,
+    list: Vec<Record>,
+}
+
+impl Recall {
+    /// Takes the records of the event `event`, if they follow what is here; otherwise forgets what is here.
+    pub fn note(&mut self, event: EventNumber, records: &mut Vec<Record>) {
+        if event <= self.until && event > self.after {
+            records.clear();
+            return;
+        }
+        if event != self.until + 1 || self.list.len() > MOST {
+            self.list.clear();
+            self.after = event.saturating_sub(1);
+        }
+        self.list.append(records);
+        self.until = event;
+    }
+
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The records up to `until` that are here, without making any.
+    #[must_use]
+    pub fn at_hand(&self, until: EventNumber) -> &[Record] {
+        if until != self.until && !(self.after..self.until).contains(&until) {
+            return &[];
+        }
+        let to = self.list.partition_point(|record| record.id.event <= until);
+        self.list.get(..to).unwrap_or_default()
+    }
+
+    /// The records of the events after `after` up to `until`.
+    pub fn window(&mut self, timeline: &Timeline, after: EventNumber, until: EventNumber) -> &[Record] {
+        let until = until.max(after);
+        if after > self.until || until < self.after || self.list.len() > MOST {
+            self.list = timeline.records(after, until);
+            (self.after, self.until) = (after, until);
+        }
+        if after < self.after {
+            let mut earlier = timeline.records(after, self.after);
+            earlier.append(&mut self.list);
+            (self.after, self.list) = (after, earlier);
+        }
+        if until > self.until {
+            self.list.extend(timeline.records(self.until, until));
+            self.until = until;
+        }
+        let from = self.list.partition_point(|record| record.id.event <= after);
+        let to = self.list.partition_point(|record| record.id.event <= until);
+        self.list.get(from..to).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::timeline::Budget;
+    use super::super::toy::Toy;
+    use super::*;
+
+    #[test]
+    fn any_order_of_windows_gives_what_a_replay_gives() {
+        let mut timeline = Timeline::new(Toy::boxed(5_000), Budget::default());
+        timeline.goto(4_000);
+        let mut recall = Recall::default();
+        for (after, until) in [(100, 120), (110, 150), (50, 105), (3_000, 3_001), (0, 4), (0, 4_000), (7, 7)]
+        {
+            assert_eq!(recall.window(&timeline, after, until), timeline.records(after, until));
+        }
+    }
+
+    #[test]
+    fn noted_records_are_not_made_again_nor_doubled() {
+        let mut timeline = Timeline::new(Toy::boxed(50), Budget::default());
+        let mut recall = Recall::default();
+        let mut records = crate::model::record::Records::listening();
+        for _ in 0..20 {
+            timeline.step(&mut records);
+            recall.note(timeline.event(), &mut records.list);
+        }
+        records.list = timeline.records(6, 7);
+        recall.note(7, &mut records.list);
+        assert_eq!(recall.window(&timeline, 5, 20), timeline.records(5, 20));
+    }
+}

@@ -1,0 +1,30 @@
+//! What `set` changes.
+
+use super::timeline::Budget;
+
+/// Settings of a session.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Events a second while the screen runs; `None` for as fast as it can.
+    pub speed: Option<f64>,
+    /// Whether a failed check stops a run.
+    pub stop_at_violations: bool,
+    /// Whether a run stops where the lesson says something.
+    pub stop_at_narration: bool,
+    /// Most lines of a list.
+    pub lines: usize,
+    /// What checkpoints may cost.
+    pub budget: Budget,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            speed: None,
+            stop_at_violations: false,
+            stop_at_narration: true,
+            lines: 20,
+            budget: Budget::default(),
+        }
+    }
+}

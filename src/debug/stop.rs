@@ -1,0 +1,139 @@
+//! Why the cursor stands where it stands, and how that is told.
+
+use super::breakpoint::{Breakpoints, Trip, Tripped};
+use super::describe;
+use super::frame::session::{Stop as StopView, Tone};
+use crate::model::component::Components;
+use crate::model::record::{Record, What};
+use crate::model::time::EventNumber;
+
+/// Why a movement ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It is where it was meant to go.
+    Arrived,
+    Breakpoint {
+        id: u32,
+        text: String,
+        temporary: bool,
+    },
+    Watchpoint {
+        id: u32,
+        text: String,
+        before: String,
+        after: String,
+    },
+    /// A check failed.
+    Violation {
+        rule: String,
+        text: String,
+    },
+    /// A piece of narration.
+    Narration(String),
+    /// All work is done.
+    Finished,
+    /// Work is left, but nothing can move.
+    Stuck,
+    /// There is no earlier position.
+    Start,
+    Interrupted,
+}
+
+/// A stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// At least one; several breakpoints may stop at one event.
+    pub reasons: Vec<Reason>,
+    pub event: EventNumber,
+    pub cycle: u64,
+    /// The records that hit, or all of the last event.
+    pub records: Vec<Record>,
+}
+
+impl Reason {
+    /// What a trip at an event with these records means.
+    #[must_use]
+    pub fn of(trip: &Trip, breakpoints: &Breakpoints, records: &[Record]) -> Self {
+        match trip.of {
+            Tripped::Breakpoint(id) => {
+                let breakpoint = breakpoints.get(id);
+                let text = breakpoint.map_or_else(String::new, |breakpoint| breakpoint.text.clone());
+                match &trip.change {
+                    Some((before, after)) => {
+                        Self::Watchpoint { id, text, before: before.clone(), after: after.clone() }
+                    }
+                    None => Self::Breakpoint {
+                        id,
+                        text,
+                        temporary: breakpoint.is_some_and(|found| found.temporary),
+                    },
+                }
+            }
+            Tripped::Violation => records
+                .iter()
+                .find_map(|record| match &record.what {
+                    What::Violation { rule, text } => {
+                        Some(Self::Violation { rule: (*rule).to_owned(), text: text.to_string() })
+                    }
+                    _ => None,
+                })
+                .unwrap_or(Self::Arrived),
+        }
+    }
+
+    /// One sentence; empty for a plain arrival.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Arrived => String::new(),
+            Self::Breakpoint { id, text, temporary: false } => format!("breakpoint {id}, {text}"),
+            Self::Breakpoint { id, text, temporary: true } => format!("temporary breakpoint {id}, {text}"),
+            Self::Watchpoint { id, text, before, after } => {
+                format!("watchpoint {id}, {text}: {before} > {after}")
+            }
+            Self::Violation { rule, text } => format!("violation of {rule}: {text}"),
+            Self::Narration(text) => format!("lesson: {text}"),
+            Self::Finished => "end of the run: all work is done".to_owned(),
+            Self::Stuck => "stuck: work is left, but nothing can move".to_owned(),
+            Self::Start => "start of the run: there is no earlier event".to_owned(),
+            Self::Interrupted => "interrupted".to_owned(),
+        }
+    }
+
+    #[must_use]
+    pub fn tone(&self) -> Tone {
+        match self {
+            Self::Violation { .. } | Self::Stuck => Tone::Bad,
+            Self::Interrupted => Tone::Warning,
+            Self::Finished => Tone::Good,
+            _ => Tone::Plain,
+        }
+    }
+}
+
+/// Most records told at a stop.
+const TOLD: usize = 12;
+
+impl Stop {
+    /// The lines that the console prints, the displays aside: why, the records, the position.
+    #[must_use]
+    pub fn lines(&self, components: &Components) -> Vec<String> {
+        let mut lines: Vec<_> =
+            self.reasons.iter().map(Reason::sentence).filter(|sentence| !sentence.is_empty()).collect();
+        lines.extend(self.records.iter().take(TOLD).map(|record| describe::log_line(record, components)));
+        if self.records.len() > TOLD {
+            lines.push(format!("... and {} more; log shows them", self.records.len() - TOLD));
+        }
+        lines.push(format!("event {} cycle {}", self.event, self.cycle));
+        lines
+    }
+
+    /// The same for the screen, in one line; `None` for a plain arrival.
+    #[must_use]
+    pub fn view(&self) -> Option<StopView> {
+        let first = self.reasons.first()?;
+        let text: Vec<_> =
+            self.reasons.iter().map(Reason::sentence).filter(|sentence| !sentence.is_empty()).collect();
+        (!text.is_empty()).then(|| StopView { text: text.join("; "), tone: first.tone() })
+    }
+}

@@ -1,0 +1,62 @@
+//! What the debugger can step and look at: a value that can be forked at any moment.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::machine::{Machine, StepOutcome, TaskView};
+use crate::model::component::ComponentId;
+use crate::model::inspect::Inspect;
+use crate::model::record::Records;
+use crate::protocol::table::Table;
+use crate::query;
+
+/// A machine as the debugger sees it. Two forks of one subject, stepped alike, stay alike.
+pub trait Subject: query::Subject + Debug + Send + Sync {
+    /// Executes one event. `Finished` and `Stuck` execute nothing and leave the position as it was.
+    fn step(&mut self, records: &mut Records) -> StepOutcome;
+    /// A digest of the whole state.
+    fn digest(&self) -> u64;
+    /// Bytes that a fork shares with nobody else, roughly.
+    fn footprint(&self) -> usize;
+    /// A copy that goes its own way from here.
+    fn fork(&self) -> Box<dyn Subject>;
+    /// All tasks, in the order of the workload.
+    fn tasks(&self) -> Vec<TaskView>;
+    /// The protocol table of a node.
+    fn table(&self, node: ComponentId) -> Option<&Arc<Table>>;
+    /// The machine itself, where a scenario must see it.
+    fn machine(&self) -> Option<&Machine>;
+    /// The cycle of the position.
+    fn cycle(&self) -> u64 {
+        self.time_base().cycle(self.tick())
+    }
+}
+
+impl Subject for Machine {
+    fn step(&mut self, records: &mut Records) -> StepOutcome {
+        let before = Inspect::event(self);
+        match Self::step(self, records) {
+            // The last event counts as one, whatever is known after it.
+            StepOutcome::Finished | StepOutcome::Stuck if Inspect::event(self) > before => StepOutcome::Ran,
+            outcome => outcome,
+        }
+    }
+    fn digest(&self) -> u64 {
+        Self::digest(self)
+    }
+    fn footprint(&self) -> usize {
+        Self::footprint(self)
+    }
+    fn fork(&self) -> Box<dyn Subject> {
+        Box::new(self.clone())
+    }
+    fn tasks(&self) -> Vec<TaskView> {
+        Self::tasks(self)
+    }
+    fn table(&self, node: ComponentId) -> Option<&Arc<Table>> {
+        Self::table(self, node)
+    }
+    fn machine(&self) -> Option<&Machine> {
+        Some(self)
+    }
+}

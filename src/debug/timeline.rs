@@ -1,0 +1,285 @@
+//! The whole run as one line: a cursor on it, and checkpoints from which any position is reached by going forward.
+//!
+//! Going back is "the nearest checkpoint, then forward". Checkpoints are forks of the machine. When they are too
+//! many or too big, the one that is missed least is dropped: the one whose gap, once it is gone, is smallest for
+//! its distance from the cursor. So their spacing grows in proportion to the distance: dense where the user is,
+//! logarithmic far away, whatever the budget.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::subject::Subject;
+use crate::machine::StepOutcome;
+use crate::model::record::{Record, Records};
+use crate::model::time::EventNumber;
+
+/// What checkpoints may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Checkpoints kept, that of the start included; at least 4.
+    pub count: usize,
+    /// Bytes that they may hold for themselves.
+    pub bytes: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { count: 96, bytes: 256 << 20 }
+    }
+}
+
+/// Events between checkpoints while going forward: within these limits, so that taking them costs a small part
+/// of the run.
+const INTERVAL: std::ops::RangeInclusive<u64> = 1 << 10..=1 << 20;
+
+/// A checkpoint is worth this many times its own cost in stepping.
+const WORTH: u32 = 20;
+
+#[derive(Debug)]
+struct Checkpoint {
+    machine: Box<dyn Subject>,
+    bytes: usize,
+}
+
+/// The current machine and the way to every other position.
+#[derive(Debug)]
+pub struct Timeline {
+    current: Box<dyn Subject>,
+    checkpoints: BTreeMap<EventNumber, Checkpoint>,
+    bytes: usize,
+    budget: Budget,
+    interval: u64,
+    /// No checkpoint is due before this event.
+    due: EventNumber,
+    /// When the last checkpoint was taken going forward.
+    taken: Instant,
+    furthest: EventNumber,
+    end: Option<(EventNumber, StepOutcome)>,
+}
+
+impl Timeline {
+    /// A timeline that starts where `machine` is.
+    #[must_use]
+    pub fn new(machine: Box<dyn Subject>, budget: Budget) -> Self {
+        let furthest = machine.event();
+        let mut timeline = Self {
+            current: machine.fork(),
+            checkpoints: BTreeMap::new(),
+            bytes: 0,
+            budget: Budget { count: budget.count.max(4), ..budget },
+            interval: *INTERVAL.start(),
+            due: 0,
+            taken: Instant::now(),
+            furthest,
+            end: None,
+        };
+        timeline.insert(machine);
+        timeline
+    }
+
+    /// The machine at the cursor.
+    #[must_use]
+    pub fn machine(&self) -> &dyn Subject {
+        &*self.current
+    }
+
+    #[must_use]
+    pub fn event(&self) -> EventNumber {
+        self.current.event()
+    }
+
+    /// The first position.
+    #[must_use]
+    pub fn start(&self) -> EventNumber {
+        self.checkpoints.keys().next().copied().unwrap_or(0)
+    }
+
+    /// The furthest position reached so far.
+    #[must_use]
+    pub fn furthest(&self) -> EventNumber {
+        self.furthest
+    }
+
+    /// The last position and why there is no next, once it is known.
+    #[must_use]
+    pub fn end(&self) -> Option<(EventNumber, StepOutcome)> {
+        self.end
+    }
+
+    /// Whether the cursor is at the known end.
+    #[must_use]
+    pub fn at_end(&self) -> Option<StepOutcome> {
+        self.end.filter(|(event, _)| *event == self.event()).map(|(_, outcome)| outcome)
+    }
+
+    /// Positions of the checkpoints, ascending.
+    pub fn checkpoints(&self) -> impl Iterator<Item = EventNumber> + '_ {
+        self.checkpoints.keys().copied()
+    }
+
+    /// Bytes that the checkpoints hold, roughly.
+    #[must_use]
+    pub fn checkpoint_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub fn set_budget(&mut self, budget: Budget) {
+        self.budget = Budget { count: budget.count.max(4), ..budget };
+        self.prune(self.event());
+    }
+
+    /// Executes one event at the cursor.
+    pub fn step(&mut self, records: &mut Records) -> StepOutcome {
+        let outcome = self.current.step(records);
+        let event = self.current.event();
+        if outcome == StepOutcome::Ran {
+            self.furthest = self.furthest.max(event);
+            if event >= self.due {
+                if self.is_sparse(event, self.interval) {
+                    self.take();
+                }
+                let last = self.checkpoints.range(..=event).next_back().map_or(0, |(at, _)| *at);
+                self.due = last + self.interval;
+            }
+        } else {
+            self.end = Some((event, outcome));
+        }
+        outcome
+    }
+
+    /// Takes a checkpoint at the cursor and adapts the interval to what it cost.
+    fn take(&mut self) {
+        let before = Instant::now();
+        let ran = before.duration_since(self.taken);
+        self.insert(self.current.fork());
+        self.prune(self.event());
+        self.taken = Instant::now();
+        let cost = self.taken.duration_since(before).max(Duration::from_nanos(1));
+        if cost * WORTH > ran {
+            self.interval = (self.interval * 2).min(*INTERVAL.end());
+        } else if cost * (WORTH * 4) < ran {
+            self.interval = (self.interval / 2).max(*INTERVAL.start());
+        }
+    }
+
+    fn insert(&mut self, machine: Box<dyn Subject>) {
+        let bytes = machine.footprint();
+        self.bytes = self.bytes.saturating_add(bytes);
+        if let Some(old) = self.checkpoints.insert(machine.event(), Checkpoint { machine, bytes }) {
+            self.bytes = self.bytes.saturating_sub(old.bytes);
+        }
+    }
+
+    /// Drops checkpoints until the budget holds; never the first.
+    fn prune(&mut self, focus: EventNumber) {
+        while self.checkpoints.len() > self.budget.count
+            || (self.bytes > self.budget.bytes && self.checkpoints.len() > 2)
+        {
+            let Some(event) = self.least_missed(focus) else { return };
+            if let Some(gone) = self.checkpoints.remove(&event) {
+                self.bytes = self.bytes.saturating_sub(gone.bytes);
+            }
+        }
+    }
+
+    fn least_missed(&self, focus: EventNumber) -> Option<EventNumber> {
+        let events: Vec<_> = self.checkpoints().collect();
+        let last = self.furthest.saturating_add(1);
+        (1..events.len())
+            .filter_map(|index| {
+                let (before, here) = (*events.get(index - 1)?, *events.get(index)?);
+                let after = events.get(index + 1).copied().unwrap_or(last);
+                let gap = after.saturating_sub(before) as f64;
+                Some((gap / (here.abs_diff(focus) + 16) as f64, here))
+            })
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, here)| here)
+    }
+
+    /// A fork of the machine at the nearest checkpoint at or before `event`.
+    #[must_use]
+    pub fn fork_before(&self, event: EventNumber) -> Box<dyn Subject> {
+        let nearest = self.checkpoints.range(..=event).next_back().or_else(|| self.checkpoints.iter().next());
+        nearest.map_or_else(|| self.current.fork(), |(_, checkpoint)| checkpoint.machine.fork())
+    }
+
+    /// Keeps a fork of `machine`, which is on this line, if none is within `spacing` events before it.
+    pub fn keep(&mut self, machine: &dyn Subject, spacing: u64, focus: EventNumber) {
+        if self.is_sparse(machine.event(), spacing) {
+            self.insert(machine.fork());
+            self.prune(focus);
+        }
+    }
+
+    fn is_sparse(&self, event: EventNumber, spacing: u64) -> bool {
+        let near = self.checkpoints.range(..=event).next_back().map(|(at, _)| *at);
+        near.is_none_or(|at| event - at >= spacing.max(1))
+    }
+
+    /// The last checkpoint before `cycle`; `None` if the first position is already in or after it.
+    #[must_use]
+    pub fn before_cycle(&self, cycle: u64) -> Option<EventNumber> {
+        self.checkpoints
+            .iter()
+            .rev()
+            .find(|(_, checkpoint)| checkpoint.machine.cycle() < cycle)
+            .map(|(at, _)| *at)
+    }
+
+    /// Events between checkpoints that a replay should leave behind it.
+    #[must_use]
+    pub fn interval(&self) -> u64 {
+        self.interval
+    }
+
+    /// Moves the cursor towards `target` by at most `fuel` events. Returns whether it has arrived: at the target,
+    /// at the first position, or at the end of the run.
+    pub fn approach(&mut self, target: EventNumber, fuel: u64) -> bool {
+        let target = target.max(self.start());
+        let from = self.checkpoints.range(..=target).next_back().map_or(0, |(at, _)| *at);
+        if self.event() > target || from > self.event() {
+            self.current = self.fork_before(target);
+            self.due = 0;
+        }
+        let mut silent = Records::silent();
+        for _ in 0..fuel {
+            let left = target.saturating_sub(self.event());
+            if left == 0 {
+                return true;
+            }
+            // Leave checkpoints at 16, 64, 256 ... events before the target: whoever goes back one step will
+            // probably go back another.
+            if left >= 16
+                && left.is_power_of_two()
+                && left.trailing_zeros().is_multiple_of(2)
+                && self.is_sparse(self.event(), left)
+            {
+                self.insert(self.current.fork());
+                self.prune(target);
+            }
+            if self.step(&mut silent) != StepOutcome::Ran {
+                return true;
+            }
+        }
+        self.event() >= target
+    }
+
+    /// Moves the cursor to `target`, however long that takes, or to the end of the run.
+    pub fn goto(&mut self, target: EventNumber) {
+        while !self.approach(target, u64::MAX) {}
+    }
+
+    /// The records of the events after position `after` up to position `until`, made again by replay.
+    #[must_use]
+    pub fn records(&self, after: EventNumber, until: EventNumber) -> Vec<Record> {
+        let mut machine = self.fork_before(after);
+        let mut records = Records::silent();
+        while machine.event() < until {
+            records.on = machine.event() >= after;
+            if machine.step(&mut records) != StepOutcome::Ran {
+                break;
+            }
+        }
+        records.list
+    }
+}

@@ -1,0 +1,314 @@
+//! A movement of the cursor under way: it can be carried out in slices, interrupted between them, and watches for
+//! breakpoints in both directions.
+//!
+//! Backwards it replays the stretch from the nearest earlier checkpoint up to the cursor and remembers the last hits;
+//! without any it goes on with the stretch before that one.
+
+use std::collections::VecDeque;
+
+use super::breakpoint::{Breakpoints, Trip, Trips};
+use super::goal::Goal;
+use super::recall::Recall;
+use super::subject::Subject;
+use super::timeline::Timeline;
+use crate::machine::StepOutcome;
+use crate::model::record::Records;
+use crate::model::time::EventNumber;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    Forward,
+    Backward,
+}
+
+/// Why a movement ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It is where it was meant to go.
+    Arrived,
+    Tripped(Vec<Trip>),
+    /// There is no next event: all is done, or nothing can move.
+    End(StepOutcome),
+    /// There is no earlier position.
+    Start,
+}
+
+/// Most hits remembered of one stretch; if they do not suffice, the stretch is replayed up to the first of them.
+const REMEMBERED: usize = 1 << 14;
+
+/// Up to so many single steps make records, because they will be shown.
+const FEW: u64 = 64;
+
+/// How often a search looks whether to leave a checkpoint behind.
+const SPACING: u64 = 1 << 10;
+
+/// What a movement works on.
+#[derive(Debug)]
+pub struct Course<'a> {
+    pub timeline: &'a mut Timeline,
+    pub stops: &'a mut Breakpoints,
+    /// Records seen on the way forward are kept here.
+    pub recall: &'a mut Recall,
+    /// Whether to make records on the way forward, though nothing needs them to decide.
+    pub listen: bool,
+}
+
+#[derive(Debug)]
+pub struct Travel {
+    goal: Goal,
+    /// How many such positions are still to come.
+    left: u64,
+    /// Whether breakpoints count.
+    stops: bool,
+    phase: Phase,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Forward {
+        armed: bool,
+    },
+    /// The next stretch ends at this position, which is the last candidate.
+    Before(EventNumber),
+    Stretch(Stretch),
+    /// To a known position.
+    Moving {
+        to: EventNumber,
+        cause: Cause,
+    },
+    /// To a known position, and forward from there.
+    Through(EventNumber),
+}
+
+/// A part of the run that is replayed while looking backwards.
+#[derive(Debug)]
+struct Stretch {
+    machine: Box<dyn Subject>,
+    from: EventNumber,
+    last: EventNumber,
+    hits: VecDeque<Hit>,
+    forgotten: bool,
+}
+
+#[derive(Debug)]
+struct Hit {
+    event: EventNumber,
+    goal: bool,
+    trips: Trips,
+}
+
+impl Travel {
+    /// To the `count`-th next position (or the `count`-th before) that has `goal`, or to a breakpoint.
+    #[must_use]
+    pub fn new(direction: Direction, goal: Goal, count: u64, from: EventNumber) -> Self {
+        let phase = match direction {
+            Direction::Forward => Phase::Forward { armed: false },
+            Direction::Backward => Phase::Before(from.saturating_sub(1)),
+        };
+        Self { goal, left: count.max(1), stops: true, phase }
+    }
+
+    /// To a position, whatever is on the way.
+    #[must_use]
+    pub fn to(event: EventNumber) -> Self {
+        let phase = Phase::Moving { to: event, cause: Cause::Arrived };
+        Self { goal: Goal::Event, left: 1, stops: false, phase }
+    }
+
+    /// To the first position in or after `cycle`, whatever is on the way.
+    #[must_use]
+    pub fn to_cycle(cycle: u64, timeline: &Timeline) -> Self {
+        let phase = match timeline.before_cycle(cycle) {
+            None => Phase::Moving { to: timeline.start(), cause: Cause::Arrived },
+            Some(_) if timeline.machine().cycle() < cycle => Phase::Forward { armed: true },
+            Some(event) => Phase::Through(event),
+        };
+        Self { goal: Goal::Cycle(cycle), left: 1, stops: false, phase }
+    }
+
+    /// To the end of the run, whatever is on the way.
+    #[must_use]
+    pub fn to_end() -> Self {
+        Self { goal: Goal::Nowhere, left: 1, stops: false, phase: Phase::Forward { armed: true } }
+    }
+
+    /// Whether the cursor shows the way (forwards), rather than jumping about (backwards).
+    #[must_use]
+    pub fn is_forward(&self) -> bool {
+        matches!(self.phase, Phase::Forward { .. })
+    }
+
+    /// Whether it is a run that the screen shows at the speed that is set.
+    #[must_use]
+    pub fn is_run(&self) -> bool {
+        self.stops && self.is_forward() && matches!(self.goal, Goal::Nowhere)
+    }
+
+    /// Goes on for about `fuel` events. Returns why it ended, if it did.
+    pub fn advance(&mut self, course: &mut Course, fuel: u64) -> Option<Cause> {
+        let Course { timeline, stops, .. } = course;
+        match std::mem::replace(&mut self.phase, Phase::Forward { armed: false }) {
+            Phase::Forward { armed } => {
+                if !armed {
+                    stops.arm(timeline.machine());
+                }
+                self.phase = Phase::Forward { armed: true };
+                self.forward(course, fuel)
+            }
+            Phase::Before(last) => self.open(timeline, stops, last),
+            Phase::Stretch(stretch) => self.search(timeline, stops, stretch, fuel),
+            Phase::Moving { to, cause } => {
+                if timeline.approach(to, fuel) {
+                    return Some(match timeline.at_end() {
+                        Some(outcome) if timeline.event() < to => Cause::End(outcome),
+                        _ => cause,
+                    });
+                }
+                self.phase = Phase::Moving { to, cause };
+                None
+            }
+            Phase::Through(to) => {
+                let there = timeline.approach(to, fuel);
+                self.phase = if there { Phase::Forward { armed: true } } else { Phase::Through(to) };
+                None
+            }
+        }
+    }
+
+    fn forward(&mut self, course: &mut Course, fuel: u64) -> Option<Cause> {
+        let Course { timeline, stops, recall, listen } = course;
+        let few = matches!(self.goal, Goal::Event) && self.left <= FEW;
+        let listen = *listen || few || self.goal.wants_records() || (self.stops && stops.want_records());
+        let watched = self.stops && !stops.are_idle();
+        let mut records = Records { on: listen, list: Vec::new() };
+        let mut trips = Trips::new();
+        for _ in 0..fuel {
+            let before = timeline.machine().cycle();
+            records.list.clear();
+            let outcome = timeline.step(&mut records);
+            if outcome != StepOutcome::Ran {
+                return Some(Cause::End(outcome));
+            }
+            let mut stopped = Vec::new();
+            if watched {
+                trips.clear();
+                stops.look(timeline.machine(), &records.list, &mut trips);
+                stopped = stops.charge(&trips);
+            }
+            let goal = self.goal.holds(before, timeline.machine(), &records.list);
+            if listen {
+                recall.note(timeline.event(), &mut records.list);
+            }
+            if !stopped.is_empty() {
+                return Some(Cause::Tripped(stopped));
+            }
+            if goal {
+                self.left -= 1;
+                if self.left == 0 {
+                    return Some(Cause::Arrived);
+                }
+            }
+        }
+        None
+    }
+
+    /// Starts to look at the stretch whose last candidate is `last`.
+    fn open(&mut self, timeline: &Timeline, stops: &mut Breakpoints, last: EventNumber) -> Option<Cause> {
+        let start = timeline.start();
+        if timeline.event() <= start {
+            return Some(Cause::Start);
+        }
+        let is_plain_count = matches!(self.goal, Goal::Event) && !(self.stops && !stops.are_idle());
+        if is_plain_count && last.saturating_sub(start) >= self.left - 1 {
+            self.phase = Phase::Moving { to: last - (self.left - 1), cause: Cause::Arrived };
+        } else if last <= start || is_plain_count {
+            self.phase = Phase::Moving { to: start, cause: self.cause_at_start(timeline, is_plain_count) };
+        } else {
+            let machine = timeline.fork_before(last - 1);
+            stops.arm(&*machine);
+            let from = machine.event();
+            self.phase =
+                Phase::Stretch(Stretch { machine, from, last, hits: VecDeque::new(), forgotten: false });
+        }
+        None
+    }
+
+    /// Why a movement that finds nothing more ends at the first position.
+    fn cause_at_start(&self, timeline: &Timeline, past: bool) -> Cause {
+        let first = timeline.fork_before(timeline.start());
+        if self.left == 1 && !past && self.goal.holds_at_start(&*first) {
+            Cause::Arrived
+        } else {
+            Cause::Start
+        }
+    }
+
+    fn search(
+        &mut self,
+        timeline: &mut Timeline,
+        stops: &mut Breakpoints,
+        mut stretch: Stretch,
+        fuel: u64,
+    ) -> Option<Cause> {
+        let listen = self.goal.wants_records() || (self.stops && stops.want_records());
+        let mut records = Records { on: listen, list: Vec::new() };
+        for _ in 0..fuel {
+            if stretch.machine.event() >= stretch.last {
+                self.settle(stops, stretch);
+                return None;
+            }
+            let before = stretch.machine.cycle();
+            records.list.clear();
+            if stretch.machine.step(&mut records) != StepOutcome::Ran {
+                self.settle(stops, stretch);
+                return None;
+            }
+            if stretch.machine.event().is_multiple_of(SPACING) {
+                timeline.keep(&*stretch.machine, timeline.interval(), stretch.last);
+            }
+            let mut trips = Trips::new();
+            if self.stops {
+                stops.look(&*stretch.machine, &records.list, &mut trips);
+            }
+            let goal = self.goal.holds(before, &*stretch.machine, &records.list);
+            if goal || !trips.is_empty() {
+                stretch.remember(Hit { event: stretch.machine.event(), goal, trips });
+            }
+        }
+        self.phase = Phase::Stretch(stretch);
+        None
+    }
+
+    /// Goes through the hits of a whole stretch from the last to the first, and decides where to go.
+    fn settle(&mut self, stops: &mut Breakpoints, stretch: Stretch) {
+        let first = stretch.hits.front().map_or(stretch.last, |hit| hit.event);
+        for hit in stretch.hits.into_iter().rev() {
+            let stopped = stops.charge(&hit.trips);
+            let cause = if stopped.is_empty() {
+                if !hit.goal {
+                    continue;
+                }
+                self.left -= 1;
+                if self.left > 0 {
+                    continue;
+                }
+                Cause::Arrived
+            } else {
+                Cause::Tripped(stopped)
+            };
+            self.phase = Phase::Moving { to: hit.event, cause };
+            return;
+        }
+        self.phase = Phase::Before(if stretch.forgotten { first.saturating_sub(1) } else { stretch.from });
+    }
+}
+
+impl Stretch {
+    fn remember(&mut self, hit: Hit) {
+        if self.hits.len() >= REMEMBERED {
+            self.hits.pop_front();
+            self.forgotten = true;
+        }
+        self.hits.push_back(hit);
+    }
+}

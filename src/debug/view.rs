@@ -1,0 +1,229 @@
+//! The frame of a session: what the debugger knows, handed to the frame builder with the machine.
+
+use std::sync::Arc;
+
+use super::breakpoint::Breakpoint;
+use super::command;
+use super::frame::log::{Log, LogLine};
+use super::frame::session::{BreakpointRow, CommandInfo, Info, Mark, MarkKind, RunState};
+use super::frame::wish::{Pane, Wish};
+use super::frame::{Facts, Frame, build};
+use super::goal::is_change;
+use super::session::Session;
+use crate::machine::StepOutcome;
+use crate::model::record::{Record, What};
+
+/// Events of a transaction's journey that are looked at, at most.
+const JOURNEY: u64 = 1 << 14;
+
+/// Events in which the beginning of a transaction is looked for, at most.
+const SEARCHED: u64 = 1 << 12;
+
+/// Marks of one kind on the timeline, at most.
+const MARKS: usize = 500;
+
+/// Most records of log in one frame.
+const MOST_ROWS: usize = 1 << 14;
+
+impl Session {
+    /// What does not change while the scenario is open.
+    #[must_use]
+    pub fn info(&self) -> Info {
+        let protocol = self.table().map_or_else(String::new, |table| table.name.clone());
+        Info {
+            scenario: self.name.clone(),
+            title: self.title.clone(),
+            source: self.source.clone(),
+            machine: self.about.clone(),
+            protocol,
+            components: Arc::new(self.machine().components().clone()),
+            commands: command::ALL.iter().map(command_info).collect(),
+        }
+    }
+
+    /// What the session is doing.
+    #[must_use]
+    pub fn run_state(&self) -> RunState {
+        match &self.travel {
+            Some(travel) if travel.is_forward() => {
+                RunState::Running { events_per_second: self.settings.speed }
+            }
+            Some(_) => RunState::Busy { what: "going back".to_owned(), done: None },
+            None => match self.timeline.at_end() {
+                Some(StepOutcome::Finished) => RunState::Finished,
+                Some(StepOutcome::Stuck) => RunState::Stuck,
+                _ => RunState::Paused,
+            },
+        }
+    }
+
+    /// The frame that `wish` asks for. While the cursor moves, only records that are at hand are shown.
+    pub fn frame(&mut self, info: &Arc<Info>, wish: &Wish) -> Frame {
+        let last = self.last_for_frame();
+        let journey = if wish.panes.has(Pane::Transaction) { self.journey() } else { Vec::new() };
+        let log = if wish.panes.has(Pane::Log) { self.log_window(wish) } else { Log::default() };
+        let facts = Facts {
+            info: info.clone(),
+            table: self.table(),
+            run: self.run_state(),
+            stop: if self.is_moving() { None } else { self.stop.as_ref().and_then(super::stop::Stop::view) },
+            selection: self.selection,
+            known: self.timeline.furthest(),
+            ended: self.timeline.end().is_some(),
+            last: &last,
+            journey: &journey,
+            log,
+            lesson: None,
+            marks: if wish.panes.has(Pane::Timeline) { self.marks() } else { Vec::new() },
+            breakpoints: self.rows(),
+        };
+        build(self.machine(), facts, wish)
+    }
+
+    fn last_for_frame(&mut self) -> Vec<Record> {
+        let event = self.event();
+        if !self.is_moving() {
+            return self.last_records().to_vec();
+        }
+        let records = self.recall.at_hand(event).iter().rev();
+        let mut last: Vec<_> = records.take_while(|record| record.id.event == event).cloned().collect();
+        last.reverse();
+        last
+    }
+
+    /// The records of the selected transaction up to the cursor.
+    fn journey(&mut self) -> Vec<Record> {
+        let Some(txn) = self.selection.txn else { return Vec::new() };
+        let event = self.event();
+        if let Some(view) = self.machine().transaction(txn) {
+            self.began = Some((txn, view.issued_at));
+        }
+        let of_txn = |record: &&Record| record.txn == Some(txn);
+        if self.is_moving() {
+            return self.recall.at_hand(event).iter().filter(of_txn).cloned().collect();
+        }
+        let (after, until) = match self.began {
+            Some((known, begin)) if known == txn => (begin.saturating_sub(1), begin.saturating_add(JOURNEY)),
+            _ => (event.saturating_sub(SEARCHED), event),
+        };
+        let (after, until) = (after.max(self.timeline.start()), until.min(event));
+        if after >= until {
+            return Vec::new();
+        }
+        let records: Vec<_> = self.records(after, until).iter().filter(of_txn).cloned().collect();
+        let begin = records.iter().find(|record| matches!(record.what, What::Issue { .. }));
+        if let Some(begin) = begin {
+            self.began = Some((txn, begin.id.event));
+        }
+        records
+    }
+
+    fn log_window(&mut self, wish: &Wish) -> Log {
+        let count = wish.log_rows.saturating_add(wish.log_up).min(MOST_ROWS);
+        let records = if self.is_moving() { self.log_at_hand(count) } else { self.log(count) };
+        let after = wish.log_up.min(records.len().saturating_sub(wish.log_rows));
+        let end = records.len() - after;
+        let before = end.saturating_sub(wish.log_rows);
+        let names = self.machine().components();
+        let shown = records.get(before..end).unwrap_or_default();
+        Log {
+            filter: self.filter.as_ref().map_or_else(String::new, |(_, text)| text.clone()),
+            lines: shown.iter().map(|record| LogLine::new(record, names)).collect(),
+            before,
+            after,
+        }
+    }
+
+    fn log_at_hand(&self, count: usize) -> Vec<Record> {
+        let components = self.machine().components();
+        let records = self.recall.at_hand(self.event()).iter().rev();
+        let passes = |record: &&Record| {
+            self.filter.as_ref().is_none_or(|(filter, _)| filter.matches(record, components))
+        };
+        let mut found: Vec<_> = records.filter(passes).take(count).cloned().collect();
+        found.reverse();
+        found
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        let mark = |event, kind| Mark { event, kind, name: None };
+        let mut marks: Vec<Mark> = Vec::new();
+        for record in self.recall.at_hand(self.event()).iter().rev() {
+            let kind = match record.what {
+                What::Violation { .. } => MarkKind::Violation,
+                What::Fault { .. } => MarkKind::Fault,
+                What::Kernel { .. } => MarkKind::Kernel,
+                _ if is_change(record) => MarkKind::Transition,
+                _ => continue,
+            };
+            marks.push(mark(record.id.event, kind));
+            if marks.len() >= MARKS {
+                break;
+            }
+        }
+        marks.extend(self.hits.iter().map(|event| mark(*event, MarkKind::Breakpoint)));
+        marks.extend(self.bookmarks.iter().map(|(name, event)| Mark {
+            event: *event,
+            kind: MarkKind::Bookmark,
+            name: Some(name.clone()),
+        }));
+        marks.sort_by_key(|mark| (mark.event, mark.kind));
+        marks.dedup_by_key(|mark| (mark.event, mark.kind));
+        marks
+    }
+
+    fn rows(&self) -> Vec<BreakpointRow> {
+        let machine = self.machine();
+        let points = self.breakpoints.list().iter().map(|point: &Breakpoint| BreakpointRow {
+            number: point.id,
+            kind: point.verb().to_owned(),
+            text: point.what(),
+            enabled: point.enabled,
+            hits: point.hits,
+            value: point.value(machine),
+        });
+        let displays = self.displays.iter().map(|display| BreakpointRow {
+            number: display.id,
+            kind: "display".to_owned(),
+            text: display.text.clone(),
+            enabled: true,
+            hits: 0,
+            value: Some(display.what.show(machine)),
+        });
+        points.chain(displays).collect()
+    }
+}
+
+fn command_info(command: &command::Command) -> CommandInfo {
+    CommandInfo {
+        name: command.name.to_owned(),
+        aliases: command.aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+        usage: command.usage.to_owned(),
+        about: command.about.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::frame::selection::Selection;
+    use super::super::interrupt::Interrupt;
+    use super::super::session::tests::session;
+    use super::*;
+    use crate::model::message::TxnNumber;
+
+    #[test]
+    fn a_frame_shows_the_log_up_to_the_cursor_and_the_journey_of_the_selected() {
+        let mut session = session(1_000);
+        for line in ["goto 600", "goto 300", "log transition"] {
+            session.execute(line, &Interrupt::default()).unwrap();
+        }
+        session.select(Selection { txn: Some(TxnNumber(37)), ..Selection::default() });
+        let info = Arc::new(session.info());
+        let wish = Wish { log_rows: 10, log_up: 5, ..Wish::default() };
+        let frame = session.frame(&info, &wish);
+        let events: Vec<_> = frame.log.lines.iter().map(|line| line.id.event).collect();
+        assert_eq!(events, (286..=295).collect::<Vec<_>>());
+        assert_eq!((frame.log.after, frame.position.known), (5, 600));
+        assert_eq!(frame.sequence.unwrap().steps[0].id.event, 289);
+    }
+}

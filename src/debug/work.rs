@@ -1,0 +1,217 @@
+//! Carrying out commands, slice by slice.
+
+use super::command::{self, Arguments, Effect};
+use super::interrupt::Interrupt;
+use super::queue::Line;
+use super::session::Session;
+use super::stop::{Reason, Stop};
+use super::travel::{Cause, Course};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::machine::StepOutcome;
+
+/// What a command, or a part of one, came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub lines: Vec<String>,
+    pub stop: Option<Stop>,
+    pub quit: bool,
+}
+
+/// How far the work is.
+#[derive(Debug)]
+pub enum Progress {
+    /// There is more to do.
+    Running,
+    Done(Outcome),
+    Failed(Box<Diagnostic>),
+    /// Nothing is left to do.
+    Idle,
+}
+
+/// Most lines of history kept.
+const HISTORY: usize = 1000;
+
+/// Most stops marked on the timeline.
+const HITS: usize = 1000;
+
+/// Events between two looks at the interrupt.
+const SLICE: u64 = 4096;
+
+impl Session {
+    /// Takes a typed line, to be carried out by [`Session::work`].
+    pub fn submit(&mut self, text: &str) {
+        let text = text.trim();
+        if !text.is_empty() && self.history.last().is_none_or(|last| last != text) {
+            if self.history.len() >= HISTORY {
+                self.history.remove(0);
+            }
+            self.history.push(text.to_owned());
+        }
+        self.queue.push(Line::typed(text));
+    }
+
+    /// Whether the cursor is moving.
+    #[must_use]
+    pub fn is_moving(&self) -> bool {
+        self.travel.is_some()
+    }
+
+    /// Whether the cursor is moving forwards, event by event.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.travel.as_ref().is_some_and(super::travel::Travel::is_forward)
+    }
+
+    /// Whether lines are taken as the commands of a breakpoint.
+    #[must_use]
+    pub fn is_collecting(&self) -> bool {
+        self.queue.collecting().is_some()
+    }
+
+    /// Whether the cursor is running at the speed that is set.
+    #[must_use]
+    pub fn is_paced(&self) -> bool {
+        self.settings.speed.is_some() && self.travel.as_ref().is_some_and(super::travel::Travel::is_run)
+    }
+
+    /// Does one thing: a command, or about `fuel` events of a movement.
+    pub fn work(&mut self, fuel: u64) -> Progress {
+        self.work_and(fuel, false)
+    }
+
+    /// The same, and makes records on the way if `listen`, so that they are at hand for a frame.
+    pub fn work_and(&mut self, fuel: u64, listen: bool) -> Progress {
+        if let Some(mut travel) = self.travel.take() {
+            let mut course = Course {
+                timeline: &mut self.timeline,
+                stops: &mut self.breakpoints,
+                recall: &mut self.recall,
+                listen,
+            };
+            return match travel.advance(&mut course, fuel) {
+                Some(cause) => Progress::Done(self.arrive(cause)),
+                None => {
+                    self.travel = Some(travel);
+                    Progress::Running
+                }
+            };
+        }
+        let Some(line) = self.queue.pop() else { return Progress::Idle };
+        match self.carry_out(&line) {
+            Ok(Effect::Said(lines)) => Progress::Done(Outcome { lines, stop: None, quit: false }),
+            Ok(Effect::Quit) => Progress::Done(Outcome { lines: Vec::new(), stop: None, quit: true }),
+            Ok(Effect::Go(travel)) => {
+                self.travel = Some(travel);
+                Progress::Running
+            }
+            Err(error) => {
+                self.queue.abandon();
+                Progress::Failed(error)
+            }
+        }
+    }
+
+    /// Stops what is going on and forgets what waits. Returns the stop, if the cursor was moving.
+    pub fn interrupt(&mut self) -> Option<Outcome> {
+        self.queue.clear();
+        self.travel.take()?;
+        Some(self.halt(vec![Reason::Interrupted], Vec::new()))
+    }
+
+    /// Carries out one line to its end. What it said, or the first complaint.
+    ///
+    /// # Errors
+    /// If a command is not understood or cannot be done.
+    pub fn execute(&mut self, text: &str, interrupt: &Interrupt) -> Result<Outcome> {
+        self.queue.clear();
+        self.submit(text);
+        let mut all = Outcome { lines: Vec::new(), stop: None, quit: false };
+        loop {
+            let outcome = match self.work(SLICE) {
+                Progress::Running if interrupt.take() => self.interrupt(),
+                Progress::Running => None,
+                Progress::Done(outcome) => Some(outcome),
+                Progress::Failed(error) => return Err(error),
+                Progress::Idle => return Ok(all),
+            };
+            if let Some(outcome) = outcome {
+                all.lines.extend(outcome.lines);
+                all.stop = outcome.stop.or(all.stop);
+                all.quit |= outcome.quit;
+            }
+        }
+    }
+
+    fn carry_out(&mut self, line: &Line) -> Result<Effect> {
+        let text = line.text();
+        if self.queue.collecting().is_some() {
+            if let Some((id, commands)) = self.queue.gather(text)
+                && let Some(breakpoint) = self.breakpoints.get_mut(id)
+            {
+                breakpoint.commands = commands;
+            }
+            return Ok(Effect::nothing());
+        }
+        if text.is_empty() || text.starts_with('#') {
+            return Ok(Effect::nothing());
+        }
+        let whole = Arguments::new(line.source.clone(), line.span.clone());
+        let (word, rest) = whole.split_first();
+        let span = whole.words().first().map_or(0..0, |first| first.span.clone());
+        let command = command::find(word, &line.source, span)?;
+        self.depth = line.depth;
+        (command.run)(self, &rest)
+    }
+
+    /// The cursor has come to rest.
+    fn arrive(&mut self, cause: Cause) -> Outcome {
+        match cause {
+            Cause::Arrived => {
+                let records = self.last_records().to_vec();
+                self.halt(vec![Reason::Arrived], records)
+            }
+            Cause::Tripped(trips) => {
+                let all = self.last_records().to_vec();
+                let reasons: Vec<_> =
+                    trips.iter().map(|trip| Reason::of(trip, &self.breakpoints, &all)).collect();
+                let named: Vec<_> = trips.iter().filter_map(|trip| trip.record).collect();
+                let hit = if named.is_empty() {
+                    all
+                } else {
+                    all.into_iter().filter(|record| named.contains(&record.id)).collect()
+                };
+                self.halt(reasons, hit)
+            }
+            Cause::End(StepOutcome::Stuck) => self.halt(vec![Reason::Stuck], Vec::new()),
+            Cause::End(_) => self.halt(vec![Reason::Finished], Vec::new()),
+            Cause::Start => self.halt(vec![Reason::Start], Vec::new()),
+        }
+    }
+
+    fn halt(&mut self, reasons: Vec<Reason>, records: Vec<crate::model::record::Record>) -> Outcome {
+        self.follow_up(&reasons);
+        let stop = Stop { reasons, event: self.event(), cycle: self.cycle(), records };
+        let mut lines = stop.lines(self.machine().components());
+        lines.extend(self.displays.iter().map(|display| display.line(self.machine())));
+        self.stop = Some(stop.clone());
+        if !self.stopped_at().is_empty() && self.hits.len() < HITS {
+            self.hits.insert(stop.event);
+        }
+        Outcome { lines, stop: Some(stop), quit: false }
+    }
+
+    /// Temporary breakpoints go, and the commands of the others wait to be carried out.
+    fn follow_up(&mut self, reasons: &[Reason]) {
+        for reason in reasons.iter().rev() {
+            let (Reason::Breakpoint { id, .. } | Reason::Watchpoint { id, .. }) = reason else { continue };
+            let Some(breakpoint) = self.breakpoints.get(*id) else { continue };
+            if !breakpoint.commands.is_empty() {
+                let commands = breakpoint.commands.clone();
+                self.queue.insert_commands(*id, &commands);
+            }
+            if self.breakpoints.get(*id).is_some_and(|breakpoint| breakpoint.temporary) {
+                self.breakpoints.remove(*id);
+            }
+        }
+    }
+}
