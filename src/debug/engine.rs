@@ -230,8 +230,9 @@ mod tests {
         let (client, server) = border(Arc::default());
         let engine = spawn(session(u64::MAX), server).unwrap();
         client.send(Request::Command("continue".into()));
-        let mut seen = Vec::new();
+        let (mut seen, start) = (Vec::new(), Instant::now());
         while seen.len() < 5 {
+            assert!(start.elapsed() < Duration::from_secs(20), "no frames: {seen:?}");
             let event = client.frame().position.event;
             if seen.last() != Some(&event) {
                 seen.push(event);

@@ -35,8 +35,6 @@ pub struct Origin {
     pub about: String,
     /// At event 0.
     pub machine: Box<dyn Subject>,
-    /// Whether it checks the protocol's rules, so that a violation may stop it.
-    pub checked: bool,
     /// Breakpoints that the scenario brings: queries.
     pub breakpoints: Vec<String>,
 }
@@ -116,7 +114,7 @@ impl Session {
             context: Arc::new(context),
             timeline: Timeline::new(origin.machine, Budget::default()),
             recall: Recall::default(),
-            breakpoints: Breakpoints::new(origin.checked),
+            breakpoints: Breakpoints::new(true),
             displays: Vec::new(),
             next_display: 1,
             bookmarks: BTreeMap::new(),
@@ -124,7 +122,7 @@ impl Session {
             began: None,
             hits: BTreeSet::new(),
             filter: None,
-            settings: Settings { stop_at_violations: origin.checked, ..Settings::default() },
+            settings: Settings::default(),
             queue: Queue::default(),
             depth: 0,
             travel: None,
@@ -262,13 +260,16 @@ pub(super) mod tests {
 
     /// A session on a toy of `last` events.
     pub fn session(last: EventNumber) -> Session {
+        session_of(Toy::boxed(last))
+    }
+
+    fn session_of(machine: Box<dyn Subject>) -> Session {
         let origin = Origin {
             name: "toy".into(),
             title: "A toy".into(),
             source: String::new(),
             about: String::new(),
-            machine: Toy::boxed(last),
-            checked: false,
+            machine,
             breakpoints: Vec::new(),
         };
         Session::open(origin, None).unwrap()
@@ -409,6 +410,17 @@ pub(super) mod tests {
         assert_eq!(session.event(), 0);
         assert_eq!(reason(&mut session, "goto 5000"), Reason::Finished);
         assert_eq!(reason(&mut session, "reverse-step 101"), Reason::Start);
+    }
+
+    #[test]
+    fn a_failed_check_stops_a_run_in_both_directions() {
+        let mut session = session_of(Toy::flawed(30_000, 20_000));
+        let failed = Reason::Violation { rule: "toy".into(), text: "it broke".into() };
+        assert_eq!((reason(&mut session, "continue"), session.event()), (failed.clone(), 20_000));
+        assert_eq!(reason(&mut session, "continue"), Reason::Finished);
+        assert_eq!((reason(&mut session, "reverse-step 20000"), session.event()), (failed, 20_000));
+        execute(&mut session, "set stop-at-violations off");
+        assert_eq!(reason(&mut session, "run"), Reason::Finished);
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use super::breakpoint::{Breakpoints, Trip, Tripped};
 use super::describe;
 use super::frame::session::{Stop as StopView, Tone};
+use super::subject::Subject;
 use crate::model::component::Components;
-use crate::model::record::{Record, What};
+use crate::model::record::Record;
 use crate::model::time::EventNumber;
 
 /// Why a movement ended.
@@ -51,9 +52,9 @@ pub struct Stop {
 }
 
 impl Reason {
-    /// What a trip at an event with these records means.
+    /// What a trip at the event that led to `machine` means.
     #[must_use]
-    pub fn of(trip: &Trip, breakpoints: &Breakpoints, records: &[Record]) -> Self {
+    pub fn of(trip: &Trip, breakpoints: &Breakpoints, machine: &dyn Subject) -> Self {
         match trip.of {
             Tripped::Breakpoint(id) => {
                 let breakpoint = breakpoints.get(id);
@@ -69,15 +70,9 @@ impl Reason {
                     },
                 }
             }
-            Tripped::Violation => records
-                .iter()
-                .find_map(|record| match &record.what {
-                    What::Violation { rule, text } => {
-                        Some(Self::Violation { rule: (*rule).to_owned(), text: text.to_string() })
-                    }
-                    _ => None,
-                })
-                .unwrap_or(Self::Arrived),
+            Tripped::Violation => machine.violations().last().map_or(Self::Arrived, |failed| {
+                Self::Violation { rule: failed.rule.to_owned(), text: failed.text.to_string() }
+            }),
         }
     }
 

@@ -274,12 +274,14 @@ impl Timeline {
     pub fn records(&self, after: EventNumber, until: EventNumber) -> Vec<Record> {
         let mut machine = self.fork_before(after);
         let mut records = Records::silent();
+        let mut list = Vec::new();
         while machine.event() < until {
             records.on = machine.event() >= after;
             if machine.step(&mut records) != StepOutcome::Ran {
                 break;
             }
+            list.append(&mut records.list);
         }
-        records.list
+        list
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::breakpoint::{Breakpoints, Trip, Trips};
+use super::breakpoint::{Breakpoints, Trip, Tripped, Trips};
 use super::goal::Goal;
 use super::recall::Recall;
 use super::subject::Subject;
@@ -179,21 +179,22 @@ impl Travel {
         let Course { timeline, stops, recall, listen } = course;
         let few = matches!(self.goal, Goal::Event) && self.left <= FEW;
         let listen = *listen || few || self.goal.wants_records() || (self.stops && stops.want_records());
-        let watched = self.stops && !stops.are_idle();
         let mut records = Records { on: listen, list: Vec::new() };
         let mut trips = Trips::new();
         for _ in 0..fuel {
             let before = timeline.machine().cycle();
             records.list.clear();
             let outcome = timeline.step(&mut records);
-            if outcome != StepOutcome::Ran {
-                return Some(Cause::End(outcome));
-            }
             let mut stopped = Vec::new();
-            if watched {
+            if self.stops {
                 trips.clear();
                 stops.look(timeline.machine(), &records.list, &mut trips);
                 stopped = stops.charge(&trips);
+            }
+            if outcome != StepOutcome::Ran {
+                // Some checks are made at the end only.
+                let failed = stopped.iter().any(|trip| trip.of == Tripped::Violation);
+                return Some(if failed { Cause::Tripped(stopped) } else { Cause::End(outcome) });
             }
             let goal = self.goal.holds(before, timeline.machine(), &records.list);
             if listen {
@@ -218,7 +219,9 @@ impl Travel {
         if timeline.event() <= start {
             return Some(Cause::Start);
         }
-        let is_plain_count = matches!(self.goal, Goal::Event) && !(self.stops && !stops.are_idle());
+        let failed = stops.violations && !timeline.machine().violations().is_empty();
+        let is_watched = self.stops && (failed || !stops.are_idle());
+        let is_plain_count = matches!(self.goal, Goal::Event) && !is_watched;
         if is_plain_count && last.saturating_sub(start) >= self.left - 1 {
             self.phase = Phase::Moving { to: last - (self.left - 1), cause: Cause::Arrived };
         } else if last <= start || is_plain_count {

@@ -173,7 +173,7 @@ impl Session {
             Cause::Tripped(trips) => {
                 let all = self.last_records().to_vec();
                 let reasons: Vec<_> =
-                    trips.iter().map(|trip| Reason::of(trip, &self.breakpoints, &all)).collect();
+                    trips.iter().map(|trip| Reason::of(trip, &self.breakpoints, self.machine())).collect();
                 let named: Vec<_> = trips.iter().filter_map(|trip| trip.record).collect();
                 let hit = if named.is_empty() {
                     all

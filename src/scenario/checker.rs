@@ -137,7 +137,7 @@ impl Checker {
         let components = subject.components();
         match &expectation.when {
             When::After(id) => {
-                progress.settled = subject.task_view(id).is_some_and(|task| task.ended.is_some());
+                progress.settled = subject.is_done(id);
                 if progress.settled {
                     self.check(expectation, subject);
                 }

@@ -63,11 +63,13 @@ impl Runner {
         if self.ended.is_none() {
             self.records.list.clear();
             let outcome = self.machine.step(&mut self.records);
+            // The last checks of a machine that comes to rest may make records too.
+            if outcome == StepOutcome::Ran || !self.records.list.is_empty() {
+                self.checker.observe(&self.machine, &self.records.list);
+            }
             self.ended = match outcome {
-                StepOutcome::Ran => {
-                    self.checker.observe(&self.machine, &self.records.list);
-                    self.over()
-                }
+                _ if self.checker.violated() => Some(Ended::Violation),
+                StepOutcome::Ran => self.limit(),
                 StepOutcome::Finished => Some(Ended::Finished),
                 StepOutcome::Stuck => Some(Ended::Stuck(self.unfinished())),
             };
@@ -76,10 +78,7 @@ impl Runner {
     }
 
     /// Whether the run ends although it could go on.
-    fn over(&self) -> Option<Ended> {
-        if self.checker.violated() {
-            return Some(Ended::Violation);
-        }
+    fn limit(&self) -> Option<Ended> {
         let cycle = self.machine.time_base().cycle(self.machine.tick());
         (cycle > self.max_cycles).then_some(Ended::Limit(self.max_cycles))
     }

@@ -64,9 +64,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::Stall { message: held } => {
             format!("{} from {} waits: no room", message(held), names.path(held.from))
         }
-        What::Transition { from, to, action: column } if from == to => {
-            format!("{from} stays  {}", action(*column))
-        }
+        What::Hit { state, action: column } => format!("{state} stays  {}", action(*column)),
         What::Transition { from, to, action: column } => format!("{from} > {to}  {}", action(*column)),
         What::Directory { owner, sharers } => {
             let owner = owner.map_or("nobody", |id| names.path(id));
@@ -108,9 +106,7 @@ pub fn sentence(record: &Record, names: &Names) -> String {
         What::Complete { kind, .. } => format!("{at} completes {}{block}", kind.name()),
         What::Message(sent) => format!("{at} sends {} to {}", message(sent), names.path(sent.to)),
         What::Delivery(taken) => format!("{at} takes {} from {}", message(taken), names.path(taken.from)),
-        What::Transition { from, to, action: column } if from == to => {
-            format!("{at} stays {from} on {}", action(*column))
-        }
+        What::Hit { state, action: column } => format!("{at} stays {state} on {}", action(*column)),
         What::Transition { from, to, action: column } => {
             format!("{at} goes {from} > {to} on {}", action(*column))
         }
