@@ -234,14 +234,11 @@ fn sentence(failure: &Failure) -> String {
 }
 
 fn cases(tested: &[Tested]) -> Vec<Case<'_>> {
-    let case = |one: &'_ Tested| {
-        let failures = one.result.iter().flat_map(|report| &report.failures).map(sentence).collect();
-        (failures, one.result.as_ref().err().map(|error: &Box<Diagnostic>| error.message.as_str()))
-    };
     tested
         .iter()
         .map(|one| {
-            let (failures, error) = case(one);
+            let failures = one.result.iter().flat_map(|report| &report.failures).map(sentence).collect();
+            let error = one.result.as_ref().err().map(|error| error.message.as_str());
             Case { name: &one.name, path: &one.path, seconds: one.seconds, failures, error }
         })
         .collect()

@@ -126,7 +126,7 @@ fn weight(what: &What) -> u8 {
     match what {
         What::Violation { .. } | What::Fault { .. } => 0,
         What::Issue { .. } | What::Complete { .. } | What::Kernel { .. } => 1,
-        What::Transition { .. } | What::Hit { .. } | What::Promote { .. } | What::Evict { .. } => 2,
+        What::Transition { .. } | What::Promote { .. } | What::Evict { .. } => 2,
         What::Message(_) => 3,
         What::Hit { .. } => 4,
         What::Merge { .. } | What::Directory { .. } => 4,
