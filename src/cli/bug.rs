@@ -21,7 +21,8 @@ pub fn install() {
 /// How to hand a report on.
 fn advice() -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let arguments: Vec<_> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let arguments: Vec<_> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     format!(
         "This is a bug in umscope {version}, not in your input. Please report it with this text, the command\n\
          `umscope {}`\nand the files that it names. RUST_BACKTRACE=1 adds where it happened.",
