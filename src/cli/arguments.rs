@@ -67,5 +67,6 @@ pub fn number(text: &str) -> Result<u64, String> {
 
 /// A whole number above zero.
 pub fn positive(text: &str) -> Result<u64, String> {
-    number(text).and_then(|number| if number == 0 { Err("expected a number above 0".into()) } else { Ok(number) })
+    number(text)
+        .and_then(|number| if number == 0 { Err("expected a number above 0".into()) } else { Ok(number) })
 }

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use color_eyre::config::{HookBuilder, Theme};
 
-use super::exit::{Status, say};
+use super::exit::Status;
 
 /// Has every panic make a short report on standard error.
 pub fn install() {
@@ -21,7 +21,8 @@ pub fn install() {
 /// How to hand a report on.
 fn advice() -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let arguments: Vec<_> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let arguments: Vec<_> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     format!(
         "This is a bug in umscope {version}, not in your input. Please report it with this text, the command\n\
          `umscope {}`\nand the files that it names. RUST_BACKTRACE=1 adds where it happened.",
@@ -32,12 +33,6 @@ fn advice() -> String {
 /// What `work` comes to; a panic in it is a bug.
 pub fn guarded(work: impl FnOnce() -> Status) -> Status {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Status::Bug)
-}
-
-/// A bug on another thread.
-pub fn elsewhere(what: &str) -> Status {
-    say(format_args!("{what} has ended by a bug in umscope"));
-    Status::Bug
 }
 
 #[cfg(test)]

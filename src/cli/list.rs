@@ -73,9 +73,7 @@ impl What {
 }
 
 fn kernel(kernel: &crate::workload::kernels::Definition) -> Value {
-    let parameter = |parameter: &crate::workload::kernels::ParameterDefinition| {
-        json!({ "name": parameter.name, "about": parameter.about })
-    };
+    let parameter = |parameter: &crate::workload::kernels::ParameterDefinition| json!({ "name": parameter.name, "about": parameter.about });
     let parameters: Vec<_> = kernel.parameters.iter().map(parameter).collect();
     json!({
         "name": kernel.name,

@@ -72,7 +72,8 @@ impl Log {
         let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {
             let (components, time) = (machine.components(), machine.time_base());
             let meant = records.iter().filter(|record| {
-                record.cycle >= self.from && filter.as_ref().is_none_or(|filter| filter.matches(record, components))
+                record.cycle >= self.from
+                    && filter.as_ref().is_none_or(|filter| filter.matches(record, components))
             });
             let past = self.to.is_some_and(|to| time.cycle(machine.tick()) > to);
             for record in meant.filter(|_| !past) {
@@ -91,7 +92,10 @@ impl Log {
         output.done()?;
         work::trusted(&workload)?;
         for failure in &report.failures {
-            say(format_args!("failed at event {}, cycle {}: {}", failure.event, failure.cycle, failure.message));
+            say(format_args!(
+                "failed at event {}, cycle {}: {}",
+                failure.event, failure.cycle, failure.message
+            ));
         }
         Ok(status(&report, enough))
     }

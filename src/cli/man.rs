@@ -27,7 +27,9 @@ impl Man {
             Some(name) => find(&program, name)?,
         };
         let mut text = Vec::new();
-        clap_mangen::Man::new(page).render(&mut text).map_err(|error| Trouble::Io("write the page", error))?;
+        clap_mangen::Man::new(page)
+            .render(&mut text)
+            .map_err(|error| Trouble::Io("write the page", error))?;
         Output::standard().put(&String::from_utf8_lossy(&text))?;
         Ok(Status::Held)
     }

@@ -24,16 +24,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use exit::{Ended, Status};
-
-/// What stands under every help text.
-const EXIT_STATUS: &str = "\
-Exit status:
-  0    all held
-  1    an expectation or a check failed, or there was a deadlock
-  2    the input or the arguments are wrong
-  70   a bug in umscope itself
-  130  interrupted";
+use exit::Ended;
 
 /// Watch the memory system of a CPU with GPUs at work: step it, break on it, go back, see it.
 ///
@@ -43,7 +34,6 @@ Exit status:
 #[command(
     name = "umscope",
     version,
-    after_help = EXIT_STATUS,
     after_long_help = concat!(
         "Examples:\n",
         "  umscope list                             what is bundled\n",
@@ -58,7 +48,6 @@ Exit status:
         "  70   a bug in umscope itself\n",
         "  130  interrupted"
     ),
-    disable_help_subcommand = false,
     max_term_width = 100
 )]
 struct Cli {

@@ -73,13 +73,16 @@ pub struct Run {
 impl Run {
     pub fn carry_out(&self) -> Ended {
         if self.sample.is_some() && self.sample_file.is_none() && self.format == Format::Json {
-            let wrong = crate::diagnostic::Diagnostic::new("--sample and --format json both write to standard output");
+            let wrong = crate::diagnostic::Diagnostic::new(
+                "--sample and --format json both write to standard output",
+            );
             return Err(wrong.expected("--sample-file FILE").into());
         }
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target)?;
         let prepared = work.prepare()?;
-        let stop = self.stop.as_ref().map(|query| Stop::compile(&Text::new("--break", query), &prepared.context));
+        let stop =
+            self.stop.as_ref().map(|query| Stop::compile(&Text::new("--break", query), &prepared.context));
         let stop = stop.transpose()?;
         let machine = work.machine_name(&prepared);
         let about = format!("{}, {}", prepared.blueprint.spec.name, prepared.blueprint.spec.protocol);

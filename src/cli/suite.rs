@@ -51,8 +51,9 @@ fn unknown(name: &str) -> Box<Diagnostic> {
         Err(error) => error,
         Ok(_) => Box::new(Diagnostic::new(format!("there is no scenario `{name}`"))),
     };
-    error.expected =
-        Some("a scenario file, a folder of them, or a name or folder that `umscope list scenarios` shows".into());
+    error.expected = Some(
+        "a scenario file, a folder of them, or a name or folder that `umscope list scenarios` shows".into(),
+    );
     error
 }
 

@@ -32,9 +32,11 @@ impl Work {
         let is_trace = format.is_some() || trace::detect(path).is_some();
         match &target.machine {
             Some(machine) if is_trace => Self::trace(target, machine, format),
-            None if is_trace => Err(Diagnostic::new(format!("{} is a trace and names no machine", target.scenario))
-                .expected("--machine with a name that `umscope list machines` shows, or a path")
-                .into()),
+            None if is_trace => {
+                Err(Diagnostic::new(format!("{} is a trace and names no machine", target.scenario))
+                    .expected("--machine with a name that `umscope list machines` shows, or a path")
+                    .into())
+            }
             Some(_) if config::find(Kind::Scenario, &target.scenario, None).is_err() && path.exists() => {
                 Err(trace::open(path, format).err().unwrap_or_else(|| unknown(target)))
             }
@@ -49,9 +51,11 @@ impl Work {
     fn scenario(target: &Target) -> Result<Self> {
         let work = Self::load(&target.scenario, &target.changes)?;
         match &target.machine {
-            Some(_) => Err(Diagnostic::new(format!("{} is a scenario, and names its machine", target.scenario))
-                .expected("--machine only with a trace; --set changes keys of a scenario's machine")
-                .into()),
+            Some(_) => {
+                Err(Diagnostic::new(format!("{} is a scenario, and names its machine", target.scenario))
+                    .expected("--machine only with a trace; --set changes keys of a scenario's machine")
+                    .into())
+            }
             None => Ok(work),
         }
     }

@@ -194,7 +194,6 @@ pub(crate) fn table() -> Table {
         write: Vec::new(),
         answer_merge: Vec::new(),
         merge: vec![(State(b'N'), State(b'E'), State(b'M'))],
-        answer_merge: Vec::new(),
     }
 }
 

@@ -117,7 +117,9 @@ fn links(machine: &dyn Inspect, statistics: &BTreeMap<&str, f64>) -> Vec<String>
     let mut shown: Vec<_> = used
         .iter()
         .take(LINKS)
-        .map(|(path, share, carried)| format!("{path:<width$} {:>8} busy  {}", percent(*share), bytes(*carried)))
+        .map(|(path, share, carried)| {
+            format!("{path:<width$} {:>8} busy  {}", percent(*share), bytes(*carried))
+        })
         .collect();
     if more > 0 {
         shown.push(format!("and {more} more"));
