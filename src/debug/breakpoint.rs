@@ -108,6 +108,10 @@ pub enum Tripped {
     Breakpoint(u32),
     /// A check of the protocol failed.
     Violation,
+    /// The lesson says this.
+    Narration(usize),
+    /// This failure of an expectation came about.
+    Expectation(usize),
 }
 
 /// A trip, and what tripped it.
@@ -131,6 +135,8 @@ pub struct Breakpoints {
     next: u32,
     /// Whether a failed check stops a run.
     pub violations: bool,
+    /// Whether narration stops a run.
+    pub narration: bool,
     /// Checks that had failed when they were last looked at.
     failed: usize,
 }
@@ -139,7 +145,7 @@ impl Breakpoints {
     /// None yet; `violations`: whether a failed check stops a run.
     #[must_use]
     pub fn new(violations: bool) -> Self {
-        Self { list: Vec::new(), next: 1, violations, failed: 0 }
+        Self { list: Vec::new(), next: 1, violations, narration: false, failed: 0 }
     }
 
     #[must_use]

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use super::command::complete;
 use super::frame::session::Info;
 use super::frame::wish::Wish;
 use super::proto::{Answer, Request, Server};
 use super::session::Session;
 use super::work::{Outcome, Progress};
+use crate::query::Text;
 
 /// Shortest time between two frames while the machine runs.
 const FRAME: Duration = Duration::from_millis(16);
@@ -50,7 +52,8 @@ pub fn spawn(session: Session, server: Server) -> io::Result<JoinHandle<Session>
 }
 
 /// Runs the engine here, and gives the session back at its end.
-pub fn run_blocking(session: Session, server: Server) -> Session {
+pub fn run_blocking(mut session: Session, server: Server) -> Session {
+    session.stop_at_narration(true);
     let now = Instant::now();
     let info = Arc::new(session.info());
     let mut engine = Engine {
@@ -108,6 +111,16 @@ impl Engine {
                 }
                 Some(Request::Wish(wish)) => self.wish = wish,
                 Some(Request::Select(selection)) => self.session.select(selection),
+                Some(Request::Speed(speed)) => self.session.set_speed(speed),
+                Some(Request::Filter(text)) => {
+                    if let Err(error) = self.session.set_filter(&Text::new("/", &text)) {
+                        self.server.answer(Answer::Error(error));
+                    }
+                }
+                Some(Request::Complete { line, cursor }) => {
+                    let candidates = complete(&self.session, &line, cursor);
+                    self.server.answer(Answer::Completions { line, cursor, candidates });
+                }
                 Some(Request::Interrupt) => {}
                 Some(Request::Quit) => return None,
             }
@@ -162,7 +175,8 @@ impl Engine {
     }
 
     fn answer(&mut self, outcome: Outcome) -> Option<()> {
-        if !outcome.lines.is_empty() {
+        // What a stop says is in the frame.
+        if outcome.stop.is_none() && !outcome.lines.is_empty() {
             self.server.answer(Answer::Lines(outcome.lines));
         }
         if outcome.quit {

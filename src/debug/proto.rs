@@ -9,6 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::debug::command::Candidate;
 use crate::debug::frame::Frame;
 use crate::debug::frame::selection::Selection;
 use crate::debug::frame::wish::Wish;
@@ -26,6 +27,12 @@ pub enum Request {
     Wish(Wish),
     /// What is selected from now on; the engine keeps it and shows it in every frame.
     Select(Selection),
+    /// What the log shows from now on: a query, or everything if it is empty.
+    Filter(String),
+    /// Events a second that a run makes from now on, even one under way; `None` for as many as it can.
+    Speed(Option<f64>),
+    /// What a command line may become at byte `cursor`; answered by [`Answer::Completions`].
+    Complete { line: String, cursor: usize },
     /// Stop what is running, at the next event.
     Interrupt,
     Quit,
@@ -38,6 +45,8 @@ pub enum Answer {
     Lines(Vec<String>),
     /// A command or query that was not understood or cannot be done.
     Error(Box<Diagnostic>),
+    /// How this line may go on at byte `cursor`.
+    Completions { line: String, cursor: usize, candidates: Vec<Candidate> },
     /// The session is over (`quit`).
     Quit,
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::breakpoint::Breakpoints;
 use super::frame::selection::Selection;
+use super::origin::Origin;
 use super::queue::Queue;
 use super::recall::Recall;
 use super::settings::Settings;
@@ -21,23 +22,7 @@ use crate::model::message::TxnNumber;
 use crate::model::record::Record;
 use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
-use crate::query::{Context, Filter, Text};
-
-/// What a session is opened on.
-#[derive(Debug)]
-pub struct Origin {
-    /// The name to open it by (`umh/fig5-b1`).
-    pub name: String,
-    pub title: String,
-    /// Paper and section.
-    pub source: String,
-    /// One line about the machine.
-    pub about: String,
-    /// At event 0.
-    pub machine: Box<dyn Subject>,
-    /// Breakpoints that the scenario brings: queries.
-    pub breakpoints: Vec<String>,
-}
+use crate::query::{Context, Filter};
 
 /// Reads the scenario's files again.
 pub type Reload = Box<dyn FnMut() -> Result<Origin> + Send>;
@@ -72,6 +57,8 @@ pub struct Session {
     pub(super) next_display: u32,
     pub(super) bookmarks: BTreeMap<String, EventNumber>,
     pub(super) selection: Selection,
+    /// What frames show where nothing is selected: the block and transaction of what happened last.
+    pub(super) followed: Selection,
     /// Where the selected transaction began, once that is known.
     pub(super) began: Option<(TxnNumber, EventNumber)>,
     /// Where breakpoints stopped.
@@ -100,11 +87,9 @@ impl std::fmt::Debug for Session {
 
 impl Session {
     /// Opens a session at the first position. `reload` reads it again after a file changed.
-    ///
-    /// # Errors
-    /// If a breakpoint that the scenario brings cannot be understood.
-    pub fn open(origin: Origin, reload: Option<Reload>) -> Result<Self> {
-        let context = context_of(&*origin.machine);
+    #[must_use]
+    pub fn open(origin: Origin, reload: Option<Reload>) -> Self {
+        let context = origin.context.unwrap_or_else(|| context_of(&*origin.machine));
         let mut session = Self {
             name: origin.name,
             title: origin.title,
@@ -112,13 +97,14 @@ impl Session {
             about: origin.about,
             reload,
             context: Arc::new(context),
-            timeline: Timeline::new(origin.machine, Budget::default()),
+            timeline: Timeline::new(origin.machine, Budget::default()).with_lesson(origin.lesson),
             recall: Recall::default(),
             breakpoints: Breakpoints::new(true),
             displays: Vec::new(),
             next_display: 1,
             bookmarks: BTreeMap::new(),
             selection: Selection::default(),
+            followed: Selection::default(),
             began: None,
             hits: BTreeSet::new(),
             filter: None,
@@ -129,10 +115,10 @@ impl Session {
             stop: None,
             history: Vec::new(),
         };
-        for text in &origin.breakpoints {
-            session.add_breakpoint(&Text::new("breakpoint", text), false)?;
+        for given in origin.breaks {
+            session.add_given(given);
         }
-        Ok(session)
+        session
     }
 
     /// The machine at the cursor.
@@ -175,10 +161,21 @@ impl Session {
         self.selection = selection;
     }
 
+    /// Whether `continue` stops where the lesson says something: on for a screen, off for a console.
+    pub fn stop_at_narration(&mut self, stop: bool) {
+        self.settings.stop_at_narration = stop;
+        self.breakpoints.narration = stop;
+    }
+
     /// Events a second that a run under a screen shall make; `None` for as many as it can.
     #[must_use]
     pub fn speed(&self) -> Option<f64> {
         self.settings.speed
+    }
+
+    /// Sets the speed of runs, the one under way included.
+    pub fn set_speed(&mut self, speed: Option<f64>) {
+        self.settings.speed = speed.filter(|speed| speed.is_finite() && *speed > 0.0);
     }
 
     /// Why it stands where it stands; nothing before the first movement.
@@ -270,9 +267,11 @@ pub(super) mod tests {
             source: String::new(),
             about: String::new(),
             machine,
-            breakpoints: Vec::new(),
+            context: None,
+            breaks: Vec::new(),
+            lesson: None,
         };
-        Session::open(origin, None).unwrap()
+        Session::open(origin, None)
     }
 
     fn execute(session: &mut Session, text: &str) -> super::super::work::Outcome {

@@ -22,7 +22,7 @@ impl Default for Settings {
         Self {
             speed: None,
             stop_at_violations: true,
-            stop_at_narration: true,
+            stop_at_narration: false,
             lines: 20,
             budget: Budget::default(),
         }

@@ -184,16 +184,20 @@ impl Travel {
         for _ in 0..fuel {
             let before = timeline.machine().cycle();
             records.list.clear();
+            let end_is_new = timeline.at_end().is_none();
             let outcome = timeline.step(&mut records);
             let mut stopped = Vec::new();
             if self.stops {
                 trips.clear();
                 stops.look(timeline.machine(), &records.list, &mut trips);
+                self.tell(timeline, stops, timeline.event(), &mut trips);
                 stopped = stops.charge(&trips);
             }
             if outcome != StepOutcome::Ran {
                 // Some checks are made at the end only.
-                let failed = stopped.iter().any(|trip| trip.of == Tripped::Violation);
+                let is_failure =
+                    |trip: &Trip| matches!(trip.of, Tripped::Violation | Tripped::Expectation(_));
+                let failed = end_is_new && stopped.iter().any(is_failure);
                 return Some(if failed { Cause::Tripped(stopped) } else { Cause::End(outcome) });
             }
             let goal = self.goal.holds(before, timeline.machine(), &records.list);
@@ -211,6 +215,18 @@ impl Travel {
             }
         }
         None
+    }
+
+    /// Adds what the lesson says and finds wrong at `event`, where that stops this movement.
+    fn tell(&self, timeline: &Timeline, stops: &Breakpoints, event: EventNumber, trips: &mut Trips) {
+        let Some(lesson) = timeline.lesson().filter(|_| matches!(self.goal, Goal::Nowhere)) else { return };
+        let trip = |of| Trip { of, record: None, change: None };
+        if stops.violations {
+            trips.extend(lesson.failed_at(event).map(|(index, _)| trip(Tripped::Expectation(index))));
+        }
+        if stops.narration {
+            trips.extend(lesson.said_at(event).map(|say| trip(Tripped::Narration(say))));
+        }
     }
 
     /// Starts to look at the stretch whose last candidate is `last`.
@@ -272,6 +288,7 @@ impl Travel {
             let mut trips = Trips::new();
             if self.stops {
                 stops.look(&*stretch.machine, &records.list, &mut trips);
+                self.tell(timeline, stops, stretch.machine.event(), &mut trips);
             }
             let goal = self.goal.holds(before, &*stretch.machine, &records.list);
             if goal || !trips.is_empty() {

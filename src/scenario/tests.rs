@@ -107,6 +107,19 @@ fn initial_states_are_there() {
 }
 
 #[test]
+fn initial_blocks_are_there() {
+    let report = run("machine = \"tiny/umh-2gpu\"\n\
+         [[state]]\nnode = \"gpu0.cu0.l1\"\naddress = 0x1000\nstate = \"S\"\n\
+         [[state]]\nnode = \"gpu0.l2.0\"\naddress = 0x1000\nstate = \"S\"\nsharers = \"gpu0.cu0.l1\"\n\
+         [[state]]\nnode = \"gpu0.smd0\"\naddress = 0x1000\nstate = \"S\"\nsharers = [\"gpu0.l2\"]\n\
+         [[state]]\nnode = \"host.hmd0\"\naddress = 0x1000\nsharers = \"gpu0.smd0\"\n\
+         [[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x1000 }\n\
+         [[expect]]\ncount = \"hit at gpu0.cu0.l1 state S action load\"\nis = 1\n\
+         [[expect]]\nnever = \"message\"\n");
+    assert!(report.passed, "{:?}", report.failures);
+}
+
+#[test]
 fn narration_comes_once_and_again_after_going_back() {
     let prepared = prepare(&format!(
         "{STORE}[[say]]\ntext = \"start\"\n[[say]]\non = \"message type request\"\nnth = 2\ntext = \"second\"\n\
@@ -141,11 +154,31 @@ fn overrides_reach_the_machine() {
     }
 }
 
-#[test]
-fn slips_in_a_scenario_are_pointed_at() {
-    let with = |more: &str| format!("{}{more}\n", STORE.trim_start());
+/// A text, where its slip is, parts of message and expectation, and the suggestion.
+type Slip = (String, (usize, usize), &'static str, &'static str, &'static str);
+
+fn with(more: &str) -> String {
+    format!("{}{more}\n", STORE.trim_start())
+}
+
+fn pointed_at(slips: &[Slip]) {
     let mut wrong = Vec::new();
-    for (text, place, message, expected, suggestion) in [
+    for (text, place, message, expected, suggestion) in slips {
+        let error = complaint(text);
+        let right = error.message.contains(message)
+            && error.position() == Some(*place)
+            && error.expected.clone().unwrap_or_default().contains(expected)
+            && (suggestion.is_empty() || error.suggestion.as_deref() == Some(*suggestion));
+        if !right {
+            wrong.push(format!("{error}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn slips_in_what_is_done_are_pointed_at() {
+    pointed_at(&[
         (with("[[expct]]"), (6, 3), "unknown key `expct`", "", "did you mean expect?"),
         (with("aftr = \"x\""), (6, 1), "unknown key `aftr`", "", "did you mean after?"),
         (with("after = \"frist\""), (6, 9), "there is no task frist", "", "did you mean first?"),
@@ -202,6 +235,14 @@ fn slips_in_a_scenario_are_pointed_at() {
             "did you mean transpose?",
         ),
         (with("[[kernel]]\nname = \"transpose\"\nwith = { widht = 3 }"), (8, 10), "widht", "", ""),
+    ]);
+    assert!(complaint("title = \"x\"").message.contains("`machine` is missing"));
+    assert!(complaint("machine = \"tiny/umh-2gqu\"").suggestion.unwrap().contains("tiny/umh-2gpu"));
+}
+
+#[test]
+fn slips_in_what_is_expected_are_pointed_at() {
+    pointed_at(&[
         (
             with("[[fault]]\nname = \"lose-mesage\""),
             (7, 8),
@@ -281,19 +322,7 @@ fn slips_in_a_scenario_are_pointed_at() {
         ),
         (with("[[memory]]\naddress = 0\nbytes = \"7\""), (8, 9), "not bytes", "", ""),
         (with("[[flush]]\nbelow = \"gpu7\""), (7, 9), "nothing is beneath gpu7", "", "did you mean gpu0?"),
-    ] {
-        let error = complaint(&text);
-        let right = error.message.contains(message)
-            && error.position() == Some(place)
-            && error.expected.clone().unwrap_or_default().contains(expected)
-            && (suggestion.is_empty() || error.suggestion.as_deref() == Some(suggestion));
-        if !right {
-            wrong.push(format!("{error}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(complaint("title = \"x\"").message.contains("`machine` is missing"));
-    assert!(complaint("machine = \"tiny/umh-2gqu\"").suggestion.unwrap().contains("tiny/umh-2gpu"));
+    ]);
 }
 
 /// A checker with these `[[expect]]`s on the sample machine.

@@ -25,7 +25,7 @@ const MOST: usize = 200;
 pub fn complete(session: &Session, line: &str, cursor: usize) -> Vec<Candidate> {
     let Some(before) = line.get(..cursor) else { return Vec::new() };
     let indent = before.len() - before.trim_start().len();
-    let word = before.trim_start().split_whitespace().next().unwrap_or_default();
+    let word = before.split_whitespace().next().unwrap_or_default();
     let rest = indent + word.len();
     if rest == cursor {
         return fitting(commands(), word, indent..cursor);

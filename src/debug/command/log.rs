@@ -4,7 +4,7 @@ use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::describe;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::query::Filter;
+use crate::query::{Filter, Text};
 
 /// Events looked back at for matching records, at most.
 const FARTHEST: u64 = 1 << 17;
@@ -27,10 +27,7 @@ fn log(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     match arguments.text() {
         "" => {}
         "all" => session.filter = None,
-        text => {
-            let filter = Filter::compile(&arguments.query(), session.context())?;
-            session.filter = Some((filter, text.to_owned()));
-        }
+        _ => session.set_filter(&arguments.query())?,
     }
     let lines = session.settings.lines;
     let records = session.log(lines);
@@ -43,6 +40,17 @@ fn log(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
 }
 
 impl Session {
+    /// What the log shows from now on; everything if `query` is empty.
+    ///
+    /// # Errors
+    /// If it cannot be understood.
+    pub fn set_filter(&mut self, query: &Text) -> Result<()> {
+        let text = query.as_str().trim();
+        let filter = if text.is_empty() { None } else { Some(Filter::compile(query, self.context())?) };
+        self.filter = filter.map(|filter| (filter, text.to_owned()));
+        Ok(())
+    }
+
     /// The last `count` records up to the cursor that pass the log's filter, oldest first. Looks back a bounded
     /// number of events.
     pub fn log(&mut self, count: usize) -> Vec<crate::model::record::Record> {

@@ -104,7 +104,7 @@ fn position(machine: &dyn Inspect, facts: &Facts) -> Position {
     }
 }
 
-/// The records of one event in sentences, the most telling first.
+/// What the records of one event say, the most telling first.
 fn happenings(machine: &dyn Inspect, last: &[Record]) -> Vec<Happening> {
     let mut records: Vec<&Record> = last.iter().collect();
     records.sort_by_key(|record| weight(&record.what));
@@ -114,8 +114,9 @@ fn happenings(machine: &dyn Inspect, last: &[Record]) -> Vec<Happening> {
         .take(16)
         .map(|record| Happening {
             id: record.id,
+            at: record.at,
             kind: record.kind(),
-            text: text::sentence(record, names),
+            text: text::predicate(record, names),
             because: record.because,
         })
         .collect()
@@ -127,6 +128,7 @@ fn weight(what: &What) -> u8 {
         What::Issue { .. } | What::Complete { .. } | What::Kernel { .. } => 1,
         What::Transition { .. } | What::Hit { .. } | What::Promote { .. } | What::Evict { .. } => 2,
         What::Message(_) => 3,
+        What::Hit { .. } => 4,
         What::Merge { .. } | What::Directory { .. } => 4,
         What::Stall { .. } | What::NoCredit { .. } => 5,
         What::Delivery(_) | What::Mshr { .. } | What::Warp { .. } => 6,
@@ -145,6 +147,7 @@ fn protocol(machine: &dyn Inspect, facts: &Facts) -> Option<ProtocolView> {
     let names = machine.components();
     let last = facts.last.iter().rev().find_map(|record| match record.what {
         What::Transition { from, to, action } => Some(LastCell { at: record.at, state: from, to, action }),
+        What::Hit { state, action } => Some(LastCell { at: record.at, state, to: state, action }),
         _ => None,
     });
     let shown = facts.selection.component.or(last.map(|cell| cell.at)).and_then(|id| names.get(id));

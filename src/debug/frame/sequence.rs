@@ -47,6 +47,8 @@ pub enum StepKind {
         to: State,
         action: Action,
     },
+    /// An action that left the state as it was.
+    Hit { at: ComponentId, state: State, action: Action },
     /// Anything else worth a line: issue, completion, merge, directory change.
     Note {
         at: ComponentId,
@@ -100,6 +102,10 @@ impl Sequence {
                     record,
                     StepKind::Transition { at: record.at, from: *from, to: *to, action: *action },
                 );
+            }
+            What::Hit { state, action } => {
+                self.lifeline(record.at);
+                self.step(record, StepKind::Hit { at: record.at, state: *state, action: *action });
             }
             What::Issue { kind, .. } | What::Complete { kind, .. } => {
                 if self.title.is_empty() {

@@ -53,6 +53,7 @@ pub(super) fn displays(session: &mut Session, arguments: &Arguments) -> Result<V
     Ok(cut(session, lines, "displays"))
 }
 
+#[allow(clippy::unnecessary_wraps)] // every topic has one signature
 pub(super) fn statistics(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let prefix = arguments.text();
     let list = session.machine().statistics().into_iter().filter(|(key, _)| key.starts_with(prefix));

@@ -1,0 +1,272 @@
+//! Which panes stand where: nine layouts as data, each for small, middle and large screens.
+
+use ratatui::layout::Rect;
+
+use crate::debug::frame::wish::Pane;
+
+/// An arrangement of panes.
+#[derive(Clone, Debug)]
+pub enum Tree {
+    Pane(Pane),
+    /// One above the other.
+    Rows(Vec<Slot>),
+    /// Side by side.
+    Columns(Vec<Slot>),
+}
+
+/// A place in an arrangement.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    pub tree: Tree,
+    /// Rows or columns, borders included, below which it is left out.
+    pub min: u16,
+    /// Rows or columns beyond which it does not grow while others can.
+    pub max: u16,
+    /// Its share of the room that is left.
+    pub share: u16,
+}
+
+/// A pane's place on the screen, borders included. Neighbours share a border.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    pub pane: Pane,
+    pub area: Rect,
+}
+
+/// Names of the layouts `F1` to `F9`.
+pub const NAMES: [&str; 9] =
+    ["overview", "coherence", "links", "warps", "transaction", "caches", "protocol", "log", "lesson"];
+
+/// The smallest screen that is drawn.
+pub const SMALLEST: (u16, u16) = (60, 16);
+
+fn slot(pane: Pane, min: u16, max: u16, share: u16) -> Slot {
+    Slot { tree: Tree::Pane(pane), min, max, share }
+}
+
+fn rows(min: u16, share: u16, slots: Vec<Slot>) -> Slot {
+    Slot { tree: Tree::Rows(slots), min, max: u16::MAX, share }
+}
+
+fn columns(min: u16, max: u16, share: u16, slots: Vec<Slot>) -> Slot {
+    Slot { tree: Tree::Columns(slots), min, max, share }
+}
+
+/// Rows that each pane's content would like; `None` for any number.
+pub type Natural<'a> = dyn Fn(Pane) -> Option<u16> + 'a;
+
+/// How much room a screen gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Room {
+    Small,
+    Middle,
+    Large,
+}
+
+/// The layout of this number (from 0) for a body of this size. Without a lesson others take its place.
+#[must_use]
+pub fn layout(number: usize, body: Rect, lesson: bool, natural: &Natural) -> Tree {
+    use Pane::{Caches, Directory, Lesson, Links, Log, Map, Mshrs, Protocol, Timeline, Transaction, Warps};
+    let room = match (body.width, body.height) {
+        (160.., 44..) => Room::Large,
+        (104.., 30..) => Room::Middle,
+        _ => Room::Small,
+    };
+    let want = |pane: Pane| natural(pane).map_or(u16::MAX, |rows| rows.saturating_add(2));
+    let timeline = slot(Timeline, 3, if room == Room::Small { 3 } else { 4 }, 1);
+    let wide = |left: (Pane, u16), right: (Pane, u16), share: u16| {
+        let max = want(left.0).max(want(right.0));
+        columns(6, max, share, vec![slot(left.0, 30, u16::MAX, left.1), slot(right.0, 30, u16::MAX, right.1)])
+    };
+    let pair = |left: Pane, right: Pane, share: u16| wide((left, 1), (right, 1), share);
+    let story = if lesson { Lesson } else { Transaction };
+    let second = if lesson { Lesson } else { Protocol };
+    let list = match (number, room) {
+        (0, Room::Small) => vec![pair(Map, story, 3), slot(Directory, 5, want(Directory), 3), timeline],
+        (0, Room::Middle) => vec![
+            wide((Map, 3), (Directory, 4), 3),
+            wide((Transaction, 5), (second, 4), 3),
+            slot(Log, 4, u16::MAX, 2),
+            timeline,
+        ],
+        (0, Room::Large) => vec![
+            columns(
+                20,
+                u16::MAX,
+                4,
+                vec![
+                    rows(40, 3, vec![slot(Map, 8, want(Map), 2), slot(Transaction, 8, u16::MAX, 3)]),
+                    rows(40, 3, vec![
+                        slot(Directory, 8, want(Directory), 2),
+                        slot(Lesson, 8, u16::MAX, 2),
+                        slot(Protocol, 8, want(Protocol), 2),
+                    ]),
+                    rows(30, 2, vec![
+                        slot(Links, 5, want(Links), 1),
+                        slot(Mshrs, 5, want(Mshrs), 1),
+                        slot(Warps, 5, u16::MAX, 1),
+                    ]),
+                ],
+            ),
+            slot(Log, 5, u16::MAX, 1),
+            timeline,
+        ],
+        (1, Room::Small) => {
+            vec![slot(Directory, 6, want(Directory), 2), slot(Transaction, 6, u16::MAX, 2), timeline]
+        }
+        (1, _) => vec![
+            slot(Directory, 8, want(Directory), 2),
+            wide((Transaction, 5), (Protocol, 5), 3),
+            slot(Log, 4, u16::MAX, 2),
+            timeline,
+        ],
+        (2, _) => vec![
+            pair(Links, Caches, 3),
+            pair(Mshrs, Map, 2),
+            timeline,
+        ],
+        (3, Room::Small) => vec![slot(Warps, 6, u16::MAX, 2), slot(Mshrs, 5, want(Mshrs), 1), timeline],
+        (3, _) => vec![slot(Warps, 8, u16::MAX, 3), pair(Mshrs, Transaction, 2), timeline],
+        (4, _) => vec![slot(Transaction, 8, u16::MAX, 3), slot(Log, 4, u16::MAX, 1), timeline],
+        (5, _) => vec![pair(Caches, Mshrs, 3), slot(Links, 4, want(Links), 1), timeline],
+        (6, _) => vec![slot(Protocol, 8, want(Protocol), 2), slot(Directory, 5, u16::MAX, 1), timeline],
+        (7, _) => vec![slot(Log, 6, u16::MAX, 3), slot(Pane::Breakpoints, 4, want(Pane::Breakpoints), 1), timeline],
+        (_, Room::Small) => vec![slot(Lesson, 8, u16::MAX, 2), slot(Directory, 5, want(Directory), 1), timeline],
+        _ => vec![
+            pair(Lesson, Map, 2),
+            pair(Directory, Protocol, 2),
+            timeline,
+        ],
+    };
+    Tree::Rows(list)
+}
+
+/// Places the panes of `tree` in `body`; panes that `skip` names, and those for which there is no room, are left out.
+#[must_use]
+pub fn place(tree: &Tree, body: Rect, skip: &dyn Fn(Pane) -> bool) -> Vec<Placed> {
+    let mut placed = Vec::new();
+    split(tree, body, skip, &mut placed);
+    placed
+}
+
+fn split(tree: &Tree, area: Rect, skip: &dyn Fn(Pane) -> bool, placed: &mut Vec<Placed>) {
+    match tree {
+        Tree::Pane(pane) => {
+            if !skip(*pane) && area.width >= 2 && area.height >= 2 {
+                placed.push(Placed { pane: *pane, area });
+            }
+        }
+        Tree::Rows(slots) => {
+            for (slot, (start, length)) in share_out(slots, area.height, skip) {
+                split(&slot.tree, Rect::new(area.x, area.y + start, area.width, length), skip, placed);
+            }
+        }
+        Tree::Columns(slots) => {
+            for (slot, (start, length)) in share_out(slots, area.width, skip) {
+                split(&slot.tree, Rect::new(area.x + start, area.y, length, area.height), skip, placed);
+            }
+        }
+    }
+}
+
+fn is_empty(tree: &Tree, skip: &dyn Fn(Pane) -> bool) -> bool {
+    match tree {
+        Tree::Pane(pane) => skip(*pane),
+        Tree::Rows(slots) | Tree::Columns(slots) => slots.iter().all(|slot| is_empty(&slot.tree, skip)),
+    }
+}
+
+/// Start and length of each slot along `total`; neighbours overlap by their common border.
+fn share_out<'a>(
+    slots: &'a [Slot],
+    total: u16,
+    skip: &dyn Fn(Pane) -> bool,
+) -> Vec<(&'a Slot, (u16, u16))> {
+    let mut kept: Vec<&Slot> = slots.iter().filter(|slot| !is_empty(&slot.tree, skip)).collect();
+    // The common border of two neighbours is counted once: each slot counts as one less, all together one more.
+    let room = i32::from(total) - 1;
+    let need = |kept: &[&Slot]| kept.iter().map(|slot| i32::from(slot.min) - 1).sum::<i32>();
+    while kept.len() > 1 && need(&kept) > room {
+        // The timeline stays last and is the smallest: what stands before it goes first.
+        let victim = if kept.len() > 2 { kept.len() - 2 } else { 1 };
+        kept.remove(victim);
+    }
+    let mut lengths: Vec<i32> = kept.iter().map(|slot| i32::from(slot.min) - 1).collect();
+    let mut left = room - lengths.iter().sum::<i32>();
+    while left > 0 {
+        let open = |nth: usize, lengths: &[i32]| {
+            let limit = kept.get(nth).map_or(0, |slot| i32::from(slot.max) - 1);
+            lengths.get(nth).is_some_and(|length| *length < limit)
+        };
+        let shares: i32 =
+            (0..kept.len()).filter(|nth| open(*nth, &lengths)).map(|nth| i32::from(kept[nth].share)).sum();
+        if shares == 0 {
+            // Nobody wants more: the one with the largest share takes it.
+            let widest = (0..kept.len()).max_by_key(|nth| (kept[*nth].share, usize::MAX - nth));
+            if let Some(length) = widest.and_then(|nth| lengths.get_mut(nth)) {
+                *length += left;
+            }
+            break;
+        }
+        let step = (left / shares).max(1);
+        for nth in 0..kept.len() {
+            if left > 0 && open(nth, &lengths) {
+                let limit = i32::from(kept[nth].max) - 1;
+                let more = (step * i32::from(kept[nth].share)).min(left).min(limit - lengths[nth]);
+                lengths[nth] += more;
+                left -= more;
+            }
+        }
+    }
+    let mut start = 0;
+    let mut out = Vec::new();
+    for (slot, length) in kept.into_iter().zip(lengths) {
+        let length = length.clamp(0, room - start);
+        out.push((slot, (start as u16, length as u16 + 1)));
+        start += length;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(number: usize, width: u16, height: u16) -> Vec<Placed> {
+        let body = Rect::new(0, 0, width, height);
+        place(&layout(number, body, true, &|_| Some(9)), body, &|_| false)
+    }
+
+    #[test]
+    fn panes_fill_the_body_and_share_only_borders() {
+        for number in 0..9 {
+            for (width, height) in [(80, 20), (120, 36), (200, 56), (60, 12), (300, 100)] {
+                let placed = all(number, width, height);
+                assert!(!placed.is_empty());
+                let bottom = placed.iter().map(|one| one.area.bottom()).max();
+                let right = placed.iter().map(|one| one.area.right()).max();
+                assert_eq!((right, bottom), (Some(width), Some(height)), "layout {number} {width}x{height}");
+                for (nth, one) in placed.iter().enumerate() {
+                    for other in &placed[nth + 1..] {
+                        let common = one.area.intersection(other.area);
+                        assert!(common.is_empty() || common.width == 1 || common.height == 1);
+                        assert_ne!(one.pane, other.pane);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_pane_without_content_leaves_its_room() {
+        let body = Rect::new(0, 0, 80, 20);
+        let placed = place(&layout(0, body, true, &|_| Some(9)), body, &|pane| pane == Pane::Lesson);
+        assert_eq!(placed.iter().find(|one| one.pane == Pane::Map).map(|one| one.area.width), Some(80));
+    }
+
+    #[test]
+    fn the_first_layout_at_80_by_24_shows_the_machine_the_lesson_and_the_directory() {
+        let panes: Vec<Pane> = all(0, 80, 21).iter().map(|one| one.pane).collect();
+        assert_eq!(panes, [Pane::Map, Pane::Lesson, Pane::Directory, Pane::Timeline]);
+    }
+}

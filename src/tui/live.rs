@@ -1,0 +1,52 @@
+//! The screen over a real session of a real machine.
+
+use std::sync::Arc;
+
+use crate::debug::frame::wish::Wish;
+use crate::debug::frame::{Frame, session::Info};
+use crate::debug::interrupt::Interrupt;
+use crate::debug::session::{Origin, Session};
+use crate::diagnostic::Source;
+use crate::scenario::{Options, Scenario};
+
+/// UMH, Fig. 5 (a) and (b-1).
+const FIG5: &str = r#"
+title = "A second GPU writes the same line without coherence"
+source = "UMH, Fig. 5 (b-1)"
+machine = "tiny/umh-2gpu"
+[[do]]
+id = "first"
+by = "gpu0.cu0"
+n-store = { address = 0x1000, bytes = "07 00 00 00" }
+[[do]]
+id = "second"
+after = "first"
+by = "gpu1.cu1"
+n-store = { address = 0x1004, bytes = "09 00 00 00" }
+"#;
+
+/// A session on the machine of Fig. 5.
+pub fn session() -> Session {
+    let scenario = Scenario::parse(Source { name: "fig5-b1".into(), text: FIG5.into() }, None).unwrap();
+    let prepared = scenario.prepare(&Options::default()).unwrap();
+    let origin = Origin {
+        name: "umh/fig5-b1".into(),
+        title: scenario.title().into(),
+        source: "UMH, Fig. 5 (b-1)".into(),
+        about: "2 GPUs · PCIe 16 GB/s".into(),
+        machine: Box::new(prepared.machine),
+        checked: true,
+        breakpoints: Vec::new(),
+    };
+    Session::open(origin, None).unwrap()
+}
+
+/// The frame after these commands.
+pub fn frame(session: &mut Session, commands: &[&str]) -> Frame {
+    for command in commands {
+        let outcome = session.execute(command, &Interrupt::default()).unwrap();
+        println!("{command}: {:?}", outcome.lines);
+    }
+    let info: Arc<Info> = Arc::new(session.info());
+    session.frame(&info, &Wish::default())
+}

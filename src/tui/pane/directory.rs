@@ -1,0 +1,320 @@
+//! Who holds the selected block: the tree of nodes, then every block with its letter at each node.
+
+use crate::debug::frame::Frame;
+use crate::debug::frame::directory::{Directory, DirectoryRow};
+use crate::model::address::Range;
+use crate::model::inspect::BlockView;
+use crate::model::state::State;
+
+use super::{age, tail};
+use crate::tui::target::Target;
+use crate::tui::theme::{self, Role};
+use crate::tui::view::canvas::Canvas;
+
+/// Columns of the tree, as far as they fit.
+struct Columns {
+    state: u16,
+    owner: u16,
+    sharers: u16,
+    dirty: u16,
+    /// Signs of the dirty column.
+    signs: u32,
+    value: u16,
+    /// Bytes that the value column shows.
+    bytes: usize,
+}
+
+impl Columns {
+    fn new(width: u16, names: u16) -> Self {
+        let names = names.clamp(10, 22);
+        let owner = if width >= 62 { 7 } else { 0 };
+        let sharers = if width >= 80 { 13 } else { 10 };
+        let state = names + 1;
+        let dirty = state + 6 + owner + sharers;
+        // Masks are cut shorter before values are: the values show which bytes are dirty, too.
+        let signs = if width >= dirty + 16 + 16 { 16 } else { 8 };
+        let value = dirty + 2 + signs.max(11);
+        let bytes = match width.saturating_sub(value) {
+            0..=3 => 0,
+            4..=6 => 1,
+            7..=13 => 2,
+            14..=25 => 4,
+            26..=50 => 8,
+            _ => 16,
+        };
+        Self {
+            state,
+            owner: state + 6,
+            sharers: state + 6 + owner,
+            dirty,
+            signs: u32::from(signs),
+            value,
+            bytes,
+        }
+    }
+}
+
+#[must_use]
+pub fn title(frame: &Frame) -> String {
+    match (frame.directory.line, frame.selection.block) {
+        (Some(line), _) => format!("block {}, {} bytes", line.start, line.len),
+        (None, Some(block)) => format!("block {block}"),
+        (None, None) => String::new(),
+    }
+}
+
+pub fn draw(frame: &Frame, canvas: &mut Canvas) {
+    let directory = &frame.directory;
+    let Some(line) = directory.line else {
+        canvas.paragraph(1, 0, "No block is selected. Step until an access names one, or choose one below.", Role::Dim);
+        blocks(frame, canvas, 2);
+        return;
+    };
+    let longest = directory.rows.iter().map(|row| row.depth * 2 + label(frame, row).chars().count() as u16).max();
+    let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1);
+    canvas.stick(1);
+    head(canvas, &columns, line, window(directory, line, columns.bytes));
+    let mut y = 1;
+    for row in &directory.rows {
+        node(frame, canvas, y, row, line, &columns);
+        y = y.saturating_add(1);
+    }
+    if directory.rows.is_empty() {
+        canvas.text(1, y, "Nobody holds this block", Role::Dim);
+        y += 1;
+    }
+    if directory.blocks.len() > 1 || directory.rows.is_empty() {
+        blocks(frame, canvas, y + 1);
+    }
+}
+
+/// Offset in the line of the first byte that the value column shows: the first that anybody has made dirty.
+fn window(directory: &Directory, line: Range, bytes: usize) -> usize {
+    let first = directory.rows.iter().filter_map(|row| {
+        let view = row.view.as_ref()?;
+        (0..line.len).find(|offset| is_dirty(view, line, *offset))
+    });
+    let first = first.min().unwrap_or(0) as usize;
+    first - first % bytes.max(1)
+}
+
+fn head(canvas: &mut Canvas, columns: &Columns, line: Range, window: usize) {
+    canvas.text(1, 0, "node", Role::Dim);
+    canvas.text(columns.state, 0, "state", Role::Dim);
+    if columns.sharers > columns.owner {
+        canvas.text(columns.owner, 0, "owner", Role::Dim);
+    }
+    canvas.text(columns.sharers, 0, "sharers", Role::Dim);
+    canvas.text(columns.dirty, 0, "dirty bytes", Role::Dim);
+    if columns.bytes > 0 {
+        let place = line.start.plus(window as u64);
+        let room = canvas.width().saturating_sub(columns.value);
+        let heading = if columns.bytes > 2 { format!("value at {place}") } else { format!("at {place}") };
+        canvas.field(columns.value, 0, room, &heading, Role::Dim);
+    }
+}
+
+/// The root by its whole path, a child without its device where its parent is in the same one.
+fn label(frame: &Frame, row: &DirectoryRow) -> String {
+    let path = frame.info.components.path(row.node);
+    let short = match row.depth {
+        0 | 1 => path,
+        _ => tail(path),
+    };
+    short.to_owned()
+}
+
+fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, line: Range, columns: &Columns) {
+    let happened = frame.now.first().is_some() && touched(frame, row);
+    let mut x = canvas.text(0, y, if happened { "▸" } else { " " }, Role::Changed);
+    for (depth, last) in row.last.iter().enumerate().skip(1) {
+        let own = depth + 1 == row.last.len();
+        let branch = match (own, last) {
+            (true, true) => "└ ",
+            (true, false) => "├ ",
+            (false, true) => "  ",
+            (false, false) => "│ ",
+        };
+        x = canvas.text(x, y, branch, Role::Border);
+    }
+    let room = columns.state.saturating_sub(x + 1);
+    canvas.field(x, y, room, &label(frame, row), Role::Text);
+    let Some(view) = &row.view else {
+        canvas.text(columns.state, y, "-", Role::Dim);
+        canvas.item(1, y, columns.state.saturating_sub(2), Target::Component(row.node));
+        return;
+    };
+    state(canvas, columns.state, y, row, view);
+    holders(canvas, y, row, columns);
+    // One that waits for the block has no data worth showing; one that is busy serving others has.
+    let waiting = view.target.is_some() && view.target != view.state;
+    match &view.doing {
+        Some(doing) if waiting => waits(frame, canvas, y, columns.dirty, view, doing),
+        Some(doing) => {
+            canvas.text(columns.state + 1, y, "…", Role::Waiting);
+            let end = bytes(frame, canvas, y, row, view, line, columns);
+            waits(frame, canvas, y, end + 2, view, doing);
+        }
+        None => {
+            bytes(frame, canvas, y, row, view, line, columns);
+        }
+    }
+    canvas.item(1, y, columns.state.saturating_sub(2), Target::Component(row.node));
+}
+
+fn touched(frame: &Frame, row: &DirectoryRow) -> bool {
+    row.was.is_some()
+        || frame.map.devices.iter().flat_map(|device| &device.nodes).any(|node| node.id == row.node && node.touched)
+}
+
+fn state(canvas: &mut Canvas, x: u16, y: u16, row: &DirectoryRow, view: &BlockView) {
+    let end = canvas.state(x, y, view.state, view.target);
+    if row.was.is_some() && view.target.is_none() {
+        let end = canvas.text(end, y, "*", Role::Changed);
+        if let Some(was) = row.was {
+            canvas.text(end, y, &format!(" <{}", was.letter()), Role::Changed);
+        }
+        canvas.paint(x, y, 2, Role::Changed);
+    }
+}
+
+fn holders(canvas: &mut Canvas, y: u16, row: &DirectoryRow, columns: &Columns) {
+    let role = if row.busy { Role::Waiting } else { Role::Text };
+    let owner = row.owner.as_deref().unwrap_or("-");
+    let mut sharers = row.sharers.join(" ");
+    if columns.sharers > columns.owner {
+        canvas.field(columns.owner, y, columns.sharers - columns.owner - 1, owner, role);
+    } else if row.owner.is_some() {
+        sharers = format!("{owner}! {sharers}");
+    }
+    let sharers = if sharers.is_empty() { "-" } else { sharers.trim_end() };
+    canvas.field(columns.sharers, y, columns.dirty - columns.sharers - 1, sharers, role);
+}
+
+fn waits(frame: &Frame, canvas: &mut Canvas, y: u16, x: u16, view: &BlockView, doing: &str) {
+    let since = view.since.map_or(String::new(), |since| {
+        let cycle = frame.time.cycle(since);
+        let room = usize::from(canvas.width().saturating_sub(x + 1));
+        let long = format!(" since {cycle} ({} cycles)", age(frame, since));
+        if doing.len() + long.len() <= room { long } else { format!(", {} cycles", age(frame, since)) }
+    });
+    let room = canvas.width().saturating_sub(x + 1);
+    if room > 12 {
+        canvas.field(x, y, room, &format!("{doing}{since}"), Role::Waiting);
+    }
+}
+
+fn is_dirty(view: &BlockView, line: Range, offset: u32) -> bool {
+    let place = (line.start.0 + u64::from(offset)).saturating_sub(view.range.start.0);
+    let bit = place / u64::from(view.granule.max(1));
+    view.dirty.as_ref().is_some_and(|mask| u32::try_from(bit).is_ok_and(|bit| mask.get(bit)))
+}
+
+fn bytes(
+    frame: &Frame,
+    canvas: &mut Canvas,
+    y: u16,
+    row: &DirectoryRow,
+    view: &BlockView,
+    line: Range,
+    columns: &Columns,
+) -> u16 {
+    let cells = columns.signs.min(line.len.max(1));
+    let each = line.len.div_ceil(cells).max(1);
+    let mut x = columns.dirty;
+    for cell in 0..cells {
+        let dirty = (cell * each..(cell + 1) * each).filter(|offset| is_dirty(view, line, *offset)).count() as u32;
+        let (sign, role) = match dirty {
+            0 => ("-", Role::Dim),
+            all if all == each => ("#", Role::Dirty),
+            _ => ("+", Role::Dirty),
+        };
+        x = canvas.text(x, y, sign, role);
+    }
+    let Some(value) = &row.value else {
+        return x;
+    };
+    let from = window(&frame.directory, line, columns.bytes);
+    let mut x = columns.value.saturating_sub(1);
+    let mut before = false;
+    for (nth, byte) in value.iter().enumerate().skip(from).take(columns.bytes) {
+        let dirty = is_dirty(view, line, nth as u32);
+        x = canvas.text(x, y, bracket(before, dirty), Role::Dirty);
+        x = canvas.text(x, y, &format!("{byte:02x}"), if dirty { Role::Dirty } else { Role::Text });
+        before = dirty;
+    }
+    canvas.text(x, y, bracket(before, false), Role::Dirty)
+}
+
+/// Dirty bytes stand in brackets.
+fn bracket(before: bool, now: bool) -> &'static str {
+    match (before, now) {
+        (false, true) => "[",
+        (true, false) => "]",
+        _ => " ",
+    }
+}
+
+/// Columns of one node in the list of blocks.
+const NODE: u16 = 4;
+
+/// Where each node's column begins: devices stand a little apart.
+fn node_columns(frame: &Frame) -> Vec<(u16, &str, String)> {
+    let names = &frame.info.components;
+    let (mut x, mut before) = (12, "");
+    let mut columns = Vec::new();
+    for node in &frame.directory.nodes {
+        let path = names.path(*node);
+        let (device, rest) = path.split_once('.').unwrap_or(("", path));
+        if device != before && !before.is_empty() {
+            x += 2;
+        }
+        before = device;
+        let label: String = rest.strip_suffix(".l1").unwrap_or(rest).chars().take(3).collect();
+        columns.push((x, device, label));
+        x += NODE;
+    }
+    columns
+}
+
+/// Every block, one a row, with the letter of each node that has it.
+fn blocks(frame: &Frame, canvas: &mut Canvas, y: u16) {
+    let directory = &frame.directory;
+    if directory.blocks.is_empty() {
+        return;
+    }
+    let columns = node_columns(frame);
+    canvas.text(1, y + 1, "block", Role::Dim);
+    let mut before = "";
+    for (x, device, label) in &columns {
+        if *device != before {
+            canvas.text(*x, y, device, Role::Dim);
+        }
+        before = device;
+        canvas.text(*x, y + 1, label, Role::Dim);
+    }
+    let first = y + 2;
+    for (nth, block) in directory.blocks.iter().enumerate() {
+        let y = first.saturating_add(nth as u16);
+        canvas.text(1, y, &block.address.to_string(), Role::Text);
+        for ((x, _, _), (now, target)) in columns.iter().zip(&block.cells) {
+            letter(canvas, *x, y, *now, *target);
+        }
+        canvas.item(1, y, 10, Target::Block(block.address));
+    }
+    if directory.more {
+        canvas.text(1, first.saturating_add(directory.blocks.len() as u16), "... and more", Role::Dim);
+    }
+}
+
+fn letter(canvas: &mut Canvas, x: u16, y: u16, now: Option<State>, target: Option<State>) {
+    match target {
+        Some(to) if target != now => {
+            canvas.text(x, y, &format!("{}>{}", now.map_or('.', State::letter), to.letter()), Role::Waiting)
+        }
+        _ => {
+            let role = now.map_or(Role::Dim, theme::state);
+            canvas.text(x, y, &now.map_or('.', State::letter).to_string(), role)
+        }
+    };
+}

@@ -1,0 +1,81 @@
+//! The log: records up to here that match the filter, the newest at the bottom, each with what caused it.
+
+use crate::debug::frame::Frame;
+use crate::debug::frame::log::LogLine;
+
+use crate::tui::target::Target;
+use crate::tui::theme::Role;
+use crate::tui::view::canvas::Canvas;
+
+#[must_use]
+pub fn title(frame: &Frame) -> String {
+    let log = &frame.log;
+    let later = if log.after > 0 { format!("{} later below", log.after) } else { String::new() };
+    match (log.filter.is_empty(), later.is_empty()) {
+        (true, true) => String::new(),
+        (true, false) => later,
+        (false, true) => format!("/{}", log.filter),
+        (false, false) => format!("/{} · {later}", log.filter),
+    }
+}
+
+pub fn draw(frame: &Frame, canvas: &mut Canvas) {
+    let log = &frame.log;
+    if log.lines.is_empty() {
+        let text = if log.filter.is_empty() { "Nothing has happened yet" } else { "No record matches the filter" };
+        canvas.text(1, 0, text, Role::Dim);
+        return;
+    }
+    let names = &frame.info.components;
+    let place = log.lines.iter().map(|line| names.path(line.at).len()).max().unwrap_or(8).clamp(4, 16) as u16;
+    let skip = log.lines.len().saturating_sub(usize::from(canvas.height()));
+    for (nth, line) in log.lines.iter().skip(skip).enumerate() {
+        one(frame, canvas, nth as u16, line, place);
+    }
+}
+
+fn role(line: &LogLine) -> Role {
+    match line.kind {
+        "violation" | "fault" => Role::Bad,
+        "stall" | "no-credit" => Role::Warning,
+        "transition" => Role::Strong,
+        "issue" | "complete" => Role::Good,
+        "message" | "delivery" if line.text.starts_with("probe") => Role::Probe,
+        "message" | "delivery" => Role::Text,
+        _ => Role::Dim,
+    }
+}
+
+fn one(frame: &Frame, canvas: &mut Canvas, y: u16, line: &LogLine, place: u16) {
+    let now = frame.now.first().is_some_and(|now| now.id.event == line.id.event);
+    canvas.text(0, y, if now { "▸" } else { " " }, Role::Changed);
+    let mut x = canvas.text_right(7, y, &line.id.event.to_string(), Role::Dim) + 1;
+    if canvas.width() >= 90 {
+        x = canvas.text_right(x + 7, y, &line.cycle.to_string(), Role::Dim) + 1;
+    }
+    x += 1;
+    x = canvas.field(x, y, 10, line.kind, role(line)) + 1;
+    x = canvas.field(x, y, place, frame.info.components.path(line.at), Role::Text) + 2;
+    let width = canvas.width();
+    let mut text = line.text.clone();
+    if let Some(range) = line.range
+        && !matches!(line.kind, "issue" | "complete")
+    {
+        text.push_str(&format!("  block {}", range.start));
+    }
+    if let Some(txn) = line.txn {
+        text.push_str(&format!("  txn {}", txn.0));
+    }
+    let word = if width >= 90 { "because" } else { "←" };
+    let because = line.because.map_or(String::new(), |event| format!("{word} {event}"));
+    let room = width.saturating_sub(x + because.chars().count() as u16 + 2);
+    canvas.field(x, y, room, &text, role(line));
+    canvas.text_right(width.saturating_sub(1), y, &because, Role::Dim);
+    let target = Target::Record {
+        id: line.id,
+        at: line.at,
+        block: line.range.map(|range| range.start),
+        txn: line.txn,
+    };
+    canvas.item(1, y, width.saturating_sub(2), target);
+}

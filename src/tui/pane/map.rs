@@ -1,0 +1,261 @@
+//! The machine as a picture: a column for each device, the letter of the selected block at each node, and a rail for
+//! each link with what is on it.
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::debug::frame::Frame;
+use crate::debug::frame::map::{Device, MapNode, Mark};
+use crate::model::component::ComponentKind;
+use crate::model::inspect::WarpState;
+use crate::model::state::State;
+
+use super::map_rail;
+use crate::tui::target::Target;
+use crate::tui::theme::{self, Role};
+use crate::tui::view::canvas::{Canvas, fit};
+
+/// Rows of the picture above the rails with lines between the levels, legend included.
+const AIRY: u16 = 10;
+
+pub fn draw(frame: &Frame, canvas: &mut Canvas) {
+    let map = &frame.map;
+    if map.devices.is_empty() {
+        canvas.text(1, 0, "No machine yet", Role::Dim);
+        return;
+    }
+    let order = order(&map.devices);
+    let width = canvas.width().saturating_sub(1) / order.len().max(1) as u16;
+    let mut columns: Vec<Column> =
+        (0..order.len()).map(|nth| Column { x: 1 + nth as u16 * width, width, airy: false }).collect();
+    let centres: Vec<(&str, u16)> =
+        order.iter().zip(&columns).map(|(device, column)| (device.name.as_str(), column.centre())).collect();
+    // With room to spare the levels stand apart, joined by lines.
+    let airy = canvas.height() >= map_rail::height(map, &centres) + AIRY;
+    let mut bottom = 0;
+    for (device, column) in order.iter().zip(&mut columns) {
+        column.airy = airy;
+        bottom = bottom.max(column.device(frame, device, canvas));
+    }
+    let end = map_rail::draw(frame, canvas, bottom, &centres);
+    let last = canvas.height().saturating_sub(1);
+    if end <= last {
+        legend(canvas, last.max(end).min(end + 1));
+    }
+}
+
+fn legend(canvas: &mut Canvas, y: u16) {
+    let text = "[I>S] asks for S   [S*] changed just now   ▸ happened here";
+    let text = if canvas.width() < 62 { "I>S asks   S* changed   ▸ here" } else { text };
+    canvas.text(1, y, text, Role::Dim);
+}
+
+/// GPUs on both sides of the host.
+fn order(devices: &[Device]) -> Vec<&Device> {
+    let (host, gpus): (Vec<_>, Vec<_>) = devices.iter().partition(|device| !device.name.starts_with("gpu"));
+    let left = gpus.len().div_ceil(2);
+    gpus.iter().take(left).chain(&host).chain(gpus.iter().skip(left)).copied().collect()
+}
+
+/// One node of a level, as text.
+struct Cell<'a> {
+    node: &'a MapNode,
+    label: String,
+    letters: String,
+    /// The letters where there is little room.
+    brief: String,
+    role: Role,
+}
+
+struct Column {
+    x: u16,
+    width: u16,
+    airy: bool,
+}
+
+impl Column {
+    fn centre(&self) -> u16 {
+        self.x + self.width.saturating_sub(1) / 2
+    }
+
+    /// Draws a device and returns the row after it.
+    fn device(&self, frame: &Frame, device: &Device, canvas: &mut Canvas) -> u16 {
+        let name = match device.name.strip_prefix("gpu") {
+            Some(number) => format!("GPU {number}"),
+            None => device.name.to_uppercase(),
+        };
+        self.centred(canvas, 0, &name, Role::Title);
+        let mut y = 1;
+        let levels: [(&str, &[ComponentKind]); 4] = [
+            ("", &[ComponentKind::Cu, ComponentKind::Core]),
+            ("l1", &[ComponentKind::L1]),
+            ("l2", &[ComponentKind::L2, ComponentKind::Llc]),
+            ("", &[ComponentKind::Smd, ComponentKind::Hmd]),
+        ];
+        let mut above: Vec<u16> = Vec::new();
+        for (nth, (prefix, kinds)) in levels.iter().enumerate() {
+            let cells: Vec<Cell> = device
+                .nodes
+                .iter()
+                .filter(|node| kinds.contains(&node.kind))
+                .map(|node| cell(frame, node))
+                .collect();
+            if cells.is_empty() {
+                continue;
+            }
+            let join = (self.airy && nth > 1 && !above.is_empty()).then_some(y);
+            y += u16::from(join.is_some());
+            let (end, below) = self.level(canvas, y, prefix, &cells);
+            if let Some(row) = join {
+                self.join(canvas, row, &above, &below);
+            }
+            (y, above) = (end, below);
+        }
+        y
+    }
+
+    fn centred(&self, canvas: &mut Canvas, y: u16, text: &str, role: Role) {
+        let text = fit(text, self.width.saturating_sub(1));
+        canvas.text(self.start(text.width()), y, &text, role);
+    }
+
+    /// The column where something of this width begins, so that it stands in the middle.
+    fn start(&self, width: usize) -> u16 {
+        self.centre().saturating_sub(width as u16 / 2).max(self.x)
+    }
+
+    /// The lines from the nodes of one level to those of the next.
+    fn join(&self, canvas: &mut Canvas, y: u16, above: &[u16], below: &[u16]) {
+        let all = || above.iter().chain(below);
+        let (Some(left), Some(right)) = (all().min().copied(), all().max().copied()) else {
+            return;
+        };
+        for x in left..=right {
+            let (up, down) = (above.contains(&x), below.contains(&x));
+            let glyph = match (up, down, x == left, x == right) {
+                (_, _, true, true) => "│",
+                (true, true, true, _) => "├",
+                (true, true, _, true) => "┤",
+                (true, true, ..) => "┼",
+                (true, false, true, _) => "└",
+                (true, false, _, true) => "┘",
+                (true, false, ..) => "┴",
+                (false, true, true, _) => "┌",
+                (false, true, _, true) => "┐",
+                (false, true, ..) => "┬",
+                (false, false, ..) => "─",
+            };
+            canvas.text(x, y, glyph, Role::Border);
+        }
+    }
+
+    /// Draws the nodes of one level: with their names if there is room, else their letters, in several rows if need be.
+    /// Returns the row after it and the middle of each node.
+    fn level(&self, canvas: &mut Canvas, y: u16, prefix: &str, cells: &[Cell]) -> (u16, Vec<u16>) {
+        let room = usize::from(self.width.saturating_sub(1));
+        let gaps = cells.len().saturating_sub(1);
+        let named = |letters: fn(&Cell) -> usize| {
+            cells.iter().map(|cell| cell.label.width() + letters(cell)).sum::<usize>() + gaps
+        };
+        let full = named(|cell| cell.letters.width());
+        let brief = named(|cell| cell.brief.width());
+        if full.min(brief) <= room {
+            let (total, letters): (usize, fn(&Cell) -> String) = if full <= room {
+                (full, |cell| cell.letters.clone())
+            } else {
+                (brief, |cell| cell.brief.clone())
+            };
+            let mut x = self.start(total);
+            let mut middles = Vec::new();
+            for cell in cells {
+                let end = Self::cell(canvas, x, y, cell, true, &letters(cell));
+                middles.push((x + end.saturating_sub(1)) / 2);
+                x = end + 1;
+            }
+            if cells.len() == 1 {
+                middles = vec![self.centre()];
+            }
+            return (y + 1, middles);
+        }
+        let lettered: usize = prefix.width() + 1 + cells.iter().map(|cell| cell.brief.width()).sum::<usize>();
+        let begin = if lettered <= room { self.start(lettered) } else { self.x };
+        let start = canvas.text(begin, y, prefix, Role::Dim) + u16::from(!prefix.is_empty());
+        let (mut x, mut row) = (start, y);
+        for cell in cells {
+            if usize::from(x - self.x) + cell.brief.width() > room && x > start {
+                (x, row) = (start, row + 1);
+            }
+            x = Self::cell(canvas, x, row, cell, false, &cell.brief);
+        }
+        (row + 1, vec![self.centre()])
+    }
+
+    fn cell(canvas: &mut Canvas, x: u16, y: u16, cell: &Cell, named: bool, letters: &str) -> u16 {
+        let mut end = x;
+        if named {
+            let role = if cell.node.touched { Role::Changed } else { Role::Text };
+            end = canvas.text(end, y, &cell.label, role);
+        }
+        end = canvas.text(end, y, letters, cell.role);
+        canvas.item(x, y, end - x, Target::Component(cell.node.id));
+        end
+    }
+}
+
+/// What a node shows: `▸` in front if the last event happened there.
+fn cell<'a>(frame: &Frame, node: &'a MapNode) -> Cell<'a> {
+    let here = if node.touched { "▸" } else { "" };
+    let name = if node.kind == ComponentKind::L1 {
+        node.label.strip_suffix(".l1").unwrap_or(&node.label)
+    } else {
+        &node.label
+    };
+    let (letters, brief, role) = letters(frame, node);
+    Cell { node, label: format!("{here}{name}"), letters, brief, role }
+}
+
+fn letters(frame: &Frame, node: &MapNode) -> (String, String, Role) {
+    let changed = if node.was.is_some() { "*" } else { "" };
+    let both = |text: String, role| (text.clone(), text, role);
+    match &node.mark {
+        Mark::None => both(String::new(), Role::Dim),
+        Mark::Warps(counts) => both(warps(counts), Role::Dim),
+        Mark::State { now: None, target: None, .. } if frame.selection.block.is_some() => {
+            both("[.]".into(), Role::Dim)
+        }
+        Mark::State { now: None, target: None, .. } => both(String::new(), Role::Dim),
+        Mark::State { now, target: Some(to), .. } if Some(*to) != *now => {
+            both(format!("[{}>{}]", now.map_or('.', State::letter), to.letter()), Role::Waiting)
+        }
+        Mark::State { now, busy, .. } => {
+            let role = match now {
+                _ if node.was.is_some() => Role::Changed,
+                _ if *busy => Role::Waiting,
+                Some(state) => theme::state(*state),
+                None => Role::Dim,
+            };
+            both(format!("[{}{changed}]", now.map_or('.', State::letter)), role)
+        }
+        Mark::Holders { owner, sharers, busy } => {
+            let text = holders(owner.as_deref(), sharers);
+            let brief = text.replace("gpu", "");
+            (text, brief, if *busy { Role::Waiting } else { Role::Strong })
+        }
+    }
+}
+
+/// `{gpu0! gpu1}`: who holds the block; the owner has the exclamation mark.
+fn holders(owner: Option<&str>, sharers: &[String]) -> String {
+    let owner_first = owner.map(|owner| format!("{owner}!"));
+    let others = sharers.iter().filter(|name| Some(name.as_str()) != owner).cloned();
+    let names: Vec<String> = owner_first.into_iter().chain(others).collect();
+    format!("{{{}}}", names.join(","))
+}
+
+/// The most telling warp states of an agent: ` m` for one warp, ` 12m` for twelve.
+fn warps(counts: &[(WarpState, u32)]) -> String {
+    let waits = counts.iter().filter(|(state, _)| !matches!(state, WarpState::Done | WarpState::Ready));
+    let Some((state, count)) = waits.max_by_key(|(_, count)| *count).or(counts.first()) else {
+        return " .".into();
+    };
+    if *count == 1 { format!(" {}", state.letter()) } else { format!(" {count}{}", state.letter()) }
+}

@@ -1,0 +1,92 @@
+//! The panes, one file each: what they draw, what their title says, how many rows they would like.
+
+mod breakpoints;
+mod caches;
+mod directory;
+mod lesson;
+mod links;
+mod log;
+mod map;
+mod map_rail;
+mod mshrs;
+mod protocol;
+mod timeline;
+mod transaction;
+mod warps;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::debug::frame::Frame;
+use crate::debug::frame::wish::Pane;
+
+use super::app::App;
+use super::view::canvas::Canvas;
+
+/// Draws the content of a pane.
+pub fn draw(pane: Pane, app: &App, canvas: &mut Canvas) {
+    let frame = &*app.frame;
+    match pane {
+        Pane::Map => map::draw(frame, canvas),
+        Pane::Directory => directory::draw(frame, canvas),
+        Pane::Links => links::draw(frame, canvas),
+        Pane::Mshrs => mshrs::draw(frame, canvas),
+        Pane::Warps => warps::draw(frame, canvas),
+        Pane::Transaction => transaction::draw(frame, canvas),
+        Pane::Caches => caches::draw(frame, canvas),
+        Pane::Protocol => protocol::draw(frame, canvas),
+        Pane::Log => log::draw(frame, canvas),
+        Pane::Lesson => lesson::draw(frame, canvas),
+        Pane::Breakpoints => breakpoints::draw(frame, canvas),
+        Pane::Timeline => timeline::draw(frame, canvas),
+    }
+}
+
+/// What a pane's title says after its name.
+#[must_use]
+pub fn title(pane: Pane, frame: &Frame) -> String {
+    match pane {
+        Pane::Map => frame.selection.block.map_or(String::new(), |block| format!("block {block}")),
+        Pane::Directory => directory::title(frame),
+        Pane::Transaction => transaction::title(frame),
+        Pane::Protocol => protocol::title(frame),
+        Pane::Log => log::title(frame),
+        Pane::Lesson => lesson::title(frame),
+        Pane::Warps => warps::title(frame),
+        Pane::Links | Pane::Mshrs | Pane::Caches | Pane::Breakpoints | Pane::Timeline => String::new(),
+    }
+}
+
+/// Rows that the whole content takes in half the width of `body`; `None` for as many as there are.
+#[must_use]
+pub fn natural(pane: Pane, app: &App, body: Rect) -> Option<u16> {
+    if matches!(pane, Pane::Log | Pane::Transaction | Pane::Timeline) {
+        return None;
+    }
+    let area = Rect::new(0, 0, (body.width / 2).saturating_sub(2), (body.height / 2).saturating_sub(2));
+    let (mut scratch, mut nothing) = (Buffer::empty(Rect::ZERO), Vec::new());
+    let mut canvas = Canvas::measuring(&mut scratch, area, &app.theme, pane, &app.frame.selection, &mut nothing);
+    draw(pane, app, &mut canvas);
+    Some(canvas.extent().1)
+}
+
+/// Whether a pane shows its end until the user scrolls it.
+#[must_use]
+pub fn follows_end(pane: Pane) -> bool {
+    matches!(pane, Pane::Transaction | Pane::Lesson)
+}
+
+/// The cycles between `since` and now, in words.
+fn age(frame: &Frame, since: crate::model::time::Tick) -> u64 {
+    frame.position.cycle.saturating_sub(frame.time.cycle(since))
+}
+
+/// A share from 0 to 1 in per cent.
+fn per_cent(share: f64) -> String {
+    format!("{:.0} %", share.clamp(0.0, 1.0) * 100.0)
+}
+
+/// A path without its device, where the device is clear from the context.
+fn tail(path: &str) -> &str {
+    path.split_once('.').map_or(path, |(_, rest)| rest)
+}

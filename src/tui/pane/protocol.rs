@@ -1,0 +1,130 @@
+//! The protocol's table: what each state does on each action, how often that happened, and what happened last.
+
+use crate::debug::frame::{Frame, ProtocolView};
+use crate::model::message::MessageKind;
+use crate::model::state::{Action, State};
+use crate::protocol::table::{Cell, Next, Step};
+
+use crate::tui::target::Target;
+use crate::tui::theme::{self, Role};
+use crate::tui::view::canvas::Canvas;
+
+#[must_use]
+pub fn title(frame: &Frame) -> String {
+    let Some(view) = &frame.protocol else {
+        return String::new();
+    };
+    let nodes = if view.inner { "nodes with children" } else { "L1s" };
+    format!("{} · {nodes}", view.table.name)
+}
+
+pub fn draw(frame: &Frame, canvas: &mut Canvas) {
+    let Some(view) = &frame.protocol else {
+        canvas.text(1, 0, "No table", Role::Dim);
+        return;
+    };
+    let table = &view.table;
+    let used = |action: &Action| table.rows.iter().any(|row| table.cell(row.state, *action, view.inner).is_some());
+    let actions: Vec<Action> = Action::ALL.into_iter().filter(used).collect();
+    let width = (canvas.width().saturating_sub(4) / actions.len().max(1) as u16).clamp(8, 15);
+    for (column, action) in actions.iter().enumerate() {
+        let heading = if width > 11 { heading(*action) } else { short(*action) };
+        canvas.field(4 + column as u16 * width, 0, width - 1, heading, Role::Dim);
+    }
+    for (nth, row) in table.rows.iter().enumerate() {
+        let y = 1 + nth as u16;
+        canvas.text(1, y, &row.state.letter().to_string(), theme::state(row.state));
+        for (column, action) in actions.iter().enumerate() {
+            let cell = table.cell(row.state, *action, view.inner);
+            one(canvas, (4 + column as u16 * width, y), width - 1, view, (row.state, *action), cell);
+        }
+    }
+    summary(frame, canvas, 1 + table.rows.len() as u16, view);
+}
+
+/// `read` and `write` are what the parent asks.
+fn heading(action: Action) -> &'static str {
+    match action {
+        Action::Read => "read probe",
+        Action::Write => "write probe",
+        other => other.name(),
+    }
+}
+
+fn short(action: Action) -> &'static str {
+    match action {
+        Action::Read => "probe r",
+        Action::Write => "probe w",
+        other => other.name(),
+    }
+}
+
+fn count(view: &ProtocolView, state: State, action: Action) -> u64 {
+    view.counts.iter().filter(|cell| cell.state == state && cell.action == action).map(|cell| cell.count).sum()
+}
+
+fn one(
+    canvas: &mut Canvas,
+    (x, y): (u16, u16),
+    width: u16,
+    view: &ProtocolView,
+    (state, action): (State, Action),
+    cell: Option<Cell>,
+) {
+    let Some(cell) = cell else {
+        canvas.text(x, y, "-", Role::Dim);
+        return;
+    };
+    let times = count(view, state, action);
+    let last = view.last.is_some_and(|last| last.state == state && last.action == action);
+    let role = match (last, times) {
+        (true, _) => Role::Changed,
+        (false, 0) => Role::Dim,
+        _ => Role::Text,
+    };
+    let times = if times > 0 { format!(" {times}") } else { String::new() };
+    let mark = if last { "▸" } else { "" };
+    let text = words(cell, usize::from(width).saturating_sub(times.len() + mark.chars().count()));
+    canvas.field(x, y, width, &format!("{mark}{text}{times}"), role);
+    canvas.item(x, y, width, Target::Cell(state, action));
+}
+
+/// What a cell does, as the table file writes it: `write>M`, shortened where it must be.
+fn words(cell: Cell, room: usize) -> String {
+    let (step, short) = match cell.step {
+        Step::Hit => ("hit", "hit"),
+        Step::Ask(MessageKind::Read) => ("read", "rd"),
+        Step::Ask(MessageKind::ReadNc) => ("read-nc", "rdnc"),
+        Step::Ask(_) => ("write", "wr"),
+        Step::Fetch => ("fetch", "fetch"),
+        Step::Forward => ("forward", "fwd"),
+        Step::Flush => ("flush", "flush"),
+        Step::Data => ("data", "data"),
+        Step::Ack => ("ack", "ack"),
+        Step::Writeback => ("writeback", "wb"),
+        Step::Notify => ("notify", "tell"),
+        Step::Silent => ("silent", "-"),
+    };
+    let next = match cell.next {
+        Next::Same => String::new(),
+        Next::To(state) => format!(">{}", state.letter()),
+        Next::Granted => ">?".to_owned(),
+    };
+    if step.len() + next.len() <= room { format!("{step}{next}") } else { format!("{short}{next}") }
+}
+
+fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, view: &ProtocolView) {
+    let table = &view.table;
+    let cells = table.rows.iter().flat_map(|row| Action::ALL.map(|action| (row.state, action)));
+    let possible = |(state, action): &(State, Action)| table.cell(*state, *action, view.inner).is_some();
+    let all: Vec<(State, Action)> = cells.filter(possible).collect();
+    let seen = all.iter().filter(|(state, action)| count(view, *state, *action) > 0).count();
+    let x = canvas.text(1, y, &format!("{seen} of {} cells seen", all.len()), Role::Dim);
+    if let Some(last) = view.last {
+        let to = if last.state == last.to { String::new() } else { format!(" > {}", last.to.letter()) };
+        let path = frame.info.components.path(last.at);
+        let text = format!("▸ {path}: {} {}{to}", last.state.letter(), heading(last.action));
+        let room = canvas.width().saturating_sub(x + 3);
+        canvas.field(x + 3, y, room, &text, Role::Changed);
+    }
+}

@@ -1,0 +1,118 @@
+//! The timeline: the whole run as one line with its marks and the cursor; a click goes there.
+
+use crate::debug::frame::Frame;
+use crate::debug::frame::session::MarkKind;
+
+use crate::tui::target::Target;
+use crate::tui::theme::Role;
+use crate::tui::view::canvas::Canvas;
+use crate::tui::view::header_number as number;
+
+pub fn draw(frame: &Frame, canvas: &mut Canvas) {
+    let at = frame.position;
+    let known = at.known.max(at.event);
+    let end = if at.ended { number(known) } else { format!("{}…", number(known)) };
+    let width = canvas.width().saturating_sub(end.chars().count() as u16 + 5);
+    if width < 4 {
+        return;
+    }
+    canvas.text(1, 0, "0", Role::Dim);
+    let cells = cells(frame, known, width);
+    let cursor = column(at.event, known, width);
+    for (nth, cell) in cells.iter().enumerate() {
+        let x = 3 + nth as u16;
+        let here = nth as u16 == cursor;
+        let past = (nth as u16) < cursor;
+        let (text, role) = match cell {
+            _ if here => ("┃", Role::Focus),
+            Some(kind) => (letter(*kind), mark_role(*kind)),
+            None => ("·", if past { Role::Text } else { Role::Dim }),
+        };
+        canvas.text(x, 0, text, role);
+        canvas.item(x, 0, 1, Target::Event(event(nth as u16, known, width)));
+    }
+    canvas.text(3 + width + 1, 0, &end, Role::Dim);
+    if canvas.height() > 1 {
+        legend(frame, canvas, 1);
+    }
+}
+
+/// The event that column `x` of `width` stands for.
+fn event(x: u16, known: u64, width: u16) -> u64 {
+    let last = u128::from(width.saturating_sub(1).max(1));
+    u64::try_from(u128::from(x) * u128::from(known) / last).unwrap_or(known)
+}
+
+/// The column that stands for `event`.
+fn column(event: u64, known: u64, width: u16) -> u16 {
+    let last = u128::from(width.saturating_sub(1));
+    let x = (u128::from(event) * last + u128::from(known) / 2) / u128::from(known.max(1));
+    u16::try_from(x).unwrap_or(u16::MAX).min(width.saturating_sub(1))
+}
+
+/// The most important mark of each column.
+fn cells(frame: &Frame, known: u64, width: u16) -> Vec<Option<MarkKind>> {
+    let mut cells = vec![None; usize::from(width)];
+    for mark in &frame.marks {
+        let x = usize::from(column(mark.event, known, width));
+        if let Some(cell) = cells.get_mut(x) {
+            *cell = (*cell).max(Some(mark.kind));
+        }
+    }
+    cells
+}
+
+fn letter(kind: MarkKind) -> &'static str {
+    match kind {
+        MarkKind::Transition => "t",
+        MarkKind::Narration => "◆",
+        MarkKind::Breakpoint => "b",
+        MarkKind::Bookmark => "•",
+        MarkKind::Kernel => "k",
+        MarkKind::Fault => "!",
+        MarkKind::Violation => "✗",
+    }
+}
+
+fn mark_role(kind: MarkKind) -> Role {
+    match kind {
+        MarkKind::Transition | MarkKind::Kernel => Role::Text,
+        MarkKind::Narration | MarkKind::Bookmark => Role::Mark,
+        MarkKind::Breakpoint | MarkKind::Fault => Role::Warning,
+        MarkKind::Violation => Role::Bad,
+    }
+}
+
+fn legend(frame: &Frame, canvas: &mut Canvas, y: u16) {
+    let kinds = [
+        (MarkKind::Transition, "state change"),
+        (MarkKind::Narration, "the lesson speaks"),
+        (MarkKind::Breakpoint, "breakpoint"),
+        (MarkKind::Bookmark, "bookmark"),
+        (MarkKind::Kernel, "kernel"),
+        (MarkKind::Fault, "injected fault"),
+        (MarkKind::Violation, "a check failed"),
+    ];
+    let mut x = canvas.text(3, y, "┃ here", Role::Dim) + 3;
+    for (kind, text) in kinds {
+        if frame.marks.iter().any(|mark| mark.kind == kind) {
+            x = canvas.text(x, y, &format!("{} {text}", letter(kind)), Role::Dim) + 3;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_and_events_agree() {
+        assert_eq!((column(0, 1000, 50), column(1000, 1000, 50)), (0, 49));
+        assert_eq!((event(0, 1000, 50), event(49, 1000, 50)), (0, 1000));
+        assert_eq!(column(5, 0, 50), 49);
+        assert_eq!(column(u64::MAX, u64::MAX, 80), 79);
+        for x in 0..50 {
+            assert_eq!(column(event(x, 100_000, 50), 100_000, 50), x);
+        }
+    }
+}

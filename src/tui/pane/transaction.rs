@@ -1,0 +1,238 @@
+//! The selected transaction as a sequence diagram: a lifeline for each node, an arrow for each message.
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::debug::frame::Frame;
+use crate::debug::frame::sequence::{Sequence, SequenceStep, StepKind};
+use crate::debug::frame::text;
+use crate::model::component::ComponentId;
+use crate::model::state::Action;
+
+use super::age;
+use crate::tui::target::Target;
+use crate::tui::theme::Role;
+use crate::tui::view::canvas::{Canvas, fit};
+
+/// Columns of the cycle numbers.
+const CYCLES: u16 = 7;
+
+#[must_use]
+pub fn title(frame: &Frame) -> String {
+    match (&frame.sequence, frame.selection.txn) {
+        (Some(sequence), _) => format!("{} · {}", sequence.txn.0, sequence.title),
+        (None, Some(txn)) => txn.0.to_string(),
+        (None, None) => String::new(),
+    }
+}
+
+pub fn draw(frame: &Frame, canvas: &mut Canvas) {
+    match &frame.sequence {
+        Some(sequence) => diagram(frame, canvas, sequence),
+        None => list(frame, canvas),
+    }
+}
+
+/// Without a selected transaction: those in flight, to choose from.
+fn list(frame: &Frame, canvas: &mut Canvas) {
+    if frame.transactions.is_empty() {
+        canvas.paragraph(1, 0, "No transaction is in flight. Step until a warp or core issues an access.", Role::Dim);
+        return;
+    }
+    canvas.text(1, 0, "In flight; enter draws one:", Role::Dim);
+    for (nth, txn) in frame.transactions.iter().enumerate() {
+        let y = 1 + nth as u16;
+        let path = frame.info.components.path(txn.agent);
+        let text = format!(
+            "{:>5}  {path} warp {}  {} {}  {} cycles",
+            txn.number.0,
+            txn.warp,
+            txn.kind.name(),
+            txn.range.start,
+            age(frame, txn.issued)
+        );
+        canvas.text(1, y, &text, Role::Text);
+        let target = Target::Txn { txn: txn.number, block: txn.range.start };
+        canvas.item(1, y, text.width() as u16, target);
+    }
+}
+
+/// Where the lifelines stand.
+struct Lines<'a> {
+    nodes: &'a [ComponentId],
+    step: u16,
+}
+
+impl Lines<'_> {
+    fn x(&self, nth: usize) -> u16 {
+        CYCLES + 3 + nth as u16 * self.step
+    }
+
+    fn of(&self, node: ComponentId) -> Option<u16> {
+        self.nodes.iter().position(|line| *line == node).map(|nth| self.x(nth))
+    }
+
+    /// The lifelines of one row.
+    fn draw(&self, canvas: &mut Canvas, y: u16) {
+        for nth in 0..self.nodes.len() {
+            canvas.text(self.x(nth), y, "│", Role::Border);
+        }
+    }
+}
+
+fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
+    let count = sequence.lifelines.len().max(1) as u16;
+    let step = (canvas.width().saturating_sub(CYCLES + 7) / count.saturating_sub(1).max(1)).clamp(7, 18);
+    canvas.stick(1);
+    let lines = Lines { nodes: &sequence.lifelines, step };
+    for (nth, node) in sequence.lifelines.iter().enumerate() {
+        let room = step.saturating_sub(1).max(7);
+        let mut name = lifeline_name(frame, sequence, *node);
+        if name.width() > usize::from(room) {
+            name = name.replace("gpu", "g");
+        }
+        let name = fit(&name, room);
+        let x = lines.x(nth).saturating_sub(name.width() as u16 / 2);
+        let x = x.min(canvas.width().saturating_sub(name.width() as u16 + 1));
+        canvas.text(x, 0, &name, Role::Strong);
+        canvas.item(x, 0, name.width() as u16, Target::Component(*node));
+    }
+    let mut y = 1;
+    let mut shown = None;
+    let mut steps = sequence.steps.iter().peekable();
+    while let Some(one) = steps.next() {
+        if !is_telling(one) {
+            continue;
+        }
+        lines.draw(canvas, y);
+        let new = shown != Some(one.cycle);
+        shown = Some(one.cycle);
+        row(frame, canvas, y, &lines, one, new);
+        // A change of state and the message that follows it at once share a row where both fit.
+        if let Some(next) = steps.next_if(|next| joins(&lines, one, next)) {
+            row(frame, canvas, y, &lines, next, false);
+        }
+        y += 1;
+    }
+    lines.draw(canvas, y);
+    footer(frame, canvas, y, sequence);
+}
+
+/// The device is named once: lifelines of the requester's own device go without.
+fn lifeline_name(frame: &Frame, sequence: &Sequence, node: ComponentId) -> String {
+    let names = &frame.info.components;
+    let device = |id: ComponentId| names.path(id).split('.').next().unwrap_or("").to_owned();
+    let path = names.path(node);
+    let own = sequence.lifelines.first().is_some_and(|first| device(*first) == device(node));
+    match path.split_once('.') {
+        Some((_, rest)) if own || device(node) == "host" => rest.to_owned(),
+        _ => path.to_owned(),
+    }
+}
+
+/// A hit tells something only where it answers a probe: the others are what the requests are for.
+fn is_telling(step: &SequenceStep) -> bool {
+    match &step.what {
+        StepKind::Hit { action, .. } => matches!(action, Action::Read | Action::Write),
+        _ => true,
+    }
+}
+
+/// Whether a change of state at one node and the message that it sends to the left fit in one row.
+fn joins(lines: &Lines, one: &SequenceStep, next: &SequenceStep) -> bool {
+    match (&one.what, &next.what) {
+        (StepKind::Transition { at, .. } | StepKind::Hit { at, .. }, StepKind::Message { from, to, .. }) => {
+            one.cycle == next.cycle && at == from && lines.of(*to) < lines.of(*from)
+        }
+        _ => false,
+    }
+}
+
+fn row(frame: &Frame, canvas: &mut Canvas, y: u16, lines: &Lines, step: &SequenceStep, new: bool) {
+    let now = frame.now.first().is_some_and(|now| now.id.event == step.id.event);
+    if new {
+        canvas.text_right(CYCLES - 1, y, &step.cycle.to_string(), Role::Dim);
+    }
+    if now {
+        canvas.text(0, y, "▸", Role::Changed);
+    }
+    match &step.what {
+        StepKind::Message { from, to, label, data, delivered } => {
+            if let Some((from, to)) = lines.of(*from).zip(lines.of(*to)) {
+                arrow(canvas, y, (from, to), label, *data, delivered.is_none());
+            }
+        }
+        StepKind::Transition { at, from, to, .. } => {
+            if let Some(x) = lines.of(*at) {
+                canvas.text(x + 1, y, &format!("{}>{}", from.letter(), to.letter()), Role::Changed);
+            }
+        }
+        StepKind::Hit { at, state, action } => {
+            if let Some(x) = lines.of(*at) {
+                let text = format!("{} stays: {}", state.letter(), text::action(*action));
+                let room = canvas.width().saturating_sub(x + 1);
+                canvas.field(x + 1, y, room, &text, Role::Strong);
+            }
+        }
+        StepKind::Note { at, text: note } => {
+            let x = lines.of(*at).unwrap_or(lines.x(0));
+            let room = canvas.width().saturating_sub(x + 2);
+            canvas.field(x + 1, y, room, &format!(" {note}"), Role::Good);
+        }
+    }
+}
+
+fn arrow(canvas: &mut Canvas, y: u16, (from, to): (u16, u16), label: &str, data: bool, flying: bool) {
+    let (left, right) = (from.min(to), from.max(to));
+    let room = right.saturating_sub(left + 1);
+    let dash = match (flying, data) {
+        (true, _) => "╌",
+        (false, true) => "═",
+        (false, false) => "─",
+    };
+    let role = match label.split([' ', '-']).next() {
+        Some("probe") => Role::Probe,
+        Some("read" | "write" | "fetch" | "forward") => Role::Request,
+        _ => Role::Reply,
+    };
+    canvas.text(left + 1, y, &dash.repeat(usize::from(room)), role);
+    let label = brief(label, room.saturating_sub(1));
+    let at = left + 1 + (room.saturating_sub(label.width() as u16)) / 2;
+    canvas.text(at, y, &label, role);
+    if to > from {
+        canvas.text(right - 1, y, if flying { "…" } else { "▶" }, role);
+        canvas.text(left, y, "├", Role::Border);
+    } else {
+        canvas.text(left + 1, y, if flying { "…" } else { "◀" }, role);
+        canvas.text(right, y, "┤", Role::Border);
+    }
+}
+
+/// A label in the room that an arrow has: the words that matter most.
+fn brief(label: &str, room: u16) -> String {
+    if label.width() <= usize::from(room) {
+        return label.to_owned();
+    }
+    let short = label
+        .replace("probe-read", "probe r")
+        .replace("probe-write", "probe w")
+        .replace("writeback", "wb")
+        .replace("grant-ack", "got it")
+        .replace(" + data", "+data");
+    if short.width() <= usize::from(room) {
+        return short;
+    }
+    fit(&short.replace("grant ", "").replace("probe ", "prb "), room)
+}
+
+fn footer(frame: &Frame, canvas: &mut Canvas, y: u16, sequence: &Sequence) {
+    let (text, role) = match (&sequence.view, sequence.completed) {
+        (_, Some(cycle)) => (format!("done at cycle {cycle}"), Role::Good),
+        (Some(view), None) => {
+            let waits = frame.why.last().map_or(String::new(), |link| format!(": {}", link.text));
+            (format!("{} cycles so far{waits}", age(frame, view.issued)), Role::Waiting)
+        }
+        (None, None) => (String::new(), Role::Dim),
+    };
+    let room = canvas.width().saturating_sub(CYCLES + 1);
+    canvas.field(CYCLES, y, room, &format!(" {text}"), role);
+}

@@ -1,0 +1,118 @@
+//! Warps: a letter each, by what it does or waits for; the selected compute unit warp by warp.
+
+use crate::debug::frame::Frame;
+use crate::model::component::ComponentId;
+use crate::model::inspect::{AgentView, WarpState, WarpView};
+
+use super::age;
+use crate::tui::target::Target;
+use crate::tui::theme::Role;
+use crate::tui::view::canvas::Canvas;
+
+#[must_use]
+pub fn title(frame: &Frame) -> String {
+    chosen(frame).map_or(String::new(), |agent| frame.info.components.path(agent.agent).to_owned())
+}
+
+/// The agent that is shown warp by warp: the selected one, or that of the selected L1.
+fn chosen(frame: &Frame) -> Option<&AgentView> {
+    let names = &frame.info.components;
+    let path = names.path(frame.selection.component?);
+    let agent = path.strip_suffix(".l1").unwrap_or(path);
+    frame.agents.iter().find(|view| names.path(view.agent) == agent)
+}
+
+pub fn draw(frame: &Frame, canvas: &mut Canvas) {
+    if frame.agents.is_empty() {
+        canvas.text(1, 0, "This machine has no compute units or cores", Role::Dim);
+        return;
+    }
+    let width = names_width(frame);
+    let slots = frame.agents.iter().map(|agent| agent.warps.len()).max().unwrap_or(1).clamp(1, 64) as u16;
+    // Several agents side by side, as many as fit.
+    let step = width + slots + 4;
+    let across = (canvas.width() / step).max(1);
+    let mut y = 0;
+    for (nth, agent) in frame.agents.iter().enumerate() {
+        let x = 1 + (nth as u16 % across) * step;
+        y = nth as u16 / across;
+        strip(frame, canvas, x, y, agent, width);
+    }
+    y = legend(canvas, y + 1);
+    if let Some(agent) = chosen(frame) {
+        y += 1;
+        for (number, warp) in agent.warps.iter().enumerate() {
+            one(frame, canvas, y, agent.agent, number as u32, warp);
+            y = y.saturating_add(1);
+        }
+    } else {
+        busiest(frame, canvas, y + 1);
+    }
+}
+
+fn names_width(frame: &Frame) -> u16 {
+    let names = &frame.info.components;
+    frame.agents.iter().map(|agent| names.path(agent.agent).len()).max().unwrap_or(4).min(14) as u16
+}
+
+fn role(state: WarpState) -> Role {
+    match state {
+        WarpState::None | WarpState::Done => Role::Dim,
+        WarpState::Ready | WarpState::Running => Role::Good,
+        WarpState::Memory | WarpState::Fence | WarpState::Barrier => Role::Waiting,
+        WarpState::MshrFull | WarpState::LinkFull => Role::Bad,
+    }
+}
+
+fn strip(frame: &Frame, canvas: &mut Canvas, x: u16, y: u16, agent: &AgentView, width: u16) {
+    canvas.field(x, y, width, frame.info.components.path(agent.agent), Role::Text);
+    canvas.item(x, y, width, Target::Component(agent.agent));
+    let mut at = x + width + 1;
+    for (number, warp) in agent.warps.iter().take(64).enumerate() {
+        let start = at;
+        at = canvas.text(at, y, &warp.state.letter().to_string(), role(warp.state));
+        canvas.item(start, y, 1, target(agent.agent, number as u32, warp));
+    }
+}
+
+fn target(agent: ComponentId, warp: u32, view: &WarpView) -> Target {
+    Target::Warp { agent, warp, txn: view.waits.first().copied() }
+}
+
+fn legend(canvas: &mut Canvas, y: u16) -> u16 {
+    let (mut x, mut row) = (1, y);
+    for state in WarpState::ALL {
+        let text = format!("{} {}", state.letter(), state.name());
+        if x + text.len() as u16 > canvas.width() && x > 1 {
+            (x, row) = (1, row + 1);
+        }
+        x = canvas.text(x, row, &text, Role::Dim) + 2;
+    }
+    row + 1
+}
+
+/// Without a chosen agent: every warp that waits.
+fn busiest(frame: &Frame, canvas: &mut Canvas, y: u16) {
+    let mut y = y;
+    for agent in &frame.agents {
+        for (number, warp) in agent.warps.iter().enumerate() {
+            if !matches!(warp.state, WarpState::None | WarpState::Done | WarpState::Ready) {
+                one(frame, canvas, y, agent.agent, number as u32, warp);
+                y = y.saturating_add(1);
+            }
+        }
+    }
+}
+
+fn one(frame: &Frame, canvas: &mut Canvas, y: u16, agent: ComponentId, number: u32, warp: &WarpView) {
+    let name = format!("{} warp {number}", frame.info.components.path(agent));
+    let mut x = canvas.field(1, y, 18, &name, Role::Text) + 1;
+    let state = format!("{} {}", warp.state.letter(), warp.state.name());
+    x = canvas.field(x, y, 11, &state, role(warp.state)) + 1;
+    let instruction = warp.instruction.as_deref().unwrap_or("-");
+    let txn = warp.waits.first().map_or(String::new(), |txn| format!("  txn {}", txn.0));
+    let work = warp.work.as_deref().map_or(String::new(), |work| format!("  {work}"));
+    let text = format!("{instruction}{txn}  {} cycles  {} done{work}", age(frame, warp.since), warp.done);
+    canvas.field(x, y, canvas.width().saturating_sub(x), &text, Role::Text);
+    canvas.item(1, y, 18, target(agent, number, warp));
+}

@@ -1,0 +1,272 @@
+//! The picker of lessons and scenarios: type to filter, enter opens.
+
+use std::io;
+use std::time::Duration;
+
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthStr;
+
+use super::glyphs;
+use super::settings::Settings;
+use super::terminal::{Screen, Signal};
+use super::theme::{Role, Theme};
+use super::view::canvas::{self, fit, wrap};
+
+/// Something that can be opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// The name to open it by (`umh/fig5-b1`); what stands before the slash is its group.
+    pub name: String,
+    pub title: String,
+    /// Paper and section.
+    pub source: String,
+    /// What it shows, in a few sentences.
+    pub about: String,
+    /// Whether it tells a story.
+    pub lesson: bool,
+}
+
+/// The state of the picker.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Picker {
+    entries: Vec<Entry>,
+    filter: String,
+    chosen: usize,
+    /// Rows of the list on the last drawing: (row on the screen, index among those that match).
+    rows: Vec<(u16, usize)>,
+}
+
+/// What a key made of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Stay,
+    Open(String),
+    Leave,
+}
+
+/// Most characters of the filter.
+const LENGTH: usize = 200;
+
+/// How picking ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Picked {
+    /// The scenario of this name.
+    Open(String),
+    Left,
+    /// A signal of this number came.
+    Signal(i32),
+}
+
+/// Lets the user pick.
+///
+/// # Errors
+/// If there is no terminal, or it fails.
+pub fn pick(entries: Vec<Entry>, settings: &Settings) -> io::Result<Picked> {
+    let mut screen = Screen::take()?;
+    let mut picker = Picker::new(entries);
+    loop {
+        screen.terminal.draw(|target| {
+            let buffer = target.buffer_mut();
+            picker.draw(buffer, &settings.theme);
+            if settings.ascii {
+                glyphs::translate(buffer);
+            }
+        })?;
+        while !event::poll(Duration::from_millis(50))? {
+            match screen.signal() {
+                Some(Signal::End(number)) => return Ok(Picked::Signal(number)),
+                Some(Signal::Stop) => screen.suspend()?,
+                Some(Signal::Resumed) => screen.resume()?,
+                None => continue,
+            }
+            break;
+        }
+        while event::poll(Duration::ZERO)? {
+            match event::read()? {
+                Event::Key(key) if is_suspend(&key) => screen.suspend()?,
+                event => match picker.handle(&event) {
+                    Outcome::Stay => {}
+                    Outcome::Open(name) => return Ok(Picked::Open(name)),
+                    Outcome::Leave => return Ok(Picked::Left),
+                },
+            }
+        }
+    }
+}
+
+fn is_suspend(key: &KeyEvent) -> bool {
+    key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL)
+}
+
+impl Picker {
+    #[must_use]
+    pub fn new(entries: Vec<Entry>) -> Self {
+        Self { entries, ..Self::default() }
+    }
+
+    /// The entries that the filter leaves: those that hold every word typed.
+    fn matching(&self) -> Vec<&Entry> {
+        let filter = self.filter.to_lowercase();
+        let holds = |entry: &&Entry| {
+            let text = format!("{} {} {} {}", entry.name, entry.title, entry.source, entry.about).to_lowercase();
+            filter.split_whitespace().all(|word| text.contains(word))
+        };
+        self.entries.iter().filter(holds).collect()
+    }
+
+    /// Takes an event of the terminal.
+    pub fn handle(&mut self, event: &Event) -> Outcome {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
+            Event::Mouse(mouse) => match mouse.kind {
+                MouseEventKind::ScrollDown => self.walk(3),
+                MouseEventKind::ScrollUp => self.walk(-3),
+                MouseEventKind::Down(_) => match self.rows.iter().find(|(row, _)| *row == mouse.row) {
+                    Some((_, index)) if *index == self.chosen => self.open(),
+                    Some((_, index)) => {
+                        self.chosen = *index;
+                        Outcome::Stay
+                    }
+                    None => Outcome::Stay,
+                },
+                _ => Outcome::Stay,
+            },
+            _ => Outcome::Stay,
+        }
+    }
+
+    fn key(&mut self, key: &KeyEvent) -> Outcome {
+        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Char('c' | 'd') if ctrl => return Outcome::Leave,
+            KeyCode::Char('n') if ctrl => return self.walk(1),
+            KeyCode::Char('p') if ctrl => return self.walk(-1),
+            KeyCode::Char('u') if ctrl => self.filter.clear(),
+            KeyCode::Enter => return self.open(),
+            KeyCode::Esc if self.filter.is_empty() => return Outcome::Leave,
+            KeyCode::Esc => self.filter.clear(),
+            KeyCode::Down | KeyCode::Tab => return self.walk(1),
+            KeyCode::Up | KeyCode::BackTab => return self.walk(-1),
+            KeyCode::PageDown => return self.walk(10),
+            KeyCode::PageUp => return self.walk(-10),
+            KeyCode::Home => return self.walk(isize::MIN / 2),
+            KeyCode::End => return self.walk(isize::MAX / 2),
+            KeyCode::Backspace => {
+                self.filter.pop();
+            }
+            KeyCode::Char('q') if self.filter.is_empty() && !ctrl => return Outcome::Leave,
+            KeyCode::Char(character) if !ctrl && self.filter.len() < LENGTH => self.filter.push(character),
+            _ => return Outcome::Stay,
+        }
+        self.chosen = 0;
+        Outcome::Stay
+    }
+
+    fn walk(&mut self, by: isize) -> Outcome {
+        let last = self.matching().len().saturating_sub(1);
+        self.chosen = (self.chosen as isize).saturating_add(by).clamp(0, last as isize) as usize;
+        Outcome::Stay
+    }
+
+    fn open(&self) -> Outcome {
+        self.matching().get(self.chosen).map_or(Outcome::Stay, |entry| Outcome::Open(entry.name.clone()))
+    }
+
+    /// Draws the picker.
+    pub fn draw(&mut self, buffer: &mut Buffer, theme: &Theme) {
+        let area = buffer.area;
+        buffer.set_style(area, theme.style(Role::Text));
+        self.rows.clear();
+        if area.width < 24 || area.height < 6 {
+            let text = fit("Make the terminal larger", area.width);
+            if area.height > 0 {
+                buffer.set_stringn(area.x, area.y, text, usize::from(area.width), theme.style(Role::Warning));
+            }
+            return;
+        }
+        let mut put = |x: u16, y: u16, text: &str, role: Role| {
+            let room = area.right().saturating_sub(x);
+            buffer.set_stringn(x, y, fit(text, room), usize::from(room), theme.style(role));
+        };
+        put(1, 0, "umscope", Role::Header);
+        put(10, 0, "watch the memory of a CPU with GPUs, message by message", Role::Dim);
+        let shown = if self.filter.is_empty() { "type to filter".to_owned() } else { self.filter.clone() };
+        put(1, 1, "/", Role::Key);
+        put(3, 1, &shown, if self.filter.is_empty() { Role::Dim } else { Role::Prompt });
+        put(1, area.height - 1, "enter", Role::Key);
+        put(7, area.height - 1, "open", Role::Hint);
+        put(13, area.height - 1, "↑ ↓", Role::Key);
+        put(17, area.height - 1, "choose", Role::Hint);
+        put(25, area.height - 1, "esc", Role::Key);
+        put(29, area.height - 1, "leave", Role::Hint);
+        let body = Rect::new(area.x, area.y + 2, area.width, area.height - 3);
+        let wide = body.width >= 90;
+        let list = Rect { width: if wide { body.width * 3 / 5 } else { body.width }, ..body };
+        canvas::frame(buffer, list, theme.style(Role::Border));
+        self.list(buffer, list, theme);
+        if wide {
+            let about = Rect::new(list.right() - 1, body.y, body.width - list.width + 1, body.height);
+            canvas::frame(buffer, about, theme.style(Role::Border));
+            self.about(buffer, about, theme);
+        }
+    }
+
+    fn list(&mut self, buffer: &mut Buffer, area: Rect, theme: &Theme) {
+        let matching = self.matching();
+        let height = usize::from(area.height.saturating_sub(2));
+        let mut lines: Vec<(Option<usize>, String, String)> = Vec::new();
+        let mut group = "";
+        for (index, entry) in matching.iter().enumerate() {
+            let (folder, name) = entry.name.rsplit_once('/').unwrap_or(("", &entry.name));
+            if folder != group {
+                lines.push((None, folder.to_uppercase(), String::new()));
+                group = folder;
+            }
+            let mark = if entry.lesson { "◆ " } else { "  " };
+            lines.push((Some(index), format!("{mark}{name}"), entry.title.clone()));
+        }
+        let at = lines.iter().position(|(index, _, _)| *index == Some(self.chosen)).unwrap_or(0);
+        let first = at.saturating_sub(height / 2).min(lines.len().saturating_sub(height));
+        let names = lines.iter().map(|(_, name, _)| name.width()).max().unwrap_or(8).clamp(8, 26) as u16;
+        let mut rows = Vec::new();
+        for (row, (index, name, title)) in lines.iter().skip(first).take(height).enumerate() {
+            let y = area.y + 1 + row as u16;
+            let (x, room) = (area.x + 2, area.width.saturating_sub(4));
+            let role = if index.is_some() { Role::Strong } else { Role::Title };
+            buffer.set_stringn(x, y, fit(name, names.min(room)), usize::from(room), theme.style(role));
+            let left = room.saturating_sub(names + 2);
+            buffer.set_stringn(x + names + 2, y, fit(title, left), usize::from(left), theme.style(Role::Text));
+            if let Some(index) = index {
+                rows.push((y, *index));
+                if *index == self.chosen {
+                    buffer.set_style(Rect::new(area.x + 1, y, area.width - 2, 1), theme.style(Role::Cursor));
+                    buffer.set_stringn(area.x + 1, y, "▸", 1, theme.style(Role::Cursor));
+                }
+            }
+        }
+        if lines.is_empty() {
+            let text = fit("Nothing matches. esc shows all again", area.width.saturating_sub(4));
+            buffer.set_stringn(area.x + 2, area.y + 1, text, usize::from(area.width), theme.style(Role::Dim));
+        }
+        self.rows = rows;
+    }
+
+    fn about(&self, buffer: &mut Buffer, area: Rect, theme: &Theme) {
+        let matching = self.matching();
+        let Some(entry) = matching.get(self.chosen) else {
+            return;
+        };
+        let width = area.width.saturating_sub(4);
+        let mut lines: Vec<(String, Role)> = Vec::new();
+        lines.extend(wrap(&entry.title, width).into_iter().map(|line| (line, Role::Header)));
+        lines.extend(wrap(&entry.source, width).into_iter().map(|line| (line, Role::Dim)));
+        lines.push((String::new(), Role::Text));
+        lines.extend(wrap(&entry.about, width).into_iter().map(|line| (line, Role::Text)));
+        for (row, (line, role)) in lines.iter().take(usize::from(area.height.saturating_sub(2))).enumerate() {
+            let y = area.y + 1 + row as u16;
+            buffer.set_stringn(area.x + 2, y, line, usize::from(width), theme.style(*role));
+        }
+    }
+}

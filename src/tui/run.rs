@@ -1,0 +1,170 @@
+//! The loop: take the latest frame and answers, draw, wait for the terminal, send what was asked.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use crossterm::event;
+
+use crate::debug::frame::session::Tone;
+use crate::debug::proto::{Client, Request};
+
+use super::app::App;
+use super::settings::Settings;
+use super::terminal::{Screen, Signal};
+use super::view;
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The user left.
+    Quit,
+    /// A signal of this number ended it.
+    Signal(i32),
+    /// The engine ended by itself, which it never should.
+    EngineGone,
+}
+
+/// Shortest time between two drawings while the engine runs.
+const FRAME: Duration = Duration::from_millis(16);
+/// How often a screen that waits for the engine looks for its answer.
+const SOON: Duration = Duration::from_millis(2);
+/// How often an idle screen looks for signals.
+const IDLE: Duration = Duration::from_millis(50);
+
+/// Shows the session behind `client` until the user leaves.
+///
+/// # Errors
+/// If there is no terminal, or it fails.
+pub fn run(client: &Client, settings: Settings) -> io::Result<End> {
+    let mut screen = Screen::take()?;
+    let mut app = App::new(client.frame(), settings.theme, settings.keymap, settings.ascii);
+    app.layout = settings.layout;
+    let mut session = Session { client, app, version: None, drawn: None, dirty: true };
+    loop {
+        if let Some(end) = session.turn(&mut screen)? {
+            return Ok(end);
+        }
+    }
+}
+
+struct Session<'a> {
+    client: &'a Client,
+    app: App,
+    version: Option<u64>,
+    drawn: Option<Instant>,
+    dirty: bool,
+}
+
+impl Session<'_> {
+    fn turn(&mut self, screen: &mut Screen) -> io::Result<Option<End>> {
+        self.signals(screen)?.map_or_else(
+            || {
+                self.receive();
+                self.draw(screen)?;
+                self.listen(screen)?;
+                self.send();
+                Ok(self.end())
+            },
+            |end| Ok(Some(end)),
+        )
+    }
+
+    fn signals(&mut self, screen: &mut Screen) -> io::Result<Option<End>> {
+        match screen.signal() {
+            Some(Signal::End(number)) => {
+                self.client.send(Request::Interrupt);
+                self.client.send(Request::Quit);
+                return Ok(Some(End::Signal(number)));
+            }
+            Some(Signal::Stop) => self.app.suspend = true,
+            Some(Signal::Resumed) => {
+                screen.resume()?;
+                self.dirty = true;
+            }
+            None => {}
+        }
+        if std::mem::take(&mut self.app.suspend) {
+            screen.suspend()?;
+            self.dirty = true;
+        }
+        if std::mem::take(&mut self.app.redraw) {
+            screen.terminal.clear()?;
+            self.dirty = true;
+        }
+        Ok(None)
+    }
+
+    /// Takes what the engine has published since the last turn.
+    fn receive(&mut self) {
+        let busy = self.client.is_busy();
+        self.dirty |= busy != self.app.busy;
+        self.app.busy = busy;
+        let answers = self.client.answers();
+        self.dirty |= !answers.is_empty();
+        self.app.answered(answers);
+        let version = self.client.version();
+        if self.version != Some(version) {
+            self.version = Some(version);
+            self.app.show(self.client.frame());
+            self.dirty = true;
+        }
+    }
+
+    fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
+        let soon = self.drawn.is_some_and(|drawn| drawn.elapsed() < FRAME) && self.app.is_running();
+        if !self.dirty || soon {
+            return Ok(());
+        }
+        let app = &mut self.app;
+        screen.terminal.draw(|target| {
+            let area = target.area();
+            app.size = (area.width, area.height);
+            app.seen = view::draw(app, target.buffer_mut());
+            if let Some(at) = app.seen.cursor {
+                target.set_cursor_position(at);
+            }
+        })?;
+        self.dirty = false;
+        self.drawn = Some(Instant::now());
+        if let Some(wish) = self.app.new_wish() {
+            self.client.send(Request::Wish(wish));
+        }
+        Ok(())
+    }
+
+    /// Waits for the terminal, and takes everything that it has.
+    fn listen(&mut self, screen: &Screen) -> io::Result<()> {
+        let wait = if self.app.is_running() || self.dirty { SOON } else { IDLE };
+        let mut ready = event::poll(wait)?;
+        while ready {
+            self.app.handle(&event::read()?);
+            self.dirty = true;
+            // Items have moved when a key changed what is drawn; the next keys must see them where they are.
+            let size = screen.terminal.size()?;
+            self.app.see(size.width, size.height);
+            ready = event::poll(Duration::ZERO)?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self) {
+        let requests = self.app.take_requests();
+        if !requests.is_empty() {
+            self.dirty = true;
+        }
+        for request in requests {
+            self.client.send(request);
+        }
+        if self.client.is_gone() && !self.app.quit {
+            self.app.say("The engine has ended", Tone::Bad);
+        }
+    }
+
+    fn end(&self) -> Option<End> {
+        if self.app.quit {
+            Some(End::Quit)
+        } else {
+            self.client.is_gone().then_some(End::EngineGone)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Items that can be pointed at, and what choosing one selects.
+
+use crate::debug::frame::selection::Selection;
+use crate::model::address::Address;
+use crate::model::component::ComponentId;
+use crate::model::message::TxnNumber;
+use crate::model::record::RecordId;
+use crate::model::state::{Action, State};
+use crate::model::time::EventNumber;
+
+use crate::tui::view::canvas::SelectedBy;
+
+/// An item on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    Block(Address),
+    Component(ComponentId),
+    Warp { agent: ComponentId, warp: u32, txn: Option<TxnNumber> },
+    Txn { txn: TxnNumber, block: Address },
+    Record { id: RecordId, at: ComponentId, block: Option<Address>, txn: Option<TxnNumber> },
+    /// A place on the timeline.
+    Event(EventNumber),
+    /// A cell of the protocol table.
+    Cell(State, Action),
+    /// A line of a list that selects nothing.
+    Line(u32),
+}
+
+impl Target {
+    /// The selection after this item was chosen: what it does not speak of stays.
+    #[must_use]
+    pub fn choose(self, before: Selection) -> Selection {
+        match self {
+            Self::Block(block) => Selection { block: Some(block), ..before },
+            Self::Component(component) => {
+                Selection { component: Some(component), warp: None, record: None, ..before }
+            }
+            Self::Warp { agent, warp, txn } => Selection {
+                component: Some(agent),
+                warp: Some(warp),
+                txn: txn.or(before.txn),
+                record: None,
+                ..before
+            },
+            Self::Txn { txn, block } => Selection { txn: Some(txn), block: Some(block), ..before },
+            Self::Record { id, at, block, txn } => Selection {
+                record: Some(id),
+                component: Some(at),
+                warp: None,
+                block: block.or(before.block),
+                txn: txn.or(before.txn),
+            },
+            Self::Event(_) | Self::Cell(..) | Self::Line(_) => before,
+        }
+    }
+}
+
+impl SelectedBy for Selection {
+    fn is_selected(&self, target: Target) -> bool {
+        match target {
+            Target::Block(block) => self.block == Some(block),
+            Target::Component(component) => self.component == Some(component),
+            Target::Warp { agent, warp, .. } => self.component == Some(agent) && self.warp == Some(warp),
+            Target::Txn { txn, .. } => self.txn == Some(txn),
+            Target::Record { id, .. } => self.record == Some(id),
+            Target::Event(_) | Target::Cell(..) | Target::Line(_) => false,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The terminal: taken over, and given back after quit, error, panic, signal and suspension.
+
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once, OnceLock};
+
+use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
+use crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, is_raw_mode_enabled,
+};
+use crossterm::{cursor, execute};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+use signal_hook::low_level;
+
+/// Whether the terminal is ours: what must be undone.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+static HOOK: Once = Once::new();
+static SIGNALS: OnceLock<Signals> = OnceLock::new();
+
+type Out = CrosstermBackend<BufWriter<Stdout>>;
+
+/// The terminal while it is ours; dropping it gives it back.
+#[derive(Debug)]
+pub struct Screen {
+    pub terminal: Terminal<Out>,
+}
+
+/// Signals that arrived.
+#[derive(Debug)]
+struct Signals {
+    /// Each with its number, so that the exit status can tell.
+    ends: Vec<(i32, Arc<AtomicBool>)>,
+    stop: Arc<AtomicBool>,
+    resumed: Arc<AtomicBool>,
+    /// Whether the terminal is not ours, so that the signals do what they always do.
+    free: Arc<AtomicBool>,
+}
+
+/// What a signal asks of the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// To end, by this signal.
+    End(i32),
+    /// To stop until it is resumed.
+    Stop,
+    /// It was stopped and resumed: draw everything anew.
+    Resumed,
+}
+
+impl Screen {
+    /// Takes the terminal over.
+    ///
+    /// # Errors
+    /// If there is no terminal, or it cannot be set up.
+    pub fn take() -> io::Result<Self> {
+        if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+            return Err(io::Error::other("the screen needs a terminal; --no-tui debugs without one"));
+        }
+        // With NO_COLOR set, crossterm would write resets that also cancel bold and reverse; the theme has honoured it.
+        crossterm::style::force_color_output(true);
+        HOOK.call_once(|| {
+            let before = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |panic| {
+                give_back();
+                before(panic);
+            }));
+        });
+        if SIGNALS.get().is_none() {
+            // Of two threads that get here, one set of handlers stays unused; nothing depends on which.
+            let _ = SIGNALS.set(Signals::listen()?);
+        }
+        enter()?;
+        let terminal = Terminal::new(CrosstermBackend::new(BufWriter::with_capacity(1 << 16, io::stdout())));
+        match terminal {
+            Ok(terminal) => Ok(Self { terminal }),
+            Err(error) => {
+                give_back();
+                Err(error)
+            }
+        }
+    }
+
+    /// The signal that arrived, if any.
+    #[must_use]
+    pub fn signal(&self) -> Option<Signal> {
+        let took = |flag: &AtomicBool| flag.swap(false, Ordering::SeqCst);
+        let signals = SIGNALS.get()?;
+        if let Some((number, _)) = signals.ends.iter().find(|(_, flag)| took(flag)) {
+            return Some(Signal::End(*number));
+        }
+        if took(&signals.stop) {
+            return Some(Signal::Stop);
+        }
+        took(&signals.resumed).then_some(Signal::Resumed)
+    }
+
+    /// Gives the terminal back, stops the process as ctrl-z does, and takes the terminal over when it is resumed.
+    ///
+    /// # Errors
+    /// If the terminal cannot be set up again.
+    pub fn suspend(&mut self) -> io::Result<()> {
+        give_back();
+        low_level::emulate_default_handler(SIGTSTP)?;
+        if let Some(signals) = SIGNALS.get() {
+            signals.resumed.store(false, Ordering::SeqCst);
+        }
+        self.resume()
+    }
+
+    /// Sets the terminal up again after the process was stopped, and draws everything anew.
+    ///
+    /// # Errors
+    /// If the terminal cannot be set up.
+    pub fn resume(&mut self) -> io::Result<()> {
+        enter()?;
+        self.terminal.clear()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        let free = Arc::new(AtomicBool::new(true));
+        let flag = |number| {
+            let flag = Arc::new(AtomicBool::new(false));
+            signal_hook::flag::register_conditional_default(number, free.clone())?;
+            signal_hook::flag::register(number, flag.clone()).map(|_| flag)
+        };
+        let ends = [SIGTERM, SIGHUP, SIGINT].into_iter().map(|number| Ok((number, flag(number)?)));
+        let ends = ends.collect::<io::Result<_>>()?;
+        let (stop, resumed) = (flag(SIGTSTP)?, Arc::new(AtomicBool::new(false)));
+        signal_hook::flag::register(SIGCONT, resumed.clone())?;
+        Ok(Self { ends, stop, resumed, free })
+    }
+}
+
+/// Notes whether the terminal is ours; returns whether it was.
+fn own(taken: bool) -> bool {
+    if let Some(signals) = SIGNALS.get() {
+        signals.free.store(!taken, Ordering::SeqCst);
+    }
+    TAKEN.swap(taken, Ordering::SeqCst)
+}
+
+fn enter() -> io::Result<()> {
+    own(true);
+    let set_up = enable_raw_mode().and_then(|()| {
+        execute!(io::stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste, cursor::Hide)
+    });
+    set_up.inspect_err(|_| give_back())
+}
+
+/// Gives the terminal back, once. Errors are of no use here: the terminal may be gone.
+pub fn give_back() {
+    if !own(false) {
+        return;
+    }
+    let mut out = io::stdout();
+    let _ = execute!(out, DisableBracketedPaste, DisableMouseCapture, LeaveAlternateScreen, cursor::Show);
+    if is_raw_mode_enabled().unwrap_or(true) {
+        let _ = disable_raw_mode();
+    }
+    let _ = out.flush();
+}

@@ -1,0 +1,341 @@
+//! Commands with places to fill, the commands that only the screen knows, and the screen's own actions.
+
+use crate::debug::frame::selection::Selection;
+use crate::debug::frame::session::Tone;
+use crate::debug::frame::wish::Pane;
+use crate::debug::proto::Request;
+use crate::diagnostic::nearest;
+use crate::model::component::ComponentKind;
+
+use crate::tui::action::Action;
+use crate::tui::app::{App, HISTORY, Overlay, PaneState, Pending};
+use crate::tui::keymap::Do;
+use crate::tui::layout;
+use crate::tui::prompt::Kind;
+use crate::tui::target::Target;
+use crate::tui::theme::{EMBEDDED, Theme};
+
+impl App {
+    pub(super) fn act(&mut self, action: Action, count: Option<u32>) {
+        if let Some(number) = action.layout() {
+            self.show_layout(number);
+            return;
+        }
+        if self.overlay.is_some() && self.scroll_overlay(action) {
+            return;
+        }
+        match action {
+            Action::Cancel => self.cancel(),
+            Action::NextPane => self.next_pane(1),
+            Action::PreviousPane => self.next_pane(-1),
+            Action::Zoom => self.zoom = !self.zoom,
+            Action::Prompt => self.ask(Kind::Command, ""),
+            Action::Filter => {
+                let filter = self.frame.log.filter.clone();
+                self.ask(Kind::Filter, &filter);
+            }
+            Action::Predict => self.predict(),
+            Action::Why => self.open(Overlay::Why),
+            Action::Help => self.open(Overlay::Help),
+            Action::Cause => self.cause(),
+            Action::Uncause => self.uncause(),
+            Action::Play if self.is_running() => self.requests.push(Request::Interrupt),
+            Action::Play => self.play(),
+            Action::Faster => self.change_speed(2.0),
+            Action::Slower => self.change_speed(0.5),
+            Action::Interrupt => self.interrupt(),
+            Action::Suspend => self.suspend = true,
+            Action::Redraw => self.redraw = true,
+            Action::Quit => self.leave(),
+            Action::Select => self.select(),
+            _ => self.move_by(action, count.unwrap_or(1)),
+        }
+    }
+
+    fn open(&mut self, overlay: Overlay) {
+        self.overlay_up = 0;
+        self.overlay = if self.overlay.as_ref() == Some(&overlay) { None } else { Some(overlay) };
+    }
+
+    /// Leaves the session.
+    pub fn leave(&mut self) {
+        self.requests.push(Request::Interrupt);
+        self.requests.push(Request::Quit);
+        self.quit = true;
+    }
+
+    /// Runs slowly enough to watch.
+    fn play(&mut self) {
+        self.command("continue");
+        self.paced = true;
+        self.requests.insert(0, Request::Speed(Some(self.speed)));
+    }
+
+    fn change_speed(&mut self, factor: f64) {
+        self.speed = (self.speed * factor).clamp(0.25, 1_048_576.0);
+        if self.paced {
+            self.requests.push(Request::Speed(Some(self.speed)));
+        }
+        let key = self.keymap.key_of(Action::Play).unwrap_or("play").to_owned();
+        self.say(format!("{} events a second ({key} plays)", self.speed), Tone::Plain);
+    }
+
+    fn interrupt(&mut self) {
+        if self.is_running() {
+            self.requests.push(Request::Interrupt);
+        } else if self.prompt.take().is_some() {
+            self.pending = Pending::default();
+        } else if self.message.as_ref().is_some_and(|message| message.lines == [LEAVING]) {
+            self.leave();
+        } else {
+            self.say(LEAVING, Tone::Warning);
+        }
+    }
+
+    /// Closes what is open, innermost first; with nothing open, selects nothing.
+    fn cancel(&mut self) {
+        if self.overlay.take().is_some() || self.message.take().is_some() {
+            return;
+        }
+        if self.zoom {
+            self.zoom = false;
+            return;
+        }
+        let block = self.frame.selection.block;
+        self.requests.push(Request::Select(Selection { block, ..Selection::default() }));
+    }
+
+    fn scroll_overlay(&mut self, action: Action) -> bool {
+        let (rows, height) = self.seen.overlay;
+        let most = rows.saturating_sub(height);
+        let up = self.overlay_up.min(most);
+        self.overlay_up = match action {
+            Action::Up => up.saturating_sub(1),
+            Action::Down => (up + 1).min(most),
+            Action::PageUp => up.saturating_sub(height.max(1)),
+            Action::PageDown => up.saturating_add(height.max(1)).min(most),
+            Action::Top => 0,
+            Action::Bottom => most,
+            _ => return false,
+        };
+        true
+    }
+
+    /// Shows the layout of this number, from 0.
+    pub fn show_layout(&mut self, number: usize) {
+        self.layout = number.min(layout::NAMES.len() - 1);
+        self.zoom = false;
+        self.overlay = None;
+        let name = layout::NAMES.get(self.layout).copied().unwrap_or_default();
+        if let Some(pane) = match name {
+            "coherence" => Some(Pane::Directory),
+            "overview" => Some(Pane::Map),
+            other => Pane::parse(other),
+        } {
+            self.focus = pane;
+        }
+    }
+
+    fn next_pane(&mut self, by: isize) {
+        let all: Vec<Pane> = if self.zoom {
+            Pane::ALL.to_vec()
+        } else {
+            self.seen.panes.iter().map(|placed| placed.pane).collect()
+        };
+        let at = all.iter().position(|pane| *pane == self.focus);
+        let count = all.len() as isize;
+        if count == 0 {
+            return;
+        }
+        let next = at.map_or(0, |at| (at as isize + by).rem_euclid(count));
+        if let Some(pane) = all.get(next as usize) {
+            self.focus = *pane;
+        }
+    }
+
+    fn predict(&mut self) {
+        let lesson = self.frame.lesson.as_ref();
+        match lesson.and_then(|lesson| lesson.question.as_ref()) {
+            Some(question) if question.revealed.is_some() => {
+                self.say("This question is answered; go on with s, t or c", Tone::Plain);
+            }
+            Some(question) if question.choices.is_empty() => self.ask(Kind::Predict, ""),
+            Some(_) => self.open(Overlay::Choices(0)),
+            None => self.say("No question is open here; a lesson asks one when it comes to it", Tone::Plain),
+        }
+    }
+
+    /// Goes to the cause of the record under the cursor or selected, or of the event that just happened.
+    fn cause(&mut self) {
+        let record = match self.pane(Pane::Log).cursor {
+            Some(Target::Record { id, .. }) if self.focus == Pane::Log => Some(id),
+            _ => self.frame.selection.record,
+        };
+        let logged = record.and_then(|id| self.frame.log.lines.iter().find(|line| line.id == id));
+        let happened = || self.frame.now.iter().find_map(|happening| happening.because);
+        let because = logged.map_or_else(happened, |line| line.because);
+        match because {
+            Some(event) => {
+                self.effects.push(logged.map_or(self.frame.position.event, |line| line.id.event));
+                self.command(&format!("goto event {event}"));
+            }
+            None => self.say("This has no earlier cause: it comes from the program itself", Tone::Plain),
+        }
+    }
+
+    fn uncause(&mut self) {
+        match self.effects.pop() {
+            Some(event) => self.command(&format!("goto event {event}")),
+            None => self.say("There is no effect to go back to: x goes to a cause first", Tone::Plain),
+        }
+    }
+
+    /// A command typed at the prompt: the screen's own words are carried out here.
+    pub(super) fn typed(&mut self, line: &str) {
+        let line = line.trim_start_matches(':').trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        match word {
+            "layout" => match layout::NAMES.iter().position(|name| *name == rest) {
+                Some(number) => self.show_layout(number),
+                None => self.no_such("layout", rest, &layout::NAMES),
+            },
+            "pane" => match Pane::parse(rest) {
+                Some(pane) => {
+                    self.focus = pane;
+                    self.zoom = !self.seen.panes.iter().any(|placed| placed.pane == pane);
+                }
+                None => self.no_such("pane", rest, &Pane::ALL.map(Pane::name)),
+            },
+            "theme" => match Theme::embedded(rest) {
+                Ok(theme) => self.theme = theme,
+                Err(_) => self.no_such("theme", rest, &EMBEDDED.map(|(name, _)| name)),
+            },
+            "help" | "h" if rest.is_empty() => self.open(Overlay::Help),
+            "quit" | "q" | "exit" => self.leave(),
+            _ => self.command(line),
+        }
+    }
+
+    fn no_such(&mut self, what: &str, name: &str, known: &[&str]) {
+        let near = nearest(name, known.iter().copied()).map_or(String::new(), |near| format!(": did you mean {near}?"));
+        self.say(format!("no {what} is called {name:?}{near} There are {}", known.join(", ")), Tone::Bad);
+    }
+
+    pub(super) fn remember(&mut self, line: &str) {
+        if self.history.last().is_none_or(|last| last != line) {
+            self.history.push(line.to_owned());
+        }
+        if self.history.len() > HISTORY {
+            self.history.remove(0);
+        }
+    }
+
+    /// Fills the places of a key's command and sends it.
+    pub(super) fn template(&mut self, template: &str, count: Option<u32>) {
+        let mut command = template.replace("{count}", &count.map_or(String::new(), |count| count.to_string()));
+        for (place, what, filled) in [
+            ("{break}", "block, node or transaction", self.break_query()),
+            ("{watch}", "block and a node", self.watch_query()),
+            ("{block}", "block", self.frame.selection.block.map(|block| block.to_string())),
+            ("{component}", "node", self.component_path()),
+            ("{txn}", "transaction", self.frame.selection.txn.map(|txn| txn.0.to_string())),
+            ("{event}", "record", self.event_under_cursor().map(|event| event.to_string())),
+            (
+                "{record}",
+                "record",
+                self.frame.selection.record.map(|id| format!("{}.{}", id.event, id.ordinal)),
+            ),
+        ] {
+            if !command.contains(place) {
+                continue;
+            }
+            match filled {
+                Some(text) => command = command.replace(place, &text),
+                None => {
+                    self.say(format!("Select a {what} first: move to it and press enter"), Tone::Warning);
+                    return;
+                }
+            }
+        }
+        let command = command.trim_end().to_owned();
+        if command.contains("{letter}") {
+            self.say(format!("{} ... press a letter", command.replace("{letter}", "")), Tone::Plain);
+            self.pending.letter = Some(command);
+        } else {
+            self.typed(&command);
+        }
+    }
+
+    fn component_path(&self) -> Option<String> {
+        self.frame.selection.component.map(|id| self.frame.info.components.path(id).to_owned())
+    }
+
+    fn event_under_cursor(&self) -> Option<u64> {
+        match self.pane(self.focus).cursor {
+            Some(Target::Record { id, .. }) => Some(id.event),
+            Some(Target::Event(event)) => Some(event),
+            _ => self.frame.selection.record.map(|id| id.event),
+        }
+    }
+
+    /// A query that matches what happens next to what is under the cursor or selected.
+    fn break_query(&self) -> Option<String> {
+        let cursor = self.pane(self.focus).cursor;
+        let at = cursor.map_or(self.frame.selection, |target| target.choose(self.frame.selection));
+        let components = &self.frame.info.components;
+        if let Some(Target::Txn { txn, .. }) = cursor {
+            return Some(format!("complete txn {}", txn.0));
+        }
+        let component = at.component.and_then(|id| components.get(id));
+        let block = at.block.map_or(String::new(), |block| format!(" block {block}"));
+        match component {
+            Some(part) if part.kind == ComponentKind::Link => Some(format!("message at {}", part.path)),
+            Some(part) if matches!(part.kind, ComponentKind::Cu | ComponentKind::Core) => {
+                Some(format!("issue at {}", part.path))
+            }
+            Some(part) if part.kind == ComponentKind::Hmd => Some(format!("directory at {}{block}", part.path)),
+            Some(part) => Some(format!("transition at {}{block}", part.path)),
+            None => at.block.map(|block| format!("transition block {block}")),
+        }
+    }
+
+    fn watch_query(&self) -> Option<String> {
+        let cursor = self.pane(self.focus).cursor;
+        let at = cursor.map_or(self.frame.selection, |target| target.choose(self.frame.selection));
+        let part = self.frame.info.components.get(at.component?)?;
+        let block = at.block?;
+        let what = if part.kind == ComponentKind::Hmd { "sharers" } else { "state" };
+        part.kind.is_node().then(|| format!("{what} of {} block {block}", part.path))
+    }
+
+    /// Chooses what is under the cursor.
+    pub(super) fn select(&mut self) {
+        if let Some(target) = self.pane(self.focus).cursor {
+            self.choose(target);
+        } else {
+            self.move_by(Action::Down, 1);
+        }
+    }
+
+    pub(super) fn choose(&mut self, target: Target) {
+        match target {
+            Target::Event(event) => self.command(&format!("goto event {event}")),
+            target => self.requests.push(Request::Select(target.choose(self.frame.selection))),
+        }
+    }
+
+    /// The state of every pane as it was at first.
+    pub fn forget_places(&mut self) {
+        self.panes = [PaneState::default(); Pane::ALL.len()];
+        self.effects.clear();
+    }
+
+    /// Whether a binding would leave the program: for tests and help.
+    #[must_use]
+    pub fn is_leaving(does: &Do) -> bool {
+        *does == Do::Action(Action::Quit)
+    }
+}
+
+const LEAVING: &str = "Nothing is running. ctrl-c again leaves umscope; q does too";

@@ -1,0 +1,180 @@
+//! Keys: the open prompt or overlay first, then digits and key sequences, then the keymap.
+
+use crossterm::event::{KeyCode, KeyEvent};
+
+use crate::debug::frame::session::Tone;
+use crate::debug::proto::Request;
+
+use crate::tui::action::Action;
+use crate::tui::app::{App, Overlay, Pending};
+use crate::tui::keymap::{Do, Key, Lookup};
+use crate::tui::prompt::{Kind, Prompt};
+
+/// Digits beyond which a count does not grow.
+const COUNT: u32 = 1_000_000_000;
+
+impl App {
+    /// Takes a key that was pressed.
+    pub fn key(&mut self, event: &KeyEvent) {
+        let key = Key::of(event);
+        if key.ctrl && matches!(key.code, KeyCode::Char('c' | 'z')) {
+            self.bound(key);
+        } else if self.prompt.is_some() {
+            self.prompt_key(key);
+        } else if let Some(Overlay::Choices(chosen)) = self.overlay {
+            self.choice_key(key, chosen);
+        } else {
+            self.bound(key);
+        }
+    }
+
+    /// A key by the keymap.
+    fn bound(&mut self, key: Key) {
+        if let Some(command) = self.pending.letter.take() {
+            if let KeyCode::Char(letter) = key.code
+                && letter.is_alphanumeric()
+            {
+                self.message = None;
+                self.command(&command.replace("{letter}", &letter.to_string()));
+            }
+            self.pending = Pending::default();
+            return;
+        }
+        if self.digit(key) {
+            return;
+        }
+        self.pending.keys.push(key);
+        let found = match self.keymap.find(&self.pending.keys, self.focus) {
+            Lookup::Begun => return,
+            Lookup::Found(binding) => Some(binding.does.clone()),
+            Lookup::Unbound => None,
+        };
+        let typed = std::mem::take(&mut self.pending);
+        match found {
+            Some(Do::Action(action)) => self.act(action, typed.count),
+            Some(Do::Command(template)) => self.template(&template, typed.count),
+            None if typed.keys.len() > 1 => self.bound(key),
+            None => self.unbound(key),
+        }
+    }
+
+    fn unbound(&mut self, key: Key) {
+        if let KeyCode::Char(character) = key.code {
+            let help = self.keymap.key_of(Action::Help).unwrap_or("?").to_owned();
+            self.say(format!("{character:?} is not bound here; {help} lists all keys"), Tone::Warning);
+        }
+    }
+
+    /// Collects the digits of a count; a zero begins none.
+    fn digit(&mut self, key: Key) -> bool {
+        let KeyCode::Char(character) = key.code else {
+            return false;
+        };
+        let Some(digit) = character.to_digit(10).filter(|_| !key.ctrl && !key.alt) else {
+            return false;
+        };
+        if digit == 0 && self.pending.count.is_none() {
+            return false;
+        }
+        let count = self.pending.count.unwrap_or(0).saturating_mul(10).saturating_add(digit);
+        self.pending.count = Some(count.min(COUNT));
+        true
+    }
+
+    fn prompt_key(&mut self, key: Key) {
+        let Some(prompt) = &mut self.prompt else {
+            return;
+        };
+        match (key.code, key.ctrl) {
+            (KeyCode::Esc, _) => self.prompt = None,
+            (KeyCode::Enter, _) => self.enter(),
+            (KeyCode::Tab, _) => self.complete(false),
+            (KeyCode::BackTab, _) => self.complete(true),
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) => prompt.recall(&self.history, 1),
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) => prompt.recall(&self.history, -1),
+            (KeyCode::Left, _) => prompt.left(),
+            (KeyCode::Right, _) => prompt.right(),
+            (KeyCode::Home, _) | (KeyCode::Char('a'), true) => prompt.home(),
+            (KeyCode::End, _) | (KeyCode::Char('e'), true) => prompt.end(),
+            (KeyCode::Char('w'), true) => prompt.delete_word(),
+            (KeyCode::Char('u'), true) => prompt.delete_to_start(),
+            (KeyCode::Delete, _) => prompt.delete(),
+            (KeyCode::Backspace, _) if prompt.is_empty() => self.prompt = None,
+            (KeyCode::Backspace, _) => prompt.backspace(),
+            (KeyCode::Char(character), false) => prompt.insert(character),
+            _ => {}
+        }
+    }
+
+    fn complete(&mut self, back: bool) {
+        let asked = self.prompt.as_mut().and_then(|prompt| prompt.complete(back));
+        if let Some((line, cursor)) = asked {
+            self.requests.push(Request::Complete { line, cursor });
+        }
+    }
+
+    /// The line is complete.
+    fn enter(&mut self) {
+        let Some(prompt) = self.prompt.take() else {
+            return;
+        };
+        let line = prompt.text();
+        let line = line.trim();
+        match prompt.kind {
+            Kind::Command if line.is_empty() => {}
+            Kind::Command => {
+                self.remember(line);
+                self.typed(line);
+            }
+            Kind::Filter => self.requests.push(Request::Filter(line.to_owned())),
+            Kind::Predict if line.is_empty() => {}
+            Kind::Predict => self.command(&format!("predict {line}")),
+        }
+    }
+
+    fn choice_key(&mut self, key: Key, chosen: usize) {
+        let lesson = self.frame.lesson.as_ref();
+        let choices = lesson.and_then(|lesson| lesson.question.as_ref()).map_or(&[][..], |asked| &asked.choices);
+        let last = choices.len().saturating_sub(1);
+        let answer = |nth: usize| choices.get(nth).map(|choice| format!("predict {choice}"));
+        let said = match key.code {
+            KeyCode::Up | KeyCode::Char('k') => {
+                self.overlay = Some(Overlay::Choices(chosen.saturating_sub(1)));
+                return;
+            }
+            KeyCode::Down | KeyCode::Char('j') | KeyCode::Tab => {
+                self.overlay = Some(Overlay::Choices((chosen + 1).min(last)));
+                return;
+            }
+            KeyCode::Enter => answer(chosen),
+            KeyCode::Char(digit @ '1'..='9') => answer(digit as usize - '1' as usize),
+            KeyCode::Esc | KeyCode::Char('q' | 'p') => {
+                self.overlay = None;
+                return;
+            }
+            _ => return,
+        };
+        if let Some(said) = said {
+            self.overlay = None;
+            self.command(&said);
+        }
+    }
+
+    /// Opens the prompt.
+    pub fn ask(&mut self, kind: Kind, text: &str) {
+        self.message = None;
+        self.prompt = Some(Prompt::new(kind, text));
+    }
+
+    /// Sends a command to the engine.
+    pub fn command(&mut self, command: &str) {
+        self.message = None;
+        if matches!(self.overlay, Some(Overlay::Output(_))) {
+            self.overlay = None;
+        }
+        if std::mem::take(&mut self.paced) {
+            self.requests.push(Request::Speed(None));
+        }
+        self.requests.push(Request::Command(command.to_owned()));
+    }
+}

@@ -1,0 +1,77 @@
+//! What events do to the state of the screen, and what they ask of the engine.
+
+mod command;
+mod key;
+mod motion;
+mod mouse;
+
+use std::sync::Arc;
+
+use crossterm::event::{Event, KeyEventKind};
+
+use crate::debug::frame::Frame;
+use crate::debug::frame::session::{RunState, Tone};
+use crate::debug::proto::Answer;
+
+use super::app::{App, Message, Overlay};
+use super::prompt;
+
+impl App {
+    /// Takes an event of the terminal.
+    pub fn handle(&mut self, event: &Event) {
+        match event {
+            Event::Key(pressed) if pressed.kind != KeyEventKind::Release => self.key(pressed),
+            Event::Mouse(mouse) => self.mouse(*mouse),
+            Event::Resize(width, height) => self.size = (*width, *height),
+            Event::Paste(text) => {
+                if let Some(prompt) = &mut self.prompt {
+                    text.chars().for_each(|character| prompt.insert(character));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes a new frame.
+    pub fn show(&mut self, frame: Arc<Frame>) {
+        let question = |frame: &Frame| {
+            let lesson = frame.lesson.as_ref()?;
+            lesson.question.as_ref().map(|question| (question.text.clone(), question.revealed.is_some()))
+        };
+        if question(&self.frame) != question(&frame) && matches!(self.overlay, Some(Overlay::Choices(_))) {
+            self.overlay = None;
+        }
+        self.frame = frame;
+    }
+
+    /// Takes the engine's answers.
+    pub fn answered(&mut self, answers: Vec<Answer>) {
+        for answer in answers {
+            match answer {
+                Answer::Lines(lines) if lines.is_empty() => {}
+                Answer::Lines(lines) if lines.len() == 1 => {
+                    self.message = Some(Message { lines, tone: Tone::Plain });
+                }
+                Answer::Lines(lines) => {
+                    self.overlay = Some(Overlay::Output(lines));
+                    self.overlay_up = 0;
+                }
+                Answer::Error(error) => {
+                    self.message = Some(Message { lines: prompt::complaint(&error), tone: Tone::Bad });
+                }
+                Answer::Completions { line, cursor, candidates } => {
+                    if let Some(prompt) = &mut self.prompt {
+                        prompt.suggest(&line, cursor, candidates);
+                    }
+                }
+                Answer::Quit => self.quit = true,
+            }
+        }
+    }
+
+    /// Whether the engine is running or carrying out a long command.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.busy || matches!(self.frame.run, RunState::Running { .. } | RunState::Busy { .. })
+    }
+}

@@ -1,0 +1,125 @@
+//! Moving the cursor between the items of a pane, and scrolling when there is no further item in view.
+
+use ratatui::layout::Rect;
+
+use crate::debug::frame::wish::Pane;
+
+use crate::tui::action::Action;
+use crate::tui::app::App;
+use crate::tui::target::Target;
+use crate::tui::view::canvas::Hit;
+
+/// Records that the log can be scrolled back.
+const LOG_ROWS: isize = 100_000;
+
+impl App {
+    pub(super) fn move_by(&mut self, action: Action, count: u32) {
+        for _ in 0..count.min(1000) {
+            self.move_once(action);
+        }
+    }
+
+    fn move_once(&mut self, action: Action) {
+        let page = self.page();
+        match action {
+            Action::Up | Action::Down | Action::Left | Action::Right => self.step_cursor(action),
+            Action::PageUp => self.scroll(-page),
+            Action::PageDown => self.scroll(page),
+            Action::Top => self.scroll(isize::MIN / 2),
+            Action::Bottom => self.scroll(isize::MAX / 2),
+            _ => {}
+        }
+    }
+
+    fn page(&self) -> isize {
+        let placed = self.seen.panes.iter().find(|placed| placed.pane == self.focus);
+        placed.map_or(1, |placed| isize::try_from(placed.area.height.saturating_sub(3)).unwrap_or(1)).max(1)
+    }
+
+    /// To the nearest item in this direction; without one, the pane scrolls.
+    fn step_cursor(&mut self, action: Action) {
+        let hits: Vec<Hit> = self.seen.hits.iter().filter(|hit| hit.pane == self.focus).copied().collect();
+        let current = self.pane(self.focus).cursor.and_then(|cursor| hits.iter().find(|hit| hit.target == cursor));
+        let Some(current) = current else {
+            let first = match action {
+                Action::Up => hits.last(),
+                _ => hits.first(),
+            };
+            match first {
+                Some(hit) => self.put_cursor(hit.target),
+                None => self.scroll_towards(action),
+            }
+            return;
+        };
+        let next = hits
+            .iter()
+            .filter_map(|hit| distance(current.area, hit.area, action).map(|far| (far, hit.target)))
+            .min_by_key(|(far, _)| *far);
+        match next {
+            Some((_, target)) => self.put_cursor(target),
+            None => self.scroll_towards(action),
+        }
+    }
+
+    fn put_cursor(&mut self, target: Target) {
+        if let Some(state) = self.pane_mut() {
+            state.cursor = Some(target);
+        }
+    }
+
+    fn scroll_towards(&mut self, action: Action) {
+        match action {
+            Action::Up => self.scroll(-1),
+            Action::Down => self.scroll(1),
+            Action::Left => self.scroll_sideways(-4),
+            _ => self.scroll_sideways(4),
+        }
+    }
+
+    /// Scrolls the focused pane by rows. The log is scrolled by the engine, which has the other records.
+    pub(super) fn scroll(&mut self, rows: isize) {
+        if self.focus == Pane::Log {
+            // From where the log stands: the engine stops at its first record.
+            let up = isize::try_from(self.frame.log.after).unwrap_or(0).saturating_sub(rows);
+            self.log_up = up.clamp(0, LOG_ROWS) as usize;
+            return;
+        }
+        let seen = self.seen.extents.iter().find(|(pane, _, _)| *pane == self.focus);
+        let Some((_, extent, (up, _))) = seen.copied() else {
+            return;
+        };
+        let height = self.seen.panes.iter().find(|placed| placed.pane == self.focus);
+        let height = height.map_or(0, |placed| placed.area.height.saturating_sub(2));
+        let most = isize::from(extent.1.saturating_sub(height) as i16);
+        let target = isize::from(up as i16).saturating_add(rows).clamp(0, most.max(0));
+        if let Some(state) = self.pane_mut() {
+            state.up = target as u16;
+            state.held = target < most;
+        }
+    }
+
+    fn scroll_sideways(&mut self, columns: i32) {
+        let seen = self.seen.extents.iter().find(|(pane, _, _)| *pane == self.focus);
+        let left = seen.map_or(0, |(_, _, (_, left))| *left);
+        if let Some(state) = self.pane_mut() {
+            state.left = (i32::from(left) + columns).clamp(0, i32::from(u16::MAX)) as u16;
+        }
+    }
+}
+
+/// How far `to` is from `from` in the direction of `action`; `None` if it is not in that direction.
+fn distance(from: Rect, to: Rect, action: Action) -> Option<u32> {
+    let middle = |area: Rect| i32::from(area.x) + i32::from(area.width) / 2;
+    let (dx, dy) = (middle(to) - middle(from), i32::from(to.y) - i32::from(from.y));
+    let (ahead, aside) = match action {
+        Action::Up => (-dy, dx),
+        Action::Down => (dy, dx),
+        Action::Left => (-dx, dy * 8),
+        Action::Right => (dx, dy * 8),
+        _ => return None,
+    };
+    (ahead > 0).then(|| match action {
+        Action::Left | Action::Right => ahead.unsigned_abs() + aside.unsigned_abs(),
+        _ => ahead.unsigned_abs() * 256 + aside.unsigned_abs(),
+    })
+}

@@ -1,0 +1,297 @@
+//! Where panes draw: a clipped, scrolled piece of the screen that also notes which item stands where.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::symbols::merge::MergeStrategy;
+use unicode_width::UnicodeWidthStr;
+
+use crate::debug::frame::wish::Pane;
+use crate::model::state::State;
+
+use crate::tui::target::Target;
+use crate::tui::theme::{self, Role, Theme};
+
+/// An item on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    pub pane: Pane,
+    pub area: Rect,
+    pub target: Target,
+}
+
+/// How a pane is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Rows and columns scrolled away.
+    pub up: u16,
+    pub left: u16,
+    /// The item under the cursor, if the pane has the focus.
+    pub cursor: Option<Target>,
+}
+
+/// A pane's drawing surface. Places are relative to its content; what is scrolled away or does not fit is left out.
+#[derive(Debug)]
+pub struct Canvas<'a> {
+    buffer: &'a mut Buffer,
+    area: Rect,
+    theme: &'a Theme,
+    look: Look,
+    pane: Pane,
+    /// What is selected.
+    is_selected: &'a dyn SelectedBy,
+    hits: &'a mut Vec<Hit>,
+    /// Columns and rows that the content needs so far.
+    extent: (u16, u16),
+    /// Rows at the top that do not scroll.
+    stuck: u16,
+}
+
+/// Tells whether an item is selected.
+pub trait SelectedBy: std::fmt::Debug {
+    fn is_selected(&self, target: Target) -> bool;
+}
+
+impl<'a> Canvas<'a> {
+    pub fn new(
+        buffer: &'a mut Buffer,
+        area: Rect,
+        theme: &'a Theme,
+        (pane, look): (Pane, Look),
+        is_selected: &'a dyn SelectedBy,
+        hits: &'a mut Vec<Hit>,
+    ) -> Self {
+        let area = area.intersection(buffer.area);
+        Self { buffer, area, theme, look, pane, is_selected, hits, extent: (0, 0), stuck: 0 }
+    }
+
+    /// A surface that draws nothing and tells how large the content is in the room of `area`.
+    pub fn measuring(
+        buffer: &'a mut Buffer,
+        area: Rect,
+        theme: &'a Theme,
+        pane: Pane,
+        is_selected: &'a dyn SelectedBy,
+        hits: &'a mut Vec<Hit>,
+    ) -> Self {
+        let look = Look { up: u16::MAX, left: 0, cursor: None };
+        Self { buffer, area, theme, look, pane, is_selected, hits, extent: (0, 0), stuck: 0 }
+    }
+
+    /// Columns in view.
+    #[must_use]
+    pub fn width(&self) -> u16 {
+        self.area.width
+    }
+
+    /// Rows in view.
+    #[must_use]
+    pub fn height(&self) -> u16 {
+        self.area.height
+    }
+
+    /// Columns and rows of all the content drawn so far, in view or not.
+    #[must_use]
+    pub fn extent(&self) -> (u16, u16) {
+        self.extent
+    }
+
+    /// Keeps the first `rows` rows in view while the rest scrolls.
+    pub fn stick(&mut self, rows: u16) {
+        self.stuck = rows;
+    }
+
+    /// Where row `y` of the content is in view.
+    fn row(&self, y: u16) -> Option<u16> {
+        let row = if y < self.stuck { y } else { y.checked_sub(self.look.up).filter(|row| *row >= self.stuck)? };
+        (row < self.area.height).then_some(row)
+    }
+
+    /// Draws `text` and returns the column after it.
+    pub fn text(&mut self, x: u16, y: u16, text: &str, role: Role) -> u16 {
+        let width = text.width().min(usize::from(u16::MAX)) as u16;
+        let end = x.saturating_add(width);
+        self.extent = (self.extent.0.max(end), self.extent.1.max(y.saturating_add(1)));
+        if let Some(row) = self.row(y).filter(|_| end > self.look.left) {
+            self.draw(x, self.area.y + row, text, role);
+        }
+        end
+    }
+
+    fn draw(&mut self, x: u16, row: u16, text: &str, role: Role) {
+        let skip = usize::from(self.look.left.saturating_sub(x));
+        let column = x.saturating_sub(self.look.left);
+        if column >= self.area.width {
+            return;
+        }
+        let visible: String;
+        let text = if skip == 0 {
+            text
+        } else {
+            visible = text.chars().skip(skip).collect();
+            &visible
+        };
+        let room = usize::from(self.area.width - column);
+        let style = self.theme.style(role);
+        self.buffer.set_stringn(self.area.x + column, row, text, room, style);
+    }
+
+    /// Draws `text` so that it ends before column `end`.
+    pub fn text_right(&mut self, end: u16, y: u16, text: &str, role: Role) -> u16 {
+        let width = text.width().min(usize::from(u16::MAX)) as u16;
+        self.text(end.saturating_sub(width), y, text, role);
+        end
+    }
+
+    /// Draws at most `width` columns of `text`, with an ellipsis if it is cut, and returns `x + width`.
+    pub fn field(&mut self, x: u16, y: u16, width: u16, text: &str, role: Role) -> u16 {
+        self.text(x, y, &fit(text, width), role);
+        x.saturating_add(width)
+    }
+
+    /// Draws a state's letters: `S`, or `I>S` for one that waits. Returns the column after it.
+    pub fn state(&mut self, x: u16, y: u16, now: Option<State>, target: Option<State>) -> u16 {
+        let letter = |state: Option<State>| state.map_or('-', State::letter);
+        match target {
+            Some(to) if Some(to) != now => {
+                self.text(x, y, &format!("{}>{}", letter(now), to.letter()), Role::Waiting)
+            }
+            _ => {
+                let role = now.map_or(Role::Dim, theme::state);
+                self.text(x, y, &letter(now).to_string(), role)
+            }
+        }
+    }
+
+    /// Draws `text` in lines of at most the visible width from `x` on, and returns the row after it.
+    pub fn paragraph(&mut self, x: u16, y: u16, text: &str, role: Role) -> u16 {
+        let mut row = y;
+        for line in wrap(text, self.area.width.saturating_sub(x)) {
+            self.text(x, row, &line, role);
+            row = row.saturating_add(1);
+        }
+        row
+    }
+
+    /// Lays a style over a piece that is drawn.
+    pub fn paint(&mut self, x: u16, y: u16, width: u16, role: Role) {
+        if let Some(area) = self.place(x, y, width) {
+            self.buffer.set_style(area, self.theme.style(role));
+        }
+    }
+
+    /// Notes that `target` stands here, and shows whether it is selected or under the cursor.
+    pub fn item(&mut self, x: u16, y: u16, width: u16, target: Target) {
+        let Some(area) = self.place(x, y, width) else {
+            return;
+        };
+        if self.is_selected.is_selected(target) {
+            self.buffer.set_style(area, self.theme.style(Role::Selected));
+        }
+        if self.look.cursor == Some(target) {
+            self.buffer.set_style(area, self.theme.style(Role::Cursor));
+        }
+        self.hits.push(Hit { pane: self.pane, area, target });
+    }
+
+    /// The part of the screen that a piece of the content covers, if any of it is in view.
+    fn place(&self, x: u16, y: u16, width: u16) -> Option<Rect> {
+        let row = self.row(y)?;
+        let left = x.max(self.look.left) - self.look.left;
+        let right = x.saturating_add(width).saturating_sub(self.look.left).min(self.area.width);
+        (left < right).then(|| Rect::new(self.area.x + left, self.area.y + row, right - left, 1))
+    }
+}
+
+/// `text` in at most `width` columns, its end replaced by an ellipsis if it is longer.
+#[must_use]
+pub fn fit(text: &str, width: u16) -> String {
+    let width = usize::from(width);
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    let mut used = 0;
+    for character in text.chars() {
+        let wide = unicode_width::UnicodeWidthChar::width(character).unwrap_or(0);
+        if used + wide + 1 > width {
+            break;
+        }
+        used += wide;
+        short.push(character);
+    }
+    if width > 0 {
+        short.push('…');
+    }
+    short
+}
+
+/// `text` in lines of at most `width` columns, broken between words where that is possible.
+#[must_use]
+pub fn wrap(text: &str, width: u16) -> Vec<String> {
+    let width = usize::from(width.max(1));
+    let mut lines = Vec::new();
+    for part in text.lines() {
+        let mut line = String::new();
+        for word in part.split_whitespace() {
+            if !line.is_empty() && line.width() + 1 + word.width() > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+            while line.width() > width {
+                let cut = line.char_indices().nth(width).map_or(line.len(), |(at, _)| at);
+                let rest = line.split_off(cut);
+                if rest.is_empty() {
+                    break;
+                }
+                lines.push(std::mem::replace(&mut line, rest));
+            }
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+/// Draws a box whose borders join those that touch it.
+pub fn frame(buffer: &mut Buffer, area: Rect, style: Style) {
+    let area = area.intersection(buffer.area);
+    if area.width < 2 || area.height < 2 {
+        return;
+    }
+    let (right, bottom) = (area.right() - 1, area.bottom() - 1);
+    let mut line = |x: u16, y: u16, symbol: &str| {
+        if let Some(cell) = buffer.cell_mut((x, y)) {
+            cell.merge_symbol(symbol, MergeStrategy::Exact).set_style(style);
+        }
+    };
+    for x in area.x + 1..right {
+        line(x, area.y, "─");
+        line(x, bottom, "─");
+    }
+    for y in area.y + 1..bottom {
+        line(area.x, y, "│");
+        line(right, y, "│");
+    }
+    line(area.x, area.y, "┌");
+    line(right, area.y, "┐");
+    line(area.x, bottom, "└");
+    line(right, bottom, "┘");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_and_wrapped_at_the_width() {
+        assert_eq!(fit("abcdef", 4), "abc…");
+        assert_eq!(fit("abcd", 4), "abcd");
+        assert_eq!(fit("abcd", 0), "");
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
+        assert_eq!(wrap("字字字", 1).len(), 3);
+    }
+}

@@ -1,0 +1,154 @@
+//! The bottom line with the hints of the focused pane, and the line above it for the prompt and short messages.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthStr;
+
+use crate::debug::frame::session::Tone;
+
+use super::Seen;
+use super::canvas::fit;
+use crate::tui::app::{App, Overlay};
+use crate::tui::action::Action;
+use crate::tui::keymap::{Binding, Do, Key};
+use crate::tui::theme::Role;
+
+/// Draws the keys that matter now.
+pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
+    let idle = app.prompt.is_none() && app.overlay.is_none();
+    let end = if idle { last_hints(app, line, buffer) } else { line.right() };
+    let mut x = line.x + 1;
+    let mut hint = |key: &str, text: &str| {
+        let width = (key.width() + text.width() + 3) as u16;
+        if x.saturating_add(width) > end.saturating_add(2) {
+            return;
+        }
+        let (after, _) = buffer.set_stringn(x, line.y, key, usize::from(width), app.theme.style(Role::Key));
+        let (after, _) = buffer.set_stringn(
+            after + 1,
+            line.y,
+            text,
+            usize::from(line.right().saturating_sub(after + 1)),
+            app.theme.style(Role::Hint),
+        );
+        x = after + 2;
+    };
+    if let Some(prompt) = &app.prompt {
+        for (key, text) in prompt.hints() {
+            hint(key, text);
+        }
+        return;
+    }
+    match &app.overlay {
+        Some(Overlay::Choices(_)) => {
+            for (key, text) in [("1-9", "choose"), ("enter", "answer"), ("esc", "not now")] {
+                hint(key, text);
+            }
+            return;
+        }
+        Some(_) => {
+            for (key, text) in [("esc", "close"), ("j k", "scroll"), ("?", "keys"), ("q", "quit")] {
+                hint(key, text);
+            }
+            return;
+        }
+        None => {}
+    }
+    if let Some(pending) = pending(app) {
+        hint(&pending, "...");
+    }
+    let question = app.frame.lesson.as_ref().and_then(|lesson| lesson.question.as_ref());
+    let asks = question.is_some_and(|question| question.revealed.is_none());
+    let all: Vec<_> = app.keymap.hints(app.focus).collect();
+    let is_predict = |name: &str| name == "predict";
+    for binding in all.iter().filter(|binding| asks && binding.hint.as_deref().is_some_and(is_predict)).take(1) {
+        hint(&binding.name, "answer the question");
+    }
+    for binding in all {
+        let text = binding.hint.as_deref().unwrap_or_default();
+        if !is_predict(text) && !is_last(binding) {
+            hint(&binding.name, text);
+        }
+    }
+}
+
+/// Help and leaving are always in sight, on the right.
+fn is_last(binding: &Binding) -> bool {
+    matches!(binding.does, Do::Action(Action::Help | Action::Quit))
+}
+
+/// Draws them and returns the column where they begin.
+fn last_hints(app: &App, line: Rect, buffer: &mut Buffer) -> u16 {
+    let mut end = line.right();
+    let all: Vec<&Binding> = app.keymap.hints(app.focus).filter(|binding| is_last(binding)).collect();
+    for binding in all.into_iter().rev() {
+        let text = binding.hint.as_deref().unwrap_or_default();
+        let width = (binding.name.width() + text.width() + 2) as u16;
+        let Some(x) = end.checked_sub(width).filter(|x| *x > line.x) else {
+            break;
+        };
+        let key = app.theme.style(Role::Key);
+        let (after, _) = buffer.set_stringn(x, line.y, &binding.name, usize::from(width), key);
+        buffer.set_stringn(after + 1, line.y, text, usize::from(width), app.theme.style(Role::Hint));
+        end = x.saturating_sub(1);
+    }
+    end
+}
+
+fn pending(app: &App) -> Option<String> {
+    let mut text = app.pending.count.map(|count| count.to_string()).unwrap_or_default();
+    for Key { code, .. } in &app.pending.keys {
+        text.push_str(&code.to_string());
+    }
+    if app.pending.letter.is_some() {
+        text.push_str("a letter");
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+/// Draws the prompt or the message over the last line of the body.
+pub fn line(app: &App, hints: Rect, buffer: &mut Buffer, seen: &mut Seen) {
+    let width = hints.width;
+    if let Some(prompt) = &app.prompt {
+        let rows = prompt.below();
+        let height = rows.len() as u16 + 1;
+        let top = hints.y.saturating_sub(height);
+        blank(buffer, Rect::new(hints.x, top, width, height));
+        for (row, (text, role)) in rows.iter().enumerate() {
+            let y = top + 1 + row as u16;
+            buffer.set_stringn(hints.x, y, fit(text, width), usize::from(width), app.theme.style(*role));
+        }
+        let (text, column) = prompt.shown(width.saturating_sub(1));
+        buffer.set_stringn(hints.x, top, &text, usize::from(width), app.theme.style(Role::Prompt));
+        seen.cursor = Some((hints.x + column.min(width.saturating_sub(1)), top));
+        return;
+    }
+    let Some(message) = &app.message else {
+        return;
+    };
+    let role = match message.tone {
+        Tone::Plain => Role::Strong,
+        Tone::Good => Role::Good,
+        Tone::Warning => Role::Warning,
+        Tone::Bad => Role::Bad,
+    };
+    let height = (message.lines.len() as u16).min(hints.y.saturating_sub(1));
+    let top = hints.y - height;
+    blank(buffer, Rect::new(hints.x, top, width, height));
+    for (row, text) in message.lines.iter().take(usize::from(height)).enumerate() {
+        let text = fit(text, width.saturating_sub(2));
+        let style = app.theme.style(role);
+        buffer.set_stringn(hints.x + 1, top + row as u16, text, usize::from(width) - 1, style);
+    }
+}
+
+/// Clears what was drawn beneath.
+pub fn blank(buffer: &mut Buffer, area: Rect) {
+    for y in area.y..area.bottom() {
+        for x in area.x..area.right() {
+            if let Some(cell) = buffer.cell_mut((x, y)) {
+                cell.reset();
+            }
+        }
+    }
+}

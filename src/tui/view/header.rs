@@ -1,0 +1,173 @@
+//! The first lines: what is open, where we are, what just happened and why.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthStr;
+
+use crate::debug::frame::session::{RunState, Tone};
+use crate::debug::frame::Frame;
+
+use super::canvas::fit;
+use crate::tui::app::App;
+use crate::tui::theme::Role;
+
+/// Draws the header and returns its height.
+pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> u16 {
+    let rows = if area.height >= 34 { 3 } else { 2 };
+    position(app, Rect { height: 1, ..area }, buffer);
+    let mut lines = sentences(&app.frame).into_iter();
+    for row in 1..rows {
+        let Some((mark, text, role)) = lines.next() else {
+            break;
+        };
+        let line = Rect::new(area.x, area.y + row, area.width, 1);
+        let x = put(buffer, line, 1, mark, app.theme.style(role));
+        put(buffer, line, x + 1, &fit(&text, line.width.saturating_sub(x + 2)), app.theme.style(role));
+    }
+    rows
+}
+
+fn put(buffer: &mut Buffer, line: Rect, x: u16, text: &str, style: ratatui::style::Style) -> u16 {
+    if x >= line.width {
+        return x;
+    }
+    let (end, _) = buffer.set_stringn(line.x + x, line.y, text, usize::from(line.width - x), style);
+    end - line.x
+}
+
+fn position(app: &App, line: Rect, buffer: &mut Buffer) {
+    let frame = &*app.frame;
+    let (mark, state, role) = run_state(frame);
+    let at = frame.position;
+    let end = if at.ended { format!(" of {}", number(at.known)) } else { String::new() };
+    let place = format!(
+        "event {}{end} · cycle {} ({})",
+        number(at.event),
+        number(at.cycle),
+        time(at.nanoseconds)
+    );
+    let machine = match (&*frame.info.protocol, &*frame.info.machine) {
+        ("", machine) => machine.to_owned(),
+        (protocol, "") => protocol.to_uppercase(),
+        (protocol, machine) => format!("{} · {machine}", protocol.to_uppercase()),
+    };
+    let fixed = mark.width() + state.width() + place.width() + 12;
+    let room = usize::from(line.width).saturating_sub(fixed);
+    let name = if frame.info.scenario.is_empty() { "umscope".to_owned() } else { frame.info.scenario.clone() };
+    let name = fit(&name, room.clamp(8, 40) as u16);
+    let mut x = put(buffer, line, 1, &name, app.theme.style(Role::Header));
+    x = put(buffer, line, x + 2, &format!("{mark} {state}"), app.theme.style(role));
+    x = put(buffer, line, x + 2, &place, app.theme.style(Role::Strong));
+    let left = line.width.saturating_sub(x);
+    let width = machine.width() as u16;
+    if left > width + 3 {
+        put(buffer, line, line.width - width - 1, &machine, app.theme.style(Role::Dim));
+    }
+}
+
+fn run_state(frame: &Frame) -> (&'static str, String, Role) {
+    match &frame.run {
+        RunState::Paused => ("‖", "paused".into(), Role::Strong),
+        RunState::Running { events_per_second: None } => ("▶", "running".into(), Role::Good),
+        RunState::Running { events_per_second: Some(speed) } => {
+            ("▶", format!("playing {speed}/s"), Role::Good)
+        }
+        RunState::Busy { what, done } => {
+            let done = done.map_or(String::new(), |done| format!(" {:.0} %", done.clamp(0.0, 1.0) * 100.0));
+            ("●", format!("{what}{done}"), Role::Warning)
+        }
+        RunState::Finished => ("■", "finished".into(), Role::Good),
+        RunState::Stuck => ("■", "DEADLOCK".into(), Role::Bad),
+    }
+}
+
+/// What happened, in the order of telling: why it stopped, what the event did, what the scenario is about.
+fn sentences(frame: &Frame) -> Vec<(&'static str, String, Role)> {
+    let mut lines = Vec::new();
+    let stop = frame.stop.as_ref().filter(|stop| !stop.text.is_empty());
+    let stop = stop.map(|stop| {
+        let role = match stop.tone {
+            Tone::Plain => Role::Strong,
+            Tone::Good => Role::Good,
+            Tone::Warning => Role::Warning,
+            Tone::Bad => Role::Bad,
+        };
+        ("■", stop.text.clone(), role)
+    });
+    let urgent = frame.stop.as_ref().is_some_and(|stop| stop.tone == Tone::Bad);
+    if urgent {
+        lines.extend(stop.clone());
+    }
+    if !frame.now.is_empty() {
+        let because = frame.now.iter().find_map(|happening| happening.because);
+        let because = because.map_or(String::new(), |event| format!("  ← event {event} (x)"));
+        lines.push(("▸", format!("{}{because}", story(frame)), Role::Changed));
+    } else if frame.position.event == 0 {
+        let text = "Nothing has happened yet: s steps one event, t to the next change of a state, c to the end";
+        lines.push(("▸", text.into(), Role::Hint));
+    }
+    if !urgent {
+        lines.extend(stop);
+    }
+    if !frame.info.title.is_empty() {
+        let source = &frame.info.source;
+        let source = if source.is_empty() { String::new() } else { format!("  ({source})") };
+        lines.push((" ", format!("{}{source}", frame.info.title), Role::Dim));
+    }
+    lines
+}
+
+/// What the last event did, each component named once.
+fn story(frame: &Frame) -> String {
+    let names = &frame.info.components;
+    let mut text = String::new();
+    let mut who = None;
+    for happening in frame.now.iter().take(4) {
+        if who == Some(happening.at) {
+            text.push_str(", ");
+        } else {
+            text.push_str(if text.is_empty() { "" } else { "; " });
+            text.push_str(names.path(happening.at));
+            text.push(' ');
+            who = Some(happening.at);
+        }
+        text.push_str(&happening.text);
+    }
+    text
+}
+
+/// A number with separators: `1,204`.
+#[must_use]
+pub fn number(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (nth, digit) in digits.chars().enumerate() {
+        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A time as people say it.
+#[must_use]
+pub fn time(nanoseconds: f64) -> String {
+    match nanoseconds {
+        n if n < 10_000.0 => format!("{n:.0} ns"),
+        n if n < 10_000_000.0 => format!("{:.1} us", n / 1e3),
+        n => format!("{:.1} ms", n / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!(number(0), "0");
+        assert_eq!(number(1204), "1,204");
+        assert_eq!(number(1_234_567), "1,234,567");
+    }
+}
