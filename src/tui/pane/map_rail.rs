@@ -127,7 +127,8 @@ fn label(frame: &Frame, link: &LinkView) -> String {
         }
         None => {
             let path = frame.info.components.path(link.link);
-            let name = if path.contains("gpu") { path.rsplit('.').next() } else { path.strip_prefix("link.") };
+            let name =
+                if path.contains("gpu") { path.rsplit('.').next() } else { path.strip_prefix("link.") };
             format!(" {} {} ", name.unwrap_or(path), per_cent(link.utilisation))
         }
     }
