@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use color_eyre::config::{HookBuilder, Theme};
 
-use super::exit::{Status, say};
+use super::exit::Status;
 
 /// Has every panic make a short report on standard error.
 pub fn install() {
@@ -33,12 +33,6 @@ fn advice() -> String {
 /// What `work` comes to; a panic in it is a bug.
 pub fn guarded(work: impl FnOnce() -> Status) -> Status {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Status::Bug)
-}
-
-/// A bug on another thread.
-pub fn elsewhere(what: &str) -> Status {
-    say(format_args!("{what} has ended by a bug in umscope"));
-    Status::Bug
 }
 
 #[cfg(test)]

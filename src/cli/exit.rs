@@ -17,6 +17,8 @@ pub enum Status {
     /// A bug of ours.
     Bug,
     Interrupted,
+    /// Ended by the signal of this number.
+    Signal(i32),
 }
 
 impl Status {
@@ -28,6 +30,8 @@ impl Status {
             Self::Wrong => 2,
             Self::Bug => 70,
             Self::Interrupted => 130,
+            // As a shell tells of it.
+            Self::Signal(number) => 128 | (number as u8 & 0x7f),
         }
     }
 }

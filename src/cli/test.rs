@@ -17,7 +17,7 @@ use super::output::Output;
 use super::progress::Progress;
 use super::suite;
 use super::work::{self, Work};
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::Result;
 use crate::report::json::{digest, failures};
 use crate::report::junit::{self, Case};
 use crate::scenario::{self, Failure, Report};
@@ -180,6 +180,16 @@ impl Tested {
         self.result.as_ref().is_ok_and(|report| report.passed && report.ended != scenario::Ended::Interrupted)
     }
 
+    fn case(&self) -> Case<'_> {
+        Case {
+            name: &self.name,
+            path: &self.path,
+            seconds: self.seconds,
+            failures: self.result.iter().flat_map(|report| &report.failures).map(sentence).collect(),
+            error: self.result.as_ref().err().map(|error| error.message.as_str()),
+        }
+    }
+
     fn json(&self) -> Value {
         let report = self.result.as_ref().ok();
         let failed = match &self.result {
@@ -234,12 +244,5 @@ fn sentence(failure: &Failure) -> String {
 }
 
 fn cases(tested: &[Tested]) -> Vec<Case<'_>> {
-    tested
-        .iter()
-        .map(|one| {
-            let failures = one.result.iter().flat_map(|report| &report.failures).map(sentence).collect();
-            let error = one.result.as_ref().err().map(|error| error.message.as_str());
-            Case { name: &one.name, path: &one.path, seconds: one.seconds, failures, error }
-        })
-        .collect()
+    tested.iter().map(Tested::case).collect()
 }

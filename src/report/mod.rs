@@ -3,6 +3,7 @@
 pub mod json;
 pub mod junit;
 pub mod number;
+pub mod picture;
 pub mod series;
 pub mod summary;
 
