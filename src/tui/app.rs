@@ -151,7 +151,8 @@ impl App {
 
     /// What the next frame must hold, if that changed since the last call.
     pub fn new_wish(&mut self) -> Option<Wish> {
-        let mut wish = Wish { panes: self.seen.panes.iter().map(|placed| placed.pane).collect(), ..Wish::default() };
+        let mut wish =
+            Wish { panes: self.seen.panes.iter().map(|placed| placed.pane).collect(), ..Wish::default() };
         wish.log_rows = self
             .seen
             .panes

@@ -94,16 +94,24 @@ pub fn layout(number: usize, body: Rect, natural: &Natural) -> Tree {
                 4,
                 vec![
                     rows(40, 3, vec![slot(Map, 8, want(Map), 2), slot(Transaction, 8, u16::MAX, 3)]),
-                    rows(40, 3, vec![
-                        slot(Directory, 8, want(Directory), 2),
-                        slot(Lesson, 8, u16::MAX, 2),
-                        slot(Protocol, 8, want(Protocol), 2),
-                    ]),
-                    rows(30, 2, vec![
-                        slot(Links, 5, want(Links), 1),
-                        slot(Mshrs, 5, want(Mshrs), 1),
-                        slot(Warps, 5, u16::MAX, 1),
-                    ]),
+                    rows(
+                        40,
+                        3,
+                        vec![
+                            slot(Directory, 8, want(Directory), 2),
+                            slot(Lesson, 8, u16::MAX, 2),
+                            slot(Protocol, 8, want(Protocol), 2),
+                        ],
+                    ),
+                    rows(
+                        30,
+                        2,
+                        vec![
+                            slot(Links, 5, want(Links), 1),
+                            slot(Mshrs, 5, want(Mshrs), 1),
+                            slot(Warps, 5, u16::MAX, 1),
+                        ],
+                    ),
                 ],
             ),
             slot(Log, 5, u16::MAX, 1),
@@ -118,23 +126,19 @@ pub fn layout(number: usize, body: Rect, natural: &Natural) -> Tree {
             slot(Log, 4, u16::MAX, 2),
             timeline,
         ],
-        (2, _) => vec![
-            pair(Links, Caches, 3),
-            pair(Mshrs, Map, 2),
-            timeline,
-        ],
+        (2, _) => vec![pair(Links, Caches, 3), pair(Mshrs, Map, 2), timeline],
         (3, Room::Small) => vec![slot(Warps, 6, u16::MAX, 2), slot(Mshrs, 5, want(Mshrs), 1), timeline],
         (3, _) => vec![slot(Warps, 8, u16::MAX, 3), pair(Mshrs, Transaction, 2), timeline],
         (4, _) => vec![slot(Transaction, 8, u16::MAX, 3), slot(Log, 4, u16::MAX, 1), timeline],
         (5, _) => vec![pair(Caches, Mshrs, 3), slot(Links, 4, want(Links), 1), timeline],
         (6, _) => vec![slot(Protocol, 8, want(Protocol), 2), slot(Directory, 5, u16::MAX, 1), timeline],
-        (7, _) => vec![slot(Log, 6, u16::MAX, 3), slot(Pane::Breakpoints, 4, want(Pane::Breakpoints), 1), timeline],
-        (_, Room::Small) => vec![slot(Lesson, 8, u16::MAX, 2), slot(Directory, 5, want(Directory), 1), timeline],
-        _ => vec![
-            pair(Lesson, Map, 2),
-            pair(Directory, Protocol, 2),
-            timeline,
-        ],
+        (7, _) => {
+            vec![slot(Log, 6, u16::MAX, 3), slot(Pane::Breakpoints, 4, want(Pane::Breakpoints), 1), timeline]
+        }
+        (_, Room::Small) => {
+            vec![slot(Lesson, 8, u16::MAX, 2), slot(Directory, 5, want(Directory), 1), timeline]
+        }
+        _ => vec![pair(Lesson, Map, 2), pair(Directory, Protocol, 2), timeline],
     };
     Tree::Rows(list)
 }
@@ -175,11 +179,7 @@ fn is_empty(tree: &Tree, skip: &dyn Fn(Pane) -> bool) -> bool {
 }
 
 /// Start and length of each slot along `total`; neighbours overlap by their common border.
-fn share_out<'a>(
-    slots: &'a [Slot],
-    total: u16,
-    skip: &dyn Fn(Pane) -> bool,
-) -> Vec<(&'a Slot, (u16, u16))> {
+fn share_out<'a>(slots: &'a [Slot], total: u16, skip: &dyn Fn(Pane) -> bool) -> Vec<(&'a Slot, (u16, u16))> {
     let mut kept: Vec<&Slot> = slots.iter().filter(|slot| !is_empty(&slot.tree, skip)).collect();
     // The common border of two neighbours is counted once: each slot counts as one less, all together one more.
     let room = i32::from(total) - 1;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::debug::frame::wish::Wish;
 use crate::debug::frame::{Frame, session::Info};
 use crate::debug::interrupt::Interrupt;
-use crate::debug::session::{Origin, Session};
+use crate::debug::origin::Origin;
+use crate::debug::session::Session;
 use crate::diagnostic::Source;
 use crate::scenario::{Options, Scenario};
 
@@ -29,16 +30,7 @@ n-store = { address = 0x1004, bytes = "09 00 00 00" }
 pub fn session() -> Session {
     let scenario = Scenario::parse(Source { name: "fig5-b1".into(), text: FIG5.into() }, None).unwrap();
     let prepared = scenario.prepare(&Options::default()).unwrap();
-    let origin = Origin {
-        name: "umh/fig5-b1".into(),
-        title: scenario.title().into(),
-        source: "UMH, Fig. 5 (b-1)".into(),
-        about: "2 GPUs · PCIe 16 GB/s".into(),
-        machine: Box::new(prepared.machine),
-        checked: true,
-        breakpoints: Vec::new(),
-    };
-    Session::open(origin, None).unwrap()
+    Session::open(Origin::scenario("umh/fig5-b1", &scenario, prepared), None)
 }
 
 /// The frame after these commands.

@@ -48,7 +48,11 @@ impl Settings {
     ///
     /// # Errors
     /// As [`Settings::load`].
-    pub fn from(asked: &Asked, folder: Option<&Path>, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
+    pub fn from(
+        asked: &Asked,
+        folder: Option<&Path>,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self> {
         let mut keymap = Keymap::embedded()?;
         if let Some(source) = folder.map(|folder| read(&folder.join("keymap.toml"))).transpose()?.flatten() {
             keymap.extend(Keymap::parse(&source)?);
@@ -121,7 +125,8 @@ mod tests {
     fn the_users_files_win() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("themes")).unwrap();
-        std::fs::write(folder.path().join("keymap.toml"), "[keys]\ns = { do = 'quit', about = 'mine' }\n").unwrap();
+        std::fs::write(folder.path().join("keymap.toml"), "[keys]\ns = { do = 'quit', about = 'mine' }\n")
+            .unwrap();
         std::fs::write(folder.path().join("themes/default.toml"), "name = 'mine'\n[styles]\n").unwrap();
         let settings = load(&Asked::default(), folder.path(), &[("LANG", "C.UTF-8")]).unwrap();
         assert_eq!(settings.theme.name, "mine");

@@ -66,11 +66,17 @@ pub fn title(frame: &Frame) -> String {
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let directory = &frame.directory;
     let Some(line) = directory.line else {
-        canvas.paragraph(1, 0, "No block is selected. Step until an access names one, or choose one below.", Role::Dim);
+        canvas.paragraph(
+            1,
+            0,
+            "No block is selected. Step until an access names one, or choose one below.",
+            Role::Dim,
+        );
         blocks(frame, canvas, 2);
         return;
     };
-    let longest = directory.rows.iter().map(|row| row.depth * 2 + label(frame, row).chars().count() as u16).max();
+    let longest =
+        directory.rows.iter().map(|row| row.depth * 2 + label(frame, row).chars().count() as u16).max();
     let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1);
     canvas.stick(1);
     head(canvas, &columns, line, window(directory, line, columns.bytes));
@@ -155,7 +161,12 @@ fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, line: Ra
 
 fn touched(frame: &Frame, row: &DirectoryRow) -> bool {
     row.was.is_some()
-        || frame.map.devices.iter().flat_map(|device| &device.nodes).any(|node| node.id == row.node && node.touched)
+        || frame
+            .map
+            .devices
+            .iter()
+            .flat_map(|device| &device.nodes)
+            .any(|node| node.id == row.node && node.touched)
 }
 
 fn state(canvas: &mut Canvas, x: u16, y: u16, row: &DirectoryRow, view: &BlockView) {
@@ -212,7 +223,8 @@ fn bytes(
     let each = line.len.div_ceil(cells).max(1);
     let mut x = columns.dirty;
     for cell in 0..cells {
-        let dirty = (cell * each..(cell + 1) * each).filter(|offset| is_dirty(view, line, *offset)).count() as u32;
+        let dirty =
+            (cell * each..(cell + 1) * each).filter(|offset| is_dirty(view, line, *offset)).count() as u32;
         let (sign, role) = match dirty {
             0 => ("-", Role::Dim),
             all if all == each => ("#", Role::Dirty),

@@ -41,7 +41,12 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         }
     }
     if canvas.height() > y + 1 {
-        canvas.paragraph(1, y + 1, "q queued request/probe/reply   b waiting in the receivers' buffers", Role::Dim);
+        canvas.paragraph(
+            1,
+            y + 1,
+            "q queued request/probe/reply   b waiting in the receivers' buffers",
+            Role::Dim,
+        );
     }
 }
 
@@ -83,7 +88,8 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, names: u16) 
     canvas.text(x, y, &bars, load(link.utilisation));
     x += room + 1;
     x = canvas.text(x, y, &format!("q {}", counts(&link.queued)), Role::Text) + 2;
-    let buffered: Vec<String> = link.buffered.iter().map(|(_, used, size)| format!("{used}/{size}")).collect();
+    let buffered: Vec<String> =
+        link.buffered.iter().map(|(_, used, size)| format!("{used}/{size}")).collect();
     canvas.text(x, y, &format!("b {}", buffered.join(" ")), Role::Dim);
 }
 

@@ -22,7 +22,8 @@ pub fn title(frame: &Frame) -> String {
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let log = &frame.log;
     if log.lines.is_empty() {
-        let text = if log.filter.is_empty() { "Nothing has happened yet" } else { "No record matches the filter" };
+        let text =
+            if log.filter.is_empty() { "Nothing has happened yet" } else { "No record matches the filter" };
         canvas.text(1, 0, text, Role::Dim);
         return;
     }

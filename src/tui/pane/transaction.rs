@@ -34,7 +34,12 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
 /// Without a selected transaction: those in flight, to choose from.
 fn list(frame: &Frame, canvas: &mut Canvas) {
     if frame.transactions.is_empty() {
-        canvas.paragraph(1, 0, "No transaction is in flight. Step until a warp or core issues an access.", Role::Dim);
+        canvas.paragraph(
+            1,
+            0,
+            "No transaction is in flight. Step until a warp or core issues an access.",
+            Role::Dim,
+        );
         return;
     }
     canvas.text(1, 0, "In flight; enter draws one:", Role::Dim);

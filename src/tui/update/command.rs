@@ -217,7 +217,8 @@ impl App {
     }
 
     fn no_such(&mut self, what: &str, name: &str, known: &[&str]) {
-        let near = nearest(name, known.iter().copied()).map_or(String::new(), |near| format!(": did you mean {near}?"));
+        let near = nearest(name, known.iter().copied())
+            .map_or(String::new(), |near| format!(": did you mean {near}?"));
         self.say(format!("no {what} is called {name:?}{near} There are {}", known.join(", ")), Tone::Bad);
     }
 
@@ -232,7 +233,8 @@ impl App {
 
     /// Fills the places of a key's command and sends it.
     pub(super) fn template(&mut self, template: &str, count: Option<u32>) {
-        let mut command = template.replace("{count}", &count.map_or(String::new(), |count| count.to_string()));
+        let mut command =
+            template.replace("{count}", &count.map_or(String::new(), |count| count.to_string()));
         for (place, what, filled) in [
             ("{break}", "block, node or transaction", self.break_query()),
             ("{watch}", "block and a node", self.watch_query()),
@@ -293,7 +295,9 @@ impl App {
             Some(part) if matches!(part.kind, ComponentKind::Cu | ComponentKind::Core) => {
                 Some(format!("issue at {}", part.path))
             }
-            Some(part) if part.kind == ComponentKind::Hmd => Some(format!("directory at {}{block}", part.path)),
+            Some(part) if part.kind == ComponentKind::Hmd => {
+                Some(format!("directory at {}{block}", part.path))
+            }
             Some(part) => Some(format!("transition at {}{block}", part.path)),
             None => at.block.map(|block| format!("transition block {block}")),
         }

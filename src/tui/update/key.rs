@@ -134,7 +134,8 @@ impl App {
 
     fn choice_key(&mut self, key: Key, chosen: usize) {
         let lesson = self.frame.lesson.as_ref();
-        let choices = lesson.and_then(|lesson| lesson.question.as_ref()).map_or(&[][..], |asked| &asked.choices);
+        let choices =
+            lesson.and_then(|lesson| lesson.question.as_ref()).map_or(&[][..], |asked| &asked.choices);
         let last = choices.len().saturating_sub(1);
         let answer = |nth: usize| choices.get(nth).map(|choice| format!("predict {choice}"));
         let said = match key.code {

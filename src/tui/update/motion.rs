@@ -36,7 +36,8 @@ impl App {
     /// To the nearest item in this direction; without one, the pane scrolls.
     fn step_cursor(&mut self, action: Action) {
         let hits: Vec<Hit> = self.seen.hits.iter().filter(|hit| hit.pane == self.focus).copied().collect();
-        let current = self.pane(self.focus).cursor.and_then(|cursor| hits.iter().find(|hit| hit.target == cursor));
+        let current =
+            self.pane(self.focus).cursor.and_then(|cursor| hits.iter().find(|hit| hit.target == cursor));
         let Some(current) = current else {
             let first = match action {
                 Action::Up => hits.last(),

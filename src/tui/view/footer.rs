@@ -8,8 +8,8 @@ use crate::debug::frame::session::Tone;
 
 use super::Seen;
 use super::canvas::fit;
-use crate::tui::app::{App, Overlay};
 use crate::tui::action::Action;
+use crate::tui::app::{App, Overlay};
 use crate::tui::keymap::{Binding, Do, Key};
 use crate::tui::theme::Role;
 
@@ -61,7 +61,9 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
     let asks = question.is_some_and(|question| question.revealed.is_none());
     let all: Vec<_> = app.keymap.hints(app.focus).collect();
     let is_predict = |name: &str| name == "predict";
-    for binding in all.iter().filter(|binding| asks && binding.hint.as_deref().is_some_and(is_predict)).take(1) {
+    for binding in
+        all.iter().filter(|binding| asks && binding.hint.as_deref().is_some_and(is_predict)).take(1)
+    {
         hint(&binding.name, "answer the question");
     }
     for binding in all {

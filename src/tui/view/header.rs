@@ -4,8 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
-use crate::debug::frame::session::{RunState, Tone};
 use crate::debug::frame::Frame;
+use crate::debug::frame::session::{RunState, Tone};
 
 use super::canvas::fit;
 use crate::tui::app::App;
@@ -40,12 +40,8 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     let (mark, state, role) = run_state(frame);
     let at = frame.position;
     let end = if at.ended { format!(" of {}", number(at.known)) } else { String::new() };
-    let place = format!(
-        "event {}{end} · cycle {} ({})",
-        number(at.event),
-        number(at.cycle),
-        time(at.nanoseconds)
-    );
+    let place =
+        format!("event {}{end} · cycle {} ({})", number(at.event), number(at.cycle), time(at.nanoseconds));
     let machine = match (&*frame.info.protocol, &*frame.info.machine) {
         ("", machine) => machine.to_owned(),
         (protocol, "") => protocol.to_uppercase(),
@@ -53,7 +49,8 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     };
     let fixed = mark.width() + state.width() + place.width() + 12;
     let room = usize::from(line.width).saturating_sub(fixed);
-    let name = if frame.info.scenario.is_empty() { "umscope".to_owned() } else { frame.info.scenario.clone() };
+    let name =
+        if frame.info.scenario.is_empty() { "umscope".to_owned() } else { frame.info.scenario.clone() };
     let name = fit(&name, room.clamp(8, 40) as u16);
     let mut x = put(buffer, line, 1, &name, app.theme.style(Role::Header));
     x = put(buffer, line, x + 2, &format!("{mark} {state}"), app.theme.style(role));
@@ -107,7 +104,8 @@ fn sentences(frame: &Frame) -> Vec<(&'static str, String, Role)> {
         let because = because.map_or(String::new(), |event| format!("  ← event {event} (x)"));
         lines.push(("▸", format!("{}{because}", text.join("; ")), Role::Changed));
     } else if frame.position.event == 0 {
-        let text = "Nothing has happened yet: s steps one event, t to the next change of a state, c to the end";
+        let text =
+            "Nothing has happened yet: s steps one event, t to the next change of a state, c to the end";
         lines.push(("▸", text.into(), Role::Hint));
     }
     if !urgent {

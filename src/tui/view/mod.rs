@@ -119,7 +119,8 @@ fn look(app: &App, pane: Pane, inner: Rect) -> (Look, (u16, u16)) {
     let state = app.pane(pane);
     let mut nothing = Vec::new();
     let mut scratch = Buffer::empty(Rect::ZERO);
-    let mut measure = Canvas::measuring(&mut scratch, inner, &app.theme, pane, &app.frame.selection, &mut nothing);
+    let mut measure =
+        Canvas::measuring(&mut scratch, inner, &app.theme, pane, &app.frame.selection, &mut nothing);
     pane::draw(pane, app, &mut measure);
     let extent = measure.extent();
     let most = extent.1.saturating_sub(inner.height);
