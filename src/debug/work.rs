@@ -88,12 +88,11 @@ impl Session {
                 recall: &mut self.recall,
                 listen,
             };
-            return if let Some(cause) = travel.advance(&mut course, fuel) {
-                Progress::Done(self.arrive(cause))
-            } else {
-                self.travel = Some(travel);
-                Progress::Running
-            };
+            if let Some(cause) = travel.advance(&mut course, fuel) {
+                return Progress::Done(self.arrive(cause));
+            }
+            self.travel = Some(travel);
+            return Progress::Running;
         }
         let Some(line) = self.queue.pop() else { return Progress::Idle };
         match self.carry_out(&line) {

@@ -40,7 +40,7 @@ fn set(session: &mut Session, arguments: &Arguments, temporary: bool) -> Result<
     }
     let id = session.add_breakpoint(&arguments.query(), temporary)?;
     let text =
-        session.breakpoints.get(id).map_or_else(String::new, super::super::breakpoint::Breakpoint::what);
+        session.breakpoints.get(id).map_or_else(String::new, crate::debug::breakpoint::Breakpoint::what);
     let kind = if temporary { "temporary breakpoint" } else { "breakpoint" };
     Ok(Effect::line(format!("{kind} {id}: {text}")))
 }

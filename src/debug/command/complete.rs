@@ -56,7 +56,6 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
             .collect()
     };
     match completes {
-        Completes::Nothing | Completes::Path => Vec::new(),
         Completes::Filter => of_query(Language::Records),
         Completes::Stop => of_query(Language::Stop),
         Completes::State => of_query(Language::State),
@@ -76,7 +75,12 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
                 .map(|(_, component)| (component.path.clone(), component.kind.name().to_owned()))
                 .collect(),
         ),
-        Completes::Words(_) | Completes::Command | Completes::Position | Completes::Component => Vec::new(),
+        Completes::Nothing
+        | Completes::Path
+        | Completes::Words(_)
+        | Completes::Command
+        | Completes::Position
+        | Completes::Component => Vec::new(),
     }
 }
 

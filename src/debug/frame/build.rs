@@ -128,8 +128,7 @@ fn weight(what: &What) -> u8 {
         What::Issue { .. } | What::Complete { .. } | What::Kernel { .. } => 1,
         What::Transition { .. } | What::Promote { .. } | What::Evict { .. } => 2,
         What::Message(_) => 3,
-        What::Hit { .. } => 4,
-        What::Merge { .. } | What::Directory { .. } => 4,
+        What::Hit { .. } | What::Merge { .. } | What::Directory { .. } => 4,
         What::Stall { .. } | What::NoCredit { .. } => 5,
         What::Delivery(_) | What::Mshr { .. } | What::Warp { .. } => 6,
     }

@@ -1,5 +1,7 @@
 //! Blocks and where they are.
 
+use std::fmt::Write as _;
+
 use super::cut;
 use crate::debug::command::Arguments;
 use crate::debug::describe::{names, optional};
@@ -51,13 +53,13 @@ fn describe(machine: &dyn Subject, view: &BlockView) -> Vec<String> {
     let components = machine.components();
     let mut line = format!("{:<18} {:<5} {}", components.path(view.node), state(view), view.range);
     if let Some(dirty) = view.dirty.as_ref().filter(|bits| bits.any()) {
-        line.push_str(&format!("  {} dirty bytes", dirty.count().saturating_mul(view.granule)));
+        let _ = write!(line, "  {} dirty bytes", dirty.count().saturating_mul(view.granule));
     }
     if let Some(doing) = &view.doing {
         let since = view
             .since
             .map_or_else(String::new, |tick| format!(" since cycle {}", machine.time_base().cycle(tick)));
-        line.push_str(&format!("  {doing}{since}"));
+        let _ = write!(line, "  {doing}{since}");
     }
     let mut lines = vec![line];
     for unit in &view.units {

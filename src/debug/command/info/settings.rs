@@ -55,6 +55,10 @@ pub(super) fn displays(session: &mut Session, arguments: &Arguments) -> Result<V
 
 #[allow(clippy::unnecessary_wraps)] // every topic has one signature
 pub(super) fn statistics(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    let words = arguments.words();
+    if let Some(second) = words.get(1) {
+        return Err(arguments.error(second.span.clone(), "one prefix is enough"));
+    }
     let prefix = arguments.text();
     let list = session.machine().statistics().into_iter().filter(|(key, _)| key.starts_with(prefix));
     Ok(cut(session, list.map(|(key, value)| format!("{key} = {value}")).collect(), "statistics"))
