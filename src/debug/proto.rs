@@ -32,7 +32,10 @@ pub enum Request {
     /// Events a second that a run makes from now on, even one under way; `None` for as many as it can.
     Speed(Option<f64>),
     /// What a command line may become at byte `cursor`; answered by [`Answer::Completions`].
-    Complete { line: String, cursor: usize },
+    Complete {
+        line: String,
+        cursor: usize,
+    },
     /// Stop what is running, at the next event.
     Interrupt,
     Quit,

@@ -55,6 +55,7 @@ pub struct Pending {
 
 /// The screen.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)] // independent switches, each with its own key
 pub struct App {
     pub frame: Arc<Frame>,
     pub theme: Theme,
@@ -151,7 +152,8 @@ impl App {
 
     /// What the next frame must hold, if that changed since the last call.
     pub fn new_wish(&mut self) -> Option<Wish> {
-        let mut wish = Wish { panes: self.seen.panes.iter().map(|placed| placed.pane).collect(), ..Wish::default() };
+        let mut wish =
+            Wish { panes: self.seen.panes.iter().map(|placed| placed.pane).collect(), ..Wish::default() };
         wish.log_rows = self
             .seen
             .panes

@@ -14,15 +14,19 @@ const GROUPS: [(&str, &str); 4] = [
     ("move", "Move"),
 ];
 
-const LETTERS: &str = "[I>S] asks for S    [S*] changed just now    # dirty byte    ▸ where the last event happened";
+const LETTERS: &str =
+    "[I>S] asks for S    [S*] changed just now    # dirty byte    ▸ where the last event happened";
 
 /// All lines of the help.
 #[must_use]
 pub fn lines(keymap: &Keymap, commands: &[CommandInfo], width: u16) -> Vec<Vec<(String, Role)>> {
     let mut lines = vec![vec![(LETTERS.to_owned(), Role::Text)]];
     for (group, title) in GROUPS {
-        let bindings: Vec<&Binding> =
-            keymap.bindings.iter().filter(|binding| binding.pane.is_none() && binding.group == group).collect();
+        let bindings: Vec<&Binding> = keymap
+            .bindings
+            .iter()
+            .filter(|binding| binding.pane.is_none() && binding.group == group)
+            .collect();
         section(&mut lines, title, &bindings, width);
     }
     let others: Vec<&Binding> = keymap
@@ -78,9 +82,10 @@ mod tests {
     #[test]
     fn the_help_names_every_key_and_command() {
         let keymap = Keymap::embedded().unwrap();
-        let command = CommandInfo { usage: "break QUERY".into(), about: "stop there".into(), ..Default::default() };
-        let text: String =
-            lines(&keymap, &[command], 100).iter().flatten().map(|(text, _)| format!("{text}\n")).collect();
+        let command =
+            CommandInfo { usage: "break QUERY".into(), about: "stop there".into(), ..Default::default() };
+        let lines = lines(&keymap, &[command], 100);
+        let text = lines.iter().flatten().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join("\n");
         for binding in &keymap.bindings {
             assert!(text.contains(&binding.name), "{} is missing", binding.name);
         }

@@ -106,9 +106,8 @@ impl Keymap {
 
     /// Adds the bindings of `other`; where both bind the same keys, `other` wins.
     pub fn extend(&mut self, other: Self) {
-        self.bindings.retain(|old| {
-            !other.bindings.iter().any(|new| new.keys == old.keys && new.pane == old.pane)
-        });
+        self.bindings
+            .retain(|old| !other.bindings.iter().any(|new| new.keys == old.keys && new.pane == old.pane));
         self.bindings.extend(other.bindings);
     }
 
@@ -151,9 +150,9 @@ fn section_pane(section: &Spanned<String>, source: &Source) -> Result<Option<Pan
     }
     let known = Pane::ALL.iter().map(|pane| pane.name());
     match name.strip_prefix("keys-") {
-        Some(pane) => Pane::parse(pane).map(Some).ok_or_else(|| {
-            file::unknown(source, "pane", &Named { name: pane, span: section.span() }, known)
-        }),
+        Some(pane) => Pane::parse(pane)
+            .map(Some)
+            .ok_or_else(|| file::unknown(source, "pane", &Named { name: pane, span: section.span() }, known)),
         None => Err(Box::new(
             Diagnostic::new(format!("no section is called {name}"))
                 .at(source, section.span())
@@ -167,9 +166,9 @@ fn binding(name: &Spanned<String>, line: &Line, pane: Option<Pane>, source: &Sou
     let keys: Option<Vec<Key>> = text.split_whitespace().map(Key::parse).collect();
     let Some(keys) = keys.filter(|keys| !keys.is_empty() && keys.len() <= 4) else {
         return Err(Box::new(
-            Diagnostic::new(format!("{text:?} is not a key"))
-                .at(source, name.span())
-                .expected("a character, a name such as enter or f1, with ctrl- or alt- before it; up to four"),
+            Diagnostic::new(format!("{text:?} is not a key")).at(source, name.span()).expected(
+                "a character, a name such as enter or f1, with ctrl- or alt- before it; up to four",
+            ),
         ));
     };
     let does = match line.does.get_ref().strip_prefix(':') {

@@ -96,16 +96,24 @@ pub fn layout(number: usize, body: Rect, lesson: bool, natural: &Natural) -> Tre
                 4,
                 vec![
                     rows(40, 3, vec![slot(Map, 8, want(Map), 2), slot(Transaction, 8, u16::MAX, 3)]),
-                    rows(40, 3, vec![
-                        slot(Directory, 8, want(Directory), 2),
-                        slot(Lesson, 8, u16::MAX, 2),
-                        slot(Protocol, 8, want(Protocol), 2),
-                    ]),
-                    rows(30, 2, vec![
-                        slot(Links, 5, want(Links), 1),
-                        slot(Mshrs, 5, want(Mshrs), 1),
-                        slot(Warps, 5, u16::MAX, 1),
-                    ]),
+                    rows(
+                        40,
+                        3,
+                        vec![
+                            slot(Directory, 8, want(Directory), 2),
+                            slot(Lesson, 8, u16::MAX, 2),
+                            slot(Protocol, 8, want(Protocol), 2),
+                        ],
+                    ),
+                    rows(
+                        30,
+                        2,
+                        vec![
+                            slot(Links, 5, want(Links), 1),
+                            slot(Mshrs, 5, want(Mshrs), 1),
+                            slot(Warps, 5, u16::MAX, 1),
+                        ],
+                    ),
                 ],
             ),
             slot(Log, 5, u16::MAX, 1),
@@ -120,23 +128,19 @@ pub fn layout(number: usize, body: Rect, lesson: bool, natural: &Natural) -> Tre
             slot(Log, 4, u16::MAX, 2),
             timeline,
         ],
-        (2, _) => vec![
-            pair(Links, Caches, 3),
-            pair(Mshrs, Map, 2),
-            timeline,
-        ],
+        (2, _) => vec![pair(Links, Caches, 3), pair(Mshrs, Map, 2), timeline],
         (3, Room::Small) => vec![slot(Warps, 6, u16::MAX, 2), slot(Mshrs, 5, want(Mshrs), 1), timeline],
         (3, _) => vec![slot(Warps, 8, u16::MAX, 3), pair(Mshrs, Transaction, 2), timeline],
         (4, _) => vec![slot(Transaction, 8, u16::MAX, 3), slot(Log, 4, u16::MAX, 1), timeline],
         (5, _) => vec![pair(Caches, Mshrs, 3), slot(Links, 4, want(Links), 1), timeline],
         (6, _) => vec![slot(Protocol, 8, want(Protocol), 2), slot(Directory, 5, u16::MAX, 1), timeline],
-        (7, _) => vec![slot(Log, 6, u16::MAX, 3), slot(Pane::Breakpoints, 4, want(Pane::Breakpoints), 1), timeline],
-        (_, Room::Small) => vec![slot(Lesson, 8, u16::MAX, 2), slot(Directory, 5, want(Directory), 1), timeline],
-        _ => vec![
-            pair(Lesson, Map, 2),
-            pair(Directory, Protocol, 2),
-            timeline,
-        ],
+        (7, _) => {
+            vec![slot(Log, 6, u16::MAX, 3), slot(Pane::Breakpoints, 4, want(Pane::Breakpoints), 1), timeline]
+        }
+        (_, Room::Small) => {
+            vec![slot(Lesson, 8, u16::MAX, 2), slot(Directory, 5, want(Directory), 1), timeline]
+        }
+        _ => vec![pair(Lesson, Map, 2), pair(Directory, Protocol, 2), timeline],
     };
     Tree::Rows(list)
 }
@@ -176,56 +180,62 @@ fn is_empty(tree: &Tree, skip: &dyn Fn(Pane) -> bool) -> bool {
     }
 }
 
+/// A slot on its way to its length. Lengths leave out the border that a slot shares with the next.
+struct Growing<'a> {
+    slot: &'a Slot,
+    length: i32,
+}
+
+impl Growing<'_> {
+    /// How much it may still grow.
+    fn appetite(&self) -> i32 {
+        (i32::from(self.slot.max) - 1 - self.length).max(0)
+    }
+}
+
 /// Start and length of each slot along `total`; neighbours overlap by their common border.
-fn share_out<'a>(
-    slots: &'a [Slot],
-    total: u16,
-    skip: &dyn Fn(Pane) -> bool,
-) -> Vec<(&'a Slot, (u16, u16))> {
-    let mut kept: Vec<&Slot> = slots.iter().filter(|slot| !is_empty(&slot.tree, skip)).collect();
-    // The common border of two neighbours is counted once: each slot counts as one less, all together one more.
+fn share_out<'a>(slots: &'a [Slot], total: u16, skip: &dyn Fn(Pane) -> bool) -> Vec<(&'a Slot, (u16, u16))> {
+    let kept = slots.iter().filter(|slot| !is_empty(&slot.tree, skip));
+    let mut kept: Vec<Growing> = kept.map(|slot| Growing { slot, length: i32::from(slot.min) - 1 }).collect();
+    // The last border is shared with nobody.
     let room = i32::from(total) - 1;
-    let need = |kept: &[&Slot]| kept.iter().map(|slot| i32::from(slot.min) - 1).sum::<i32>();
+    let need = |kept: &[Growing]| kept.iter().map(|one| one.length).sum::<i32>();
     while kept.len() > 1 && need(&kept) > room {
-        // The timeline stays last and is the smallest: what stands before it goes first.
+        // The timeline stands last and is the smallest: what stands before it goes first.
         let victim = if kept.len() > 2 { kept.len() - 2 } else { 1 };
         kept.remove(victim);
     }
-    let mut lengths: Vec<i32> = kept.iter().map(|slot| i32::from(slot.min) - 1).collect();
-    let mut left = room - lengths.iter().sum::<i32>();
-    while left > 0 {
-        let open = |nth: usize, lengths: &[i32]| {
-            let limit = kept.get(nth).map_or(0, |slot| i32::from(slot.max) - 1);
-            lengths.get(nth).is_some_and(|length| *length < limit)
-        };
-        let shares: i32 =
-            (0..kept.len()).filter(|nth| open(*nth, &lengths)).map(|nth| i32::from(kept[nth].share)).sum();
-        if shares == 0 {
-            // Nobody wants more: the one with the largest share takes it.
-            let widest = (0..kept.len()).max_by_key(|nth| (kept[*nth].share, usize::MAX - nth));
-            if let Some(length) = widest.and_then(|nth| lengths.get_mut(nth)) {
-                *length += left;
-            }
-            break;
-        }
-        let step = (left / shares).max(1);
-        for nth in 0..kept.len() {
-            if left > 0 && open(nth, &lengths) {
-                let limit = i32::from(kept[nth].max) - 1;
-                let more = (step * i32::from(kept[nth].share)).min(left).min(limit - lengths[nth]);
-                lengths[nth] += more;
-                left -= more;
-            }
-        }
-    }
+    let left = room - need(&kept);
+    grow(&mut kept, left);
     let mut start = 0;
     let mut out = Vec::new();
-    for (slot, length) in kept.into_iter().zip(lengths) {
-        let length = length.clamp(0, room - start);
-        out.push((slot, (start as u16, length as u16 + 1)));
+    for one in kept {
+        let length = one.length.clamp(0, room - start);
+        out.push((one.slot, (start as u16, length as u16 + 1)));
         start += length;
     }
     out
+}
+
+/// Deals `left` out by shares, up to what each wants; what nobody wants goes to the largest share.
+fn grow(kept: &mut [Growing], mut left: i32) {
+    while left > 0 {
+        let shares: i32 =
+            kept.iter().filter(|one| one.appetite() > 0).map(|one| i32::from(one.slot.share)).sum();
+        if shares == 0 {
+            let largest = kept.iter().map(|one| one.slot.share).max();
+            if let Some(one) = kept.iter_mut().find(|one| Some(one.slot.share) == largest) {
+                one.length += left;
+            }
+            return;
+        }
+        let step = (left / shares).max(1);
+        for one in kept.iter_mut() {
+            let more = (step * i32::from(one.slot.share)).min(left).min(one.appetite());
+            one.length += more;
+            left -= more;
+        }
+    }
 }
 
 #[cfg(test)]

@@ -110,7 +110,8 @@ impl Picker {
     fn matching(&self) -> Vec<&Entry> {
         let filter = self.filter.to_lowercase();
         let holds = |entry: &&Entry| {
-            let text = format!("{} {} {} {}", entry.name, entry.title, entry.source, entry.about).to_lowercase();
+            let text =
+                format!("{} {} {} {}", entry.name, entry.title, entry.source, entry.about).to_lowercase();
             filter.split_whitespace().all(|word| text.contains(word))
         };
         self.entries.iter().filter(holds).collect()
@@ -237,7 +238,13 @@ impl Picker {
             let role = if index.is_some() { Role::Strong } else { Role::Title };
             buffer.set_stringn(x, y, fit(name, names.min(room)), usize::from(room), theme.style(role));
             let left = room.saturating_sub(names + 2);
-            buffer.set_stringn(x + names + 2, y, fit(title, left), usize::from(left), theme.style(Role::Text));
+            buffer.set_stringn(
+                x + names + 2,
+                y,
+                fit(title, left),
+                usize::from(left),
+                theme.style(Role::Text),
+            );
             if let Some(index) = index {
                 rows.push((y, *index));
                 if *index == self.chosen {

@@ -230,9 +230,13 @@ impl Prompt {
     #[must_use]
     pub fn hints(&self) -> &'static [(&'static str, &'static str)] {
         match self.kind {
-            Kind::Command => {
-                &[("enter", "do it"), ("tab", "complete"), ("up", "earlier"), ("esc", "leave"), ("help", "all commands")]
-            }
+            Kind::Command => &[
+                ("enter", "do it"),
+                ("tab", "complete"),
+                ("up", "earlier"),
+                ("esc", "leave"),
+                ("help", "all commands"),
+            ],
             Kind::Filter => &[("enter", "filter (empty: all)"), ("tab", "complete"), ("esc", "leave")],
             Kind::Predict => &[("enter", "answer"), ("tab", "choices"), ("esc", "not now")],
         }
@@ -244,10 +248,10 @@ impl Prompt {
 pub fn complaint(error: &Diagnostic) -> Vec<String> {
     let mut advice = error.message.clone();
     if let Some(expected) = &error.expected {
-        advice.push_str(&format!("; expected {expected}"));
+        advice = format!("{advice}; expected {expected}");
     }
     if let Some(suggestion) = &error.suggestion {
-        advice.push_str(&format!(": {suggestion}"));
+        advice = format!("{advice}: {suggestion}");
     }
     let (Some(source), Some(span)) = (&error.source, &error.span) else {
         return vec![advice];
@@ -256,7 +260,8 @@ pub fn complaint(error: &Diagnostic) -> Vec<String> {
     let begin = source.text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let line = source.text.get(begin..).unwrap_or("").lines().next().unwrap_or("");
     let before = source.text.get(begin..start).unwrap_or("").width();
-    let marked = source.text.get(start..span.end.min(begin + line.len())).map_or(1, |word| word.width().max(1));
+    let marked =
+        source.text.get(start..span.end.min(begin + line.len())).map_or(1, |word| word.width().max(1));
     vec![format!(":{line}"), format!(" {}{} {advice}", " ".repeat(before), "^".repeat(marked))]
 }
 
@@ -266,7 +271,11 @@ mod tests {
     use crate::diagnostic::Source;
 
     fn candidates(words: &[&str], replaces: Range<usize>) -> Vec<Candidate> {
-        let one = |word: &&str| Candidate { text: (*word).into(), about: String::new(), replaces: replaces.clone() };
+        let one = |word: &&str| Candidate {
+            text: (*word).into(),
+            about: String::new(),
+            replaces: replaces.clone(),
+        };
         words.iter().map(one).collect()
     }
 
@@ -318,7 +327,9 @@ mod tests {
     fn a_complaint_has_its_caret_under_the_word() {
         let text = "break transition at gpu0.l9 to N";
         let source = Source { name: ":break".into(), text: text.into() };
-        let error = Diagnostic::new("no component matches gpu0.l9").at(&source, 20..27).nearest("gpu0.l9", ["gpu0.l1"]);
+        let error = Diagnostic::new("no component matches gpu0.l9")
+            .at(&source, 20..27)
+            .nearest("gpu0.l9", ["gpu0.l1"]);
         insta::assert_snapshot!(complaint(&error).join("\n"), @r"
         :break transition at gpu0.l9 to N
                              ^^^^^^^ no component matches gpu0.l9: did you mean gpu0.l1?

@@ -161,10 +161,6 @@ impl Session<'_> {
     }
 
     fn end(&self) -> Option<End> {
-        if self.app.quit {
-            Some(End::Quit)
-        } else {
-            self.client.is_gone().then_some(End::EngineGone)
-        }
+        if self.app.quit { Some(End::Quit) } else { self.client.is_gone().then_some(End::EngineGone) }
     }
 }

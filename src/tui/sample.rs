@@ -7,7 +7,8 @@ use smallvec::smallvec;
 use crate::debug::frame::log::{Log, LogLine};
 use crate::debug::frame::selection::Selection;
 use crate::debug::frame::session::{
-    BreakpointRow, CommandInfo, Expectation, Info, Lesson, Mark, MarkKind, Question, RunState, Say, Stop, Tone,
+    BreakpointRow, CommandInfo, Expectation, Info, Lesson, Mark, MarkKind, Question, RunState, Say, Stop,
+    Tone,
 };
 use crate::debug::frame::wish::Wish;
 use crate::debug::frame::{Facts, Frame, build};
@@ -107,7 +108,8 @@ impl Sample {
     }
 
     fn chain(&self) -> Vec<WaitLink> {
-        let link = |at: &str, text: &str, since| WaitLink { at: self.id(at), text: text.into(), since: Some(since) };
+        let link =
+            |at: &str, text: &str, since| WaitLink { at: self.id(at), text: text.into(), since: Some(since) };
         vec![
             link("gpu1.cu1", "warp 0 waits for its n-store 0x1004", 398),
             link("gpu1.cu1.l1", "waits for gpu1.l2.0", 402),
@@ -145,7 +147,10 @@ impl Sample {
             at: self.id(at),
             because,
             txn: Some(TXN),
-            range: Some(Range::new(if matches!(what, What::Issue { .. }) { Address(0x1004) } else { BLOCK }, 64)),
+            range: Some(Range::new(
+                if matches!(what, What::Issue { .. }) { Address(0x1004) } else { BLOCK },
+                64,
+            )),
             what,
         }
     }
@@ -157,11 +162,13 @@ impl Sample {
         let taken = |kind, from, to| What::Delivery(self.message(kind, from, to));
         let (l1, l2, smd, hmd, other) = ("gpu1.cu1.l1", "gpu1.l2.0", "gpu1.smd0", "host.hmd0", "gpu0.smd0");
         vec![
-            self.record(48, 398, "gpu1.cu1", None, What::Issue {
-                kind: AccessKind::NStore,
-                warp: 0,
-                bytes: smallvec![9, 0, 0, 0],
-            }),
+            self.record(
+                48,
+                398,
+                "gpu1.cu1",
+                None,
+                What::Issue { kind: AccessKind::NStore, warp: 0, bytes: smallvec![9, 0, 0, 0] },
+            ),
             self.record(48, 398, l1, None, What::Mshr { change: MshrChange::Allocate, used: 1, capacity: 4 }),
             self.record(48, 398, l1, None, sent(ReadNc, l1, l2)),
             self.record(50, 402, l2, Some(48), taken(ReadNc, l1, l2)),
@@ -174,10 +181,13 @@ impl Sample {
             self.record(55, 408, other, Some(53), What::Transition { from: E, to: S, action: Action::Read }),
             self.record(55, 408, other, Some(53), sent(Answer, other, hmd)),
             self.record(56, 410, hmd, Some(55), taken(Answer, other, hmd)),
-            self.record(56, 410, hmd, Some(55), What::Directory {
-                owner: None,
-                sharers: smallvec![self.id(other), self.id(smd)],
-            }),
+            self.record(
+                56,
+                410,
+                hmd,
+                Some(55),
+                What::Directory { owner: None, sharers: smallvec![self.id(other), self.id(smd)] },
+            ),
             self.record(57, 412, hmd, Some(56), sent(Grant, hmd, smd)),
         ]
     }
@@ -394,14 +404,8 @@ impl Inspect for Sample {
     }
     fn agent(&self, agent: ComponentId) -> Option<AgentView> {
         let kind = self.components.get(agent)?.kind;
-        let warp = |state| WarpView {
-            state,
-            since: 398,
-            work: None,
-            instruction: None,
-            waits: Vec::new(),
-            done: 0,
-        };
+        let warp =
+            |state| WarpView { state, since: 398, work: None, instruction: None, waits: Vec::new(), done: 0 };
         let warps = match (kind, self.path(agent)) {
             (ComponentKind::Cu, "gpu1.cu1") => {
                 let first = WarpView {
@@ -504,17 +508,23 @@ pub fn table() -> Table {
             row(N, [hit, write, hit, writeback, ack, data_i, None]),
             row(M, [hit, hit, hit, writeback, data_o, data_i, None]),
             row(O, [hit, write, hit, writeback, data_o, data_i, None]),
-            row(E, [hit, cell(Step::Hit, Next::To(M)), to_n, notify, cell(Step::Ack, Next::To(S)), ack_i, None]),
+            row(
+                E,
+                [hit, cell(Step::Hit, Next::To(M)), to_n, notify, cell(Step::Ack, Next::To(S)), ack_i, None],
+            ),
             row(S, [hit, write, to_n, notify, ack, ack_i, None]),
-            row(State::I, [
-                cell(Step::Ask(MessageKind::Read), Next::Granted),
-                write,
-                cell(Step::Ask(MessageKind::ReadNc), Next::To(N)),
-                None,
-                None,
-                None,
-                None,
-            ]),
+            row(
+                State::I,
+                [
+                    cell(Step::Ask(MessageKind::Read), Next::Granted),
+                    write,
+                    cell(Step::Ask(MessageKind::ReadNc), Next::To(N)),
+                    None,
+                    None,
+                    None,
+                    None,
+                ],
+            ),
         ],
         read: Vec::new(),
         read_nc: Vec::new(),

@@ -1,12 +1,10 @@
 //! The user's keymap and theme, from `keymap.toml` and `themes/NAME.toml` in the configuration folder.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use etcetera::BaseStrategy;
 
-use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::diagnostic::{Diagnostic, Result, Source, read_text};
 
 use super::glyphs;
 use super::keymap::Keymap;
@@ -48,7 +46,11 @@ impl Settings {
     ///
     /// # Errors
     /// As [`Settings::load`].
-    pub fn from(asked: &Asked, folder: Option<&Path>, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
+    pub fn from(
+        asked: &Asked,
+        folder: Option<&Path>,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self> {
         let mut keymap = Keymap::embedded()?;
         if let Some(source) = folder.map(|folder| read(&folder.join("keymap.toml"))).transpose()?.flatten() {
             keymap.extend(Keymap::parse(&source)?);
@@ -91,20 +93,10 @@ fn theme(name: &str, folder: Option<&Path>) -> Result<Theme> {
 
 /// A file's text; `None` if there is no such file.
 fn read(path: &Path) -> Result<Option<Source>> {
-    let name: Arc<str> = Arc::from(path.display().to_string());
-    let wrong = |what: &str| Box::new(Diagnostic::new(format!("{name}: {what}")));
-    let file = match std::fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(wrong(&error.to_string())),
-    };
-    let mut bytes = Vec::new();
-    file.take(LIMIT + 1).read_to_end(&mut bytes).map_err(|error| wrong(&error.to_string()))?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(wrong("longer than 1 MiB"));
+    match path.try_exists() {
+        Ok(false) => Ok(None),
+        _ => read_text(path, LIMIT).map(Some),
     }
-    let text = String::from_utf8(bytes).map_err(|_| wrong("not UTF-8"))?;
-    Ok(Some(Source { name: name.clone(), text: Arc::from(text) }))
 }
 
 #[cfg(test)]
@@ -121,7 +113,8 @@ mod tests {
     fn the_users_files_win() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("themes")).unwrap();
-        std::fs::write(folder.path().join("keymap.toml"), "[keys]\ns = { do = 'quit', about = 'mine' }\n").unwrap();
+        std::fs::write(folder.path().join("keymap.toml"), "[keys]\ns = { do = 'quit', about = 'mine' }\n")
+            .unwrap();
         std::fs::write(folder.path().join("themes/default.toml"), "name = 'mine'\n[styles]\n").unwrap();
         let settings = load(&Asked::default(), folder.path(), &[("LANG", "C.UTF-8")]).unwrap();
         assert_eq!(settings.theme.name, "mine");

@@ -15,9 +15,21 @@ use crate::tui::view::canvas::SelectedBy;
 pub enum Target {
     Block(Address),
     Component(ComponentId),
-    Warp { agent: ComponentId, warp: u32, txn: Option<TxnNumber> },
-    Txn { txn: TxnNumber, block: Address },
-    Record { id: RecordId, at: ComponentId, block: Option<Address>, txn: Option<TxnNumber> },
+    Warp {
+        agent: ComponentId,
+        warp: u32,
+        txn: Option<TxnNumber>,
+    },
+    Txn {
+        txn: TxnNumber,
+        block: Address,
+    },
+    Record {
+        id: RecordId,
+        at: ComponentId,
+        block: Option<Address>,
+        txn: Option<TxnNumber>,
+    },
     /// A place on the timeline.
     Event(EventNumber),
     /// A cell of the protocol table.

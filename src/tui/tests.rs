@@ -60,11 +60,13 @@ fn press(app: &mut App, keys: &str) -> Vec<Request> {
 }
 
 fn commands(requests: &[Request]) -> Vec<&str> {
-    let command = |request| match request {
-        &Request::Command(ref command) => Some(command.as_str()),
-        _ => None,
-    };
-    requests.iter().filter_map(command).collect()
+    let mut commands = Vec::new();
+    for request in requests {
+        if let Request::Command(command) = request {
+            commands.push(command.as_str());
+        }
+    }
+    commands
 }
 
 #[test]
@@ -116,6 +118,19 @@ fn a_real_machine_is_shown_from_its_first_event_to_its_last() {
 }
 
 #[test]
+fn a_large_machine_is_drawn_whole() {
+    for (name, width, height) in
+        [("umh-4gpu-nvlink", 200, 60), ("umh-4gpu-nvlink", 80, 24), ("tiny/umh-4gpu", 120, 40)]
+    {
+        let mut session = live::session_on(name);
+        let mut app = app(live::frame(&mut session, &["step 20"]), width, height);
+        insta::assert_snapshot!(format!("live_{}_{width}", name.replace('/', "_")), screen(&mut app));
+        app.show_layout(3);
+        insta::assert_snapshot!(format!("live_{}_{width}_warps", name.replace('/', "_")), screen(&mut app));
+    }
+}
+
+#[test]
 fn ascii_screens_hold_nothing_else_and_stay_aligned() {
     let mut utf8 = app(Sample::frame(), 120, 40);
     let mut ascii = app(Sample::frame(), 120, 40);
@@ -145,7 +160,12 @@ fn colour_only_repeats_what_letters_say() {
     plain.focus = Pane::Directory;
     press(&mut plain, "down");
     let buffer = draw(&mut plain);
-    assert!(buffer.content().iter().all(|cell| cell.fg == buffer.content()[0].fg && cell.bg == buffer.content()[0].bg));
+    assert!(
+        buffer
+            .content()
+            .iter()
+            .all(|cell| cell.fg == buffer.content()[0].fg && cell.bg == buffer.content()[0].bg)
+    );
     let reversed = buffer.content().iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED)).count();
     assert!(reversed > 0, "the cursor vanished with the colours");
 }
@@ -154,20 +174,23 @@ fn colour_only_repeats_what_letters_say() {
 fn time_keys_are_commands_with_their_count() {
     let mut app = app(Sample::frame(), 80, 24);
     let requests = press(&mut app, "s 1 0 s S t T n N f F c C 2 0 t");
-    assert_eq!(commands(&requests), [
-        "step",
-        "step 10",
-        "reverse-step",
-        "transition",
-        "reverse-transition",
-        "cycle",
-        "reverse-cycle",
-        "finish",
-        "reverse-finish",
-        "continue",
-        "reverse-continue",
-        "transition 20"
-    ]);
+    assert_eq!(
+        commands(&requests),
+        [
+            "step",
+            "step 10",
+            "reverse-step",
+            "transition",
+            "reverse-transition",
+            "cycle",
+            "reverse-cycle",
+            "finish",
+            "reverse-finish",
+            "continue",
+            "reverse-continue",
+            "transition 20"
+        ]
+    );
 }
 
 #[test]
@@ -194,10 +217,10 @@ fn break_and_watch_use_what_is_under_the_cursor() {
     let mut app = app(Sample::frame(), 120, 40);
     app.focus = Pane::Directory;
     let requests = press(&mut app, "down down b w");
-    assert_eq!(commands(&requests), [
-        "break transition at gpu0.smd0 block 0x1000",
-        "watch state of gpu0.smd0 block 0x1000"
-    ]);
+    assert_eq!(
+        commands(&requests),
+        ["break transition at gpu0.smd0 block 0x1000", "watch state of gpu0.smd0 block 0x1000"]
+    );
     app.focus = Pane::Timeline;
     app.frame = Arc::new(Frame::default());
     assert_eq!(press(&mut app, "w"), []);
@@ -223,7 +246,12 @@ fn a_click_focuses_selects_and_travels() {
         app.take_requests()
     };
     let place = |app: &App, pane| {
-        app.seen.panes.iter().find(|placed| placed.pane == pane).map(|placed| (placed.area.x, placed.area.y)).unwrap()
+        app.seen
+            .panes
+            .iter()
+            .find(|placed| placed.pane == pane)
+            .map(|placed| (placed.area.x, placed.area.y))
+            .unwrap()
     };
     let (x, y) = place(&app, Pane::Timeline);
     assert_eq!(commands(&click(&mut app, (x + 4, y + 1))), ["goto event 0"]);
@@ -261,7 +289,8 @@ fn the_prompt_sends_and_errors_show_under_the_word() {
     assert!(screen(&mut app).contains(":break at gpu0.l9"));
     assert_eq!(commands(&press(&mut app, "enter")), ["break at gpu0.l9"]);
     let source = Source { name: ":".into(), text: "break at gpu0.l9".into() };
-    let error = Diagnostic::new("no component matches gpu0.l9").at(&source, 9..16).nearest("gpu0.l9", ["gpu0.l2"]);
+    let error =
+        Diagnostic::new("no component matches gpu0.l9").at(&source, 9..16).nearest("gpu0.l9", ["gpu0.l2"]);
     app.answered(vec![Answer::Error(Box::new(error))]);
     insta::assert_snapshot!(screen(&mut app).lines().skip(21).collect::<Vec<_>>().join("\n"));
 }
@@ -305,7 +334,9 @@ fn leaving_interrupts_first() {
 }
 
 fn any_event() -> impl Strategy<Value = Event> {
-    let letters = proptest::sample::select(" :/?'abcfghjklmnpqstwxyzCFGNSTX0123456789+-.é字\u{1b}".chars().collect::<Vec<_>>());
+    let letters = proptest::sample::select(
+        " :/?'abcfghjklmnpqstwxyzCFGNSTX0123456789+-.é字\u{1b}".chars().collect::<Vec<_>>(),
+    );
     let code = prop_oneof![
         4 => letters.prop_map(KeyCode::Char),
         1 => (1..=9u8).prop_map(KeyCode::F),

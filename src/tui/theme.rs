@@ -91,6 +91,7 @@ struct File {
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
+#[allow(clippy::struct_excessive_bools)] // as a user writes them
 struct StyleSpec {
     fg: Option<Spanned<String>>,
     bg: Option<Spanned<String>>,
@@ -224,8 +225,10 @@ mod tests {
 
     #[test]
     fn a_mistyped_role_is_named_with_its_place() {
-        let source =
-            Source { name: "mine.toml".into(), text: "name = 'x'\n[styles]\ncursr = { bold = true }\n".into() };
+        let source = Source {
+            name: "mine.toml".into(),
+            text: "name = 'x'\n[styles]\ncursr = { bold = true }\n".into(),
+        };
         let error = Theme::parse(&source).unwrap_err();
         assert_eq!(error.position(), Some((3, 1)));
         assert_eq!(error.suggestion.as_deref(), Some("did you mean cursor?"));

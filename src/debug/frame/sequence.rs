@@ -48,7 +48,11 @@ pub enum StepKind {
         action: Action,
     },
     /// An action that left the state as it was.
-    Hit { at: ComponentId, state: State, action: Action },
+    Hit {
+        at: ComponentId,
+        state: State,
+        action: Action,
+    },
     /// Anything else worth a line: issue, completion, merge, directory change.
     Note {
         at: ComponentId,

@@ -114,7 +114,9 @@ pub fn predicate(record: &Record, names: &Names) -> String {
             let owner = owner.map_or("nobody", |id| names.path(id));
             format!("lists owner {owner} and sharers {}", paths(names, sharers))
         }
-        What::Merge { from, bytes } => format!("merges {bytes} bytes of {} under the mask", names.path(*from)),
+        What::Merge { from, bytes } => {
+            format!("merges {bytes} bytes of {} under the mask", names.path(*from))
+        }
         What::Warp { warp, to, .. } => format!("warp {warp}: {}", warp_state(*to)),
         What::Evict { state, dirty } => format!("evicts{block} ({state}, {dirty} dirty bytes)"),
         What::Mshr { change, used, capacity } => {

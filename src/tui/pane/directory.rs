@@ -66,11 +66,17 @@ pub fn title(frame: &Frame) -> String {
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let directory = &frame.directory;
     let Some(line) = directory.line else {
-        canvas.paragraph(1, 0, "No block is selected. Step until an access names one, or choose one below.", Role::Dim);
+        canvas.paragraph(
+            1,
+            0,
+            "Nobody has asked for a block yet. Step (s, t): this shows the block of what happens.",
+            Role::Dim,
+        );
         blocks(frame, canvas, 2);
         return;
     };
-    let longest = directory.rows.iter().map(|row| row.depth * 2 + label(frame, row).chars().count() as u16).max();
+    let longest =
+        directory.rows.iter().map(|row| row.depth * 2 + label(frame, row).chars().count() as u16).max();
     let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1);
     canvas.stick(1);
     head(canvas, &columns, line, window(directory, line, columns.bytes));
@@ -125,7 +131,7 @@ fn label(frame: &Frame, row: &DirectoryRow) -> String {
 }
 
 fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, line: Range, columns: &Columns) {
-    let happened = frame.now.first().is_some() && touched(frame, row);
+    let happened = !frame.now.is_empty() && touched(frame, row);
     let mut x = canvas.text(0, y, if happened { "▸" } else { " " }, Role::Changed);
     for (depth, last) in row.last.iter().enumerate().skip(1) {
         let own = depth + 1 == row.last.len();
@@ -164,7 +170,12 @@ fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, line: Ra
 
 fn touched(frame: &Frame, row: &DirectoryRow) -> bool {
     row.was.is_some()
-        || frame.map.devices.iter().flat_map(|device| &device.nodes).any(|node| node.id == row.node && node.touched)
+        || frame
+            .map
+            .devices
+            .iter()
+            .flat_map(|device| &device.nodes)
+            .any(|node| node.id == row.node && node.touched)
 }
 
 fn state(canvas: &mut Canvas, x: u16, y: u16, row: &DirectoryRow, view: &BlockView) {
@@ -223,7 +234,8 @@ fn bytes(
     let each = line.len.div_ceil(cells).max(1);
     let mut x = columns.dirty;
     for cell in 0..cells {
-        let dirty = (cell * each..(cell + 1) * each).filter(|offset| is_dirty(view, line, *offset)).count() as u32;
+        let dirty =
+            (cell * each..(cell + 1) * each).filter(|offset| is_dirty(view, line, *offset)).count() as u32;
         let (sign, role) = match dirty {
             0 => ("-", Role::Dim),
             all if all == each => ("#", Role::Dirty),

@@ -21,7 +21,12 @@ pub fn title(frame: &Frame) -> String {
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let Some(lesson) = &frame.lesson else {
-        canvas.paragraph(1, 0, "This scenario has no narration. Open a lesson from the picker: umscope", Role::Dim);
+        canvas.paragraph(
+            1,
+            0,
+            "This scenario has no narration. Open a lesson from the picker: umscope",
+            Role::Dim,
+        );
         return;
     };
     let mut y = 0;
@@ -32,7 +37,12 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if lesson.said.is_empty() && lesson.question.is_none() {
         let text = if frame.info.title.is_empty() { "The lesson has not begun" } else { &frame.info.title };
         y = canvas.paragraph(1, y, text, Role::Strong);
-        y = canvas.paragraph(1, y, "Press t to go to the first change of a state; the story is told here.", Role::Dim);
+        y = canvas.paragraph(
+            1,
+            y,
+            "Press t to go to the first change of a state; the story is told here.",
+            Role::Dim,
+        );
     }
     if let Some(question) = &lesson.question {
         y = ask(canvas, y, question);

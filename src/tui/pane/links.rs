@@ -41,7 +41,12 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         }
     }
     if canvas.height() > y + 1 {
-        canvas.paragraph(1, y + 1, "q queued request/probe/reply   b waiting in the receivers' buffers", Role::Dim);
+        canvas.paragraph(
+            1,
+            y + 1,
+            "q queued request/probe/reply   b waiting in the receivers' buffers",
+            Role::Dim,
+        );
     }
 }
 
@@ -72,6 +77,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, names: u16) 
     let out = frame.info.components.path(link.link).ends_with("out");
     let arrows = (if out { "▶" } else { "◀" }).repeat(link.lanes.min(16) as usize);
     let lanes = frame.links.iter().map(|link| link.lanes).max().unwrap_or(1).clamp(4, 16) as u16;
+    let lanes = lanes.min(canvas.width() / 6);
     x = canvas.field(x, y, lanes, &arrows, Role::Request) + 1;
     let lanes = if canvas.width() >= 70 { format!("{} lanes", link.lanes) } else { link.lanes.to_string() };
     x = canvas.field(x, y, if canvas.width() >= 70 { 9 } else { 2 }, &lanes, Role::Text);
@@ -83,7 +89,8 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, names: u16) 
     canvas.text(x, y, &bars, load(link.utilisation));
     x += room + 1;
     x = canvas.text(x, y, &format!("q {}", counts(&link.queued)), Role::Text) + 2;
-    let buffered: Vec<String> = link.buffered.iter().map(|(_, used, size)| format!("{used}/{size}")).collect();
+    let buffered: Vec<String> =
+        link.buffered.iter().map(|(_, used, size)| format!("{used}/{size}")).collect();
     canvas.text(x, y, &format!("b {}", buffered.join(" ")), Role::Dim);
 }
 

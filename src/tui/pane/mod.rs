@@ -65,7 +65,8 @@ pub fn natural(pane: Pane, app: &App, body: Rect) -> Option<u16> {
     }
     let area = Rect::new(0, 0, (body.width / 2).saturating_sub(2), (body.height / 2).saturating_sub(2));
     let (mut scratch, mut nothing) = (Buffer::empty(Rect::ZERO), Vec::new());
-    let mut canvas = Canvas::measuring(&mut scratch, area, &app.theme, pane, &app.frame.selection, &mut nothing);
+    let mut canvas =
+        Canvas::measuring(&mut scratch, area, &app.theme, pane, &app.frame.selection, &mut nothing);
     draw(pane, app, &mut canvas);
     Some(canvas.extent().1)
 }

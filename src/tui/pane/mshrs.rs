@@ -17,7 +17,8 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         y += 1;
         for entry in &file.entries {
             let txn = entry.txn.map_or(String::new(), |txn| format!("txn {} ", txn.0));
-            let merged = if entry.merged > 1 { format!("  +{} joined", entry.merged - 1) } else { String::new() };
+            let merged =
+                if entry.merged > 1 { format!("  +{} joined", entry.merged - 1) } else { String::new() };
             let text = format!(
                 "{:<8} {txn} {}, {} cycles{merged}",
                 entry.range.start.to_string(),
@@ -45,15 +46,34 @@ fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, file: &MshrView) {
     canvas.field(1, y, 16, path, Role::Text);
     canvas.item(1, y, 16, Target::Component(file.node));
     let full = file.capacity.is_some_and(|capacity| file.used >= capacity);
-    let role = if full { Role::Bad } else if file.used > 0 { Role::Strong } else { Role::Dim };
+    let role = if full {
+        Role::Bad
+    } else if file.used > 0 {
+        Role::Strong
+    } else {
+        Role::Dim
+    };
     let capacity = file.capacity.map_or("no limit".to_owned(), |capacity| capacity.to_string());
     let mut x = 18;
     if let Some(capacity) = file.capacity.filter(|capacity| (1..=16).contains(capacity)) {
         let bar: String = (0..capacity)
-            .map(|nth| if nth < file.used { '#' } else if nth < file.high_water { '+' } else { '-' })
+            .map(|nth| {
+                if nth < file.used {
+                    '#'
+                } else if nth < file.high_water {
+                    '+'
+                } else {
+                    '-'
+                }
+            })
             .collect();
         x = canvas.text(x, y, &bar, role) + 1;
     }
     let most = if file.high_water > 0 { format!(", most {}", file.high_water) } else { String::new() };
-    canvas.text(x, y, &format!("{} of {capacity}{most}{}", file.used, if full { "  FULL" } else { "" }), role);
+    canvas.text(
+        x,
+        y,
+        &format!("{} of {capacity}{most}{}", file.used, if full { "  FULL" } else { "" }),
+        role,
+    );
 }

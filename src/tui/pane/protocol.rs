@@ -24,7 +24,8 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         return;
     };
     let table = &view.table;
-    let used = |action: &Action| table.rows.iter().any(|row| table.cell(row.state, *action, view.inner).is_some());
+    let used =
+        |action: &Action| table.rows.iter().any(|row| table.cell(row.state, *action, view.inner).is_some());
     let actions: Vec<Action> = Action::ALL.into_iter().filter(used).collect();
     let width = (canvas.width().saturating_sub(4) / actions.len().max(1) as u16).clamp(8, 15);
     for (column, action) in actions.iter().enumerate() {
@@ -60,7 +61,11 @@ fn short(action: Action) -> &'static str {
 }
 
 fn count(view: &ProtocolView, state: State, action: Action) -> u64 {
-    view.counts.iter().filter(|cell| cell.state == state && cell.action == action).map(|cell| cell.count).sum()
+    view.counts
+        .iter()
+        .filter(|cell| cell.state == state && cell.action == action)
+        .map(|cell| cell.count)
+        .sum()
 }
 
 fn one(

@@ -35,7 +35,12 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
 /// Without a selected transaction: those in flight, to choose from.
 fn list(frame: &Frame, canvas: &mut Canvas) {
     if frame.transactions.is_empty() {
-        canvas.paragraph(1, 0, "No transaction is in flight. Step until a warp or core issues an access.", Role::Dim);
+        canvas.paragraph(
+            1,
+            0,
+            "No transaction yet. Step until a warp or core issues an access: its journey is drawn here.",
+            Role::Dim,
+        );
         return;
     }
     canvas.text(1, 0, "In flight; enter draws one:", Role::Dim);
@@ -221,7 +226,7 @@ fn brief(label: &str, room: u16) -> String {
     if short.width() <= usize::from(room) {
         return short;
     }
-    fit(&short.replace("grant ", "").replace("probe ", "prb "), room)
+    fit(&short.replace("grant ", "").replace("probe ", "prb ").replace("read-nc", "rd-nc"), room)
 }
 
 fn footer(frame: &Frame, canvas: &mut Canvas, y: u16, sequence: &Sequence) {

@@ -8,8 +8,7 @@ use crate::diagnostic::nearest;
 use crate::model::component::ComponentKind;
 
 use crate::tui::action::Action;
-use crate::tui::app::{App, HISTORY, Overlay, PaneState, Pending};
-use crate::tui::keymap::Do;
+use crate::tui::app::{App, HISTORY, Overlay, Pending};
 use crate::tui::layout;
 use crate::tui::prompt::Kind;
 use crate::tui::target::Target;
@@ -218,7 +217,8 @@ impl App {
     }
 
     fn no_such(&mut self, what: &str, name: &str, known: &[&str]) {
-        let near = nearest(name, known.iter().copied()).map_or(String::new(), |near| format!(": did you mean {near}?"));
+        let near = nearest(name, known.iter().copied())
+            .map_or(String::new(), |near| format!(": did you mean {near}?"));
         self.say(format!("no {what} is called {name:?}{near} There are {}", known.join(", ")), Tone::Bad);
     }
 
@@ -233,7 +233,8 @@ impl App {
 
     /// Fills the places of a key's command and sends it.
     pub(super) fn template(&mut self, template: &str, count: Option<u32>) {
-        let mut command = template.replace("{count}", &count.map_or(String::new(), |count| count.to_string()));
+        let mut command =
+            template.replace("{count}", &count.map_or(String::new(), |count| count.to_string()));
         for (place, what, filled) in [
             ("{break}", "block, node or transaction", self.break_query()),
             ("{watch}", "block and a node", self.watch_query()),
@@ -250,13 +251,11 @@ impl App {
             if !command.contains(place) {
                 continue;
             }
-            match filled {
-                Some(text) => command = command.replace(place, &text),
-                None => {
-                    self.say(format!("Select a {what} first: move to it and press enter"), Tone::Warning);
-                    return;
-                }
-            }
+            let Some(text) = filled else {
+                self.say(format!("Select a {what} first: move to it and press enter"), Tone::Warning);
+                return;
+            };
+            command = command.replace(place, &text);
         }
         let command = command.trim_end().to_owned();
         if command.contains("{letter}") {
@@ -294,7 +293,9 @@ impl App {
             Some(part) if matches!(part.kind, ComponentKind::Cu | ComponentKind::Core) => {
                 Some(format!("issue at {}", part.path))
             }
-            Some(part) if part.kind == ComponentKind::Hmd => Some(format!("directory at {}{block}", part.path)),
+            Some(part) if part.kind == ComponentKind::Hmd => {
+                Some(format!("directory at {}{block}", part.path))
+            }
             Some(part) => Some(format!("transition at {}{block}", part.path)),
             None => at.block.map(|block| format!("transition block {block}")),
         }
@@ -323,18 +324,6 @@ impl App {
             Target::Event(event) => self.command(&format!("goto event {event}")),
             target => self.requests.push(Request::Select(target.choose(self.frame.selection))),
         }
-    }
-
-    /// The state of every pane as it was at first.
-    pub fn forget_places(&mut self) {
-        self.panes = [PaneState::default(); Pane::ALL.len()];
-        self.effects.clear();
-    }
-
-    /// Whether a binding would leave the program: for tests and help.
-    #[must_use]
-    pub fn is_leaving(does: &Do) -> bool {
-        *does == Do::Action(Action::Quit)
     }
 }
 

@@ -121,20 +121,20 @@ impl App {
         let line = prompt.text();
         let line = line.trim();
         match prompt.kind {
-            Kind::Command if line.is_empty() => {}
+            Kind::Command | Kind::Predict if line.is_empty() => {}
             Kind::Command => {
                 self.remember(line);
                 self.typed(line);
             }
             Kind::Filter => self.requests.push(Request::Filter(line.to_owned())),
-            Kind::Predict if line.is_empty() => {}
             Kind::Predict => self.command(&format!("predict {line}")),
         }
     }
 
     fn choice_key(&mut self, key: Key, chosen: usize) {
         let lesson = self.frame.lesson.as_ref();
-        let choices = lesson.and_then(|lesson| lesson.question.as_ref()).map_or(&[][..], |asked| &asked.choices);
+        let choices =
+            lesson.and_then(|lesson| lesson.question.as_ref()).map_or(&[][..], |asked| &asked.choices);
         let last = choices.len().saturating_sub(1);
         let answer = |nth: usize| choices.get(nth).map(|choice| format!("predict {choice}"));
         let said = match key.code {

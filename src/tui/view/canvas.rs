@@ -103,7 +103,8 @@ impl<'a> Canvas<'a> {
 
     /// Where row `y` of the content is in view.
     fn row(&self, y: u16) -> Option<u16> {
-        let row = if y < self.stuck { y } else { y.checked_sub(self.look.up).filter(|row| *row >= self.stuck)? };
+        let row =
+            if y < self.stuck { y } else { y.checked_sub(self.look.up).filter(|row| *row >= self.stuck)? };
         (row < self.area.height).then_some(row)
     }
 

@@ -8,8 +8,8 @@ use crate::debug::frame::session::Tone;
 
 use super::Seen;
 use super::canvas::fit;
-use crate::tui::app::{App, Overlay};
 use crate::tui::action::Action;
+use crate::tui::app::{App, Overlay};
 use crate::tui::keymap::{Binding, Do, Key};
 use crate::tui::theme::Role;
 
@@ -61,8 +61,10 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
     let asks = question.is_some_and(|question| question.revealed.is_none());
     let all: Vec<_> = app.keymap.hints(app.focus).collect();
     let is_predict = |name: &str| name == "predict";
-    for binding in all.iter().filter(|binding| asks && binding.hint.as_deref().is_some_and(is_predict)).take(1) {
-        hint(&binding.name, "answer the question");
+    for binding in
+        all.iter().filter(|binding| asks && binding.hint.as_deref().is_some_and(is_predict)).take(1)
+    {
+        hint(&binding.name, "answer");
     }
     for binding in all {
         let text = binding.hint.as_deref().unwrap_or_default();

@@ -4,8 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
-use crate::debug::frame::session::{RunState, Tone};
 use crate::debug::frame::Frame;
+use crate::debug::frame::session::{RunState, Tone};
 
 use super::canvas::fit;
 use crate::tui::app::App;
@@ -17,12 +17,14 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> u16 {
     position(app, Rect { height: 1, ..area }, buffer);
     let mut lines = sentences(&app.frame).into_iter();
     for row in 1..rows {
-        let Some((mark, text, role)) = lines.next() else {
+        let Some(Sentence { mark, text, end, role }) = lines.next() else {
             break;
         };
         let line = Rect::new(area.x, area.y + row, area.width, 1);
         let x = put(buffer, line, 1, mark, app.theme.style(role));
-        put(buffer, line, x + 1, &fit(&text, line.width.saturating_sub(x + 2)), app.theme.style(role));
+        let room = line.width.saturating_sub(x + 2 + end.width() as u16);
+        let x = put(buffer, line, x + 1, &fit(&text, room), app.theme.style(role));
+        put(buffer, line, x, &end, app.theme.style(Role::Hint));
     }
     rows
 }
@@ -40,12 +42,8 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     let (mark, state, role) = run_state(frame);
     let at = frame.position;
     let end = if at.ended { format!(" of {}", number(at.known)) } else { String::new() };
-    let place = format!(
-        "event {}{end} · cycle {} ({})",
-        number(at.event),
-        number(at.cycle),
-        time(at.nanoseconds)
-    );
+    let place =
+        format!("event {}{end} · cycle {} ({})", number(at.event), number(at.cycle), time(at.nanoseconds));
     let machine = match (&*frame.info.protocol, &*frame.info.machine) {
         ("", machine) => machine.to_owned(),
         (protocol, "") => protocol.to_uppercase(),
@@ -53,7 +51,8 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     };
     let fixed = mark.width() + state.width() + place.width() + 12;
     let room = usize::from(line.width).saturating_sub(fixed);
-    let name = if frame.info.scenario.is_empty() { "umscope".to_owned() } else { frame.info.scenario.clone() };
+    let name =
+        if frame.info.scenario.is_empty() { "umscope".to_owned() } else { frame.info.scenario.clone() };
     let name = fit(&name, room.clamp(8, 40) as u16);
     let mut x = put(buffer, line, 1, &name, app.theme.style(Role::Header));
     x = put(buffer, line, x + 2, &format!("{mark} {state}"), app.theme.style(role));
@@ -81,8 +80,24 @@ fn run_state(frame: &Frame) -> (&'static str, String, Role) {
     }
 }
 
+/// A line of the header.
+#[derive(Clone, Debug)]
+struct Sentence {
+    mark: &'static str,
+    text: String,
+    /// Shown even if the text must be cut.
+    end: String,
+    role: Role,
+}
+
+impl Sentence {
+    fn new(mark: &'static str, text: impl Into<String>, role: Role) -> Self {
+        Self { mark, text: text.into(), end: String::new(), role }
+    }
+}
+
 /// What happened, in the order of telling: why it stopped, what the event did, what the scenario is about.
-fn sentences(frame: &Frame) -> Vec<(&'static str, String, Role)> {
+fn sentences(frame: &Frame) -> Vec<Sentence> {
     let mut lines = Vec::new();
     let stop = frame.stop.as_ref().filter(|stop| !stop.text.is_empty());
     let stop = stop.map(|stop| {
@@ -92,7 +107,7 @@ fn sentences(frame: &Frame) -> Vec<(&'static str, String, Role)> {
             Tone::Warning => Role::Warning,
             Tone::Bad => Role::Bad,
         };
-        ("■", stop.text.clone(), role)
+        Sentence::new("■", stop.text.clone(), role)
     });
     let urgent = frame.stop.as_ref().is_some_and(|stop| stop.tone == Tone::Bad);
     if urgent {
@@ -101,10 +116,11 @@ fn sentences(frame: &Frame) -> Vec<(&'static str, String, Role)> {
     if !frame.now.is_empty() {
         let because = frame.now.iter().find_map(|happening| happening.because);
         let because = because.map_or(String::new(), |event| format!("  ← event {event} (x)"));
-        lines.push(("▸", format!("{}{because}", story(frame)), Role::Changed));
+        lines.push(Sentence { end: because, ..Sentence::new("▸", story(frame), Role::Changed) });
     } else if frame.position.event == 0 {
-        let text = "Nothing has happened yet: s steps one event, t to the next change of a state, c to the end";
-        lines.push(("▸", text.into(), Role::Hint));
+        let text =
+            "Nothing has happened yet. s steps one event, t to the next change of a state, c to the end";
+        lines.push(Sentence::new("▸", text, Role::Hint));
     }
     if !urgent {
         lines.extend(stop);
@@ -112,7 +128,7 @@ fn sentences(frame: &Frame) -> Vec<(&'static str, String, Role)> {
     if !frame.info.title.is_empty() {
         let source = &frame.info.source;
         let source = if source.is_empty() { String::new() } else { format!("  ({source})") };
-        lines.push((" ", format!("{}{source}", frame.info.title), Role::Dim));
+        lines.push(Sentence::new(" ", format!("{}{source}", frame.info.title), Role::Dim));
     }
     lines
 }

@@ -5,9 +5,9 @@ use ratatui::layout::Rect;
 
 use crate::debug::frame::wish::Pane;
 
+use super::Seen;
 use super::canvas::{self, Canvas, Look};
 use super::footer::blank;
-use super::Seen;
 use crate::tui::app::{App, Overlay};
 use crate::tui::help;
 use crate::tui::theme::Role;
@@ -23,12 +23,8 @@ pub fn draw(app: &App, body: Rect, buffer: &mut Buffer, seen: &mut Seen) {
     let most = body.width.saturating_sub(4).min(110);
     let (title, lines) = content(app, overlay, most.saturating_sub(4));
     let height = (lines.len() as u16 + 2).min(body.height);
-    let area = Rect::new(
-        body.x + (body.width - most) / 2,
-        body.bottom().saturating_sub(height),
-        most,
-        height,
-    );
+    let area =
+        Rect::new(body.x + (body.width - most) / 2, body.bottom().saturating_sub(height), most, height);
     blank(buffer, area);
     canvas::frame(buffer, area, app.theme.style(Role::Focus));
     let style = app.theme.style(Role::Focus);
