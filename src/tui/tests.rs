@@ -60,11 +60,13 @@ fn press(app: &mut App, keys: &str) -> Vec<Request> {
 }
 
 fn commands(requests: &[Request]) -> Vec<&str> {
-    let command = |request| match request {
-        &Request::Command(ref command) => Some(command.as_str()),
-        _ => None,
-    };
-    requests.iter().filter_map(command).collect()
+    let mut commands = Vec::new();
+    for request in requests {
+        if let Request::Command(command) = request {
+            commands.push(command.as_str());
+        }
+    }
+    commands
 }
 
 #[test]
@@ -113,6 +115,19 @@ fn a_real_machine_is_shown_from_its_first_event_to_its_last() {
     app.show(Arc::new(live::frame(&mut session, &["continue"])));
     app.see(200, 60);
     insta::assert_snapshot!("live_end", screen(&mut app));
+}
+
+#[test]
+fn a_large_machine_is_drawn_whole() {
+    for (name, width, height) in
+        [("umh-4gpu-nvlink", 200, 60), ("umh-4gpu-nvlink", 80, 24), ("tiny/umh-4gpu", 120, 40)]
+    {
+        let mut session = live::session_on(name);
+        let mut app = app(live::frame(&mut session, &["step 20"]), width, height);
+        insta::assert_snapshot!(format!("live_{}_{width}", name.replace('/', "_")), screen(&mut app));
+        app.show_layout(3);
+        insta::assert_snapshot!(format!("live_{}_{width}_warps", name.replace('/', "_")), screen(&mut app));
+    }
 }
 
 #[test]

@@ -69,7 +69,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         canvas.paragraph(
             1,
             0,
-            "No block is selected. Step until an access names one, or choose one below.",
+            "Nobody has asked for a block yet. Step (s, t): this shows the block of what happens.",
             Role::Dim,
         );
         blocks(frame, canvas, 2);
@@ -131,7 +131,7 @@ fn label(frame: &Frame, row: &DirectoryRow) -> String {
 }
 
 fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, line: Range, columns: &Columns) {
-    let happened = frame.now.first().is_some() && touched(frame, row);
+    let happened = !frame.now.is_empty() && touched(frame, row);
     let mut x = canvas.text(0, y, if happened { "▸" } else { " " }, Role::Changed);
     for (depth, last) in row.last.iter().enumerate().skip(1) {
         let own = depth + 1 == row.last.len();

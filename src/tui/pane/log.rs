@@ -1,5 +1,7 @@
 //! The log: records up to here that match the filter, the newest at the bottom, each with what caused it.
 
+use std::fmt::Write as _;
+
 use crate::debug::frame::Frame;
 use crate::debug::frame::log::LogLine;
 
@@ -62,10 +64,10 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, line: &LogLine, place: u16) {
     if let Some(range) = line.range
         && !matches!(line.kind, "issue" | "complete")
     {
-        text.push_str(&format!("  block {}", range.start));
+        let _ = write!(text, "  block {}", range.start);
     }
     if let Some(txn) = line.txn {
-        text.push_str(&format!("  txn {}", txn.0));
+        let _ = write!(text, "  txn {}", txn.0);
     }
     let word = if width >= 90 { "because" } else { "←" };
     let because = line.because.map_or(String::new(), |event| format!("{word} {event}"));

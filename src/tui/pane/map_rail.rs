@@ -92,10 +92,16 @@ fn rail(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, centres: &[
     // Rails that meet at a device leave it a column each.
     let (left, right) = (from.min(to) + 1, from.max(to) - 1);
     let room = (right + 1).saturating_sub(left);
-    let dash = if busy { "═" } else { "─" };
-    let line: String = dash.repeat(usize::from(room));
-    canvas.text(left, y, &line, if busy { role(link) } else { Role::Border });
-    let label = fit(&label, room.saturating_sub(4));
+    let data = shown(frame, link).is_some_and(|packet| packet.has_data);
+    let dashes: String = (if data { "═" } else { "─" }).repeat(usize::from(room));
+    canvas.text(left, y, &dashes, if busy { role(link) } else { Role::Border });
+    let label = if label.width() > usize::from(room.saturating_sub(2)) {
+        // The double line says that there are data.
+        label.replace("+data", "").replace(" %", "%")
+    } else {
+        label
+    };
+    let label = fit(&label, room.saturating_sub(2));
     let at = left + (room - label.width() as u16) / 2;
     canvas.text(at, y, &label, if busy { role(link) } else { Role::Dim });
     let arrow_role = if busy { role(link) } else { Role::Border };
@@ -119,19 +125,14 @@ fn role(link: &LinkView) -> Role {
 
 /// What is on the link, or how busy it is.
 fn label(frame: &Frame, link: &LinkView) -> String {
-    match shown(frame, link) {
-        Some(packet) => {
-            let more = link.in_flight.len() - 1;
-            let more = if more > 0 { format!(" +{more}") } else { String::new() };
-            format!(" {}{more} ", name(packet))
-        }
-        None => {
-            let path = frame.info.components.path(link.link);
-            let name =
-                if path.contains("gpu") { path.rsplit('.').next() } else { path.strip_prefix("link.") };
-            format!(" {} {} ", name.unwrap_or(path), per_cent(link.utilisation))
-        }
+    if let Some(packet) = shown(frame, link) {
+        let more = link.in_flight.len() - 1;
+        let more = if more > 0 { format!(" +{more}") } else { String::new() };
+        return format!(" {}{more} ", name(packet));
     }
+    let path = frame.info.components.path(link.link);
+    let name = if path.contains("gpu") { path.rsplit('.').next() } else { path.strip_prefix("link.") };
+    format!(" {} {} ", name.unwrap_or(path), per_cent(link.utilisation))
 }
 
 /// A packet in few words.

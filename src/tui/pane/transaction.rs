@@ -38,7 +38,7 @@ fn list(frame: &Frame, canvas: &mut Canvas) {
         canvas.paragraph(
             1,
             0,
-            "No transaction is in flight. Step until a warp or core issues an access.",
+            "No transaction yet. Step until a warp or core issues an access: its journey is drawn here.",
             Role::Dim,
         );
         return;
@@ -226,7 +226,7 @@ fn brief(label: &str, room: u16) -> String {
     if short.width() <= usize::from(room) {
         return short;
     }
-    fit(&short.replace("grant ", "").replace("probe ", "prb "), room)
+    fit(&short.replace("grant ", "").replace("probe ", "prb ").replace("read-nc", "rd-nc"), room)
 }
 
 fn footer(frame: &Frame, canvas: &mut Canvas, y: u16, sequence: &Sequence) {
