@@ -175,7 +175,8 @@ impl Engine {
     }
 
     fn answer(&mut self, outcome: Outcome) -> Option<()> {
-        if !outcome.lines.is_empty() {
+        // What a stop says is in the frame.
+        if outcome.stop.is_none() && !outcome.lines.is_empty() {
             self.server.answer(Answer::Lines(outcome.lines));
         }
         if outcome.quit {

@@ -57,6 +57,8 @@ pub struct Session {
     pub(super) next_display: u32,
     pub(super) bookmarks: BTreeMap<String, EventNumber>,
     pub(super) selection: Selection,
+    /// What frames show where nothing is selected: the block and transaction of what happened last.
+    pub(super) followed: Selection,
     /// Where the selected transaction began, once that is known.
     pub(super) began: Option<(TxnNumber, EventNumber)>,
     /// Where breakpoints stopped.
@@ -102,6 +104,7 @@ impl Session {
             next_display: 1,
             bookmarks: BTreeMap::new(),
             selection: Selection::default(),
+            followed: Selection::default(),
             began: None,
             hits: BTreeSet::new(),
             filter: None,

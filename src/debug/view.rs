@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::breakpoint::Breakpoint;
 use super::command;
 use super::frame::log::{Log, LogLine};
+use super::frame::selection::Selection;
 use super::frame::session::{BreakpointRow, CommandInfo, Info, Mark, MarkKind, RunState};
 use super::frame::wish::{Pane, Wish};
 use super::frame::{Facts, Frame, build};
@@ -60,6 +61,7 @@ impl Session {
     /// The frame that `wish` asks for. While the cursor moves, only records that are at hand are shown.
     pub fn frame(&mut self, info: &Arc<Info>, wish: &Wish) -> Frame {
         let last = self.last_for_frame();
+        self.followed = Selection::following(&last, self.followed);
         let journey = if wish.panes.has(Pane::Transaction) { self.journey() } else { Vec::new() };
         let log = if wish.panes.has(Pane::Log) { self.log_window(wish) } else { Log::default() };
         let facts = Facts {
@@ -67,7 +69,7 @@ impl Session {
             table: self.table(),
             run: self.run_state(),
             stop: if self.is_moving() { None } else { self.stop.as_ref().and_then(super::stop::Stop::view) },
-            selection: self.selection,
+            selection: self.shown_selection(),
             known: self.timeline.furthest(),
             ended: self.timeline.end().is_some(),
             last: &last,
@@ -78,6 +80,11 @@ impl Session {
             breakpoints: self.rows(),
         };
         build(self.machine(), facts, wish)
+    }
+
+    /// What is selected; where nothing is, what happened last.
+    fn shown_selection(&self) -> Selection {
+        self.selection.or(self.followed)
     }
 
     fn last_for_frame(&mut self) -> Vec<Record> {
@@ -93,7 +100,7 @@ impl Session {
 
     /// The records of the selected transaction up to the cursor.
     fn journey(&mut self) -> Vec<Record> {
-        let Some(txn) = self.selection.txn else { return Vec::new() };
+        let Some(txn) = self.shown_selection().txn else { return Vec::new() };
         let event = self.event();
         if let Some(view) = self.machine().transaction(txn) {
             self.began = Some((txn, view.issued_at));
@@ -207,7 +214,6 @@ fn command_info(command: &command::Command) -> CommandInfo {
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::selection::Selection;
     use super::super::interrupt::Interrupt;
     use super::super::session::tests::session;
     use super::*;

@@ -55,6 +55,7 @@ pub struct Pending {
 
 /// The screen.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)] // independent switches, each with its own key
 pub struct App {
     pub frame: Arc<Frame>,
     pub theme: Theme,

@@ -1,23 +1,15 @@
-//! Reads the user's TOML files with complaints that name the place.
+//! What the user's TOML files share: complaints that name the place.
 
 use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
-use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::diagnostic::{Diagnostic, Result, Source, from_toml};
 
 /// Parses `source` as TOML.
 pub fn parse<T: DeserializeOwned>(source: &Source) -> Result<T> {
-    toml::from_str(&source.text).map_err(|error| {
-        let mut message = error.message().lines().next().unwrap_or("cannot be read").to_owned();
-        message.truncate(message.trim_end_matches('.').len());
-        let complaint = Diagnostic::new(message);
-        Box::new(match error.span() {
-            Some(span) => complaint.at(source, span),
-            None => Diagnostic { source: Some(source.clone()), ..complaint },
-        })
-    })
+    toml::from_str(&source.text).map_err(|error| Box::new(from_toml(&error, source)))
 }
 
 /// A name in a file and its place.

@@ -84,8 +84,8 @@ mod tests {
         let keymap = Keymap::embedded().unwrap();
         let command =
             CommandInfo { usage: "break QUERY".into(), about: "stop there".into(), ..Default::default() };
-        let text: String =
-            lines(&keymap, &[command], 100).iter().flatten().map(|(text, _)| format!("{text}\n")).collect();
+        let lines = lines(&keymap, &[command], 100);
+        let text = lines.iter().flatten().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join("\n");
         for binding in &keymap.bindings {
             assert!(text.contains(&binding.name), "{} is missing", binding.name);
         }

@@ -63,9 +63,9 @@ enum Room {
     Large,
 }
 
-/// The layout of this number (from 0) for a body of this size.
+/// The layout of this number (from 0) for a body of this size. Without a lesson others take its place.
 #[must_use]
-pub fn layout(number: usize, body: Rect, natural: &Natural) -> Tree {
+pub fn layout(number: usize, body: Rect, lesson: bool, natural: &Natural) -> Tree {
     use Pane::{Caches, Directory, Lesson, Links, Log, Map, Mshrs, Protocol, Timeline, Transaction, Warps};
     let room = match (body.width, body.height) {
         (160.., 44..) => Room::Large,
@@ -79,11 +79,13 @@ pub fn layout(number: usize, body: Rect, natural: &Natural) -> Tree {
         columns(6, max, share, vec![slot(left.0, 30, u16::MAX, left.1), slot(right.0, 30, u16::MAX, right.1)])
     };
     let pair = |left: Pane, right: Pane, share: u16| wide((left, 1), (right, 1), share);
+    let story = if lesson { Lesson } else { Transaction };
+    let second = if lesson { Lesson } else { Protocol };
     let list = match (number, room) {
-        (0, Room::Small) => vec![pair(Map, Lesson, 3), slot(Directory, 5, want(Directory), 3), timeline],
+        (0, Room::Small) => vec![pair(Map, story, 3), slot(Directory, 5, want(Directory), 3), timeline],
         (0, Room::Middle) => vec![
             wide((Map, 3), (Directory, 4), 3),
-            wide((Transaction, 5), (Lesson, 4), 3),
+            wide((Transaction, 5), (second, 4), 3),
             slot(Log, 4, u16::MAX, 2),
             timeline,
         ],
@@ -178,52 +180,62 @@ fn is_empty(tree: &Tree, skip: &dyn Fn(Pane) -> bool) -> bool {
     }
 }
 
+/// A slot on its way to its length. Lengths leave out the border that a slot shares with the next.
+struct Growing<'a> {
+    slot: &'a Slot,
+    length: i32,
+}
+
+impl Growing<'_> {
+    /// How much it may still grow.
+    fn appetite(&self) -> i32 {
+        (i32::from(self.slot.max) - 1 - self.length).max(0)
+    }
+}
+
 /// Start and length of each slot along `total`; neighbours overlap by their common border.
 fn share_out<'a>(slots: &'a [Slot], total: u16, skip: &dyn Fn(Pane) -> bool) -> Vec<(&'a Slot, (u16, u16))> {
-    let mut kept: Vec<&Slot> = slots.iter().filter(|slot| !is_empty(&slot.tree, skip)).collect();
-    // The common border of two neighbours is counted once: each slot counts as one less, all together one more.
+    let kept = slots.iter().filter(|slot| !is_empty(&slot.tree, skip));
+    let mut kept: Vec<Growing> = kept.map(|slot| Growing { slot, length: i32::from(slot.min) - 1 }).collect();
+    // The last border is shared with nobody.
     let room = i32::from(total) - 1;
-    let need = |kept: &[&Slot]| kept.iter().map(|slot| i32::from(slot.min) - 1).sum::<i32>();
+    let need = |kept: &[Growing]| kept.iter().map(|one| one.length).sum::<i32>();
     while kept.len() > 1 && need(&kept) > room {
-        // The timeline stays last and is the smallest: what stands before it goes first.
+        // The timeline stands last and is the smallest: what stands before it goes first.
         let victim = if kept.len() > 2 { kept.len() - 2 } else { 1 };
         kept.remove(victim);
     }
-    let mut lengths: Vec<i32> = kept.iter().map(|slot| i32::from(slot.min) - 1).collect();
-    let mut left = room - lengths.iter().sum::<i32>();
-    while left > 0 {
-        let open = |nth: usize, lengths: &[i32]| {
-            let limit = kept.get(nth).map_or(0, |slot| i32::from(slot.max) - 1);
-            lengths.get(nth).is_some_and(|length| *length < limit)
-        };
-        let shares: i32 =
-            (0..kept.len()).filter(|nth| open(*nth, &lengths)).map(|nth| i32::from(kept[nth].share)).sum();
-        if shares == 0 {
-            // Nobody wants more: the one with the largest share takes it.
-            let widest = (0..kept.len()).max_by_key(|nth| (kept[*nth].share, usize::MAX - nth));
-            if let Some(length) = widest.and_then(|nth| lengths.get_mut(nth)) {
-                *length += left;
-            }
-            break;
-        }
-        let step = (left / shares).max(1);
-        for nth in 0..kept.len() {
-            if left > 0 && open(nth, &lengths) {
-                let limit = i32::from(kept[nth].max) - 1;
-                let more = (step * i32::from(kept[nth].share)).min(left).min(limit - lengths[nth]);
-                lengths[nth] += more;
-                left -= more;
-            }
-        }
-    }
+    let left = room - need(&kept);
+    grow(&mut kept, left);
     let mut start = 0;
     let mut out = Vec::new();
-    for (slot, length) in kept.into_iter().zip(lengths) {
-        let length = length.clamp(0, room - start);
-        out.push((slot, (start as u16, length as u16 + 1)));
+    for one in kept {
+        let length = one.length.clamp(0, room - start);
+        out.push((one.slot, (start as u16, length as u16 + 1)));
         start += length;
     }
     out
+}
+
+/// Deals `left` out by shares, up to what each wants; what nobody wants goes to the largest share.
+fn grow(kept: &mut [Growing], mut left: i32) {
+    while left > 0 {
+        let shares: i32 =
+            kept.iter().filter(|one| one.appetite() > 0).map(|one| i32::from(one.slot.share)).sum();
+        if shares == 0 {
+            let largest = kept.iter().map(|one| one.slot.share).max();
+            if let Some(one) = kept.iter_mut().find(|one| Some(one.slot.share) == largest) {
+                one.length += left;
+            }
+            return;
+        }
+        let step = (left / shares).max(1);
+        for one in kept.iter_mut() {
+            let more = (step * i32::from(one.slot.share)).min(left).min(one.appetite());
+            one.length += more;
+            left -= more;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -232,7 +244,7 @@ mod tests {
 
     fn all(number: usize, width: u16, height: u16) -> Vec<Placed> {
         let body = Rect::new(0, 0, width, height);
-        place(&layout(number, body, &|_| Some(9)), body, &|_| false)
+        place(&layout(number, body, true, &|_| Some(9)), body, &|_| false)
     }
 
     #[test]
@@ -258,7 +270,7 @@ mod tests {
     #[test]
     fn a_pane_without_content_leaves_its_room() {
         let body = Rect::new(0, 0, 80, 20);
-        let placed = place(&layout(0, body, &|_| Some(9)), body, &|pane| pane == Pane::Lesson);
+        let placed = place(&layout(0, body, true, &|_| Some(9)), body, &|pane| pane == Pane::Lesson);
         assert_eq!(placed.iter().find(|one| one.pane == Pane::Map).map(|one| one.area.width), Some(80));
     }
 

@@ -28,7 +28,13 @@ n-store = { address = 0x1004, bytes = "09 00 00 00" }
 
 /// A session on the machine of Fig. 5.
 pub fn session() -> Session {
-    let scenario = Scenario::parse(Source { name: "fig5-b1".into(), text: FIG5.into() }, None).unwrap();
+    session_on("tiny/umh-2gpu")
+}
+
+/// The same accesses on another machine.
+pub fn session_on(machine: &str) -> Session {
+    let text = FIG5.replace("tiny/umh-2gpu", machine);
+    let scenario = Scenario::parse(Source { name: "fig5-b1".into(), text: text.into() }, None).unwrap();
     let prepared = scenario.prepare(&Options::default()).unwrap();
     Session::open(Origin::scenario("umh/fig5-b1", &scenario, prepared), None)
 }
@@ -36,8 +42,7 @@ pub fn session() -> Session {
 /// The frame after these commands.
 pub fn frame(session: &mut Session, commands: &[&str]) -> Frame {
     for command in commands {
-        let outcome = session.execute(command, &Interrupt::default()).unwrap();
-        println!("{command}: {:?}", outcome.lines);
+        session.execute(command, &Interrupt::default()).unwrap();
     }
     let info: Arc<Info> = Arc::new(session.info());
     session.frame(&info, &Wish::default())

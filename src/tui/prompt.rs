@@ -248,10 +248,10 @@ impl Prompt {
 pub fn complaint(error: &Diagnostic) -> Vec<String> {
     let mut advice = error.message.clone();
     if let Some(expected) = &error.expected {
-        advice.push_str(&format!("; expected {expected}"));
+        advice = format!("{advice}; expected {expected}");
     }
     if let Some(suggestion) = &error.suggestion {
-        advice.push_str(&format!(": {suggestion}"));
+        advice = format!("{advice}: {suggestion}");
     }
     let (Some(source), Some(span)) = (&error.source, &error.span) else {
         return vec![advice];

@@ -1,12 +1,10 @@
 //! The user's keymap and theme, from `keymap.toml` and `themes/NAME.toml` in the configuration folder.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use etcetera::BaseStrategy;
 
-use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::diagnostic::{Diagnostic, Result, Source, read_text};
 
 use super::glyphs;
 use super::keymap::Keymap;
@@ -95,20 +93,10 @@ fn theme(name: &str, folder: Option<&Path>) -> Result<Theme> {
 
 /// A file's text; `None` if there is no such file.
 fn read(path: &Path) -> Result<Option<Source>> {
-    let name: Arc<str> = Arc::from(path.display().to_string());
-    let wrong = |what: &str| Box::new(Diagnostic::new(format!("{name}: {what}")));
-    let file = match std::fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(wrong(&error.to_string())),
-    };
-    let mut bytes = Vec::new();
-    file.take(LIMIT + 1).read_to_end(&mut bytes).map_err(|error| wrong(&error.to_string()))?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(wrong("longer than 1 MiB"));
+    match path.try_exists() {
+        Ok(false) => Ok(None),
+        _ => read_text(path, LIMIT).map(Some),
     }
-    let text = String::from_utf8(bytes).map_err(|_| wrong("not UTF-8"))?;
-    Ok(Some(Source { name: name.clone(), text: Arc::from(text) }))
 }
 
 #[cfg(test)]

@@ -2,31 +2,40 @@
 
 use std::sync::Arc;
 
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 
-use super::app::App;
+use super::app::{App, Overlay};
 use super::keymap::Keymap;
+use super::layout::NAMES;
+use super::live;
 use super::sample::Sample;
 use super::theme::Theme;
 use super::view;
 use crate::debug::frame::Frame;
+use crate::debug::frame::session::{Reveal, RunState, Stop, Tone};
+use crate::debug::frame::wish::Pane;
+use crate::debug::proto::{Answer, Request};
+use crate::diagnostic::{Diagnostic, Source};
+use crate::model::address::Address;
 
-pub fn app(frame: Frame, width: u16, height: u16) -> App {
+fn app(frame: Frame, width: u16, height: u16) -> App {
     let mut app =
         App::new(Arc::new(frame), Theme::embedded("default").unwrap(), Keymap::embedded().unwrap(), false);
-    app.size = (width, height);
-    draw(&mut app);
+    app.see(width, height);
     app
 }
 
-pub fn draw(app: &mut App) -> Buffer {
+fn draw(app: &mut App) -> Buffer {
     let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
     app.seen = view::draw(app, &mut buffer);
     buffer
 }
 
-pub fn text(buffer: &Buffer) -> String {
+fn text(buffer: &Buffer) -> String {
     let mut text = String::new();
     for y in 0..buffer.area.height {
         let row: String = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect();
@@ -36,37 +45,337 @@ pub fn text(buffer: &Buffer) -> String {
     text
 }
 
+fn screen(app: &mut App) -> String {
+    text(&draw(app))
+}
+
+fn press(app: &mut App, keys: &str) -> Vec<Request> {
+    for word in keys.split_whitespace() {
+        let key = super::keymap::Key::parse(word).unwrap();
+        let modifiers = if key.ctrl { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
+        app.handle(&Event::Key(KeyEvent::new(key.code, modifiers)));
+        draw(app);
+    }
+    app.take_requests()
+}
+
+fn commands(requests: &[Request]) -> Vec<&str> {
+    let mut commands = Vec::new();
+    for request in requests {
+        if let Request::Command(command) = request {
+            commands.push(command.as_str());
+        }
+    }
+    commands
+}
+
 #[test]
-fn print() {
-    for (layout, width, height) in [(0, 80, 24), (1, 80, 24), (0, 120, 40), (1, 120, 40), (0, 200, 60)] {
-        let mut app = app(Sample::frame(), width, height);
-        app.layout = layout;
-        println!("{}", text(&draw(&mut app)));
+fn each_layout_reads_well_at_each_size() {
+    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+        for (number, name) in NAMES.iter().enumerate() {
+            let mut app = app(Sample::frame(), width, height);
+            app.show_layout(number);
+            insta::assert_snapshot!(format!("{name}_{width}x{height}"), screen(&mut app));
+        }
     }
 }
 
 #[test]
-fn print_live() {
-    use super::live;
+fn each_pane_reads_well_alone() {
+    for pane in Pane::ALL {
+        let mut app = app(Sample::frame(), 100, 24);
+        app.focus = pane;
+        app.zoom = true;
+        insta::assert_snapshot!(format!("pane_{}", pane.name()), screen(&mut app));
+    }
+}
+
+#[test]
+fn a_change_of_state_is_shown_where_it_happened() {
+    let mut app = app(Sample::frame_of_change(), 120, 40);
+    let text = screen(&mut app);
+    assert!(text.contains("▸smd0[S*]"), "{text}");
+    assert!(text.contains("S* <E"), "{text}");
+    assert!(text.contains("gpu0.smd0 goes E > S on read probe, sends answer to host.hmd0"), "{text}");
+    app.show_layout(1);
+    let text = screen(&mut app);
+    assert!(text.contains("▸ack>S 1"), "the cell of the table is not lit:\n{text}");
+}
+
+#[test]
+fn a_real_machine_is_shown_from_its_first_event_to_its_last() {
     let mut session = live::session();
-    for (commands, width, height, layout) in [
-        (&[][..], 80, 24, 0),
-        (&["step"], 80, 24, 0),
-        (&["step 10", "select txn 1", "select block 0x1000"], 80, 24, 0),
-        (&["until issue at gpu1.*", "step 30", "select txn 2"], 120, 40, 0),
-        (&["until message type probe", "step 3"], 120, 40, 1),
-        (&["continue"], 200, 60, 0),
-        (&["reverse-transition"], 80, 24, 6),
-        (&["reverse-transition"], 120, 40, 2),
-        (&["reverse-transition"], 80, 24, 3),
-        (&["reverse-transition"], 80, 24, 4),
-        (&["reverse-transition"], 80, 24, 5),
-        (&["reverse-transition"], 80, 24, 7),
-    ] {
-        let frame = live::frame(&mut session, commands);
-        let mut app = app(frame, width, height);
-        app.layout = layout;
-        draw(&mut app);
-        println!("{}", text(&draw(&mut app)));
+    let mut app = app(live::frame(&mut session, &[]), 80, 24);
+    insta::assert_snapshot!("live_start", screen(&mut app));
+    app.show(Arc::new(live::frame(&mut session, &["until message type probe"])));
+    insta::assert_snapshot!("live_probe", screen(&mut app));
+    app.see(120, 40);
+    app.show(Arc::new(live::frame(&mut session, &["transition"])));
+    insta::assert_snapshot!("live_answer", screen(&mut app));
+    app.show(Arc::new(live::frame(&mut session, &["continue"])));
+    app.see(200, 60);
+    insta::assert_snapshot!("live_end", screen(&mut app));
+}
+
+#[test]
+fn a_large_machine_is_drawn_whole() {
+    for (name, width, height) in
+        [("umh-4gpu-nvlink", 200, 60), ("umh-4gpu-nvlink", 80, 24), ("tiny/umh-4gpu", 120, 40)]
+    {
+        let mut session = live::session_on(name);
+        let mut app = app(live::frame(&mut session, &["step 20"]), width, height);
+        insta::assert_snapshot!(format!("live_{}_{width}", name.replace('/', "_")), screen(&mut app));
+        app.show_layout(3);
+        insta::assert_snapshot!(format!("live_{}_{width}_warps", name.replace('/', "_")), screen(&mut app));
+    }
+}
+
+#[test]
+fn ascii_screens_hold_nothing_else_and_stay_aligned() {
+    let mut utf8 = app(Sample::frame(), 120, 40);
+    let mut ascii = app(Sample::frame(), 120, 40);
+    ascii.ascii = true;
+    let (utf8, ascii) = (draw(&mut utf8), draw(&mut ascii));
+    for (cell, original) in ascii.content().iter().zip(utf8.content()) {
+        assert!(cell.symbol().is_ascii());
+        assert_eq!(cell.symbol() == " ", original.symbol() == " ", "{}", original.symbol());
+    }
+    insta::assert_snapshot!("ascii", text(&ascii));
+}
+
+#[test]
+fn a_screen_that_is_too_small_says_so() {
+    for (width, height) in [(1, 1), (2, 1), (1, 5), (59, 40), (80, 15), (20, 8)] {
+        let mut app = app(Sample::frame(), width, height);
+        let text = screen(&mut app).replace('\n', " ");
+        assert!(width < 12 || text.contains("umscope"), "{text}");
+    }
+    assert!(screen(&mut app(Sample::frame(), 60, 16)).contains("map"));
+}
+
+#[test]
+fn colour_only_repeats_what_letters_say() {
+    let mut plain = app(Sample::frame(), 120, 40);
+    plain.theme = plain.theme.without_colour();
+    plain.focus = Pane::Directory;
+    press(&mut plain, "down");
+    let buffer = draw(&mut plain);
+    assert!(
+        buffer
+            .content()
+            .iter()
+            .all(|cell| cell.fg == buffer.content()[0].fg && cell.bg == buffer.content()[0].bg)
+    );
+    let reversed = buffer.content().iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED)).count();
+    assert!(reversed > 0, "the cursor vanished with the colours");
+}
+
+#[test]
+fn time_keys_are_commands_with_their_count() {
+    let mut app = app(Sample::frame(), 80, 24);
+    let requests = press(&mut app, "s 1 0 s S t T n N f F c C 2 0 t");
+    assert_eq!(
+        commands(&requests),
+        [
+            "step",
+            "step 10",
+            "reverse-step",
+            "transition",
+            "reverse-transition",
+            "cycle",
+            "reverse-cycle",
+            "finish",
+            "reverse-finish",
+            "continue",
+            "reverse-continue",
+            "transition 20"
+        ]
+    );
+}
+
+#[test]
+fn playing_is_paced_and_the_next_command_is_not() {
+    let mut app = app(Sample::frame(), 80, 24);
+    let requests = press(&mut app, "space");
+    assert_eq!(requests, [Request::Speed(Some(4.0)), Request::Command("continue".into())]);
+    assert_eq!(press(&mut app, "+"), [Request::Speed(Some(8.0))]);
+    assert_eq!(press(&mut app, "c"), [Request::Speed(None), Request::Command("continue".into())]);
+    let frame = Frame { run: RunState::Running { events_per_second: Some(4.0) }, ..Sample::frame() };
+    app.show(Arc::new(frame));
+    assert_eq!(press(&mut app, "space"), [Request::Interrupt]);
+}
+
+#[test]
+fn a_letter_names_a_bookmark() {
+    let mut app = app(Sample::frame(), 80, 24);
+    assert_eq!(commands(&press(&mut app, "m a ' a")), ["bookmark a", "goto a"]);
+    assert_eq!(commands(&press(&mut app, "m esc s")), ["step"]);
+}
+
+#[test]
+fn break_and_watch_use_what_is_under_the_cursor() {
+    let mut app = app(Sample::frame(), 120, 40);
+    app.focus = Pane::Directory;
+    let requests = press(&mut app, "down down b w");
+    assert_eq!(
+        commands(&requests),
+        ["break transition at gpu0.smd0 block 0x1000", "watch state of gpu0.smd0 block 0x1000"]
+    );
+    app.focus = Pane::Timeline;
+    app.frame = Arc::new(Frame::default());
+    assert_eq!(press(&mut app, "w"), []);
+    assert!(app.message.as_ref().unwrap().lines[0].contains("Select a block and a node first"));
+}
+
+#[test]
+fn enter_selects_in_all_panes() {
+    let mut app = app(Sample::frame(), 120, 40);
+    app.focus = Pane::Directory;
+    let requests = press(&mut app, "down down enter");
+    let [Request::Select(selection)] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!(selection.component, app.frame.info.components.find("gpu0.smd0"));
+    assert_eq!(selection.block, Some(Address(0x1000)));
+}
+
+#[test]
+fn a_click_focuses_selects_and_travels() {
+    let mut app = app(Sample::frame(), 120, 40);
+    let click = |app: &mut App, (column, row)| {
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        app.handle(&Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
+        app.take_requests()
+    };
+    let place = |app: &App, pane| {
+        app.seen
+            .panes
+            .iter()
+            .find(|placed| placed.pane == pane)
+            .map(|placed| (placed.area.x, placed.area.y))
+            .unwrap()
+    };
+    let (x, y) = place(&app, Pane::Timeline);
+    assert_eq!(commands(&click(&mut app, (x + 4, y + 1))), ["goto event 0"]);
+    assert_eq!(app.focus, Pane::Timeline);
+    let (x, y) = place(&app, Pane::Directory);
+    let requests = click(&mut app, (x + 6, y + 2));
+    assert!(matches!(requests.as_slice(), [Request::Select(_)]), "{requests:?}");
+    assert_eq!(app.focus, Pane::Directory);
+}
+
+#[test]
+fn a_question_is_answered_from_its_choices() {
+    let mut app = app(Sample::frame(), 80, 24);
+    press(&mut app, "p");
+    assert!(screen(&mut app).contains("2  no"));
+    assert_eq!(commands(&press(&mut app, "2")), ["predict no"]);
+    assert_eq!(app.overlay, None);
+    let mut frame = Sample::frame();
+    let question = frame.lesson.as_mut().and_then(|lesson| lesson.question.as_mut()).unwrap();
+    question.predicted = Some("no".into());
+    question.revealed =
+        Some(Reveal { answer: "no".into(), because: "cache N read = ack".into(), right: Some(true) });
+    app.show(Arc::new(frame));
+    let text = screen(&mut app);
+    assert!(text.contains("✓ Right: no") && text.contains("because cache N read = ack"), "{text}");
+}
+
+#[test]
+fn the_prompt_sends_and_errors_show_under_the_word() {
+    let mut app = app(Sample::frame(), 80, 24);
+    press(&mut app, ":");
+    for letter in "break at gpu0.l9".chars() {
+        app.handle(&Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+    }
+    assert!(screen(&mut app).contains(":break at gpu0.l9"));
+    assert_eq!(commands(&press(&mut app, "enter")), ["break at gpu0.l9"]);
+    let source = Source { name: ":".into(), text: "break at gpu0.l9".into() };
+    let error =
+        Diagnostic::new("no component matches gpu0.l9").at(&source, 9..16).nearest("gpu0.l9", ["gpu0.l2"]);
+    app.answered(vec![Answer::Error(Box::new(error))]);
+    insta::assert_snapshot!(screen(&mut app).lines().skip(21).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn help_and_why_open_over_the_panes() {
+    let mut app = app(Sample::frame(), 100, 30);
+    press(&mut app, "?");
+    insta::assert_snapshot!("help", screen(&mut app));
+    press(&mut app, "esc y");
+    insta::assert_snapshot!("why", screen(&mut app));
+    press(&mut app, "esc");
+    assert_eq!(app.overlay, None);
+}
+
+#[test]
+fn long_output_is_shown_in_a_box_that_scrolls() {
+    let mut app = app(Sample::frame(), 80, 24);
+    app.answered(vec![Answer::Lines((0..100).map(|line| format!("line {line}")).collect())]);
+    assert!(matches!(app.overlay, Some(Overlay::Output(_))));
+    assert!(screen(&mut app).contains("line 0"));
+    press(&mut app, "G");
+    assert!(screen(&mut app).contains("line 99"));
+}
+
+#[test]
+fn a_deadlock_and_a_violation_are_told_first() {
+    let stop = Stop { text: "two writers of block 0x1000".into(), tone: Tone::Bad };
+    let frame = Frame { run: RunState::Stuck, stop: Some(stop), ..Sample::frame() };
+    let text = screen(&mut app(frame, 80, 24));
+    let mut lines = text.lines();
+    assert!(lines.next().unwrap().contains("DEADLOCK"));
+    assert!(lines.next().unwrap().contains("two writers of block 0x1000"));
+}
+
+#[test]
+fn leaving_interrupts_first() {
+    let mut app = app(Sample::frame(), 80, 24);
+    assert_eq!(press(&mut app, "q"), [Request::Interrupt, Request::Quit]);
+    assert!(app.quit);
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    let letters = proptest::sample::select(
+        " :/?'abcfghjklmnpqstwxyzCFGNSTX0123456789+-.é字\u{1b}".chars().collect::<Vec<_>>(),
+    );
+    let code = prop_oneof![
+        4 => letters.prop_map(KeyCode::Char),
+        1 => (1..=9u8).prop_map(KeyCode::F),
+        2 => proptest::sample::select(vec![
+            KeyCode::Enter, KeyCode::Esc, KeyCode::Tab, KeyCode::BackTab, KeyCode::Backspace, KeyCode::Delete,
+            KeyCode::Up, KeyCode::Down, KeyCode::Left, KeyCode::Right, KeyCode::Home, KeyCode::End,
+            KeyCode::PageUp, KeyCode::PageDown,
+        ]),
+    ];
+    let key = (code, proptest::bool::weighted(0.05)).prop_map(|(code, ctrl)| {
+        Event::Key(KeyEvent::new(code, if ctrl { KeyModifiers::CONTROL } else { KeyModifiers::NONE }))
+    });
+    let mouse = (0..4u8, any::<u8>(), any::<u8>()).prop_map(|(kind, column, row)| {
+        let kind = match kind {
+            0 => MouseEventKind::ScrollUp,
+            1 => MouseEventKind::ScrollDown,
+            _ => MouseEventKind::Down(MouseButton::Left),
+        };
+        let (column, row) = (u16::from(column), u16::from(row));
+        Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
+    });
+    let resize = (1..220u16, 1..70u16).prop_map(|(width, height)| Event::Resize(width, height));
+    prop_oneof![8 => key, 2 => mouse, 1 => resize]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Any keys, clicks and sizes leave a screen that can be drawn.
+    #[test]
+    fn nothing_that_a_user_does_makes_it_panic(events in proptest::collection::vec(any_event(), 1..80), full in any::<bool>()) {
+        let mut app = app(if full { Sample::frame() } else { Frame::default() }, 80, 24);
+        for event in &events {
+            app.handle(event);
+            let _ = app.take_requests();
+            app.quit = false;
+            let drawn = draw(&mut app);
+            prop_assert_eq!(drawn.area.width, app.size.0);
+            let _ = app.new_wish();
+        }
     }
 }

@@ -91,6 +91,7 @@ struct File {
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
+#[allow(clippy::struct_excessive_bools)] // as a user writes them
 struct StyleSpec {
     fg: Option<Spanned<String>>,
     bg: Option<Spanned<String>>,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::model::component::ComponentKind;
 use crate::model::inspect::{Inspect, WaitLink};
 use crate::model::record::{Record, What};
+use crate::model::state::Action;
 use crate::protocol::table::Table;
 
 use super::directory::Directory;
@@ -104,7 +105,7 @@ fn position(machine: &dyn Inspect, facts: &Facts) -> Position {
     }
 }
 
-/// The records of one event in sentences, the most telling first.
+/// What the records of one event say, the most telling first.
 fn happenings(machine: &dyn Inspect, last: &[Record]) -> Vec<Happening> {
     let mut records: Vec<&Record> = last.iter().collect();
     records.sort_by_key(|record| weight(&record.what));
@@ -114,22 +115,30 @@ fn happenings(machine: &dyn Inspect, last: &[Record]) -> Vec<Happening> {
         .take(16)
         .map(|record| Happening {
             id: record.id,
+            at: record.at,
             kind: record.kind(),
-            text: text::sentence(record, names),
+            text: text::predicate(record, names),
             because: record.because,
         })
         .collect()
 }
 
+/// Within a weight, records stay in the order in which they happened.
 fn weight(what: &What) -> u8 {
     match what {
         What::Violation { .. } | What::Fault { .. } => 0,
-        What::Issue { .. } | What::Complete { .. } | What::Kernel { .. } => 1,
-        What::Transition { .. } | What::Promote { .. } | What::Evict { .. } => 2,
-        What::Message(_) => 3,
-        What::Hit { .. } | What::Merge { .. } | What::Directory { .. } => 4,
-        What::Stall { .. } | What::NoCredit { .. } => 5,
-        What::Delivery(_) | What::Mshr { .. } | What::Warp { .. } => 6,
+        What::Issue { .. }
+        | What::Complete { .. }
+        | What::Kernel { .. }
+        | What::Delivery(_)
+        | What::Hit { action: Action::Read | Action::Write, .. }
+        | What::Transition { .. }
+        | What::Promote { .. }
+        | What::Evict { .. }
+        | What::Message(_) => 1,
+        What::Merge { .. } | What::Directory { .. } | What::Hit { .. } => 2,
+        What::Stall { .. } | What::NoCredit { .. } => 3,
+        What::Mshr { .. } | What::Warp { .. } => 4,
     }
 }
 

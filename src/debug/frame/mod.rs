@@ -62,8 +62,11 @@ pub struct Frame {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Happening {
     pub id: RecordId,
+    /// Who did it.
+    pub at: ComponentId,
     /// The kind of the record.
     pub kind: &'static str,
+    /// What it did (`goes E > S on read probe`).
     pub text: String,
     pub because: Option<EventNumber>,
 }

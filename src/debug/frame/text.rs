@@ -1,6 +1,7 @@
-//! Records in words: what a log line says, and the sentence for the event that just happened.
+//! Records in words: what a log line says, and what is said of the event that just happened.
 
 use crate::model::component::{ComponentId, Components};
+use crate::model::inspect::WarpState;
 use crate::model::message::Message;
 use crate::model::record::{Record, What};
 use crate::model::state::Action;
@@ -90,33 +91,52 @@ fn place(record: &Record) -> String {
     record.range.map_or_else(String::new, |range| range.start.to_string())
 }
 
-/// The whole sentence: who did what.
+/// What the component of a record did, to stand after its path.
 #[must_use]
-pub fn sentence(record: &Record, names: &Names) -> String {
-    let at = names.path(record.at);
+pub fn predicate(record: &Record, names: &Names) -> String {
     let block = record.range.map_or_else(String::new, |range| format!(" {}", range.start));
     match &record.what {
         What::Issue { kind, bytes: value, .. } => {
             let value = if value.is_empty() { String::new() } else { format!(" := {}", bytes(value)) };
-            format!("{at} issues {}{block}{value}", kind.name())
+            format!("issues {}{block}{value}", kind.name())
         }
         What::Complete { kind, bytes: value, .. } if !value.is_empty() => {
-            format!("{at} completes {}{block} = {}", kind.name(), bytes(value))
+            format!("completes {}{block} = {}", kind.name(), bytes(value))
         }
-        What::Complete { kind, .. } => format!("{at} completes {}{block}", kind.name()),
-        What::Message(sent) => format!("{at} sends {} to {}", message(sent), names.path(sent.to)),
-        What::Delivery(taken) => format!("{at} takes {} from {}", message(taken), names.path(taken.from)),
-        What::Hit { state, action: column } => format!("{at} stays {state} on {}", action(*column)),
+        What::Complete { kind, .. } => format!("completes {}{block}", kind.name()),
+        What::Message(sent) => format!("sends {} to {}", message(sent), names.path(sent.to)),
+        What::Delivery(taken) => format!("takes {} from {}", message(taken), names.path(taken.from)),
+        What::Hit { state, action: column } => format!("stays {state} on {}", action(*column)),
         What::Transition { from, to, action: column } => {
-            format!("{at} goes {from} > {to} on {}", action(*column))
+            format!("goes {from} > {to} on {}", action(*column))
         }
         What::Directory { owner, sharers } => {
             let owner = owner.map_or("nobody", |id| names.path(id));
-            format!("{at} lists owner {owner}, sharers {}", paths(names, sharers))
+            format!("lists owner {owner} and sharers {}", paths(names, sharers))
         }
         What::Merge { from, bytes } => {
-            format!("{at} merges {bytes} bytes of {} under the mask", names.path(*from))
+            format!("merges {bytes} bytes of {} under the mask", names.path(*from))
         }
-        _ => format!("{at} {}: {}", record.kind(), describe(record, names)),
+        What::Warp { warp, to, .. } => format!("warp {warp}: {}", warp_state(*to)),
+        What::Evict { state, dirty } => format!("evicts{block} ({state}, {dirty} dirty bytes)"),
+        What::Mshr { change, used, capacity } => {
+            format!("MSHR {}, {used} of {capacity} used", change.name())
+        }
+        What::Violation { rule, text } => format!("BREAKS A RULE, {rule}: {text}"),
+        _ => format!("{}: {}", record.kind(), describe(record, names)),
+    }
+}
+
+fn warp_state(state: WarpState) -> &'static str {
+    match state {
+        WarpState::None => "no work",
+        WarpState::Ready => "ready to issue",
+        WarpState::Running => "computes",
+        WarpState::Memory => "waits for memory",
+        WarpState::MshrFull => "waits for a free MSHR",
+        WarpState::LinkFull => "waits for room towards its parent",
+        WarpState::Barrier => "waits at a barrier",
+        WarpState::Fence => "waits at a fence",
+        WarpState::Done => "has done all its work",
     }
 }

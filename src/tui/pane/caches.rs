@@ -29,7 +29,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
     let all = cache.hits + cache.misses;
     let rate = if all > 0 { per_cent(cache.hits as f64 / all as f64) } else { "-".into() };
     let text = format!(
-        "{} hits of {all} ({rate})  {} evicted  {} written back   {} x {} x {} B",
+        "{}/{all} hits ({rate}) {} evicted {} written back  {}x{}x{} B",
         cache.hits, cache.evictions, cache.writebacks, cache.sets, cache.ways, cache.block
     );
     let room = canvas.width().saturating_sub(17);

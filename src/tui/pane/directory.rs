@@ -69,7 +69,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         canvas.paragraph(
             1,
             0,
-            "No block is selected. Step until an access names one, or choose one below.",
+            "Nobody has asked for a block yet. Step (s, t): this shows the block of what happens.",
             Role::Dim,
         );
         blocks(frame, canvas, 2);
@@ -131,7 +131,7 @@ fn label(frame: &Frame, row: &DirectoryRow) -> String {
 }
 
 fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, line: Range, columns: &Columns) {
-    let happened = frame.now.first().is_some() && touched(frame, row);
+    let happened = !frame.now.is_empty() && touched(frame, row);
     let mut x = canvas.text(0, y, if happened { "▸" } else { " " }, Role::Changed);
     for (depth, last) in row.last.iter().enumerate().skip(1) {
         let own = depth + 1 == row.last.len();
@@ -152,9 +152,18 @@ fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, line: Ra
     };
     state(canvas, columns.state, y, row, view);
     holders(canvas, y, row, columns);
+    // One that waits for the block has no data worth showing; one that is busy serving others has.
+    let waiting = view.target.is_some() && view.target != view.state;
     match &view.doing {
-        Some(doing) => waits(frame, canvas, y, view, doing, columns),
-        None => bytes(frame, canvas, y, row, view, line, columns),
+        Some(doing) if waiting => waits(frame, canvas, y, columns.dirty, view, doing),
+        Some(doing) => {
+            canvas.text(columns.state + 1, y, "…", Role::Waiting);
+            let end = bytes(frame, canvas, y, row, view, line, columns);
+            waits(frame, canvas, y, end + 2, view, doing);
+        }
+        None => {
+            bytes(frame, canvas, y, row, view, line, columns);
+        }
     }
     canvas.item(1, y, columns.state.saturating_sub(2), Target::Component(row.node));
 }
@@ -193,15 +202,17 @@ fn holders(canvas: &mut Canvas, y: u16, row: &DirectoryRow, columns: &Columns) {
     canvas.field(columns.sharers, y, columns.dirty - columns.sharers - 1, sharers, role);
 }
 
-fn waits(frame: &Frame, canvas: &mut Canvas, y: u16, view: &BlockView, doing: &str, columns: &Columns) {
+fn waits(frame: &Frame, canvas: &mut Canvas, y: u16, x: u16, view: &BlockView, doing: &str) {
     let since = view.since.map_or(String::new(), |since| {
         let cycle = frame.time.cycle(since);
-        let room = usize::from(canvas.width().saturating_sub(columns.dirty + 1));
+        let room = usize::from(canvas.width().saturating_sub(x + 1));
         let long = format!(" since {cycle} ({} cycles)", age(frame, since));
         if doing.len() + long.len() <= room { long } else { format!(", {} cycles", age(frame, since)) }
     });
-    let room = canvas.width().saturating_sub(columns.dirty + 1);
-    canvas.field(columns.dirty, y, room, &format!("{doing}{since}"), Role::Waiting);
+    let room = canvas.width().saturating_sub(x + 1);
+    if room > 12 {
+        canvas.field(x, y, room, &format!("{doing}{since}"), Role::Waiting);
+    }
 }
 
 fn is_dirty(view: &BlockView, line: Range, offset: u32) -> bool {
@@ -218,7 +229,7 @@ fn bytes(
     view: &BlockView,
     line: Range,
     columns: &Columns,
-) {
+) -> u16 {
     let cells = columns.signs.min(line.len.max(1));
     let each = line.len.div_ceil(cells).max(1);
     let mut x = columns.dirty;
@@ -233,7 +244,7 @@ fn bytes(
         x = canvas.text(x, y, sign, role);
     }
     let Some(value) = &row.value else {
-        return;
+        return x;
     };
     let from = window(&frame.directory, line, columns.bytes);
     let mut x = columns.value.saturating_sub(1);
@@ -244,7 +255,7 @@ fn bytes(
         x = canvas.text(x, y, &format!("{byte:02x}"), if dirty { Role::Dirty } else { Role::Text });
         before = dirty;
     }
-    canvas.text(x, y, bracket(before, false), Role::Dirty);
+    canvas.text(x, y, bracket(before, false), Role::Dirty)
 }
 
 /// Dirty bytes stand in brackets.
@@ -256,47 +267,66 @@ fn bracket(before: bool, now: bool) -> &'static str {
     }
 }
 
+/// Columns of one node in the list of blocks.
+const NODE: u16 = 4;
+
+/// Where each node's column begins: devices stand a little apart.
+fn node_columns(frame: &Frame) -> Vec<(u16, &str, String)> {
+    let names = &frame.info.components;
+    let (mut x, mut before) = (12, "");
+    let mut columns = Vec::new();
+    for node in &frame.directory.nodes {
+        let path = names.path(*node);
+        let (device, rest) = path.split_once('.').unwrap_or(("", path));
+        if device != before && !before.is_empty() {
+            x += 2;
+        }
+        before = device;
+        let label: String = rest.strip_suffix(".l1").unwrap_or(rest).chars().take(3).collect();
+        columns.push((x, device, label));
+        x += NODE;
+    }
+    columns
+}
+
 /// Every block, one a row, with the letter of each node that has it.
 fn blocks(frame: &Frame, canvas: &mut Canvas, y: u16) {
     let directory = &frame.directory;
     if directory.blocks.is_empty() {
         return;
     }
-    canvas.text(1, y, "block", Role::Dim);
-    let mut x = 13;
-    let mut device = "";
-    for node in &directory.nodes {
-        let path = frame.info.components.path(*node);
-        let here = path.split('.').next().unwrap_or("");
-        if here != device {
-            x += u16::from(!device.is_empty()) * 2;
-            canvas.text(x, y, here, Role::Dim);
-            device = here;
+    let columns = node_columns(frame);
+    canvas.text(1, y + 1, "block", Role::Dim);
+    let mut before = "";
+    for (x, device, label) in &columns {
+        if *device != before {
+            canvas.text(*x, y, device, Role::Dim);
         }
-        x += 3;
+        before = device;
+        canvas.text(*x, y + 1, label, Role::Dim);
     }
+    let first = y + 2;
     for (nth, block) in directory.blocks.iter().enumerate() {
-        let y = y.saturating_add(1 + nth as u16);
+        let y = first.saturating_add(nth as u16);
         canvas.text(1, y, &block.address.to_string(), Role::Text);
-        let (mut x, mut device) = (13, "");
-        for (node, (now, target)) in directory.nodes.iter().zip(&block.cells) {
-            let here = frame.info.components.path(*node).split('.').next().unwrap_or("");
-            x += u16::from(here != device && !device.is_empty()) * 2;
-            device = here;
-            x = letter(canvas, x, y, *now, *target);
+        for ((x, _, _), (now, target)) in columns.iter().zip(&block.cells) {
+            letter(canvas, *x, y, *now, *target);
         }
-        canvas.item(1, y, 11, Target::Block(block.address));
+        canvas.item(1, y, 10, Target::Block(block.address));
     }
     if directory.more {
-        let y = y.saturating_add(1 + directory.blocks.len() as u16);
-        canvas.text(1, y, "... and more", Role::Dim);
+        canvas.text(1, first.saturating_add(directory.blocks.len() as u16), "... and more", Role::Dim);
     }
 }
 
-fn letter(canvas: &mut Canvas, x: u16, y: u16, now: Option<State>, target: Option<State>) -> u16 {
-    let waits = target.is_some() && target != now;
-    let text = format!("{}{}", now.map_or('.', State::letter), if waits { ">" } else { " " });
-    let role = if waits { Role::Waiting } else { now.map_or(Role::Dim, theme::state) };
-    canvas.text(x, y, &text, role);
-    x + 3
+fn letter(canvas: &mut Canvas, x: u16, y: u16, now: Option<State>, target: Option<State>) {
+    match target {
+        Some(to) if target != now => {
+            canvas.text(x, y, &format!("{}>{}", now.map_or('.', State::letter), to.letter()), Role::Waiting)
+        }
+        _ => {
+            let role = now.map_or(Role::Dim, theme::state);
+            canvas.text(x, y, &now.map_or('.', State::letter).to_string(), role)
+        }
+    };
 }

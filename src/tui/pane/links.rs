@@ -77,6 +77,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, names: u16) 
     let out = frame.info.components.path(link.link).ends_with("out");
     let arrows = (if out { "▶" } else { "◀" }).repeat(link.lanes.min(16) as usize);
     let lanes = frame.links.iter().map(|link| link.lanes).max().unwrap_or(1).clamp(4, 16) as u16;
+    let lanes = lanes.min(canvas.width() / 6);
     x = canvas.field(x, y, lanes, &arrows, Role::Request) + 1;
     let lanes = if canvas.width() >= 70 { format!("{} lanes", link.lanes) } else { link.lanes.to_string() };
     x = canvas.field(x, y, if canvas.width() >= 70 { 9 } else { 2 }, &lanes, Role::Text);

@@ -1,5 +1,7 @@
 //! The log: records up to here that match the filter, the newest at the bottom, each with what caused it.
 
+use std::fmt::Write as _;
+
 use crate::debug::frame::Frame;
 use crate::debug::frame::log::LogLine;
 
@@ -51,7 +53,10 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, line: &LogLine, place: u16) {
     let now = frame.now.first().is_some_and(|now| now.id.event == line.id.event);
     canvas.text(0, y, if now { "▸" } else { " " }, Role::Changed);
     let mut x = canvas.text_right(7, y, &line.id.event.to_string(), Role::Dim) + 1;
-    x = canvas.text_right(x + 7, y, &line.cycle.to_string(), Role::Dim) + 2;
+    if canvas.width() >= 90 {
+        x = canvas.text_right(x + 7, y, &line.cycle.to_string(), Role::Dim) + 1;
+    }
+    x += 1;
     x = canvas.field(x, y, 10, line.kind, role(line)) + 1;
     x = canvas.field(x, y, place, frame.info.components.path(line.at), Role::Text) + 2;
     let width = canvas.width();
@@ -59,13 +64,14 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, line: &LogLine, place: u16) {
     if let Some(range) = line.range
         && !matches!(line.kind, "issue" | "complete")
     {
-        text.push_str(&format!("  block {}", range.start));
+        let _ = write!(text, "  block {}", range.start);
     }
     if let Some(txn) = line.txn {
-        text.push_str(&format!("  txn {}", txn.0));
+        let _ = write!(text, "  txn {}", txn.0);
     }
-    let because = line.because.map_or(String::new(), |event| format!("because {event}"));
-    let room = width.saturating_sub(x + because.len() as u16 + 2);
+    let word = if width >= 90 { "because" } else { "←" };
+    let because = line.because.map_or(String::new(), |event| format!("{word} {event}"));
+    let room = width.saturating_sub(x + because.chars().count() as u16 + 2);
     canvas.field(x, y, room, &text, role(line));
     canvas.text_right(width.saturating_sub(1), y, &because, Role::Dim);
     let target = Target::Record {

@@ -106,7 +106,7 @@ impl Column {
             y += u16::from(join.is_some());
             let (end, below) = self.level(canvas, y, prefix, &cells);
             if let Some(row) = join {
-                self.join(canvas, row, &above, &below);
+                join_levels(canvas, row, &above, &below);
             }
             (y, above) = (end, below);
         }
@@ -121,31 +121,6 @@ impl Column {
     /// The column where something of this width begins, so that it stands in the middle.
     fn start(&self, width: usize) -> u16 {
         self.centre().saturating_sub(width as u16 / 2).max(self.x)
-    }
-
-    /// The lines from the nodes of one level to those of the next.
-    fn join(&self, canvas: &mut Canvas, y: u16, above: &[u16], below: &[u16]) {
-        let all = || above.iter().chain(below);
-        let (Some(left), Some(right)) = (all().min().copied(), all().max().copied()) else {
-            return;
-        };
-        for x in left..=right {
-            let (up, down) = (above.contains(&x), below.contains(&x));
-            let glyph = match (up, down, x == left, x == right) {
-                (_, _, true, true) => "│",
-                (true, true, true, _) => "├",
-                (true, true, _, true) => "┤",
-                (true, true, ..) => "┼",
-                (true, false, true, _) => "└",
-                (true, false, _, true) => "┘",
-                (true, false, ..) => "┴",
-                (false, true, true, _) => "┌",
-                (false, true, _, true) => "┐",
-                (false, true, ..) => "┬",
-                (false, false, ..) => "─",
-            };
-            canvas.text(x, y, glyph, Role::Border);
-        }
     }
 
     /// Draws the nodes of one level: with their names if there is room, else their letters, in several rows if need be.
@@ -168,8 +143,11 @@ impl Column {
             let mut middles = Vec::new();
             for cell in cells {
                 let end = Self::cell(canvas, x, y, cell, true, &letters(cell));
-                middles.push((x + end.saturating_sub(1)) / 2);
+                middles.push(u16::midpoint(x, end.saturating_sub(1)));
                 x = end + 1;
+            }
+            if cells.len() == 1 {
+                middles = vec![self.centre()];
             }
             return (y + 1, middles);
         }
@@ -198,6 +176,31 @@ impl Column {
     }
 }
 
+/// The lines from the nodes of one level to those of the next.
+fn join_levels(canvas: &mut Canvas, y: u16, above: &[u16], below: &[u16]) {
+    let all = || above.iter().chain(below);
+    let (Some(left), Some(right)) = (all().min().copied(), all().max().copied()) else {
+        return;
+    };
+    for x in left..=right {
+        let (up, down) = (above.contains(&x), below.contains(&x));
+        let glyph = match (up, down, x == left, x == right) {
+            (_, _, true, true) => "│",
+            (true, true, true, _) => "├",
+            (true, true, _, true) => "┤",
+            (true, true, ..) => "┼",
+            (true, false, true, _) => "└",
+            (true, false, _, true) => "┘",
+            (true, false, ..) => "┴",
+            (false, true, true, _) => "┌",
+            (false, true, _, true) => "┐",
+            (false, true, ..) => "┬",
+            (false, false, ..) => "─",
+        };
+        canvas.text(x, y, glyph, Role::Border);
+    }
+}
+
 /// What a node shows: `▸` in front if the last event happened there.
 fn cell<'a>(frame: &Frame, node: &'a MapNode) -> Cell<'a> {
     let here = if node.touched { "▸" } else { "" };
@@ -214,12 +217,11 @@ fn letters(frame: &Frame, node: &MapNode) -> (String, String, Role) {
     let changed = if node.was.is_some() { "*" } else { "" };
     let both = |text: String, role| (text.clone(), text, role);
     match &node.mark {
-        Mark::None => both(String::new(), Role::Dim),
         Mark::Warps(counts) => both(warps(counts), Role::Dim),
         Mark::State { now: None, target: None, .. } if frame.selection.block.is_some() => {
             both("[.]".into(), Role::Dim)
         }
-        Mark::State { now: None, target: None, .. } => both(String::new(), Role::Dim),
+        Mark::None | Mark::State { now: None, target: None, .. } => both(String::new(), Role::Dim),
         Mark::State { now, target: Some(to), .. } if Some(*to) != *now => {
             both(format!("[{}>{}]", now.map_or('.', State::letter), to.letter()), Role::Waiting)
         }

@@ -57,11 +57,33 @@ fn centre(end: &str, centres: &[(&str, u16)]) -> Option<u16> {
     centres.iter().find(|(name, _)| *name == device).map(|(_, x)| *x)
 }
 
+/// The columns to draw: of a medium that several devices share, those that its packet joins.
+fn drawn(frame: &Frame, link: &LinkView, centres: &[(&str, u16)]) -> Option<(u16, u16)> {
+    let names = &frame.info.components;
+    let of_packet = |packet: &PacketView| {
+        let ends = centre(names.path(packet.from), centres).zip(centre(names.path(packet.to), centres));
+        ends.filter(|(from, to)| from != to)
+    };
+    let all = || {
+        let left = centres.iter().map(|(_, x)| *x).min()?;
+        let right = centres.iter().map(|(_, x)| *x).max()?;
+        (left < right).then_some((left, right))
+    };
+    span(link, centres).or_else(|| shown(frame, link).and_then(of_packet)).or_else(all)
+}
+
+/// The packet that is shown: that of the selected transaction, or the first.
+fn shown<'a>(frame: &Frame, link: &'a LinkView) -> Option<&'a PacketView> {
+    let selected = frame.selection.txn;
+    let packet = link.in_flight.iter().find(|packet| packet.txn.is_some() && packet.txn == selected);
+    packet.or(link.in_flight.first())
+}
+
 fn rail(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, centres: &[(&str, u16)]) {
     let busy = !link.in_flight.is_empty();
     let label = label(frame, link);
     let target = Target::Component(link.link);
-    let Some((from, to)) = span(link, centres) else {
+    let Some((from, to)) = drawn(frame, link, centres) else {
         let text = format!("{} → {} {label}", link.ends.0, link.ends.1);
         let end = canvas.field(1, y, canvas.width().saturating_sub(2), &text, role(link));
         canvas.item(1, y, end - 1, target);
@@ -70,14 +92,25 @@ fn rail(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, centres: &[
     // Rails that meet at a device leave it a column each.
     let (left, right) = (from.min(to) + 1, from.max(to) - 1);
     let room = (right + 1).saturating_sub(left);
-    let dash = if busy { "═" } else { "─" };
-    let line: String = dash.repeat(usize::from(room));
-    canvas.text(left, y, &line, if busy { role(link) } else { Role::Border });
-    let label = fit(&label, room.saturating_sub(4));
+    let data = shown(frame, link).is_some_and(|packet| packet.has_data);
+    let dashes: String = (if data { "═" } else { "─" }).repeat(usize::from(room));
+    canvas.text(left, y, &dashes, if busy { role(link) } else { Role::Border });
+    let label = if label.width() > usize::from(room.saturating_sub(2)) {
+        // The double line says that there are data.
+        label.replace("+data", "").replace(" %", "%")
+    } else {
+        label
+    };
+    let label = fit(&label, room.saturating_sub(2));
     let at = left + (room - label.width() as u16) / 2;
     canvas.text(at, y, &label, if busy { role(link) } else { Role::Dim });
-    let (end, arrow) = if to > from { (right, "▶") } else { (left, "◀") };
-    canvas.text(end, y, arrow, if busy { role(link) } else { Role::Border });
+    let arrow_role = if busy { role(link) } else { Role::Border };
+    // A shared medium at rest goes nowhere in particular.
+    let directed = busy || span(link, centres).is_some();
+    if directed {
+        let (end, arrow) = if to > from { (right, "▶") } else { (left, "◀") };
+        canvas.text(end, y, arrow, arrow_role);
+    }
     canvas.item(left, y, room, target);
 }
 
@@ -92,20 +125,14 @@ fn role(link: &LinkView) -> Role {
 
 /// What is on the link, or how busy it is.
 fn label(frame: &Frame, link: &LinkView) -> String {
-    let selected = frame.selection.txn;
-    let packet = link.in_flight.iter().find(|packet| packet.txn.is_some() && packet.txn == selected);
-    match packet.or(link.in_flight.first()) {
-        Some(packet) => {
-            let more = link.in_flight.len() - 1;
-            let more = if more > 0 { format!(" +{more}") } else { String::new() };
-            format!(" {}{more} ", name(packet))
-        }
-        None => {
-            let path = frame.info.components.path(link.link);
-            let name = path.rsplit('.').next().unwrap_or(path);
-            format!(" {name} {} ", per_cent(link.utilisation))
-        }
+    if let Some(packet) = shown(frame, link) {
+        let more = link.in_flight.len() - 1;
+        let more = if more > 0 { format!(" +{more}") } else { String::new() };
+        return format!(" {}{more} ", name(packet));
     }
+    let path = frame.info.components.path(link.link);
+    let name = if path.contains("gpu") { path.rsplit('.').next() } else { path.strip_prefix("link.") };
+    format!(" {} {} ", name.unwrap_or(path), per_cent(link.utilisation))
 }
 
 /// A packet in few words.

@@ -16,15 +16,16 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         summary(frame, canvas, y, file);
         y += 1;
         for entry in &file.entries {
-            let txn = entry.txn.map_or(String::new(), |txn| format!("txn {}  ", txn.0));
+            let txn = entry.txn.map_or(String::new(), |txn| format!("txn {} ", txn.0));
             let merged =
                 if entry.merged > 1 { format!("  +{} joined", entry.merged - 1) } else { String::new() };
             let text = format!(
-                "{:<10} {txn}{}  {} cycles{merged}",
+                "{:<8} {txn} {}, {} cycles{merged}",
                 entry.range.start.to_string(),
                 entry.waits_for,
                 age(frame, entry.since)
             );
+            let text = text.replace("  waits for ", "  ");
             let room = canvas.width().saturating_sub(4);
             canvas.field(3, y, room, &text, Role::Waiting);
             let target = match entry.txn {
@@ -54,7 +55,7 @@ fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, file: &MshrView) {
     };
     let capacity = file.capacity.map_or("no limit".to_owned(), |capacity| capacity.to_string());
     let mut x = 18;
-    if let Some(capacity) = file.capacity.filter(|capacity| (1..=32).contains(capacity)) {
+    if let Some(capacity) = file.capacity.filter(|capacity| (1..=16).contains(capacity)) {
         let bar: String = (0..capacity)
             .map(|nth| {
                 if nth < file.used {

@@ -6,6 +6,7 @@ use crate::debug::frame::Frame;
 use crate::debug::frame::sequence::{Sequence, SequenceStep, StepKind};
 use crate::debug::frame::text;
 use crate::model::component::ComponentId;
+use crate::model::state::Action;
 
 use super::age;
 use crate::tui::target::Target;
@@ -37,7 +38,7 @@ fn list(frame: &Frame, canvas: &mut Canvas) {
         canvas.paragraph(
             1,
             0,
-            "No transaction is in flight. Step until a warp or core issues an access.",
+            "No transaction yet. Step until a warp or core issues an access: its journey is drawn here.",
             Role::Dim,
         );
         return;
@@ -89,7 +90,12 @@ fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
     canvas.stick(1);
     let lines = Lines { nodes: &sequence.lifelines, step };
     for (nth, node) in sequence.lifelines.iter().enumerate() {
-        let name = fit(&lifeline_name(frame, sequence, *node), step.saturating_sub(1).max(7));
+        let room = step.saturating_sub(1).max(7);
+        let mut name = lifeline_name(frame, sequence, *node);
+        if name.width() > usize::from(room) {
+            name = name.replace("gpu", "g");
+        }
+        let name = fit(&name, room);
         let x = lines.x(nth).saturating_sub(name.width() as u16 / 2);
         let x = x.min(canvas.width().saturating_sub(name.width() as u16 + 1));
         canvas.text(x, 0, &name, Role::Strong);
@@ -99,6 +105,9 @@ fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
     let mut shown = None;
     let mut steps = sequence.steps.iter().peekable();
     while let Some(one) = steps.next() {
+        if !is_telling(one) {
+            continue;
+        }
         lines.draw(canvas, y);
         let new = shown != Some(one.cycle);
         shown = Some(one.cycle);
@@ -122,6 +131,14 @@ fn lifeline_name(frame: &Frame, sequence: &Sequence, node: ComponentId) -> Strin
     match path.split_once('.') {
         Some((_, rest)) if own || device(node) == "host" => rest.to_owned(),
         _ => path.to_owned(),
+    }
+}
+
+/// A hit tells something only where it answers a probe: the others are what the requests are for.
+fn is_telling(step: &SequenceStep) -> bool {
+    match &step.what {
+        StepKind::Hit { action, .. } => matches!(action, Action::Read | Action::Write),
+        _ => true,
     }
 }
 
@@ -209,7 +226,7 @@ fn brief(label: &str, room: u16) -> String {
     if short.width() <= usize::from(room) {
         return short;
     }
-    fit(&short.replace("grant ", "").replace("probe ", "prb "), room)
+    fit(&short.replace("grant ", "").replace("probe ", "prb ").replace("read-nc", "rd-nc"), room)
 }
 
 fn footer(frame: &Frame, canvas: &mut Canvas, y: u16, sequence: &Sequence) {

@@ -8,8 +8,7 @@ use crate::diagnostic::nearest;
 use crate::model::component::ComponentKind;
 
 use crate::tui::action::Action;
-use crate::tui::app::{App, HISTORY, Overlay, PaneState, Pending};
-use crate::tui::keymap::Do;
+use crate::tui::app::{App, HISTORY, Overlay, Pending};
 use crate::tui::layout;
 use crate::tui::prompt::Kind;
 use crate::tui::target::Target;
@@ -121,7 +120,8 @@ impl App {
         true
     }
 
-    pub(super) fn show_layout(&mut self, number: usize) {
+    /// Shows the layout of this number, from 0.
+    pub fn show_layout(&mut self, number: usize) {
         self.layout = number.min(layout::NAMES.len() - 1);
         self.zoom = false;
         self.overlay = None;
@@ -251,13 +251,11 @@ impl App {
             if !command.contains(place) {
                 continue;
             }
-            match filled {
-                Some(text) => command = command.replace(place, &text),
-                None => {
-                    self.say(format!("Select a {what} first: move to it and press enter"), Tone::Warning);
-                    return;
-                }
-            }
+            let Some(text) = filled else {
+                self.say(format!("Select a {what} first: move to it and press enter"), Tone::Warning);
+                return;
+            };
+            command = command.replace(place, &text);
         }
         let command = command.trim_end().to_owned();
         if command.contains("{letter}") {
@@ -326,18 +324,6 @@ impl App {
             Target::Event(event) => self.command(&format!("goto event {event}")),
             target => self.requests.push(Request::Select(target.choose(self.frame.selection))),
         }
-    }
-
-    /// The state of every pane as it was at first.
-    pub fn forget_places(&mut self) {
-        self.panes = [PaneState::default(); Pane::ALL.len()];
-        self.effects.clear();
-    }
-
-    /// Whether a binding would leave the program: for tests and help.
-    #[must_use]
-    pub fn is_leaving(does: &Do) -> bool {
-        *does == Do::Action(Action::Quit)
     }
 }
 

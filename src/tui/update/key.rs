@@ -121,13 +121,12 @@ impl App {
         let line = prompt.text();
         let line = line.trim();
         match prompt.kind {
-            Kind::Command if line.is_empty() => {}
+            Kind::Command | Kind::Predict if line.is_empty() => {}
             Kind::Command => {
                 self.remember(line);
                 self.typed(line);
             }
             Kind::Filter => self.requests.push(Request::Filter(line.to_owned())),
-            Kind::Predict if line.is_empty() => {}
             Kind::Predict => self.command(&format!("predict {line}")),
         }
     }

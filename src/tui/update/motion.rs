@@ -9,6 +9,9 @@ use crate::tui::app::App;
 use crate::tui::target::Target;
 use crate::tui::view::canvas::Hit;
 
+/// Records that the log can be scrolled back.
+const LOG_ROWS: isize = 100_000;
+
 impl App {
     pub(super) fn move_by(&mut self, action: Action, count: u32) {
         for _ in 0..count.min(1000) {
@@ -77,20 +80,18 @@ impl App {
     /// Scrolls the focused pane by rows. The log is scrolled by the engine, which has the other records.
     pub(super) fn scroll(&mut self, rows: isize) {
         if self.focus == Pane::Log {
-            let most = self.frame.log.before + self.frame.log.lines.len() + self.frame.log.after;
-            let room = usize::try_from(self.page()).unwrap_or(1);
-            let up = (self.log_up as isize).saturating_sub(rows).max(0);
-            self.log_up = (up as usize).min(most.saturating_sub(room));
+            // From where the log stands: the engine stops at its first record.
+            let up = isize::try_from(self.frame.log.after).unwrap_or(0).saturating_sub(rows);
+            self.log_up = up.clamp(0, LOG_ROWS) as usize;
             return;
         }
-        let seen = self.seen.extents.iter().find(|(pane, _, _)| *pane == self.focus);
-        let Some((_, extent, (up, _))) = seen.copied() else {
+        let Some(seen) = self.seen.extents.iter().find(|seen| seen.pane == self.focus).copied() else {
             return;
         };
         let height = self.seen.panes.iter().find(|placed| placed.pane == self.focus);
         let height = height.map_or(0, |placed| placed.area.height.saturating_sub(2));
-        let most = isize::from(extent.1.saturating_sub(height) as i16);
-        let target = isize::from(up as i16).saturating_add(rows).clamp(0, most.max(0));
+        let most = i64::from(seen.rows.saturating_sub(height));
+        let target = i64::from(seen.up).saturating_add(rows as i64).clamp(0, most);
         if let Some(state) = self.pane_mut() {
             state.up = target as u16;
             state.held = target < most;
@@ -98,8 +99,8 @@ impl App {
     }
 
     fn scroll_sideways(&mut self, columns: i32) {
-        let seen = self.seen.extents.iter().find(|(pane, _, _)| *pane == self.focus);
-        let left = seen.map_or(0, |(_, _, (_, left))| *left);
+        let seen = self.seen.extents.iter().find(|seen| seen.pane == self.focus);
+        let left = seen.map_or(0, |seen| seen.left);
         if let Some(state) = self.pane_mut() {
             state.left = (i32::from(left) + columns).clamp(0, i32::from(u16::MAX)) as u16;
         }

@@ -64,7 +64,7 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
     for binding in
         all.iter().filter(|binding| asks && binding.hint.as_deref().is_some_and(is_predict)).take(1)
     {
-        hint(&binding.name, "answer the question");
+        hint(&binding.name, "answer");
     }
     for binding in all {
         let text = binding.hint.as_deref().unwrap_or_default();

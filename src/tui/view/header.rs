@@ -17,12 +17,14 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> u16 {
     position(app, Rect { height: 1, ..area }, buffer);
     let mut lines = sentences(&app.frame).into_iter();
     for row in 1..rows {
-        let Some((mark, text, role)) = lines.next() else {
+        let Some(Sentence { mark, text, end, role }) = lines.next() else {
             break;
         };
         let line = Rect::new(area.x, area.y + row, area.width, 1);
         let x = put(buffer, line, 1, mark, app.theme.style(role));
-        put(buffer, line, x + 1, &fit(&text, line.width.saturating_sub(x + 2)), app.theme.style(role));
+        let room = line.width.saturating_sub(x + 2 + end.width() as u16);
+        let x = put(buffer, line, x + 1, &fit(&text, room), app.theme.style(role));
+        put(buffer, line, x, &end, app.theme.style(Role::Hint));
     }
     rows
 }
@@ -78,8 +80,24 @@ fn run_state(frame: &Frame) -> (&'static str, String, Role) {
     }
 }
 
+/// A line of the header.
+#[derive(Clone, Debug)]
+struct Sentence {
+    mark: &'static str,
+    text: String,
+    /// Shown even if the text must be cut.
+    end: String,
+    role: Role,
+}
+
+impl Sentence {
+    fn new(mark: &'static str, text: impl Into<String>, role: Role) -> Self {
+        Self { mark, text: text.into(), end: String::new(), role }
+    }
+}
+
 /// What happened, in the order of telling: why it stopped, what the event did, what the scenario is about.
-fn sentences(frame: &Frame) -> Vec<(&'static str, String, Role)> {
+fn sentences(frame: &Frame) -> Vec<Sentence> {
     let mut lines = Vec::new();
     let stop = frame.stop.as_ref().filter(|stop| !stop.text.is_empty());
     let stop = stop.map(|stop| {
@@ -89,24 +107,20 @@ fn sentences(frame: &Frame) -> Vec<(&'static str, String, Role)> {
             Tone::Warning => Role::Warning,
             Tone::Bad => Role::Bad,
         };
-        ("■", stop.text.clone(), role)
+        Sentence::new("■", stop.text.clone(), role)
     });
     let urgent = frame.stop.as_ref().is_some_and(|stop| stop.tone == Tone::Bad);
     if urgent {
         lines.extend(stop.clone());
     }
     if !frame.now.is_empty() {
-        let mut text: Vec<&str> = Vec::new();
-        for happening in frame.now.iter().take(3) {
-            text.push(&happening.text);
-        }
         let because = frame.now.iter().find_map(|happening| happening.because);
         let because = because.map_or(String::new(), |event| format!("  ← event {event} (x)"));
-        lines.push(("▸", format!("{}{because}", text.join("; ")), Role::Changed));
+        lines.push(Sentence { end: because, ..Sentence::new("▸", story(frame), Role::Changed) });
     } else if frame.position.event == 0 {
         let text =
-            "Nothing has happened yet: s steps one event, t to the next change of a state, c to the end";
-        lines.push(("▸", text.into(), Role::Hint));
+            "Nothing has happened yet. s steps one event, t to the next change of a state, c to the end";
+        lines.push(Sentence::new("▸", text, Role::Hint));
     }
     if !urgent {
         lines.extend(stop);
@@ -114,9 +128,28 @@ fn sentences(frame: &Frame) -> Vec<(&'static str, String, Role)> {
     if !frame.info.title.is_empty() {
         let source = &frame.info.source;
         let source = if source.is_empty() { String::new() } else { format!("  ({source})") };
-        lines.push((" ", format!("{}{source}", frame.info.title), Role::Dim));
+        lines.push(Sentence::new(" ", format!("{}{source}", frame.info.title), Role::Dim));
     }
     lines
+}
+
+/// What the last event did, each component named once.
+fn story(frame: &Frame) -> String {
+    let names = &frame.info.components;
+    let mut text = String::new();
+    let mut who = None;
+    for happening in frame.now.iter().take(4) {
+        if who == Some(happening.at) {
+            text.push_str(", ");
+        } else {
+            text.push_str(if text.is_empty() { "" } else { "; " });
+            text.push_str(names.path(happening.at));
+            text.push(' ');
+            who = Some(happening.at);
+        }
+        text.push_str(&happening.text);
+    }
+    text
 }
 
 /// A number with separators: `1,204`.

@@ -25,12 +25,22 @@ use canvas::{Canvas, Hit, Look};
 pub struct Seen {
     pub panes: Vec<Placed>,
     pub hits: Vec<Hit>,
-    /// For each pane: columns and rows of its whole content, and the rows and columns scrolled away.
-    pub extents: Vec<(Pane, (u16, u16), (u16, u16))>,
+    pub extents: Vec<Extent>,
     /// Rows of the overlay's content and rows in view.
     pub overlay: (u16, u16),
     /// Where the terminal's cursor belongs, if a prompt is open.
     pub cursor: Option<(u16, u16)>,
+}
+
+/// How much of a pane's content is in view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    pub pane: Pane,
+    /// Rows of the whole content.
+    pub rows: u16,
+    /// Rows and columns scrolled away.
+    pub up: u16,
+    pub left: u16,
 }
 
 /// Draws the whole screen.
@@ -83,7 +93,7 @@ fn body_panes(app: &App, body: Rect, buffer: &mut Buffer, seen: &mut Seen) {
     seen.panes = if app.zoom {
         vec![Placed { pane: app.focus, area: body }]
     } else {
-        let tree = layout::layout(app.layout, body, &natural);
+        let tree = layout::layout(app.layout, body, frame.lesson.is_some(), &natural);
         layout::place(&tree, body, &|which| which == Pane::Lesson && frame.lesson.is_none())
     };
     let border = app.theme.style(Role::Border);
@@ -139,7 +149,7 @@ fn content(app: &App, placed: Placed, buffer: &mut Buffer, seen: &mut Seen) {
     let mut canvas =
         Canvas::new(buffer, inner, &app.theme, (placed.pane, look), &app.frame.selection, &mut seen.hits);
     pane::draw(placed.pane, app, &mut canvas);
-    seen.extents.push((placed.pane, extent, (look.up, look.left)));
+    seen.extents.push(Extent { pane: placed.pane, rows: extent.1, up: look.up, left: look.left });
     more(app, area, extent.1, look.up, buffer);
 }
 
