@@ -183,7 +183,7 @@ impl Inspect for Toy {
         None
     }
     fn transactions(&self) -> Vec<TransactionView> {
-        let newest = (self.event + 7) / 8;
+        let newest = self.event.div_ceil(8);
         (newest.saturating_sub(2)..=newest).filter_map(|number| self.transaction(TxnNumber(number))).collect()
     }
     fn transaction(&self, number: TxnNumber) -> Option<TransactionView> {

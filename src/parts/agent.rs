@@ -127,6 +127,9 @@ pub struct Agent {
     pub time_in: [Tick; WarpState::ALL.len()],
 }
 
+/// Gives an access of a warp, issued at a tick, its transaction.
+pub type Begin<'a> = &'a mut dyn FnMut(u32, &Access, Tick) -> (Option<TxnKey>, Option<TxnNumber>);
+
 /// What an agent needs to issue.
 pub struct Surroundings<'a> {
     pub l1: &'a mut Node,
@@ -134,8 +137,7 @@ pub struct Surroundings<'a> {
     pub has_room: bool,
     /// Operation `index` of some work.
     pub operation: &'a dyn Fn(Work, u64) -> Option<Operation>,
-    /// Gives an access its transaction.
-    pub begin: &'a mut dyn FnMut(u32, &Access, Tick) -> (Option<TxnKey>, Option<TxnNumber>),
+    pub begin: Begin<'a>,
 }
 
 impl std::fmt::Debug for Surroundings<'_> {

@@ -47,6 +47,11 @@ impl Runner {
         &self.machine
     }
 
+    #[must_use]
+    pub fn checker(&self) -> &Checker {
+        &self.checker
+    }
+
     /// The records of the last event.
     #[must_use]
     pub fn records(&self) -> &[Record] {
@@ -95,10 +100,17 @@ impl Runner {
         }
     }
 
-    fn report(mut self, ended: Ended) -> Report {
-        let passed = self.checker.finish(&self.machine, &ended);
+    /// What came of a run that ended so, once the expectations have been looked at for the last time.
+    pub fn report(&mut self, ended: Ended) -> Report {
+        self.checker.finish(&self.machine, &ended);
+        self.so_far(ended)
+    }
+
+    /// What is known of a run that was broken off: expectations about what was still to come have not failed.
+    #[must_use]
+    pub fn so_far(&self, ended: Ended) -> Report {
         Report {
-            passed,
+            passed: self.checker.failures().is_empty(),
             ended,
             expectations: self.checker.expectations().len(),
             cycles: self.machine.time_base().cycle(self.machine.tick()),

@@ -52,6 +52,7 @@ pub(super) fn displays(session: &mut Session, arguments: &Arguments) -> Result<V
     Ok(cut(session, lines, "displays"))
 }
 
+#[allow(clippy::unnecessary_wraps)] // every topic has one signature
 pub(super) fn statistics(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let words = arguments.words();
     if let Some(second) = words.get(1) {
