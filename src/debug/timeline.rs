@@ -33,8 +33,8 @@ impl Default for Budget {
 /// of the run.
 const INTERVAL: std::ops::RangeInclusive<u64> = 1 << 10..=1 << 20;
 
-/// A checkpoint is worth this many times its own cost in stepping.
-const WORTH: u32 = 20;
+/// A checkpoint is worth this many times its own cost in stepping: more makes runs faster and steps back slower.
+const WORTH: u32 = 10;
 
 #[derive(Debug)]
 struct Checkpoint {

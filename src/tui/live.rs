@@ -36,7 +36,9 @@ pub fn session_on(machine: &str) -> Session {
     let text = FIG5.replace("tiny/umh-2gpu", machine);
     let scenario = Scenario::parse(Source { name: "fig5-b1".into(), text: text.into() }, None).unwrap();
     let prepared = scenario.prepare(&Options::default()).unwrap();
-    Session::open(Origin::scenario("umh/fig5-b1", &scenario, prepared), None)
+    let mut origin = Origin::scenario("umh/fig5-b1", &scenario, prepared);
+    origin.about = "2 GPUs · PCIe 16 GB/s".into();
+    Session::open(origin, None)
 }
 
 /// The frame after these commands.

@@ -11,12 +11,19 @@ use crate::diagnostic::Result;
 use crate::model::address::Address;
 use crate::model::inspect::BlockView;
 
+/// Blocks looked at, at most.
+const LISTED: usize = 1 << 14;
+
 /// Every block with the nodes that hold it: a line each.
 pub(super) fn all(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     arguments.none()?;
     let machine = session.machine();
     let mut lines = Vec::new();
-    for address in machine.blocks(session.settings.lines.saturating_add(1)) {
+    for address in machine.blocks(LISTED) {
+        // A line of a coarse block that only coarse nodes hold is told with the first one.
+        if !views(machine, address).any(|view| view.range.start == address) {
+            continue;
+        }
         let held: Vec<_> = views(machine, address)
             .map(|view| format!("{} {}", machine.components().path(view.node), state(&view)))
             .collect();

@@ -4,7 +4,6 @@ use super::cut;
 use crate::debug::command::Arguments;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::model::units::Size;
 
 /// Exactly `event E cycle C digest D`: scripts rely on it.
 pub(super) fn position(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
@@ -86,6 +85,9 @@ pub(super) fn checkpoints(session: &mut Session, arguments: &Arguments) -> Resul
     arguments.none()?;
     let timeline = session.timeline();
     let events: Vec<_> = timeline.checkpoints().map(|event| event.to_string()).collect();
-    let held = Size(timeline.checkpoint_bytes() as u64);
-    Ok(vec![format!("{} checkpoints, about {held}", events.len()), format!("at events {}", events.join(" "))])
+    let held = timeline.checkpoint_bytes() as f64 / f64::from(1 << 20);
+    Ok(vec![
+        format!("{} checkpoints, about {held:.1} MiB", events.len()),
+        format!("at events {}", events.join(" ")),
+    ])
 }

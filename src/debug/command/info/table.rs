@@ -27,7 +27,7 @@ pub(super) fn table(session: &mut Session, arguments: &Arguments) -> Result<Vec<
     }
     lines.push(head.trim_end().to_owned());
     for row in &table.rows {
-        let mut line = format!("{:<4}", row.state);
+        let mut line = format!("{:<4}", row.state.to_string());
         for action in &columns {
             let _ = write!(line, "{:<20}", written(&table, row.state, *action, &counts));
         }
