@@ -50,12 +50,20 @@ impl Context {
                 tables.push(table.clone());
             }
         }
+        let ids: Vec<_> = machine.tasks().iter().map(|task| task.id.to_string()).collect();
+        let mut statistics: Vec<_> = machine.statistics().into_iter().map(|(key, _)| key).collect();
+        // How long a task took is known only when it has ended.
+        for key in ids.iter().map(|id| format!("tasks.{id}.cycles")) {
+            if !statistics.contains(&key) {
+                statistics.push(key);
+            }
+        }
         Self {
             components: Some(machine.components().clone()),
             tables,
             blocks: machine.blocks(MOST_BLOCKS),
-            statistics: machine.statistics().into_iter().map(|(key, _)| key).collect(),
-            ids: machine.tasks().iter().map(|task| task.id.to_string()).collect(),
+            statistics,
+            ids,
         }
     }
 
