@@ -1,6 +1,8 @@
 //! Random accesses from every core and compute unit into tiny caches, with values and checks on, for every
 //! protocol table and one to four GPUs. `UMSCOPE_STRESS=1000000` makes it a long run (accesses per machine).
 
+#![allow(clippy::unwrap_used)]
+
 use std::sync::Arc;
 
 use smallvec::SmallVec;

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::subject::Subject;
 use super::watch::Watched;
-use crate::model::record::{Record, RecordId, What};
+use crate::model::record::{Record, RecordId};
 use crate::query::{Filter, Predicate};
 
 /// What a breakpoint waits for.
@@ -108,6 +108,10 @@ pub enum Tripped {
     Breakpoint(u32),
     /// A check of the protocol failed.
     Violation,
+    /// The lesson says this.
+    Narration(usize),
+    /// This failure of an expectation came about.
+    Expectation(usize),
 }
 
 /// A trip, and what tripped it.
@@ -129,15 +133,19 @@ const MOST: usize = 1000;
 pub struct Breakpoints {
     list: Vec<Breakpoint>,
     next: u32,
-    /// Whether a failed check stops a run. Then records are made for that alone.
+    /// Whether a failed check stops a run.
     pub violations: bool,
+    /// Whether narration stops a run.
+    pub narration: bool,
+    /// Checks that had failed when they were last looked at.
+    failed: usize,
 }
 
 impl Breakpoints {
     /// None yet; `violations`: whether a failed check stops a run.
     #[must_use]
     pub fn new(violations: bool) -> Self {
-        Self { list: Vec::new(), next: 1, violations }
+        Self { list: Vec::new(), next: 1, violations, narration: false, failed: 0 }
     }
 
     #[must_use]
@@ -191,10 +199,10 @@ impl Breakpoints {
         self.list.clear();
     }
 
-    /// Whether nothing can trip.
+    /// Whether no breakpoint can trip.
     #[must_use]
     pub fn are_idle(&self) -> bool {
-        !self.violations && self.list.iter().all(|breakpoint| !breakpoint.enabled)
+        self.list.iter().all(|breakpoint| !breakpoint.enabled)
     }
 
     /// Whether anything must see the records.
@@ -202,7 +210,7 @@ impl Breakpoints {
     pub fn want_records(&self) -> bool {
         let wants =
             |breakpoint: &Breakpoint| breakpoint.enabled && matches!(breakpoint.trigger, Trigger::Record(_));
-        self.violations || self.list.iter().any(wants)
+        self.list.iter().any(wants)
     }
 
     /// Takes `machine` as the state before the next event to be looked at.
@@ -218,11 +226,11 @@ impl Breakpoints {
         for breakpoint in self.list.iter_mut().filter(|breakpoint| breakpoint.enabled) {
             trips.extend(breakpoint.trips(machine, records));
         }
-        if self.violations
-            && let Some(record) = records.iter().find(|record| matches!(record.what, What::Violation { .. }))
-        {
-            trips.push(Trip { of: Tripped::Violation, record: Some(record.id), change: None });
+        let failed = machine.violations().len();
+        if failed > self.failed && self.violations {
+            trips.push(Trip { of: Tripped::Violation, record: None, change: None });
         }
+        self.failed = failed;
     }
 
     /// Counts these trips, and returns those that stop the run.

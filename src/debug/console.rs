@@ -37,10 +37,13 @@ pub fn run(
             write!(output, "{}", if session.is_collecting() { "> " } else { "(umscope) " })?;
         }
         output.flush()?;
-        let Some(line) = read_line(input, interrupt)? else { return Ok(()) };
-        let Some(line) = line else {
-            writeln!(output, "a line is longer than {LONGEST} bytes or not UTF-8")?;
-            continue;
+        let line = match read_line(input, interrupt)? {
+            Input::End => return Ok(()),
+            Input::Refused => {
+                writeln!(output, "a line is longer than {LONGEST} bytes or not UTF-8")?;
+                continue;
+            }
+            Input::Line(line) => line,
         };
         // An interrupt at the prompt is not meant for the next command.
         interrupt.take();
@@ -79,8 +82,16 @@ fn work_off(session: &mut Session, output: &mut dyn Write, interrupt: &Interrupt
     }
 }
 
-/// The next line: `None` at the end, `Some(None)` if it is no line that can be understood.
-fn read_line(input: &mut dyn BufRead, interrupt: &Interrupt) -> io::Result<Option<Option<String>>> {
+/// What came in.
+enum Input {
+    Line(String),
+    /// Too long, or no text.
+    Refused,
+    End,
+}
+
+/// The next line.
+fn read_line(input: &mut dyn BufRead, interrupt: &Interrupt) -> io::Result<Input> {
     let mut bytes = Vec::new();
     let mut too_long = false;
     loop {
@@ -94,7 +105,7 @@ fn read_line(input: &mut dyn BufRead, interrupt: &Interrupt) -> io::Result<Optio
         };
         if piece.is_empty() {
             let nothing = bytes.is_empty() && !too_long;
-            return Ok((!nothing).then(|| finished(bytes, too_long)));
+            return Ok(if nothing { Input::End } else { finished(bytes, too_long) });
         }
         let end = piece.iter().position(|byte| *byte == b'\n');
         let taken = end.map_or(piece.len(), |at| at + 1);
@@ -106,13 +117,16 @@ fn read_line(input: &mut dyn BufRead, interrupt: &Interrupt) -> io::Result<Optio
         }
         input.consume(taken);
         if end.is_some() {
-            return Ok(Some(finished(bytes, too_long)));
+            return Ok(finished(bytes, too_long));
         }
     }
 }
 
-fn finished(bytes: Vec<u8>, too_long: bool) -> Option<String> {
-    if too_long { None } else { String::from_utf8(bytes).ok() }
+fn finished(bytes: Vec<u8>, too_long: bool) -> Input {
+    match String::from_utf8(bytes) {
+        Ok(line) if !too_long => Input::Line(line),
+        _ => Input::Refused,
+    }
 }
 
 #[cfg(test)]

@@ -52,7 +52,8 @@ pub fn spawn(session: Session, server: Server) -> io::Result<JoinHandle<Session>
 }
 
 /// Runs the engine here, and gives the session back at its end.
-pub fn run_blocking(session: Session, server: Server) -> Session {
+pub fn run_blocking(mut session: Session, server: Server) -> Session {
+    session.stop_at_narration(true);
     let now = Instant::now();
     let info = Arc::new(session.info());
     let mut engine = Engine {
@@ -243,8 +244,9 @@ mod tests {
         let (client, server) = border(Arc::default());
         let engine = spawn(session(u64::MAX), server).unwrap();
         client.send(Request::Command("continue".into()));
-        let mut seen = Vec::new();
+        let (mut seen, start) = (Vec::new(), Instant::now());
         while seen.len() < 5 {
+            assert!(start.elapsed() < Duration::from_secs(20), "no frames: {seen:?}");
             let event = client.frame().position.event;
             if seen.last() != Some(&event) {
                 seen.push(event);

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use super::breakpoint::{Breakpoint, Trigger};
 use super::command::{Arguments, Word};
-use super::session::{Display, Origin, Session, context_of};
+use super::origin::Origin;
+use super::session::{Display, Session, context_of};
 use super::stop::Reason;
 use super::timeline::Timeline;
 use super::watch::Watched;
 use crate::diagnostic::Result;
 use crate::query::{Context, Filter, Predicate, Stop, Text};
+use crate::scenario::Break;
 
 impl Session {
     /// Sets a breakpoint on `QUERY [if PREDICATE]` or `if PREDICATE`, and returns its number.
@@ -18,22 +20,26 @@ impl Session {
     /// If the query is not understood, or there are too many.
     pub fn add_breakpoint(&mut self, text: &Text, temporary: bool) -> Result<u32> {
         let stop = Stop::compile(text, &self.context)?;
-        let (trigger, text, condition) = match (stop.on, stop.when) {
-            (Some(filter), condition) => {
-                let text = filter.to_string();
-                (Trigger::Record(filter), text, condition)
-            }
-            (None, Some(predicate)) => {
-                let text = format!("if {predicate}");
-                (Trigger::Becomes { predicate, was: false }, text, None)
-            }
-            (None, None) => return Err(Self::complaint("a breakpoint needs a query")),
+        let Some((trigger, text, condition)) = trigger(stop) else {
+            return Err(Self::complaint("a breakpoint needs a query"));
         };
         let id = self.add(trigger, text, condition)?;
         if let Some(breakpoint) = self.breakpoints.get_mut(id) {
             breakpoint.temporary = temporary;
         }
         Ok(id)
+    }
+
+    /// Sets a breakpoint that the scenario brings.
+    pub(super) fn add_given(&mut self, given: Break) {
+        if let Some((trigger, text, condition)) = trigger(given.stop)
+            && let Some(id) = self.breakpoints.add(trigger, text, condition)
+            && let Some(breakpoint) = self.breakpoints.get_mut(id)
+        {
+            breakpoint.temporary = given.once;
+            breakpoint.ignore = given.ignore;
+            breakpoint.commands = given.commands;
+        }
     }
 
     /// Sets a watchpoint, and returns its number.
@@ -91,7 +97,7 @@ impl Session {
     /// # Errors
     /// If a breakpoint or display does not fit; then nothing has changed.
     pub(super) fn restart(&mut self, origin: Origin) -> Result<()> {
-        let context = context_of(&*origin.machine);
+        let context = origin.context.unwrap_or_else(|| context_of(&*origin.machine));
         let mut list = Vec::new();
         for breakpoint in self.breakpoints.list() {
             list.push(fitted(breakpoint, &context)?);
@@ -105,13 +111,28 @@ impl Session {
         self.displays = displays;
         self.filter = None;
         self.context = Arc::new(context);
-        self.timeline = Timeline::new(origin.machine, self.settings.budget);
+        self.timeline = Timeline::new(origin.machine, self.settings.budget).with_lesson(origin.lesson);
         self.recall.clear();
         (self.title, self.source, self.about) = (origin.title, origin.source, origin.about);
         self.selection = super::frame::selection::Selection::default();
         (self.began, self.stop) = (None, None);
         self.hits.clear();
         Ok(())
+    }
+}
+
+/// What a breakpoint with this query waits for, its text, and its condition.
+fn trigger(stop: Stop) -> Option<(Trigger, String, Option<Predicate>)> {
+    match (stop.on, stop.when) {
+        (Some(filter), condition) => {
+            let text = filter.to_string();
+            Some((Trigger::Record(filter), text, condition))
+        }
+        (None, Some(predicate)) => {
+            let text = format!("if {predicate}");
+            Some((Trigger::Becomes { predicate, was: false }, text, None))
+        }
+        (None, None) => None,
     }
 }
 

@@ -3,11 +3,12 @@
 //! Neither side ever waits for the other. The engine swaps one `Arc` to publish a frame; the screen takes whatever
 //! frame is the latest when it draws.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+use ringbuf::HeapRb;
 
 use crate::debug::command::Candidate;
 use crate::debug::frame::Frame;
@@ -54,14 +55,19 @@ pub enum Answer {
     Quit,
 }
 
-#[derive(Debug)]
 struct Shared {
     frame: Mutex<Arc<Frame>>,
     version: AtomicU64,
-    answers: Mutex<VecDeque<Answer>>,
+    answers: Mutex<HeapRb<Answer>>,
     interrupted: AtomicBool,
     /// Commands sent and not yet finished.
     busy: AtomicU64,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("version", &self.version).finish_non_exhaustive()
+    }
 }
 
 /// The screen's end.
@@ -85,7 +91,7 @@ pub fn border(first: Arc<Frame>) -> (Client, Server) {
     let shared = Arc::new(Shared {
         frame: Mutex::new(first),
         version: AtomicU64::new(0),
-        answers: Mutex::new(VecDeque::new()),
+        answers: Mutex::new(HeapRb::new(ANSWERS)),
         interrupted: AtomicBool::new(false),
         busy: AtomicU64::new(0),
     });
@@ -121,7 +127,7 @@ impl Client {
     /// The answers since the last call, oldest first.
     #[must_use]
     pub fn answers(&self) -> Vec<Answer> {
-        self.shared.answers.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+        self.shared.answers.lock().unwrap_or_else(PoisonError::into_inner).pop_iter().collect()
     }
 
     /// Whether a command is still being carried out.
@@ -182,11 +188,7 @@ impl Server {
     }
 
     pub fn answer(&self, answer: Answer) {
-        let mut answers = self.shared.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        if answers.len() >= ANSWERS {
-            answers.pop_front();
-        }
-        answers.push_back(answer);
+        self.shared.answers.lock().unwrap_or_else(PoisonError::into_inner).push_overwrite(answer);
     }
 
     /// To be called once for each [`Request::Command`], after its answers and its frame are out.

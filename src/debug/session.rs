@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::breakpoint::Breakpoints;
 use super::frame::selection::Selection;
+use super::origin::Origin;
 use super::queue::Queue;
 use super::recall::Recall;
 use super::settings::Settings;
@@ -21,25 +22,7 @@ use crate::model::message::TxnNumber;
 use crate::model::record::Record;
 use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
-use crate::query::{Context, Filter, Text};
-
-/// What a session is opened on.
-#[derive(Debug)]
-pub struct Origin {
-    /// The name to open it by (`umh/fig5-b1`).
-    pub name: String,
-    pub title: String,
-    /// Paper and section.
-    pub source: String,
-    /// One line about the machine.
-    pub about: String,
-    /// At event 0.
-    pub machine: Box<dyn Subject>,
-    /// Whether it checks the protocol's rules, so that a violation may stop it.
-    pub checked: bool,
-    /// Breakpoints that the scenario brings: queries.
-    pub breakpoints: Vec<String>,
-}
+use crate::query::{Context, Filter};
 
 /// Reads the scenario's files again.
 pub type Reload = Box<dyn FnMut() -> Result<Origin> + Send>;
@@ -104,11 +87,9 @@ impl std::fmt::Debug for Session {
 
 impl Session {
     /// Opens a session at the first position. `reload` reads it again after a file changed.
-    ///
-    /// # Errors
-    /// If a breakpoint that the scenario brings cannot be understood.
-    pub fn open(origin: Origin, reload: Option<Reload>) -> Result<Self> {
-        let context = context_of(&*origin.machine);
+    #[must_use]
+    pub fn open(origin: Origin, reload: Option<Reload>) -> Self {
+        let context = origin.context.unwrap_or_else(|| context_of(&*origin.machine));
         let mut session = Self {
             name: origin.name,
             title: origin.title,
@@ -116,9 +97,9 @@ impl Session {
             about: origin.about,
             reload,
             context: Arc::new(context),
-            timeline: Timeline::new(origin.machine, Budget::default()),
+            timeline: Timeline::new(origin.machine, Budget::default()).with_lesson(origin.lesson),
             recall: Recall::default(),
-            breakpoints: Breakpoints::new(origin.checked),
+            breakpoints: Breakpoints::new(true),
             displays: Vec::new(),
             next_display: 1,
             bookmarks: BTreeMap::new(),
@@ -127,17 +108,17 @@ impl Session {
             began: None,
             hits: BTreeSet::new(),
             filter: None,
-            settings: Settings { stop_at_violations: origin.checked, ..Settings::default() },
+            settings: Settings::default(),
             queue: Queue::default(),
             depth: 0,
             travel: None,
             stop: None,
             history: Vec::new(),
         };
-        for text in &origin.breakpoints {
-            session.add_breakpoint(&Text::new("breakpoint", text), false)?;
+        for given in origin.breaks {
+            session.add_given(given);
         }
-        Ok(session)
+        session
     }
 
     /// The machine at the cursor.
@@ -178,6 +159,12 @@ impl Session {
 
     pub fn select(&mut self, selection: Selection) {
         self.selection = selection;
+    }
+
+    /// Whether `continue` stops where the lesson says something: on for a screen, off for a console.
+    pub fn stop_at_narration(&mut self, stop: bool) {
+        self.settings.stop_at_narration = stop;
+        self.breakpoints.narration = stop;
     }
 
     /// Events a second that a run under a screen shall make; `None` for as many as it can.
@@ -270,16 +257,21 @@ pub(super) mod tests {
 
     /// A session on a toy of `last` events.
     pub fn session(last: EventNumber) -> Session {
+        session_of(Toy::boxed(last))
+    }
+
+    fn session_of(machine: Box<dyn Subject>) -> Session {
         let origin = Origin {
             name: "toy".into(),
             title: "A toy".into(),
             source: String::new(),
             about: String::new(),
-            machine: Toy::boxed(last),
-            checked: false,
-            breakpoints: Vec::new(),
+            machine,
+            context: None,
+            breaks: Vec::new(),
+            lesson: None,
         };
-        Session::open(origin, None).unwrap()
+        Session::open(origin, None)
     }
 
     fn execute(session: &mut Session, text: &str) -> super::super::work::Outcome {
@@ -417,6 +409,17 @@ pub(super) mod tests {
         assert_eq!(session.event(), 0);
         assert_eq!(reason(&mut session, "goto 5000"), Reason::Finished);
         assert_eq!(reason(&mut session, "reverse-step 101"), Reason::Start);
+    }
+
+    #[test]
+    fn a_failed_check_stops_a_run_in_both_directions() {
+        let mut session = session_of(Toy::flawed(30_000, 20_000));
+        let failed = Reason::Violation { rule: "toy".into(), text: "it broke".into() };
+        assert_eq!((reason(&mut session, "continue"), session.event()), (failed.clone(), 20_000));
+        assert_eq!(reason(&mut session, "continue"), Reason::Finished);
+        assert_eq!((reason(&mut session, "reverse-step 20000"), session.event()), (failed, 20_000));
+        execute(&mut session, "set stop-at-violations off");
+        assert_eq!(reason(&mut session, "run"), Reason::Finished);
     }
 
     #[test]

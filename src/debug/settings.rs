@@ -21,8 +21,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             speed: None,
-            stop_at_violations: false,
-            stop_at_narration: true,
+            stop_at_violations: true,
+            stop_at_narration: false,
             lines: 20,
             budget: Budget::default(),
         }

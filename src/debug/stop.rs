@@ -3,8 +3,9 @@
 use super::breakpoint::{Breakpoints, Trip, Tripped};
 use super::describe;
 use super::frame::session::{Stop as StopView, Tone};
+use super::timeline::Timeline;
 use crate::model::component::Components;
-use crate::model::record::{Record, What};
+use crate::model::record::Record;
 use crate::model::time::EventNumber;
 
 /// Why a movement ended.
@@ -30,6 +31,8 @@ pub enum Reason {
     },
     /// A piece of narration.
     Narration(String),
+    /// An expectation of the scenario does not hold.
+    Expectation(String),
     /// All work is done.
     Finished,
     /// Work is left, but nothing can move.
@@ -51,10 +54,19 @@ pub struct Stop {
 }
 
 impl Reason {
-    /// What a trip at an event with these records means.
+    /// What a trip at the cursor means.
     #[must_use]
-    pub fn of(trip: &Trip, breakpoints: &Breakpoints, records: &[Record]) -> Self {
+    pub fn of(trip: &Trip, breakpoints: &Breakpoints, timeline: &Timeline) -> Self {
+        let lesson = timeline.lesson();
         match trip.of {
+            Tripped::Narration(say) => {
+                Self::Narration(lesson.map_or_else(String::new, |lesson| lesson.text(say).to_owned()))
+            }
+            Tripped::Expectation(index) => Self::Expectation(
+                lesson
+                    .and_then(|lesson| lesson.failure(index))
+                    .map_or_else(String::new, |it| it.message.clone()),
+            ),
             Tripped::Breakpoint(id) => {
                 let breakpoint = breakpoints.get(id);
                 let text = breakpoint.map_or_else(String::new, |breakpoint| breakpoint.text.clone());
@@ -69,15 +81,9 @@ impl Reason {
                     },
                 }
             }
-            Tripped::Violation => records
-                .iter()
-                .find_map(|record| match &record.what {
-                    What::Violation { rule, text } => {
-                        Some(Self::Violation { rule: (*rule).to_owned(), text: text.to_string() })
-                    }
-                    _ => None,
-                })
-                .unwrap_or(Self::Arrived),
+            Tripped::Violation => timeline.machine().violations().last().map_or(Self::Arrived, |failed| {
+                Self::Violation { rule: failed.rule.to_owned(), text: failed.text.to_string() }
+            }),
         }
     }
 
@@ -93,6 +99,7 @@ impl Reason {
             }
             Self::Violation { rule, text } => format!("violation of {rule}: {text}"),
             Self::Narration(text) => format!("lesson: {text}"),
+            Self::Expectation(text) => format!("expectation failed: {text}"),
             Self::Finished => "end of the run: all work is done".to_owned(),
             Self::Stuck => "stuck: work is left, but nothing can move".to_owned(),
             Self::Start => "start of the run: there is no earlier event".to_owned(),
@@ -103,7 +110,7 @@ impl Reason {
     #[must_use]
     pub fn tone(&self) -> Tone {
         match self {
-            Self::Violation { .. } | Self::Stuck => Tone::Bad,
+            Self::Violation { .. } | Self::Expectation(_) | Self::Stuck => Tone::Bad,
             Self::Interrupted => Tone::Warning,
             Self::Finished => Tone::Good,
             _ => Tone::Plain,

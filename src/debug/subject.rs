@@ -3,16 +3,16 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::machine::{Machine, StepOutcome, TaskView};
+use crate::machine::{Machine, StepOutcome, TaskView, Violation};
 use crate::model::component::ComponentId;
-use crate::model::inspect::Inspect;
 use crate::model::record::Records;
 use crate::protocol::table::Table;
 use crate::query;
 
 /// A machine as the debugger sees it. Two forks of one subject, stepped alike, stay alike.
 pub trait Subject: query::Subject + Debug + Send + Sync {
-    /// Executes one event. `Finished` and `Stuck` execute nothing and leave the position as it was.
+    /// Executes one event; its records replace those in `records` if it listens. `Finished` and `Stuck` execute
+    /// nothing and leave the position as it was.
     fn step(&mut self, records: &mut Records) -> StepOutcome;
     /// A digest of the whole state.
     fn digest(&self) -> u64;
@@ -24,6 +24,8 @@ pub trait Subject: query::Subject + Debug + Send + Sync {
     fn tasks(&self) -> Vec<TaskView>;
     /// The protocol table of a node.
     fn table(&self, node: ComponentId) -> Option<&Arc<Table>>;
+    /// Checks that have failed up to here.
+    fn violations(&self) -> &[Violation];
     /// The machine itself, where a scenario must see it.
     fn machine(&self) -> Option<&Machine>;
     /// The cycle of the position.
@@ -34,12 +36,7 @@ pub trait Subject: query::Subject + Debug + Send + Sync {
 
 impl Subject for Machine {
     fn step(&mut self, records: &mut Records) -> StepOutcome {
-        let before = Inspect::event(self);
-        match Self::step(self, records) {
-            // The last event counts as one, whatever is known after it.
-            StepOutcome::Finished | StepOutcome::Stuck if Inspect::event(self) > before => StepOutcome::Ran,
-            outcome => outcome,
-        }
+        Self::step(self, records)
     }
     fn digest(&self) -> u64 {
         Self::digest(self)
@@ -55,6 +52,9 @@ impl Subject for Machine {
     }
     fn table(&self, node: ComponentId) -> Option<&Arc<Table>> {
         Self::table(self, node)
+    }
+    fn violations(&self) -> &[Violation] {
+        Self::violations(self)
     }
     fn machine(&self) -> Option<&Machine> {
         Some(self)

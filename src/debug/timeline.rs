@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use super::lesson::Lesson;
 use super::subject::Subject;
 use crate::machine::StepOutcome;
 use crate::model::record::{Record, Records};
@@ -32,8 +33,8 @@ impl Default for Budget {
 /// of the run.
 const INTERVAL: std::ops::RangeInclusive<u64> = 1 << 10..=1 << 20;
 
-/// A checkpoint is worth this many times its own cost in stepping.
-const WORTH: u32 = 20;
+/// A checkpoint is worth this many times its own cost in stepping: more makes runs faster and steps back slower.
+const WORTH: u32 = 10;
 
 #[derive(Debug)]
 struct Checkpoint {
@@ -55,6 +56,7 @@ pub struct Timeline {
     taken: Instant,
     furthest: EventNumber,
     end: Option<(EventNumber, StepOutcome)>,
+    lesson: Option<Lesson>,
 }
 
 impl Timeline {
@@ -72,9 +74,25 @@ impl Timeline {
             taken: Instant::now(),
             furthest,
             end: None,
+            lesson: None,
         };
         timeline.insert(machine);
         timeline
+    }
+
+    /// The same, with a lesson that looks at every event when it happens for the first time.
+    #[must_use]
+    pub fn with_lesson(self, lesson: Option<Lesson>) -> Self {
+        Self { lesson, ..self }
+    }
+
+    #[must_use]
+    pub fn lesson(&self) -> Option<&Lesson> {
+        self.lesson.as_ref()
+    }
+
+    pub fn lesson_mut(&mut self) -> Option<&mut Lesson> {
+        self.lesson.as_mut()
     }
 
     /// The machine at the cursor.
@@ -130,7 +148,7 @@ impl Timeline {
 
     /// Executes one event at the cursor.
     pub fn step(&mut self, records: &mut Records) -> StepOutcome {
-        let outcome = self.current.step(records);
+        let outcome = self.step_under_eyes(records);
         let event = self.current.event();
         if outcome == StepOutcome::Ran {
             self.furthest = self.furthest.max(event);
@@ -143,6 +161,23 @@ impl Timeline {
             }
         } else {
             self.end = Some((event, outcome));
+        }
+        outcome
+    }
+
+    /// Steps the machine, and lets the lesson look if it has not seen this event.
+    fn step_under_eyes(&mut self, records: &mut Records) -> StepOutcome {
+        let before = self.current.event();
+        let Some(lesson) = self.lesson.as_mut().filter(|lesson| lesson.wants(before)) else {
+            return self.current.step(records);
+        };
+        let wanted = records.on;
+        records.on |= lesson.listens();
+        let outcome = self.current.step(records);
+        lesson.observe(&*self.current, &records.list, outcome);
+        records.on = wanted;
+        if !wanted {
+            records.list.clear();
         }
         outcome
     }
@@ -274,12 +309,14 @@ impl Timeline {
     pub fn records(&self, after: EventNumber, until: EventNumber) -> Vec<Record> {
         let mut machine = self.fork_before(after);
         let mut records = Records::silent();
+        let mut list = Vec::new();
         while machine.event() < until {
             records.on = machine.event() >= after;
             if machine.step(&mut records) != StepOutcome::Ran {
                 break;
             }
+            list.append(&mut records.list);
         }
-        records.list
+        list
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::subject::Subject;
-use crate::machine::{Machine, StepOutcome, TaskView};
+use crate::machine::{Machine, StepOutcome, TaskView, Violation};
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, ComponentKind, Components};
@@ -25,6 +25,9 @@ pub struct Toy {
     random: u64,
     states: [State; 2],
     last: EventNumber,
+    /// The event at which a check fails.
+    fails_at: Option<EventNumber>,
+    violation: Option<Violation>,
 }
 
 const LETTERS: &[u8] = b"NMOESI";
@@ -38,7 +41,21 @@ impl Toy {
             let l1 = components.add(format!("gpu{gpu}.cu0.l1"), ComponentKind::L1);
             components.connect(cu, l1);
         }
-        Self { components: Arc::new(components), event: 0, tick: 0, random: 1, states: [State::I; 2], last }
+        Self {
+            components: Arc::new(components),
+            event: 0,
+            tick: 0,
+            random: 1,
+            states: [State::I; 2],
+            last,
+            fails_at: None,
+            violation: None,
+        }
+    }
+
+    /// A toy that fails a check at one event.
+    pub fn flawed(last: EventNumber, fails_at: EventNumber) -> Box<dyn Subject> {
+        Box::new(Self { fails_at: Some(fails_at), ..Self::new(last) })
     }
 
     pub fn boxed(last: EventNumber) -> Box<dyn Subject> {
@@ -47,7 +64,7 @@ impl Toy {
 
     fn record(&self, records: &mut Records, at: u32, txn: Option<u64>, what: What) {
         if records.on {
-            let ordinal = records.list.iter().filter(|record| record.id.event == self.event).count() as u32;
+            let ordinal = records.list.len() as u32;
             records.list.push(Record {
                 id: RecordId { event: self.event, ordinal },
                 tick: self.tick,
@@ -64,10 +81,14 @@ impl Toy {
 
 impl Subject for Toy {
     fn step(&mut self, records: &mut Records) -> StepOutcome {
+        records.list.clear();
         if self.event >= self.last {
             return StepOutcome::Finished;
         }
         self.event += 1;
+        if self.fails_at == Some(self.event) {
+            self.violation = Some(Violation { event: self.event, rule: "toy", text: "it broke".into() });
+        }
         self.random =
             self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let dice = self.random >> 33;
@@ -98,6 +119,9 @@ impl Subject for Toy {
     }
     fn table(&self, _node: ComponentId) -> Option<&Arc<Table>> {
         None
+    }
+    fn violations(&self) -> &[Violation] {
+        self.violation.as_slice()
     }
     fn machine(&self) -> Option<&Machine> {
         None
@@ -159,7 +183,7 @@ impl Inspect for Toy {
         None
     }
     fn transactions(&self) -> Vec<TransactionView> {
-        let newest = (self.event + 7) / 8;
+        let newest = self.event.div_ceil(8);
         (newest.saturating_sub(2)..=newest).filter_map(|number| self.transaction(TxnNumber(number))).collect()
     }
     fn transaction(&self, number: TxnNumber) -> Option<TransactionView> {

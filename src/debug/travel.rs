@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::breakpoint::{Breakpoints, Trip, Trips};
+use super::breakpoint::{Breakpoints, Trip, Tripped, Trips};
 use super::goal::Goal;
 use super::recall::Recall;
 use super::subject::Subject;
@@ -179,21 +179,26 @@ impl Travel {
         let Course { timeline, stops, recall, listen } = course;
         let few = matches!(self.goal, Goal::Event) && self.left <= FEW;
         let listen = *listen || few || self.goal.wants_records() || (self.stops && stops.want_records());
-        let watched = self.stops && !stops.are_idle();
         let mut records = Records { on: listen, list: Vec::new() };
         let mut trips = Trips::new();
         for _ in 0..fuel {
             let before = timeline.machine().cycle();
             records.list.clear();
+            let end_is_new = timeline.at_end().is_none();
             let outcome = timeline.step(&mut records);
-            if outcome != StepOutcome::Ran {
-                return Some(Cause::End(outcome));
-            }
             let mut stopped = Vec::new();
-            if watched {
+            if self.stops {
                 trips.clear();
                 stops.look(timeline.machine(), &records.list, &mut trips);
+                self.tell(timeline, stops, timeline.event(), &mut trips);
                 stopped = stops.charge(&trips);
+            }
+            if outcome != StepOutcome::Ran {
+                // Some checks are made at the end only.
+                let is_failure =
+                    |trip: &Trip| matches!(trip.of, Tripped::Violation | Tripped::Expectation(_));
+                let failed = end_is_new && stopped.iter().any(is_failure);
+                return Some(if failed { Cause::Tripped(stopped) } else { Cause::End(outcome) });
             }
             let goal = self.goal.holds(before, timeline.machine(), &records.list);
             if listen {
@@ -212,13 +217,27 @@ impl Travel {
         None
     }
 
+    /// Adds what the lesson says and finds wrong at `event`, where that stops this movement.
+    fn tell(&self, timeline: &Timeline, stops: &Breakpoints, event: EventNumber, trips: &mut Trips) {
+        let Some(lesson) = timeline.lesson().filter(|_| matches!(self.goal, Goal::Nowhere)) else { return };
+        let trip = |of| Trip { of, record: None, change: None };
+        if stops.violations {
+            trips.extend(lesson.failed_at(event).map(|(index, _)| trip(Tripped::Expectation(index))));
+        }
+        if stops.narration {
+            trips.extend(lesson.said_at(event).map(|say| trip(Tripped::Narration(say))));
+        }
+    }
+
     /// Starts to look at the stretch whose last candidate is `last`.
     fn open(&mut self, timeline: &Timeline, stops: &mut Breakpoints, last: EventNumber) -> Option<Cause> {
         let start = timeline.start();
         if timeline.event() <= start {
             return Some(Cause::Start);
         }
-        let is_plain_count = matches!(self.goal, Goal::Event) && !(self.stops && !stops.are_idle());
+        let failed = stops.violations && !timeline.machine().violations().is_empty();
+        let is_watched = self.stops && (failed || !stops.are_idle());
+        let is_plain_count = matches!(self.goal, Goal::Event) && !is_watched;
         if is_plain_count && last.saturating_sub(start) >= self.left - 1 {
             self.phase = Phase::Moving { to: last - (self.left - 1), cause: Cause::Arrived };
         } else if last <= start || is_plain_count {
@@ -269,6 +288,7 @@ impl Travel {
             let mut trips = Trips::new();
             if self.stops {
                 stops.look(&*stretch.machine, &records.list, &mut trips);
+                self.tell(timeline, stops, stretch.machine.event(), &mut trips);
             }
             let goal = self.goal.holds(before, &*stretch.machine, &records.list);
             if goal || !trips.is_empty() {

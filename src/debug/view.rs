@@ -75,7 +75,7 @@ impl Session {
             last: &last,
             journey: &journey,
             log,
-            lesson: None,
+            lesson: self.lesson_view(),
             marks: if wish.panes.has(Pane::Timeline) { self.marks() } else { Vec::new() },
             breakpoints: self.rows(),
         };
@@ -168,6 +168,8 @@ impl Session {
                 break;
             }
         }
+        let said = self.timeline.lesson().into_iter().flat_map(super::lesson::Lesson::said);
+        marks.extend(said.map(|event| mark(event, MarkKind::Narration)));
         marks.extend(self.hits.iter().map(|event| mark(*event, MarkKind::Breakpoint)));
         marks.extend(self.bookmarks.iter().map(|(name, event)| Mark {
             event: *event,

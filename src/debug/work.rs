@@ -88,13 +88,11 @@ impl Session {
                 recall: &mut self.recall,
                 listen,
             };
-            return match travel.advance(&mut course, fuel) {
-                Some(cause) => Progress::Done(self.arrive(cause)),
-                None => {
-                    self.travel = Some(travel);
-                    Progress::Running
-                }
-            };
+            if let Some(cause) = travel.advance(&mut course, fuel) {
+                return Progress::Done(self.arrive(cause));
+            }
+            self.travel = Some(travel);
+            return Progress::Running;
         }
         let Some(line) = self.queue.pop() else { return Progress::Idle };
         match self.carry_out(&line) {
@@ -173,7 +171,7 @@ impl Session {
             Cause::Tripped(trips) => {
                 let all = self.last_records().to_vec();
                 let reasons: Vec<_> =
-                    trips.iter().map(|trip| Reason::of(trip, &self.breakpoints, &all)).collect();
+                    trips.iter().map(|trip| Reason::of(trip, &self.breakpoints, &self.timeline)).collect();
                 let named: Vec<_> = trips.iter().filter_map(|trip| trip.record).collect();
                 let hit = if named.is_empty() {
                     all

@@ -17,7 +17,7 @@ use crate::model::operation::{Operation, WarpAccess};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::Channel;
-use crate::protocol::node::WaitsFor;
+use crate::protocol::node::{Role, WaitsFor};
 
 /// Steps of a chain of waiting at most; longer ones are cycles.
 const MAX_CHAIN: usize = 24;
@@ -267,7 +267,11 @@ impl Inspect for Machine {
     }
 
     fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>> {
-        self.node(node)?.value(Range::new(address, len))
+        let node = self.node(node)?;
+        // Memory that is not this node's to keep is not zero, but elsewhere.
+        let elsewhere =
+            node.config.role == Role::Root && self.home(address).is_some_and(|home| home.id() != node.id());
+        (!elsewhere).then(|| node.value(Range::new(address, len)))?
     }
 
     fn mshrs(&self, node: ComponentId) -> Option<MshrView> {

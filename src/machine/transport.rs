@@ -116,7 +116,7 @@ impl Machine {
         }
         if let Some(Some(agent)) = fixed.agent_above.get(node) {
             if let Some(agent) = self.agents.get_mut(*agent) {
-                agent.unstall(self.now, out);
+                agent.unstall(out);
             }
             self.wake(*agent);
         }

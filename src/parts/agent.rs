@@ -120,12 +120,15 @@ pub struct Agent {
     issue_free_at: Tick,
     /// Programs that wait for a free warp slot.
     waiting: VecDeque<Work>,
-    /// A warp could not issue and waits for the L1 to change.
-    pub stalled: bool,
+    /// Warps that the L1 turned away, first come first served.
+    stalled: VecDeque<usize>,
     pub accesses: u64,
     /// Ticks that warps spent in each state, by its position in [`WarpState::ALL`].
     pub time_in: [Tick; WarpState::ALL.len()],
 }
+
+/// Gives an access of a warp, issued at a tick, its transaction.
+pub type Begin<'a> = &'a mut dyn FnMut(u32, &Access, Tick) -> (Option<TxnKey>, Option<TxnNumber>);
 
 /// What an agent needs to issue.
 pub struct Surroundings<'a> {
@@ -134,8 +137,7 @@ pub struct Surroundings<'a> {
     pub has_room: bool,
     /// Operation `index` of some work.
     pub operation: &'a dyn Fn(Work, u64) -> Option<Operation>,
-    /// Gives an access its transaction.
-    pub begin: &'a mut dyn FnMut(u32, &Access, Tick) -> (Option<TxnKey>, Option<TxnNumber>),
+    pub begin: Begin<'a>,
 }
 
 impl std::fmt::Debug for Surroundings<'_> {
@@ -154,7 +156,7 @@ impl Agent {
             last: 0,
             issue_free_at: 0,
             waiting: VecDeque::new(),
-            stalled: false,
+            stalled: VecDeque::new(),
             accesses: 0,
             time_in: [0; WarpState::ALL.len()],
         }
@@ -213,19 +215,14 @@ impl Agent {
         self.warps.iter().filter_map(earliest).min().map(|tick| self.config.clock.edge(tick))
     }
 
-    /// The L1 has changed: warps that it turned away may try again.
-    pub fn unstall(&mut self, now: Tick, out: &mut Outbox) {
-        if !self.stalled {
-            return;
+    /// The L1 has changed: the warp that it turned away first may try again. When that succeeds the next one
+    /// follows, so that a free place does not wake them all.
+    pub fn unstall(&mut self, out: &mut Outbox) {
+        let Some(slot) = self.stalled.pop_front() else { return };
+        if let Some(warp) = self.warps.get_mut(slot) {
+            warp.ready_at = out.tick + self.config.clock.period;
         }
-        self.stalled = false;
-        for slot in 0..self.warps.len() {
-            let Some(warp) = self.warps.get_mut(slot) else { break };
-            if matches!(warp.state, WarpState::MshrFull | WarpState::LinkFull) {
-                warp.ready_at = now + self.config.clock.period;
-                self.set_state(slot, WarpState::Ready, out);
-            }
-        }
+        self.set_state(slot, WarpState::Ready, out);
     }
 
     /// Picks the next warp: the one that issued last if it can go on, else the next in the round
@@ -374,12 +371,13 @@ impl Agent {
                     warp.waits.push(number);
                 }
                 self.after_issue(slot, told, out);
+                self.unstall(out);
             }
         }
     }
 
     fn stall(&mut self, slot: usize, state: WarpState, out: &mut Outbox) {
-        self.stalled = true;
+        self.stalled.push_back(slot);
         self.set_state(slot, state, out);
     }
 
@@ -503,7 +501,7 @@ impl Agent {
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        (self.last, self.issue_free_at, &self.waiting, self.stalled).hash(hasher);
+        (self.last, self.issue_free_at, &self.waiting, &self.stalled).hash(hasher);
         for warp in &self.warps {
             (warp.state, warp.work, warp.next, warp.ready_at, &warp.waits).hash(hasher);
             (&warp.to_issue, &warp.in_flight, &warp.result).hash(hasher);

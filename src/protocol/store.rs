@@ -191,7 +191,7 @@ impl Store {
     }
 
     /// All entries in a fixed order (by slot, or by address), with their slots.
-    pub fn iter(&self) -> Box<dyn Iterator<Item = (usize, &Entry)> + '_> {
+    pub fn entries(&self) -> Box<dyn Iterator<Item = (usize, &Entry)> + '_> {
         match self {
             Self::Tagged { slots, .. } => {
                 Box::new(slots.iter().filter_map(|(slot, entry)| Some((slot, entry.as_deref()?))))

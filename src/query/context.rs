@@ -13,6 +13,13 @@ use crate::protocol::table::Table;
 pub trait Subject: Inspect {
     /// The task or labelled access of this id.
     fn task_view(&self, id: &str) -> Option<TaskView>;
+
+    /// Whether the task has ended, or the labelled access was performed.
+    fn is_done(&self, id: &str) -> bool {
+        let done =
+            |task: &TaskView| task.ended.is_some() || (task.started.is_none() && task.result.is_some());
+        self.task_view(id).as_ref().is_some_and(done)
+    }
 }
 
 impl Subject for Machine {
@@ -42,20 +49,16 @@ impl Context {
     /// The names of `machine` as it is now.
     #[must_use]
     pub fn of(machine: &Machine) -> Self {
-        let mut tables: Vec<Arc<Table>> = Vec::new();
-        for (id, _) in machine.components().iter() {
-            if let Some(table) = machine.table(id)
-                && !tables.iter().any(|known| known.name == table.name)
-            {
-                tables.push(table.clone());
-            }
-        }
+        let ids: Vec<String> = machine.tasks().iter().map(|task| task.id.to_string()).collect();
+        let mut statistics: Vec<String> = machine.statistics().into_iter().map(|(key, _)| key).collect();
+        // These are there once their task has ended.
+        statistics.extend(ids.iter().map(|id| format!("tasks.{id}.cycles")));
         Self {
             components: Some(machine.components().clone()),
-            tables,
+            tables: machine.tables().to_vec(),
             blocks: machine.blocks(MOST_BLOCKS),
-            statistics: machine.statistics().into_iter().map(|(key, _)| key).collect(),
-            ids: machine.tasks().iter().map(|task| task.id.to_string()).collect(),
+            statistics,
+            ids,
         }
     }
 

@@ -240,7 +240,7 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
         FieldType::Number => number(parser),
         FieldType::Bytes => bytes(parser),
         FieldType::Text => text(parser),
-        FieldType::Action => word(parser, &Action::ALL.map(Action::name)),
+        FieldType::Action => word(parser, &action_words()),
         FieldType::AccessKind => word(parser, &access_words()),
         FieldType::MessageKind => word(parser, &message_words()),
         FieldType::MshrChange => word(parser, &MSHR_CHANGES.map(MshrChange::name)),
@@ -306,6 +306,10 @@ fn access_words() -> Vec<&'static str> {
     words.push("atomic");
     words.extend(atomics.map(|op| AccessKind::Atomic(op).name()));
     words
+}
+
+fn action_words() -> Vec<&'static str> {
+    Action::ALL.into_iter().chain([Action::Merge]).map(Action::name).collect()
 }
 
 fn message_words() -> Vec<&'static str> {

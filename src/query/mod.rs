@@ -21,6 +21,7 @@ mod parser;
 mod pattern;
 mod predicate;
 mod predicate_grammar;
+mod predicate_value;
 mod quantity;
 mod reading;
 mod stop;

@@ -192,8 +192,8 @@ pub(crate) fn table() -> Table {
         read: vec![DirectoryRule { when: When::Always, probe: Probe::ReadOwner, grant: State(b'S') }],
         read_nc: Vec::new(),
         write: Vec::new(),
-        merge: vec![(State(b'N'), State(b'E'), State(b'M'))],
         answer_merge: Vec::new(),
+        merge: vec![(State(b'N'), State(b'E'), State(b'M'))],
     }
 }
 

@@ -58,6 +58,7 @@ fn filters_on_a_transition() {
             ("because 7", true),
             ("action n-store", true),
             ("action store", false),
+            ("action merge", false),
             ("not transition", false),
             ("message or transition from I", true),
             ("not to M and not to E", true),

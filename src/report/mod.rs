@@ -1,1 +1,60 @@
-//! (to be written)
+//! What came of a run, for people and for programs.
+
+pub mod json;
+pub mod junit;
+pub mod number;
+pub mod picture;
+pub mod series;
+pub mod summary;
+
+use crate::scenario::{Ended, Report};
+
+/// A run that is over, with what its report does not know.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// As the user named it.
+    pub scenario: String,
+    /// Name or path of the machine.
+    pub machine: String,
+    pub seed: u64,
+    pub report: Report,
+    /// The record at which it was stopped, if it was.
+    pub stopped_at: Option<Stopped>,
+    /// Flat dotted keys.
+    pub statistics: Vec<(String, f64)>,
+    /// What the run itself took, without reading and building.
+    pub wall_seconds: f64,
+    /// Most memory that the process ever had, where the system tells.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+/// A record at which a run was stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    pub json: serde_json::Value,
+    /// The line of the log that tells it.
+    pub text: String,
+}
+
+impl Run {
+    /// How it ended, in a word.
+    #[must_use]
+    pub fn ended(&self) -> &'static str {
+        if self.stopped_at.is_some() {
+            return "break";
+        }
+        match self.report.ended {
+            Ended::Finished => "finished",
+            Ended::Stuck(_) => "deadlock",
+            Ended::Violation => "violation",
+            Ended::Limit(_) => "limit",
+            Ended::Interrupted => "interrupted",
+        }
+    }
+
+    /// Events executed in a second of real time; `None` if it took none.
+    #[must_use]
+    pub fn events_per_second(&self) -> Option<f64> {
+        (self.wall_seconds > 0.0).then(|| self.report.events as f64 / self.wall_seconds)
+    }
+}

@@ -1,18 +1,21 @@
-//! Cells of a protocol's table as lessons name them: `cache N read`, `directory read`, `merge N E`.
+//! Cells of a protocol's table as lessons name them, by the parts of its file: `cache N read` (an L1), `inner E store`
+//! (a node with children), `directory read`, `merge N E`.
 
 use std::fmt;
 
 use crate::diagnostic::Result;
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
-use crate::protocol::table::{Cell, Next, Step, Table};
+use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Step, Table, When};
 use crate::query::Text;
 
 /// The name of a part of a protocol's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellName {
-    /// What a cache in a state does with an action.
+    /// What a cache in a state does with an action: an L1, or a node with children if only those know the state.
     Cache(State, Action),
+    /// What a node with children does.
+    Inner(State, Action),
     /// What a directory does for a request.
     Directory(MessageKind),
     /// What becomes of a parent in the second state when dirty bytes of a child in the first arrive.
@@ -41,12 +44,13 @@ impl CellName {
             })
         };
         let name = match words[..] {
-            ["cache", row, column] => {
+            [part @ ("cache" | "inner"), row, column] => {
                 let names = Action::ALL.map(Action::name);
                 let found = Action::ALL.into_iter().find(|action| action.name() == column);
                 let action =
                     found.ok_or_else(|| slip(column, format!("the table has no column {column}"), &names))?;
-                Self::Cache(state(row)?, action)
+                let row = state(row)?;
+                if part == "cache" { Self::Cache(row, action) } else { Self::Inner(row, action) }
             }
             ["directory", request] => {
                 let names = REQUESTS.map(MessageKind::name);
@@ -56,7 +60,7 @@ impl CellName {
             }
             ["merge", child, own] => Self::Merge(state(child)?, state(own)?),
             _ => {
-                let expected = "\"cache STATE ACTION\", \"directory REQUEST\" or \"merge STATE STATE\"";
+                let expected = "\"cache STATE ACTION\", \"inner STATE ACTION\", \"directory REQUEST\" or \"merge STATE STATE\"";
                 return Err(wrong("this names no cell of the table".into(), expected.into()));
             }
         };
@@ -72,12 +76,14 @@ impl CellName {
     pub fn answer(&self, table: &Table) -> Option<String> {
         match *self {
             Self::Cache(state, action) => {
-                let cell = table.cell(state, action, true).or_else(|| table.cell(state, action, false))?;
+                let cell = table.cell(state, action, false).or_else(|| table.cell(state, action, true))?;
                 Some(words(cell, state))
             }
+            Self::Inner(state, action) => Some(words(table.cell(state, action, true)?, state)),
             Self::Directory(request) => {
-                let rule = table.directory(request).last()?;
-                Some(format!("grants {}", rule.grant))
+                let rules = table.directory(request);
+                (!rules.is_empty())
+                    .then(|| rules.iter().map(|rule| rule_words(*rule)).collect::<Vec<_>>().join("; else "))
             }
             Self::Merge(child, own) => table
                 .merge
@@ -92,7 +98,9 @@ impl CellName {
 fn words(cell: Cell, state: State) -> String {
     let step = match cell.step {
         Step::Hit => "performs it here".to_string(),
-        Step::Ask(request) => format!("asks its parent ({})", request.name()),
+        Step::Ask(MessageKind::Write) => "asks its parent to write".into(),
+        Step::Ask(MessageKind::ReadNc) => "asks its parent for a copy to n-store into".into(),
+        Step::Ask(_) => "asks its parent to read".into(),
         Step::Fetch => "fetches the bytes".into(),
         Step::Forward => "has its parent perform it".into(),
         Step::Flush => "sends its dirty bytes down first".into(),
@@ -111,10 +119,26 @@ fn words(cell: Cell, state: State) -> String {
     format!("{step}, {next}")
 }
 
+/// A directory's rule as a sentence.
+fn rule_words(rule: DirectoryRule) -> String {
+    let when = match rule.when {
+        When::Always => "",
+        When::OwnedByAnother => "if another child owns the block, ",
+        When::NoOtherSharers => "if no other child has the block, ",
+    };
+    let probe = match rule.probe {
+        Probe::Nobody => "",
+        Probe::ReadOwner => "tells the owner that somebody reads, then ",
+        Probe::WriteOthers => "takes the block from all others, then ",
+    };
+    format!("{when}{probe}grants {}", rule.grant)
+}
+
 impl fmt::Display for CellName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cache(state, action) => write!(f, "cache {state} {}", action.name()),
+            Self::Inner(state, action) => write!(f, "inner {state} {}", action.name()),
             Self::Directory(request) => write!(f, "directory {}", request.name()),
             Self::Merge(child, own) => write!(f, "merge {child} {own}"),
         }
@@ -134,8 +158,21 @@ mod tests {
     fn a_cell_answers() {
         let answer = |text: &str| read(text).unwrap().answer(&table()).unwrap();
         assert_eq!(answer("cache N read"), "answers without data, stays N");
-        assert_eq!(answer("directory read"), "grants S");
+        assert_eq!(answer("directory read"), "tells the owner that somebody reads, then grants S");
         assert_eq!(answer("merge N E"), "becomes M");
+    }
+
+    #[test]
+    fn an_l1_and_a_node_with_children_may_answer_differently() {
+        let table = crate::config::load_protocol("nmoesi", None).unwrap();
+        let answer =
+            |text: &str| CellName::read(&Text::new("because", text), &table).unwrap().answer(&table).unwrap();
+        assert_eq!(answer("cache I n-store"), "asks its parent for a copy to n-store into, becomes N");
+        assert_eq!(answer("inner I n-store"), "asks its parent to read, takes the state granted");
+        assert_eq!(answer("cache O read"), "gives its data, stays O");
+        let rules = "if another child owns the block, tells the owner that somebody reads, then grants S; \
+                     else if no other child has the block, grants E; else grants S";
+        assert_eq!(answer("directory read"), rules);
     }
 
     #[test]

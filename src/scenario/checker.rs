@@ -81,6 +81,12 @@ impl Checker {
         self.violated
     }
 
+    /// Whether an expectation has been looked at for the last time.
+    #[must_use]
+    pub fn is_settled(&self, expectation: usize) -> bool {
+        self.progress.get(expectation).is_some_and(|progress| progress.settled)
+    }
+
     /// Whether it has to see the records of every event.
     #[must_use]
     pub fn needs_records(&self) -> bool {
@@ -137,7 +143,7 @@ impl Checker {
         let components = subject.components();
         match &expectation.when {
             When::After(id) => {
-                progress.settled = subject.task_view(id).is_some_and(|task| task.ended.is_some());
+                progress.settled = subject.is_done(id);
                 if progress.settled {
                     self.check(expectation, subject);
                 }

@@ -291,7 +291,8 @@ pub struct AskFile {
     /// Answers to choose from; the right one is among them.
     #[serde(default)]
     pub choices: Vec<String>,
-    /// What tells the answer: a cell of the protocol's table such as "cache N read", or "directory read".
+    /// What tells the answer: a cell of the protocol's table such as "cache N read" (an L1), "inner E store" (a node with
+    /// children), "merge N E", or "directory read".
     pub because: Option<At<String>>,
 }
 

@@ -4,6 +4,7 @@
 //! compiles its queries; a [`Runner`] runs it without a screen. The [`Checker`] (expectations) and the [`Narrator`]
 //! look at one event at a time and are plain values, so that the debugger can go back with them.
 
+mod access;
 mod cell;
 mod checker;
 mod expectation;

@@ -95,7 +95,7 @@ impl Narrator {
                     })
                 }
                 Moment::After(id) => {
-                    let ended = subject.task_view(id).is_some_and(|task| task.ended.is_some());
+                    let ended = subject.is_done(id);
                     ended.then(|| records.last().map(|record| record.id))
                 }
                 Moment::At(cycle) => {

@@ -42,6 +42,8 @@ pub struct Options {
     pub set: Vec<String>,
     pub seed: Option<u64>,
     pub max_cycles: Option<u64>,
+    /// Whether the rules of the protocol are checked after every event, whatever the scenario says.
+    pub checks: Option<bool>,
     /// What the scenario's trace holds; it runs before the scenario's own tasks that wait for nothing.
     pub trace: Option<Workload>,
 }
@@ -175,7 +177,7 @@ impl Scenario {
             tables,
             workload: Arc::new(Workload::default()),
             seed: options.seed.or(self.file.seed).unwrap_or(0),
-            checks: self.file.checks.unwrap_or(true),
+            checks: options.checks.or(self.file.checks).unwrap_or(true),
             faults: Vec::new(),
             initial: Vec::new(),
             memory: Vec::new(),

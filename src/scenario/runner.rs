@@ -47,6 +47,11 @@ impl Runner {
         &self.machine
     }
 
+    #[must_use]
+    pub fn checker(&self) -> &Checker {
+        &self.checker
+    }
+
     /// The records of the last event.
     #[must_use]
     pub fn records(&self) -> &[Record] {
@@ -58,11 +63,13 @@ impl Runner {
         if self.ended.is_none() {
             self.records.list.clear();
             let outcome = self.machine.step(&mut self.records);
+            // The last checks of a machine that comes to rest may make records too.
+            if outcome == StepOutcome::Ran || !self.records.list.is_empty() {
+                self.checker.observe(&self.machine, &self.records.list);
+            }
             self.ended = match outcome {
-                StepOutcome::Ran => {
-                    self.checker.observe(&self.machine, &self.records.list);
-                    self.over()
-                }
+                _ if self.checker.violated() => Some(Ended::Violation),
+                StepOutcome::Ran => self.limit(),
                 StepOutcome::Finished => Some(Ended::Finished),
                 StepOutcome::Stuck => Some(Ended::Stuck(self.unfinished())),
             };
@@ -71,10 +78,7 @@ impl Runner {
     }
 
     /// Whether the run ends although it could go on.
-    fn over(&self) -> Option<Ended> {
-        if self.checker.violated() {
-            return Some(Ended::Violation);
-        }
+    fn limit(&self) -> Option<Ended> {
         let cycle = self.machine.time_base().cycle(self.machine.tick());
         (cycle > self.max_cycles).then_some(Ended::Limit(self.max_cycles))
     }
@@ -96,10 +100,17 @@ impl Runner {
         }
     }
 
-    fn report(mut self, ended: Ended) -> Report {
-        let passed = self.checker.finish(&self.machine, &ended);
+    /// What came of a run that ended so, once the expectations have been looked at for the last time.
+    pub fn report(&mut self, ended: Ended) -> Report {
+        self.checker.finish(&self.machine, &ended);
+        self.so_far(ended)
+    }
+
+    /// What is known of a run that was broken off: expectations about what was still to come have not failed.
+    #[must_use]
+    pub fn so_far(&self, ended: Ended) -> Report {
         Report {
-            passed,
+            passed: self.checker.failures().is_empty(),
             ended,
             expectations: self.checker.expectations().len(),
             cycles: self.machine.time_base().cycle(self.machine.tick()),

@@ -1,1 +1,434 @@
+//! Scenarios end to end: reading, preparing, running, failing; and what is said of a slip.
 
+use std::ops::ControlFlow;
+
+use crate::config::{Kind, list};
+use crate::diagnostic::{Diagnostic, Source};
+use crate::model::inspect::Inspect;
+use crate::model::record::{Record, What};
+use crate::model::state::State;
+use crate::query::sample::Sample;
+
+use super::expectation::Compiler;
+use super::*;
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::parse(Source::new("test.toml", text), None).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn prepare(text: &str) -> Prepared {
+    scenario(text).prepare(&Options::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn run(text: &str) -> Report {
+    prepare(text).runner().run(|_, _| ControlFlow::Continue(()))
+}
+
+fn complaint(text: &str) -> Diagnostic {
+    let prepared = Scenario::parse(Source::new("test.toml", text), None)
+        .and_then(|scenario| scenario.prepare(&Options::default()));
+    *prepared.map(|_| ()).expect_err(text)
+}
+
+const STORE: &str = r#"
+machine = "tiny/umh-2gpu"
+[[do]]
+id = "first"
+by = "gpu0.cu0"
+n-store = { address = 0x1000, bytes = "07 00 00 00" }
+"#;
+
+#[test]
+fn every_bundled_scenario_holds() {
+    let entries = list(Kind::Scenario);
+    assert!(entries.len() >= 3);
+    for entry in entries {
+        let prepared = Scenario::load(&entry.name).and_then(|it| it.prepare(&Options::default()));
+        let report =
+            prepared.unwrap_or_else(|e| panic!("{e}")).runner().run(|_, _| ControlFlow::Continue(()));
+        assert!(report.passed, "{}: {:?}", entry.name, report.failures);
+        assert!(report.expectations > 0 && report.events > 0, "{}", entry.name);
+    }
+}
+
+#[test]
+fn a_failing_expectation_tells_line_and_moment() {
+    let report = run(&format!(
+        "{STORE}[[expect]]\nafter = \"first\"\nthat = [\n  \"state of gpu0.cu0.l1 block 0x1000 is N\",\n  \
+         \"state of gpu0.cu0.l1 block 0x1000 is M\",\n]\n"
+    ));
+    assert!(!report.passed && report.ended == Ended::Finished && report.expectations == 1);
+    let [failure] = &report.failures[..] else { panic!("{:?}", report.failures) };
+    assert_eq!(failure.line, Some(11));
+    assert!(failure.event > 0 && failure.event <= report.events);
+    assert_eq!(
+        failure.message,
+        "after first: state of gpu0.cu0.l1 block 0x1000 is M, but state of gpu0.cu0.l1 block 0x1000 is N, not M"
+    );
+}
+
+#[test]
+fn a_run_ends_as_the_scenario_says() {
+    let spin = "machine = \"tiny/umh-2gpu\"\nmax-cycles = 2000\n[[program]]\nby = \"gpu0.cu0\"\ndo = [\"spin 0 01\"]\n";
+    let report = run(spin);
+    assert_eq!(report.ended, Ended::Limit(2000));
+    assert!(report.failures[0].message.contains("has not ended after 2000 cycles"));
+    assert!(run(&format!("ends = \"limit\"\n{spin}")).passed);
+    let never = format!("ends = \"deadlock\"\n{STORE}");
+    assert!(run(&never).failures[0].message.contains("a deadlock was expected"));
+}
+
+#[test]
+fn a_lost_message_is_a_deadlock() {
+    let text = format!("{STORE}[[fault]]\nname = \"lose-message\"\nmessage = \"grant\"\n");
+    let report = run(&text);
+    assert_eq!(report.ended, Ended::Stuck(vec!["first".into()]));
+    assert!(report.failures[0].message.contains("first has not ended"), "{:?}", report.failures);
+    assert!(run(&format!("ends = \"deadlock\"\n{text}")).passed);
+}
+
+#[test]
+fn a_run_is_the_same_whoever_listens() {
+    let digest = |listen| {
+        let Prepared { machine, checker, max_cycles, .. } = prepare(STORE);
+        Runner::new(machine, checker, max_cycles, listen).run(|_, _| ControlFlow::Continue(())).digest
+    };
+    assert_eq!(digest(true), digest(false));
+}
+
+#[test]
+fn initial_states_are_there() {
+    let prepared = prepare(
+        "machine = \"tiny/umh-2gpu\"\n[[memory]]\naddress = 0x2000\nbytes = \"05\"\n\
+         [[do]]\nid = \"read\"\nby = \"gpu0.sm0\"\nload = { address = 0x2000, len = 1 }\n\
+         [[expect]]\nthat = \"result of read is 5\"\n",
+    );
+    assert!(prepared.runner().run(|_, _| ControlFlow::Continue(())).passed);
+}
+
+#[test]
+fn initial_blocks_are_there() {
+    let report = run("machine = \"tiny/umh-2gpu\"\n\
+         [[state]]\nnode = \"gpu0.cu0.l1\"\naddress = 0x1000\nstate = \"S\"\n\
+         [[state]]\nnode = \"gpu0.l2.0\"\naddress = 0x1000\nstate = \"S\"\nsharers = \"gpu0.cu0.l1\"\n\
+         [[state]]\nnode = \"gpu0.smd0\"\naddress = 0x1000\nstate = \"S\"\nsharers = [\"gpu0.l2\"]\n\
+         [[state]]\nnode = \"host.hmd0\"\naddress = 0x1000\nsharers = \"gpu0.smd0\"\n\
+         [[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x1000 }\n\
+         [[expect]]\ncount = \"hit at gpu0.cu0.l1 state S action load\"\nis = 1\n\
+         [[expect]]\nnever = \"message\"\n");
+    assert!(report.passed, "{:?}", report.failures);
+}
+
+#[test]
+fn narration_comes_once_and_again_after_going_back() {
+    let prepared = prepare(&format!(
+        "{STORE}[[say]]\ntext = \"start\"\n[[say]]\non = \"message type request\"\nnth = 2\ntext = \"second\"\n\
+         [[say]]\nafter = \"first\"\ntext = \"end\"\nask = {{ text = \"?\", because = \"cache N read\" }}\n"
+    ));
+    let narrator = prepared.narrator.clone();
+    assert_eq!(narrator.opening(), [0]);
+    let ask = narrator.says[2].ask.clone().unwrap();
+    assert!(!ask.answer.is_empty() && ask.because.unwrap().1 == ask.answer);
+    let hits = || {
+        let (mut told, mut hits) = (narrator.begin(), Vec::new());
+        prepared.clone().runner().run(|machine, records| {
+            for due in narrator.observe(&mut told, machine, records) {
+                hits.push((machine.event(), due));
+            }
+            ControlFlow::Continue(())
+        });
+        hits
+    };
+    let first = hits();
+    assert_eq!(first.iter().map(|(_, due)| due.say).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(first, hits());
+}
+
+#[test]
+fn overrides_reach_the_machine() {
+    let set = vec!["gpu.count=1".to_owned()];
+    let inline = scenario("[machine.gpu]\ncount = 2\n[[do]]\nby = \"gpu0.cu0\"\nfence = \"full\"");
+    for scenario in [scenario(STORE), inline] {
+        assert_eq!(scenario.machine(&[]).unwrap().gpu.unwrap().count, 2);
+        assert_eq!(scenario.machine(&set).unwrap().gpu.unwrap().count, 1);
+    }
+}
+
+/// A text, where its slip is, parts of message and expectation, and the suggestion.
+type Slip = (String, (usize, usize), &'static str, &'static str, &'static str);
+
+fn with(more: &str) -> String {
+    format!("{}{more}\n", STORE.trim_start())
+}
+
+fn pointed_at(slips: &[Slip]) {
+    let mut wrong = Vec::new();
+    for (text, place, message, expected, suggestion) in slips {
+        let error = complaint(text);
+        let right = error.message.contains(message)
+            && error.position() == Some(*place)
+            && error.expected.clone().unwrap_or_default().contains(expected)
+            && (suggestion.is_empty() || error.suggestion.as_deref() == Some(*suggestion));
+        if !right {
+            wrong.push(format!("{error}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn slips_in_what_is_done_are_pointed_at() {
+    pointed_at(&[
+        (with("[[expct]]"), (6, 3), "unknown key `expct`", "", "did you mean expect?"),
+        (with("aftr = \"x\""), (6, 1), "unknown key `aftr`", "", "did you mean after?"),
+        (with("after = \"frist\""), (6, 9), "there is no task frist", "", "did you mean first?"),
+        (with("after = [\"first\"]"), (3, 6), "first can never start", "", ""),
+        (with("load = { address = 0 }"), (2, 1), "more than one thing", "one of load", ""),
+        (with("[[do]]\nby = \"gpu0.cu0\""), (6, 1), "this does nothing", "one of load", ""),
+        (
+            with("[[do]]\nby = \"gpu7.cu0\"\nload = { address = 0 }"),
+            (7, 6),
+            "no compute unit or core gpu7.cu0",
+            "one of",
+            "did you mean gpu0.cu0?",
+        ),
+        (
+            with("[[do]]\nby = \"gpu0\"\nload = { address = 0 }"),
+            (7, 6),
+            "gpu0 means more than one",
+            "gpu0.cu0, gpu0.cu1",
+            "",
+        ),
+        (
+            with("[[do]]\nby = \"gpu0.cu0\"\nstore = { address = 0 }"),
+            (8, 9),
+            "what it stores",
+            "either bytes",
+            "",
+        ),
+        (
+            with("[[do]]\nby = \"gpu0.cu0\"\nstore = { address = 0, value = 300, width = 1 }"),
+            (8, 32),
+            "300 does not fit",
+            "",
+            "",
+        ),
+        (
+            with("[[do]]\nid = \"first\"\nby = \"gpu0.cu0\"\nfence = \"full\""),
+            (7, 6),
+            "the id first is used twice",
+            "",
+            "",
+        ),
+        (
+            with("[[program]]\nby = \"gpu0.cu0\"\ndo = [\"fence\", \"laod 0\"]"),
+            (8, 17),
+            "no instruction laod",
+            "",
+            "did you mean load?",
+        ),
+        (
+            with("[[kernel]]\nname = \"transpos\""),
+            (7, 8),
+            "no kernel `transpos`",
+            "",
+            "did you mean transpose?",
+        ),
+        (with("[[kernel]]\nname = \"transpose\"\nwith = { widht = 3 }"), (8, 10), "widht", "", ""),
+    ]);
+    assert!(complaint("title = \"x\"").message.contains("`machine` is missing"));
+    assert!(complaint("machine = \"tiny/umh-2gqu\"").suggestion.unwrap().contains("tiny/umh-2gpu"));
+}
+
+#[test]
+fn slips_in_what_is_expected_are_pointed_at() {
+    pointed_at(&[
+        (
+            with("[[fault]]\nname = \"lose-mesage\""),
+            (7, 8),
+            "there is no fault",
+            "",
+            "did you mean lose-message?",
+        ),
+        (with("[[fault]]\nname = \"no-grant-ack\"\nnth = 2"), (8, 7), "no-grant-ack takes no nth", "", ""),
+        (
+            with("[[expect]]\nthat = \"state of gpu0.l9 block 0 is M\""),
+            (7, 18),
+            "no component matches gpu0.l9",
+            "",
+            "did you mean gpu0.l1?",
+        ),
+        (with("[[expect]]\nafter = \"frist\""), (7, 9), "there is no task frist", "", "did you mean first?"),
+        (with("[[expect]]"), (6, 1), "this expects nothing", "that =", ""),
+        (with("[[expect]]\ncount = \"message\""), (7, 9), "how many", "is, at-least or at-most", ""),
+        (
+            with("[[expect]]\ncount = \"message\"\nat-least = 3\nat-most = 2"),
+            (9, 11),
+            "at-most is less",
+            "",
+            "",
+        ),
+        (with("[[expect]]\nnever = \"message\"\nis = 2"), (8, 6), "is needs count", "", ""),
+        (with("[[expect]]\nnever = \"message\"\nend = true"), (6, 1), "more than one moment", "", ""),
+        (
+            with("[[expect]]\nnever = \"message\"\nthat = \"cycle is 0\""),
+            (8, 8),
+            "does not go with never",
+            "",
+            "",
+        ),
+        (
+            with("[[say]]\ntext = \"\"\nask = { text = \"?\" }"),
+            (8, 7),
+            "nothing answers",
+            "answer, or because",
+            "",
+        ),
+        (
+            with("[[say]]\ntext = \"\"\nask = { text = \"?\", because = \"cache N raed\" }"),
+            (8, 32),
+            "no column raed",
+            "load, store",
+            "did you mean read?",
+        ),
+        (
+            with("[[say]]\ntext = \"\"\nask = { text = \"?\", answer = \"yse\", choices = [\"yes\"] }"),
+            (8, 30),
+            "none of the choices",
+            "",
+            "did you mean yes?",
+        ),
+        (with("[[break]]\nonce = true"), (6, 1), "breaks at nothing", "", ""),
+        (
+            with("[[state]]\nnode = \"gpu0.l2.0\"\naddress = 0\nstate = \"Q\""),
+            (9, 9),
+            "Q is not a state",
+            "a state of nmoesi",
+            "",
+        ),
+        (
+            with("[[state]]\nnode = \"host.hmd0\"\naddress = 0\nstate = \"M\""),
+            (9, 9),
+            "host.hmd0 keeps no state",
+            "",
+            "",
+        ),
+        (
+            with("[[state]]\nnode = \"host.hmd0\"\naddress = 0\nowner = \"gpu0.l2.0\""),
+            (9, 9),
+            "no child of host.hmd0",
+            "gpu0.smd0",
+            "",
+        ),
+        (with("[[memory]]\naddress = 0\nbytes = \"7\""), (8, 9), "not bytes", "", ""),
+        (with("[[flush]]\nbelow = \"gpu7\""), (7, 9), "nothing is beneath gpu7", "", "did you mean gpu0?"),
+    ]);
+}
+
+/// A checker with these `[[expect]]`s on the sample machine.
+fn checker(expectations: &str, sample: &Sample) -> Checker {
+    let scenario = scenario(&format!("machine = \"tiny/umh-2gpu\"\n{expectations}"));
+    let context = sample.context();
+    let document = crate::config::Document::new(scenario.source().clone());
+    let compiler = Compiler { document: &document, context: &context };
+    let list = scenario.file().expectations.iter().map(|at| compiler.expectation(at));
+    Checker::new(
+        list.collect::<crate::diagnostic::Result<_>>().unwrap(),
+        scenario.file().ends.unwrap_or_default(),
+    )
+}
+
+/// Failures of these expectations over three events: a store to N, a quiet one, and an invalidation.
+fn failures(expectations: &str) -> Vec<(Option<usize>, String, u64)> {
+    let mut sample = Sample::new();
+    let mut checker = checker(expectations, &sample);
+    let node = "gpu0.cu0.l1";
+    let events: [(u8, Vec<Record>); 3] = [
+        (b'N', vec![sample.transition(node, b'I', b'N')]),
+        (b'N', Vec::new()),
+        (b'I', vec![sample.transition(node, b'N', b'I'), sample.transition("gpu1.cu0.l1", b'I', b'M')]),
+    ];
+    for (number, (state, records)) in events.into_iter().enumerate() {
+        sample.event = number as u64 + 1;
+        sample.tick = sample.event * 20;
+        sample.hold(node, 0x1000, Some(State(state)));
+        if number == 1 {
+            sample.task("first", Some(40), None);
+        }
+        checker.observe(&sample, &records);
+    }
+    let held = checker.finish(&sample, &Ended::Finished);
+    assert_eq!(held, checker.failures().is_empty());
+    checker.failures().iter().map(|f| (f.line, f.message.clone(), f.event)).collect()
+}
+
+#[test]
+fn expectations_are_checked_in_their_moment() {
+    let state = |letter: char| format!("that = \"state of gpu0.cu0.l1 block 0x1000 is {letter}\"");
+    for (expectation, holds) in [
+        (format!("after = \"first\"\n{}", state('N')), true),
+        (format!("after = \"first\"\n{}", state('I')), false),
+        ("after = \"second\"".to_owned(), false),
+        (format!("at = 10\n{}", state('N')), true),
+        (format!("at = 25\n{}", state('I')), true),
+        (format!("at = 1000\n{}", state('I')), true),
+        (format!("on = \"transition to N\"\n{}", state('N')), true),
+        (format!("on = \"transition\"\nnth = 2\n{}", state('I')), true),
+        (format!("on = \"transition\"\nnth = 2\n{}", state('N')), false),
+        ("on = \"transition\"\nnth = 4".to_owned(), false),
+        ("on = \"transition\"\nnth = 3".to_owned(), true),
+        ("always = \"state of gpu0.cu0.l1 block 0x1000 is one of N I\"".to_owned(), true),
+        ("always = \"state of gpu0.cu0.l1 block 0x1000 is N\"".to_owned(), false),
+        ("never = \"transition to M at gpu0\"".to_owned(), true),
+        ("never = \"transition to M\"".to_owned(), false),
+        ("count = \"transition\"\nis = 3".to_owned(), true),
+        ("count = \"transition\"\nis = 2".to_owned(), false),
+        ("count = \"transition\"\nis = 4".to_owned(), false),
+        ("count = \"transition\"\nat-least = 3\nat-most = 5".to_owned(), true),
+        ("count = \"transition\"\nat-most = 2".to_owned(), false),
+        (format!("end = true\n{}", state('I')), true),
+        (state('N'), false),
+    ] {
+        let found = failures(&format!("[[expect]]\n{expectation}\n"));
+        assert_eq!(found.is_empty(), holds, "{expectation}: {found:?}");
+        assert!(found.iter().all(|(line, ..)| line.is_some()), "{found:?}");
+    }
+    let found =
+        failures("[[expect]]\nalways = \"state of gpu0.cu0.l1 block 0x1000 is N\"\nabout = \"why\"\n");
+    let text = "always: state of gpu0.cu0.l1 block 0x1000 is N, but state of gpu0.cu0.l1 block 0x1000 is I, not N (why)";
+    assert_eq!(found, [(Some(3), text.to_owned(), 3)]);
+}
+
+#[test]
+fn a_violation_fails_unless_it_is_expected() {
+    let sample = Sample::new();
+    let record = sample.record("host.hmd0", What::Violation { rule: "one-writer", text: "two in M".into() });
+    let failures = |ends: &str| {
+        let mut checker = checker(ends, &sample);
+        checker.observe(&sample, std::slice::from_ref(&record));
+        assert!(checker.violated());
+        checker.finish(&sample, &Ended::Violation);
+        checker.failures().iter().map(|failure| failure.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(failures(""), ["one-writer: two in M"]);
+    assert!(failures("ends = \"violation\"").is_empty());
+}
+
+#[test]
+fn the_schema_tells_every_key() {
+    let schema = schema();
+    assert_eq!(schema["additionalProperties"], false);
+    for key in ["do", "n-store", "max-cycles", "at-least", "because", "break"] {
+        assert!(schema.to_string().contains(&format!("\"{key}\"")), "{key}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_read_without_panic(text in ".{0,200}", cut in 0usize..600) {
+        let _ = Scenario::parse(Source::new("t", text.as_str()), None);
+        let good = format!("{STORE}[[expect]]\nthat = \"cycle is 3\"\n[[program]]\nby = \"x\"\ndo = [\"{text}\"]\n");
+        let cut = (0..=cut.min(good.len())).rev().find(|at| good.is_char_boundary(*at)).unwrap_or(0);
+        let _ = Scenario::parse(Source::new("t", &good[..cut]), None);
+    }
+}

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::debug::frame::wish::Wish;
 use crate::debug::frame::{Frame, session::Info};
 use crate::debug::interrupt::Interrupt;
-use crate::debug::session::{Origin, Session};
+use crate::debug::origin::Origin;
+use crate::debug::session::Session;
 use crate::diagnostic::Source;
 use crate::scenario::{Options, Scenario};
 
@@ -35,16 +36,9 @@ pub fn session_on(machine: &str) -> Session {
     let text = FIG5.replace("tiny/umh-2gpu", machine);
     let scenario = Scenario::parse(Source { name: "fig5-b1".into(), text: text.into() }, None).unwrap();
     let prepared = scenario.prepare(&Options::default()).unwrap();
-    let origin = Origin {
-        name: "umh/fig5-b1".into(),
-        title: scenario.title().into(),
-        source: "UMH, Fig. 5 (b-1)".into(),
-        about: "2 GPUs · PCIe 16 GB/s".into(),
-        machine: Box::new(prepared.machine),
-        checked: true,
-        breakpoints: Vec::new(),
-    };
-    Session::open(origin, None).unwrap()
+    let mut origin = Origin::scenario("umh/fig5-b1", &scenario, prepared);
+    origin.about = "2 GPUs · PCIe 16 GB/s".into();
+    Session::open(origin, None)
 }
 
 /// The frame after these commands.

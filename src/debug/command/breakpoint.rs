@@ -39,7 +39,8 @@ fn set(session: &mut Session, arguments: &Arguments, temporary: bool) -> Result<
         return Err(arguments.missing("a query over records, or if and a predicate"));
     }
     let id = session.add_breakpoint(&arguments.query(), temporary)?;
-    let text = session.breakpoints.get(id).map_or_else(String::new, |breakpoint| breakpoint.what());
+    let text =
+        session.breakpoints.get(id).map_or_else(String::new, crate::debug::breakpoint::Breakpoint::what);
     let kind = if temporary { "temporary breakpoint" } else { "breakpoint" };
     Ok(Effect::line(format!("{kind} {id}: {text}")))
 }

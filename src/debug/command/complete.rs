@@ -25,7 +25,7 @@ const MOST: usize = 200;
 pub fn complete(session: &Session, line: &str, cursor: usize) -> Vec<Candidate> {
     let Some(before) = line.get(..cursor) else { return Vec::new() };
     let indent = before.len() - before.trim_start().len();
-    let word = before.trim_start().split_whitespace().next().unwrap_or_default();
+    let word = before.split_whitespace().next().unwrap_or_default();
     let rest = indent + word.len();
     if rest == cursor {
         return fitting(commands(), word, indent..cursor);
@@ -56,7 +56,6 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
             .collect()
     };
     match completes {
-        Completes::Nothing | Completes::Path => Vec::new(),
         Completes::Filter => of_query(Language::Records),
         Completes::Stop => of_query(Language::Stop),
         Completes::State => of_query(Language::State),
@@ -76,7 +75,12 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
                 .map(|(_, component)| (component.path.clone(), component.kind.name().to_owned()))
                 .collect(),
         ),
-        Completes::Words(_) | Completes::Command | Completes::Position | Completes::Component => Vec::new(),
+        Completes::Nothing
+        | Completes::Path
+        | Completes::Words(_)
+        | Completes::Command
+        | Completes::Position
+        | Completes::Component => Vec::new(),
     }
 }
 

@@ -30,10 +30,8 @@ pub const IGNORE: Command = Command {
 fn condition(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let id = session.breakpoint_named(arguments)?;
     let (_, rest) = arguments.split_first();
-    let predicate = match rest.is_empty() {
-        true => None,
-        false => Some(Predicate::compile(&rest.query(), session.context())?),
-    };
+    let predicate =
+        if rest.is_empty() { None } else { Some(Predicate::compile(&rest.query(), session.context())?) };
     let line = match &predicate {
         Some(predicate) => format!("breakpoint {id} stops only if {predicate}"),
         None => format!("breakpoint {id} is unconditional now"),

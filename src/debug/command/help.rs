@@ -1,5 +1,7 @@
 //! `help`, and the reference page, from the command table.
 
+use std::fmt::Write as _;
+
 use super::{ALL, Arguments, Command, Completes, Effect, Group, find};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
@@ -55,16 +57,16 @@ fn sentence(text: &str) -> String {
 pub fn reference() -> String {
     let mut page = String::from("# Commands\n");
     for group in Group::ALL {
-        page.push_str(&format!("\n## {}\n", group.title()));
+        let _ = write!(page, "\n## {}\n", group.title());
         for command in ALL.iter().filter(|command| command.group == group) {
-            page.push_str(&format!("\n### `{}`\n\n{}.", command.usage, sentence(command.about)));
+            let _ = write!(page, "\n### `{}`\n\n{}.", command.usage, sentence(command.about));
             if !command.aliases.is_empty() {
                 let aliases: Vec<_> = command.aliases.iter().map(|alias| format!("`{alias}`")).collect();
-                page.push_str(&format!(" Also {}.", aliases.join(", ")));
+                let _ = write!(page, " Also {}.", aliases.join(", "));
             }
             page.push('\n');
             if !command.details.is_empty() {
-                page.push_str(&format!("\n```text\n{}\n```\n", command.details));
+                let _ = write!(page, "\n```text\n{}\n```\n", command.details);
             }
         }
     }

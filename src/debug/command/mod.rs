@@ -16,6 +16,7 @@ mod enable;
 mod goto;
 mod help;
 mod info;
+mod lesson;
 mod log;
 mod quit;
 mod reload;
@@ -69,11 +70,12 @@ pub enum Group {
     Moving,
     Breakpoints,
     Looking,
+    Lesson,
     Session,
 }
 
 impl Group {
-    pub const ALL: [Self; 4] = [Self::Moving, Self::Breakpoints, Self::Looking, Self::Session];
+    pub const ALL: [Self; 5] = [Self::Moving, Self::Breakpoints, Self::Looking, Self::Lesson, Self::Session];
 
     #[must_use]
     pub fn title(self) -> &'static str {
@@ -81,6 +83,7 @@ impl Group {
             Self::Moving => "Moving",
             Self::Breakpoints => "Breakpoints and watchpoints",
             Self::Looking => "Looking",
+            Self::Lesson => "Lessons",
             Self::Session => "The session",
         }
     }

@@ -17,8 +17,8 @@ pub const SET: Command = Command {
     details: "\
     set speed 20                  events a second while the screen runs; max for as fast as it can
     set lines 50                  most lines of a list
-    set stop-at-violations off    whether a failed check stops a run
-    set stop-at-narration off     whether a run stops where the lesson says something
+    set stop-at-violations off    whether a failed check or expectation stops a run
+    set stop-at-narration on      whether continue stops where the lesson says something
     set checkpoint-memory 1 GiB   what checkpoints may hold",
     completes: Completes::Words(NAMES),
     run: set,
@@ -41,7 +41,7 @@ fn set(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             session.settings.stop_at_violations = on_or_off(&value)?;
             session.breakpoints.violations = session.settings.stop_at_violations;
         }
-        "stop-at-narration" => session.settings.stop_at_narration = on_or_off(&value)?,
+        "stop-at-narration" => session.stop_at_narration(on_or_off(&value)?),
         "checkpoint-memory" => {
             let size = Size::parse(value.text()).ok_or_else(|| {
                 Box::new(value.complaint("this is not an amount of memory").expected(Size::EXPECTED))

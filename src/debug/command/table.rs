@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     Command, bookmark, breakpoint, cause, commands, condition, delete, display, enable, goto, help, info,
-    log, quit, reload, save, select, set, source, step, travel, until, watch, why,
+    lesson, log, quit, reload, save, select, set, source, step, travel, until, watch, why,
 };
 use crate::diagnostic::{Diagnostic, Result, Source};
 
@@ -46,6 +46,8 @@ pub const ALL: &[Command] = &[
     display::UNDISPLAY,
     log::LOG,
     select::SELECT,
+    lesson::PREDICT,
+    lesson::REVEAL,
     set::SET,
     source::SOURCE,
     reload::RELOAD,

@@ -5,6 +5,7 @@ use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::goal::Goal;
 use crate::debug::session::Session;
 use crate::debug::travel::Direction::{Backward, Forward};
+use crate::debug::travel::Travel;
 use crate::diagnostic::Result;
 use crate::model::message::TxnNumber;
 use crate::model::record::What;
@@ -124,9 +125,17 @@ fn finish(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
 
 fn reverse_finish(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let here = session.event();
-    let txn = current(session)
-        .filter(|txn| session.machine().transaction(*txn).is_some_and(|view| view.issued_at < here));
-    moving(session, arguments, Backward, Goal::Began(txn))
+    let view = current(session).and_then(|txn| session.machine().transaction(txn));
+    let view = view.filter(|view| view.issued_at < here);
+    if let Some(view) = &view
+        && arguments.count()? == 1
+        && session.breakpoints.are_idle()
+        && session.machine().violations().is_empty()
+    {
+        // Where it began is known, and nothing on the way can stop it.
+        return Ok(Effect::Go(Travel::to(view.issued_at)));
+    }
+    moving(session, arguments, Backward, Goal::Began(view.map(|view| view.number)))
 }
 
 /// The transaction that is meant: the selected one, or that of the last event, if it is in flight.

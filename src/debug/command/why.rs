@@ -74,13 +74,13 @@ fn component_chain(session: &Session, component: ComponentId, warp: Option<u32>)
 /// One link a line, each further in.
 fn chain(session: &Session, head: String, links: &[WaitLink]) -> Vec<String> {
     let machine = session.machine();
-    let mut lines = vec![head];
+    let mut said = vec![head];
     for (depth, link) in links.iter().enumerate() {
         let since = link
             .since
             .map_or_else(String::new, |tick| format!(", since cycle {}", machine.time_base().cycle(tick)));
         let indent = "  ".repeat(depth.min(20) + 1);
-        lines.push(format!("{indent}{} {}{since}", machine.components().path(link.at), link.text));
+        said.push(format!("{indent}{} {}{since}", machine.components().path(link.at), link.text));
     }
-    lines
+    said
 }

@@ -90,7 +90,7 @@ impl Node {
         if access.kind == AccessKind::NStore && want.action == Action::Store {
             self.counters.promotions += 1;
             let (kind, warp) = (access.kind, ticket.warp);
-            out.record(self.config.id, self.about(want), || What::Promote { kind, warp });
+            out.record(self.config.id, Self::about(want), || What::Promote { kind, warp });
         }
     }
 
@@ -116,7 +116,7 @@ impl Node {
             _ => before,
         };
         self.touch(block);
-        self.transition(block, want.action, to, self.about(want), out);
+        self.transition(block, want.action, to, Self::about(want), out);
         let (read, wrote) = self.apply(block, &access);
         if access.kind.writes() && access.range.len > 0 {
             self.note_write(access.range, out);
@@ -164,7 +164,7 @@ impl Node {
                 let bytes = read.clone();
                 let latency = out.tick.saturating_sub(ticket.issued);
                 let warp = ticket.warp;
-                out.record(self.config.id, self.about(want), || What::Complete {
+                out.record(self.config.id, Self::about(want), || What::Complete {
                     kind,
                     warp,
                     bytes,
@@ -208,7 +208,7 @@ impl Node {
     /// Empties the leaf of everything that an acquire invalidates (software coherence).
     pub fn acquire(&mut self, out: &mut Outbox) {
         let blocks: Vec<(Address, State)> =
-            self.store.iter().map(|(_, entry)| (entry.block, entry.state)).collect();
+            self.store.entries().map(|(_, entry)| (entry.block, entry.state)).collect();
         for (block, state) in blocks {
             let empties = self
                 .config

@@ -104,7 +104,7 @@ impl Node {
     }
 
     /// A grant, or the data of a peer transfer: the request has ended when both are here.
-    pub(super) fn receive_grant(&mut self, message: Message, out: &mut Outbox) {
+    pub(super) fn receive_grant(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
         let Some(pending) = self.pending.get_mut(&block) else { return };
         let Some(asked) = pending.asked.as_mut() else { return };
@@ -117,7 +117,7 @@ impl Node {
         if asked.granted.is_none() || asked.data.is_none() {
             return;
         }
-        self.end_request(block, &message, out);
+        self.end_request(block, message, out);
         self.advance(block, out);
     }
 

@@ -126,7 +126,7 @@ impl Node {
     pub(super) fn flush_more(&mut self, out: &mut Outbox) {
         let left: Vec<Address> = self
             .store
-            .iter()
+            .entries()
             .filter(|(_, entry)| entry.data.mask.any() || entry.holders() != 0)
             .map(|(_, entry)| entry.block)
             .collect();

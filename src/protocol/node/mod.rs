@@ -356,7 +356,7 @@ impl Node {
             | MessageKind::Fetch
             | MessageKind::Forward => self.receive_request(message, out),
             MessageKind::ProbeRead | MessageKind::ProbeWrite => self.receive_probe(&message, out),
-            MessageKind::Grant | MessageKind::PeerData => self.receive_grant(message, out),
+            MessageKind::Grant | MessageKind::PeerData => self.receive_grant(&message, out),
             MessageKind::Reply => self.receive_reply(&message, out),
             MessageKind::GrantAck => self.receive_grant_ack(&message, out),
             MessageKind::Answer => self.receive_answer(&message, out),
@@ -427,7 +427,7 @@ impl Node {
 
     /// Hashes everything that decides what the node will do. Counters are left out.
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        for (slot, entry) in self.store.iter() {
+        for (slot, entry) in self.store.entries() {
             (slot, entry).hash(hasher);
         }
         self.pending.hash(hasher);
@@ -436,7 +436,7 @@ impl Node {
         self.flushing.hash(hasher);
     }
 
-    fn about(&self, want: &Want) -> About {
+    fn about(want: &Want) -> About {
         About::new(want.range, want.number).because(want.cause)
     }
 

@@ -94,7 +94,7 @@ impl Node {
 
     fn report_impossible(&mut self, block: Address, want: &Want, out: &mut Outbox) {
         let (state, action) = (self.state(block), want.action);
-        out.record(self.config.id, self.about(want), || What::Violation {
+        out.record(self.config.id, Self::about(want), || What::Violation {
             rule: "impossible-cell",
             text: format!("{} in state {state}: the table says that this cannot happen", action.name())
                 .into(),
@@ -242,7 +242,7 @@ impl Node {
         } else {
             self.touch(block);
             let state = self.state(block);
-            self.transition(block, want.action, state, self.about(want), out);
+            self.transition(block, want.action, state, Self::about(want), out);
             let read = Access { kind: AccessKind::Load, range: want.range, bytes: Bytes::new(), mask: None };
             self.complete(want, &read, Bytes::new(), Bytes::new(), out);
         }
@@ -260,7 +260,7 @@ impl Node {
             },
             _ => self.state(block),
         };
-        self.transition(block, want.action, state, self.about(want), out);
+        self.transition(block, want.action, state, Self::about(want), out);
         self.enter(block, service.unit, child, want, rule.grant);
         self.record_directory(block, service.unit, want.number, out);
         let Some(&to) = self.config.children.get(child as usize) else { return };
@@ -287,15 +287,14 @@ impl Node {
         let Some(entry) = self.store.get_mut(block) else { return };
         let Some(slot) = entry.units.get_mut(unit as usize) else { return };
         let owner = slot.owner;
-        match request {
-            MessageKind::Write => *slot = Unit { owner: Some(child), sharers: 1 << child },
-            _ => {
-                slot.sharers |= 1 << child;
-                if owns {
-                    slot.owner = Some(child);
-                } else if slot.owner == Some(child) && is_whole {
-                    slot.owner = None;
-                }
+        if request == MessageKind::Write {
+            *slot = Unit { owner: Some(child), sharers: 1 << child }
+        } else {
+            slot.sharers |= 1 << child;
+            if owns {
+                slot.owner = Some(child);
+            } else if slot.owner == Some(child) && is_whole {
+                slot.owner = None;
             }
         }
         if peers && slot.owner != owner {

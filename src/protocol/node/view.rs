@@ -182,7 +182,7 @@ impl Node {
 
     /// Ranges of the blocks that are here or awaited, in address order for memory and by slot otherwise.
     pub fn block_ranges(&self) -> impl Iterator<Item = Range> + '_ {
-        let held = self.store.iter().map(|(_, entry)| entry.block);
+        let held = self.store.entries().map(|(_, entry)| entry.block);
         let awaited = self.pending.keys().copied().filter(|block| self.store.get(*block).is_none());
         held.chain(awaited).map(|block| self.range_of(block))
     }
@@ -246,7 +246,7 @@ impl Node {
     pub fn cache_view(&self) -> Option<CacheView> {
         let (sets, ways) = self.store.shape()?;
         let mut lines = vec![None; (sets as usize * ways as usize).min(1 << 16)];
-        for (slot, entry) in self.store.iter() {
+        for (slot, entry) in self.store.entries() {
             if let Some(line) = lines.get_mut(slot) {
                 *line = Some((entry.block, entry.state));
             }

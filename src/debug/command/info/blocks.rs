@@ -1,5 +1,7 @@
 //! Blocks and where they are.
 
+use std::fmt::Write as _;
+
 use super::cut;
 use crate::debug::command::Arguments;
 use crate::debug::describe::{names, optional};
@@ -9,12 +11,19 @@ use crate::diagnostic::Result;
 use crate::model::address::Address;
 use crate::model::inspect::BlockView;
 
+/// Blocks looked at, at most.
+const LISTED: usize = 1 << 14;
+
 /// Every block with the nodes that hold it: a line each.
 pub(super) fn all(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     arguments.none()?;
     let machine = session.machine();
     let mut lines = Vec::new();
-    for address in machine.blocks(session.settings.lines.saturating_add(1)) {
+    for address in machine.blocks(LISTED) {
+        // A line of a coarse block that only coarse nodes hold is told with the first one.
+        if !views(machine, address).any(|view| view.range.start == address) {
+            continue;
+        }
         let held: Vec<_> = views(machine, address)
             .map(|view| format!("{} {}", machine.components().path(view.node), state(&view)))
             .collect();
@@ -51,13 +60,13 @@ fn describe(machine: &dyn Subject, view: &BlockView) -> Vec<String> {
     let components = machine.components();
     let mut line = format!("{:<18} {:<5} {}", components.path(view.node), state(view), view.range);
     if let Some(dirty) = view.dirty.as_ref().filter(|bits| bits.any()) {
-        line.push_str(&format!("  {} dirty bytes", dirty.count().saturating_mul(view.granule)));
+        let _ = write!(line, "  {} dirty bytes", dirty.count().saturating_mul(view.granule));
     }
     if let Some(doing) = &view.doing {
         let since = view
             .since
             .map_or_else(String::new, |tick| format!(" since cycle {}", machine.time_base().cycle(tick)));
-        line.push_str(&format!("  {doing}{since}"));
+        let _ = write!(line, "  {doing}{since}");
     }
     let mut lines = vec![line];
     for unit in &view.units {

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod hardware;
+mod lesson;
 mod settings;
 mod table;
 
@@ -50,6 +51,12 @@ const TOPICS: &[Topic] = &[
     topic("display", "display", "values shown at every stop", settings::displays),
     topic("tasks", "tasks", "the tasks and labelled accesses of the workload", settings::tasks),
     topic("table", "table", "the protocol table, with how often each cell was used", table::table),
+    topic(
+        "lesson",
+        "lesson",
+        "what the lesson said and asked up to here, and the expectations",
+        lesson::lesson,
+    ),
     topic("checkpoints", "checkpoints", "where going back starts from", settings::checkpoints),
 ];
 

@@ -4,7 +4,6 @@ use super::cut;
 use crate::debug::command::Arguments;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::model::units::Size;
 
 /// Exactly `event E cycle C digest D`: scripts rely on it.
 pub(super) fn position(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
@@ -53,7 +52,12 @@ pub(super) fn displays(session: &mut Session, arguments: &Arguments) -> Result<V
     Ok(cut(session, lines, "displays"))
 }
 
+#[allow(clippy::unnecessary_wraps)] // every topic has one signature
 pub(super) fn statistics(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    let words = arguments.words();
+    if let Some(second) = words.get(1) {
+        return Err(arguments.error(second.span.clone(), "one prefix is enough"));
+    }
     let prefix = arguments.text();
     let list = session.machine().statistics().into_iter().filter(|(key, _)| key.starts_with(prefix));
     Ok(cut(session, list.map(|(key, value)| format!("{key} = {value}")).collect(), "statistics"))
@@ -81,6 +85,9 @@ pub(super) fn checkpoints(session: &mut Session, arguments: &Arguments) -> Resul
     arguments.none()?;
     let timeline = session.timeline();
     let events: Vec<_> = timeline.checkpoints().map(|event| event.to_string()).collect();
-    let held = Size(timeline.checkpoint_bytes() as u64);
-    Ok(vec![format!("{} checkpoints, about {held}", events.len()), format!("at events {}", events.join(" "))])
+    let held = timeline.checkpoint_bytes() as f64 / f64::from(1 << 20);
+    Ok(vec![
+        format!("{} checkpoints, about {held:.1} MiB", events.len()),
+        format!("at events {}", events.join(" ")),
+    ])
 }

@@ -1,5 +1,7 @@
 //! The protocol table as text, with how often each cell was used.
 
+use std::fmt::Write as _;
+
 use crate::debug::command::Arguments;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
@@ -21,13 +23,13 @@ pub(super) fn table(session: &mut Session, arguments: &Arguments) -> Result<Vec<
     let mut lines = vec![format!("{}: {} ({})", table.name, table.title, table.source)];
     let mut head = format!("{:<4}", "");
     for action in &columns {
-        head.push_str(&format!("{:<20}", action.name()));
+        let _ = write!(head, "{:<20}", action.name());
     }
     lines.push(head.trim_end().to_owned());
     for row in &table.rows {
-        let mut line = format!("{:<4}", row.state);
+        let mut line = format!("{:<4}", row.state.to_string());
         for action in &columns {
-            line.push_str(&format!("{:<20}", written(&table, row.state, *action, &counts)));
+            let _ = write!(line, "{:<20}", written(&table, row.state, *action, &counts));
         }
         lines.push(line.trim_end().to_owned());
     }

@@ -1,0 +1,72 @@
+//! Arguments that several subcommands take.
+
+use clap::{Args, ValueEnum};
+
+use crate::query::parse_number;
+
+/// What is run.
+#[derive(Clone, Debug, Args)]
+pub struct Target {
+    /// A scenario file, the name of a bundled scenario, or a trace (with --machine)
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: String,
+
+    /// The machine that a trace runs on: a bundled name or the path of a machine file
+    #[arg(long, value_name = "NAME|PATH")]
+    pub machine: Option<String>,
+
+    /// The trace's format (accel-sim), if it cannot be told from the file
+    #[arg(long, value_name = "FORMAT")]
+    pub trace_format: Option<String>,
+
+    #[command(flatten)]
+    pub changes: Changes,
+}
+
+/// What is changed about it.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Changes {
+    /// Set a key of the machine file, such as gpu.l1.size="1 KiB"; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+
+    /// Seed of everything random, instead of the scenario's
+    #[arg(long, value_name = "NUMBER", value_parser = number)]
+    pub seed: Option<u64>,
+
+    /// Stop after so many GPU core cycles, instead of the scenario's limit
+    #[arg(long, value_name = "CYCLES", value_parser = number)]
+    pub max_cycles: Option<u64>,
+
+    /// Check the protocol's rules after every event (default: what the scenario says; off for a trace)
+    #[arg(long, value_name = "WHEN")]
+    pub checks: Option<Switch>,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
+}
+
+/// How a result is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+}
+
+/// A whole number as queries write it: `1000`, `1_000` or `0x3e8`.
+pub fn number(text: &str) -> Result<u64, String> {
+    parse_number(text).ok_or_else(|| "expected a whole number such as 1000, 1_000 or 0x3e8".to_owned())
+}
+
+/// A whole number above zero.
+pub fn positive(text: &str) -> Result<u64, String> {
+    number(text)
+        .and_then(|number| if number == 0 { Err("expected a number above 0".into()) } else { Ok(number) })
+}

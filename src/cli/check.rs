@@ -1,0 +1,213 @@
+//! `umscope check`: what is wrong with a file, without running it.
+
+use std::path::Path;
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use super::arguments::{Changes, Format};
+use super::exit::{Ended, Status};
+use super::output::Output;
+use super::work::Work;
+use crate::config::machine::MachineSpec;
+use crate::config::{self, Kind};
+use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
+use crate::model::component::ComponentKind;
+use crate::model::inspect::Inspect;
+use crate::protocol::table::Table;
+use crate::scenario::{Options, Prepared, Scenario};
+use crate::workload::trace;
+
+/// Diagnose a machine, protocol or scenario file, or a trace, without running it
+///
+/// The file is read, everything that it names is looked up, and the machine is built; then it says what it is. A name
+/// that `umscope list` shows will do, too.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  umscope check mine.toml
+  umscope check tiny/umh-2gpu
+  umscope check nmoesi --format json
+
+JSON: file, kind (machine, protocol, scenario or trace), name, and the facts about it as flat keys.
+
+Exit status: 0 nothing is wrong; 2 something is, and is told with its place.")]
+pub struct Check {
+    /// A file, or the name of a bundled one
+    #[arg(value_name = "FILE")]
+    file: String,
+
+    /// How to write what it is
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// What was found out about a file.
+struct Found {
+    kind: &'static str,
+    name: String,
+    facts: Vec<(&'static str, Value)>,
+}
+
+impl Check {
+    pub fn carry_out(&self) -> Ended {
+        let found = self.look()?;
+        let mut output = Output::standard();
+        match self.format {
+            Format::Json => {
+                let mut document = Map::new();
+                document.insert("file".into(), json!(self.file));
+                document.insert("kind".into(), json!(found.kind));
+                document.insert("name".into(), json!(found.name));
+                document.extend(found.facts.into_iter().map(|(key, value)| (key.to_owned(), value)));
+                output.json(&Value::Object(document))?;
+            }
+            Format::Text => {
+                output.line(&format!("{}: a {}, {}", self.file, found.kind, found.name))?;
+                for (key, value) in &found.facts {
+                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    output.line(&format!("  {:<20}{value}", key.replace('_', " ")))?;
+                }
+                output.done()?;
+            }
+        }
+        Ok(Status::Held)
+    }
+
+    fn look(&self) -> Result<Found> {
+        let path = Path::new(&self.file);
+        if trace::detect(path).is_some() {
+            return self.trace(path);
+        }
+        match self.kind(path)? {
+            Kind::Machine => self.machine(),
+            Kind::Protocol => Ok(protocol(&config::load_protocol(&self.file, None)?)),
+            Kind::Scenario => self.scenario(),
+        }
+    }
+
+    /// What the file is: by its keys if it is on disk, else by where its name is bundled.
+    fn kind(&self, path: &Path) -> Result<Kind> {
+        let with_ending = format!("{}.toml", self.file);
+        for path in [path, Path::new(&with_ending)] {
+            if path.exists() {
+                let source = read_text(path, TEXT_LIMIT)?;
+                return config::kind_of(&source).map_or_else(|| Err(no_kind(&source)), Ok);
+            }
+        }
+        let bundled = Kind::ALL.into_iter().find(|kind| config::find(*kind, &self.file, None).is_ok());
+        bundled.ok_or_else(|| {
+            let names: Vec<_> =
+                Kind::ALL.into_iter().flat_map(config::list).map(|entry| entry.name).collect();
+            let error = Diagnostic::new(format!("there is no file `{}`", self.file));
+            let expected = "a path, or a name that `umscope list` shows";
+            Box::new(error.expected(expected).nearest(&self.file, names.iter().map(String::as_str)))
+        })
+    }
+
+    fn trace(&self, path: &Path) -> Result<Found> {
+        let trace = trace::read(path, None)?;
+        let copied: u64 = trace.copied.iter().map(|range| u64::from(range.len)).sum();
+        Ok(Found {
+            kind: "trace",
+            name: self.file.clone(),
+            facts: vec![
+                ("kernels", json!(trace.workload.tasks.len())),
+                ("instructions", json!(trace.counts.instructions)),
+                ("lane_loads", json!(trace.counts.lane_loads)),
+                ("lane_stores", json!(trace.counts.lane_stores)),
+                ("lane_atomics", json!(trace.counts.lane_atomics)),
+                ("copied_bytes", json!(copied)),
+            ],
+        })
+    }
+
+    fn machine(&self) -> Result<Found> {
+        let spec = config::load_machine(&self.file, None)?;
+        // An empty scenario has its protocols looked up and its parts built.
+        let found = config::find(Kind::Machine, &self.file, None)?;
+        let text = format!("machine = {}\n", toml::Value::String(found.reference));
+        let scenario = Scenario::parse(Source::new(found.source.name, text), None)?;
+        let prepared = scenario.prepare(&Options::default())?;
+        Ok(Found { kind: "machine", name: spec.name.clone(), facts: parts(&spec, &prepared) })
+    }
+
+    fn scenario(&self) -> Result<Found> {
+        let work = Work::load(&self.file, &Changes::default())?;
+        let prepared = work.prepare()?;
+        let file = work.scenario.file();
+        Ok(Found {
+            kind: "scenario",
+            name: work.scenario.title().to_owned(),
+            facts: vec![
+                ("machine", json!(work.machine_name(&prepared))),
+                ("protocol", json!(prepared.blueprint.spec.protocol)),
+                ("tasks", json!(prepared.blueprint.workload.tasks.len())),
+                ("expectations", json!(prepared.checker.expectations().len())),
+                ("narration", json!(file.says.len())),
+                ("questions", json!(file.says.iter().filter(|say| say.value.ask.is_some()).count())),
+                ("breakpoints", json!(prepared.breaks.len())),
+                ("faults", json!(file.faults.len())),
+            ],
+        })
+    }
+}
+
+/// What a file on disk is that has none of the keys that would tell.
+fn no_kind(source: &Source) -> Box<Diagnostic> {
+    match config::Document::new(source.clone()).read::<toml::Table>() {
+        Err(error) => error,
+        Ok(_) => Box::new(
+            Diagnostic::new("this is no machine, protocol or scenario")
+                .of(source)
+                .expected("the keys gpu or host (a machine), cache (a protocol), or machine (a scenario)"),
+        ),
+    }
+}
+
+fn protocol(table: &Table) -> Found {
+    let states: Vec<_> = table.rows.iter().map(|row| row.state.letter().to_string()).collect();
+    let cells = table.rows.iter().flat_map(|row| &row.leaf).flatten().count();
+    let rules = [&table.read, &table.read_nc, &table.write];
+    Found {
+        kind: "protocol",
+        name: format!("{} ({})", table.name, table.title),
+        facts: vec![
+            ("source", json!(table.source)),
+            ("states", json!(states.join(" "))),
+            ("cells", json!(cells)),
+            ("directory_rules", json!(rules.iter().map(|rules| rules.len()).sum::<usize>())),
+            ("merges", json!(table.merge.len())),
+        ],
+    }
+}
+
+/// How many there are of each part, and how large they are.
+fn parts(spec: &MachineSpec, prepared: &Prepared) -> Vec<(&'static str, Value)> {
+    let components = prepared.machine.components();
+    let count = |kind: ComponentKind| components.iter().filter(|(_, part)| part.kind == kind).count();
+    let mut facts = vec![("protocol", json!(spec.protocol))];
+    if let Some(gpu) = &spec.gpu {
+        facts.extend([
+            ("gpus", json!(gpu.count)),
+            ("compute_units", json!(count(ComponentKind::Cu))),
+            ("gpu_l1", json!(gpu.l1.size.to_string())),
+            ("gpu_l2_slices", json!(count(ComponentKind::L2))),
+            ("gpu_l2_slice", json!(gpu.l2.cache.size.to_string())),
+            ("smds", json!(count(ComponentKind::Smd))),
+        ]);
+        if count(ComponentKind::Smd) > 0 {
+            facts.extend([
+                ("smd_memory", json!(gpu.memory.size.to_string())),
+                ("secondary_block", json!(format!("{} B", gpu.memory.secondary_block))),
+            ]);
+        }
+    }
+    facts.extend([
+        ("cpu_cores", json!(count(ComponentKind::Core))),
+        ("hmds", json!(count(ComponentKind::Hmd))),
+        ("host_memory", json!(spec.host.memory.to_string())),
+        ("links", json!(count(ComponentKind::Link))),
+    ]);
+    facts
+}

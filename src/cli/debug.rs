@@ -1,0 +1,141 @@
+//! `umscope debug`: the debugger, on the screen or on a console.
+
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+
+use clap::Args;
+use signal_hook::consts::SIGINT;
+
+use super::arguments::{Target, number};
+use super::exit::{Ended, Status, Trouble};
+use super::interrupt::Interrupt;
+use super::look::Look;
+use super::output::Output;
+use super::work::Work;
+use crate::debug::console::{self, Manners};
+use crate::debug::frame::wish::Wish;
+use crate::debug::origin::Origin;
+use crate::debug::proto::{Request, border};
+use crate::debug::session::{Reload, Session};
+use crate::debug::{engine, interrupt};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::tui::run::{self, End};
+use crate::tui::settings::Settings;
+
+/// Step through a scenario or a trace, forwards and backwards
+///
+/// Opens the screen; `?` there shows the keys. With --no-tui, takes commands from standard input: `help` lists them, an
+/// empty line repeats the last one, ctrl-c stops what runs, and the end of the input ends the session.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  umscope debug umh/fig5-b1
+  umscope debug mine.toml --at 1200 --layout warps
+  umscope debug traces/vectoradd --machine umh-4gpu-pcie
+  printf 'break transition to N\\ncontinue\\ninfo position\\n' | umscope debug umh/fig5-b1 --no-tui
+
+Keys and themes of your own: keymap.toml and themes/NAME.toml in the folder umscope of your configuration folder
+(~/.config/umscope). NO_COLOR is honoured.
+
+Exit status: 0 when you leave; 2 wrong input; 130 interrupted by ctrl-c while the input is no terminal.")]
+pub struct Debug {
+    #[command(flatten)]
+    target: Target,
+
+    /// Go to the first event of this cycle, or of a later one
+    #[arg(long, value_name = "CYCLE", value_parser = number)]
+    at: Option<u64>,
+
+    /// Take commands from standard input instead of opening the screen
+    #[arg(long)]
+    no_tui: bool,
+
+    #[command(flatten)]
+    look: Look,
+}
+
+impl Debug {
+    pub fn carry_out(&self) -> Ended {
+        if self.no_tui {
+            return self.console();
+        }
+        let settings = self.look.settings()?;
+        let session = open(&self.target)?;
+        on_screen(session, settings, self.at)
+    }
+
+    fn console(&self) -> Ended {
+        let people = io::stdin().is_terminal() && io::stdout().is_terminal();
+        let interrupt = interrupt::Interrupt::default();
+        if people {
+            let raised = signal_hook::flag::register(SIGINT, interrupt.flag());
+            raised.map_err(|error| Trouble::Io("listen for ctrl-c", error))?;
+        } else {
+            // A script that is interrupted shall not go on with its next command.
+            Interrupt::install()?;
+        }
+        let mut session = open(&self.target)?;
+        if let Some(cycle) = self.at {
+            session.execute(&format!("goto cycle {cycle}"), &interrupt)?;
+        }
+        let manners = Manners { prompt: people };
+        let mut output = Output::standard();
+        console::run(&mut session, &mut io::stdin().lock(), &mut output, &interrupt, manners)
+            .map_err(|error| Trouble::Io("go on", error))?;
+        output.done()?;
+        Ok(Status::Held)
+    }
+}
+
+/// A session on what `target` names, which can read it again.
+///
+/// # Errors
+/// As [`Work::open`] and [`Work::prepare`].
+pub fn open(target: &Target) -> Result<Session> {
+    let target = target.clone();
+    let load = move || {
+        let work = Work::open(&target)?;
+        let prepared = work.prepare()?;
+        Ok(Origin::scenario(&work.name, &work.scenario, prepared))
+    };
+    let origin = load()?;
+    let reload: Reload = Box::new(load);
+    Ok(Session::open(origin, Some(reload)))
+}
+
+/// Shows `session` on the screen until the user leaves.
+pub fn on_screen(mut session: Session, settings: Settings, at: Option<u64>) -> Ended {
+    terminal()?;
+    let info = Arc::new(session.info());
+    let first = session.frame(&info, &Wish::default());
+    let (client, server) = border(Arc::new(first));
+    let engine = engine::spawn(session, server).map_err(|error| Trouble::Io("start the engine", error))?;
+    if let Some(cycle) = at {
+        client.send(Request::Command(format!("goto cycle {cycle}")));
+    }
+    let end = run::run(&client, settings);
+    client.send(Request::Interrupt);
+    client.send(Request::Quit);
+    drop(client);
+    let engine = engine.join();
+    match end.map_err(|error| Trouble::Io("show the screen", error))? {
+        // Its report has been printed by the thread itself.
+        _ if engine.is_err() => Ok(Status::Bug),
+        End::Signal(number) => Ok(Status::Signal(number)),
+        End::Quit | End::EngineGone => Ok(Status::Held),
+    }
+}
+
+/// Makes sure that there is a terminal for a screen.
+///
+/// # Errors
+/// If input or output is none; says what to do without.
+pub fn terminal() -> Result<()> {
+    if io::stdin().is_terminal() && io::stdout().is_terminal() {
+        return Ok(());
+    }
+    let error = Diagnostic::new("there is no terminal for the screen");
+    Err(error
+        .expected("a terminal, or a command that needs none: debug --no-tui, run, test, log, frame")
+        .into())
+}

@@ -1,0 +1,110 @@
+//! `umscope list`: what is bundled.
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+
+use super::arguments::Format;
+use super::exit::{Ended, Status};
+use super::output::Output;
+use crate::config::{self, Kind};
+use crate::workload::kernels::KERNELS;
+
+/// List the machines, protocols, kernels and scenarios that come with the program
+///
+/// Every name can be used where a file is asked for. A file on disk wins over a bundled one of the same name.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  umscope list
+  umscope list scenarios
+  umscope list --format json | jq -r '.machines[].name'
+
+JSON: {\"machines\": [{name, title}], \"protocols\": [...], \"kernels\": [{name, title, source, parameters}],
+\"scenarios\": [...]}; with a kind given, only its key.")]
+pub struct List {
+    /// Only these
+    #[arg(value_enum)]
+    what: Option<What>,
+
+    /// How to write it
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum What {
+    Machines,
+    Protocols,
+    Kernels,
+    Scenarios,
+}
+
+impl What {
+    const ALL: [Self; 4] = [Self::Machines, Self::Protocols, Self::Kernels, Self::Scenarios];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Machines => "machines",
+            Self::Protocols => "protocols",
+            Self::Kernels => "kernels",
+            Self::Scenarios => "scenarios",
+        }
+    }
+
+    /// Names and titles.
+    fn entries(self) -> Vec<(String, String)> {
+        let files = |kind| config::list(kind).into_iter().map(|entry| (entry.name, entry.title)).collect();
+        match self {
+            Self::Machines => files(Kind::Machine),
+            Self::Protocols => files(Kind::Protocol),
+            Self::Scenarios => files(Kind::Scenario),
+            Self::Kernels => {
+                KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.title.to_owned())).collect()
+            }
+        }
+    }
+
+    fn json(self) -> Value {
+        if self == Self::Kernels {
+            return KERNELS.iter().map(kernel).collect();
+        }
+        self.entries().into_iter().map(|(name, title)| json!({ "name": name, "title": title })).collect()
+    }
+}
+
+fn kernel(kernel: &crate::workload::kernels::Definition) -> Value {
+    let parameter = |parameter: &crate::workload::kernels::ParameterDefinition| json!({ "name": parameter.name, "about": parameter.about });
+    let parameters: Vec<_> = kernel.parameters.iter().map(parameter).collect();
+    json!({
+        "name": kernel.name,
+        "title": kernel.title,
+        "source": kernel.source,
+        "parameters": parameters,
+    })
+}
+
+impl List {
+    pub fn carry_out(&self) -> Ended {
+        let kinds = self.what.map_or_else(|| What::ALL.to_vec(), |what| vec![what]);
+        let mut output = Output::standard();
+        if self.format == Format::Json {
+            let keys: Map<_, _> = kinds.iter().map(|what| (what.name().to_owned(), what.json())).collect();
+            output.json(&Value::Object(keys))?;
+            return Ok(Status::Held);
+        }
+        let lists: Vec<_> = kinds.iter().map(|what| (what.name(), what.entries())).collect();
+        let names = lists.iter().flat_map(|(_, entries)| entries.iter().map(|(name, _)| name.len()));
+        let width = names.max().unwrap_or(0);
+        for (index, (heading, entries)) in lists.iter().enumerate() {
+            if lists.len() > 1 {
+                output.line(&format!("{}{heading}", if index > 0 { "\n" } else { "" }))?;
+            }
+            let indent = if lists.len() > 1 { "  " } else { "" };
+            for (name, title) in entries {
+                output.line(&format!("{indent}{name:width$}  {title}"))?;
+            }
+        }
+        output.done()?;
+        Ok(Status::Held)
+    }
+}

@@ -1,0 +1,102 @@
+//! `umscope log`: the records of a run that match a query.
+
+use std::ops::ControlFlow;
+
+use clap::Args;
+
+use super::arguments::{Format, Target, number};
+use super::drive::drive;
+use super::exit::{Ended, say};
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::run::status;
+use super::work::{self, Work};
+use crate::debug::describe;
+use crate::model::inspect::Inspect;
+use crate::query::{Filter, Text};
+use crate::report;
+use crate::scenario::Runner;
+
+/// Print the records of a run that match a query
+///
+/// A record is one thing that happened: a message sent or delivered, a transition, an access completed, an MSHR taken.
+/// A line has its name (event.ordinal), cycle, kind, place and what it says.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  umscope log umh/fig5-b1
+  umscope log umh/fig5-b1 --where 'transition at gpu*.l1 to N block 0x1000'
+  umscope log umh/fig5-b1 --where 'message from hmd* or complete' --format json | jq .text
+  umscope log mine.toml --where 'complete latency > 400' --limit 10
+
+JSON is one record a line: event, ordinal, cycle, nanoseconds, kind, at, because (the event that caused it), transaction,
+address, length, fields{the kind's own}, text; null for what a record does not have.
+
+Exit status: as that of `umscope run`; 0 if --limit, or a reader that has seen enough, ends it earlier.")]
+pub struct Log {
+    #[command(flatten)]
+    target: Target,
+
+    /// Which records; all without it
+    #[arg(long = "where", value_name = "QUERY")]
+    query: Option<String>,
+
+    /// Only records of this cycle and later ones
+    #[arg(long, value_name = "CYCLE", value_parser = number, default_value = "0")]
+    from: u64,
+
+    /// Only records up to this cycle
+    #[arg(long, value_name = "CYCLE", value_parser = number)]
+    to: Option<u64>,
+
+    /// Stop after so many records
+    #[arg(long, value_name = "NUMBER", value_parser = number)]
+    limit: Option<u64>,
+
+    /// How to write them
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl Log {
+    pub fn carry_out(&self) -> Ended {
+        let interrupt = Interrupt::install()?;
+        let work = Work::open(&self.target)?;
+        let prepared = work.prepare()?;
+        let compile = |query: &String| Filter::compile(&Text::new("--where", query), &prepared.context);
+        let filter = self.query.as_ref().map(compile).transpose()?;
+        let workload = prepared.blueprint.workload.clone();
+        let mut runner = Runner::new(prepared.machine, prepared.checker, prepared.max_cycles, true);
+        let mut output = Output::standard();
+        let (mut left, mut enough) = (self.limit.unwrap_or(u64::MAX), false);
+        let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {
+            let (components, time) = (machine.components(), machine.time_base());
+            let meant = records.iter().filter(|record| {
+                record.cycle >= self.from
+                    && filter.as_ref().is_none_or(|filter| filter.matches(record, components))
+            });
+            let past = self.to.is_some_and(|to| time.cycle(machine.tick()) > to);
+            for record in meant.filter(|_| !past) {
+                if left == 0 {
+                    break;
+                }
+                left -= 1;
+                output.line(&match self.format {
+                    Format::Text => describe::log_line(record, components),
+                    Format::Json => report::json::record(record, components, time).to_string(),
+                })?;
+            }
+            enough = left == 0 || past || output.is_closed();
+            Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        output.done()?;
+        work::trusted(&workload)?;
+        for failure in &report.failures {
+            say(format_args!(
+                "failed at event {}, cycle {}: {}",
+                failure.event, failure.cycle, failure.message
+            ));
+        }
+        Ok(status(&report, enough))
+    }
+}

@@ -1,0 +1,33 @@
+//! How the screen looks: arguments of everything that draws it.
+
+use clap::Args;
+
+use crate::diagnostic::Result;
+use crate::tui::settings::{Asked, Settings};
+
+/// How the screen looks.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Look {
+    /// The arrangement of panes to begin with: overview, coherence, links, warps, transaction, caches, protocol, log or
+    /// lesson
+    #[arg(long, value_name = "NAME")]
+    layout: Option<String>,
+
+    /// The colours: default, light, colour-blind or monochrome, or a theme of your own
+    #[arg(long, value_name = "NAME")]
+    theme: Option<String>,
+
+    /// Draw with ASCII characters only
+    #[arg(long)]
+    ascii: bool,
+}
+
+impl Look {
+    /// With the user's own keys and themes.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub fn settings(&self) -> Result<Settings> {
+        Settings::load(&Asked { theme: self.theme.clone(), ascii: self.ascii, layout: self.layout.clone() })
+    }
+}

@@ -1,0 +1,223 @@
+//! `umscope run`: to the end without a screen, with statistics.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+
+use super::arguments::{Format, Target, positive};
+use super::drive::drive;
+use super::exit::{Ended, Status, Trouble, say};
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::work::{self, Work};
+use crate::debug::describe;
+use crate::machine::Machine;
+use crate::model::inspect::Inspect;
+use crate::model::record::Record;
+use crate::query::{Stop, Text};
+use crate::report::series::Series;
+use crate::report::summary::{self, Heading};
+use crate::report::{self, Run as Done, Stopped};
+use crate::scenario::{self, Prepared, Report, Runner};
+
+/// Run a scenario or a trace to its end and print statistics
+///
+/// Expectations and the protocol's rules are checked on the way. Times are in GPU core cycles unless a unit is named,
+/// amounts in bytes.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  umscope run umh/fig5-b1
+  umscope run mine.toml --set gpu.l1.ways=4 --format json | jq .stats
+  umscope run traces/vectoradd --machine umh-4gpu-pcie
+  umscope run mine.toml --sample 1000 > series.csv
+  umscope run mine.toml --break 'transition at gpu0 to M'
+
+JSON: scenario, machine, seed, cycles, events, accesses, digest (16 hex digits), wall_seconds, events_per_second,
+peak_memory_bytes, passed, ended (finished, deadlock, violation, limit, interrupted or break), expectations,
+failures[{message, cycle, event, line}], stopped_at (a record as `umscope log` prints it) and stats{flat dotted keys}.
+
+Exit status: 0 all held, or stopped by --break before anything failed; 1 an expectation or a check failed, or there was
+a deadlock that the scenario does not expect; 2 wrong input; 130 interrupted by ctrl-c (what is known so far is printed;
+a second ctrl-c ends at once).")]
+pub struct Run {
+    #[command(flatten)]
+    target: Target,
+
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// With text, print every statistic, not only the summary
+    #[arg(long)]
+    stats: bool,
+
+    /// Write a row of statistics every so many cycles, as CSV: to --sample-file, or else to standard output, and the
+    /// summary to standard error
+    #[arg(long, value_name = "CYCLES", value_parser = positive)]
+    sample: Option<u64>,
+
+    /// Where --sample writes; a file that is there is replaced
+    #[arg(long, value_name = "FILE", requires = "sample")]
+    sample_file: Option<PathBuf>,
+
+    /// Stop at the first record (or moment) that matches, and print it with its position
+    #[arg(long = "break", value_name = "QUERY")]
+    stop: Option<String>,
+}
+
+impl Run {
+    pub fn carry_out(&self) -> Ended {
+        if self.sample.is_some() && self.sample_file.is_none() && self.format == Format::Json {
+            let wrong = crate::diagnostic::Diagnostic::new(
+                "--sample and --format json both write to standard output",
+            );
+            return Err(wrong.expected("--sample-file FILE").into());
+        }
+        let interrupt = Interrupt::install()?;
+        let work = Work::open(&self.target)?;
+        let prepared = work.prepare()?;
+        let stop =
+            self.stop.as_ref().map(|query| Stop::compile(&Text::new("--break", query), &prepared.context));
+        let stop = stop.transpose()?;
+        let machine = work.machine_name(&prepared);
+        let about = format!("{}, {}", prepared.blueprint.spec.name, prepared.blueprint.spec.protocol);
+        let (seed, workload) = (prepared.blueprint.seed, prepared.blueprint.workload.clone());
+        let mut sampler = self.sampler(&prepared.machine)?;
+        let mut runner = runner(prepared, stop.is_some());
+        let mut stopped = None;
+        let start = Instant::now();
+        let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {
+            if let Some(sampler) = &mut sampler {
+                sampler.look(machine)?;
+            }
+            stopped = stop.as_ref().and_then(|stop| hit(stop, machine, records));
+            Ok(if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        let wall_seconds = start.elapsed().as_secs_f64();
+        work::trusted(&workload)?;
+        if let Some(sampler) = sampler {
+            sampler.end(runner.machine())?;
+        }
+        let done = Done {
+            scenario: work.name.clone(),
+            machine,
+            seed,
+            statistics: runner.machine().statistics(),
+            wall_seconds,
+            peak_memory_bytes: peak_memory(),
+            stopped_at: stopped,
+            report,
+        };
+        self.print(&done, &work, runner.machine(), &about)?;
+        Ok(status(&done.report, done.stopped_at.is_some()))
+    }
+
+    fn print(&self, done: &Done, work: &Work, machine: &Machine, about: &str) -> Result<(), Trouble> {
+        let mut output = Output::standard();
+        if self.format == Format::Json {
+            return output.json(&report::json::run(done));
+        }
+        let file = work.scenario.file();
+        let heading = Heading {
+            title: work.scenario.title(),
+            source: file.source.as_deref(),
+            file: &work.scenario.source().name,
+            about_machine: about,
+        };
+        let mut text = summary::text(done, machine, heading);
+        if self.stop.is_some() && done.stopped_at.is_none() {
+            text.push_str("--break matched nothing\n");
+        }
+        if self.stats {
+            text.push('\n');
+            let width = done.statistics.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+            for (key, value) in &done.statistics {
+                text.push_str(&format!("{key:width$}  {value}\n"));
+            }
+        }
+        if self.sample.is_some() && self.sample_file.is_none() {
+            say(text.trim_end());
+            return Ok(());
+        }
+        output.put(&text)
+    }
+
+    fn sampler(&self, machine: &Machine) -> Result<Option<Sampler>, Trouble> {
+        let Some(every) = self.sample else { return Ok(None) };
+        let sink: Box<dyn Write> = match &self.sample_file {
+            None => Box::new(Output::standard()),
+            Some(path) => {
+                let file = File::create(path).map_err(|error| Trouble::Io("write the sample file", error))?;
+                Box::new(BufWriter::new(file))
+            }
+        };
+        let mut sampler = Sampler { series: Series::new(machine, every), sink };
+        let header = sampler.series.header();
+        sampler.write(&header)?;
+        Ok(Some(sampler))
+    }
+}
+
+/// Writes rows of statistics while a run goes on.
+struct Sampler {
+    series: Series,
+    sink: Box<dyn Write>,
+}
+
+impl Sampler {
+    fn look(&mut self, machine: &Machine) -> Result<(), Trouble> {
+        match self.series.due(machine) {
+            Some(row) => self.write(&row),
+            None => Ok(()),
+        }
+    }
+
+    fn end(mut self, machine: &Machine) -> Result<(), Trouble> {
+        let row = self.series.row(machine);
+        self.write(&row)?;
+        self.sink.flush().map_err(|error| Trouble::Io("write the samples", error))
+    }
+
+    fn write(&mut self, row: &str) -> Result<(), Trouble> {
+        writeln!(self.sink, "{row}").map_err(|error| Trouble::Io("write the samples", error))
+    }
+}
+
+/// A runner that makes records if somebody wants them.
+fn runner(prepared: Prepared, listen: bool) -> Runner {
+    let listen = listen || prepared.blueprint.checks;
+    Runner::new(prepared.machine, prepared.checker, prepared.max_cycles, listen)
+}
+
+/// The record at which `stop` stops, as it is told.
+fn hit(stop: &Stop, machine: &Machine, records: &[Record]) -> Option<Stopped> {
+    let record = stop.hit(machine, records)?;
+    let components = machine.components();
+    Some(Stopped {
+        json: report::json::record(record, components, machine.time_base()),
+        text: describe::log_line(record, components),
+    })
+}
+
+/// The status that tells how a run went.
+pub fn status(report: &Report, stopped: bool) -> Status {
+    if !report.passed {
+        Status::Failed
+    } else if report.ended == scenario::Ended::Interrupted && !stopped {
+        Status::Interrupted
+    } else {
+        Status::Held
+    }
+}
+
+/// The most memory that this process has had, where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}

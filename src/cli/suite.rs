@@ -1,0 +1,131 @@
+//! Which scenarios the arguments of `umscope test` mean: files, folders, bundled names and bundled folders.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::config::{self, Kind};
+use crate::diagnostic::{Diagnostic, Result, TEXT_LIMIT, read_text};
+
+/// Folders within folders that are looked into.
+const DEEPEST: usize = 32;
+
+/// Entries of folders that are looked at, in all.
+const MOST: usize = 100_000;
+
+/// The scenarios that `names` mean, in order, each once: names or paths to load them by. Without names, all bundled
+/// ones.
+///
+/// # Errors
+/// If a name means nothing, or a folder holds no scenario or cannot be read.
+pub fn find(names: &[String]) -> Result<Vec<String>> {
+    let bundled = || config::list(Kind::Scenario).into_iter().map(|entry| entry.name);
+    if names.is_empty() {
+        return Ok(bundled().collect());
+    }
+    let mut found: Vec<String> = Vec::new();
+    for name in names {
+        let path = Path::new(name);
+        let more = if path.is_dir() {
+            folder(path)?
+        } else if path.exists() || config::find(Kind::Scenario, name, None).is_ok() {
+            vec![name.clone()]
+        } else {
+            let prefix = format!("{}/", name.trim_start_matches("scenarios/").trim_end_matches('/'));
+            let inside: Vec<_> = bundled().filter(|bundled| bundled.starts_with(&prefix)).collect();
+            if inside.is_empty() {
+                return Err(unknown(name));
+            }
+            inside
+        };
+        more.into_iter().for_each(|one| {
+            if !found.contains(&one) {
+                found.push(one);
+            }
+        });
+    }
+    Ok(found)
+}
+
+fn unknown(name: &str) -> Box<Diagnostic> {
+    let mut error = match config::find(Kind::Scenario, name, None) {
+        Err(error) => error,
+        Ok(_) => Box::new(Diagnostic::new(format!("there is no scenario `{name}`"))),
+    };
+    error.expected = Some(
+        "a scenario file, a folder of them, or a name or folder that `umscope list scenarios` shows".into(),
+    );
+    error
+}
+
+/// The scenarios in a folder and the folders in it, in the order of their paths.
+fn folder(path: &Path) -> Result<Vec<String>> {
+    let mut files = Vec::new();
+    let mut left = MOST;
+    collect(path, 0, &mut left, &mut files)?;
+    files.sort();
+    let scenarios = files.iter().filter(|file| may_be_scenario(file));
+    let scenarios: Vec<_> = scenarios.map(|file| file.display().to_string()).collect();
+    if scenarios.is_empty() {
+        let empty = Diagnostic::new(format!("there is no scenario in {}", path.display()));
+        return Err(empty.expected("files that end in .toml and describe a scenario").into());
+    }
+    Ok(scenarios)
+}
+
+fn collect(folder: &Path, depth: usize, left: &mut usize, files: &mut Vec<PathBuf>) -> Result<()> {
+    let fail = |error: std::io::Error| {
+        Box::new(Diagnostic::new(format!("the folder {} cannot be read: {error}", folder.display())))
+    };
+    for entry in fs::read_dir(folder).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        *left = left.checked_sub(1).ok_or_else(|| {
+            let many = Diagnostic::new(format!("there are too many files under {}", folder.display()));
+            Box::new(many.expected(format!("at most {MOST}")))
+        })?;
+        let (kind, path) = (entry.file_type().map_err(fail)?, entry.path());
+        // A link to a folder could lead round in a circle.
+        if kind.is_dir() && depth < DEEPEST {
+            collect(&path, depth + 1, left, files)?;
+        } else if path.extension().is_some_and(|end| end == "toml") && path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file in a folder is meant to be a scenario. What cannot be read must not be passed over in silence.
+fn may_be_scenario(path: &Path) -> bool {
+    let Ok(source) = read_text(path, TEXT_LIMIT) else { return true };
+    match config::kind_of(&source) {
+        Some(kind) => kind == Kind::Scenario,
+        None => source.text.parse::<toml::Table>().is_err(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_gives_its_scenarios_and_what_is_broken_but_no_machines() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("b");
+        fs::create_dir(&inner).unwrap();
+        fs::write(inner.join("scenario.toml"), "machine = 'tiny/umh-1gpu'\n").unwrap();
+        fs::write(inner.join("machine.toml"), "[gpu]\ncount = 1\n").unwrap();
+        fs::write(inner.join("notes.txt"), "machine = 'x'\n").unwrap();
+        fs::write(folder.path().join("a.toml"), "machine = \n").unwrap();
+        fs::write(folder.path().join("other.toml"), "[package]\n").unwrap();
+        let path = folder.path().display().to_string();
+        let found = find(&[path.clone(), path.clone()]).unwrap();
+        assert_eq!(found, [format!("{path}/a.toml"), format!("{path}/b/scenario.toml")]);
+    }
+
+    #[test]
+    fn what_means_nothing_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["no/such/thing", "", &folder.path().display().to_string()] {
+            assert!(find(&[name.to_owned()]).is_err(), "{name}");
+        }
+    }
+}

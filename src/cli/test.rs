@@ -1,0 +1,248 @@
+//! `umscope test`: many scenarios, and whether their expectations hold.
+
+use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::arguments::{Changes, positive};
+use super::exit::{Ended, Status, complain};
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::progress::Progress;
+use super::suite;
+use super::work::{self, Work};
+use crate::diagnostic::Result;
+use crate::report::json::{digest, failures};
+use crate::report::junit::{self, Case};
+use crate::scenario::{self, Failure, Report};
+
+/// Run scenarios and check their expectations
+///
+/// Folders are searched for scenario files at any depth. Without PATH, every bundled scenario is run.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  umscope test
+  umscope test umh
+  umscope test scenarios/ mine.toml --jobs 4
+  umscope test scenarios/ --format junit > results.xml
+
+JSON: passed, failed, scenarios[{name, path, passed, expectations, cycles, events, digest, failures[{message, cycle, event,
+line}]}]; null for what a scenario that cannot be read does not have.
+
+Exit status: 0 all held; 1 an expectation or a check failed, or a scenario ended otherwise than it says; 2 a scenario
+cannot be read (the others are run); 130 interrupted.")]
+pub struct Test {
+    /// Scenario files, folders, names of bundled scenarios or their folders
+    #[arg(value_name = "PATH")]
+    paths: Vec<String>,
+
+    #[command(flatten)]
+    changes: Changes,
+
+    /// How to write the results
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// Scenarios to run at a time [default: as many as there are processors]
+    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    jobs: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+    /// For build servers
+    Junit,
+}
+
+/// A scenario that was run.
+#[derive(Debug)]
+struct Tested {
+    path: String,
+    name: String,
+    seconds: f64,
+    result: Result<Report>,
+}
+
+impl Test {
+    pub fn carry_out(&self) -> Ended {
+        let interrupt = Interrupt::install()?;
+        let paths = suite::find(&self.paths)?;
+        interrupt.heed();
+        let jobs = self.jobs.and_then(|jobs| usize::try_from(jobs).ok());
+        let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
+        let tested = all(&paths, &self.changes, jobs, &interrupt);
+        let mut output = Output::standard();
+        match self.format {
+            Format::Text => output.put(&text(&tested))?,
+            Format::Json => output.json(&document(&tested))?,
+            Format::Junit => output.put(&junit::suite(&cases(&tested)))?,
+        }
+        for error in tested.iter().filter_map(|tested| tested.result.as_ref().err()) {
+            complain(error);
+        }
+        Ok(if interrupt.is_raised() { Status::Interrupted } else { status(&tested) })
+    }
+}
+
+/// Runs all of them, `jobs` at a time; the results are in the order of the paths. After an interrupt, those that were
+/// not begun are left out.
+fn all(paths: &[String], changes: &Changes, jobs: usize, interrupt: &Interrupt) -> Vec<Tested> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Tested)>> = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        let worker = || {
+            while let Some((index, path)) = {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                paths.get(index).map(|path| (index, path))
+            } {
+                if interrupt.is_raised() {
+                    break;
+                }
+                let tested = one(path, changes, interrupt);
+                done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, tested));
+            }
+        };
+        let workers: Vec<_> = (0..jobs.clamp(1, paths.len().max(1))).map(|_| scope.spawn(worker)).collect();
+        let mut progress = Progress::start();
+        while workers.iter().any(|worker| !worker.is_finished()) {
+            thread::sleep(Duration::from_millis(2));
+            let count = done.lock().map_or(0, |done| done.len());
+            progress.tell(|| format!("{count} of {} scenarios", paths.len()));
+        }
+        for worker in workers {
+            if let Err(panic) = worker.join() {
+                resume_unwind(panic);
+            }
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, tested)| tested).collect()
+}
+
+/// Runs one scenario.
+fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Tested {
+    let start = Instant::now();
+    let (name, result) = match Work::load(path, changes) {
+        Ok(work) => (work.scenario.title().to_owned(), run(&work, interrupt)),
+        Err(error) => (path.to_owned(), Err(error)),
+    };
+    Tested { path: path.to_owned(), name, seconds: start.elapsed().as_secs_f64(), result }
+}
+
+/// Events between two looks at ctrl-c.
+const SLICE: u32 = 4096;
+
+fn run(work: &Work, interrupt: &Interrupt) -> Result<Report> {
+    let prepared = work.prepare()?;
+    let workload = prepared.blueprint.workload.clone();
+    let mut runner = prepared.runner();
+    let report = loop {
+        if let Some(ended) = (0..SLICE).find_map(|_| runner.step().cloned()) {
+            break runner.report(ended);
+        }
+        if interrupt.is_raised() {
+            break runner.so_far(scenario::Ended::Interrupted);
+        }
+    };
+    work::trusted(&workload)?;
+    Ok(report)
+}
+
+fn status(tested: &[Tested]) -> Status {
+    let one = |tested: &Tested| match &tested.result {
+        Err(_) => Status::Wrong,
+        Ok(report) if report.passed => Status::Held,
+        Ok(_) => Status::Failed,
+    };
+    tested.iter().map(one).max().unwrap_or(Status::Held)
+}
+
+fn count(tested: &[Tested]) -> (usize, usize) {
+    let passed = tested.iter().filter(|tested| tested.passed()).count();
+    (passed, tested.len() - passed)
+}
+
+impl Tested {
+    fn passed(&self) -> bool {
+        self.result.as_ref().is_ok_and(|report| report.passed && report.ended != scenario::Ended::Interrupted)
+    }
+
+    fn case(&self) -> Case<'_> {
+        Case {
+            name: &self.name,
+            path: &self.path,
+            seconds: self.seconds,
+            failures: self.result.iter().flat_map(|report| &report.failures).map(sentence).collect(),
+            error: self.result.as_ref().err().map(|error| error.message.as_str()),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let report = self.result.as_ref().ok();
+        let failed = match &self.result {
+            Ok(report) => failures(&report.failures),
+            Err(error) => json!([{
+                "message": error.message,
+                "cycle": null,
+                "event": null,
+                "line": error.position().map(|(line, _)| line),
+            }]),
+        };
+        json!({
+            "name": self.name,
+            "path": self.path,
+            "passed": self.passed(),
+            "expectations": report.map(|report| report.expectations),
+            "cycles": report.map(|report| report.cycles),
+            "events": report.map(|report| report.events),
+            "digest": report.map(|report| digest(report.digest)),
+            "failures": failed,
+        })
+    }
+}
+
+fn document(tested: &[Tested]) -> Value {
+    let (passed, failed) = count(tested);
+    let scenarios: Vec<_> = tested.iter().map(Tested::json).collect();
+    json!({ "passed": passed, "failed": failed, "scenarios": scenarios })
+}
+
+fn text(tested: &[Tested]) -> String {
+    let mut lines = Vec::new();
+    for one in tested {
+        let word = match &one.result {
+            Err(_) => "error ",
+            Ok(report) if report.ended == scenario::Ended::Interrupted => "cut   ",
+            Ok(report) if report.passed => "ok    ",
+            Ok(_) => "FAILED",
+        };
+        lines.push(format!("{word} {}  {}", one.path, one.name));
+        let failures = one.result.iter().flat_map(|report| &report.failures);
+        lines.extend(failures.map(|failure| format!("       {}", sentence(failure))));
+    }
+    let (passed, failed) = count(tested);
+    lines.push(format!("\n{passed} passed, {failed} failed\n"));
+    lines.join("\n")
+}
+
+fn sentence(failure: &Failure) -> String {
+    let line = failure.line.map_or_else(String::new, |line| format!("line {line}: "));
+    format!("{line}{} (event {}, cycle {})", failure.message, failure.event, failure.cycle)
+}
+
+fn cases(tested: &[Tested]) -> Vec<Case<'_>> {
+    tested.iter().map(Tested::case).collect()
+}

@@ -1,0 +1,138 @@
+//! Finding what an argument names: a scenario file, a bundled scenario, or a trace with a machine.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::arguments::{Changes, Switch, Target};
+use crate::config::{self, Kind, MachineChoice};
+use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::scenario::{Options, Prepared, Scenario};
+use crate::workload::trace::{self, Format};
+use crate::workload::{TaskKind, Workload};
+
+/// Something to run, read but not yet built.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// As the user named it.
+    pub name: String,
+    pub scenario: Scenario,
+    pub options: Options,
+    /// Name or path of the machine; of one written in the scenario, the name that it gives itself.
+    machine: Option<String>,
+}
+
+impl Work {
+    /// Reads what `target` names.
+    ///
+    /// # Errors
+    /// If there is no such thing, it cannot be read, or a trace comes without a machine.
+    pub fn open(target: &Target) -> Result<Self> {
+        let path = Path::new(&target.scenario);
+        let format = target.trace_format.as_deref().map(Format::parse).transpose()?;
+        let is_trace = format.is_some() || trace::detect(path).is_some();
+        match &target.machine {
+            Some(machine) if is_trace => Self::trace(target, machine, format),
+            None if is_trace => {
+                Err(Diagnostic::new(format!("{} is a trace and names no machine", target.scenario))
+                    .expected("--machine with a name that `umscope list machines` shows, or a path")
+                    .into())
+            }
+            Some(_) if config::find(Kind::Scenario, &target.scenario, None).is_err() && path.exists() => {
+                Err(trace::open(path, format).err().unwrap_or_else(|| unknown(target)))
+            }
+            _ => Self::scenario(target),
+        }
+    }
+
+    /// Reads the scenario that is named.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`]; a scenario names its own machine.
+    fn scenario(target: &Target) -> Result<Self> {
+        let work = Self::load(&target.scenario, &target.changes)?;
+        match &target.machine {
+            Some(_) => {
+                Err(Diagnostic::new(format!("{} is a scenario, and names its machine", target.scenario))
+                    .expected("--machine only with a trace; --set changes keys of a scenario's machine")
+                    .into())
+            }
+            None => Ok(work),
+        }
+    }
+
+    /// Reads the scenario of this name or path, and its trace if it has one.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn load(name: &str, changes: &Changes) -> Result<Self> {
+        let scenario = Scenario::load(name)?;
+        let mut options = options(changes);
+        if let Some(path) = scenario.trace() {
+            options.trace = Some(trace::open(&path, None)?);
+        }
+        let machine = match &scenario.file().machine {
+            MachineChoice::Named(name) => Some(name.value.clone()),
+            MachineChoice::Inline(_) => None,
+        };
+        Ok(Self { name: name.to_owned(), scenario, options, machine })
+    }
+
+    /// A trace alone is a scenario without checks: it is run for its numbers.
+    fn trace(target: &Target, machine: &str, format: Option<Format>) -> Result<Self> {
+        let found = config::find(Kind::Machine, machine, None)?;
+        let workload = trace::open(Path::new(&target.scenario), format)?;
+        let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let title = Path::new(&target.scenario).file_name().map(|name| name.to_string_lossy().into_owned());
+        let file = format!(
+            "title = {}\nmachine = {}\ntrace = {}\nchecks = false\n",
+            text(&format!("Trace {}", title.as_deref().unwrap_or(&target.scenario))),
+            text(&found.reference),
+            text(&target.scenario),
+        );
+        let scenario = Scenario::parse(Source::new(target.scenario.as_str(), file), None)?;
+        let options = Options { trace: Some(workload), ..options(&target.changes) };
+        let machine = Some(machine.to_owned());
+        Ok(Self { name: target.scenario.clone(), scenario, options, machine })
+    }
+
+    /// Builds the machine, with all queries of the scenario.
+    ///
+    /// # Errors
+    /// As [`Scenario::prepare`].
+    pub fn prepare(&self) -> Result<Prepared> {
+        self.scenario.prepare(&self.options)
+    }
+
+    /// What the machine of `prepared` is called.
+    #[must_use]
+    pub fn machine_name(&self, prepared: &Prepared) -> String {
+        self.machine.clone().unwrap_or_else(|| prepared.blueprint.spec.name.clone())
+    }
+}
+
+fn options(changes: &Changes) -> Options {
+    Options {
+        set: changes.set.clone(),
+        seed: changes.seed,
+        max_cycles: changes.max_cycles,
+        checks: changes.checks.map(|switch| switch == Switch::On),
+        trace: None,
+    }
+}
+
+fn unknown(target: &Target) -> Box<Diagnostic> {
+    let message = format!("{} is neither a scenario nor a trace", target.scenario);
+    Box::new(Diagnostic::new(message).expected("what `umscope list scenarios` shows, or a path"))
+}
+
+/// Why the results of a run are void, if they are: a trace that changed while it was read.
+///
+/// # Errors
+/// The first complaint of a kernel.
+pub fn trusted(workload: &Arc<Workload>) -> Result<()> {
+    let complaint = workload.tasks.iter().find_map(|task| match &task.what {
+        TaskKind::Kernel(kernel) => kernel.complaint(),
+        TaskKind::Program { .. } | TaskKind::Flush { .. } => None,
+    });
+    complaint.map_or(Ok(()), Err)
+}

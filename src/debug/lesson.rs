@@ -1,0 +1,241 @@
+//! The scenario's narration, questions and expectations along the timeline.
+//!
+//! They are looked at once, when an event happens for the first time, and remembered by event: so going back and
+//! forth shows what had been said, and what had been decided, at every position.
+
+use std::collections::BTreeMap;
+
+use super::subject::Subject;
+use crate::machine::StepOutcome;
+use crate::model::record::Record;
+use crate::model::time::EventNumber;
+use crate::scenario::{Ask, Checker, Ended, Expectation, Moment, Narrator, Told, When};
+
+/// An expectation that failed: when, which, and what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    pub event: EventNumber,
+    /// Its number in the scenario; `None` if the run as a whole did not end as expected.
+    pub expectation: Option<usize>,
+    pub message: String,
+}
+
+/// A question that the user has dealt with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answered {
+    pub predicted: Option<String>,
+    /// The answer was asked for.
+    pub revealed: bool,
+}
+
+/// What a lesson has come to.
+#[derive(Debug)]
+pub struct Lesson {
+    narrator: Narrator,
+    told: Told,
+    checker: Checker,
+    /// Every event up to this one has been looked at.
+    at: EventNumber,
+    over: bool,
+    listens: bool,
+    /// What was said, by event, ascending.
+    said: Vec<(EventNumber, usize)>,
+    settled: Vec<Option<EventNumber>>,
+    failed: Vec<Failed>,
+    failures_seen: usize,
+    answers: BTreeMap<usize, Answered>,
+}
+
+impl Lesson {
+    /// A lesson at its beginning; `None` if the scenario says and expects nothing.
+    #[must_use]
+    pub fn new(narrator: Narrator, checker: Checker) -> Option<Self> {
+        if narrator.says.is_empty() && checker.expectations().is_empty() {
+            return None;
+        }
+        let listens =
+            checker.needs_records() || narrator.says.iter().any(|say| !matches!(say.when, Moment::Start));
+        Some(Self {
+            told: narrator.begin(),
+            said: narrator.opening().into_iter().map(|say| (0, say)).collect(),
+            settled: vec![None; checker.expectations().len()],
+            narrator,
+            checker,
+            at: 0,
+            over: false,
+            listens,
+            failed: Vec::new(),
+            failures_seen: 0,
+            answers: BTreeMap::new(),
+        })
+    }
+
+    /// Whether the event after position `before` has not been looked at.
+    #[must_use]
+    pub fn wants(&self, before: EventNumber) -> bool {
+        before == self.at && !self.over
+    }
+
+    /// Whether it must see records.
+    #[must_use]
+    pub fn listens(&self) -> bool {
+        self.listens
+    }
+
+    /// Looks at what a step from position `at` did.
+    pub fn observe(&mut self, machine: &dyn Subject, records: &[Record], outcome: StepOutcome) {
+        let event = machine.event();
+        let due = self.narrator.observe(&mut self.told, machine, records);
+        self.said.extend(due.into_iter().map(|due| (event, due.say)));
+        self.checker.observe(machine, records);
+        if outcome != StepOutcome::Ran {
+            self.over = true;
+            let ended = match outcome {
+                _ if self.checker.violated() => Ended::Violation,
+                StepOutcome::Stuck => Ended::Stuck(unfinished(machine)),
+                _ => Ended::Finished,
+            };
+            self.checker.finish(machine, &ended);
+        }
+        self.settle(event);
+        self.at = event;
+    }
+
+    /// Remembers what was decided at `event`.
+    fn settle(&mut self, event: EventNumber) {
+        for (index, settled) in self.settled.iter_mut().enumerate() {
+            if settled.is_none() && self.checker.is_settled(index) {
+                *settled = Some(event);
+            }
+        }
+        let failures = self.checker.failures();
+        for failure in failures.iter().skip(self.failures_seen) {
+            // Checks of the protocol stop a run for themselves.
+            if failure.line.is_some() || self.over {
+                self.failed.push(Failed {
+                    event,
+                    expectation: failure.line.and_then(|line| at_line(self.checker.expectations(), line)),
+                    message: failure.message.clone(),
+                });
+            }
+        }
+        self.failures_seen = failures.len();
+    }
+
+    /// What is said at `event`.
+    pub fn said_at(&self, event: EventNumber) -> impl Iterator<Item = usize> + '_ {
+        let from = self.said.partition_point(|(at, _)| *at < event);
+        self.said.iter().skip(from).take_while(move |(at, _)| *at == event).map(|(_, say)| *say)
+    }
+
+    /// What was said up to `event`, oldest first.
+    pub fn said_until(&self, event: EventNumber) -> impl Iterator<Item = (EventNumber, usize)> + '_ {
+        self.said.iter().copied().take_while(move |(at, _)| *at <= event)
+    }
+
+    /// Every event at which something is said, as far as known.
+    pub fn said(&self) -> impl Iterator<Item = EventNumber> + '_ {
+        self.said.iter().map(|(event, _)| *event)
+    }
+
+    #[must_use]
+    pub fn text(&self, say: usize) -> &str {
+        self.narrator.says.get(say).map_or("", |say| say.text.trim())
+    }
+
+    /// How many things there are to be said.
+    #[must_use]
+    pub fn says(&self) -> usize {
+        self.narrator.says.len()
+    }
+
+    /// What failed at `event`.
+    pub fn failed_at(&self, event: EventNumber) -> impl Iterator<Item = (usize, &Failed)> + '_ {
+        self.failed.iter().enumerate().filter(move |(_, failed)| failed.event == event)
+    }
+
+    #[must_use]
+    pub fn failure(&self, index: usize) -> Option<&Failed> {
+        self.failed.get(index)
+    }
+
+    #[must_use]
+    pub fn expectations(&self) -> &[Expectation] {
+        self.checker.expectations()
+    }
+
+    /// Whether an expectation holds at `event`; `None` while that is not decided.
+    #[must_use]
+    pub fn verdict(&self, expectation: usize, event: EventNumber) -> Option<bool> {
+        let failed = |failed: &Failed| failed.expectation == Some(expectation) && failed.event <= event;
+        if self.failed.iter().any(failed) {
+            return Some(false);
+        }
+        let settled = self.settled.get(expectation).copied().flatten()?;
+        (settled <= event).then_some(true)
+    }
+
+    /// The question that is open or was last asked at `event`: where it was asked, its saying, and itself.
+    #[must_use]
+    pub fn question(&self, event: EventNumber) -> Option<(EventNumber, usize, &Ask)> {
+        let (at, say) = self.said_until(event).last()?;
+        Some((at, say, self.narrator.says.get(say)?.ask.as_ref()?))
+    }
+
+    #[must_use]
+    pub fn answered(&self, say: usize) -> Answered {
+        self.answers.get(&say).cloned().unwrap_or_default()
+    }
+
+    pub fn answer(&mut self, say: usize, answered: Answered) {
+        self.answers.insert(say, answered);
+    }
+
+    /// Predictions that were right, and all.
+    #[must_use]
+    pub fn score(&self) -> (usize, usize) {
+        let asks = self.answers.iter().filter_map(|(say, answered)| {
+            let ask = self.narrator.says.get(*say)?.ask.as_ref()?;
+            answered.predicted.as_ref().map(|predicted| is_right(ask, predicted))
+        });
+        asks.fold((0, 0), |(right, all), is_right| (right + usize::from(is_right), all + 1))
+    }
+}
+
+/// Whether a prediction says what the answer says, case and blanks aside.
+#[must_use]
+pub fn is_right(ask: &Ask, predicted: &str) -> bool {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    plain(&ask.answer) == plain(predicted)
+}
+
+/// An expectation in one line.
+#[must_use]
+pub fn expected(expectation: &Expectation) -> String {
+    if let Some(about) = &expectation.about {
+        return about.clone();
+    }
+    let that: Vec<_> = expectation.that.iter().map(|condition| condition.text.as_str()).collect();
+    let that = that.join("; ");
+    match &expectation.when {
+        When::After(id) => format!("after {id}: {that}"),
+        When::At(cycle) => format!("at cycle {cycle}: {that}"),
+        When::On(query, _) => format!("on {}: {that}", query.text),
+        When::Always => format!("always: {that}"),
+        When::Never(query) => format!("never {}", query.text),
+        When::Count(query, least, most) if least == most => format!("{least} of {}", query.text),
+        When::Count(query, least, most) => format!("{least} to {most} of {}", query.text),
+        When::End => format!("in the end: {that}"),
+    }
+}
+
+/// The expectation that the failing line belongs to.
+fn at_line(expectations: &[Expectation], line: usize) -> Option<usize> {
+    let before = expectations.iter().enumerate().filter(|(_, expectation)| expectation.line <= line);
+    before.max_by_key(|(_, expectation)| expectation.line).map(|(index, _)| index)
+}
+
+fn unfinished(machine: &dyn Subject) -> Vec<String> {
+    let tasks = machine.tasks().into_iter();
+    tasks.filter(|task| task.ended.is_none()).map(|task| task.id.to_string()).collect()
+}

@@ -1,0 +1,119 @@
+//! JSON of runs and records: stable `snake_case` keys, `null` for what is unknown, digests as 16 hexadecimal digits.
+
+use serde_json::{Map, Value, json};
+
+use super::Run;
+use crate::debug::describe;
+use crate::model::component::{ComponentId, Components};
+use crate::model::record::{Field, KINDS, Record};
+use crate::model::time::TimeBase;
+use crate::scenario::Failure;
+
+/// A run as one document.
+#[must_use]
+pub fn run(run: &Run) -> Value {
+    let report = &run.report;
+    json!({
+        "scenario": run.scenario,
+        "machine": run.machine,
+        "seed": run.seed,
+        "cycles": report.cycles,
+        "events": report.events,
+        "accesses": report.accesses,
+        "digest": digest(report.digest),
+        "wall_seconds": run.wall_seconds,
+        "events_per_second": run.events_per_second(),
+        "peak_memory_bytes": run.peak_memory_bytes,
+        "passed": report.passed,
+        "ended": run.ended(),
+        "expectations": report.expectations,
+        "failures": failures(&report.failures),
+        "stopped_at": run.stopped_at.as_ref().map(|stopped| stopped.json.clone()),
+        "stats": statistics(&run.statistics),
+    })
+}
+
+/// A digest as 16 hexadecimal digits.
+#[must_use]
+pub fn digest(digest: u64) -> String {
+    format!("{digest:016x}")
+}
+
+/// What failed, in the order in which it did.
+#[must_use]
+pub fn failures(failures: &[Failure]) -> Value {
+    let failure = |failure: &Failure| {
+        json!({
+            "message": failure.message,
+            "cycle": failure.cycle,
+            "event": failure.event,
+            "line": failure.line,
+        })
+    };
+    failures.iter().map(failure).collect()
+}
+
+/// Statistics as one object of flat dotted keys; whole numbers are written as such.
+#[must_use]
+pub fn statistics(statistics: &[(String, f64)]) -> Value {
+    let entries = statistics.iter().map(|(key, value)| (key.clone(), number(*value)));
+    Value::Object(entries.collect::<Map<_, _>>())
+}
+
+/// A number without a decimal point if it needs none; what is no number is `null`.
+fn number(value: f64) -> Value {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && value.abs() <= EXACT { json!(value as i64) } else { json!(value) }
+}
+
+/// A record: its name, time and place, its own fields, and how the log tells it.
+#[must_use]
+pub fn record(record: &Record, components: &Components, time: TimeBase) -> Value {
+    let info = KINDS.iter().find(|info| info.name == record.kind());
+    let names = info.map_or(&[][..], |info| info.fields).iter().map(|field| field.name);
+    let fields = names.map(|name| {
+        let value = record.field(name).map_or(Value::Null, |value| field(&value, components));
+        (name.to_owned(), value)
+    });
+    json!({
+        "event": record.id.event,
+        "ordinal": record.id.ordinal,
+        "cycle": record.cycle,
+        "nanoseconds": time.nanoseconds(record.tick),
+        "kind": record.kind(),
+        "at": components.path(record.at),
+        "because": record.because,
+        "transaction": record.txn.map(|txn| txn.0),
+        "address": record.range.map(|range| range.start.to_string()),
+        "length": record.range.map(|range| range.len),
+        "fields": fields.collect::<Map<_, _>>(),
+        "text": describe::record(record, components),
+    })
+}
+
+fn field(value: &Field, components: &Components) -> Value {
+    let path = |id: &ComponentId| components.path(*id).to_owned();
+    match value {
+        Field::Component(id) => json!(path(id)),
+        Field::Components(ids) => ids.iter().map(path).collect(),
+        Field::State(state) => json!(state.letter().to_string()),
+        Field::Words(words) => json!(words.first()),
+        Field::Word(word) => json!(word),
+        Field::Text(text) => json!(&**text),
+        Field::Number(number) => json!(number),
+        Field::Bytes(bytes) => {
+            json!(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_are_whole_where_they_can_be_and_null_where_they_are_unknown() {
+        let list = [("a.b".to_owned(), 3.0), ("c".to_owned(), 0.5), ("d".to_owned(), f64::NAN)];
+        assert_eq!(statistics(&list).to_string(), r#"{"a.b":3,"c":0.5,"d":null}"#);
+    }
+}

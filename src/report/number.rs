@@ -1,0 +1,59 @@
+//! Numbers as people read them.
+
+/// A large number with its digits in groups: `1,234,567`.
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Bytes in the largest unit of which there is one at least: `1.5 MiB`.
+#[must_use]
+pub fn bytes(number: f64) -> String {
+    scaled(number, &["B", "KiB", "MiB", "GiB", "TiB"], 1024.0)
+}
+
+/// Nanoseconds in the largest unit of which there is one at least: `2.35 us`.
+#[must_use]
+pub fn time(nanoseconds: f64) -> String {
+    scaled(nanoseconds, &["ns", "us", "ms", "s"], 1000.0)
+}
+
+fn scaled(number: f64, units: &[&str], step: f64) -> String {
+    let mut rest = number;
+    let mut units = units.iter().peekable();
+    while let Some(unit) = units.next() {
+        if rest < step || units.peek().is_none() {
+            let decimals = if rest.fract() == 0.0 || rest >= 100.0 { 0 } else { 2 };
+            return format!("{rest:.decimals$} {unit}");
+        }
+        rest /= step;
+    }
+    format!("{number}")
+}
+
+/// A share of one in percent.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        let texts: Vec<_> = [0, 999, 1000, 1_234_567].into_iter().map(grouped).collect();
+        assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([bytes(64.0), bytes(1536.0), bytes(1e20)], ["64 B", "1.50 KiB", "90949470 TiB"]);
+        assert_eq!([time(12.5), time(2345.0), time(9e12)], ["12.50 ns", "2.35 us", "9000 s"]);
+    }
+}
