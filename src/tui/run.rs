@@ -88,7 +88,7 @@ impl Session<'_> {
             self.dirty = true;
         }
         if std::mem::take(&mut self.app.redraw) {
-            screen.terminal.clear()?;
+            screen.redraw()?;
             self.dirty = true;
         }
         Ok(None)

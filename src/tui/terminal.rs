@@ -13,6 +13,7 @@ use crossterm::terminal::{
 use crossterm::{cursor, execute};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::low_level;
 
@@ -117,7 +118,17 @@ impl Screen {
     /// If the terminal cannot be set up.
     pub fn resume(&mut self) -> io::Result<()> {
         enter()?;
-        self.terminal.clear()
+        self.redraw()
+    }
+
+    /// Has the next drawing draw every cell.
+    ///
+    /// # Errors
+    /// If the terminal fails.
+    pub fn redraw(&mut self) -> io::Result<()> {
+        // `Terminal::clear` would ask the terminal for its cursor and fail where nobody answers.
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 }
 

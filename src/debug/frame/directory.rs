@@ -54,6 +54,9 @@ pub struct BlockLine {
 /// Nodes beyond which the list of blocks is left out: it could not be read.
 const COLUMNS: usize = 64;
 
+/// Levels of a hierarchy (there are four); stops a machine whose parents form a ring.
+const DEEPEST: usize = 8;
+
 impl Directory {
     #[must_use]
     pub fn build(machine: &dyn Inspect, selection: &Selection, last: &[Record], limit: usize) -> Self {
@@ -75,7 +78,10 @@ impl Directory {
         let mut blocks = machine.blocks(limit.saturating_add(1));
         self.more = blocks.len() > limit;
         blocks.truncate(limit);
-        let columns: &[ComponentId] = if self.nodes.len() > COLUMNS { &[] } else { &self.nodes };
+        if self.nodes.len() > COLUMNS {
+            self.nodes.clear();
+        }
+        let columns = &self.nodes;
         let cells = |address| {
             let view = |node: &ComponentId| machine.block(*node, address);
             columns
@@ -97,7 +103,7 @@ impl Directory {
         let finest = views.iter().filter_map(|(_, view)| view.as_ref()).map(|view| view.range.len).min();
         let line = Range::block(address, finest.unwrap_or(64));
         self.line = Some(line);
-        let tree = Tree { machine, views: &views };
+        let tree = Tree::new(machine, &views);
         let roots = tree.children(None);
         let context = RowContext { machine, selection, last, line };
         self.grow(&tree, &roots, &[], &context);
@@ -111,49 +117,45 @@ impl Directory {
             let mut last = lasts.to_vec();
             last.push(nth + 1 == nodes.len());
             self.rows.push(context.row(*node, view.clone(), &last));
-            // Hierarchies are four levels deep; the bound only stops a machine whose parents form a ring.
-            if last.len() < 8 {
+            if last.len() < DEEPEST {
                 self.grow(tree, &tree.children(Some(*node)), &last, context);
             }
         }
     }
 }
 
+/// The nodes with the parent that the address goes to, and whether they or anything beneath them know the block.
 struct Tree<'a> {
-    machine: &'a dyn Inspect,
     views: &'a [(ComponentId, Option<BlockView>)],
+    parents: Vec<Option<ComponentId>>,
+    shown: Vec<bool>,
 }
 
-impl Tree<'_> {
-    fn holds(&self, node: ComponentId) -> bool {
-        self.views.iter().any(|(id, view)| *id == node && view.is_some())
-    }
-
-    /// The parent that this address goes to: of several, the one that knows the block.
-    fn parent(&self, node: ComponentId) -> Option<ComponentId> {
-        let parents = &self.machine.components().get(node)?.parents;
-        parents.iter().copied().find(|parent| self.holds(*parent)).or(parents.first().copied())
-    }
-
-    /// Whether the node or anything beneath it knows the block.
-    fn shown(&self, index: usize) -> bool {
-        let Some((node, view)) = self.views.get(index) else {
-            return false;
+impl<'a> Tree<'a> {
+    fn new(machine: &dyn Inspect, views: &'a [(ComponentId, Option<BlockView>)]) -> Self {
+        let holds = |node: ComponentId| views.iter().any(|(id, view)| *id == node && view.is_some());
+        // Of several parents, the one that knows the block.
+        let parent = |node: ComponentId| {
+            let parents = &machine.components().get(node)?.parents;
+            parents.iter().copied().find(|parent| holds(*parent)).or(parents.first().copied())
         };
-        view.is_some()
-            || self.views.iter().any(|(id, view)| {
-                view.is_some()
-                    && std::iter::successors(self.parent(*id), |up| self.parent(*up))
-                        .take(8)
-                        .any(|up| up == *node)
-            })
+        let parents: Vec<_> = views.iter().map(|(node, _)| parent(*node)).collect();
+        let mut shown: Vec<bool> = views.iter().map(|(_, view)| view.is_some()).collect();
+        let place = |node: ComponentId| views.iter().position(|(id, _)| *id == node);
+        for (index, _) in views.iter().enumerate().filter(|(_, (_, view))| view.is_some()) {
+            let above = |at: &usize| parents.get(*at).copied().flatten().and_then(place);
+            for up in std::iter::successors(above(&index), above).take(DEEPEST) {
+                if let Some(mark) = shown.get_mut(up) {
+                    *mark = true;
+                }
+            }
+        }
+        Self { views, parents, shown }
     }
 
     fn children(&self, parent: Option<ComponentId>) -> Vec<usize> {
-        (0..self.views.len())
-            .filter(|index| self.views.get(*index).is_some_and(|(node, _)| self.parent(*node) == parent))
-            .filter(|index| self.shown(*index))
-            .collect()
+        let nodes = self.parents.iter().zip(&self.shown).enumerate();
+        nodes.filter(|(_, (of, shown))| **of == parent && **shown).map(|(index, _)| index).collect()
     }
 }
 

@@ -135,14 +135,8 @@ pub(super) fn short(components: &Components, id: ComponentId) -> String {
     };
     let kind = components.get(id).map(|component| component.kind);
     match kind {
-        Some(ComponentKind::Smd) => {
-            let alone = components
-                .iter()
-                .filter(|(_, other)| other.kind == ComponentKind::Smd && other.path.starts_with(device))
-                .count()
-                == 1;
-            if alone { device.to_owned() } else { path.to_owned() }
-        }
+        // A GPU has one SMD for an address.
+        Some(ComponentKind::Smd) => device.to_owned(),
         Some(ComponentKind::L1) => rest.strip_suffix(".l1").unwrap_or(rest).to_owned(),
         _ => rest.to_owned(),
     }

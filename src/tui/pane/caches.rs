@@ -1,7 +1,9 @@
 //! Caches and directories: the letter of each way of each set, and hit rates.
 
 use crate::debug::frame::Frame;
+use crate::model::address::Address;
 use crate::model::inspect::CacheView;
+use crate::model::state::State;
 
 use super::per_cent;
 use crate::tui::target::Target;
@@ -39,27 +41,37 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
 
 /// `SM|N.|..`: the ways of each set.
 fn sets(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
-    let (start, mut x, mut row) = (3, 3, y);
     let ways = cache.ways.clamp(1, 64) as usize;
-    for set in cache.lines.chunks(ways).take(SETS as usize) {
-        if x + ways as u16 + 1 > canvas.width() && x > start {
-            (x, row) = (start, row + 1);
-        }
-        for line in set {
-            let from = x;
-            match line {
-                Some((address, state)) => {
-                    x = canvas.text(x, row, &state.letter().to_string(), theme::state(*state));
-                    canvas.item(from, row, 1, Target::Block(*address));
-                }
-                None => x = canvas.text(x, row, ".", Role::Dim),
+    let across = usize::from(canvas.width().saturating_sub(4)) / (ways + 1);
+    let sets: Vec<_> = cache.lines.chunks(ways).take(SETS as usize).collect();
+    let mut row = y;
+    for sets in sets.chunks(across.max(1)) {
+        canvas.reserve(row);
+        if canvas.shows(row) {
+            let mut x = 3;
+            for set in sets {
+                x = one_set(canvas, x, row, set);
             }
         }
-        x = canvas.text(x, row, "│", Role::Border);
+        row = row.saturating_add(1);
     }
     if cache.sets > SETS {
-        canvas.text(start, row + 1, &format!("... and {} sets more", cache.sets - SETS), Role::Dim);
-        row += 1;
+        canvas.text(3, row, &format!("... and {} sets more", cache.sets - SETS), Role::Dim);
+        row = row.saturating_add(1);
     }
-    row + 1
+    row
+}
+
+fn one_set(canvas: &mut Canvas, x: u16, y: u16, set: &[Option<(Address, State)>]) -> u16 {
+    let mut x = x;
+    for line in set {
+        let from = x;
+        if let Some((address, state)) = line {
+            x = canvas.text(x, y, &state.letter().to_string(), theme::state(*state));
+            canvas.item(from, y, 1, Target::Block(*address));
+        } else {
+            x = canvas.text(x, y, ".", Role::Dim);
+        }
+    }
+    canvas.text(x, y, "│", Role::Border)
 }

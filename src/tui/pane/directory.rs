@@ -295,6 +295,10 @@ fn blocks(frame: &Frame, canvas: &mut Canvas, y: u16) {
     if directory.blocks.is_empty() {
         return;
     }
+    if directory.nodes.is_empty() {
+        addresses(frame, canvas, y);
+        return;
+    }
     let columns = node_columns(frame);
     canvas.text(1, y + 1, "block", Role::Dim);
     let mut before = "";
@@ -316,6 +320,18 @@ fn blocks(frame: &Frame, canvas: &mut Canvas, y: u16) {
     }
     if directory.more {
         canvas.text(1, first.saturating_add(directory.blocks.len() as u16), "... and more", Role::Dim);
+    }
+}
+
+/// The blocks of a machine with too many nodes for columns.
+fn addresses(frame: &Frame, canvas: &mut Canvas, y: u16) {
+    let across = (canvas.width() / 12).max(1);
+    canvas.text(1, y, "blocks that somebody holds", Role::Dim);
+    for (nth, block) in frame.directory.blocks.iter().enumerate() {
+        let (x, y) = (1 + (nth as u16 % across) * 12, y + 1 + nth as u16 / across);
+        let text = block.address.to_string();
+        canvas.text(x, y, &text, Role::Text);
+        canvas.item(x, y, text.len() as u16, Target::Block(block.address));
     }
 }
 

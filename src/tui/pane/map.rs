@@ -14,6 +14,9 @@ use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
 use crate::tui::view::canvas::{Canvas, fit};
 
+/// Nodes of one level of a device beyond which each is but a letter, and how many of those stand in a row.
+const DENSE: usize = 8;
+
 /// Rows of the picture above the rails with lines between the levels, legend included.
 const AIRY: u16 = 10;
 
@@ -31,11 +34,11 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         order.iter().zip(&columns).map(|(device, column)| (device.name.as_str(), column.centre())).collect();
     // With room to spare the levels stand apart, joined by lines.
     let airy = canvas.height() >= map_rail::height(map, &centres) + AIRY;
-    let mut bottom = 0;
     for (device, column) in order.iter().zip(&mut columns) {
         column.airy = airy;
-        bottom = bottom.max(column.device(frame, device, canvas));
+        column.name(device, canvas);
     }
+    let bottom = levels(frame, canvas, &order, &columns);
     let end = map_rail::draw(frame, canvas, bottom, &centres);
     let last = canvas.height().saturating_sub(1);
     if end <= last {
@@ -56,6 +59,46 @@ fn order(devices: &[Device]) -> Vec<&Device> {
     gpus.iter().take(left).chain(&host).chain(gpus.iter().skip(left)).copied().collect()
 }
 
+/// The levels of a device from above, with what stands before their letters.
+const LEVELS: [(&str, &[ComponentKind]); 4] = [
+    ("", &[ComponentKind::Cu, ComponentKind::Core]),
+    ("l1", &[ComponentKind::L1]),
+    ("l2", &[ComponentKind::L2, ComponentKind::Llc]),
+    ("", &[ComponentKind::Smd, ComponentKind::Hmd]),
+];
+
+/// Draws the devices level by level, so that levels of different height stay side by side. Returns the row after them.
+fn levels(frame: &Frame, canvas: &mut Canvas, devices: &[&Device], columns: &[Column]) -> u16 {
+    let mut y = 1;
+    let mut above: Vec<Vec<u16>> = vec![Vec::new(); devices.len()];
+    for (nth, (prefix, kinds)) in LEVELS.iter().enumerate() {
+        let nodes: Vec<Vec<&MapNode>> = devices
+            .iter()
+            .map(|device| device.nodes.iter().filter(|node| kinds.contains(&node.kind)).collect())
+            .collect();
+        if nodes.iter().all(Vec::is_empty) {
+            continue;
+        }
+        let join = columns.iter().any(|column| column.airy) && nth > 1;
+        let top = y + u16::from(join);
+        let mut end = top;
+        for ((column, nodes), above) in columns.iter().zip(&nodes).zip(&mut above) {
+            let cells: Vec<Cell> = nodes.iter().map(|node| cell(frame, node)).collect();
+            if cells.is_empty() {
+                continue;
+            }
+            let (bottom, below) = column.level(canvas, top, prefix, &cells);
+            if join && !above.is_empty() {
+                join_levels(canvas, y, above, &below);
+            }
+            *above = below;
+            end = end.max(bottom);
+        }
+        y = end;
+    }
+    y
+}
+
 /// One node of a level, as text.
 struct Cell<'a> {
     node: &'a MapNode,
@@ -64,6 +107,15 @@ struct Cell<'a> {
     /// The letters where there is little room.
     brief: String,
     role: Role,
+}
+
+impl Cell<'_> {
+    /// One character: a node that waits is `>`.
+    fn letter(&self) -> String {
+        let state = self.brief.trim_start_matches(['[', ' ', '{']);
+        let waits = self.brief.contains('>');
+        if waits { ">".into() } else { state.chars().next().unwrap_or('.').to_string() }
+    }
 }
 
 struct Column {
@@ -77,40 +129,12 @@ impl Column {
         self.x + self.width.saturating_sub(1) / 2
     }
 
-    /// Draws a device and returns the row after it.
-    fn device(&self, frame: &Frame, device: &Device, canvas: &mut Canvas) -> u16 {
+    fn name(&self, device: &Device, canvas: &mut Canvas) {
         let name = match device.name.strip_prefix("gpu") {
             Some(number) => format!("GPU {number}"),
             None => device.name.to_uppercase(),
         };
         self.centred(canvas, 0, &name, Role::Title);
-        let mut y = 1;
-        let levels: [(&str, &[ComponentKind]); 4] = [
-            ("", &[ComponentKind::Cu, ComponentKind::Core]),
-            ("l1", &[ComponentKind::L1]),
-            ("l2", &[ComponentKind::L2, ComponentKind::Llc]),
-            ("", &[ComponentKind::Smd, ComponentKind::Hmd]),
-        ];
-        let mut above: Vec<u16> = Vec::new();
-        for (nth, (prefix, kinds)) in levels.iter().enumerate() {
-            let cells: Vec<Cell> = device
-                .nodes
-                .iter()
-                .filter(|node| kinds.contains(&node.kind))
-                .map(|node| cell(frame, node))
-                .collect();
-            if cells.is_empty() {
-                continue;
-            }
-            let join = (self.airy && nth > 1 && !above.is_empty()).then_some(y);
-            y += u16::from(join.is_some());
-            let (end, below) = self.level(canvas, y, prefix, &cells);
-            if let Some(row) = join {
-                join_levels(canvas, row, &above, &below);
-            }
-            (y, above) = (end, below);
-        }
-        y
     }
 
     fn centred(&self, canvas: &mut Canvas, y: u16, text: &str, role: Role) {
@@ -151,17 +175,37 @@ impl Column {
             }
             return (y + 1, middles);
         }
-        let lettered: usize = prefix.width() + 1 + cells.iter().map(|cell| cell.brief.width()).sum::<usize>();
-        let begin = if lettered <= room { self.start(lettered) } else { self.x };
+        if cells.len() > DENSE {
+            return (self.strip(canvas, y, prefix, cells), vec![self.centre()]);
+        }
+        let letters: usize = cells.iter().map(|cell| cell.brief.width()).sum();
+        let prefix = if prefix.width() + 1 + letters <= room { prefix } else { "" };
+        let begin = self.start(letters + prefix.width() + 1);
         let start = canvas.text(begin, y, prefix, Role::Dim) + u16::from(!prefix.is_empty());
         let (mut x, mut row) = (start, y);
         for cell in cells {
             if usize::from(x - self.x) + cell.brief.width() > room && x > start {
                 (x, row) = (start, row + 1);
             }
-            x = Self::cell(canvas, x, row, cell, false, &cell.brief);
+            let left = (self.x + self.width).saturating_sub(x + 1);
+            x = Self::cell(canvas, x, row, cell, false, &fit(&cell.brief, left));
         }
         (row + 1, vec![self.centre()])
+    }
+
+    /// Many nodes: a letter each, in rows of eight.
+    fn strip(&self, canvas: &mut Canvas, y: u16, prefix: &str, cells: &[Cell]) -> u16 {
+        let room = usize::from(self.width.saturating_sub(1)).max(1);
+        let prefix = if prefix.width() + 1 + DENSE <= room { prefix } else { "" };
+        let gap = u16::from(!prefix.is_empty());
+        let across = DENSE.min(room);
+        let start =
+            canvas.text(self.start(prefix.width() + usize::from(gap) + across), y, prefix, Role::Dim) + gap;
+        for (nth, cell) in cells.iter().enumerate() {
+            let (x, row) = (start + (nth % across) as u16, y + (nth / across) as u16);
+            Self::cell(canvas, x, row, cell, false, &cell.letter());
+        }
+        y + cells.len().div_ceil(across) as u16
     }
 
     fn cell(canvas: &mut Canvas, x: u16, y: u16, cell: &Cell, named: bool, letters: &str) -> u16 {

@@ -17,11 +17,26 @@ fn span(link: &LinkView, centres: &[(&str, u16)]) -> Option<(u16, u16)> {
     centre(&link.ends.0, centres).zip(centre(&link.ends.1, centres)).filter(|(from, to)| from != to)
 }
 
+/// Rows of rails beyond which only links with something on them are drawn.
+const MOST: u16 = 4;
+
+/// The links to draw and their rows.
+fn placed<'a>(map: &'a Map, centres: &[(&str, u16)]) -> Vec<(&'a LinkView, u16)> {
+    let all: Vec<&LinkView> = map.links.iter().collect();
+    let of_all = rows(&all, centres);
+    if of_all.iter().all(|row| *row < MOST) {
+        return all.into_iter().zip(of_all).collect();
+    }
+    let busy: Vec<&LinkView> = all.into_iter().filter(|link| !link.in_flight.is_empty()).collect();
+    let rows = rows(&busy, centres);
+    busy.into_iter().zip(rows).collect()
+}
+
 /// The row of each link: the first where it crosses no other, so that both sides of the host share rows.
-fn rows(map: &Map, centres: &[(&str, u16)]) -> Vec<u16> {
+fn rows(links: &[&LinkView], centres: &[(&str, u16)]) -> Vec<u16> {
     let mut taken: Vec<Vec<(u16, u16)>> = Vec::new();
     let mut rows = Vec::new();
-    for link in &map.links {
+    for link in links {
         let (from, to) = span(link, centres).unwrap_or((0, u16::MAX));
         let (left, right) = (from.min(to), from.max(to));
         let free = |row: &Vec<(u16, u16)>| row.iter().all(|(l, r)| right <= *l || left >= *r);
@@ -40,14 +55,13 @@ fn rows(map: &Map, centres: &[(&str, u16)]) -> Vec<u16> {
 /// Rows that the rails take.
 #[must_use]
 pub fn height(map: &Map, centres: &[(&str, u16)]) -> u16 {
-    rows(map, centres).into_iter().max().map_or(0, |row| row + 1)
+    placed(map, centres).into_iter().map(|(_, row)| row + 1).max().unwrap_or(0)
 }
 
 /// Draws the rails from row `y` on and returns the row after them.
 pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, centres: &[(&str, u16)]) -> u16 {
-    let rows = rows(&frame.map, centres);
-    for (link, row) in frame.map.links.iter().zip(&rows) {
-        rail(frame, canvas, y.saturating_add(*row), link, centres);
+    for (link, row) in placed(&frame.map, centres) {
+        rail(frame, canvas, y.saturating_add(row), link, centres);
     }
     y.saturating_add(height(&frame.map, centres))
 }

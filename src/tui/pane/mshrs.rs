@@ -8,10 +8,15 @@ use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
 
+/// Nodes beyond which those without entries are summed up.
+const MOST: usize = 16;
+
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     // Files in use come first: they are what one looks for.
     let (used, idle): (Vec<_>, Vec<_>) = frame.mshrs.iter().partition(|file| file.used > 0);
     let mut y = 0;
+    let others = if frame.mshrs.len() > MOST { idle.len() } else { 0 };
+    let idle = idle.into_iter().take(if others > 0 { 0 } else { MOST });
     for file in used.into_iter().chain(idle) {
         summary(frame, canvas, y, file);
         y += 1;
@@ -35,6 +40,9 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
             canvas.item(3, y, room, target);
             y += 1;
         }
+    }
+    if others > 0 {
+        canvas.text(1, y, &format!("{others} others have nothing under way"), Role::Dim);
     }
     if frame.mshrs.is_empty() {
         canvas.text(1, 0, "This machine has no MSHRs", Role::Dim);

@@ -14,7 +14,7 @@ use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, fit};
 
 /// Columns of the cycle numbers.
-const CYCLES: u16 = 7;
+const CYCLES: u16 = 6;
 
 #[must_use]
 pub fn title(frame: &Frame) -> String {
@@ -69,7 +69,7 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn x(&self, nth: usize) -> u16 {
-        CYCLES + 3 + nth as u16 * self.step
+        CYCLES + 2 + nth as u16 * self.step
     }
 
     fn of(&self, node: ComponentId) -> Option<u16> {
@@ -86,18 +86,20 @@ impl Lines<'_> {
 
 fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
     let count = sequence.lifelines.len().max(1) as u16;
-    let step = (canvas.width().saturating_sub(CYCLES + 7) / count.saturating_sub(1).max(1)).clamp(7, 18);
+    let step = (canvas.width().saturating_sub(CYCLES + 6) / count.saturating_sub(1).max(1)).clamp(7, 18);
     canvas.stick(1);
     let lines = Lines { nodes: &sequence.lifelines, step };
     for (nth, node) in sequence.lifelines.iter().enumerate() {
-        let room = step.saturating_sub(1).max(7);
+        let room = step.saturating_sub(1);
         let mut name = lifeline_name(frame, sequence, *node);
-        if name.width() > usize::from(room) {
-            name = name.replace("gpu", "g");
+        for (long, short) in [("gpu", "g"), ("g", "")] {
+            if name.width() > usize::from(room) {
+                name = name.replace(long, short);
+            }
         }
         let name = fit(&name, room);
         let x = lines.x(nth).saturating_sub(name.width() as u16 / 2);
-        let x = x.min(canvas.width().saturating_sub(name.width() as u16 + 1));
+        let x = x.min(canvas.width().saturating_sub(name.width() as u16));
         canvas.text(x, 0, &name, Role::Strong);
         canvas.item(x, 0, name.width() as u16, Target::Component(*node));
     }

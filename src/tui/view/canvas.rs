@@ -101,6 +101,17 @@ impl<'a> Canvas<'a> {
         self.stuck = rows;
     }
 
+    /// Whether row `y` of the content is in view.
+    #[must_use]
+    pub fn shows(&self, y: u16) -> bool {
+        self.row(y).is_some()
+    }
+
+    /// Notes that the content reaches to row `y`, without drawing it.
+    pub fn reserve(&mut self, y: u16) {
+        self.extent.1 = self.extent.1.max(y.saturating_add(1));
+    }
+
     /// Where row `y` of the content is in view.
     fn row(&self, y: u16) -> Option<u16> {
         let row =
