@@ -12,6 +12,7 @@ mod instruction;
 mod narration;
 mod place;
 mod prepare;
+mod prose;
 mod runner;
 mod setup;
 mod values;
