@@ -73,7 +73,7 @@ fn first_frame() -> Duration {
     let mut child = pair.slave.spawn_command(command).unwrap();
     drop(pair.slave);
     let mut screen = vt100::Parser::new(40.try_into().unwrap(), 120.try_into().unwrap(), 0);
-    let mut bytes = [0; 65536];
+    let mut bytes = vec![0; 65536];
     let taken = loop {
         let count = std::io::Read::read(&mut reader, &mut bytes).unwrap_or(0);
         assert!(count > 0, "the program ended before its first frame");

@@ -31,7 +31,7 @@ Examples:
 
 JSON: file, kind (machine, protocol, scenario or trace), name, and the facts about it as flat keys.
 
-Exit status: 0 nothing is wrong; 2 something is, and is told with its place.")]
+Exit status: 0 nothing is wrong; 2 something is, and its place is told.")]
 pub struct Check {
     /// A file, or the name of a bundled one
     #[arg(value_name = "FILE")]

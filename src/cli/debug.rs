@@ -32,10 +32,10 @@ Examples:
   umscope debug umh/fig5-b1
   umscope debug mine.toml --at 1200 --layout warps
   umscope debug traces/vectoradd --machine umh-4gpu-pcie
-  printf 'break transition to N\\ncontinue\\ninfo position\\n' | umscope debug umh/fig5-b1 --no-tui
+  echo 'step 10' | umscope debug umh/fig5-b1 --no-tui
 
-Keys and themes of your own: keymap.toml and themes/NAME.toml in the folder umscope of your configuration folder
-(~/.config/umscope). NO_COLOR is honoured.
+Keys and themes of your own: keymap.toml and themes/NAME.toml in the folder umscope of your configuration \
+folder (~/.config/umscope). NO_COLOR is honoured.
 
 Exit status: 0 when you leave; 2 wrong input; 130 interrupted by ctrl-c while the input is no terminal.")]
 pub struct Debug {

@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::diagnostic::Diagnostic;
+use clap::error::{ContextKind, ContextValue};
+
+use crate::diagnostic::{Diagnostic, nearest};
 
 /// What the process tells its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,7 +99,14 @@ pub fn conclude(ended: Ended) -> Status {
 
 /// Shows what the reader of the arguments says: help and versions on standard output, mistakes on standard error.
 #[must_use]
-pub fn arguments(error: &clap::Error) -> Status {
+pub fn arguments(mut error: clap::Error, commands: &[&str]) -> Status {
+    if let (Some(ContextValue::String(wrong)), None) =
+        (error.get(ContextKind::InvalidSubcommand), error.get(ContextKind::SuggestedSubcommand))
+        && let Some(near) = nearest(wrong, commands.iter().copied())
+    {
+        let near = ContextValue::Strings(vec![near.to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, near);
+    }
     // Whoever closed the output does not want to read it.
     let _ = error.print();
     if error.use_stderr() { Status::Wrong } else { Status::Held }

@@ -19,8 +19,8 @@ Examples:
   umscope list scenarios
   umscope list --format json | jq -r '.machines[].name'
 
-JSON: {\"machines\": [{name, title}], \"protocols\": [...], \"kernels\": [{name, title, source, parameters}],
-\"scenarios\": [...]}; with a kind given, only its key.")]
+JSON: machines[{name, title}], protocols[{name, title}], kernels[{name, title, source, \
+parameters[{name, about}]}], scenarios[{name, title}]; with a kind given, only its key.")]
 pub struct List {
     /// Only these
     #[arg(value_enum)]

@@ -29,10 +29,10 @@ Examples:
   umscope log umh/fig5-b1 --where 'message from hmd* or complete' --format json | jq .text
   umscope log mine.toml --where 'complete latency > 400' --limit 10
 
-JSON is one record a line: event, ordinal, cycle, nanoseconds, kind, at, because (the event that caused it), transaction,
-address, length, fields{the kind's own}, text; null for what a record does not have.
+JSON is one record a line: event, ordinal, cycle, nanoseconds, kind, at, because (the event that caused it), \
+transaction, address, length, fields{the kind's own}, text; null for what a record does not have.
 
-Exit status: as that of `umscope run`; 0 if --limit, or a reader that has seen enough, ends it earlier.")]
+Exit status: as that of `umscope run`; 0 if --limit, --to, or a reader that has seen enough ends it earlier.")]
 pub struct Log {
     #[command(flatten)]
     target: Target,

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::exit::{Ended, Status, Trouble};
 use super::output::Output;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Result};
 
 /// Print a manual page (roff)
 ///
@@ -35,11 +35,12 @@ impl Man {
     }
 }
 
-fn find(program: &clap::Command, name: &str) -> Result<clap::Command, Diagnostic> {
+fn find(program: &clap::Command, name: &str) -> Result<clap::Command> {
     let names = || program.get_subcommands().map(clap::Command::get_name);
     let known = program.get_subcommands().find(|command| command.get_name() == name);
     known.cloned().ok_or_else(|| {
         let wrong = Diagnostic::new(format!("there is no command `{name}`"));
-        wrong.expected(format!("one of {}", names().collect::<Vec<_>>().join(", "))).nearest(name, names())
+        let expected = format!("one of {}", names().collect::<Vec<_>>().join(", "));
+        Box::new(wrong.expected(expected).nearest(name, names()))
     })
 }

@@ -87,7 +87,11 @@ pub fn main() -> ExitCode {
     bug::guarded(|| {
         let cli = match Cli::try_parse() {
             Ok(cli) => cli,
-            Err(error) => return exit::arguments(&error),
+            Err(error) => {
+                let program = Cli::command();
+                let names: Vec<_> = program.get_subcommands().map(clap::Command::get_name).collect();
+                return exit::arguments(error, &names);
+            }
         };
         exit::conclude(dispatch(&cli))
     })

@@ -37,13 +37,17 @@ Examples:
   umscope run mine.toml --sample 1000 > series.csv
   umscope run mine.toml --break 'transition at gpu0 to M'
 
-JSON: scenario, machine, seed, cycles, events, accesses, digest (16 hex digits), wall_seconds, events_per_second,
-peak_memory_bytes, passed, ended (finished, deadlock, violation, limit, interrupted or break), expectations,
-failures[{message, cycle, event, line}], stopped_at (a record as `umscope log` prints it) and stats{flat dotted keys}.
+JSON: scenario, machine, seed, cycles, events, accesses, digest (16 hex digits), wall_seconds, \
+events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violation, limit, interrupted or \
+break), expectations, failures[{message, cycle, event, line}], stopped_at (a record as `umscope log` prints \
+it) and stats{flat dotted keys}; null for what is unknown.
 
-Exit status: 0 all held, or stopped by --break before anything failed; 1 an expectation or a check failed, or there was
-a deadlock that the scenario does not expect; 2 wrong input; 130 interrupted by ctrl-c (what is known so far is printed;
-a second ctrl-c ends at once).")]
+Rows of --sample: one at the first event of or after each multiple of CYCLES, and one in the end; a stretch \
+without events has none. The columns are the statistics' keys.
+
+Exit status: 0 all held, or --break stopped it before anything failed; 1 an expectation or a check failed, \
+or there was a deadlock that the scenario does not expect; 2 wrong input; 130 interrupted by ctrl-c (what is \
+known so far is printed; a second ctrl-c ends at once).")]
 pub struct Run {
     #[command(flatten)]
     target: Target,

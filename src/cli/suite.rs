@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::config::{self, Kind};
-use crate::diagnostic::{Diagnostic, Result, TEXT_LIMIT, read_text};
+use crate::diagnostic::{Diagnostic, Result, TEXT_LIMIT, nearest, read_text};
 
 /// Folders within folders that are looked into.
 const DEEPEST: usize = 32;
@@ -37,11 +37,11 @@ pub fn find(names: &[String]) -> Result<Vec<String>> {
             }
             inside
         };
-        more.into_iter().for_each(|one| {
+        for one in more {
             if !found.contains(&one) {
                 found.push(one);
             }
-        });
+        }
     }
     Ok(found)
 }
@@ -51,6 +51,12 @@ fn unknown(name: &str) -> Box<Diagnostic> {
         Err(error) => error,
         Ok(_) => Box::new(Diagnostic::new(format!("there is no scenario `{name}`"))),
     };
+    let folders: Vec<_> = config::list(Kind::Scenario)
+        .into_iter()
+        .filter_map(|entry| Some(entry.name.rsplit_once('/')?.0.to_owned()))
+        .collect();
+    let folder = nearest(name, folders.iter().map(String::as_str));
+    error.suggestion = folder.map(|near| format!("did you mean {near}?")).or(error.suggestion);
     error.expected = Some(
         "a scenario file, a folder of them, or a name or folder that `umscope list scenarios` shows".into(),
     );

@@ -33,11 +33,11 @@ Examples:
   umscope test scenarios/ mine.toml --jobs 4
   umscope test scenarios/ --format junit > results.xml
 
-JSON: passed, failed, scenarios[{name, path, passed, expectations, cycles, events, digest, failures[{message, cycle, event,
-line}]}]; null for what a scenario that cannot be read does not have.
+JSON: passed, failed, scenarios[{name, path, passed, expectations, cycles, events, digest, \
+failures[{message, cycle, event, line}]}]; null for what a scenario that cannot be read does not have.
 
-Exit status: 0 all held; 1 an expectation or a check failed, or a scenario ended otherwise than it says; 2 a scenario
-cannot be read (the others are run); 130 interrupted.")]
+Exit status: 0 all held; 1 an expectation or a check failed, or a scenario ended otherwise than it says; \
+2 a scenario cannot be read (the others are run); 130 interrupted.")]
 pub struct Test {
     /// Scenario files, folders, names of bundled scenarios or their folders
     #[arg(value_name = "PATH")]

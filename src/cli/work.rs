@@ -65,7 +65,12 @@ impl Work {
     /// # Errors
     /// As [`Scenario::load`].
     pub fn load(name: &str, changes: &Changes) -> Result<Self> {
-        let scenario = Scenario::load(name)?;
+        let found = config::find(Kind::Scenario, name, None)?;
+        if let Some(kind) = config::kind_of(&found.source).filter(|kind| *kind != Kind::Scenario) {
+            let wrong = Diagnostic::new(format!("this is a {}, not a scenario", kind.name()));
+            return Err(wrong.of(&found.source).expected("a file with the key machine").into());
+        }
+        let scenario = Scenario::parse(found.source, found.folder)?;
         let mut options = options(changes);
         if let Some(path) = scenario.trace() {
             options.trace = Some(trace::open(&path, None)?);

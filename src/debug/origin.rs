@@ -86,9 +86,41 @@ mod tests {
         session.execute(text, &Interrupt::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
+    const LESSON: &str = r#"
+title = "A second GPU writes the same line without coherence"
+machine = "tiny/umh-2gpu"
+[[do]]
+id = "first"
+by = "gpu0.cu0"
+n-store = { address = 0x1000, bytes = "07" }
+[[do]]
+id = "second"
+after = "first"
+by = "gpu1.cu1"
+n-store = { address = 0x1004, bytes = "09" }
+[[say]]
+on = "message type read from gpu1.smd0"
+text = "The HMD knows who has this block, and asks."
+ask = { text = "Must GPU 0 give up its data?", answer = "no", choices = ["yes", "no"] }
+[[expect]]
+after = "second"
+that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
+"#;
+
+    /// A session on [`LESSON`], which `reload` opens anew.
+    fn lesson() -> Session {
+        let load = || {
+            let source = crate::diagnostic::Source::new("lesson", LESSON);
+            let scenario = Scenario::parse(source, None)?;
+            let prepared = scenario.prepare(&Options::default())?;
+            Ok(Origin::scenario("lesson", &scenario, prepared))
+        };
+        Session::open(load().unwrap(), Some(Box::new(load)))
+    }
+
     #[test]
     fn a_lesson_walks_in_both_directions_over_the_real_machine() {
-        let mut session = Session::open_scenario("umh/fig5-b1", Options::default()).unwrap();
+        let mut session = lesson();
         execute(&mut session, "set stop-at-narration on");
         let told = execute(&mut session, "continue").lines.remove(0);
         assert!(told.starts_with("lesson: The HMD knows"), "{told}");

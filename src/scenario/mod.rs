@@ -13,6 +13,7 @@ mod instruction;
 mod narration;
 mod place;
 mod prepare;
+mod prose;
 mod runner;
 mod setup;
 mod values;

@@ -9,6 +9,7 @@ use crate::query::Subject;
 use super::cell::CellName;
 use super::expectation::{Compiler, Matching};
 use super::file::{AskFile, SayFile};
+use super::prose::flow;
 
 /// Something that a lesson says.
 #[derive(Clone, Debug)]
@@ -133,7 +134,7 @@ pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, table: Option<&Table
     }
     let when = found.pop().unwrap_or(Moment::Start);
     let ask = file.ask.as_ref().map(|question| ask(compiler, question, table)).transpose()?;
-    Ok(Say { when, text: file.text.clone(), ask })
+    Ok(Say { when, text: flow(&file.text), ask })
 }
 
 fn ask(compiler: Compiler<'_>, at: &At<AskFile>, table: Option<&Table>) -> Result<Ask> {

@@ -18,6 +18,7 @@ use super::expectation::Compiler;
 use super::file::{BreakFile, ScenarioFile};
 use super::narration::{self, Narrator};
 use super::place::Place;
+use super::prose;
 use super::runner::Runner;
 use super::setup;
 use super::work::Work;
@@ -96,6 +97,12 @@ impl Scenario {
     #[must_use]
     pub fn title(&self) -> &str {
         self.file.title.as_deref().unwrap_or(&self.document.source().name)
+    }
+
+    /// What it is about, as paragraphs.
+    #[must_use]
+    pub fn about(&self) -> Option<String> {
+        self.file.about.as_deref().map(prose::flow)
     }
 
     /// Everything that the file says.

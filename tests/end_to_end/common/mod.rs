@@ -11,11 +11,12 @@ pub fn umscope() -> &'static Path {
 }
 
 /// Variables that a test must not inherit, and those that it must have: a user's own settings stay out of it.
-pub const ENVIRONMENT: [(&str, Option<&str>); 6] = [
+pub const ENVIRONMENT: [(&str, Option<&str>); 7] = [
     ("NO_COLOR", None),
     ("CLICOLOR_FORCE", None),
     ("RUST_BACKTRACE", None),
     ("XDG_CONFIG_HOME", Some("/nonexistent")),
     ("LANG", Some("C.UTF-8")),
     ("TERM", Some("xterm-256color")),
+    ("COLUMNS", None),
 ];

@@ -1,0 +1,90 @@
+//! What is said about input that is wrong, word by word, with exit status 2 and nothing on the standard output.
+
+use std::fs;
+
+use super::call;
+
+/// What is said about these arguments.
+fn complaint(arguments: &[&str]) -> String {
+    let outcome = call(arguments);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{arguments:?}: {outcome:?}");
+    format!("$ umscope {}\n{}", arguments.join(" "), outcome.stderr)
+}
+
+#[test]
+fn mistyped_names_and_arguments() {
+    let all: String = [
+        &["rnu"][..],
+        &["run"],
+        &["run", "configs/machines/umh-1gpu-pcie.toml"],
+        &["run", "umh/fg5-b1"],
+        &["run", "umh/fig5-b1", "--machine", "tiny/umh-2gpu"],
+        &["run", "umh/fig5-b1", "--set", "gpu.l1.szie=\"1 KiB\""],
+        &["run", "umh/fig5-b1", "--set", "gpu.l1.size=\"1 KiX\""],
+        &["run", "umh/fig5-b1", "--set", "gpu"],
+        &["run", "umh/fig5-b1", "--max-cycles", "many"],
+        &["run", "umh/fig5-b1", "--break", "transition at gpu9"],
+        &["run", "umh/fig5-b1", "--sample", "10", "--format", "json"],
+        &["run", "tests/data/accel-sim"],
+        &["run", "tests/data/accel-sim", "--machine", "tiny/umh-2gpx"],
+        &["run", "tests/data/accel-sim", "--machine", "tiny/umh-1gpu", "--trace-format", "nvprof"],
+        &["run", "src", "--machine", "tiny/umh-1gpu"],
+        &["log", "umh/fig5-b1", "--where", "transtion to N"],
+        &["frame", "umh/fig5-b1", "--size", "0x9"],
+        &["frame", "umh/fig5-b1", "--theme", "defualt"],
+        &["frame", "umh/fig5-b1", "--layout", "wraps"],
+        &["debug", "umh/fig5-b1"],
+        &["test", "umhh"],
+        &["check", "nmosei"],
+        &["schema", "machin"],
+        &["man", "rnu"],
+        &[],
+    ]
+    .into_iter()
+    .map(|arguments| complaint(arguments) + "\n")
+    .collect();
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn broken_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let files: [(&str, &[u8]); 8] = [
+        ("unknown-key.toml", b"machine = \"tiny/umh-1gpu\"\ntitel = \"x\"\n"),
+        ("no-toml.toml", b"machine = \"tiny/umh-1gpu\"\n[[do]\n"),
+        (
+            "wrong-query.toml",
+            b"machine = \"tiny/umh-1gpu\"\n[[expect]]\nnever = \"transition at gpu0 to Q\"\n",
+        ),
+        ("wrong-machine.toml", b"machine = \"tiny/umh-9gpu\"\n"),
+        ("binary.toml", b"\x00\x01\x02"),
+        ("empty.toml", b""),
+        ("zero.toml", b"name = \"z\"\nprotocol = \"nmoesi\"\n[gpu]\ncount = 0\n"),
+        (
+            "huge.toml",
+            b"name = \"z\"\nprotocol = \"nmoesi\"\n[gpu]\nl1 = { size = \"99999999999999 GiB\" }\n",
+        ),
+    ];
+    let mut all = String::new();
+    for (name, bytes) in files {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let path = path.to_str().unwrap();
+        for command in ["check", "run"] {
+            all += &complaint(&[command, path]);
+            all.push('\n');
+        }
+    }
+    insta::assert_snapshot!(all.replace(folder.path().to_str().unwrap(), "FOLDER"));
+}
+
+#[test]
+fn nothing_is_overwritten_by_a_run_that_cannot_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("samples.csv");
+    fs::write(&path, "precious").unwrap();
+    let file = path.to_str().unwrap();
+    complaint(&["run", "umh/fg5-b1", "--sample", "10", "--sample-file", file]);
+    complaint(&["run", "umh/fig5-b1", "--break", "nonsense is", "--sample", "10", "--sample-file", file]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+}

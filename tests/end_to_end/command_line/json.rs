@@ -1,0 +1,87 @@
+//! The JSON that scripts read.
+
+use serde_json::Value;
+
+use super::{call, document};
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn a_run_is_one_document_with_stable_keys() {
+    let run = document(&["run", "umh/fig5-b1", "--format", "json"]);
+    let expected = "accesses cycles digest ended events events_per_second expectations failures machine passed \
+                    peak_memory_bytes scenario seed stats stopped_at wall_seconds";
+    assert_eq!(keys(&run).join(" "), expected);
+    assert_eq!(
+        (run["scenario"].as_str(), run["machine"].as_str()),
+        (Some("umh/fig5-b1"), Some("tiny/umh-2gpu"))
+    );
+    let digest = run["digest"].as_str().unwrap();
+    assert!(digest.len() == 16 && digest.chars().all(|digit| digit.is_ascii_hexdigit()), "{digest}");
+    assert_eq!(run["stats"]["accesses"], run["accesses"]);
+    assert!(run["stats"].as_object().unwrap().values().all(|value| value.is_number() || value.is_null()));
+    assert_eq!(run["stopped_at"], Value::Null);
+}
+
+#[test]
+fn a_test_tells_every_scenario_and_why_it_failed() {
+    let test = document(&["test", "umh/fig5-b1", "tests/data/fails.toml", "--format", "json"]);
+    assert_eq!((&test["passed"], &test["failed"]), (&Value::from(1), &Value::from(1)));
+    let scenarios = test["scenarios"].as_array().unwrap();
+    assert_eq!(keys(&scenarios[0]).join(" "), "cycles digest events expectations failures name passed path");
+    assert_eq!(scenarios[0]["path"], "umh/fig5-b1");
+    assert_eq!(scenarios[1]["name"], "An expectation that does not hold");
+    let failure = &scenarios[1]["failures"][0];
+    assert_eq!(keys(failure).join(" "), "cycle event line message");
+    assert_eq!(failure["line"], 11);
+    assert!(failure["event"].as_u64() <= scenarios[1]["events"].as_u64());
+}
+
+#[test]
+fn a_scenario_that_cannot_be_read_does_not_keep_the_others_from_being_tested() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.toml"), "machine = 7\n[[do]]\n").unwrap();
+    std::fs::copy("tests/data/fails.toml", folder.path().join("b.toml")).unwrap();
+    let outcome = call(&["test", folder.path().to_str().unwrap(), "--format", "json"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    let test: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((&test["failed"], &test["scenarios"][0]["cycles"]), (&Value::from(2), &Value::Null));
+    assert!(outcome.stderr.contains("a.toml:"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_log_is_one_record_a_line() {
+    let outcome = call(&["log", "umh/fig5-b1", "--where", "message type read", "--format", "json"]);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""));
+    let records: Vec<Value> =
+        outcome.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(!records.is_empty());
+    for record in &records {
+        assert_eq!(
+            (record["kind"].as_str(), record["fields"]["type"].as_str()),
+            (Some("message"), Some("read"))
+        );
+        assert_eq!(record["address"], "0x1000");
+    }
+    let text = call(&["log", "umh/fig5-b1", "--where", "message type read"]).stdout;
+    assert_eq!(text.lines().count(), records.len());
+}
+
+#[test]
+fn junit_and_lists_and_schemas_are_well_formed() {
+    let junit = call(&["test", "tests/data/fails.toml", "--format", "junit"]);
+    assert!(junit.code == Some(1) && junit.stdout.contains("<failure message="), "{junit:?}");
+    let list = document(&["list", "--format", "json"]);
+    assert_eq!(keys(&list).join(" "), "kernels machines protocols scenarios");
+    for kind in ["machine", "protocol", "scenario"] {
+        assert_eq!(document(&["schema", kind])["type"], "object", "{kind}");
+        let first = if kind == "scenario" {
+            "umh/fig5-b1".to_owned()
+        } else {
+            list[format!("{kind}s")][0]["name"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(document(&["check", &first, "--format", "json"])["kind"], kind);
+    }
+}

@@ -1,0 +1,73 @@
+//! Exit statuses, and that one input has one outcome.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+
+use super::{call, document};
+use crate::common::binary::run;
+use crate::common::umscope;
+
+#[test]
+fn the_status_tells_what_happened() {
+    for (arguments, code) in [
+        (&["run", "umh/fig5-b1"][..], 0),
+        (&["run", "tests/data/fails.toml"], 1),
+        (&["run", "tests/data/deadlock.toml"], 1),
+        (&["run", "umh/fig5-b1", "--max-cycles", "10"], 1),
+        (&["run", "tests/data/fails.toml", "--break", "message"], 0),
+        (&["test", "umh", "litmus"], 0),
+        (&["test", "umh/fig5-b1", "tests/data/fails.toml"], 1),
+        (&["log", "tests/data/deadlock.toml"], 1),
+        (&["log", "tests/data/deadlock.toml", "--limit", "1"], 0),
+        (&["check", "tests/data/fails.toml"], 0),
+        (&["--version"], 0),
+    ] {
+        assert_eq!(call(arguments).code, Some(code), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_deadlock_is_told_and_where_it_stopped_is_shown() {
+    let outcome = call(&["run", "tests/data/deadlock.toml"]);
+    assert!(
+        outcome.stdout.contains("FAILED: deadlock: nothing can move, and load has not ended"),
+        "{outcome:?}"
+    );
+    let outcome = call(&["run", "umh/fig5-b1", "--break", "transition at gpu1 to N"]);
+    assert!(outcome.stdout.contains("stopped at event ") && outcome.stdout.contains("gpu1.cu1.l1 I > N"));
+}
+
+#[test]
+fn one_input_has_one_digest_whoever_listens() {
+    let digest = |arguments: &[&str]| document(arguments)["digest"].clone();
+    let once = digest(&["run", "umh/fig5-b1", "--format", "json"]);
+    assert_eq!(once, digest(&["run", "umh/fig5-b1", "--format", "json", "--checks", "off"]));
+    assert_eq!(once, digest(&["run", "umh/fig5-b1", "--format", "json", "--break", "fault"]));
+    assert_eq!(once, document(&["test", "umh/fig5-b1", "--format", "json"])["scenarios"][0]["digest"]);
+    let console =
+        run(umscope(), &["debug", "umh/fig5-b1", "--no-tui"], "end\nreverse-step 3\nend\ninfo position\n");
+    let position = console.stdout.lines().last().unwrap().to_owned();
+    assert!(position.ends_with(&format!("digest {}", once.as_str().unwrap())), "{position}");
+}
+
+#[test]
+fn an_interrupt_ends_a_run_with_what_is_known() {
+    let mut child = Command::new(umscope())
+        .args(["run", "tests/data/long.toml", "--sample", "1000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut rows = BufReader::new(child.stdout.take().unwrap());
+    let mut row = String::new();
+    (0..2).for_each(|_| assert!(rows.read_line(&mut row).unwrap() > 0));
+    let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    assert!(kill.success());
+    let mut rest = String::new();
+    rows.read_to_string(&mut rest).unwrap();
+    assert!(rest.lines().count() > 1, "{rest}");
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
+    assert!(stderr.contains("interrupted at event "), "{stderr}");
+}

@@ -1,0 +1,73 @@
+//! Outputs that are closed, full or cut, and samples over time.
+
+use std::fs::File;
+use std::process::{Command, Stdio};
+
+use super::call;
+use crate::common::umscope;
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_nothing_with_noise() {
+    for arguments in [
+        "list",
+        "log umh/fig5-b1",
+        "run umh/fig5-b1 --sample 1",
+        "man",
+        "completions zsh",
+        "--help",
+        "frame umh/fig5-b1",
+        "schema scenario",
+        "debug umh/fig5-b1 --no-tui",
+        "run umh/fig5-b1 --format json",
+    ] {
+        // Nobody reads any more when it begins to write.
+        let script =
+            format!("set -o pipefail; (sleep 0.1; {} {arguments} <<< step) | true", umscope().display());
+        let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        // With samples on the standard output, the summary goes to standard error.
+        let noise =
+            if arguments.contains("--sample") { !stderr.contains("\npassed: ") } else { !stderr.is_empty() };
+        assert!(!noise && output.status.code() == Some(0), "{arguments}: {output:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_told() {
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = Command::new(umscope())
+        .args(["run", "umh/fig5-b1"])
+        .stdout(Stdio::from(full))
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).starts_with("error: cannot write the output: "),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn samples_are_rows_of_one_length_with_rising_cycles() {
+    let outcome = call(&["run", "umh/fig5-b1", "--sample", "500"]);
+    let rows: Vec<Vec<&str>> = outcome.stdout.lines().map(|row| row.split(',').collect()).collect();
+    assert_eq!(rows[0][..3], ["cycle", "event", "accesses"]);
+    assert!(rows.len() > 3 && rows.iter().all(|row| row.len() == rows[0].len()));
+    let cycles: Vec<u64> = rows[1..].iter().map(|row| row[0].parse().unwrap()).collect();
+    assert!(cycles.is_sorted() && cycles[0] >= 500, "{cycles:?}");
+    assert_eq!(rows.last().unwrap()[2], "2");
+}
+
+#[test]
+fn a_frame_has_the_size_that_was_asked_for() {
+    let outcome = call(&["frame", "umh/fig5-b1", "--at", "1200", "--size", "90x25"]);
+    assert_eq!((outcome.code, outcome.stdout.lines().count()), (Some(0), 25), "{outcome:?}");
+    assert!(outcome.stdout.contains("gpu1.smd0"), "{}", outcome.stdout);
+    let ascii = call(&["frame", "umh/fig5-b1", "--ascii", "--size", "1x1"]);
+    assert!(ascii.code == Some(0) && ascii.stdout.is_ascii(), "{ascii:?}");
+    for (format, start) in [("svg", "<svg "), ("html", "<!doctype html>")] {
+        let picture = call(&["frame", "umh/fig5-b1", "--format", format]);
+        assert!(picture.code == Some(0) && picture.stdout.starts_with(start), "{format}");
+    }
+}

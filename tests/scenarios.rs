@@ -1,0 +1,322 @@
+//! Every bundled scenario holds, and none of them would hold if what it teaches were not so.
+
+// The helpers of tests may unwrap as tests do.
+#![allow(clippy::unwrap_used)]
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use umscope::config::{Kind, find, list};
+use umscope::diagnostic::Source;
+use umscope::model::inspect::Inspect;
+use umscope::scenario::{Options, Report, Runner, Scenario};
+
+/// What is changed about a scenario to see it fail.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// A fault is injected (`model::fault::Fault`).
+    Fault(&'static str),
+    /// In the text of its protocol, this becomes that.
+    Table(&'static str, &'static str),
+    /// It runs with another protocol.
+    Protocol(&'static str),
+    /// In its own text, this becomes that.
+    Text(&'static str, &'static str),
+    /// `KEY=VALUE` for its machine.
+    Set(&'static [&'static str]),
+}
+
+use Change::{Fault, Protocol, Set, Table, Text};
+
+/// Cells of the tables as their files write them, and what they become.
+const N_STORE_ASKS_TO_WRITE: Change = Table("n-store = \"read-nc > N\"", "n-store = \"write > M\"");
+const PARENT_ASKS_TO_WRITE: Change =
+    Table("I = { n-store = \"read > granted\" }", "I = { n-store = \"write > M\" }");
+const READ_EXCLUSIVE_IS_LOST: Change = Table(
+    "n-store = \"hit > N\", evict = \"notify > I\", read = \"data > S\"",
+    "n-store = \"hit > N\", evict = \"notify > I\", read = \"data > I\"",
+);
+const N_STORE_IN_N_ASKS: Change = Table(
+    "N = { load = \"hit\", store = \"write > M\", n-store = \"hit\"",
+    "N = { load = \"hit\", store = \"write > M\", n-store = \"write > M\"",
+);
+const N_STORE_IN_S_ASKS: Change = Table(
+    "S = { load = \"hit\", store = \"write > M\", n-store = \"hit > N\"",
+    "S = { load = \"hit\", store = \"write > M\", n-store = \"write > M\"",
+);
+const NEVER_EXCLUSIVE: Change =
+    Table("{ when = \"no sharers\", grant = \"E\" }", "{ when = \"no sharers\", grant = \"S\" }");
+const MERGE_KEEPS_S: Change = Table("S = \"N\" }\n", "}\n");
+
+const WITHOUT_DATA: Change = Fault("answer-without-data");
+const WHOLE_BLOCKS: Change = Fault("merge-whole-blocks");
+const ONE_LEFT_OUT: Change = Fault("skip-invalidation");
+
+/// Each bundled scenario, with changes under which it must fail.
+const CHANGES: &[(&str, &[Change])] = &[
+    ("kernels/transpose-1gpu", &[WITHOUT_DATA, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/transpose-2gpu", &[WITHOUT_DATA, WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/transpose-4gpu", &[WITHOUT_DATA, WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/vector-add-1gpu", &[WITHOUT_DATA, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/vector-add-2gpu", &[WITHOUT_DATA, WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/vector-add-4gpu", &[WITHOUT_DATA, WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
+    ("litmus/coherence", &[ONE_LEFT_OUT, WITHOUT_DATA]),
+    ("litmus/message-passing", &[Text("\"fence\", ", ""), ONE_LEFT_OUT]),
+    ("litmus/message-passing-gpu", &[ONE_LEFT_OUT, WITHOUT_DATA]),
+    (
+        "litmus/message-passing-n",
+        &[Text("\"exclusive 0x1000\", ", ""), Text("n-store 0x1000", "store 0x1000"), WITHOUT_DATA],
+    ),
+    ("litmus/message-passing-relaxed", &[Set(&["host.outstanding=1"])]),
+    ("litmus/store-buffering", &[Text("\"fence\", ", ""), ONE_LEFT_OUT]),
+    ("litmus/store-buffering-relaxed", &[Set(&["host.outstanding=1"])]),
+    ("m2s/evict-below", &[WITHOUT_DATA]),
+    (
+        "m2s/evict-clean",
+        &[Table(
+            "n-store = \"hit > N\", evict = \"notify > I\", read = \"data > S\"",
+            "n-store = \"hit > N\", evict = \"silent > I\", read = \"data > S\"",
+        )],
+    ),
+    ("m2s/evict-modified", &[Table("\nM = { E = \"M\" }", "\nM = {}")]),
+    (
+        "m2s/evict-noncoherent",
+        &[Table("E = { E = \"M\" }\nN = { E = \"M\", S = \"N\" }", "E = { E = \"M\" }\nN = { S = \"N\" }")],
+    ),
+    (
+        "m2s/evict-shared",
+        &[Table(
+            "n-store = \"hit > N\", evict = \"notify > I\", read = \"ack\"",
+            "n-store = \"hit > N\", evict = \"silent > I\", read = \"ack\"",
+        )],
+    ),
+    ("m2s/load-far-block", &[Protocol("nmoesi"), WITHOUT_DATA]),
+    ("m2s/load-far-clean", &[READ_EXCLUSIVE_IS_LOST]),
+    ("m2s/load-far-half", &[READ_EXCLUSIVE_IS_LOST]),
+    ("m2s/load-first", &[NEVER_EXCLUSIVE]),
+    ("m2s/load-modified", &[Protocol("nmoesi"), WITHOUT_DATA]),
+    ("m2s/load-other-line", &[Protocol("nmoesi"), WITHOUT_DATA]),
+    ("m2s/n-store-far", &[N_STORE_ASKS_TO_WRITE]),
+    ("m2s/n-store-first", &[N_STORE_ASKS_TO_WRITE]),
+    ("m2s/n-store-shared", &[N_STORE_IN_S_ASKS]),
+    ("m2s/store-first", &[Protocol("nmoesi")]),
+    ("m2s/store-shared", &[Protocol("nmoesi"), ONE_LEFT_OUT]),
+    ("protocols/mesi-exclusive", &[Protocol("msi"), Protocol("moesi"), WITHOUT_DATA]),
+    (
+        "protocols/moesi-owner",
+        &[Table("read = \"data > O\"", "read = \"data > S\""), Protocol("nmoesi"), ONE_LEFT_OUT],
+    ),
+    ("protocols/msi-upgrade", &[Protocol("mesi"), WITHOUT_DATA]),
+    ("protocols/nmoesi-printed-owner", &[Protocol("nmoesi"), WITHOUT_DATA]),
+    ("protocols/vi-acquire", &[Text("\"fence acquire\", ", "")]),
+    ("umh/byte-mask", &[WHOLE_BLOCKS, WITHOUT_DATA, N_STORE_IN_N_ASKS]),
+    ("umh/coarse-mask", &[Set(&["gpu.memory.mask_bytes=1"]), WITHOUT_DATA, ONE_LEFT_OUT]),
+    ("umh/fig5-a", &[N_STORE_ASKS_TO_WRITE, PARENT_ASKS_TO_WRITE, NEVER_EXCLUSIVE]),
+    ("umh/fig5-b1", &[N_STORE_ASKS_TO_WRITE, PARENT_ASKS_TO_WRITE, READ_EXCLUSIVE_IS_LOST]),
+    ("umh/fig5-b2", &[Set(&["host.peer_transfer=false"]), READ_EXCLUSIVE_IS_LOST]),
+    ("umh/fig5-c", &[WHOLE_BLOCKS, WITHOUT_DATA, ONE_LEFT_OUT, MERGE_KEEPS_S]),
+    ("umh/neighbouring-bytes", &[WHOLE_BLOCKS, WITHOUT_DATA, N_STORE_IN_N_ASKS, N_STORE_ASKS_TO_WRITE]),
+    ("umh/smd-eviction", &[WITHOUT_DATA, N_STORE_ASKS_TO_WRITE]),
+    (
+        "umh/sync-block",
+        &[Set(&["gpu.memory.secondary_block=64 B", "host.block=64 B"]), WITHOUT_DATA, ONE_LEFT_OUT],
+    ),
+    ("umh/sync-flush", &[WITHOUT_DATA, WHOLE_BLOCKS]),
+    (
+        "umh/sync-line",
+        &[Set(&["gpu.memory.secondary_block=4 KiB", "host.block=4 KiB"]), WITHOUT_DATA, ONE_LEFT_OUT],
+    ),
+    ("umh/table2-tour", TOUR),
+];
+
+/// Cells of Table II that the tour must miss when they are changed.
+const TOUR: &[Change] = &[
+    N_STORE_IN_N_ASKS,
+    N_STORE_IN_S_ASKS,
+    N_STORE_ASKS_TO_WRITE,
+    READ_EXCLUSIVE_IS_LOST,
+    NEVER_EXCLUSIVE,
+    Protocol("nmoesi-printed"),
+    Protocol("nmoesi-m2s"),
+    Table("E = { load = \"hit\", store = \"hit > M\"", "E = { load = \"hit\", store = \"write > M\""),
+    Table(
+        "O = { load = \"hit\", store = \"write > M\", n-store = \"hit\"",
+        "O = { load = \"hit\", store = \"write > M\", n-store = \"write > M\"",
+    ),
+    WITHOUT_DATA,
+    ONE_LEFT_OUT,
+];
+
+/// Facts of Multi2Sim that agree with Table II: they must hold for nmoesi as well.
+const TABLE_TWO_AGREES: [&str; 11] = [
+    "evict-below",
+    "evict-clean",
+    "evict-modified",
+    "evict-noncoherent",
+    "evict-shared",
+    "load-far-clean",
+    "load-far-half",
+    "load-first",
+    "n-store-far",
+    "n-store-first",
+    "n-store-shared",
+];
+
+fn names() -> Vec<String> {
+    list(Kind::Scenario).into_iter().map(|entry| entry.name).collect()
+}
+
+fn run(scenario: &Scenario, set: &[&str]) -> Result<Report, String> {
+    let options = Options {
+        set: set.iter().map(ToString::to_string).collect(),
+        max_cycles: Some(100_000),
+        ..Options::default()
+    };
+    let prepared = scenario.prepare(&options).map_err(|error| error.to_string())?;
+    Ok(prepared.runner().run(|_, _| ControlFlow::Continue(())))
+}
+
+/// What a report says against a scenario.
+fn complaints(report: &Report) -> String {
+    let lines = report
+        .failures
+        .iter()
+        .map(|failure| format!("  line {:?}, cycle {}: {}", failure.line, failure.cycle, failure.message));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_bundled_scenario_holds() {
+    let mut failed = Vec::new();
+    for name in names() {
+        let report = run(&Scenario::load(&name).unwrap(), &[]).unwrap();
+        assert!(report.expectations > 0, "{name} expects nothing");
+        if !report.passed {
+            failed.push(format!("{name}:\n{}", complaints(&report)));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn every_lesson_says_all_that_it_has_to_say_and_asks() {
+    for name in names() {
+        let scenario = Scenario::load(&name).unwrap();
+        let file = scenario.file();
+        assert!(file.title.is_some() && file.source.is_some() && scenario.about().is_some(), "{name}");
+        let prepared = scenario.prepare(&Options::default()).unwrap();
+        let narrator = prepared.narrator.clone();
+        let answered = narrator.says.iter().filter_map(|say| say.ask.as_ref()?.because.as_ref()).count();
+        assert!(answered > 0, "{name} asks nothing that the protocol's table answers");
+        let mut said = narrator.opening();
+        let mut told = narrator.begin();
+        let listening = Runner::new(prepared.machine, prepared.checker, prepared.max_cycles, true);
+        listening.run(|machine, records| {
+            said.extend(narrator.observe(&mut told, machine, records).into_iter().map(|due| due.say));
+            ControlFlow::Continue(())
+        });
+        let unsaid = (0..narrator.says.len()).filter(|say| !said.contains(say));
+        let unsaid: Vec<_> = unsaid.map(|say| narrator.says[say].text.trim()).collect();
+        assert!(unsaid.is_empty(), "{name} never says: {unsaid:?}");
+    }
+}
+
+/// A scenario with a change, and without the machine's own checks: only its expectations can fail.
+fn changed(name: &str, change: Change, folder: &Path) -> Scenario {
+    let found = find(Kind::Scenario, name, None).unwrap();
+    // Its questions need not be answered: the changed table may not have the cell.
+    let mut text = found.source.text.replace("because = ", "answer = ");
+    let body = text.find("\n[").unwrap() + 1;
+    let (head, rest) = text.split_at(body);
+    let own = head.lines().find_map(|line| line.strip_prefix("protocol = "));
+    let own = own.map(|quoted| quoted.trim_matches('"').to_owned());
+    let head: Vec<_> = head.lines().filter(|line| !line.starts_with("protocol = ")).collect();
+    let head = head.join("\n");
+    let protocol = |name: &str, rest: &str| format!("checks = false\nprotocol = \"{name}\"\n{head}\n{rest}");
+    let default = own.clone().unwrap_or_else(|| {
+        let plain = Scenario::load(name).unwrap();
+        plain.machine(&[]).unwrap().protocol
+    });
+    text = match change {
+        Fault(fault) => protocol(&default, &format!("{rest}\n[[fault]]\nname = \"{fault}\"\n")),
+        Protocol(other) => protocol(other, rest),
+        Text(from, to) => {
+            assert!(rest.contains(from), "{name} has no {from}");
+            protocol(&default, &rest.replace(from, to))
+        }
+        Set(_) => protocol(&default, rest),
+        Table(from, to) => {
+            let table = find(Kind::Protocol, &default, None).unwrap().source.text;
+            assert!(table.contains(from), "{default} has no {from}");
+            std::fs::write(folder.join("changed.toml"), table.replace(from, to)).unwrap();
+            protocol("changed.toml", rest)
+        }
+    };
+    Scenario::parse(Source::new(name, text), Some(folder.to_path_buf())).unwrap()
+}
+
+#[test]
+fn every_bundled_scenario_can_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut survived = Vec::new();
+    for (name, changes) in CHANGES {
+        for change in *changes {
+            let scenario = changed(name, *change, folder.path());
+            let set: &[&str] = if let Set(set) = change { set } else { &[] };
+            let report =
+                run(&scenario, set).unwrap_or_else(|error| panic!("{name} with {change:?}: {error}"));
+            if report.failures.iter().all(|failure| failure.line.is_none()) {
+                survived.push(format!("{name} holds with {change:?}: {}", complaints(&report)));
+            }
+        }
+    }
+    assert!(survived.is_empty(), "{}", survived.join("\n"));
+}
+
+#[test]
+fn no_scenario_is_forgotten() {
+    let known: Vec<_> = CHANGES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(names(), known);
+}
+
+#[test]
+fn facts_that_agree_with_table_two_hold_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in names().iter().filter_map(|name| name.strip_prefix("m2s/")) {
+        let report = run(&changed(&format!("m2s/{name}"), Protocol("nmoesi"), folder.path()), &[]).unwrap();
+        let agrees = TABLE_TWO_AGREES.contains(&name);
+        assert_eq!(report.passed, agrees, "{name}:\n{}", complaints(&report));
+    }
+}
+
+/// The output of a kernel in the host's memory after its scenario.
+fn output(name: &str, start: u64, words: u64) -> Vec<Vec<u8>> {
+    let mut runner = Scenario::load(name).unwrap().prepare(&Options::default()).unwrap().runner();
+    while runner.step().is_none() {}
+    let machine = runner.machine();
+    let homes: Vec<_> = machine
+        .components()
+        .iter()
+        .filter(|(_, c)| c.path.starts_with("host.hmd"))
+        .map(|(id, _)| id)
+        .collect();
+    let word = |index: u64| {
+        let address = umscope::model::address::Address(start + 4 * index);
+        homes.iter().find_map(|home| machine.value(*home, address, 4)).unwrap()
+    };
+    (0..words).map(word).collect()
+}
+
+#[test]
+fn a_kernel_computes_the_same_on_any_number_of_gpus() {
+    for (kernel, start) in [("transpose", 0x10_1000), ("vector-add", 0x10_2000)] {
+        let one = output(&format!("kernels/{kernel}-1gpu"), start, 256);
+        assert!(one.iter().all(|word| word.iter().any(|byte| *byte != 0)), "{kernel} left a word out");
+        for gpus in [2, 4] {
+            assert!(
+                output(&format!("kernels/{kernel}-{gpus}gpu"), start, 256) == one,
+                "{kernel} on {gpus} GPUs"
+            );
+        }
+    }
+}
