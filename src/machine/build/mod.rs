@@ -7,7 +7,6 @@ mod network;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-
 use super::{Blueprint, Machine};
 use crate::config::machine::{CacheSpec, DramSpec, MachineSpec};
 use crate::diagnostic::{Diagnostic, Result};
