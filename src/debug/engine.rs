@@ -17,6 +17,9 @@ use crate::query::Text;
 /// Shortest time between two frames while the machine runs.
 const FRAME: Duration = Duration::from_millis(16);
 
+/// While the machine runs, one part in so many of the time goes into frames.
+const SHARE: u32 = 20;
+
 /// Longest wait for a request.
 const NAP: Duration = Duration::from_millis(50);
 
@@ -34,6 +37,8 @@ struct Engine {
     info: Arc<Info>,
     wish: Wish,
     published: Instant,
+    /// What the last frame took, the records for it included.
+    cost: Duration,
     /// Commands taken whose end has not been told.
     open: usize,
     /// Something changed since the last frame.
@@ -62,6 +67,7 @@ pub fn run_blocking(mut session: Session, server: Server) -> Session {
         info,
         wish: Wish::default(),
         published: now,
+        cost: Duration::ZERO,
         open: 0,
         stale: true,
         credit: 0.0,
@@ -85,11 +91,13 @@ impl Engine {
             }
         }
         let idle = self.slice()?;
-        if idle || (self.stale && self.published.elapsed() >= FRAME) {
+        if idle || (self.stale && self.published.elapsed() >= FRAME.max(self.cost * SHARE)) {
+            let before = Instant::now();
             self.tail()?;
             if self.stale {
                 self.publish();
             }
+            self.cost = before.elapsed();
         }
         if idle {
             (0..std::mem::take(&mut self.open)).for_each(|_| self.server.done());

@@ -109,6 +109,10 @@ impl Patch {
         if self.bytes.is_empty() || fresh.bytes.is_empty() {
             return;
         }
+        if self.mask.is_empty() && self.range() == fresh.range() {
+            self.bytes.copy_from_slice(&fresh.bytes);
+            return;
+        }
         let bits = self.mask.len();
         for bit in (0..bits).filter(|&bit| !self.mask.get(bit)) {
             let piece = self.piece(bit);
