@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umscope::config::{load_machine, load_protocol};
+use umscope::config::{load_machine_with, load_protocol};
 use umscope::machine::{Blueprint, Machine, StepOutcome};
 use umscope::model::access::{AccessKind, AtomicOp};
 use umscope::model::address::Address;
@@ -78,7 +78,18 @@ fn workload(agents: &[String], accesses: usize, seed: u64) -> Workload {
 }
 
 fn blueprint(machine: &str, protocol: &str, accesses: usize, seed: u64, faults: Vec<Fault>) -> Blueprint {
-    let mut spec = load_machine(machine, None).unwrap();
+    varied(machine, &[], protocol, accesses, seed, faults)
+}
+
+fn varied(
+    machine: &str,
+    changes: &[String],
+    protocol: &str,
+    accesses: usize,
+    seed: u64,
+    faults: Vec<Fault>,
+) -> Blueprint {
+    let mut spec = load_machine_with(machine, None, changes).unwrap();
     spec.protocol = protocol.to_owned();
     let mut agents: Vec<String> = Vec::new();
     if let Some(gpu) = &spec.gpu {
@@ -141,6 +152,38 @@ fn no_protocol_breaks_a_rule_on_any_machine() {
                 if let Err(failure) = run(&plan) {
                     failures.push(format!("{machine} {protocol} seed {seed}: {failure}"));
                 }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn no_size_breaks_a_rule() {
+    let variations: [&[&str]; 10] = [
+        &["gpu.count=3"],
+        &["gpu.memory.secondary_block=64 B", "gpu.memory.size=1 KiB"],
+        &["gpu.memory.secondary_block=16 KiB", "gpu.memory.size=64 KiB", "host.block=16 KiB"],
+        &["gpu.memory.mask_bytes=8"],
+        &["network.buffers=1"],
+        &["gpu.l1.mshrs=1", "gpu.l2.mshrs=1", "gpu.memory.mshrs=1"],
+        &["gpu.l1.size=64 B", "gpu.l1.ways=1", "gpu.l2.size=64 B", "gpu.l2.ways=1"],
+        &["gpu.l2.slices=2", "host.hmds=2"],
+        &["host.llc=false", "host.cores=3"],
+        &[
+            "host.peer_transfer=true",
+            "network.topology=point-to-point",
+            "gpu.cu.outstanding=3",
+            "host.outstanding=3",
+        ],
+    ];
+    let mut failures = Vec::new();
+    for changes in variations {
+        let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
+        for protocol in ["nmoesi", "mesi"] {
+            let plan = varied("tiny/umh-2gpu", &changes, protocol, accesses(), 5, Vec::new());
+            if let Err(failure) = run(&plan) {
+                failures.push(format!("{changes:?} {protocol}: {failure}"));
             }
         }
     }

@@ -129,16 +129,21 @@ pub fn kind_of(source: &Source) -> Option<Kind> {
 pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found> {
     let with_ending = format!("{name}.toml");
     let folders = relative_to.into_iter().chain([Path::new("")]);
+    let bare = name.strip_prefix(kind.root()).map_or(name, |rest| rest.trim_start_matches('/'));
+    let bare = bare.strip_suffix(".toml").unwrap_or(bare);
+    let bundled = kind.bundled();
+    let is_bundled = bundled.iter().any(|(found, _)| found == name);
     for path in folders.flat_map(|folder| [folder.join(name), folder.join(&with_ending)]) {
         if path.exists() && !path.is_dir() {
             let source = read_text(&path, TEXT_LIMIT)?;
+            // A scenario `moesi.toml` beside a scenario that names the protocol `moesi` is not meant.
+            if is_bundled && kind_of(&source).is_some_and(|found| found != kind) {
+                continue;
+            }
             let folder = path.parent().map(Path::to_path_buf);
             return Ok(Found { source, folder, reference: path.display().to_string() });
         }
     }
-    let bare = name.strip_prefix(kind.root()).map_or(name, |rest| rest.trim_start_matches('/'));
-    let bare = bare.strip_suffix(".toml").unwrap_or(bare);
-    let bundled = kind.bundled();
     if let Some((found, text)) = bundled.iter().find(|(found, _)| found == bare) {
         let source = Source::new(format!("{}/{found}.toml", kind.root()), *text);
         return Ok(Found { source, folder: None, reference: found.clone() });
@@ -186,6 +191,13 @@ mod tests {
         assert_eq!(&*found.source.text, "mine");
         assert_eq!(find(Kind::Protocol, &found.reference, None).unwrap().source, found.source);
         assert_ne!(&*find(Kind::Protocol, "mesi", None).unwrap().source.text, "mine");
+    }
+
+    #[test]
+    fn a_file_of_another_kind_does_not_hide_a_bundled_one() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("mesi.toml"), "title = 'x'\n[[do]]\nby = 'gpu0.cu0'\n").unwrap();
+        assert_eq!(find(Kind::Protocol, "mesi", Some(folder.path())).unwrap().folder, None);
     }
 
     #[test]

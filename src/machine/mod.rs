@@ -6,6 +6,7 @@
 
 mod build;
 mod check;
+mod initial;
 mod inspect;
 mod queue;
 mod statistics;

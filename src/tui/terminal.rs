@@ -3,6 +3,8 @@
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, OnceLock};
+use std::thread::Builder;
+use std::time::Duration;
 
 use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
@@ -150,8 +152,28 @@ impl Signals {
         let ends = ends.collect::<io::Result<_>>()?;
         let (stop, resumed) = (flag(SIGTSTP)?, Arc::new(AtomicBool::new(false)));
         signal_hook::flag::register(SIGCONT, resumed.clone())?;
+        watch_for_the_end()?;
         Ok(Self { ends, stop, resumed, free })
     }
+}
+
+/// How long the loop has to obey a signal that ends the program.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Ends the program if the loop does not. Reading from a terminal that is gone never returns (crossterm takes the
+/// end of its input for "nothing yet"), so that the loop cannot see the hang-up that came with it.
+fn watch_for_the_end() -> io::Result<()> {
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGTERM])?;
+    let watch = move || {
+        for number in signals.forever() {
+            std::thread::sleep(GRACE);
+            if TAKEN.load(Ordering::SeqCst) {
+                give_back();
+                std::process::exit(128 + number);
+            }
+        }
+    };
+    Builder::new().name("watch".to_owned()).spawn(watch).map(drop)
 }
 
 /// Notes whether the terminal is ours; returns whether it was.

@@ -8,6 +8,7 @@
 mod access;
 mod ask;
 mod evict;
+mod merge;
 pub mod pending;
 mod probe;
 mod serve;

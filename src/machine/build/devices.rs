@@ -1,0 +1,162 @@
+//! GPUs and host: their compute units, cores, caches, directories and memories.
+
+use super::Builder;
+use crate::config::machine::{CacheSpec, GpuHome, GpuSpec, HostSpec};
+use crate::diagnostic::Result;
+use crate::model::component::ComponentKind;
+use crate::model::time::ByteRate;
+use crate::protocol::node::Role;
+use crate::protocol::store::Interleave;
+
+impl Builder<'_> {
+    pub(super) fn devices(&mut self) -> Result<()> {
+        let spec = self.spec;
+        let mut tops: Vec<(u32, Vec<usize>)> = Vec::new();
+        if let Some(gpu) = &spec.gpu {
+            for index in 0..gpu.count {
+                tops.push((index, self.gpu(index, gpu)?));
+            }
+        }
+        let (hmds, cpu) = self.host(&spec.host)?;
+        let dealing = Interleave { size: u64::from(spec.host.interleave), count: hmds.len() as u64 };
+        let hop = self.ticks(spec.host.hop);
+        for top in cpu {
+            let (up, down) = (self.wire(None, hop), self.wire(None, hop));
+            self.connect(top, &hmds, dealing, (up, down));
+        }
+        self.network(&tops, &hmds, dealing);
+        Ok(())
+    }
+
+    /// One GPU; returns the nodes that face the host.
+    fn gpu(&mut self, index: u32, gpu: &GpuSpec) -> Result<Vec<usize>> {
+        let clock = self.gpu_clock;
+        let mut l1s = Vec::new();
+        let mut agents = Vec::new();
+        for cu in 0..gpu.cu.count {
+            let path = format!("gpu{index}.cu{cu}");
+            let l1 = self.node(
+                format!("{path}.l1"),
+                ComponentKind::L1,
+                &gpu.l1,
+                Role::Leaf,
+                clock,
+                Interleave::NONE,
+            )?;
+            if let Some(lookup) = self.lookup.get_mut(l1) {
+                *lookup = clock.period;
+            }
+            agents.push(self.agents.len());
+            let shape = (gpu.cu.lanes, gpu.cu.wavefronts, gpu.cu.outstanding);
+            self.agent(path, ComponentKind::Cu, l1, shape, clock, gpu.l1.latency);
+            l1s.push(l1);
+        }
+        self.gpu_agents.push(agents);
+        let dealing = Interleave { size: u64::from(gpu.l2.interleave), count: u64::from(gpu.l2.slices) };
+        let mut slices = Vec::new();
+        for slice in 0..gpu.l2.slices {
+            let path = format!("gpu{index}.l2.{slice}");
+            slices.push(self.node(path, ComponentKind::L2, &gpu.l2.cache, Role::Inner, clock, dealing)?);
+        }
+        let latency = clock.cycles(u64::from(gpu.l2.crossbar_latency));
+        let width = gpu.l2.crossbar_width;
+        let rate = (width > 0).then(|| ByteRate::new(u64::from(width), clock.period));
+        for l1 in l1s {
+            let (up, down) = (self.wire(rate, latency), self.wire(rate, latency));
+            self.connect(l1, &slices, dealing, (up, down));
+        }
+        match gpu.memory.home {
+            GpuHome::Host => Ok(slices),
+            GpuHome::Smd => self.stacks(index, gpu, &slices, dealing),
+        }
+    }
+
+    /// A stacked memory directory with its stack behind each slice.
+    fn stacks(
+        &mut self,
+        index: u32,
+        gpu: &GpuSpec,
+        slices: &[usize],
+        dealing: Interleave,
+    ) -> Result<Vec<usize>> {
+        let clock = self.gpu_clock;
+        let memory = &gpu.memory;
+        let cache = CacheSpec {
+            size: memory.size,
+            ways: memory.ways,
+            line: memory.secondary_block,
+            latency: memory.latency,
+            mshrs: memory.mshrs,
+            protocol: None,
+        };
+        let mut smds = Vec::new();
+        for (slice, number) in slices.iter().zip(0u32..) {
+            let path = format!("gpu{index}.smd{number}");
+            let smd = self.node(path, ComponentKind::Smd, &cache, Role::Inner, clock, dealing)?;
+            self.dram(smd, &memory.dram, dealing);
+            let (up, down) = (self.wire(None, clock.period), self.wire(None, clock.period));
+            self.connect(*slice, &[smd], Interleave::NONE, (up, down));
+            smds.push(smd);
+        }
+        Ok(smds)
+    }
+
+    /// The host: its HMDs, and the caches that face them.
+    fn host(&mut self, host: &HostSpec) -> Result<(Vec<usize>, Vec<usize>)> {
+        let clock = self.host_clock;
+        let mut tops = Vec::new();
+        for core in 0..host.cores {
+            let path = format!("host.cpu{core}");
+            let l1 = self.node(
+                format!("{path}.l1"),
+                ComponentKind::L1,
+                &host.l1,
+                Role::Leaf,
+                clock,
+                Interleave::NONE,
+            )?;
+            if let Some(lookup) = self.lookup.get_mut(l1) {
+                *lookup = clock.period;
+            }
+            self.agent(path, ComponentKind::Core, l1, (1, 4, host.outstanding), clock, host.l1.latency);
+            tops.push(l1);
+        }
+        if let Some(llc) = host.llc.as_ref().filter(|_| host.cores > 0) {
+            let node = self.node(
+                "host.llc".to_owned(),
+                ComponentKind::Llc,
+                llc,
+                Role::Inner,
+                clock,
+                Interleave::NONE,
+            )?;
+            let hop = self.ticks(host.hop);
+            for l1 in std::mem::take(&mut tops) {
+                let (up, down) = (self.wire(None, hop), self.wire(None, hop));
+                self.connect(l1, &[node], Interleave::NONE, (up, down));
+            }
+            tops.push(node);
+        }
+        let dealing = Interleave { size: u64::from(host.interleave), count: u64::from(host.hmds) };
+        let mut hmds = Vec::new();
+        for number in 0..host.hmds {
+            let shape = CacheSpec {
+                size: host.memory,
+                ways: 1,
+                line: host.block,
+                latency: 1,
+                mshrs: 0,
+                protocol: None,
+            };
+            let path = format!("host.hmd{number}");
+            let hmd = self.node(path, ComponentKind::Hmd, &shape, Role::Root, clock, dealing)?;
+            let latency = self.ticks(host.latency).max(1);
+            if let Some(lookup) = self.lookup.get_mut(hmd) {
+                *lookup = latency;
+            }
+            self.dram(hmd, &host.dram, dealing);
+            hmds.push(hmd);
+        }
+        Ok((hmds, tops))
+    }
+}

@@ -1,0 +1,249 @@
+//! Builds a machine from its specification: components, nodes, links and channels.
+
+mod devices;
+mod finish;
+mod network;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Blueprint, Machine};
+use crate::config::machine::{CacheSpec, DramSpec, MachineSpec};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::model::component::{ComponentId, ComponentKind, Components};
+use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
+use crate::model::units::{Bandwidth, Duration, Frequency};
+use crate::parts::agent::{Agent, AgentConfig};
+use crate::parts::dram::{Dram, DramTiming};
+use crate::parts::link::Link;
+use crate::protocol::node::{Node, NodeConfig, Role};
+use crate::protocol::store::{Interleave, Store};
+use crate::protocol::table::Table;
+
+/// Ticks a second at most: beyond that clocks have no useful common multiple.
+const MAX_RESOLUTION: u64 = 1_000_000_000_000_000;
+/// Cycles in a sample of a link's utilisation.
+pub(super) const SAMPLE_CYCLES: u64 = 500;
+
+/// A way between two nodes before channels are made.
+struct Way {
+    from: usize,
+    to: usize,
+    link: usize,
+}
+
+struct Builder<'a> {
+    blueprint: &'a Blueprint,
+    spec: &'a MachineSpec,
+    time: TimeBase,
+    gpu_clock: Clock,
+    host_clock: Clock,
+    components: Components,
+    nodes: Vec<Node>,
+    /// Parents and children are known only once all nodes are: kept apart until the end.
+    configs: Vec<(NodeConfig, Store)>,
+    lookup: Vec<Tick>,
+    period: Vec<Tick>,
+    agents: Vec<Agent>,
+    gpu_agents: Vec<Vec<usize>>,
+    drams: Vec<Dram>,
+    dram_of: Vec<Option<(usize, Interleave)>>,
+    links: Vec<Link>,
+    visible: Vec<Option<(ComponentId, String, String)>>,
+    ways: Vec<Way>,
+}
+
+pub(super) fn build(blueprint: &Blueprint) -> Result<Machine> {
+    let spec = &blueprint.spec;
+    let time = time_base(spec)?;
+    let per = |frequency: Frequency| Clock { period: (time.ticks_per_second / frequency.0.max(1)).max(1) };
+    let mut builder = Builder {
+        blueprint,
+        spec,
+        time,
+        gpu_clock: spec.gpu.as_ref().map_or_else(|| per(spec.host.clock), |gpu| per(gpu.clock)),
+        host_clock: per(spec.host.clock),
+        components: Components::default(),
+        nodes: Vec::new(),
+        configs: Vec::new(),
+        lookup: Vec::new(),
+        period: Vec::new(),
+        agents: Vec::new(),
+        gpu_agents: Vec::new(),
+        drams: Vec::new(),
+        dram_of: Vec::new(),
+        links: Vec::new(),
+        visible: Vec::new(),
+        ways: Vec::new(),
+    };
+    builder.devices()?;
+    builder.finish()
+}
+
+/// A tick that divides the cycle of every clock, and is at most 10 ps.
+fn time_base(spec: &MachineSpec) -> Result<TimeBase> {
+    let gpu = spec.gpu.as_ref().map_or(spec.host.clock, |gpu| gpu.clock).0.max(1);
+    let host = spec.host.clock.0.max(1);
+    let common = u128::from(gpu) / u128::from(gcd(gpu, host)) * u128::from(host);
+    let fine = common * 100_000_000_000u128.div_ceil(common);
+    match u64::try_from(fine) {
+        Ok(ticks) if ticks <= MAX_RESOLUTION => {
+            Ok(TimeBase { ticks_per_second: ticks, ticks_per_cycle: ticks / gpu })
+        }
+        _ => Err(Box::new(
+            Diagnostic::new(format!(
+                "the clocks {} and {} have no common tick",
+                spec.host.clock,
+                Frequency(gpu)
+            ))
+            .expected("frequencies whose least common multiple is below 1,000 THz"),
+        )),
+    }
+}
+
+impl Builder<'_> {
+    fn ticks(&self, duration: Duration) -> Tick {
+        let ticks = u128::from(duration.0) * u128::from(self.time.ticks_per_second) / 1_000_000_000_000;
+        u64::try_from(ticks).unwrap_or(u64::MAX / 4)
+    }
+
+    fn rate(&self, bandwidth: Bandwidth) -> ByteRate {
+        ByteRate::new(bandwidth.0, self.time.ticks_per_second)
+    }
+
+    fn table(&self, own: Option<&String>) -> Result<Arc<Table>> {
+        let name = own.unwrap_or(&self.spec.protocol);
+        let names = || self.blueprint.tables.iter().map(|table| table.name.as_str());
+        self.blueprint.tables.iter().find(|table| table.name == *name).cloned().ok_or_else(|| {
+            Box::new(Diagnostic::new(format!("no protocol table is called {name}")).nearest(name, names()))
+        })
+    }
+
+    fn granule(&self, line: u32) -> u32 {
+        let own = self.spec.gpu.as_ref().map_or(1, |gpu| gpu.memory.mask_bytes);
+        if self.spec.values { own } else { line }
+    }
+
+    /// Adds a node with neither parents nor children.
+    fn node(
+        &mut self,
+        path: String,
+        kind: ComponentKind,
+        cache: &CacheSpec,
+        role: Role,
+        clock: Clock,
+        dealing: Interleave,
+    ) -> Result<usize> {
+        let table = self.table(cache.protocol.as_ref())?;
+        let ways = cache.ways.max(1);
+        let sets = (cache.size.0 / (u64::from(cache.line.max(1)) * u64::from(ways))).max(1);
+        let store = match role {
+            Role::Root => Store::Memory(BTreeMap::new()),
+            _ => Store::tagged(u32::try_from(sets).unwrap_or(u32::MAX), ways, cache.line, dealing),
+        };
+        let id = self.components.add(path, kind);
+        let config = NodeConfig {
+            id,
+            table,
+            role,
+            block: cache.line,
+            unit: cache.line,
+            granule: self.granule(cache.line),
+            values: self.spec.values,
+            mshrs: cache.mshrs,
+            parents: Vec::new(),
+            dealing: Interleave::NONE,
+            children: Vec::new(),
+            peers: 0,
+            header: self.spec.network.header,
+            has_memory: false,
+            faults: self.blueprint.faults.iter().copied().collect(),
+        };
+        self.configs.push((config, store));
+        self.lookup.push(clock.cycles(u64::from(cache.latency.max(1))));
+        self.period.push(clock.period);
+        self.dram_of.push(None);
+        Ok(self.configs.len() - 1)
+    }
+
+    fn agent(
+        &mut self,
+        path: String,
+        kind: ComponentKind,
+        l1: usize,
+        shape: (u32, u32, u32),
+        clock: Clock,
+        latency: u32,
+    ) {
+        let (lanes, slots, outstanding) = shape;
+        let id = self.components.add(path, kind);
+        let line = self.configs.get(l1).map_or(64, |(config, _)| config.block);
+        let config = AgentConfig {
+            id,
+            clock,
+            lanes,
+            outstanding,
+            l1_latency: latency,
+            line,
+            values: self.spec.values,
+        };
+        self.agents.push(Agent::new(config, l1, slots));
+    }
+
+    fn dram(&mut self, node: usize, spec: &DramSpec, dealing: Interleave) {
+        let timing = DramTiming {
+            banks: spec.banks,
+            row: spec.row,
+            cas: self.ticks(spec.cas),
+            activate: self.ticks(spec.activate),
+            precharge: self.ticks(spec.precharge),
+            always_reopen: spec.always_reopen,
+        };
+        self.drams.push(Dram::new(timing, self.rate(spec.bandwidth)));
+        if let Some(place) = self.dram_of.get_mut(node) {
+            *place = Some((self.drams.len() - 1, dealing));
+        }
+        if let Some((config, _)) = self.configs.get_mut(node) {
+            config.has_memory = true;
+        }
+    }
+
+    /// A wire that nothing else shares and that is not shown.
+    fn wire(&mut self, rate: Option<ByteRate>, latency: Tick) -> usize {
+        let window = self.time.ticks_per_cycle.saturating_mul(SAMPLE_CYCLES);
+        self.links.push(Link::new(rate, latency, 1, window));
+        self.visible.push(None);
+        self.links.len() - 1
+    }
+
+    /// One direction of a link of the network.
+    fn link(&mut self, path: String, from: &str, to: &str) -> usize {
+        let network = &self.spec.network;
+        let (latency, lanes) = (self.ticks(network.latency), network.lanes);
+        let rate = self.rate(network.bandwidth);
+        let window = self.time.ticks_per_cycle.saturating_mul(SAMPLE_CYCLES);
+        self.links.push(Link::new(Some(rate), latency, lanes, window));
+        let id = self.components.add(path, ComponentKind::Link);
+        self.visible.push(Some((id, from.to_owned(), to.to_owned())));
+        self.links.len() - 1
+    }
+
+    /// Connects a child with its parents in both directions. `links` are up and down.
+    fn connect(&mut self, child: usize, parents: &[usize], dealing: Interleave, links: (usize, usize)) {
+        let Some(child_id) = self.configs.get(child).map(|(config, _)| config.id) else { return };
+        let child_block = self.configs.get(child).map_or(64, |(config, _)| config.block);
+        for &parent in parents {
+            let Some((config, _)) = self.configs.get_mut(parent) else { continue };
+            config.children.push(child_id);
+            config.unit = if config.role == Role::Root { config.block } else { child_block };
+            let parent_id = config.id;
+            self.components.connect(child_id, parent_id);
+            if let Some((config, _)) = self.configs.get_mut(child) {
+                config.parents.push(parent_id);
+                config.dealing = dealing;
+            }
+            self.ways.push(Way { from: child, to: parent, link: links.0 });
+            self.ways.push(Way { from: parent, to: child, link: links.1 });
+        }
+    }
+}

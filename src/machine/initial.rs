@@ -1,0 +1,131 @@
+//! The moment before the first event: blocks and bytes that are there already, and whether the workload fits.
+
+use super::{Blueprint, InitialBlock, Machine};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::model::address::{Address, Range};
+use crate::protocol::node::Node;
+use crate::protocol::store::Interleave;
+use crate::workload::TaskKind;
+
+impl Machine {
+    /// Every task can run on this machine.
+    pub(super) fn check_workload(&self) -> Result<()> {
+        let agents = || self.agents.iter().map(|agent| self.fixed.components.path(agent.config.id));
+        for task in &self.tasks.workload.tasks {
+            match &task.what {
+                TaskKind::Program { agent, .. } if !agents().any(|path| path == agent) => {
+                    return Err(Box::new(
+                        Diagnostic::new(format!(
+                            "{agent} can run no program: it is no compute unit or core of this machine"
+                        ))
+                        .expected("a path such as gpu0.cu0 or host.cpu0")
+                        .nearest(agent, agents()),
+                    ));
+                }
+                TaskKind::Kernel(kernel) => {
+                    let slots = self.fixed.spec.gpu.as_ref().map_or(0, |gpu| gpu.cu.wavefronts);
+                    if kernel.warps_per_block() > slots {
+                        let message = format!(
+                            "a block of {} has {} warps, but a compute unit has room for {slots}",
+                            kernel.name(),
+                            kernel.warps_per_block()
+                        );
+                        return Err(Box::new(Diagnostic::new(message)));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn node_index(&self, path: &str) -> Result<usize> {
+        let names = || self.nodes.iter().map(|node| self.fixed.components.path(node.id()));
+        let found = self.nodes.iter().position(|node| self.fixed.components.path(node.id()) == path);
+        found.ok_or_else(|| {
+            Box::new(
+                Diagnostic::new(format!("{path} holds no blocks on this machine")).nearest(path, names()),
+            )
+        })
+    }
+
+    pub(super) fn place_initial(&mut self, blocks: &[InitialBlock]) -> Result<()> {
+        for block in blocks {
+            let index = self.node_index(&block.node)?;
+            let table = self.nodes[index].config.table.clone();
+            if let Some(state) = block.state
+                && table.row(state).is_none()
+            {
+                let message = format!("{} has no state {state}", table.name);
+                return Err(Box::new(Diagnostic::new(message)));
+            }
+            let memory = self.memory_of(block.address, self.nodes[index].config.block);
+            let node = &mut self.nodes[index];
+            if !node.place_block(block.address, block.state) {
+                let message = format!("{} has no free way for block {}", block.node, block.address);
+                return Err(Box::new(Diagnostic::new(message)));
+            }
+            let start = block.address.block(node.config.block);
+            node.place_bytes(start, &memory, false);
+            for (at, bytes) in &block.dirty {
+                node.place_bytes(*at, bytes, true);
+                if let Some(checker) = self.checker.as_mut() {
+                    checker.add_initial(*at, bytes);
+                }
+            }
+            for holder in block.sharers.iter().chain(&block.owner) {
+                let child = self.fixed.components.find(holder);
+                let owner = block.owner.as_ref() == Some(holder);
+                let entered =
+                    child.is_some_and(|child| self.nodes[index].place_holder(block.address, child, owner));
+                if !entered {
+                    let message = format!("{holder} is no child of {}", block.node);
+                    return Err(Box::new(Diagnostic::new(message)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The HMD behind `address`.
+    pub(super) fn home(&self, address: Address) -> Option<&Node> {
+        let host = &self.fixed.spec.host;
+        let dealing = Interleave { size: u64::from(host.interleave), count: u64::from(host.hmds) };
+        self.node_index(&format!("host.hmd{}", dealing.index(address)))
+            .ok()
+            .and_then(|index| self.nodes.get(index))
+    }
+
+    /// Bytes of host memory for a block, at the start.
+    fn memory_of(&self, address: Address, block: u32) -> Vec<u8> {
+        let range = Range::block(address, block);
+        self.home(range.start).and_then(|home| home.value(range)).unwrap_or_default()
+    }
+
+    pub(super) fn place_memory(&mut self, blueprint: &Blueprint) -> Result<()> {
+        let size = blueprint.spec.host.memory.0;
+        for (address, bytes) in &blueprint.memory {
+            if address.0.saturating_add(bytes.len() as u64) > size {
+                let message = format!(
+                    "address {address} lies beyond the host memory of {}",
+                    blueprint.spec.host.memory
+                );
+                return Err(Box::new(Diagnostic::new(message)));
+            }
+            for (offset, byte) in bytes.iter().enumerate() {
+                let at = address.plus(offset as u64);
+                let dealing = Interleave {
+                    size: u64::from(blueprint.spec.host.interleave),
+                    count: u64::from(blueprint.spec.host.hmds),
+                };
+                let name = format!("host.hmd{}", dealing.index(at));
+                let index = self.node_index(&name)?;
+                self.nodes[index].set_memory(at, &[*byte]);
+                if let Some(checker) = self.checker.as_mut() {
+                    checker.set_initial(at, *byte);
+                }
+            }
+        }
+        Ok(())
+    }
+}

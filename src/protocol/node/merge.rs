@@ -1,0 +1,141 @@
+//! What children give and what they keep: merging dirty bytes, and correcting the directory.
+
+use std::sync::Arc;
+
+use super::{Node, Role};
+use crate::model::address::Address;
+use crate::model::bits::Bits;
+use crate::model::fault::Fault;
+use crate::model::message::{Message, MessageKind};
+use crate::model::record::What;
+use crate::model::state::Action;
+use crate::protocol::outbox::{About, Outbox};
+
+impl Node {
+    /// Merges what a child gave, under its mask (rules 12 to 14 of `PROTOCOL.md`).
+    pub(super) fn take_bytes(&mut self, block: Address, child: u8, message: &Message, out: &mut Outbox) {
+        let Some(patch) = message.patch.as_deref() else { return };
+        let whole = self.config.has_fault(Fault::MergeWholeBlocks);
+        let role = self.config.role;
+        let peers = self.config.peers != 0;
+        let granule = self.config.granule;
+        let Some(entry) = self.store.get_mut(block) else {
+            self.report_homeless(message, out);
+            return;
+        };
+        let owner = entry.units.first().and_then(|unit| unit.owner);
+        if peers && owner != Some(child) {
+            let size = entry.data.len / granule;
+            let newer = entry.newer.get_or_insert_with(|| Bits::new(size));
+            for bit in patch.mask.iter() {
+                let piece = patch.piece(bit);
+                let from = (piece.start.0.saturating_sub(block.0) as u32) / granule;
+                newer.set_range(from, from + piece.len.div_ceil(granule), true);
+            }
+        }
+        let data = Arc::make_mut(&mut entry.data);
+        if whole {
+            data.copy_in(patch.start, &patch.bytes);
+            data.mark(patch.range());
+        } else {
+            data.merge(patch);
+        }
+        if role == Role::Root {
+            data.mask.clear();
+        }
+        let bytes = patch.marked_bytes();
+        self.counters.merged_bytes += u64::from(bytes);
+        self.note_write(patch.range(), out);
+        let about = About::new(patch.range(), message.number).because(message.cause);
+        let from = message.from;
+        out.record(self.config.id, about, || What::Merge { from, bytes });
+        let before = self.state(block);
+        let table = &self.config.table;
+        let after = message.granted.map_or(before, |gave| {
+            if message.kind == MessageKind::Answer {
+                table.merged_answer(gave, before)
+            } else {
+                table.merged(gave, before)
+            }
+        });
+        if after != before && role != Role::Root {
+            if let Some(entry) = self.store.get_mut(block) {
+                entry.state = after;
+            }
+            let action = Action::Merge;
+            out.record(self.config.id, about, || What::Transition { from: before, to: after, action });
+        }
+    }
+
+    fn report_homeless(&self, message: &Message, out: &mut Outbox) {
+        let about = About::new(message.range, message.number).because(message.cause);
+        out.record(self.config.id, about, || What::Violation {
+            rule: "inclusion",
+            text: "dirty bytes arrived for a block that is not here".into(),
+        });
+    }
+
+    /// Corrects the directory by what a child says it still holds. A child leaves it only when told
+    /// (rule 9 of `PROTOCOL.md`).
+    pub(super) fn take_held(&mut self, block: Address, child: u8, message: &Message, out: &mut Outbox) {
+        let Some(held) = &message.held else { return };
+        let (unit_bytes, end) = (self.config.unit, message.range.end());
+        let first = self.unit_of(block, message.range.start);
+        let peers = self.config.peers != 0;
+        let size = self.config.block / self.config.granule;
+        let mut changed = Vec::new();
+        let Some(entry) = self.store.get_mut(block) else { return };
+        for unit in first..entry.units.len() as u32 {
+            let start = block.0 + u64::from(unit) * u64::from(unit_bytes);
+            if start >= end {
+                break;
+            }
+            let offset = (start - message.range.start.0) as u32;
+            let (from, to) = (offset / held.block, (offset + unit_bytes).div_ceil(held.block));
+            let Some(slot) = entry.units.get_mut(unit as usize) else { break };
+            let before = *slot;
+            if !held.copies.any_in(from, to) {
+                slot.sharers &= !(1 << child);
+            }
+            if slot.owner == Some(child) && !held.owned.any_in(from, to) {
+                slot.owner = None;
+            }
+            if peers && slot.owner != before.owner {
+                entry.newer = Some(Bits::new(size));
+            }
+            if *slot != before {
+                changed.push(unit);
+            }
+        }
+        for unit in changed {
+            self.record_directory(block, unit, message.number, out);
+        }
+    }
+
+    /// Removes a child that has evicted a block. Where a unit is coarser than the child's block the child may
+    /// hold more of it, and stays listed.
+    pub(super) fn leave(&mut self, block: Address, child: u8, message: &Message, out: &mut Outbox) {
+        if message.held.is_some() {
+            self.take_held(block, child, message, out);
+            return;
+        }
+        if message.range.len < self.config.unit {
+            return;
+        }
+        let unit = self.unit_of(block, message.range.start);
+        let peers = self.config.peers != 0;
+        let size = self.config.block / self.config.granule;
+        if let Some(entry) = self.store.get_mut(block)
+            && let Some(slot) = entry.units.get_mut(unit as usize)
+        {
+            slot.sharers &= !(1 << child);
+            if slot.owner == Some(child) {
+                slot.owner = None;
+                if peers {
+                    entry.newer = Some(Bits::new(size));
+                }
+            }
+        }
+        self.record_directory(block, unit, message.number, out);
+    }
+}
