@@ -238,7 +238,7 @@ impl Prompt {
                 ("help", "all commands"),
             ],
             Kind::Filter => &[("enter", "filter (empty: all)"), ("tab", "complete"), ("esc", "leave")],
-            Kind::Predict => &[("enter", "answer"), ("tab", "choices"), ("esc", "not now")],
+            Kind::Predict => &[("enter", "answer (empty: show it)"), ("esc", "not now")],
         }
     }
 }

@@ -272,6 +272,9 @@ fn a_question_is_answered_from_its_choices() {
     let mut frame = Sample::frame();
     let question = frame.lesson.as_mut().and_then(|lesson| lesson.question.as_mut()).unwrap();
     question.predicted = Some("no".into());
+    app.show(Arc::new(frame.clone()));
+    assert_eq!(commands(&press(&mut app, "p")), ["reveal"]);
+    let question = frame.lesson.as_mut().and_then(|lesson| lesson.question.as_mut()).unwrap();
     question.revealed =
         Some(Reveal { answer: "no".into(), because: "cache N read = ack".into(), right: Some(true) });
     app.show(Arc::new(frame));

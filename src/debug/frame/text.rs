@@ -104,8 +104,10 @@ pub fn predicate(record: &Record, names: &Names) -> String {
             format!("completes {}{block} = {}", kind.name(), bytes(value))
         }
         What::Complete { kind, .. } => format!("completes {}{block}", kind.name()),
-        What::Message(sent) => format!("sends {} to {}", message(sent), names.path(sent.to)),
-        What::Delivery(taken) => format!("takes {} from {}", message(taken), names.path(taken.from)),
+        What::Message(sent) => format!("sends {} to {}", message(sent), near(names, record.at, sent.to)),
+        What::Delivery(taken) => {
+            format!("takes {} from {}", message(taken), near(names, record.at, taken.from))
+        }
         What::Hit { state, action: column } => format!("stays {state} on {}", action(*column)),
         What::Transition { from, to, action: column } => {
             format!("goes {from} > {to} on {}", action(*column))
@@ -124,6 +126,15 @@ pub fn predicate(record: &Record, names: &Names) -> String {
         }
         What::Violation { rule, text } => format!("BREAKS A RULE, {rule}: {text}"),
         _ => format!("{}: {}", record.kind(), describe(record, names)),
+    }
+}
+
+/// The path of `other`, without the device if that is the one of `at`.
+fn near(names: &Names, at: ComponentId, other: ComponentId) -> &str {
+    let path = names.path(other);
+    match (names.path(at).split_once('.'), path.split_once('.')) {
+        (Some((own, _)), Some((device, rest))) if own == device => rest,
+        _ => path,
     }
 }
 

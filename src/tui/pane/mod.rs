@@ -74,7 +74,7 @@ pub fn natural(pane: Pane, app: &App, body: Rect) -> Option<u16> {
 /// Whether a pane shows its end until the user scrolls it.
 #[must_use]
 pub fn follows_end(pane: Pane) -> bool {
-    matches!(pane, Pane::Transaction | Pane::Lesson)
+    pane == Pane::Transaction
 }
 
 /// The cycles between `since` and now, in words.

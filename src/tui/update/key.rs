@@ -121,7 +121,8 @@ impl App {
         let line = prompt.text();
         let line = line.trim();
         match prompt.kind {
-            Kind::Command | Kind::Predict if line.is_empty() => {}
+            Kind::Command if line.is_empty() => {}
+            Kind::Predict if line.is_empty() => self.command("reveal"),
             Kind::Command => {
                 self.remember(line);
                 self.typed(line);
@@ -147,6 +148,7 @@ impl App {
                 return;
             }
             KeyCode::Enter => answer(chosen),
+            KeyCode::Char('r') => Some("reveal".to_owned()),
             KeyCode::Char(digit @ '1'..='9') => answer(digit as usize - '1' as usize),
             KeyCode::Esc | KeyCode::Char('q' | 'p') => {
                 self.overlay = None;

@@ -41,7 +41,7 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
     }
     match &app.overlay {
         Some(Overlay::Choices(_)) => {
-            for (key, text) in [("1-9", "choose"), ("enter", "answer"), ("esc", "not now")] {
+            for (key, text) in [("1-9", "answer"), ("enter", "answer"), ("r", "reveal"), ("esc", "not now")] {
                 hint(key, text);
             }
             return;
