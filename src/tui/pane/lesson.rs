@@ -30,13 +30,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         );
         return;
     };
-    let mut y = now(frame, canvas, lesson);
-    if let Some(question) = &lesson.question {
-        y = ask(canvas, y, question);
-    }
-    for expectation in lesson.expectations.iter().filter(|expectation| expectation.holds == Some(false)) {
-        y = expected(canvas, y, expectation);
-    }
+    let mut y = urgent(frame, canvas, lesson);
     y = before(canvas, y, lesson);
     let others = lesson.expectations.iter().filter(|expectation| expectation.holds != Some(false));
     for (nth, expectation) in others.enumerate() {
@@ -46,6 +40,18 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         }
         y = expected(canvas, y, expectation);
     }
+}
+
+/// What must be seen without scrolling: what is told, what is asked, what went wrong.
+pub fn urgent(frame: &Frame, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
+    let mut y = now(frame, canvas, lesson);
+    if let Some(question) = &lesson.question {
+        y = ask(canvas, y, question);
+    }
+    for expectation in lesson.expectations.iter().filter(|expectation| expectation.holds == Some(false)) {
+        y = expected(canvas, y, expectation);
+    }
+    y
 }
 
 /// Where the pieces that were told last begin: those of the same event belong together.
