@@ -52,7 +52,12 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
     let others = lesson.expectations.iter().filter(|expectation| expectation.holds != Some(false));
     let roomy = canvas.height() > y + 3;
+    // Only those that fit below: the pane follows its end, and what was told must not scroll away for them.
     for expectation in others.filter(|_| roomy) {
+        let rows = wrap(&expectation.text, canvas.width().saturating_sub(4)).len() as u16;
+        if y.saturating_add(rows) > canvas.height() {
+            break;
+        }
         y = expected(canvas, y, expectation);
     }
 }
