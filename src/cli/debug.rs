@@ -129,13 +129,16 @@ pub fn on_screen(mut session: Session, settings: Settings, at: Option<u64>) -> E
 /// Makes sure that there is a terminal for a screen.
 ///
 /// # Errors
-/// If input or output is none; says what to do without.
+/// If input or output is none, or one that cannot move its cursor; says what to do without.
 pub fn terminal() -> Result<()> {
-    if io::stdin().is_terminal() && io::stdout().is_terminal() {
+    let message = if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        "there is no terminal for the screen"
+    } else if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        "this terminal cannot show the screen (TERM is dumb)"
+    } else {
         return Ok(());
-    }
-    let error = Diagnostic::new("there is no terminal for the screen");
-    Err(error
+    };
+    Err(Diagnostic::new(message)
         .expected("a terminal, or a command that needs none: debug --no-tui, run, test, log, frame")
         .into())
 }

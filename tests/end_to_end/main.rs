@@ -6,4 +6,5 @@
 mod binary;
 mod command_line;
 mod common;
+mod screen;
 mod terminal;

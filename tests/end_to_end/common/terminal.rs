@@ -127,6 +127,17 @@ impl Terminal {
         assert!(sent.expect("a shell").success(), "the program takes signals");
     }
 
+    /// Forgets what the screen shows, as when another program has written over it.
+    pub fn forget(&mut self) {
+        let (rows, columns) = self.parser.screen().size();
+        self.parser = vt100::Parser::new(rows, columns, 0);
+    }
+
+    /// The screen with its colours and modes.
+    pub fn screen(&self) -> &vt100::Screen {
+        self.parser.screen()
+    }
+
     /// What the screen shows.
     pub fn text(&self) -> String {
         self.parser.screen().contents()

@@ -1,0 +1,57 @@
+//! A lesson from its first word to its last.
+
+use super::{HINTS, open, position, wait_at};
+
+/// Where `c` stops, and words of what is told there.
+const TOLD: [(u64, &str); 8] = [
+    (10, "GPU 0 holds the line in N"),
+    (15, "(1) to (3): the n-store of GPU 1 misses"),
+    (17, "(4) The HMD knows that GPU 0 owns"),
+    (18, "The SMD passes the probe on to the L2"),
+    (19, "The L2 becomes S."),
+    (20, "(5) The SMD becomes S as well"),
+    (21, "(6) Nobody else is exclusive now"),
+    (24, "Two L1s hold one line in N"),
+];
+
+#[test]
+fn the_lesson_is_told_to_its_end_and_its_questions_answered() {
+    let mut terminal = open((120, 40));
+    terminal.send("\x1b[20~");
+    terminal.wait_for("▸lesson · 1 of 9");
+    terminal.wait_for("The first store is the one of lesson fig5-a");
+    for (event, words) in TOLD {
+        terminal.send("c");
+        wait_at(&mut terminal, event);
+        terminal.wait_for(words);
+        if event == 18 {
+            terminal.wait_for("? And if it were asked");
+            terminal.send("p");
+            terminal.wait_for("1-9 choose");
+            terminal.send("\x1b");
+            terminal.wait_until("no choices", |screen| !screen.contents().contains("1-9 choose"));
+        }
+    }
+    terminal.wait_for("? Which value does GPU 1 see in byte 0?");
+    terminal.send("p");
+    terminal.wait_for("either one");
+    terminal.wait_for("1-9 choose");
+    terminal.send("1");
+    terminal.wait_for("You said: 0");
+    terminal.send("c");
+    wait_at(&mut terminal, 28);
+    terminal.wait_for("✓ Right: 0");
+    terminal.wait_for("1 of 1 right");
+    terminal.wait_for("✓ The whole point of N");
+    terminal.wait_for(HINTS);
+    assert!(!terminal.text().contains('✗'), "{}", terminal.text());
+}
+
+#[test]
+fn what_is_told_is_in_sight_on_the_smallest_screen() {
+    let mut terminal = open((80, 24));
+    terminal.send("c");
+    terminal.wait_until("the second telling", |screen| {
+        position(screen).is_some_and(|at| at.0 == 10) && screen.contents().contains("with bytes 0 to 3")
+    });
+}

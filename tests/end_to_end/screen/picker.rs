@@ -1,0 +1,53 @@
+//! The picker of lessons and scenarios.
+
+use super::{complete, start};
+use crate::common::terminal::Terminal;
+
+fn picker() -> Terminal {
+    let mut terminal = start((100, 30), &[], &[]);
+    terminal.wait_for("type to filter");
+    terminal
+}
+
+#[test]
+fn typing_filters_and_enter_opens() {
+    let mut terminal = picker();
+    assert!(terminal.text().contains("KERNELS"), "{}", terminal.text());
+    terminal.send("fig5-b1");
+    terminal.wait_until("one entry", |screen| {
+        let text = screen.contents();
+        text.contains("fig5-b1") && !text.contains("fig5-c") && !text.contains("KERNELS")
+    });
+    terminal.send("\r");
+    complete(&mut terminal, (100, 30));
+    assert!(terminal.text().starts_with(" umh/fig5-b1  ‖ paused  event 0"), "{}", terminal.text());
+    terminal.send("q");
+    assert!(terminal.wait_for_end().success());
+}
+
+#[test]
+fn a_filter_without_a_match_says_so_and_esc_takes_it_back() {
+    let mut terminal = picker();
+    terminal.send("no such lesson\r");
+    terminal.wait_for("Nothing matches");
+    terminal.send("\x1b");
+    terminal.wait_for("KERNELS");
+}
+
+#[test]
+fn q_esc_and_ctrl_c_leave() {
+    for key in ["q", "\x1b", "\x03"] {
+        let mut terminal = picker();
+        terminal.send(key);
+        assert!(terminal.wait_for_end().success(), "{key:?}");
+        assert!(!terminal.screen().alternate_screen() && !terminal.screen().hide_cursor(), "{key:?}");
+    }
+}
+
+#[test]
+fn a_signal_ends_it() {
+    let mut terminal = picker();
+    terminal.signal("TERM");
+    assert_eq!(terminal.wait_for_end().exit_code(), 143);
+    assert!(!terminal.screen().alternate_screen());
+}

@@ -1,0 +1,43 @@
+//! Any size, and back.
+
+use super::{complete, go, open};
+
+#[test]
+fn too_small_a_terminal_says_so_and_a_larger_one_is_complete_again() {
+    let size = (120, 40);
+    let mut terminal = open(size);
+    go(&mut terminal, "6s");
+    let before = terminal.text();
+    terminal.resize((40, 10));
+    terminal.wait_for("80x24");
+    terminal.wait_for("40x10");
+    terminal.resize((1, 1));
+    terminal.wait_until("a letter", |screen| screen.contents().trim() == "u");
+    // Keys still work, unseen.
+    terminal.send("s");
+    terminal.resize((200, 60));
+    complete(&mut terminal, (200, 60));
+    terminal.resize(size);
+    complete(&mut terminal, size);
+    super::wait_at(&mut terminal, 7);
+    go(&mut terminal, "S");
+    terminal.wait_until("the screen of before", |screen| {
+        let text = screen.contents();
+        let panes = |text: &str| -> Vec<String> {
+            text.lines().skip(3).take_while(|row| !row.contains("timeline")).map(str::to_owned).collect()
+        };
+        panes(&text) == panes(&before)
+    });
+}
+
+#[test]
+fn a_storm_of_sizes_ends_in_a_complete_screen() {
+    let mut terminal = open((80, 24));
+    for step in 1..60_u16 {
+        terminal.resize((step * 3, step));
+    }
+    terminal.resize((100, 30));
+    complete(&mut terminal, (100, 30));
+    terminal.send("q");
+    assert!(terminal.wait_for_end().success());
+}
