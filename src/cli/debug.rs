@@ -80,10 +80,11 @@ impl Debug {
         }
         let manners = Manners { prompt: people };
         let mut output = Output::standard();
-        console::run(&mut session, &mut io::stdin().lock(), &mut output, &interrupt, manners)
+        let mistakes = console::run(&mut session, &mut io::stdin().lock(), &mut output, &interrupt, manners)
             .map_err(|error| Trouble::Io("go on", error))?;
         output.done()?;
-        Ok(Status::Held)
+        // Nobody reads what a script got wrong: its exit status must tell.
+        Ok(if mistakes > 0 && !people { Status::Wrong } else { Status::Held })
     }
 }
 

@@ -148,6 +148,12 @@ pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found>
         let source = Source::new(format!("{}/{found}.toml", kind.root()), *text);
         return Ok(Found { source, folder: None, reference: found.clone() });
     }
+    // The last part of a name is enough where only one bundled file has it.
+    let mut namesakes = bundled.iter().filter(|(found, _)| found.rsplit('/').next() == Some(bare));
+    if let (Some((found, text)), None) = (namesakes.next(), namesakes.next()) {
+        let source = Source::new(format!("{}/{found}.toml", kind.root()), *text);
+        return Ok(Found { source, folder: None, reference: found.clone() });
+    }
     fail(unknown(kind, name, bare, &bundled))
 }
 

@@ -19,8 +19,8 @@ const LONGEST: usize = 1 << 16;
 /// Events between two looks at the interrupt.
 const SLICE: u64 = 4096;
 
-/// Reads and carries out commands until `quit` or the end of the input. Mistakes are told and do not end it. An
-/// interrupt ends a running command.
+/// Reads and carries out commands until `quit` or the end of the input. Mistakes are told and do not end it; returns
+/// how many there were. An interrupt ends a running command.
 ///
 /// # Errors
 /// If the input cannot be read or the output not be written.
@@ -30,17 +30,19 @@ pub fn run(
     output: &mut dyn Write,
     interrupt: &Interrupt,
     manners: Manners,
-) -> io::Result<()> {
+) -> io::Result<u64> {
     let mut last = String::new();
+    let mut mistakes = 0;
     loop {
         if manners.prompt {
             write!(output, "{}", if session.is_collecting() { "> " } else { "(umscope) " })?;
         }
         output.flush()?;
         let line = match read_line(input, interrupt)? {
-            Input::End => return Ok(()),
+            Input::End => return Ok(mistakes),
             Input::Refused => {
                 writeln!(output, "a line is longer than {LONGEST} bytes or not UTF-8")?;
+                mistakes += 1;
                 continue;
             }
             Input::Line(line) => line,
@@ -52,14 +54,19 @@ pub fn run(
             text.clone_into(&mut last);
         }
         session.submit(if text.is_empty() && !session.is_collecting() { &last } else { text });
-        if work_off(session, output, interrupt)? {
-            return Ok(());
+        if work_off(session, output, interrupt, &mut mistakes)? {
+            return Ok(mistakes);
         }
     }
 }
 
 /// Carries out all that waits. Returns whether the session is over.
-fn work_off(session: &mut Session, output: &mut dyn Write, interrupt: &Interrupt) -> io::Result<bool> {
+fn work_off(
+    session: &mut Session,
+    output: &mut dyn Write,
+    interrupt: &Interrupt,
+    mistakes: &mut u64,
+) -> io::Result<bool> {
     loop {
         let outcome = match session.work(SLICE) {
             Progress::Running if interrupt.take() => session.interrupt(),
@@ -67,6 +74,7 @@ fn work_off(session: &mut Session, output: &mut dyn Write, interrupt: &Interrupt
             Progress::Done(outcome) => Some(outcome),
             Progress::Failed(error) => {
                 writeln!(output, "{error}")?;
+                *mistakes += 1;
                 None
             }
             Progress::Idle => return Ok(false),

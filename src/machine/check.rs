@@ -12,7 +12,7 @@ use crate::model::component::ComponentId;
 use crate::model::record::What;
 use crate::model::state::State;
 use crate::protocol::node::{Node, Role};
-use crate::protocol::outbox::{About, Completion, Outbox};
+use crate::protocol::outbox::{About, Breach, Completion, Outbox};
 
 /// What a byte may be.
 #[derive(Clone, Debug, Default)]
@@ -81,7 +81,7 @@ impl Machine {
     }
 
     fn violate(&mut self, at: ComponentId, about: About, rule: &'static str, text: String, out: &mut Outbox) {
-        let text: std::sync::Arc<str> = text.into();
+        let text: std::sync::Arc<str> = format!("at {}: {text}", self.fixed.components.path(at)).into();
         let copy = text.clone();
         out.record(at, about, || What::Violation { rule, text: copy });
         self.violations.push(Violation { event: self.event, rule, text });
@@ -121,6 +121,9 @@ impl Machine {
     /// The state rules, on the blocks that this event touched. The records of impossible cells and homeless
     /// data count as violations too.
     pub(super) fn check_event(&mut self, out: &mut Outbox) {
+        for Breach { at, about, rule, text } in std::mem::take(&mut out.breaches) {
+            self.violate(at, about, rule, text, out);
+        }
         let Some(checker) = self.checker.as_mut() else { return };
         let touched = std::mem::take(&mut checker.touched);
         for range in touched {

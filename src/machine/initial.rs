@@ -3,6 +3,7 @@
 use super::{Blueprint, InitialBlock, Machine};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::address::{Address, Range};
+use crate::model::operation::Operation;
 use crate::protocol::node::Node;
 use crate::protocol::store::Interleave;
 use crate::workload::TaskKind;
@@ -22,6 +23,7 @@ impl Machine {
                         .nearest(agent, agents()),
                     ));
                 }
+                TaskKind::Program { operations, .. } => check_addresses(&task.id, operations)?,
                 TaskKind::Kernel(kernel) => {
                     let slots = self.fixed.spec.gpu.as_ref().map_or(0, |gpu| gpu.cu.wavefronts);
                     if kernel.warps_per_block() > slots {
@@ -128,4 +130,20 @@ impl Machine {
         }
         Ok(())
     }
+}
+
+/// No access may run past the end of the address space.
+fn check_addresses(task: &str, operations: &[Operation]) -> Result<()> {
+    for operation in operations {
+        let (Operation::Access(access) | Operation::SpinUntil(access, _)) = operation else { continue };
+        let width = u64::from(access.width);
+        if let Some((_, address)) =
+            access.lanes.iter().find(|(_, address)| address.0.checked_add(width).is_none())
+        {
+            let message =
+                format!("{task} accesses {width} bytes at {address}, past the end of the address space");
+            return Err(Box::new(Diagnostic::new(message)));
+        }
+    }
+    Ok(())
 }

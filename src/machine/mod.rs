@@ -216,6 +216,12 @@ impl Machine {
         self.agents.iter().map(|agent| agent.accesses).sum()
     }
 
+    /// The cycle of the next event, if there is one; what looks like one may turn out to be none.
+    #[must_use]
+    pub fn next_cycle(&self) -> Option<u64> {
+        self.queue.next_tick().map(|tick| self.fixed.time.cycle(tick))
+    }
+
     /// Checks that have failed so far.
     #[must_use]
     pub fn violations(&self) -> &[Violation] {

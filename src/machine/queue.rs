@@ -34,6 +34,12 @@ impl Queue {
         self.heap.pop().map(|Reverse((tick, _, event))| (tick, event))
     }
 
+    /// The tick of the next event.
+    #[must_use]
+    pub fn next_tick(&self) -> Option<Tick> {
+        self.heap.peek().map(|Reverse((tick, _, _))| *tick)
+    }
+
     #[must_use]
     pub fn len(&self) -> usize {
         self.heap.len()

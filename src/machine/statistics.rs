@@ -52,7 +52,7 @@ impl Machine {
         for (name, value) in values {
             put(format!("{path}.{name}"), value as f64);
         }
-        let rate = if looked_up == 0 { 0.0 } else { counters.hits as f64 / looked_up as f64 };
+        let rate = if looked_up == 0 { f64::NAN } else { counters.hits as f64 / looked_up as f64 };
         put(format!("{path}.hit_rate"), rate);
     }
 

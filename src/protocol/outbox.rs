@@ -47,6 +47,15 @@ pub struct Outgoing {
     pub read: u32,
 }
 
+/// A rule that does not hold.
+#[derive(Clone, Debug)]
+pub struct Breach {
+    pub at: ComponentId,
+    pub about: About,
+    pub rule: &'static str,
+    pub text: String,
+}
+
 /// Collects the effects of one input.
 #[derive(Debug)]
 pub struct Outbox<'a> {
@@ -57,6 +66,8 @@ pub struct Outbox<'a> {
     pub completions: Vec<Completion>,
     /// Ranges written to the memory behind a node.
     pub writes: Vec<Range>,
+    /// Rules that a node itself found broken.
+    pub breaches: Vec<Breach>,
     /// A node that was told to flush has nothing left to flush.
     pub flushed: bool,
     pub records: &'a mut Records,
@@ -72,6 +83,7 @@ impl<'a> Outbox<'a> {
             sends: Vec::new(),
             completions: Vec::new(),
             writes: Vec::new(),
+            breaches: Vec::new(),
             flushed: false,
             records,
         }

@@ -113,13 +113,26 @@ impl Checker {
     pub fn finish(&mut self, subject: &dyn Subject, ended: &Ended) -> bool {
         self.ending(subject, ended);
         let expectations = self.expectations.clone();
+        let is_cut_short = *ended == Ended::Violation && self.ends != Ending::Violation;
+        if is_cut_short {
+            self.not_reached(subject);
+        }
         for (expectation, progress) in expectations.iter().zip(self.progress.clone()) {
-            if !progress.settled {
+            if !progress.settled && !is_cut_short {
                 self.last_look(expectation, progress, subject);
             }
         }
         self.progress.iter_mut().for_each(|progress| progress.settled = true);
         self.failures.is_empty()
+    }
+
+    /// A failed check ends a run: what was to be looked at later says nothing about its cause.
+    fn not_reached(&mut self, subject: &dyn Subject) {
+        let left = self.progress.iter().filter(|progress| !progress.settled).count();
+        if left > 0 {
+            let message = format!("{left} expectations were not reached: the run ended at the failed check");
+            self.fail(place(subject), None, message);
+        }
     }
 
     fn violations(&mut self, records: &[Record]) {

@@ -62,6 +62,9 @@ impl Runner {
     pub fn step(&mut self) -> Option<&Ended> {
         if self.ended.is_none() {
             self.records.list.clear();
+            self.ended = self.limit();
+        }
+        if self.ended.is_none() {
             let outcome = self.machine.step(&mut self.records);
             // The last checks of a machine that comes to rest may make records too.
             if outcome == StepOutcome::Ran || !self.records.list.is_empty() {
@@ -69,7 +72,7 @@ impl Runner {
             }
             self.ended = match outcome {
                 _ if self.checker.violated() => Some(Ended::Violation),
-                StepOutcome::Ran => self.limit(),
+                StepOutcome::Ran => None,
                 StepOutcome::Finished => Some(Ended::Finished),
                 StepOutcome::Stuck => Some(Ended::Stuck(self.unfinished())),
             };
@@ -77,10 +80,10 @@ impl Runner {
         self.ended.as_ref()
     }
 
-    /// Whether the run ends although it could go on.
+    /// Whether the run ends although it could go on: the next event lies beyond the last cycle.
     fn limit(&self) -> Option<Ended> {
-        let cycle = self.machine.time_base().cycle(self.machine.tick());
-        (cycle > self.max_cycles).then_some(Ended::Limit(self.max_cycles))
+        let next = self.machine.next_cycle()?;
+        (next > self.max_cycles).then_some(Ended::Limit(self.max_cycles))
     }
 
     fn unfinished(&self) -> Vec<String> {

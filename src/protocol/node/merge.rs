@@ -9,7 +9,7 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind};
 use crate::model::record::What;
 use crate::model::state::Action;
-use crate::protocol::outbox::{About, Outbox};
+use crate::protocol::outbox::{About, Breach, Outbox};
 
 impl Node {
     /// Merges what a child gave, under its mask (rules 12 to 14 of `PROTOCOL.md`).
@@ -69,10 +69,8 @@ impl Node {
 
     fn report_homeless(&self, message: &Message, out: &mut Outbox) {
         let about = About::new(message.range, message.number).because(message.cause);
-        out.record(self.config.id, about, || What::Violation {
-            rule: "inclusion",
-            text: "dirty bytes arrived for a block that is not here".into(),
-        });
+        let text = format!("dirty bytes arrived for block {}, which is not here", message.range.start);
+        out.breaches.push(Breach { at: self.config.id, about, rule: "inclusion", text });
     }
 
     /// Corrects the directory by what a child says it still holds. A child leaves it only when told

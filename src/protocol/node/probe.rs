@@ -124,11 +124,10 @@ impl Node {
         let Some(job) = self.jobs.get_mut(&probe.job) else { return };
         let Some(entry) = self.store.get_mut(block) else { return };
         let dirty = entry.data.mask.any();
-        let must = gives || (probe.action == Action::Write && dirty);
         if gives && job.peer.is_some() && entry.state != State::I {
             job.for_peer = Some(clean_copy(&entry.data, job.range));
         }
-        if !must || !dirty {
+        if !gives || !dirty {
             return;
         }
         if !without {

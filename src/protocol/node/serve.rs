@@ -11,9 +11,8 @@ use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
-use crate::model::record::What;
 use crate::model::state::{Action, State};
-use crate::protocol::outbox::Outbox;
+use crate::protocol::outbox::{Breach, Outbox};
 use crate::protocol::store::Unit;
 use crate::protocol::table::{DirectoryRule, Next, Probe, Step, When};
 
@@ -94,11 +93,13 @@ impl Node {
 
     fn report_impossible(&mut self, block: Address, want: &Want, out: &mut Outbox) {
         let (state, action) = (self.state(block), want.action);
-        out.record(self.config.id, Self::about(want), || What::Violation {
-            rule: "impossible-cell",
-            text: format!("{} in state {state}: the table says that this cannot happen", action.name())
-                .into(),
-        });
+        let text = format!(
+            "{} meets a block in {state}, and the table {} says that this cannot happen",
+            action.name(),
+            self.config.table.name
+        );
+        let (at, about) = (self.config.id, Self::about(want));
+        out.breaches.push(Breach { at, about, rule: "impossible-cell", text });
         if let Some(access) = want.access.clone() {
             self.complete(want, &access, Bytes::new(), access.bytes.clone(), out);
         }

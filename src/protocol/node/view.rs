@@ -168,6 +168,8 @@ impl Node {
     pub fn value(&self, range: Range) -> Option<Vec<u8>> {
         let block = self.block_of(range.start);
         match self.store.get(block) {
+            // A place that is kept for a block under way holds nothing yet.
+            Some(entry) if entry.state == State::I && self.config.role != Role::Root => None,
             Some(entry) => entry.data.read(range).map(<[u8]>::to_vec),
             None if self.config.role == Role::Root && self.config.values => Some(vec![0; range.len as usize]),
             None => None,
