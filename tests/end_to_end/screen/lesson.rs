@@ -27,9 +27,9 @@ fn the_lesson_is_told_to_its_end_and_its_questions_answered() {
         if event == 18 {
             terminal.wait_for("? And if it were asked");
             terminal.send("p");
-            terminal.wait_for("1-9 choose");
+            terminal.wait_for("your answer:");
             terminal.send("\x1b");
-            terminal.wait_until("no choices", |screen| !screen.contents().contains("1-9 choose"));
+            terminal.wait_until("no prompt", |screen| !screen.contents().contains("your answer:"));
         }
     }
     terminal.wait_for("? Which value does GPU 1 see in byte 0?");
@@ -41,8 +41,6 @@ fn the_lesson_is_told_to_its_end_and_its_questions_answered() {
     terminal.send("c");
     wait_at(&mut terminal, 28);
     terminal.wait_for("✓ Right: 0");
-    terminal.wait_for("1 of 1 right");
-    terminal.wait_for("✓ The whole point of N");
     terminal.wait_for(HINTS);
     assert!(!terminal.text().contains('✗'), "{}", terminal.text());
 }
@@ -52,6 +50,6 @@ fn what_is_told_is_in_sight_on_the_smallest_screen() {
     let mut terminal = open((80, 24));
     terminal.send("c");
     terminal.wait_until("the second telling", |screen| {
-        position(screen).is_some_and(|at| at.0 == 10) && screen.contents().contains("with bytes 0 to 3")
+        position(screen).is_some_and(|at| at.0 == 10) && screen.contents().contains("0 to 3 written")
     });
 }
