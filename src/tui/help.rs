@@ -14,13 +14,19 @@ const GROUPS: [(&str, &str); 4] = [
     ("move", "Move"),
 ];
 
-const LETTERS: &str =
-    "[I>S] asks for S    [S*] changed just now    # dirty byte    ▸ where the last event happened";
+/// What the signs on the screen mean.
+const LETTERS: [&str; 4] = [
+    "[I>S] asks for S   [S*] changed just now   S… busy serving others   ▸ the last event happened here",
+    "Dirty bytes: # all that a sign stands for, + some, - none; in values they stand in brackets",
+    "{gpu0! gpu1}: who holds the block, ! the owner   3m: three warps wait for memory",
+    "q 1/0/2: queued on a link, requests/probes/replies   b: used/size of the receivers' buffers",
+];
 
 /// All lines of the help.
 #[must_use]
 pub fn lines(keymap: &Keymap, commands: &[CommandInfo], width: u16) -> Vec<Vec<(String, Role)>> {
-    let mut lines = vec![vec![(LETTERS.to_owned(), Role::Text)]];
+    let signs = LETTERS.iter().flat_map(|line| wrap(line, width));
+    let mut lines: Vec<_> = signs.map(|line| vec![(line, Role::Text)]).collect();
     for (group, title) in GROUPS {
         let bindings: Vec<&Binding> = keymap
             .bindings

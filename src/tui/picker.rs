@@ -46,6 +46,16 @@ pub enum Outcome {
     Leave,
 }
 
+/// The bundled groups, in the order in which one learns.
+const GROUPS: [&str; 5] = ["umh", "litmus", "protocols", "kernels", "m2s"];
+
+/// The place of an entry in the list: the user's own come first, then the bundled groups, each as it is given, the
+/// figures of the paper before the rest of theirs.
+fn place(name: &str) -> (usize, bool) {
+    let group = name.split_once('/').and_then(|(group, _)| GROUPS.iter().position(|known| *known == group));
+    (group.map_or(0, |nth| nth + 1), !name.starts_with("umh/fig"))
+}
+
 /// Most characters of the filter.
 const LENGTH: usize = 200;
 
@@ -102,7 +112,8 @@ fn is_suspend(key: &KeyEvent) -> bool {
 
 impl Picker {
     #[must_use]
-    pub fn new(entries: Vec<Entry>) -> Self {
+    pub fn new(mut entries: Vec<Entry>) -> Self {
+        entries.sort_by_key(|entry| place(&entry.name));
         Self { entries, ..Self::default() }
     }
 
@@ -275,5 +286,22 @@ impl Picker {
             let y = area.y + 1 + row as u16;
             buffer.set_stringn(area.x + 2, y, line, usize::from(width), theme.style(*role));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_begins_with_the_users_own_then_the_first_lesson() {
+        let given = ["kernels/a", "litmus/a", "m2s/a", "mine", "umh/byte-mask", "umh/fig5-a", "umh/fig5-b1"];
+        let names = |given: &[&str]| -> Vec<String> {
+            let entry = |name: &&str| Entry { name: (*name).into(), ..Entry::default() };
+            let picker = Picker::new(given.iter().map(entry).collect());
+            picker.entries.into_iter().map(|entry| entry.name).collect()
+        };
+        let sorted = ["mine", "umh/fig5-a", "umh/fig5-b1", "umh/byte-mask", "litmus/a", "kernels/a", "m2s/a"];
+        assert_eq!(names(&given), sorted);
     }
 }

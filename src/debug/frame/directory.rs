@@ -6,7 +6,7 @@ use crate::model::inspect::{BlockView, Inspect};
 use crate::model::record::Record;
 use crate::model::state::State;
 
-use super::map::{short, was};
+use super::map::{LINE, short, was};
 use super::selection::Selection;
 
 /// The directory pane.
@@ -101,7 +101,7 @@ impl Directory {
             .map(|(id, _)| (id, machine.block(id, address)))
             .collect();
         let finest = views.iter().filter_map(|(_, view)| view.as_ref()).map(|view| view.range.len).min();
-        let line = Range::block(address, finest.unwrap_or(64));
+        let line = Range::block(address, finest.unwrap_or(LINE));
         self.line = Some(line);
         let tree = Tree::new(machine, &views);
         let roots = tree.children(None);

@@ -1,5 +1,6 @@
 //! The journey of one transaction: what a sequence diagram draws.
 
+use crate::model::address::Range;
 use crate::model::component::ComponentId;
 use crate::model::inspect::TransactionView;
 use crate::model::message::{Message, TxnNumber};
@@ -14,6 +15,8 @@ pub struct Sequence {
     pub txn: TxnNumber,
     /// Who asked for what: `gpu1.cu1 n-store 0x1004`.
     pub title: String,
+    /// The bytes that its access touches.
+    pub range: Option<Range>,
     /// Nodes that took part, in the order of their first part: one lifeline each.
     pub lifelines: Vec<ComponentId>,
     pub steps: Vec<SequenceStep>,
@@ -74,6 +77,7 @@ impl Sequence {
             title: view.as_ref().map_or_else(String::new, |view| {
                 format!("{} {} {}", names.path(view.agent), view.kind.name(), view.range.start)
             }),
+            range: view.as_ref().map(|view| view.range),
             lifelines: Vec::new(),
             steps: Vec::new(),
             view,
@@ -112,6 +116,7 @@ impl Sequence {
                 self.step(record, StepKind::Hit { at: record.at, state: *state, action: *action });
             }
             What::Issue { kind, .. } | What::Complete { kind, .. } => {
+                self.range = self.range.or(record.range);
                 if self.title.is_empty() {
                     let start = record.range.map_or_else(String::new, |range| range.start.to_string());
                     self.title = format!("{} {} {start}", names.path(record.at), kind.name());
@@ -121,15 +126,21 @@ impl Sequence {
                 }
                 self.note(record, names);
             }
-            What::Merge { .. } | What::Evict { .. } | What::Promote { .. } | What::Violation { .. } => {
+            What::Merge { .. } | What::Promote { .. } | What::Violation { .. } => {
                 self.note(record, names);
             }
+            What::Evict { .. } => self.evict(record, names),
             _ => {}
         }
     }
 
     fn note(&mut self, record: &Record, names: &Names) {
         self.step(record, StepKind::Note { at: record.at, text: text::describe(record, names) });
+    }
+
+    /// An eviction is of another block than the one that the transaction is for, so it names its victim.
+    fn evict(&mut self, record: &Record, names: &Names) {
+        self.step(record, StepKind::Note { at: record.at, text: text::predicate(record, names) });
     }
 
     fn lifeline(&mut self, node: ComponentId) {

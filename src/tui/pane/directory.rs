@@ -32,7 +32,7 @@ impl Columns {
         let state = names + 1;
         let dirty = state + 6 + owner + sharers;
         // Masks are cut shorter before values are: the values show which bytes are dirty, too.
-        let signs = if width >= dirty + 16 + 16 { 16 } else { 8 };
+        let signs = if width >= dirty + 16 + 8 { 16 } else { 8 };
         let value = dirty + 2 + signs.max(11);
         let bytes = match width.saturating_sub(value) {
             0..=3 => 0,
@@ -79,10 +79,11 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         directory.rows.iter().map(|row| row.depth * 2 + label(frame, row).chars().count() as u16).max();
     let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1);
     canvas.stick(1);
-    head(canvas, &columns, line, window(directory, line, columns.bytes));
+    let window = Window::new(frame, line, &columns);
+    head(canvas, &columns, &window);
     let mut y = 1;
     for row in &directory.rows {
-        node(frame, canvas, y, row, line, &columns);
+        node(frame, canvas, y, row, &window, &columns);
         y = y.saturating_add(1);
     }
     if directory.rows.is_empty() {
@@ -94,29 +95,84 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
 }
 
-/// Offset in the line of the first byte that the value column shows: the first that anybody has made dirty.
-fn window(directory: &Directory, line: Range, bytes: usize) -> usize {
-    let first = directory.rows.iter().filter_map(|row| {
-        let view = row.view.as_ref()?;
-        (0..line.len).find(|offset| is_dirty(view, line, *offset))
-    });
-    let first = first.min().unwrap_or(0) as usize;
-    first - first % bytes.max(1)
+/// The bytes of the line that masks and values show: those that anybody has made dirty and those that the selected
+/// transaction touches, if the signs are enough for them, else the whole line.
+struct Window {
+    line: Range,
+    /// Offset of the first byte of the masks.
+    mask: u32,
+    /// Bytes that a sign stands for, and how many signs there are.
+    each: u32,
+    signs: u32,
+    /// Offset of the first byte of the values.
+    value: u32,
 }
 
-fn head(canvas: &mut Canvas, columns: &Columns, line: Range, window: usize) {
+impl Window {
+    fn new(frame: &Frame, line: Range, columns: &Columns) -> Self {
+        let views: Vec<&BlockView> =
+            frame.directory.rows.iter().filter_map(|row| row.view.as_ref()).collect();
+        let dirty = |offset: &u32| views.iter().any(|view| is_dirty(view, line, *offset));
+        let touched = touched_bytes(frame, line);
+        let first = (0..line.len).find(dirty);
+        let last = (0..line.len).rev().find(dirty);
+        let first = first.into_iter().chain(touched.map(|(from, _)| from)).min();
+        let last = last.into_iter().chain(touched.map(|(_, to)| to)).max();
+        let (first, last) = first.zip(last).unwrap_or((0, line.len.saturating_sub(1)));
+        let signs = columns.signs.min(line.len).max(1);
+        // The window of this many bytes that holds both, if there is one on a multiple of them.
+        let window = |bytes: u32| (first / bytes == last / bytes).then_some(first - first % bytes);
+        let (mask, each) = window(signs).map_or((0, line.len.div_ceil(signs).max(1)), |mask| (mask, 1));
+        let bytes = u32::try_from(columns.bytes).unwrap_or(1).max(1);
+        // Too few columns for all of them: the transaction's come first.
+        let begin = touched.map_or(first, |(from, _)| from);
+        let value = window(bytes).unwrap_or(begin - begin % bytes);
+        Self { line, mask, each, signs, value }
+    }
+
+    /// What heads the masks.
+    fn mask_heading(&self, room: u16) -> String {
+        let place = self.line.start.plus(u64::from(self.mask));
+        let long = match self.each {
+            1 => format!("dirty at {place}"),
+            each => format!("dirty, {each} B each"),
+        };
+        let fits = long.len() <= usize::from(room);
+        if fits || self.each > 1 { long } else { format!("at {place}") }
+    }
+
+    /// What heads the values: where they begin, or how far into the line if there is no room for that.
+    fn value_heading(&self, room: u16) -> String {
+        let place = self.line.start.plus(u64::from(self.value));
+        let all = [format!("value at {place}"), format!("at {place}")];
+        let fits = all.into_iter().find(|text| text.len() <= usize::from(room));
+        let short = || if self.value == self.mask { "value".into() } else { format!("+{}", self.value) };
+        fits.unwrap_or_else(short)
+    }
+}
+
+/// Offsets in the line of the first and last byte that the selected transaction touches.
+fn touched_bytes(frame: &Frame, line: Range) -> Option<(u32, u32)> {
+    let range = frame.sequence.as_ref()?.range.filter(|range| range.overlaps(line))?;
+    let from = range.start.0.saturating_sub(line.start.0);
+    let to = range.end().saturating_sub(1).saturating_sub(line.start.0);
+    let last = line.len.saturating_sub(1);
+    let offset = |place: u64| u32::try_from(place).unwrap_or(last).min(last);
+    Some((offset(from), offset(to)))
+}
+
+fn head(canvas: &mut Canvas, columns: &Columns, window: &Window) {
     canvas.text(1, 0, "node", Role::Dim);
     canvas.text(columns.state, 0, "state", Role::Dim);
     if columns.sharers > columns.owner {
         canvas.text(columns.owner, 0, "owner", Role::Dim);
     }
     canvas.text(columns.sharers, 0, "sharers", Role::Dim);
-    canvas.text(columns.dirty, 0, "dirty bytes", Role::Dim);
+    let room = columns.value.saturating_sub(columns.dirty + 1);
+    canvas.field(columns.dirty, 0, room, &window.mask_heading(room), Role::Dim);
     if columns.bytes > 0 {
-        let place = line.start.plus(window as u64);
         let room = canvas.width().saturating_sub(columns.value);
-        let heading = if columns.bytes > 2 { format!("value at {place}") } else { format!("at {place}") };
-        canvas.field(columns.value, 0, room, &heading, Role::Dim);
+        canvas.field(columns.value, 0, room, &window.value_heading(room), Role::Dim);
     }
 }
 
@@ -130,7 +186,7 @@ fn label(frame: &Frame, row: &DirectoryRow) -> String {
     short.to_owned()
 }
 
-fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, line: Range, columns: &Columns) {
+fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, window: &Window, columns: &Columns) {
     let happened = !frame.now.is_empty() && touched(frame, row);
     let mut x = canvas.text(0, y, if happened { "▸" } else { " " }, Role::Changed);
     for (depth, last) in row.last.iter().enumerate().skip(1) {
@@ -158,11 +214,11 @@ fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, line: Ra
         Some(doing) if waiting => waits(frame, canvas, y, columns.dirty, view, doing),
         Some(doing) => {
             canvas.text(columns.state + 1, y, "…", Role::Waiting);
-            let end = bytes(frame, canvas, y, row, view, line, columns);
+            let end = bytes(canvas, y, row, view, window, columns);
             waits(frame, canvas, y, end + 2, view, doing);
         }
         None => {
-            bytes(frame, canvas, y, row, view, line, columns);
+            bytes(canvas, y, row, view, window, columns);
         }
     }
     canvas.item(1, y, columns.state.saturating_sub(2), Target::Component(row.node));
@@ -222,20 +278,18 @@ fn is_dirty(view: &BlockView, line: Range, offset: u32) -> bool {
 }
 
 fn bytes(
-    frame: &Frame,
     canvas: &mut Canvas,
     y: u16,
     row: &DirectoryRow,
     view: &BlockView,
-    line: Range,
+    window: &Window,
     columns: &Columns,
 ) -> u16 {
-    let cells = columns.signs.min(line.len.max(1));
-    let each = line.len.div_ceil(cells).max(1);
+    let (line, each) = (window.line, window.each);
     let mut x = columns.dirty;
-    for cell in 0..cells {
-        let dirty =
-            (cell * each..(cell + 1) * each).filter(|offset| is_dirty(view, line, *offset)).count() as u32;
+    for sign in 0..window.signs {
+        let from = window.mask + sign * each;
+        let dirty = (from..from + each).filter(|offset| is_dirty(view, line, *offset)).count() as u32;
         let (sign, role) = match dirty {
             0 => ("-", Role::Dim),
             all if all == each => ("#", Role::Dirty),
@@ -246,10 +300,9 @@ fn bytes(
     let Some(value) = &row.value else {
         return x;
     };
-    let from = window(&frame.directory, line, columns.bytes);
     let mut x = columns.value.saturating_sub(1);
     let mut before = false;
-    for (nth, byte) in value.iter().enumerate().skip(from).take(columns.bytes) {
+    for (nth, byte) in value.iter().enumerate().skip(window.value as usize).take(columns.bytes) {
         let dirty = is_dirty(view, line, nth as u32);
         x = canvas.text(x, y, bracket(before, dirty), Role::Dirty);
         x = canvas.text(x, y, &format!("{byte:02x}"), if dirty { Role::Dirty } else { Role::Text });
@@ -270,10 +323,16 @@ fn bracket(before: bool, now: bool) -> &'static str {
 /// Columns of one node in the list of blocks.
 const NODE: u16 = 4;
 
+/// Columns of the addresses in the list of blocks, with the gap after them.
+fn address_column(frame: &Frame) -> u16 {
+    let blocks = frame.directory.blocks.iter();
+    blocks.map(|block| block.address.to_string().len()).max().unwrap_or(0) as u16 + 2
+}
+
 /// Where each node's column begins: devices stand a little apart.
 fn node_columns(frame: &Frame) -> Vec<(u16, &str, String)> {
     let names = &frame.info.components;
-    let (mut x, mut before) = (12, "");
+    let (mut x, mut before) = (12.max(1 + address_column(frame)), "");
     let mut columns = Vec::new();
     for node in &frame.directory.nodes {
         let path = names.path(*node);
@@ -282,11 +341,22 @@ fn node_columns(frame: &Frame) -> Vec<(u16, &str, String)> {
             x += 2;
         }
         before = device;
-        let label: String = rest.strip_suffix(".l1").unwrap_or(rest).chars().take(3).collect();
-        columns.push((x, device, label));
+        columns.push((x, device, column_head(rest.strip_suffix(".l1").unwrap_or(rest))));
         x += NODE;
     }
     columns
+}
+
+/// A node's name over its column: letters give way to the number (`c10`, `sm1`), for that tells the columns apart.
+fn column_head(name: &str) -> String {
+    let room = usize::from(NODE) - 1;
+    let (letters, number) = match name.rsplit_once('.') {
+        Some((letters, number)) => (letters, number),
+        None => name.split_at(name.trim_end_matches(|letter: char| letter.is_ascii_digit()).len()),
+    };
+    let number: String = number.chars().take(room).collect();
+    let left = room - number.chars().count();
+    letters.chars().take(left).chain(number.chars()).collect()
 }
 
 /// Every block, one a row, with the letter of each node that has it.
@@ -300,6 +370,7 @@ fn blocks(frame: &Frame, canvas: &mut Canvas, y: u16) {
         return;
     }
     let columns = node_columns(frame);
+    let end = columns.last().map_or(0, |(x, _, _)| x + NODE - 1);
     canvas.text(1, y + 1, "block", Role::Dim);
     let mut before = "";
     for (x, device, label) in &columns {
@@ -309,14 +380,16 @@ fn blocks(frame: &Frame, canvas: &mut Canvas, y: u16) {
         before = device;
         canvas.text(*x, y + 1, label, Role::Dim);
     }
-    let first = y + 2;
+    canvas.cut(y + 1, end);
+    let (first, width) = (y + 2, address_column(frame) - 2);
     for (nth, block) in directory.blocks.iter().enumerate() {
         let y = first.saturating_add(nth as u16);
         canvas.text(1, y, &block.address.to_string(), Role::Text);
         for ((x, _, _), (now, target)) in columns.iter().zip(&block.cells) {
             letter(canvas, *x, y, *now, *target);
         }
-        canvas.item(1, y, 10, Target::Block(block.address));
+        canvas.cut(y, end);
+        canvas.item(1, y, width, Target::Block(block.address));
     }
     if directory.more {
         canvas.text(1, first.saturating_add(directory.blocks.len() as u16), "... and more", Role::Dim);
@@ -325,10 +398,11 @@ fn blocks(frame: &Frame, canvas: &mut Canvas, y: u16) {
 
 /// The blocks of a machine with too many nodes for columns.
 fn addresses(frame: &Frame, canvas: &mut Canvas, y: u16) {
-    let across = (canvas.width() / 12).max(1);
+    let column = address_column(frame);
+    let across = (canvas.width().saturating_sub(1) / column).max(1);
     canvas.text(1, y, "blocks that somebody holds", Role::Dim);
     for (nth, block) in frame.directory.blocks.iter().enumerate() {
-        let (x, y) = (1 + (nth as u16 % across) * 12, y + 1 + nth as u16 / across);
+        let (x, y) = (1 + (nth as u16 % across) * column, y + 1 + nth as u16 / across);
         let text = block.address.to_string();
         canvas.text(x, y, &text, Role::Text);
         canvas.item(x, y, text.len() as u16, Target::Block(block.address));
@@ -345,4 +419,15 @@ fn letter(canvas: &mut Canvas, x: u16, y: u16, now: Option<State>, target: Optio
             canvas.text(x, y, &now.map_or('.', State::letter).to_string(), role)
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_of_columns_keep_the_number() {
+        let heads = ["cu1", "cu15", "l2.1", "smd0", "llc", "cpu12"].map(column_head);
+        assert_eq!(heads, ["cu1", "c15", "l21", "sm0", "llc", "c12"]);
+    }
 }

@@ -110,8 +110,11 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// One character: a node that waits is `>`.
+    /// One character: a node that waits is `>`, an agent the state of most of its warps that have something to do.
     fn letter(&self) -> String {
+        if let Mark::Warps(counts) = &self.node.mark {
+            return telling(counts).map_or('.', |(state, _)| state.letter()).to_string();
+        }
         let state = self.brief.trim_start_matches(['[', ' ', '{']);
         let waits = self.brief.contains('>');
         if waits { ">".into() } else { state.chars().next().unwrap_or('.').to_string() }
@@ -294,11 +297,36 @@ fn holders(owner: Option<&str>, sharers: &[String]) -> String {
     format!("{{{}}}", names.join(","))
 }
 
-/// The most telling warp states of an agent: ` m` for one warp, ` 12m` for twelve.
-fn warps(counts: &[(WarpState, u32)]) -> String {
-    let waits = counts.iter().filter(|(state, _)| !matches!(state, WarpState::Done | WarpState::Ready));
-    let Some((state, count)) = waits.max_by_key(|(_, count)| *count).or(counts.first()) else {
-        return " .".into();
+/// The warp state that most warps are in, of those that wait if any does.
+fn telling(counts: &[(WarpState, u32)]) -> Option<(WarpState, u32)> {
+    let most = |waiting: bool| {
+        let idle = |state| matches!(state, WarpState::Done | WarpState::Ready);
+        counts
+            .iter()
+            .copied()
+            .filter(move |(state, _)| !waiting || !idle(*state))
+            .max_by_key(|(_, count)| *count)
     };
-    if *count == 1 { format!(" {}", state.letter()) } else { format!(" {count}{}", state.letter()) }
+    most(true).or_else(|| most(false))
+}
+
+/// The most telling warp state of an agent: ` m` for one warp, ` 12m` for twelve.
+fn warps(counts: &[(WarpState, u32)]) -> String {
+    match telling(counts) {
+        None => " .".into(),
+        Some((state, 1)) => format!(" {}", state.letter()),
+        Some((state, count)) => format!(" {count}{}", state.letter()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_warps_are_told_before_idle_ones() {
+        assert_eq!(warps(&[(WarpState::Ready, 3), (WarpState::Done, 37)]), " 37d");
+        assert_eq!(warps(&[(WarpState::Memory, 2), (WarpState::Fence, 1), (WarpState::Done, 37)]), " 2m");
+        assert_eq!(warps(&[]), " .");
+    }
 }

@@ -46,7 +46,7 @@ pub fn draw(pane: Pane, app: &App, canvas: &mut Canvas) {
 #[must_use]
 pub fn title(pane: Pane, frame: &Frame) -> String {
     match pane {
-        Pane::Map => frame.selection.block.map_or(String::new(), |block| format!("block {block}")),
+        Pane::Map => frame.map.line.map_or(String::new(), |line| format!("block {}", line.start)),
         Pane::Directory => directory::title(frame),
         Pane::Transaction => transaction::title(frame),
         Pane::Protocol => protocol::title(frame),

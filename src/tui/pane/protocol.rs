@@ -87,15 +87,49 @@ fn one(
         (false, 0) => Role::Dim,
         _ => Role::Text,
     };
-    let times = if times > 0 { format!(" {times}") } else { String::new() };
     let mark = if last { "▸" } else { "" };
-    let text = words(cell, usize::from(width).saturating_sub(times.len() + mark.chars().count()));
-    canvas.field(x, y, width, &format!("{mark}{text}{times}"), role);
+    let text = counted(cell, times, usize::from(width).saturating_sub(mark.chars().count()));
+    canvas.field(x, y, width, &format!("{mark}{text}"), role);
     canvas.item(x, y, width, Target::Cell(state, action));
 }
 
-/// What a cell does, as the table file writes it: `write>M`, shortened where it must be.
-fn words(cell: Cell, room: usize) -> String {
+/// What a cell does and how often it did: where there is no room for both, the step is shortened, never the count cut.
+fn counted(cell: Cell, times: u64, room: usize) -> String {
+    let [long, short, next] = words(cell);
+    if times == 0 {
+        return if long.len() <= room { long } else { short };
+    }
+    let fits =
+        |step: &str, count: &str| (step.len() + 1 + count.len() <= room).then(|| format!("{step} {count}"));
+    let (exact, round) = (times.to_string(), rounded(times));
+    fits(&long, &exact)
+        .or_else(|| fits(&short, &exact))
+        .or_else(|| fits(&long, &round))
+        .or_else(|| fits(&short, &round))
+        .or_else(|| fits(&next, &round).filter(|_| !next.is_empty()))
+        .unwrap_or_else(|| {
+            let step: String = short.chars().take(room.saturating_sub(round.len() + 1)).collect();
+            format!("{step} {round}")
+        })
+}
+
+/// A count in at most four characters: `999`, `1.2k`, `55k`, `1.2M`.
+fn rounded(count: u64) -> String {
+    let mut unit = 1;
+    for name in ["", "k", "M", "G", "T", "P", "E"] {
+        let whole = count / unit;
+        if whole < 1000 {
+            let tenth = count % unit / (unit / 10).max(1);
+            let tenth = if unit > 1 && whole < 10 { format!(".{tenth}") } else { String::new() };
+            return format!("{whole}{tenth}{name}");
+        }
+        unit = unit.saturating_mul(1000);
+    }
+    count.to_string()
+}
+
+/// What a cell does, as the table file writes it (`write>M`), in short, and only where it leads to.
+fn words(cell: Cell) -> [String; 3] {
     let (step, short) = match cell.step {
         Step::Hit => ("hit", "hit"),
         Step::Ask(MessageKind::Read) => ("read", "rd"),
@@ -115,7 +149,7 @@ fn words(cell: Cell, room: usize) -> String {
         Next::To(state) => format!(">{}", state.letter()),
         Next::Granted => ">?".to_owned(),
     };
-    if step.len() + next.len() <= room { format!("{step}{next}") } else { format!("{short}{next}") }
+    [format!("{step}{next}"), format!("{short}{next}"), next]
 }
 
 fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, view: &ProtocolView) {
@@ -131,5 +165,25 @@ fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, view: &ProtocolView) {
         let text = format!("▸ {path}: {} {}{to}", last.state.letter(), heading(last.action));
         let room = canvas.width().saturating_sub(x + 3);
         canvas.field(x + 3, y, room, &text, Role::Changed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_never_cut() {
+        let cell = |step, next| Cell { step, next };
+        let hit = cell(Step::Hit, Next::Same);
+        assert_eq!(counted(hit, 55_123, 9), "hit 55123");
+        assert_eq!(counted(hit, 55_123, 7), "hit 55k");
+        assert_eq!(counted(hit, 1_234_567, 7), "hi 1.2M");
+        let read = cell(Step::Ask(MessageKind::ReadNc), Next::To(State(b'N')));
+        assert_eq!(counted(read, 7, 11), "read-nc>N 7");
+        assert_eq!(counted(read, 7, 8), "rdnc>N 7");
+        assert_eq!(counted(read, 55_123, 7), ">N 55k");
+        assert_eq!(counted(read, 0, 7), "rdnc>N");
+        assert_eq!(rounded(u64::MAX), "18E");
     }
 }

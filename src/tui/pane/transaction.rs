@@ -13,7 +13,7 @@ use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, fit};
 
-/// Columns of the cycle numbers.
+/// Columns of the cycle numbers, at least: the mark, the digits and a space.
 const CYCLES: u16 = 6;
 
 #[must_use]
@@ -65,11 +65,13 @@ fn list(frame: &Frame, canvas: &mut Canvas) {
 struct Lines<'a> {
     nodes: &'a [ComponentId],
     step: u16,
+    /// Columns of the cycle numbers.
+    cycles: u16,
 }
 
 impl Lines<'_> {
     fn x(&self, nth: usize) -> u16 {
-        CYCLES + 2 + nth as u16 * self.step
+        self.cycles + 2 + nth as u16 * self.step
     }
 
     fn of(&self, node: ComponentId) -> Option<u16> {
@@ -86,9 +88,11 @@ impl Lines<'_> {
 
 fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
     let count = sequence.lifelines.len().max(1) as u16;
-    let step = (canvas.width().saturating_sub(CYCLES + 6) / count.saturating_sub(1).max(1)).clamp(7, 18);
+    let latest = sequence.steps.iter().map(|step| step.cycle).max().unwrap_or(0);
+    let cycles = CYCLES.max(latest.to_string().len() as u16 + 2);
+    let step = (canvas.width().saturating_sub(cycles + 6) / count.saturating_sub(1).max(1)).clamp(7, 18);
     canvas.stick(1);
-    let lines = Lines { nodes: &sequence.lifelines, step };
+    let lines = Lines { nodes: &sequence.lifelines, step, cycles };
     for (nth, node) in sequence.lifelines.iter().enumerate() {
         let room = step.saturating_sub(1);
         let mut name = lifeline_name(frame, sequence, *node);
@@ -121,7 +125,7 @@ fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
         y += 1;
     }
     lines.draw(canvas, y);
-    footer(frame, canvas, y, sequence);
+    footer(frame, canvas, (cycles, y), sequence);
 }
 
 /// The device is named once: lifelines of the requester's own device go without.
@@ -157,7 +161,7 @@ fn joins(lines: &Lines, one: &SequenceStep, next: &SequenceStep) -> bool {
 fn row(frame: &Frame, canvas: &mut Canvas, y: u16, lines: &Lines, step: &SequenceStep, new: bool) {
     let now = frame.now.first().is_some_and(|now| now.id.event == step.id.event);
     if new {
-        canvas.text_right(CYCLES - 1, y, &step.cycle.to_string(), Role::Dim);
+        canvas.text_right(lines.cycles - 1, y, &step.cycle.to_string(), Role::Dim);
     }
     if now {
         canvas.text(0, y, "▸", Role::Changed);
@@ -202,8 +206,11 @@ fn arrow(canvas: &mut Canvas, y: u16, (from, to): (u16, u16), label: &str, data:
         _ => Role::Reply,
     };
     canvas.text(left + 1, y, &dash.repeat(usize::from(room)), role);
-    let label = brief(label, room.saturating_sub(1));
-    let at = left + 1 + (room.saturating_sub(label.width() as u16)) / 2;
+    // The tip has a column of its own, on the side that the arrow goes to.
+    let space = room.saturating_sub(1);
+    let label = brief(label, space);
+    let start = if to > from { left + 1 } else { left + 2 };
+    let at = start + (space.saturating_sub(label.width() as u16)) / 2;
     canvas.text(at, y, &label, role);
     if to > from {
         canvas.text(right - 1, y, if flying { "…" } else { "▶" }, role);
@@ -214,24 +221,30 @@ fn arrow(canvas: &mut Canvas, y: u16, (from, to): (u16, u16), label: &str, data:
     }
 }
 
-/// A label in the room that an arrow has: the words that matter most.
+/// Words of labels and what stands for them where there is less and less room.
+const SHORTER: [&[(&str, &str)]; 4] = [
+    &[("probe-", "probe "), ("writeback", "wb"), ("grant-ack", "got it"), (" + data", "+data")],
+    &[("grant ", ""), ("answer", "ans")],
+    &[("probe read", "prb-r"), ("probe write", "prb-w"), ("read-nc", "rd-nc"), ("forward", "fwd")],
+    // The double line says that there are data.
+    &[("+data", ""), ("fetch", "fet"), ("write", "wr")],
+];
+
+/// A label in the room that an arrow has: whole words first, then short ones, at last the start of it.
 fn brief(label: &str, room: u16) -> String {
-    if label.width() <= usize::from(room) {
-        return label.to_owned();
+    let mut short = label.to_owned();
+    for words in SHORTER {
+        if short.width() <= usize::from(room) {
+            return short;
+        }
+        for (long, brief) in words {
+            short = short.replace(long, brief);
+        }
     }
-    let short = label
-        .replace("probe-read", "probe r")
-        .replace("probe-write", "probe w")
-        .replace("writeback", "wb")
-        .replace("grant-ack", "got it")
-        .replace(" + data", "+data");
-    if short.width() <= usize::from(room) {
-        return short;
-    }
-    fit(&short.replace("grant ", "").replace("probe ", "prb ").replace("read-nc", "rd-nc"), room)
+    short.chars().take(usize::from(room)).collect()
 }
 
-fn footer(frame: &Frame, canvas: &mut Canvas, y: u16, sequence: &Sequence) {
+fn footer(frame: &Frame, canvas: &mut Canvas, (x, y): (u16, u16), sequence: &Sequence) {
     let (text, role) = match (&sequence.view, sequence.completed) {
         (_, Some(cycle)) => (format!("done at cycle {cycle}"), Role::Good),
         (Some(view), None) => {
@@ -240,6 +253,22 @@ fn footer(frame: &Frame, canvas: &mut Canvas, y: u16, sequence: &Sequence) {
         }
         (None, None) => (String::new(), Role::Dim),
     };
-    let room = canvas.width().saturating_sub(CYCLES + 1);
-    canvas.field(CYCLES, y, room, &format!(" {text}"), role);
+    let room = canvas.width().saturating_sub(x + 1);
+    canvas.field(x, y, room, &format!(" {text}"), role);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_in_little_room_keeps_the_start_of_its_words() {
+        assert_eq!(brief("probe-read", 10), "probe-read");
+        assert_eq!(brief("probe-read", 8), "prb-r");
+        assert_eq!(brief("grant M + data", 9), "M+data");
+        assert_eq!(brief("grant M + data", 5), "M");
+        assert_eq!(brief("answer + data", 10), "ans+data");
+        assert_eq!(brief("answer", 5), "ans");
+        assert_eq!(brief("answer", 2), "an");
+    }
 }

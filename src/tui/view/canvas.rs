@@ -185,6 +185,14 @@ impl<'a> Canvas<'a> {
         row
     }
 
+    /// Marks row `y` if what stands in it up to column `end` goes on beyond the columns in view.
+    pub fn cut(&mut self, y: u16, end: u16) {
+        let right = self.look.left.saturating_add(self.area.width);
+        if end > right {
+            self.text(right.saturating_sub(1), y, "…", Role::Dim);
+        }
+    }
+
     /// Lays a style over a piece that is drawn.
     pub fn paint(&mut self, x: u16, y: u16, width: u16, role: Role) {
         if let Some(area) = self.place(x, y, width) {
