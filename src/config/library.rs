@@ -190,6 +190,11 @@ mod tests {
     }
 
     #[test]
+    fn the_last_part_of_a_name_is_enough_where_it_is_the_only_one() {
+        assert_eq!(find(Kind::Machine, "umh-2gpu", None).unwrap().reference, "tiny/umh-2gpu");
+    }
+
+    #[test]
     fn a_file_on_disk_wins() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("mesi.toml"), "mine").unwrap();
@@ -208,11 +213,9 @@ mod tests {
 
     #[test]
     fn an_unknown_name_gets_the_nearest() {
-        for (kind, name, near) in [
-            (Kind::Protocol, "nmosei", "nmoesi"),
-            (Kind::Machine, "umh-2gpu", "tiny/umh-2gpu"),
-            (Kind::Machine, "tiny/umh-2gqu", "tiny/umh-2gpu"),
-        ] {
+        for (kind, name, near) in
+            [(Kind::Protocol, "nmosei", "nmoesi"), (Kind::Machine, "tiny/umh-2gqu", "tiny/umh-2gpu")]
+        {
             let error = find(kind, name, None).unwrap_err();
             assert_eq!(error.suggestion, Some(format!("did you mean {near}?")), "{name}");
         }

@@ -80,7 +80,7 @@ impl Machine {
         }
     }
 
-    fn violate(&mut self, at: ComponentId, about: About, rule: &'static str, text: String, out: &mut Outbox) {
+    fn violate(&mut self, at: ComponentId, about: About, rule: &'static str, text: &str, out: &mut Outbox) {
         let text: std::sync::Arc<str> = format!("at {}: {text}", self.fixed.components.path(at)).into();
         let copy = text.clone();
         out.record(at, about, || What::Violation { rule, text: copy });
@@ -114,7 +114,7 @@ impl Machine {
             let text = format!(
                 "the load read {read:#04x} at {address}, but the last coherent store wrote {last:#04x}"
             );
-            self.violate(completion.node, about, "stale-read", text, out);
+            self.violate(completion.node, about, "stale-read", &text, out);
         }
     }
 
@@ -122,7 +122,7 @@ impl Machine {
     /// data count as violations too.
     pub(super) fn check_event(&mut self, out: &mut Outbox) {
         for Breach { at, about, rule, text } in std::mem::take(&mut out.breaches) {
-            self.violate(at, about, rule, text, out);
+            self.violate(at, about, rule, &text, out);
         }
         let Some(checker) = self.checker.as_mut() else { return };
         let touched = std::mem::take(&mut checker.touched);
@@ -134,7 +134,7 @@ impl Machine {
     fn check_range(&mut self, range: Range, out: &mut Outbox) {
         let found = self.find_breach(range);
         if let Some((at, rule, text)) = found {
-            self.violate(at, About::new(range, None), rule, text, out);
+            self.violate(at, About::new(range, None), rule, &text, out);
         }
     }
 
@@ -224,7 +224,7 @@ impl Machine {
             let at = self.home(address).map_or(ComponentId(0), Node::id);
             let about = About::new(Range::new(address, 1), None);
             let text = format!("the store of {value:#04x} at {address} is nowhere any more");
-            self.violate(at, about, "lost-store", text, out);
+            self.violate(at, about, "lost-store", &text, out);
         }
     }
 

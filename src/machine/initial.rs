@@ -35,7 +35,7 @@ impl Machine {
                         return Err(Box::new(Diagnostic::new(message)));
                     }
                 }
-                _ => {}
+                TaskKind::Flush { .. } => {}
             }
         }
         Ok(())
