@@ -56,7 +56,6 @@ fn a_session_with_every_kind_of_stop() {
             "watchpoint 3: state of gpu0.l2.0 block 0x1000",
             "1: value at 0x1000 in gpu0.cu0.l1 = not held",
             "watchpoint 3, state of gpu0.l2.0 block 0x1000: I > I>S",
-            "1: value at 0x1000 in gpu0.cu0.l1 = 00 00 00 00 (0)",
             // The first grant was ignored.
             "temporary breakpoint 2, message type grant",
             "watchpoint 3, state of gpu0.l2.0 block 0x1000: I>S > E",

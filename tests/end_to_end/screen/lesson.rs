@@ -35,7 +35,7 @@ fn the_lesson_is_told_to_its_end_and_its_questions_answered() {
     terminal.wait_for("? Which value does GPU 1 see in byte 0?");
     terminal.send("p");
     terminal.wait_for("either one");
-    terminal.wait_for("1-9 choose");
+    terminal.wait_for("1-9 answer");
     terminal.send("1");
     terminal.wait_for("You said: 0");
     terminal.send("c");
