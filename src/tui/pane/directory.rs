@@ -1,7 +1,7 @@
 //! Who holds the selected block: the tree of nodes, then every block with its letter at each node.
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::directory::{Directory, DirectoryRow};
+use crate::debug::frame::directory::DirectoryRow;
 use crate::model::address::Range;
 use crate::model::inspect::BlockView;
 use crate::model::state::State;
