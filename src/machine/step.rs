@@ -401,7 +401,8 @@ impl Machine {
             _ => 0,
         };
         let cycles = work.delay.saturating_add(overhead);
-        let at = self.now.saturating_add(self.fixed.time.tick_of_cycle(cycles));
+        // Far from the end of time, so that what follows the start cannot run past it.
+        let at = self.now.saturating_add(self.fixed.time.tick_of_cycle(cycles)).min(Tick::MAX / 4);
         self.queue.push(at, Event::Task(task));
     }
 }

@@ -69,7 +69,7 @@ impl Machine {
         loop {
             let Some(channel) = self.channels.get_mut(index) else { return };
             let has_credit = channel.has_credit(lane);
-            let (lookup, link, to, from) = (channel.lookup, channel.link, channel.to, channel.from);
+            let (lookup, link) = (channel.lookup, channel.link);
             let Some(queue) = channel.lanes.get_mut(lane) else { return };
             let Some((_, message)) = queue.outgoing.front() else { break };
             if !has_credit {
@@ -90,7 +90,6 @@ impl Machine {
             if is_head {
                 self.queue.push(arrival, Event::Deliver { channel: index, lane });
             }
-            let _ = (to, from);
             sent = true;
         }
         if sent {

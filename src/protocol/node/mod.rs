@@ -27,7 +27,6 @@ use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, What};
 use crate::model::state::{Action, State};
-use crate::model::time::Tick;
 use crate::protocol::outbox::{About, Outbox, Outgoing};
 use crate::protocol::store::{Entry, Interleave, Store, Unit};
 use crate::protocol::table::{Cell, Next, Step, Table};
@@ -443,12 +442,6 @@ impl Node {
 
     fn key_of(want: &Want) -> (Option<TxnKey>, Option<TxnNumber>) {
         (want.txn, want.number)
-    }
-
-    /// When the oldest thing that this node is busy with began.
-    #[must_use]
-    pub fn busy_since(&self) -> Option<Tick> {
-        self.pending.values().map(|pending| pending.since).min()
     }
 
     /// Whether nothing is under way here.

@@ -203,12 +203,6 @@ impl Node {
         self.store.get(self.block_of(address))
     }
 
-    /// Whether anything is under way for the block at `address`.
-    #[must_use]
-    pub fn is_busy(&self, address: Address) -> bool {
-        self.pending.contains_key(&self.block_of(address))
-    }
-
     /// The directory's view of `child` for the unit at `address`: whether it is listed, and as owner.
     #[must_use]
     pub fn listed(&self, address: Address, child: ComponentId) -> Option<(bool, bool)> {
@@ -286,16 +280,6 @@ impl Node {
     #[must_use]
     pub fn high_water(&self) -> u32 {
         self.high_water
-    }
-
-    /// The wants that wait in each busy block: transaction numbers, for chains of waiting.
-    #[must_use]
-    pub fn waiting_transactions(&self, address: Address) -> Vec<TxnNumber> {
-        let block = self.block_of(address);
-        let Some(pending) = self.pending.get(&block) else { return Vec::new() };
-        let queued = pending.queue.iter().chain(&pending.passed);
-        let served = pending.serving.iter().map(|service| &service.want);
-        queued.chain(served).filter_map(|want| want.number).collect()
     }
 
     /// Puts a block here before the first event.
