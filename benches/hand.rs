@@ -103,13 +103,13 @@ fn frames() -> (Duration, Duration) {
     let mut draws = Vec::new();
     let mut both = Vec::new();
     for turn in 0..200u64 {
-        let version = client.version();
+        let version = client.shown().1;
         let start = Instant::now();
         if let Some(wish) = app.new_wish() {
             client.send(Request::Wish(wish));
         }
         client.send(Request::Command("step".to_owned()));
-        while client.version() == version || client.is_busy() {
+        while client.shown().1 == version || client.is_busy() {
             std::thread::yield_now();
         }
         app.frame = client.frame();
@@ -156,11 +156,11 @@ fn speeds() -> (f64, f64) {
     client.send(Request::Command(format!("step {MILLION}")));
     let mut version = 0;
     while client.is_busy() {
-        if client.version() == version {
+        if client.shown().1 == version {
             std::thread::sleep(Duration::from_millis(1));
             continue;
         }
-        version = client.version();
+        version = client.shown().1;
         app.frame = client.frame();
         if let Some(wish) = app.new_wish() {
             client.send(Request::Wish(wish));

@@ -40,7 +40,7 @@ struct Engine {
     /// What the last frame took, the records for it included.
     cost: Duration,
     /// Commands taken whose end has not been told.
-    open: usize,
+    open: u64,
     /// Something changed since the last frame.
     stale: bool,
     /// Events that a paced run may make now.
@@ -73,7 +73,7 @@ pub fn run_blocking(mut session: Session, server: Server) -> Session {
         credit: 0.0,
         paid: now,
     };
-    engine.publish();
+    engine.publish(0);
     while engine.turn().is_some() {}
     engine.session
 }
@@ -91,16 +91,16 @@ impl Engine {
             }
         }
         let idle = self.slice()?;
-        if idle || (self.stale && self.published.elapsed() >= FRAME.max(self.cost * SHARE)) {
+        // A frame at rest is published only when nothing is left to do, so that whoever sees it may rely on it.
+        let due = self.stale && self.published.elapsed() >= FRAME.max(self.cost * SHARE);
+        if idle || (due && self.session.is_moving()) {
             let before = Instant::now();
             self.tail()?;
-            if self.stale {
-                self.publish();
+            if self.stale || (idle && self.open > 0) {
+                let done = if idle { std::mem::take(&mut self.open) } else { 0 };
+                self.publish(done);
             }
             self.cost = before.elapsed();
-        }
-        if idle {
-            (0..std::mem::take(&mut self.open)).for_each(|_| self.server.done());
         }
         Some(())
     }
@@ -189,8 +189,8 @@ impl Engine {
         }
         if outcome.quit {
             self.server.answer(Answer::Quit);
-            self.publish();
-            (0..std::mem::take(&mut self.open)).for_each(|_| self.server.done());
+            let done = std::mem::take(&mut self.open);
+            self.publish(done);
             return None;
         }
         Some(())
@@ -205,12 +205,13 @@ impl Engine {
         Some(())
     }
 
-    fn publish(&mut self) {
+    /// Shows the state as it is now, with which `done` commands are finished.
+    fn publish(&mut self, done: u64) {
         if !self.info.components.len().eq(&self.session.machine().components().len()) {
             self.info = Arc::new(self.session.info());
         }
         let frame = self.session.frame(&self.info, &self.wish);
-        self.server.publish(Arc::new(frame));
+        self.server.publish(Arc::new(frame), done);
         self.published = Instant::now();
         self.stale = false;
     }

@@ -118,10 +118,12 @@ impl Client {
         self.shared.frame.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Grows by one with each frame published.
+    /// The latest frame, its number (it grows by one with each), and whether a command was still being carried out when
+    /// it was made: all of one moment.
     #[must_use]
-    pub fn version(&self) -> u64 {
-        self.shared.version.load(Ordering::SeqCst)
+    pub fn shown(&self) -> (Arc<Frame>, u64, bool) {
+        let frame = self.shared.frame.lock().unwrap_or_else(PoisonError::into_inner);
+        (frame.clone(), self.shared.version.load(Ordering::SeqCst), self.is_busy())
     }
 
     /// The answers since the last call, oldest first.
@@ -181,19 +183,17 @@ impl Server {
         self.shared.interrupted.store(false, Ordering::SeqCst);
     }
 
-    /// Shows this frame from now on.
-    pub fn publish(&self, frame: Arc<Frame>) {
-        *self.shared.frame.lock().unwrap_or_else(PoisonError::into_inner) = frame;
+    /// Shows this frame from now on. `done` [`Request::Command`]s are finished with it; their answers are out.
+    pub fn publish(&self, frame: Arc<Frame>, done: u64) {
+        let mut shown = self.shared.frame.lock().unwrap_or_else(PoisonError::into_inner);
+        *shown = frame;
         self.shared.version.fetch_add(1, Ordering::SeqCst);
+        let count = |busy: u64| Some(busy.saturating_sub(done));
+        let _ = self.shared.busy.fetch_update(Ordering::SeqCst, Ordering::SeqCst, count);
     }
 
     pub fn answer(&self, answer: Answer) {
         self.shared.answers.lock().unwrap_or_else(PoisonError::into_inner).push_overwrite(answer);
-    }
-
-    /// To be called once for each [`Request::Command`], after its answers and its frame are out.
-    pub fn done(&self) {
-        let _ = self.shared.busy.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |busy| busy.checked_sub(1));
     }
 }
 
@@ -208,10 +208,10 @@ mod tests {
         assert!(client.is_busy());
         assert_eq!(server.try_next(), Ok(Some(Request::Command("step".into()))));
         server.answer(Answer::Lines(vec!["done".into()]));
-        server.publish(Arc::default());
-        server.done();
-        assert!(!client.is_busy());
-        assert_eq!(client.version(), 1);
+        server.publish(Arc::default(), 0);
+        assert!(client.shown().2);
+        server.publish(Arc::default(), 1);
+        assert_eq!((client.shown().1, client.shown().2), (2, false));
         assert_eq!(client.answers(), [Answer::Lines(vec!["done".into()])]);
         client.send(Request::Interrupt);
         assert!(server.interrupted());

@@ -77,7 +77,7 @@ pub fn pick(entries: Vec<Entry>, settings: &Settings) -> io::Result<Picked> {
     let mut screen = Screen::take()?;
     let mut picker = Picker::new(entries);
     loop {
-        screen.terminal.draw(|target| {
+        screen.draw(|target| {
             let buffer = target.buffer_mut();
             picker.draw(buffer, &settings.theme);
             if settings.ascii {

@@ -96,16 +96,15 @@ impl Session<'_> {
 
     /// Takes what the engine has published since the last turn.
     fn receive(&mut self) {
-        let busy = self.client.is_busy();
+        let (frame, version, busy) = self.client.shown();
         self.dirty |= busy != self.app.busy;
         self.app.busy = busy;
         let answers = self.client.answers();
         self.dirty |= !answers.is_empty();
         self.app.answered(answers);
-        let version = self.client.version();
         if self.version != Some(version) {
             self.version = Some(version);
-            self.app.show(self.client.frame());
+            self.app.show(frame);
             self.dirty = true;
         }
     }
@@ -116,7 +115,7 @@ impl Session<'_> {
             return Ok(());
         }
         let app = &mut self.app;
-        screen.terminal.draw(|target| {
+        screen.draw(|target| {
             let area = target.area();
             app.size = (area.width, area.height);
             app.seen = view::draw(app, target.buffer_mut());
@@ -136,11 +135,15 @@ impl Session<'_> {
     fn listen(&mut self, screen: &Screen) -> io::Result<()> {
         let wait = if self.app.is_running() || self.dirty { SOON } else { IDLE };
         let mut ready = event::poll(wait)?;
+        if ready {
+            // What a key does may depend on whether the engine is at rest by now.
+            self.receive();
+        }
         while ready {
             self.app.handle(&event::read()?);
             self.dirty = true;
             // Items have moved when a key changed what is drawn; the next keys must see them where they are.
-            let size = screen.terminal.size()?;
+            let size = screen.size()?;
             self.app.see(size.width, size.height);
             ready = event::poll(Duration::ZERO)?;
         }

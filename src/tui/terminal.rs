@@ -10,12 +10,13 @@ use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
 use crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, is_raw_mode_enabled,
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode, is_raw_mode_enabled,
 };
-use crossterm::{cursor, execute};
-use ratatui::Terminal;
+use crossterm::{cursor, execute, queue};
 use ratatui::backend::CrosstermBackend;
-use ratatui::layout::Rect;
+use ratatui::layout::{Rect, Size};
+use ratatui::{Frame, Terminal};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::low_level;
 
@@ -29,7 +30,7 @@ type Out = CrosstermBackend<BufWriter<Stdout>>;
 /// The terminal while it is ours; dropping it gives it back.
 #[derive(Debug)]
 pub struct Screen {
-    pub terminal: Terminal<Out>,
+    terminal: Terminal<Out>,
 }
 
 /// Signals that arrived.
@@ -123,11 +124,33 @@ impl Screen {
         self.redraw()
     }
 
+    /// Draws one screen. The terminal is told where it begins and ends, so that one which knows how to (DEC private
+    /// mode 2026) never shows a part of it.
+    ///
+    /// # Errors
+    /// If the terminal fails.
+    pub fn draw(&mut self, with: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        let drawn = self.terminal.draw(with).map(drop);
+        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
+        drawn
+    }
+
+    /// How large the terminal is.
+    ///
+    /// # Errors
+    /// If the terminal fails.
+    pub fn size(&self) -> io::Result<Size> {
+        self.terminal.size()
+    }
+
     /// Has the next drawing draw every cell.
     ///
     /// # Errors
     /// If the terminal fails.
     pub fn redraw(&mut self) -> io::Result<()> {
+        // The end comes with that drawing.
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         // `Terminal::clear` would ask the terminal for its cursor and fail where nobody answers.
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))
@@ -198,7 +221,14 @@ pub fn give_back() {
         return;
     }
     let mut out = io::stdout();
-    let _ = execute!(out, DisableBracketedPaste, DisableMouseCapture, LeaveAlternateScreen, cursor::Show);
+    let _ = execute!(
+        out,
+        EndSynchronizedUpdate,
+        DisableBracketedPaste,
+        DisableMouseCapture,
+        LeaveAlternateScreen,
+        cursor::Show
+    );
     if is_raw_mode_enabled().unwrap_or(true) {
         let _ = disable_raw_mode();
     }

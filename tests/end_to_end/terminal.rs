@@ -58,3 +58,13 @@ fn a_condition_that_never_holds_fails_with_the_screen() {
 fn an_end_is_not_waited_through() {
     shell("true").wait_for("never");
 }
+
+#[test]
+fn half_a_screen_is_never_seen() {
+    let mut terminal = shell(r"printf 'one \033[?2026htwo '; read x; printf 'three\033[?2026l'; cat");
+    terminal.wait_for("one");
+    assert!(!terminal.text().contains("two"));
+    terminal.send("\r");
+    terminal.wait_for("three");
+    assert!(terminal.text().contains("two"));
+}

@@ -16,6 +16,10 @@ use super::ENVIRONMENT;
 /// Longest pause between two looks at a condition.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// Begin and end of a synchronised update.
+const BEGIN: &[u8] = b"\x1b[?2026h";
+const END: &[u8] = b"\x1b[?2026l";
+
 /// A program in a terminal. Dropping it kills the program.
 pub struct Terminal {
     master: Box<dyn MasterPty + Send>,
@@ -23,6 +27,8 @@ pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     /// What the program writes, from a thread that ends with the program.
     output: Receiver<Vec<u8>>,
+    /// What the program wrote of a screen that is not complete yet.
+    partial: Vec<u8>,
     parser: vt100::Parser,
     /// How long a condition may take to hold.
     pub deadline: Duration,
@@ -59,6 +65,7 @@ impl Terminal {
             master: pair.master,
             child,
             output: collect(reader),
+            partial: Vec::new(),
             parser: vt100::Parser::new(nonzero(size.1), nonzero(size.0), 0),
             deadline: Duration::from_secs(30),
         }
@@ -76,6 +83,23 @@ impl Terminal {
         self.master.resize(pty_size(size)).expect("another size");
     }
 
+    /// Takes what the program wrote; what belongs to a screen that it has begun and not ended waits for the end, as in
+    /// a terminal that knows synchronised updates. So no condition and no assertion ever sees half a screen.
+    fn receive(&mut self, bytes: &[u8]) {
+        self.partial.extend_from_slice(bytes);
+        loop {
+            let begin = position(&self.partial, BEGIN).unwrap_or(self.partial.len());
+            let complete = match position(&self.partial[begin..], END) {
+                Some(end) => begin + end + END.len(),
+                None => begin.min(self.partial.len() - begun(&self.partial)),
+            };
+            if complete == 0 {
+                break;
+            }
+            self.parser.process(&self.partial.drain(..complete).collect::<Vec<_>>());
+        }
+    }
+
     /// Waits until the condition holds for the screen.
     #[track_caller]
     pub fn wait_until(&mut self, what: &str, condition: impl Fn(&vt100::Screen) -> bool) {
@@ -86,7 +110,7 @@ impl Terminal {
             assert!(!ended, "the program ended before {what}; the screen:\n{text}");
             assert!(Instant::now() < end, "no {what} within {:?}; the screen:\n{text}", self.deadline);
             match self.output.recv_timeout(LOOK) {
-                Ok(bytes) => self.parser.process(&bytes),
+                Ok(bytes) => self.receive(&bytes),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => ended = true,
             }
@@ -105,14 +129,17 @@ impl Terminal {
         let end = Instant::now() + self.deadline;
         loop {
             match self.output.recv_timeout(LOOK) {
-                Ok(bytes) => self.parser.process(&bytes),
+                Ok(bytes) => self.receive(&bytes),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(Duration::from_millis(1)),
             }
             if let Some(status) = self.child.try_wait().expect("a child of this process") {
-                while let Ok(bytes) = self.output.recv_timeout(LOOK) {
-                    self.parser.process(&bytes);
+                // The reader ends when nobody holds the terminal any more; what was written before is then all here.
+                while let Ok(bytes) = self.output.recv_timeout(end.saturating_duration_since(Instant::now()))
+                {
+                    self.receive(&bytes);
                 }
+                self.parser.process(&std::mem::take(&mut self.partial));
                 return status;
             }
             let text = self.text();
@@ -130,6 +157,7 @@ impl Terminal {
     /// Forgets what the screen shows, as when another program has written over it.
     pub fn forget(&mut self) {
         let (rows, columns) = self.parser.screen().size();
+        self.partial.clear();
         self.parser = vt100::Parser::new(rows, columns, 0);
     }
 
@@ -150,6 +178,15 @@ impl Drop for Terminal {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn position(bytes: &[u8], of: &[u8]) -> Option<usize> {
+    bytes.windows(of.len()).position(|window| window == of)
+}
+
+/// How many of the last bytes may be the first of a [`BEGIN`].
+fn begun(bytes: &[u8]) -> usize {
+    (0..BEGIN.len()).rev().find(|length| bytes.ends_with(&BEGIN[..*length])).unwrap_or(0)
 }
 
 /// Reads on a thread until the terminal closes.
