@@ -210,7 +210,7 @@ fn every_lesson_says_all_that_it_has_to_say_and_asks() {
         assert!(answered > 0, "{name} asks nothing that the protocol's table answers");
         let mut said = narrator.opening();
         let mut told = narrator.begin();
-        let listening = Runner::new(prepared.machine, prepared.checker, prepared.max_cycles, true);
+        let listening = Runner::new(prepared.machine, prepared.checker, true);
         listening.run(|machine, records| {
             said.extend(narrator.observe(&mut told, machine, records).into_iter().map(|due| due.say));
             ControlFlow::Continue(())

@@ -102,6 +102,7 @@ fn varied(
         tables: vec![Arc::new(load_protocol(protocol, None).unwrap())],
         workload: Arc::new(workload(&agents, accesses, seed)),
         seed,
+        max_cycles: u64::MAX,
         checks: true,
         faults,
         initial: Vec::new(),
@@ -122,6 +123,7 @@ fn run(blueprint: &Blueprint) -> Result<(u64, u64), String> {
         match outcome {
             StepOutcome::Ran => {}
             StepOutcome::Finished => return Ok((machine.event(), machine.digest())),
+            StepOutcome::Limit(cycle) => return Err(format!("still going on at cycle {cycle}")),
             StepOutcome::Stuck => {
                 let txns = machine.transactions();
                 return Err(format!("stuck at event {}: {:#?}", machine.event(), txns.first()));

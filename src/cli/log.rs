@@ -66,7 +66,7 @@ impl Log {
         let compile = |query: &String| Filter::compile(&Text::new("--where", query), &prepared.context);
         let filter = self.query.as_ref().map(compile).transpose()?;
         let workload = prepared.blueprint.workload.clone();
-        let mut runner = Runner::new(prepared.machine, prepared.checker, prepared.max_cycles, true);
+        let mut runner = Runner::new(prepared.machine, prepared.checker, true);
         let mut output = Output::standard();
         let (mut left, mut enough) = (self.limit.unwrap_or(u64::MAX), false);
         let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {

@@ -195,7 +195,7 @@ impl Sampler {
 /// A runner that makes records if somebody wants them.
 fn runner(prepared: Prepared, listen: bool) -> Runner {
     let listen = listen || prepared.blueprint.checks;
-    Runner::new(prepared.machine, prepared.checker, prepared.max_cycles, listen)
+    Runner::new(prepared.machine, prepared.checker, listen)
 }
 
 /// The record at which `stop` stops, as it is told.

@@ -112,6 +112,8 @@ pub enum Tripped {
     Narration(usize),
     /// This failure of an expectation came about.
     Expectation(usize),
+    /// The next event is what the quiz asks about.
+    Quiz,
 }
 
 /// A trip, and what tripped it.
@@ -137,6 +139,8 @@ pub struct Breakpoints {
     pub violations: bool,
     /// Whether narration stops a run.
     pub narration: bool,
+    /// Whether a run stops before a state changes, and asks for the next.
+    pub quiz: bool,
     /// Checks that had failed when they were last looked at.
     failed: usize,
 }
@@ -145,7 +149,7 @@ impl Breakpoints {
     /// None yet; `violations`: whether a failed check stops a run.
     #[must_use]
     pub fn new(violations: bool) -> Self {
-        Self { list: Vec::new(), next: 1, violations, narration: false, failed: 0 }
+        Self { list: Vec::new(), next: 1, violations, narration: false, quiz: false, failed: 0 }
     }
 
     #[must_use]
@@ -210,7 +214,7 @@ impl Breakpoints {
     pub fn want_records(&self) -> bool {
         let wants =
             |breakpoint: &Breakpoint| breakpoint.enabled && matches!(breakpoint.trigger, Trigger::Record(_));
-        self.list.iter().any(wants)
+        self.quiz || self.list.iter().any(wants)
     }
 
     /// Takes `machine` as the state before the next event to be looked at.

@@ -3,8 +3,7 @@
 //! They are looked at once, when an event happens for the first time, and remembered by event: so going back and
 //! forth shows what had been said, and what had been decided, at every position.
 
-use std::collections::BTreeMap;
-
+use super::question::Asked;
 use super::subject::Subject;
 use crate::machine::StepOutcome;
 use crate::model::record::Record;
@@ -18,14 +17,6 @@ pub struct Failed {
     /// Its number in the scenario; `None` if the run as a whole did not end as expected.
     pub expectation: Option<usize>,
     pub message: String,
-}
-
-/// A question that the user has dealt with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answered {
-    pub predicted: Option<String>,
-    /// The answer was asked for.
-    pub revealed: bool,
 }
 
 /// What a lesson has come to.
@@ -43,7 +34,8 @@ pub struct Lesson {
     settled: Vec<Option<EventNumber>>,
     failed: Vec<Failed>,
     failures_seen: usize,
-    answers: BTreeMap<usize, Answered>,
+    /// What was asked, by event, ascending.
+    asked: Vec<Asked>,
 }
 
 impl Lesson {
@@ -53,11 +45,22 @@ impl Lesson {
         if narrator.says.is_empty() && checker.expectations().is_empty() {
             return None;
         }
+        Some(Self::begin(narrator, checker))
+    }
+
+    /// A lesson that has nothing to say by itself, for a quiz.
+    #[must_use]
+    pub fn silent() -> Self {
+        let checker = Checker::new(Vec::new(), crate::scenario::file::Ending::default());
+        Self { over: true, ..Self::begin(Narrator::default(), checker) }
+    }
+
+    fn begin(narrator: Narrator, checker: Checker) -> Self {
         let listens =
             checker.needs_records() || narrator.says.iter().any(|say| !matches!(say.when, Moment::Start));
-        Some(Self {
+        let mut lesson = Self {
             told: narrator.begin(),
-            said: narrator.opening().into_iter().map(|say| (0, say)).collect(),
+            said: Vec::new(),
             settled: vec![None; checker.expectations().len()],
             narrator,
             checker,
@@ -66,8 +69,28 @@ impl Lesson {
             listens,
             failed: Vec::new(),
             failures_seen: 0,
-            answers: BTreeMap::new(),
-        })
+            asked: Vec::new(),
+        };
+        for say in lesson.narrator.opening() {
+            lesson.say(0, say);
+        }
+        lesson
+    }
+
+    fn say(&mut self, event: EventNumber, say: usize) {
+        self.said.push((event, say));
+        if let Some(ask) = self.narrator.says.get(say).and_then(|say| say.ask.clone()) {
+            self.ask(event, Some(say), ask);
+        }
+    }
+
+    /// Asks a question that is open at `event`. A quiz asks none where one is asked already.
+    pub fn ask(&mut self, event: EventNumber, say: Option<usize>, ask: Ask) {
+        if say.is_none() && self.asked_at(event).next().is_some() {
+            return;
+        }
+        let at = self.asked.partition_point(|asked| asked.event <= event);
+        self.asked.insert(at, Asked::new(event, say, ask));
     }
 
     /// Whether the event after position `before` has not been looked at.
@@ -86,13 +109,16 @@ impl Lesson {
     pub fn observe(&mut self, machine: &dyn Subject, records: &[Record], outcome: StepOutcome) {
         let event = machine.event();
         let due = self.narrator.observe(&mut self.told, machine, records);
-        self.said.extend(due.into_iter().map(|due| (event, due.say)));
+        for due in due {
+            self.say(event, due.say);
+        }
         self.checker.observe(machine, records);
         if outcome != StepOutcome::Ran {
             self.over = true;
             let ended = match outcome {
                 _ if self.checker.violated() => Ended::Violation,
                 StepOutcome::Stuck => Ended::Stuck(unfinished(machine)),
+                StepOutcome::Limit(cycle) => Ended::Limit(cycle),
                 _ => Ended::Finished,
             };
             self.checker.finish(machine, &ended);
@@ -175,38 +201,46 @@ impl Lesson {
         (settled <= event).then_some(true)
     }
 
-    /// The question that is open or was last asked at `event`: where it was asked, its saying, and itself.
-    #[must_use]
-    pub fn question(&self, event: EventNumber) -> Option<(EventNumber, usize, &Ask)> {
-        let (at, say) = self.said_until(event).last()?;
-        Some((at, say, self.narrator.says.get(say)?.ask.as_ref()?))
+    /// What was asked at `event`.
+    pub fn asked_at(&self, event: EventNumber) -> impl Iterator<Item = &Asked> {
+        let from = self.asked.partition_point(|asked| asked.event < event);
+        self.asked.iter().skip(from).take_while(move |asked| asked.event == event)
     }
 
+    /// What was asked up to `event`, oldest first.
     #[must_use]
-    pub fn answered(&self, say: usize) -> Answered {
-        self.answers.get(&say).cloned().unwrap_or_default()
+    pub fn asked_until(&self, event: EventNumber) -> &[Asked] {
+        let to = self.asked.partition_point(|asked| asked.event <= event);
+        self.asked.get(..to).unwrap_or_default()
     }
 
-    pub fn answer(&mut self, say: usize, answered: Answered) {
-        self.answers.insert(say, answered);
+    /// Everything asked so far, oldest first.
+    #[must_use]
+    pub fn asked(&self) -> &[Asked] {
+        &self.asked
+    }
+
+    /// The question that is to be answered at `event`: the first that is still open there, otherwise the last.
+    pub fn question_mut(&mut self, event: EventNumber) -> Option<&mut Asked> {
+        let here = self.asked.iter().enumerate().filter(|(_, asked)| asked.event == event);
+        let open =
+            here.clone().find(|(_, asked)| !asked.is_settled(event)).or(here.max_by_key(|(index, _)| *index));
+        let index = open.map(|(index, _)| index)?;
+        self.asked.get_mut(index)
     }
 
     /// Predictions that were right, and all.
     #[must_use]
     pub fn score(&self) -> (usize, usize) {
-        let asks = self.answers.iter().filter_map(|(say, answered)| {
-            let ask = self.narrator.says.get(*say)?.ask.as_ref()?;
-            answered.predicted.as_ref().map(|predicted| is_right(ask, predicted))
-        });
-        asks.fold((0, 0), |(right, all), is_right| (right + usize::from(is_right), all + 1))
+        let right = self.asked.iter().filter_map(Asked::right);
+        right.fold((0, 0), |(right, all), is_right| (right + usize::from(is_right), all + 1))
     }
-}
 
-/// Whether a prediction says what the answer says, case and blanks aside.
-#[must_use]
-pub fn is_right(ask: &Ask, predicted: &str) -> bool {
-    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    plain(&ask.answer) == plain(predicted)
+    /// How many questions the scenario itself asks.
+    #[must_use]
+    pub fn asks(&self) -> usize {
+        self.narrator.says.iter().filter(|say| say.ask.is_some()).count()
+    }
 }
 
 /// An expectation in one line.

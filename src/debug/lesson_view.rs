@@ -1,7 +1,8 @@
 //! A lesson at the cursor, as the screen and the console show it.
 
 use super::frame::session::{Expectation, Lesson as View, Question, Reveal, Say};
-use super::lesson::{Lesson, expected, is_right};
+use super::lesson::{Lesson, expected};
+use super::question::Asked;
 use super::session::Session;
 use crate::model::time::EventNumber;
 
@@ -11,36 +12,61 @@ impl Session {
     pub fn lesson_view(&self) -> Option<View> {
         let lesson = self.timeline.lesson()?;
         let event = self.event();
-        let said: Vec<_> = lesson
-            .said_until(event)
-            .map(|(event, say)| Say { event, text: lesson.text(say).to_owned() })
-            .collect();
         let expectations = lesson.expectations().iter().enumerate();
+        let expectations: Vec<_> = expectations
+            .map(|(index, expectation)| Expectation {
+                text: expected(expectation),
+                holds: lesson.verdict(index, event),
+            })
+            .collect();
         Some(View {
-            step: (said.len(), lesson.says()),
-            said,
+            step: (lesson.said_until(event).count(), lesson.says()),
+            said: story(lesson, event),
             question: question(lesson, event),
             score: lesson.score(),
-            expectations: expectations
-                .map(|(index, expectation)| Expectation {
-                    text: expected(expectation),
-                    holds: lesson.verdict(index, event),
-                })
-                .collect(),
+            // What is still to be decided would give the answers away.
+            hides: lesson.asks() > 0,
+            expectations,
         })
     }
 }
 
+/// What was said and asked up to `event`, oldest first; the questions that are shown by themselves are left out.
+fn story(lesson: &Lesson, event: EventNumber) -> Vec<Say> {
+    let asked = lesson.asked_until(event);
+    let question = |asked: &Asked| asked.is_settled(event).then(|| view(asked, event));
+    let told = lesson.said_until(event).map(|(at, say)| {
+        let belongs = asked.iter().find(|asked| asked.say == Some(say) && asked.event == at);
+        Say { event: at, text: lesson.text(say).to_owned(), question: belongs.and_then(question) }
+    });
+    let mut story: Vec<_> = told.collect();
+    let quiz = asked.iter().filter(|asked| asked.say.is_none());
+    let quiz = quiz.filter_map(|asked| {
+        let question = question(asked)?;
+        Some(Say { event: asked.event, text: String::new(), question: Some(question) })
+    });
+    story.extend(quiz);
+    story.sort_by_key(|say| say.event);
+    story
+}
+
+/// The question that is open here.
 fn question(lesson: &Lesson, event: EventNumber) -> Option<Question> {
-    let (asked, say, ask) = lesson.question(event)?;
-    let answered = lesson.answered(say);
-    let known = answered.revealed || (answered.predicted.is_some() && event > asked);
+    let open = lesson.asked_at(event).find(|asked| !asked.is_settled(event));
+    open.map(|asked| view(asked, event))
+}
+
+fn view(asked: &Asked, event: EventNumber) -> Question {
+    let ask = &asked.ask;
     let because = ask.because.as_ref().map_or_else(String::new, |(cell, says)| format!("{cell}: {says}"));
-    let right = answered.predicted.as_ref().map(|predicted| is_right(ask, predicted));
-    Some(Question {
+    Question {
         text: ask.text.clone(),
         choices: ask.choices.clone(),
-        predicted: answered.predicted,
-        revealed: known.then(|| Reveal { answer: ask.answer.clone(), because, right }),
-    })
+        predicted: asked.predicted.clone(),
+        revealed: asked.is_settled(event).then(|| Reveal {
+            answer: ask.answer.clone(),
+            because,
+            right: asked.right(),
+        }),
+    }
 }

@@ -79,6 +79,7 @@ pub fn in_one_line(spec: &MachineSpec) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::interrupt::Interrupt;
+    use super::super::stop::Reason;
     use super::super::work::Outcome;
     use super::*;
 
@@ -125,9 +126,11 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
         let told = execute(&mut session, "continue").lines.remove(0);
         assert!(told.starts_with("lesson: The HMD knows"), "{told}");
         let asked = session.event();
+        let refused = session.execute("predict perhaps", &Interrupt::default()).unwrap_err().to_string();
+        assert!(refused.contains("none of the answers") && refused.contains("yes / no"), "{refused}");
         execute(&mut session, "predict No");
         let lines = execute(&mut session, "info lesson").lines.join("\n");
-        assert!(lines.contains("You said: No") && !lines.contains("Right"), "{lines}");
+        assert!(lines.contains("You said: no") && !lines.contains("Right"), "{lines}");
         execute(&mut session, "step");
         let lines = execute(&mut session, "info lesson").lines.join("\n");
         assert!(lines.contains("Right: no"), "{lines}");
@@ -138,13 +141,83 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
         execute(&mut session, "reverse-continue");
         assert_eq!(session.event(), asked);
         let lines = execute(&mut session, "info lesson").lines.join("\n");
-        assert!(lines.contains("\nopen ") && !lines.contains("\nholds "), "{lines}");
+        assert!(!lines.contains("\nholds "), "{lines}");
+        assert!(!lines.contains("open "), "what is to come would give the answer away: {lines}");
         for verb in ["transition 3", "reverse-cycle 2", "finish", "reverse-transition 2", "start", "end"] {
             execute(&mut session, verb);
         }
         assert_eq!(execute(&mut session, "info position").lines, last);
         execute(&mut session, "reload");
         assert_eq!(execute(&mut session, "info position").lines, last);
+    }
+
+    #[test]
+    fn any_scenario_is_a_quiz() {
+        let mut session = Session::open_scenario("litmus/message-passing", Options::default()).unwrap();
+        execute(&mut session, "set quiz on");
+        let mut asked = 0;
+        loop {
+            let stop = execute(&mut session, "continue").stop.unwrap();
+            let Reason::Question(text) = &stop.reasons[0] else { break };
+            assert!(text.contains("Which state next?"), "{text}");
+            asked += 1;
+            let lesson = session.timeline().lesson().unwrap();
+            let answer = lesson.asked().last().unwrap().ask.answer.clone();
+            let said = if asked == 1 { "O" } else { &answer };
+            execute(&mut session, &format!("predict {said}"));
+            let before = session.event();
+            execute(&mut session, "step");
+            assert_eq!(session.event(), before + 1, "what is asked about happens next");
+        }
+        let lesson = session.timeline().lesson().unwrap();
+        let quiz = lesson.asked().iter().filter(|asked| asked.say.is_none());
+        assert!(asked > 3 && quiz.count() == asked, "{asked}");
+        let (right, all) = lesson.score();
+        assert_eq!((right, all), (asked - 1, asked));
+        let lines = execute(&mut session, "info lesson").lines.join("\n");
+        assert!(lines.contains("Which state next?\n  You said: O\n  No: "), "{lines}");
+        assert!(lines.contains("because cache ") && lines.contains("because inner "), "{lines}");
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("answers.csv");
+        execute(&mut session, &format!("save answers {}", file.display()));
+        let saved = std::fs::read_to_string(file).unwrap();
+        assert_eq!(saved.lines().count(), lesson_questions(&session) + 1, "{saved}");
+        assert!(saved.contains(",no\n") && saved.contains(",yes\n"), "{saved}");
+    }
+
+    fn lesson_questions(session: &Session) -> usize {
+        session.timeline().lesson().unwrap().asked().len()
+    }
+
+    #[test]
+    fn a_question_that_is_passed_stays_in_the_story() {
+        let mut session = Session::open_scenario("umh/fig5-b1", Options::default()).unwrap();
+        execute(&mut session, "end");
+        let lines = execute(&mut session, "info lesson").lines.join("\n");
+        assert!(
+            lines.contains("Not answered: answers without data, stays N\n  because cache N read"),
+            "{lines}"
+        );
+    }
+
+    #[test]
+    fn the_last_cycle_ends_a_run_here_too() {
+        let options = Options { max_cycles: Some(500), ..Options::default() };
+        let mut session = Session::open_scenario("umh/fig5-b1", options).unwrap();
+        let stop = execute(&mut session, "end").stop.unwrap();
+        assert_eq!(stop.reasons, [Reason::Limit(500)]);
+        assert!(session.cycle() <= 500);
+        assert_eq!(execute(&mut session, "step").stop.unwrap().reasons, [Reason::Limit(500)]);
+    }
+
+    #[test]
+    fn a_console_tells_the_story_in_passing_and_once() {
+        let mut session = Session::open_scenario("umh/fig5-b1", Options::default()).unwrap();
+        let lines = execute(&mut session, "continue").lines.join("\n");
+        assert_eq!(lines.matches("  question: ").count(), 2, "{lines}");
+        execute(&mut session, "start");
+        let lines = execute(&mut session, "end").lines.join("\n");
+        assert!(!lines.contains("question"), "{lines}");
     }
 
     #[test]

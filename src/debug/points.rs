@@ -115,7 +115,7 @@ impl Session {
         self.recall.clear();
         (self.title, self.source, self.about) = (origin.title, origin.source, origin.about);
         self.selection = super::frame::selection::Selection::default();
-        (self.began, self.stop) = (None, None);
+        (self.began, self.stop, self.told) = (None, None, 0);
         self.hits.clear();
         Ok(())
     }

@@ -17,6 +17,7 @@ use super::subject::Subject;
 use super::timeline::{Budget, Timeline};
 use super::travel::Travel;
 use super::watch::Watched;
+use super::work::Leash;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::message::TxnNumber;
 use crate::model::record::Record;
@@ -69,6 +70,10 @@ pub struct Session {
     pub(super) queue: Queue,
     /// How deep in files the command is that is being carried out.
     pub(super) depth: u32,
+    /// How far the commands of breakpoints have run since one was typed.
+    pub(super) leash: Leash,
+    /// How many pieces of narration have been told in passing.
+    pub(super) told: usize,
     pub(super) travel: Option<Travel>,
     /// Why it stands where it stands.
     pub(super) stop: Option<Stop>,
@@ -111,6 +116,8 @@ impl Session {
             settings: Settings::default(),
             queue: Queue::default(),
             depth: 0,
+            leash: Leash::default(),
+            told: 0,
             travel: None,
             stop: None,
             history: Vec::new(),
@@ -461,6 +468,20 @@ pub(super) mod tests {
         assert_eq!(session.event(), 999_980);
         assert!(before.elapsed().as_millis() < 20 * 50, "{:?}", before.elapsed());
         assert!(session.timeline().checkpoints().count() <= Budget::default().count);
+    }
+
+    #[test]
+    fn commands_that_send_each_other_back_come_to_an_end() {
+        let mut session = session(2_000);
+        execute(&mut session, "break transition to M");
+        execute(&mut session, "commands 1 reverse-continue; continue");
+        let lines = execute(&mut session, "continue").lines;
+        assert!(lines.iter().any(|line| line.contains("turned round 1000 times")), "{:?}", lines.last());
+        execute(&mut session, "delete 1");
+        execute(&mut session, "start");
+        execute(&mut session, "break transition to M");
+        execute(&mut session, "commands 2 continue");
+        assert_eq!(reason(&mut session, "continue"), Reason::Finished);
     }
 
     #[test]

@@ -33,10 +33,14 @@ pub enum Reason {
     Narration(String),
     /// An expectation of the scenario does not hold.
     Expectation(String),
+    /// The quiz asks this.
+    Question(String),
     /// All work is done.
     Finished,
     /// Work is left, but nothing can move.
     Stuck,
+    /// This cycle is the last.
+    Limit(u64),
     /// There is no earlier position.
     Start,
     Interrupted,
@@ -81,6 +85,10 @@ impl Reason {
                     },
                 }
             }
+            Tripped::Quiz => {
+                let asked = lesson.and_then(|lesson| lesson.asked_at(timeline.event()).last());
+                Self::Question(asked.map_or_else(String::new, |asked| asked.ask.text.clone()))
+            }
             Tripped::Violation => timeline.machine().violations().last().map_or(Self::Arrived, |failed| {
                 Self::Violation { rule: failed.rule.to_owned(), text: failed.text.to_string() }
             }),
@@ -100,8 +108,10 @@ impl Reason {
             Self::Violation { rule, text } => format!("violation of {rule}: {text}"),
             Self::Narration(text) => format!("lesson: {text}"),
             Self::Expectation(text) => format!("expectation failed: {text}"),
+            Self::Question(text) => format!("question: {text} (predict STATE)"),
             Self::Finished => "end of the run: all work is done".to_owned(),
             Self::Stuck => "stuck: work is left, but nothing can move".to_owned(),
+            Self::Limit(cycle) => format!("end of the run: cycle {cycle} is the last (max-cycles)"),
             Self::Start => "start of the run: there is no earlier event".to_owned(),
             Self::Interrupted => "interrupted".to_owned(),
         }
@@ -111,7 +121,7 @@ impl Reason {
     pub fn tone(&self) -> Tone {
         match self {
             Self::Violation { .. } | Self::Expectation(_) | Self::Stuck => Tone::Bad,
-            Self::Interrupted => Tone::Warning,
+            Self::Interrupted | Self::Limit(_) => Tone::Warning,
             Self::Finished => Tone::Good,
             _ => Tone::Plain,
         }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use crate::machine::{Machine, StepOutcome, TaskView, Violation};
 use crate::model::component::ComponentId;
 use crate::model::record::Records;
+use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
 use crate::query;
 
 /// A machine as the debugger sees it. Two forks of one subject, stepped alike, stay alike.
 pub trait Subject: query::Subject + Debug + Send + Sync {
-    /// Executes one event; its records replace those in `records` if it listens. `Finished` and `Stuck` execute
+    /// Executes one event; its records replace those in `records` if it listens. All but `Ran` execute
     /// nothing and leave the position as it was.
     fn step(&mut self, records: &mut Records) -> StepOutcome;
     /// A digest of the whole state.
@@ -26,6 +27,10 @@ pub trait Subject: query::Subject + Debug + Send + Sync {
     fn table(&self, node: ComponentId) -> Option<&Arc<Table>>;
     /// Checks that have failed up to here.
     fn violations(&self) -> &[Violation];
+    /// Probes sent up to here.
+    fn probes(&self) -> u64;
+    /// The events that launched kernels up to here.
+    fn launches(&self) -> &[EventNumber];
     /// The machine itself, where a scenario must see it.
     fn machine(&self) -> Option<&Machine>;
     /// The cycle of the position.
@@ -55,6 +60,12 @@ impl Subject for Machine {
     }
     fn violations(&self) -> &[Violation] {
         Self::violations(self)
+    }
+    fn probes(&self) -> u64 {
+        Self::probes(self)
+    }
+    fn launches(&self) -> &[EventNumber] {
+        Self::launches(self)
     }
     fn machine(&self) -> Option<&Machine> {
         Some(self)

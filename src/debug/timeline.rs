@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::lesson::Lesson;
+use super::profile::Profile;
 use super::subject::Subject;
 use crate::machine::StepOutcome;
 use crate::model::record::{Record, Records};
@@ -57,6 +58,7 @@ pub struct Timeline {
     furthest: EventNumber,
     end: Option<(EventNumber, StepOutcome)>,
     lesson: Option<Lesson>,
+    profile: Profile,
 }
 
 impl Timeline {
@@ -75,6 +77,7 @@ impl Timeline {
             furthest,
             end: None,
             lesson: None,
+            profile: Profile::new(&*machine),
         };
         timeline.insert(machine);
         timeline
@@ -93,6 +96,17 @@ impl Timeline {
 
     pub fn lesson_mut(&mut self) -> Option<&mut Lesson> {
         self.lesson.as_mut()
+    }
+
+    /// The lesson; a silent one where the scenario has none.
+    pub fn lesson_or_silent(&mut self) -> &mut Lesson {
+        self.lesson.get_or_insert_with(Lesson::silent)
+    }
+
+    /// What the run has been like as far as it is known.
+    #[must_use]
+    pub fn profile(&self) -> &Profile {
+        &self.profile
     }
 
     /// The machine at the cursor.
@@ -152,6 +166,9 @@ impl Timeline {
         let event = self.current.event();
         if outcome == StepOutcome::Ran {
             self.furthest = self.furthest.max(event);
+            if event == self.profile.due() {
+                self.profile.sample(&*self.current);
+            }
             if event >= self.due {
                 if self.is_sparse(event, self.interval) {
                     self.take();
@@ -161,6 +178,7 @@ impl Timeline {
             }
         } else {
             self.end = Some((event, outcome));
+            self.profile.find(&*self.current);
         }
         outcome
     }

@@ -123,6 +123,12 @@ impl Subject for Toy {
     fn violations(&self) -> &[Violation] {
         self.violation.as_slice()
     }
+    fn probes(&self) -> u64 {
+        self.event / 10
+    }
+    fn launches(&self) -> &[EventNumber] {
+        &[]
+    }
     fn machine(&self) -> Option<&Machine> {
         None
     }

@@ -8,11 +8,12 @@ use std::collections::VecDeque;
 
 use super::breakpoint::{Breakpoints, Trip, Tripped, Trips};
 use super::goal::Goal;
+use super::quiz;
 use super::recall::Recall;
 use super::subject::Subject;
 use super::timeline::Timeline;
 use crate::machine::StepOutcome;
-use crate::model::record::Records;
+use crate::model::record::{Record, Records};
 use crate::model::time::EventNumber;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +187,11 @@ impl Travel {
             records.list.clear();
             let end_is_new = timeline.at_end().is_none();
             let outcome = timeline.step(&mut records);
+            if self.stops && stops.quiz && outcome == StepOutcome::Ran && ask(timeline, &records.list) {
+                let trip = Trip { of: Tripped::Quiz, record: None, change: None };
+                self.phase = Phase::Moving { to: timeline.event() - 1, cause: Cause::Tripped(vec![trip]) };
+                return None;
+            }
             let mut stopped = Vec::new();
             if self.stops {
                 trips.clear();
@@ -224,9 +230,9 @@ impl Travel {
         if stops.violations {
             trips.extend(lesson.failed_at(event).map(|(index, _)| trip(Tripped::Expectation(index))));
         }
-        if stops.narration {
-            trips.extend(lesson.said_at(event).map(|say| trip(Tripped::Narration(say))));
-        }
+        let asks = |say: &usize| lesson.asked_at(event).any(|asked| asked.say == Some(*say));
+        let stopping = lesson.said_at(event).filter(|say| stops.narration || (stops.quiz && asks(say)));
+        trips.extend(stopping.map(|say| trip(Tripped::Narration(say))));
     }
 
     /// Starts to look at the stretch whose last candidate is `last`.
@@ -321,6 +327,17 @@ impl Travel {
         }
         self.phase = Phase::Before(if stretch.forgotten { first.saturating_sub(1) } else { stretch.from });
     }
+}
+
+/// Has the quiz ask about the event that led to the cursor. Returns whether it does, for the first time.
+fn ask(timeline: &mut Timeline, records: &[Record]) -> bool {
+    let before = timeline.event() - 1;
+    let asked = timeline.lesson().is_some_and(|lesson| lesson.asked_at(before).next().is_some());
+    let question = if asked { None } else { quiz::question(timeline, records) };
+    question.is_some_and(|question| {
+        timeline.lesson_or_silent().ask(before, None, question);
+        true
+    })
 }
 
 impl Stretch {

@@ -6,7 +6,7 @@ use super::breakpoint::Breakpoint;
 use super::command;
 use super::frame::log::{Log, LogLine};
 use super::frame::selection::Selection;
-use super::frame::session::{BreakpointRow, CommandInfo, Info, Mark, MarkKind, RunState};
+use super::frame::session::{Activity, BreakpointRow, CommandInfo, Info, Mark, MarkKind, RunState};
 use super::frame::wish::{Pane, Wish};
 use super::frame::{Facts, Frame, build};
 use super::goal::is_change;
@@ -77,6 +77,11 @@ impl Session {
             log,
             lesson: self.lesson_view(),
             marks: if wish.panes.has(Pane::Timeline) { self.marks() } else { Vec::new() },
+            activity: if wish.panes.has(Pane::Timeline) {
+                self.timeline.profile().activity()
+            } else {
+                Activity::default()
+            },
             breakpoints: self.rows(),
         };
         build(self.machine(), facts, wish)
@@ -168,6 +173,7 @@ impl Session {
                 break;
             }
         }
+        marks.extend(self.timeline.profile().marks().map(|(event, kind)| mark(event, kind)));
         let said = self.timeline.lesson().into_iter().flat_map(super::lesson::Lesson::said);
         marks.extend(said.map(|event| mark(event, MarkKind::Narration)));
         marks.extend(self.hits.iter().map(|event| mark(*event, MarkKind::Breakpoint)));

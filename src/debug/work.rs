@@ -8,6 +8,7 @@ use super::stop::{Reason, Stop};
 use super::travel::{Cause, Course};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::StepOutcome;
+use crate::model::time::EventNumber;
 
 /// What a command, or a part of one, came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,27 @@ pub enum Progress {
     Failed(Box<Diagnostic>),
     /// Nothing is left to do.
     Idle,
+}
+
+/// How often the commands of breakpoints may turn a run round before one that was typed is taken to go nowhere.
+const TURNS: u32 = 1000;
+
+/// What keeps commands of breakpoints that call each other forth and back from running for ever.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Leash {
+    last: EventNumber,
+    forward: bool,
+    turns: u32,
+}
+
+impl Leash {
+    /// Takes a stop at `event` since the last command that was typed; whether there have been too many turns.
+    fn is_short(&mut self, event: EventNumber) -> bool {
+        let forward = event > self.last;
+        self.turns += u32::from(forward != self.forward || event == self.last);
+        (self.last, self.forward) = (event, forward);
+        self.turns > TURNS
+    }
 }
 
 /// Most lines of history kept.
@@ -95,6 +117,9 @@ impl Session {
             return Progress::Running;
         }
         let Some(line) = self.queue.pop() else { return Progress::Idle };
+        if line.depth == 0 {
+            self.leash = Leash::default();
+        }
         match self.carry_out(&line) {
             Ok(Effect::Said(lines)) => Progress::Done(Outcome { lines, stop: None, quit: false }),
             Ok(Effect::Quit) => Progress::Done(Outcome { lines: Vec::new(), stop: None, quit: true }),
@@ -181,15 +206,35 @@ impl Session {
                 self.halt(reasons, hit)
             }
             Cause::End(StepOutcome::Stuck) => self.halt(vec![Reason::Stuck], Vec::new()),
+            Cause::End(StepOutcome::Limit(cycle)) => self.halt(vec![Reason::Limit(cycle)], Vec::new()),
             Cause::End(_) => self.halt(vec![Reason::Finished], Vec::new()),
             Cause::Start => self.halt(vec![Reason::Start], Vec::new()),
         }
     }
 
+    /// What the lesson said and asked on the way here for the first time, where it does not stop runs by itself.
+    fn told_in_passing(&mut self) -> Vec<String> {
+        let event = self.event();
+        let Some(lesson) = self.timeline.lesson().filter(|_| !self.breakpoints.narration) else {
+            return Vec::new();
+        };
+        let said: Vec<_> = lesson.said_until(event).skip(self.told).collect();
+        self.told += said.len();
+        let mut lines = Vec::new();
+        for (at, say) in said {
+            lines.push(format!("lesson at event {at}: {}", lesson.text(say)));
+            let asked = lesson.asked_at(at).find(|asked| asked.say == Some(say));
+            lines.extend(asked.map(|asked| format!("  question: {}", asked.ask.text)));
+        }
+        lines
+    }
+
     fn halt(&mut self, reasons: Vec<Reason>, records: Vec<crate::model::record::Record>) -> Outcome {
-        self.follow_up(&reasons);
+        let tired = self.follow_up(&reasons);
         let stop = Stop { reasons, event: self.event(), cycle: self.cycle(), records };
-        let mut lines = stop.lines(self.machine().components());
+        let mut lines = self.told_in_passing();
+        lines.extend(stop.lines(self.machine().components()));
+        lines.extend(tired);
         lines.extend(self.displays.iter().map(|display| display.line(self.machine())));
         self.stop = Some(stop.clone());
         if !self.stopped_at().is_empty() && self.hits.len() < HITS {
@@ -199,11 +244,13 @@ impl Session {
     }
 
     /// Temporary breakpoints go, and the commands of the others wait to be carried out.
-    fn follow_up(&mut self, reasons: &[Reason]) {
+    /// Says so if they are carried out no more.
+    fn follow_up(&mut self, reasons: &[Reason]) -> Option<String> {
+        let tired = self.leash.is_short(self.event());
         for reason in reasons.iter().rev() {
             let (Reason::Breakpoint { id, .. } | Reason::Watchpoint { id, .. }) = reason else { continue };
             let Some(breakpoint) = self.breakpoints.get(*id) else { continue };
-            if !breakpoint.commands.is_empty() {
+            if !breakpoint.commands.is_empty() && !tired {
                 let commands = breakpoint.commands.clone();
                 self.queue.insert_commands(*id, &commands);
             }
@@ -211,5 +258,11 @@ impl Session {
                 self.breakpoints.remove(*id);
             }
         }
+        tired.then(|| {
+            self.queue.abandon();
+            format!(
+                "the commands of breakpoints have turned round {TURNS} times: they are carried out no more"
+            )
+        })
     }
 }

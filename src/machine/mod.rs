@@ -26,7 +26,7 @@ use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::fault::Fault;
-use crate::model::message::{MessageKind, TxnKey, TxnNumber};
+use crate::model::message::{MessageKind, Network, TxnKey, TxnNumber};
 use crate::model::state::State;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::Agent;
@@ -48,6 +48,8 @@ pub struct Blueprint {
     pub tables: Vec<Arc<Table>>,
     pub workload: Arc<Workload>,
     pub seed: u64,
+    /// Nothing happens after this cycle; `u64::MAX` for no limit.
+    pub max_cycles: u64,
     /// Check the protocol's rules after every event.
     pub checks: bool,
     pub faults: Vec<Fault>,
@@ -80,6 +82,8 @@ pub enum StepOutcome {
     Finished,
     /// Work is left, but no event can ever happen: a deadlock.
     Stuck,
+    /// The next event lies beyond this cycle, the last one.
+    Limit(u64),
 }
 
 /// What became of a labelled access or a task.
@@ -118,6 +122,8 @@ struct Transaction {
 struct Fixed {
     spec: MachineSpec,
     time: TimeBase,
+    /// No event happens after this one's tick.
+    last_tick: Tick,
     components: Components,
     tables: Vec<Arc<Table>>,
     faults: Vec<Fault>,
@@ -216,10 +222,17 @@ impl Machine {
         self.agents.iter().map(|agent| agent.accesses).sum()
     }
 
-    /// The cycle of the next event, if there is one; what looks like one may turn out to be none.
+    /// Probes sent so far: how much coherence traffic there was.
     #[must_use]
-    pub fn next_cycle(&self) -> Option<u64> {
-        self.queue.next_tick().map(|tick| self.fixed.time.cycle(tick))
+    pub fn probes(&self) -> u64 {
+        let all = MessageKind::ALL.into_iter().zip(self.sent);
+        all.filter(|(kind, _)| kind.network() == Network::Probe).map(|(_, (count, _))| count).sum()
+    }
+
+    /// The events that launched kernels so far.
+    #[must_use]
+    pub fn launches(&self) -> &[EventNumber] {
+        &self.tasks.launches
     }
 
     /// Checks that have failed so far.

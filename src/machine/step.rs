@@ -29,6 +29,12 @@ impl Machine {
     pub fn step(&mut self, records: &mut Records) -> StepOutcome {
         records.list.clear();
         loop {
+            match self.queue.next_tick() {
+                Some(tick) if tick > self.fixed.last_tick => {
+                    return StepOutcome::Limit(self.fixed.time.cycle(self.fixed.last_tick));
+                }
+                _ => {}
+            }
             let Some((tick, event)) = self.queue.pop() else { return self.at_the_end(records) };
             let moment = (self.now, self.event);
             self.now = tick;
@@ -271,6 +277,7 @@ impl Machine {
                 }
             }
             TaskKind::Kernel(kernel) => {
+                self.tasks.launches.push(self.event);
                 let (name, launch) = (Arc::from(kernel.name()), task as u32);
                 let at = self.host_component();
                 out.record(at, About::default(), || What::Kernel { name, launch, ended: false });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::access::Bytes;
 use crate::model::operation::Operation;
-use crate::model::time::Tick;
+use crate::model::time::{EventNumber, Tick};
 use crate::parts::agent::Work;
 use crate::workload::{TaskKind, Workload};
 
@@ -33,6 +33,8 @@ pub struct Tasks {
     pub results: BTreeMap<Arc<str>, Bytes>,
     /// Warps left of each block under way, by task and block.
     pub blocks: BTreeMap<(usize, u64), u32>,
+    /// The events that launched kernels. Follows from the rest, so no part of the digest.
+    pub launches: Vec<EventNumber>,
 }
 
 impl Tasks {
@@ -43,7 +45,7 @@ impl Tasks {
             .iter()
             .map(|task| TaskState { waits_for: task.after.len(), ..TaskState::default() })
             .collect();
-        Self { workload, states, results: BTreeMap::new(), blocks: BTreeMap::new() }
+        Self { workload, states, results: BTreeMap::new(), blocks: BTreeMap::new(), launches: Vec::new() }
     }
 
     /// Tasks that can start at once.

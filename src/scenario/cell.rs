@@ -94,6 +94,49 @@ impl CellName {
     }
 }
 
+/// Most answers to choose from.
+const CHOICES: usize = 4;
+
+impl CellName {
+    /// Answers to choose from when this cell is asked for, the right one among them: what the table says elsewhere to
+    /// the same. In an order that tells nothing.
+    #[must_use]
+    pub fn choices(&self, table: &Table) -> Vec<String> {
+        let Some(right) = self.answer(table) else { return Vec::new() };
+        let mut choices = vec![right];
+        for other in self.neighbours(table) {
+            if let Some(answer) = other.answer(table)
+                && !choices.contains(&answer)
+                && choices.len() < CHOICES
+            {
+                choices.push(answer);
+            }
+        }
+        choices.sort_unstable();
+        choices
+    }
+
+    /// Cells that one might take for this one, the likeliest first.
+    fn neighbours(self, table: &Table) -> Vec<Self> {
+        let states = || table.rows.iter().map(|row| row.state);
+        match self {
+            Self::Cache(row, action) => {
+                let column = states().map(|state| Self::Cache(state, action));
+                column.chain(Action::ALL.map(|other| Self::Cache(row, other))).collect()
+            }
+            Self::Inner(row, action) => {
+                let column = states().map(|state| Self::Inner(state, action));
+                column.chain(Action::ALL.map(|other| Self::Inner(row, other))).collect()
+            }
+            Self::Directory(_) => REQUESTS.map(Self::Directory).to_vec(),
+            Self::Merge(child, own) => {
+                let row = states().map(|state| Self::Merge(child, state));
+                row.chain(states().map(|state| Self::Merge(state, own))).collect()
+            }
+        }
+    }
+}
+
 /// A cell of a cache's row as a sentence.
 fn words(cell: Cell, state: State) -> String {
     let step = match cell.step {
@@ -160,6 +203,24 @@ mod tests {
         assert_eq!(answer("cache N read"), "answers without data, stays N");
         assert_eq!(answer("directory read"), "tells the owner that somebody reads, then grants S");
         assert_eq!(answer("merge N E"), "becomes M");
+    }
+
+    #[test]
+    fn the_choices_hold_the_answer_and_others_of_its_kind() {
+        let table = crate::config::load_protocol("nmoesi", None).unwrap();
+        for text in [
+            "cache N read",
+            "cache E read",
+            "inner I n-store",
+            "directory read",
+            "merge N E",
+            "cache S n-store",
+        ] {
+            let name = CellName::read(&Text::new("because", text), &table).unwrap();
+            let choices = name.choices(&table);
+            assert!(choices.contains(&name.answer(&table).unwrap()), "{text}");
+            assert!((2..=CHOICES).contains(&choices.len()) && choices.is_sorted(), "{text}: {choices:?}");
+        }
     }
 
     #[test]

@@ -160,8 +160,25 @@ fn ask(compiler: Compiler<'_>, at: &At<AskFile>, table: Option<&Table>) -> Resul
         return Err(error.nearest(&answer, file.choices.iter().map(String::as_str)).into());
     }
     let mut choices = file.choices.clone();
-    if !choices.is_empty() && !choices.contains(&answer) {
+    if choices.is_empty() {
+        choices = obvious(&answer, because.as_ref(), table);
+    } else if !choices.contains(&answer) {
         choices.push(answer.clone());
     }
     Ok(Ask { text: file.text.clone(), answer, choices, because })
+}
+
+/// The choices that an answer implies where the file gives none; empty if any text may be the answer.
+fn obvious(answer: &str, because: Option<&(CellName, String)>, table: Option<&Table>) -> Vec<String> {
+    if let (Some((cell, says)), Some(table)) = (because, table)
+        && says == answer
+    {
+        return cell.choices(table);
+    }
+    if ["yes", "no"].contains(&answer) {
+        return vec!["yes".into(), "no".into()];
+    }
+    let states: Vec<_> =
+        table.into_iter().flat_map(|table| table.rows.iter().map(|row| row.state.to_string())).collect();
+    if states.iter().any(|state| state == answer) { states } else { Vec::new() }
 }

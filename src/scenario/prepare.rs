@@ -57,7 +57,6 @@ pub struct Prepared {
     pub checker: Checker,
     pub narrator: Narrator,
     pub breaks: Vec<Break>,
-    pub max_cycles: u64,
     /// The names that queries on this machine may use.
     pub context: Context,
 }
@@ -184,6 +183,7 @@ impl Scenario {
             tables,
             workload: Arc::new(Workload::default()),
             seed: options.seed.or(self.file.seed).unwrap_or(0),
+            max_cycles: options.max_cycles.unwrap_or_else(|| self.max_cycles()),
             checks: options.checks.or(self.file.checks).unwrap_or(true),
             faults: Vec::new(),
             initial: Vec::new(),
@@ -225,8 +225,7 @@ impl Scenario {
         let says = self.file.says.iter().map(|at| narration::say(compiler, at, table));
         let narrator = Narrator { says: says.collect::<Result<_>>()? };
         let breaks = self.file.breaks.iter().map(|at| stop(compiler, at)).collect::<Result<_>>()?;
-        let max_cycles = options.max_cycles.unwrap_or_else(|| self.max_cycles());
-        Ok(Prepared { machine, blueprint, checker, narrator, breaks, max_cycles, context })
+        Ok(Prepared { machine, blueprint, checker, narrator, breaks, context })
     }
 
     fn max_cycles(&self) -> u64 {
@@ -240,7 +239,7 @@ impl Prepared {
     /// Ready to run to its end. Without checks and expectations on records none are made.
     #[must_use]
     pub fn runner(self) -> Runner {
-        Runner::new(self.machine, self.checker, self.max_cycles, self.blueprint.checks)
+        Runner::new(self.machine, self.checker, self.blueprint.checks)
     }
 }
 

@@ -15,7 +15,6 @@ pub struct Runner {
     machine: Machine,
     checker: Checker,
     records: Records,
-    max_cycles: u64,
     ended: Option<Ended>,
 }
 
@@ -37,9 +36,9 @@ pub struct Report {
 impl Runner {
     /// `listen` makes records even if no expectation needs them.
     #[must_use]
-    pub fn new(machine: Machine, checker: Checker, max_cycles: u64, listen: bool) -> Self {
+    pub fn new(machine: Machine, checker: Checker, listen: bool) -> Self {
         let on = listen || checker.needs_records();
-        Self { machine, checker, records: Records { on, list: Vec::new() }, max_cycles, ended: None }
+        Self { machine, checker, records: Records { on, list: Vec::new() }, ended: None }
     }
 
     #[must_use]
@@ -62,9 +61,6 @@ impl Runner {
     pub fn step(&mut self) -> Option<&Ended> {
         if self.ended.is_none() {
             self.records.list.clear();
-            self.ended = self.limit();
-        }
-        if self.ended.is_none() {
             let outcome = self.machine.step(&mut self.records);
             // The last checks of a machine that comes to rest may make records too.
             if outcome == StepOutcome::Ran || !self.records.list.is_empty() {
@@ -75,15 +71,10 @@ impl Runner {
                 StepOutcome::Ran => None,
                 StepOutcome::Finished => Some(Ended::Finished),
                 StepOutcome::Stuck => Some(Ended::Stuck(self.unfinished())),
+                StepOutcome::Limit(cycle) => Some(Ended::Limit(cycle)),
             };
         }
         self.ended.as_ref()
-    }
-
-    /// Whether the run ends although it could go on: the next event lies beyond the last cycle.
-    fn limit(&self) -> Option<Ended> {
-        let next = self.machine.next_cycle()?;
-        (next > self.max_cycles).then_some(Ended::Limit(self.max_cycles))
     }
 
     fn unfinished(&self) -> Vec<String> {

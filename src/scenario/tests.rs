@@ -90,8 +90,8 @@ fn a_lost_message_is_a_deadlock() {
 #[test]
 fn a_run_is_the_same_whoever_listens() {
     let digest = |listen| {
-        let Prepared { machine, checker, max_cycles, .. } = prepare(STORE);
-        Runner::new(machine, checker, max_cycles, listen).run(|_, _| ControlFlow::Continue(())).digest
+        let Prepared { machine, checker, .. } = prepare(STORE);
+        Runner::new(machine, checker, listen).run(|_, _| ControlFlow::Continue(())).digest
     };
     assert_eq!(digest(true), digest(false));
 }

@@ -7,8 +7,8 @@ use smallvec::smallvec;
 use crate::debug::frame::log::{Log, LogLine};
 use crate::debug::frame::selection::Selection;
 use crate::debug::frame::session::{
-    BreakpointRow, CommandInfo, Expectation, Info, Lesson, Mark, MarkKind, Question, RunState, Say, Stop,
-    Tone,
+    Activity, BreakpointRow, CommandInfo, Expectation, Info, Lesson, Mark, MarkKind, Question, RunState, Say,
+    Stop, Tone,
 };
 use crate::debug::frame::wish::Wish;
 use crate::debug::frame::{Facts, Frame, build};
@@ -217,12 +217,17 @@ impl Sample {
         Lesson {
             step: (3, 7),
             said: vec![
-                Say { event: 40, text: "GPU 0 holds this line in N and has written bytes 0 to 3.".into() },
+                Say {
+                    event: 40,
+                    text: "GPU 0 holds this line in N and has written bytes 0 to 3.".into(),
+                    question: None,
+                },
                 Say {
                     event: 55,
                     text: "The HMD knows that gpu0.smd0 has this block, and asks. It tells it that it is no longer \
                            alone; it does not ask for the data that cu0 wrote."
                         .into(),
+                    question: None,
                 },
             ],
             question: Some(Question {
@@ -232,6 +237,7 @@ impl Sample {
                 revealed: None,
             }),
             score: (1, 2),
+            hides: false,
             expectations: vec![
                 Expectation { text: "never: transition at gpu0.cu0.l1 to I".into(), holds: Some(true) },
                 Expectation { text: "state of gpu1.cu1.l1 block 0x1000 is N".into(), holds: None },
@@ -258,6 +264,11 @@ impl Sample {
                 after: 0,
             },
             lesson: Some(Self::lesson()),
+            activity: Activity {
+                start: 0,
+                spacing: 10,
+                probes: vec![0, 1, 1, 2, 8, 9, 9, 9, 12, 13, 14, 14, 14],
+            },
             marks: vec![
                 mark(12, MarkKind::Transition),
                 mark(20, MarkKind::Transition),

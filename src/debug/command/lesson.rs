@@ -1,7 +1,7 @@
 //! `predict` and `reveal`: a lesson's questions.
 
 use super::{Arguments, Command, Completes, Effect, Group};
-use crate::debug::lesson::{Answered, is_right};
+use crate::debug::question::Asked;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 
@@ -11,7 +11,9 @@ pub const PREDICT: Command = Command {
     usage: "predict ANSWER",
     group: Group::Lesson,
     about: "answer the lesson's question before the machine does",
-    details: "The answer is shown when you go on, or with reveal.",
+    details: "\
+ANSWER is one of the choices, its number, or a part that no other has. The answer is shown when you go on, or with \
+reveal.",
     completes: Completes::Nothing,
     run: predict,
 };
@@ -27,38 +29,42 @@ pub const REVEAL: Command = Command {
     run: reveal,
 };
 
-/// The saying whose question is open here.
-fn open(session: &Session) -> Result<usize> {
-    let question = session.timeline.lesson().and_then(|lesson| lesson.question(session.event()));
-    question.map(|(_, say, _)| say).ok_or_else(|| Session::complaint("no question is open here"))
+/// The question that is asked here, if its answer is not known yet.
+fn open(session: &mut Session) -> Result<&mut Asked> {
+    let event = session.event();
+    let asked = session.timeline.lesson_mut().and_then(|lesson| lesson.question_mut(event));
+    match asked {
+        None => Err(Session::complaint("no question is open here")),
+        Some(asked) if asked.revealed => {
+            Err(Session::complaint("the answer to this question is known already"))
+        }
+        Some(asked) => Ok(asked),
+    }
 }
 
 fn predict(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     if arguments.is_empty() {
         return Err(arguments.missing("an answer"));
     }
-    let say = open(session)?;
-    let Some(lesson) = session.timeline.lesson_mut() else { return Ok(Effect::nothing()) };
-    if lesson.answered(say).revealed {
-        return Err(Session::complaint("the answer to this question is known already"));
-    }
-    let predicted: String = arguments.text().chars().take(200).collect();
-    lesson.answer(say, Answered { predicted: Some(predicted), revealed: false });
-    Ok(Effect::line("go on to see, or reveal"))
+    let asked = open(session)?;
+    let answer = asked.meant(arguments.text()).map_err(|(expected, near)| {
+        let error = arguments.complaint("this is none of the answers").expected(expected);
+        Box::new(near.iter().fold(error, |error, near| error.nearest(near, [near.as_str()])))
+    })?;
+    let said = format!("you say: {answer}; go on to see, or reveal");
+    asked.predicted = Some(answer);
+    Ok(Effect::line(said))
 }
 
 fn reveal(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     arguments.none()?;
-    let say = open(session)?;
-    let event = session.event();
-    let Some(lesson) = session.timeline.lesson_mut() else { return Ok(Effect::nothing()) };
-    let answered = Answered { revealed: true, ..lesson.answered(say) };
-    let predicted = answered.predicted.clone();
-    lesson.answer(say, answered);
-    let Some((_, _, ask)) = lesson.question(event) else { return Ok(Effect::nothing()) };
-    let verdict =
-        predicted.map_or("", |predicted| if is_right(ask, &predicted) { "right: " } else { "no: " });
-    let because =
-        ask.because.as_ref().map_or_else(String::new, |(cell, says)| format!(", because {cell}: {says}"));
-    Ok(Effect::line(format!("{verdict}{}{because}", ask.answer)))
+    let asked = open(session)?;
+    asked.revealed = true;
+    let verdict = asked.right().map_or("", |right| if right { "right: " } else { "no: " });
+    let because = asked
+        .ask
+        .because
+        .as_ref()
+        .map_or_else(String::new, |(cell, says)| format!(", because {cell}: {says}"));
+    Ok(Effect::line(format!("{verdict}{}{because}", asked.ask.answer)))
 }

@@ -1,35 +1,70 @@
-//! `save breakpoints`: writes what is set as a file for `source`.
+//! `save`: writes what is set as a file for `source`, or what was answered.
 
 use std::io::Write;
 use std::path::Path;
 
 use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::lesson::Lesson;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 
 pub const SAVE: Command = Command {
     name: "save",
     aliases: &[],
-    usage: "save breakpoints FILE",
+    usage: "save breakpoints|answers FILE",
     group: Group::Breakpoints,
-    about: "write the breakpoints and watchpoints to a file that source reads",
-    details: "With conditions, ignore counts and commands. A file that is there is not overwritten.",
-    completes: Completes::Words(&["breakpoints"]),
+    about: "write what is set to a file that source reads, or what was answered as CSV",
+    details: "\
+breakpoints    the breakpoints and watchpoints with conditions, ignore counts and commands; source reads them
+answers        a lesson's or quiz's questions: event,question,answer,predicted,right
+
+A file that is there is not overwritten.",
+    completes: Completes::Words(KINDS),
     run: save,
 };
 
+const KINDS: &[&str] = &["breakpoints", "answers"];
+
 fn save(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let (what, rest) = arguments.split_first();
-    if what != "breakpoints" || rest.is_empty() {
-        return Err(Box::new(arguments.complaint("what shall be saved where?").expected("breakpoints FILE")));
+    let (lines, saved) = match what {
+        "breakpoints" => (lines(session), count(session)),
+        "answers" => answers(session)?,
+        _ => {
+            let error = arguments
+                .complaint("what shall be saved where?")
+                .expected("breakpoints FILE, or answers FILE");
+            return Err(Box::new(error.nearest(what, KINDS.iter().copied())));
+        }
+    };
+    if rest.is_empty() {
+        return Err(rest.missing("the file to write"));
     }
     let path = Path::new(rest.text());
-    let text = lines(session).join("\n") + "\n";
+    let text = lines.join("\n") + "\n";
     let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
     match written {
-        Ok(()) => Ok(Effect::line(format!("saved {} to {}", count(session), path.display()))),
+        Ok(()) => Ok(Effect::line(format!("saved {saved} to {}", path.display()))),
         Err(error) => Err(rest.complaint(format!("cannot write this file: {error}"))),
     }
+}
+
+/// What was asked so far, with what was predicted, as CSV.
+fn answers(session: &Session) -> Result<(Vec<String>, String)> {
+    let asked = session.timeline.lesson().map_or(&[][..], Lesson::asked);
+    if asked.is_empty() {
+        return Err(Session::complaint("nothing has been asked yet"));
+    }
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let mut lines = vec!["event,question,answer,predicted,right".to_owned()];
+    lines.extend(asked.iter().map(|asked| {
+        let ask = &asked.ask;
+        let right = asked.right().map_or("", |right| if right { "yes" } else { "no" });
+        let predicted = asked.predicted.as_deref().unwrap_or_default();
+        format!("{},{},{},{},{right}", asked.event, quoted(&ask.text), quoted(&ask.answer), quoted(predicted))
+    }));
+    let count = if asked.len() == 1 { "1 question".to_owned() } else { format!("{} questions", asked.len()) };
+    Ok((lines, count))
 }
 
 fn count(session: &Session) -> String {

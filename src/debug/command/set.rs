@@ -6,7 +6,8 @@ use crate::debug::timeline::Budget;
 use crate::diagnostic::Result;
 use crate::model::units::Size;
 
-const NAMES: &[&str] = &["speed", "lines", "stop-at-violations", "stop-at-narration", "checkpoint-memory"];
+const NAMES: &[&str] =
+    &["speed", "lines", "stop-at-violations", "stop-at-narration", "quiz", "checkpoint-memory"];
 
 pub const SET: Command = Command {
     name: "set",
@@ -19,6 +20,7 @@ pub const SET: Command = Command {
     set lines 50                  most lines of a list
     set stop-at-violations off    whether a failed check or expectation stops a run
     set stop-at-narration on      whether continue stops where the lesson says something
+    set quiz on                   stop before a state changes and ask which comes next (predict, reveal)
     set checkpoint-memory 1 GiB   what checkpoints may hold",
     completes: Completes::Words(NAMES),
     run: set,
@@ -42,6 +44,7 @@ fn set(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             session.breakpoints.violations = session.settings.stop_at_violations;
         }
         "stop-at-narration" => session.stop_at_narration(on_or_off(&value)?),
+        "quiz" => session.breakpoints.quiz = on_or_off(&value)?,
         "checkpoint-memory" => {
             let size = Size::parse(value.text()).ok_or_else(|| {
                 Box::new(value.complaint("this is not an amount of memory").expected(Size::EXPECTED))
@@ -86,6 +89,7 @@ fn show(session: &Session) -> Vec<String> {
         format!("lines               {}", settings.lines),
         format!("stop-at-violations  {}", switch(settings.stop_at_violations)),
         format!("stop-at-narration   {}", switch(settings.stop_at_narration)),
+        format!("quiz                {}", switch(session.breakpoints.quiz)),
         format!("checkpoint-memory   {}", Size(settings.budget.bytes as u64)),
     ]
 }

@@ -13,7 +13,7 @@ use super::log::Log;
 use super::map::Map;
 use super::selection::Selection;
 use super::sequence::Sequence;
-use super::session::{BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
+use super::session::{Activity, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
 use super::wish::{Pane, Wish};
 use super::{Frame, Happening, LastCell, ProtocolView, text};
 
@@ -36,6 +36,7 @@ pub struct Facts<'a> {
     pub log: Log,
     pub lesson: Option<Lesson>,
     pub marks: Vec<Mark>,
+    pub activity: Activity,
     pub breakpoints: Vec<BreakpointRow>,
 }
 
@@ -89,6 +90,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         log: facts.log,
         lesson: facts.lesson,
         marks: facts.marks,
+        activity: facts.activity,
         breakpoints: facts.breakpoints,
         ..frame
     }

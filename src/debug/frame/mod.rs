@@ -26,7 +26,7 @@ use log::Log;
 use map::Map;
 use selection::Selection;
 use sequence::Sequence;
-use session::{BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
+use session::{Activity, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
 
 /// Everything that one screen shows. A part that was not wished for is empty.
 #[derive(Clone, Debug)]
@@ -55,6 +55,8 @@ pub struct Frame {
     pub log: Log,
     pub lesson: Option<Lesson>,
     pub marks: Vec<Mark>,
+    /// How much happened along the whole run.
+    pub activity: Activity,
     pub breakpoints: Vec<BreakpointRow>,
 }
 
@@ -113,6 +115,7 @@ impl Default for Frame {
             log: Log::default(),
             lesson: None,
             marks: Vec::new(),
+            activity: Activity::default(),
             breakpoints: Vec::new(),
         }
     }

@@ -97,17 +97,21 @@ pub struct Lesson {
     pub step: (usize, usize),
     /// What was said up to here, oldest first.
     pub said: Vec<Say>,
+    /// The question that is open.
     pub question: Option<Question>,
     /// Questions answered right, and answered.
     pub score: (usize, usize),
+    /// Whether expectations that are not decided yet are better not told: they would give answers away.
+    pub hides: bool,
     pub expectations: Vec<Expectation>,
 }
 
-/// A piece of narration.
+/// A piece of narration, and its question if its answer is known. A quiz asks without a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Say {
     pub event: EventNumber,
     pub text: String,
+    pub question: Option<Question>,
 }
 
 /// A question: predict, then reveal.
@@ -137,6 +141,29 @@ pub struct Expectation {
     pub text: String,
     /// `None` while it is not decided yet.
     pub holds: Option<bool>,
+}
+
+/// How much happened along the whole run: probes sent up to positions at equal distances.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    pub start: EventNumber,
+    /// Events from one sample to the next.
+    pub spacing: u64,
+    pub probes: Vec<u64>,
+}
+
+impl Activity {
+    /// Probes sent up to `event`, between samples in proportion; those of the last sample beyond it.
+    #[must_use]
+    pub fn until(&self, event: EventNumber) -> f64 {
+        let spacing = self.spacing.max(1);
+        let events = event.saturating_sub(self.start);
+        let index = usize::try_from(events / spacing).unwrap_or(usize::MAX);
+        let at =
+            |index: usize| self.probes.get(index).or(self.probes.last()).map_or(0.0, |probes| *probes as f64);
+        let (before, after) = (at(index), at(index.saturating_add(1)));
+        before + (after - before) * (events % spacing) as f64 / spacing as f64
+    }
 }
 
 /// What a mark on the timeline stands for.

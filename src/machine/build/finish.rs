@@ -93,6 +93,8 @@ impl Builder<'_> {
         Fixed {
             spec: self.spec.clone(),
             time: self.time,
+            last_tick: self.blueprint.max_cycles.saturating_add(1).saturating_mul(self.time.ticks_per_cycle)
+                - 1,
             components: self.components.clone(),
             tables: self.blueprint.tables.clone(),
             faults: self.blueprint.faults.clone(),

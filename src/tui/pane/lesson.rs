@@ -2,7 +2,7 @@
 //! scenario expects.
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::session::{Expectation, Lesson, Question};
+use crate::debug::frame::session::{Expectation, Lesson, Question, Reveal, Say};
 
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, wrap};
@@ -33,12 +33,18 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let mut y = urgent(frame, canvas, lesson);
     y = before(canvas, y, lesson);
     let others = lesson.expectations.iter().filter(|expectation| expectation.holds != Some(false));
-    for (nth, expectation) in others.enumerate() {
-        if nth == 0 {
-            canvas.text(1, y + 1, "What this scenario expects:", Role::Dim);
-            y = y.saturating_add(2);
-        }
+    let (hidden, shown): (Vec<_>, Vec<_>) =
+        others.partition(|expectation| lesson.hides && expectation.holds.is_none());
+    if !shown.is_empty() || !hidden.is_empty() {
+        canvas.text(1, y + 1, "What this scenario expects:", Role::Dim);
+        y = y.saturating_add(2);
+    }
+    for expectation in shown {
         y = expected(canvas, y, expectation);
+    }
+    if !hidden.is_empty() {
+        let more = if y > 0 && hidden.len() < lesson.expectations.len() { " more" } else { "" };
+        canvas.text(1, y, &format!("· {}{more} to be checked further on", hidden.len()), Role::Dim);
     }
 }
 
@@ -62,16 +68,28 @@ fn newest(lesson: &Lesson) -> usize {
 
 /// What is told at this point of the story.
 fn now(frame: &Frame, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
+    if lesson.said.is_empty() && lesson.question.is_some() {
+        return 0;
+    }
     if lesson.said.is_empty() {
         let title = if frame.info.title.is_empty() { "The lesson has not begun" } else { &frame.info.title };
         let y = canvas.paragraph(1, 0, title, Role::Strong);
         return canvas.paragraph(1, y, "Press c: it stops where the story goes on.", Role::Dim);
     }
-    let mut y = 0;
-    for said in lesson.said.iter().skip(newest(lesson)) {
-        y = canvas.paragraph(1, y, &reflow(&said.text), Role::Text);
+    // What came of the last question must not be out of sight when the story goes on.
+    let newest = newest(lesson);
+    let last = newest.checked_sub(1).and_then(|last| lesson.said.get(last)?.question.as_ref());
+    let mut y = last.and_then(|last| last.revealed.as_ref()).map_or(0, |reveal| verdict(canvas, 0, reveal));
+    for said in lesson.said.iter().skip(newest) {
+        y = told(canvas, y, said, Role::Text);
     }
     y
+}
+
+/// A piece of the story, with its question if the answer is known.
+fn told(canvas: &mut Canvas, y: u16, said: &Say, role: Role) -> u16 {
+    let y = if said.text.is_empty() { y } else { canvas.paragraph(1, y, &reflow(&said.text), role) };
+    said.question.as_ref().map_or(y, |question| ask(canvas, y, question))
 }
 
 /// What was told before, the last first.
@@ -82,7 +100,7 @@ fn before(canvas: &mut Canvas, y: u16, lesson: &Lesson) -> u16 {
             canvas.text(1, y + 1, "Before:", Role::Dim);
             y = y.saturating_add(2);
         }
-        y = canvas.paragraph(1, y, &reflow(&said.text), Role::Dim);
+        y = told(canvas, y, said, Role::Dim);
     }
     y
 }
@@ -98,29 +116,51 @@ fn reflow(text: &str) -> String {
 
 fn ask(canvas: &mut Canvas, y: u16, question: &Question) -> u16 {
     let mut y = canvas.paragraph(1, y, &format!("? {}", reflow(&question.text)), Role::Key);
-    if let Some(predicted) = &question.predicted {
+    if let Some(predicted) = question.predicted.as_ref().filter(|_| !right(question)) {
         y = canvas.paragraph(1, y, &format!("You said: {predicted}"), Role::Text);
     }
     let Some(reveal) = &question.revealed else {
-        let text = if question.predicted.is_some() {
-            "Go on to see, or [p] to be told.".to_owned()
-        } else if question.choices.is_empty() {
-            "[p] predict".to_owned()
-        } else {
-            format!("[p] predict: {}", question.choices.join(" / "))
-        };
-        return canvas.paragraph(3, y, &text, Role::Strong);
+        return offer(canvas, y, question);
     };
+    verdict(canvas, y, reveal)
+}
+
+/// The answer, and whether the prediction was right.
+fn verdict(canvas: &mut Canvas, y: u16, reveal: &Reveal) -> u16 {
     let (mark, role) = match reveal.right {
         Some(true) => ("✓ Right: ", Role::Good),
         Some(false) => ("✗ No: ", Role::Warning),
-        None => ("Answer: ", Role::Strong),
+        None => ("Not answered. ", Role::Dim),
     };
-    y = canvas.paragraph(1, y, &format!("{mark}{}", reveal.answer), role);
-    if !reveal.because.is_empty() {
-        y = canvas.paragraph(3, y, &format!("because {}", reflow(&reveal.because)), Role::Text);
+    let y = canvas.paragraph(1, y, &format!("{mark}{}", reveal.answer), role);
+    if reveal.because.is_empty() {
+        return y;
+    }
+    canvas.paragraph(3, y, &format!("because {}", reflow(&reveal.because)), Role::Text)
+}
+
+/// What to do about a question that is open.
+fn offer(canvas: &mut Canvas, y: u16, question: &Question) -> u16 {
+    if question.predicted.is_some() {
+        return canvas.paragraph(3, y, "Go on to see, or [p] to be told.", Role::Strong);
+    }
+    let choices = question.choices.join(" / ");
+    if choices.is_empty() {
+        return canvas.paragraph(3, y, "[p] predict", Role::Strong);
+    }
+    let line = format!("[p] predict: {choices}");
+    if line.chars().count() <= usize::from(canvas.width().saturating_sub(4)) {
+        return canvas.paragraph(3, y, &line, Role::Strong);
+    }
+    let mut y = canvas.paragraph(3, y, "[p] predict:", Role::Strong);
+    for (nth, choice) in question.choices.iter().enumerate() {
+        y = canvas.paragraph(3, y, &format!("{} {choice}", nth + 1), Role::Text);
     }
     y
+}
+
+fn right(question: &Question) -> bool {
+    question.revealed.as_ref().is_some_and(|reveal| reveal.right == Some(true))
 }
 
 fn expected(canvas: &mut Canvas, y: u16, expectation: &Expectation) -> u16 {

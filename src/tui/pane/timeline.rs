@@ -1,8 +1,9 @@
 //! The timeline: the whole run as one line with its marks and the cursor; a click goes there.
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::session::MarkKind;
+use crate::debug::frame::session::{Activity, Mark, MarkKind};
 
+use crate::tui::glyphs::bar;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
@@ -18,17 +19,22 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
     canvas.text(1, 0, "0", Role::Dim);
     let cells = cells(frame, known, width);
+    let levels = levels(&frame.activity, known, width);
     let cursor = column(at.event, known, width);
     for (nth, cell) in cells.iter().enumerate() {
         let x = 3 + nth as u16;
         let here = nth as u16 == cursor;
         let past = (nth as u16) < cursor;
         let (text, role) = match cell {
-            _ if here => ("┃", Role::Focus),
-            Some(kind) => (letter(*kind), mark_role(*kind)),
-            None => ("·", if past { Role::Text } else { Role::Dim }),
+            _ if here => ("┃".to_owned(), Role::Focus),
+            Some(kind) => (letter(*kind).to_owned(), mark_role(*kind)),
+            None => {
+                let level = levels.get(nth).copied().unwrap_or(0.0);
+                let text = if level > 0.0 { bar(level) } else { '·' };
+                (text.to_string(), if past { Role::Text } else { Role::Dim })
+            }
         };
-        canvas.text(x, 0, text, role);
+        canvas.text(x, 0, &text, role);
         canvas.item(x, 0, 1, Target::Event(event(nth as u16, known, width)));
     }
     canvas.text(3 + width + 1, 0, &end, Role::Dim);
@@ -36,6 +42,9 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         legend(frame, canvas, 1);
     }
 }
+
+/// Events in a column from which on its state changes are not marked.
+const DENSE: u64 = 8;
 
 /// The event that column `x` of `width` stands for.
 fn event(x: u16, known: u64, width: u16) -> u64 {
@@ -53,13 +62,27 @@ fn column(event: u64, known: u64, width: u16) -> u16 {
 /// The most important mark of each column.
 fn cells(frame: &Frame, known: u64, width: u16) -> Vec<Option<MarkKind>> {
     let mut cells = vec![None; usize::from(width)];
-    for mark in &frame.marks {
+    // Where a column stands for many events, state changes are everywhere and would hide how busy they are.
+    let dense = known > DENSE * u64::from(width);
+    let tells = |mark: &&Mark| !(dense && mark.kind == MarkKind::Transition);
+    for mark in frame.marks.iter().filter(tells) {
         let x = usize::from(column(mark.event, known, width));
         if let Some(cell) = cells.get_mut(x) {
             *cell = (*cell).max(Some(mark.kind));
         }
     }
     cells
+}
+
+/// The coherence traffic of each column, as a share of the busiest.
+fn levels(activity: &Activity, known: u64, width: u16) -> Vec<f64> {
+    let probes = |x: u16| {
+        let until = if x + 1 < width { event(x + 1, known, width) } else { known };
+        (activity.until(until) - activity.until(event(x, known, width))).max(0.0)
+    };
+    let all: Vec<f64> = (0..width).map(probes).collect();
+    let most = all.iter().copied().fold(0.0, f64::max);
+    if most <= 0.0 { Vec::new() } else { all.into_iter().map(|probes| probes / most).collect() }
 }
 
 fn letter(kind: MarkKind) -> &'static str {
@@ -99,11 +122,23 @@ fn legend(frame: &Frame, canvas: &mut Canvas, y: u16) {
             x = canvas.text(x, y, &format!("{} {text}", letter(kind)), Role::Dim) + 3;
         }
     }
+    if frame.activity.probes.last().is_some_and(|probes| *probes > 0) {
+        canvas.text(x, y, "▁▄█ probes, of the most", Role::Dim);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_busiest_column_is_full_and_a_quiet_one_empty() {
+        let activity =
+            Activity { start: 0, spacing: 10, probes: vec![0, 0, 0, 0, 0, 40, 40, 40, 60, 60, 60] };
+        let levels = levels(&activity, 100, 11);
+        assert_eq!((levels[1], levels[4], levels[7]), (0.0, 1.0, 0.5), "{levels:?}");
+        assert!(super::levels(&Activity::default(), 100, 11).is_empty());
+    }
 
     #[test]
     fn columns_and_events_agree() {

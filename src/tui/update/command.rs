@@ -155,13 +155,10 @@ impl App {
     fn predict(&mut self) {
         let lesson = self.frame.lesson.as_ref();
         match lesson.and_then(|lesson| lesson.question.as_ref()) {
-            Some(question) if question.revealed.is_some() => {
-                self.say("This question is answered; go on with s, t or c", Tone::Plain);
-            }
             Some(question) if question.predicted.is_some() => self.command("reveal"),
             Some(question) if question.choices.is_empty() => self.ask(Kind::Predict, ""),
             Some(_) => self.open(Overlay::Choices(0)),
-            None => self.say("No question is open here; a lesson asks one when it comes to it", Tone::Plain),
+            None => self.say("No question is open here; a lesson asks when it comes to one, :set quiz on asks at every state change", Tone::Plain),
         }
     }
 

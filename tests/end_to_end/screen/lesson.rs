@@ -27,9 +27,12 @@ fn the_lesson_is_told_to_its_end_and_its_questions_answered() {
         if event == 18 {
             terminal.wait_for("? And if it were asked");
             terminal.send("p");
-            terminal.wait_for("your answer:");
-            terminal.send("\x1b");
-            terminal.wait_until("no prompt", |screen| !screen.contents().contains("your answer:"));
+            terminal.wait_for("1-9 answer");
+            terminal.send("2");
+            terminal.wait_for("You said: gives its data");
+        }
+        if event == 19 {
+            terminal.wait_for("✗ No: answers without data, stays N");
         }
     }
     terminal.wait_for("? Which value does GPU 1 see in byte 0?");
@@ -41,8 +44,8 @@ fn the_lesson_is_told_to_its_end_and_its_questions_answered() {
     terminal.send("c");
     wait_at(&mut terminal, 28);
     terminal.wait_for("✓ Right: 0");
+    terminal.wait_for("9 of 9 · 1 of 2 right");
     terminal.wait_for(HINTS);
-    assert!(!terminal.text().contains('✗'), "{}", terminal.text());
 }
 
 #[test]

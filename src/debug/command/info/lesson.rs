@@ -1,6 +1,7 @@
 //! The lesson up to here.
 
 use crate::debug::command::Arguments;
+use crate::debug::frame::session::Question;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 
@@ -9,24 +10,15 @@ pub(super) fn lesson(session: &mut Session, arguments: &Arguments) -> Result<Vec
     let Some(view) = session.lesson_view() else { return Ok(vec!["this is no lesson".to_owned()]) };
     let mut lines = Vec::new();
     for say in &view.said {
-        lines.push(format!("event {}: {}", say.event, say.text));
-    }
-    if let Some(question) = &view.question {
-        lines.push(format!("question: {}", question.text));
-        if !question.choices.is_empty() {
-            lines.push(format!("  {}", question.choices.join(" / ")));
+        if !say.text.is_empty() {
+            lines.push(format!("event {}: {}", say.event, say.text));
         }
-        lines.extend(question.predicted.iter().map(|predicted| format!("  You said: {predicted}")));
-        if let Some(reveal) = &question.revealed {
-            let verdict = reveal.right.map_or("Answer", |right| if right { "Right" } else { "No" });
-            lines.push(format!("  {verdict}: {}", reveal.answer));
-            if !reveal.because.is_empty() {
-                lines.push(format!("  because {}", reveal.because));
-            }
-        }
+        lines.extend(say.question.iter().flat_map(question));
     }
+    lines.extend(view.question.iter().flat_map(question));
     for expectation in &view.expectations {
         let verdict = match expectation.holds {
+            None if view.hides => continue,
             None => "open  ",
             Some(true) => "holds ",
             Some(false) => "FAILED",
@@ -34,4 +26,21 @@ pub(super) fn lesson(session: &mut Session, arguments: &Arguments) -> Result<Vec
         lines.push(format!("{verdict} {}", expectation.text));
     }
     Ok(lines)
+}
+
+fn question(question: &Question) -> Vec<String> {
+    let mut lines = vec![format!("question: {}", question.text)];
+    if question.revealed.is_none() && !question.choices.is_empty() {
+        let choices = question.choices.iter().enumerate();
+        lines.extend(choices.map(|(nth, choice)| format!("  {} {choice}", nth + 1)));
+    }
+    lines.extend(question.predicted.iter().map(|predicted| format!("  You said: {predicted}")));
+    if let Some(reveal) = &question.revealed {
+        let verdict = reveal.right.map_or("Not answered", |right| if right { "Right" } else { "No" });
+        lines.push(format!("  {verdict}: {}", reveal.answer));
+        if !reveal.because.is_empty() {
+            lines.push(format!("  because {}", reveal.because));
+        }
+    }
+    lines
 }

@@ -1,0 +1,121 @@
+//! Questions that a lesson or a quiz asks at a position of the run, and what the user makes of them.
+
+use crate::diagnostic::nearest;
+use crate::model::time::EventNumber;
+use crate::scenario::Ask;
+
+/// A question, asked once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The position at which it is open: nothing that answers it has happened yet.
+    pub event: EventNumber,
+    /// The saying that it belongs to; `None` if a quiz asks it.
+    pub say: Option<usize>,
+    pub ask: Ask,
+    pub predicted: Option<String>,
+    /// The answer was asked for.
+    pub revealed: bool,
+}
+
+impl Asked {
+    #[must_use]
+    pub fn new(event: EventNumber, say: Option<usize>, ask: Ask) -> Self {
+        Self { event, say, ask, predicted: None, revealed: false }
+    }
+
+    /// Whether the answer is known at `event`: it was asked for, or the run has gone on.
+    #[must_use]
+    pub fn is_settled(&self, event: EventNumber) -> bool {
+        self.revealed || event > self.event
+    }
+
+    /// Whether the prediction is right; `None` without one.
+    #[must_use]
+    pub fn right(&self) -> Option<bool> {
+        self.predicted.as_ref().map(|predicted| plain(predicted) == plain(&self.ask.answer))
+    }
+
+    /// The answer that a text means: a choice, its number from 1, or a part that only one choice has. Any text where
+    /// there are no choices.
+    ///
+    /// # Errors
+    /// What was expected, and the choice that is nearest, if it means none.
+    pub fn meant(&self, text: &str) -> Result<String, (String, Option<String>)> {
+        let choices = &self.ask.choices;
+        if choices.is_empty() {
+            return Ok(text.chars().take(LONGEST).collect());
+        }
+        let given = plain(text);
+        if let Some(choice) = choices.iter().find(|choice| plain(choice) == given) {
+            return Ok(choice.clone());
+        }
+        let number = given.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
+        if let Some(choice) = number {
+            return Ok(choice.clone());
+        }
+        let mut containing =
+            choices.iter().filter(|choice| !given.is_empty() && plain(choice).contains(&given));
+        match (containing.next(), containing.next()) {
+            (Some(choice), None) => Ok(choice.clone()),
+            _ => Err((
+                choices.join(" / "),
+                nearest(text, choices.iter().map(String::as_str)).map(str::to_owned),
+            )),
+        }
+    }
+}
+
+/// Longest answer kept where any text may be one, in characters.
+const LONGEST: usize = 200;
+
+/// A text without what does not matter: case, blanks, punctuation at its end.
+fn plain(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    words.trim_end_matches(['.', '!', ',', ';']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(choices: &[&str]) -> Asked {
+        let ask = Ask {
+            text: "What does it do?".into(),
+            answer: "gives its data, stays O".into(),
+            choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+            because: None,
+        };
+        Asked::new(7, None, ask)
+    }
+
+    #[test]
+    fn a_choice_is_meant_by_its_text_its_number_or_a_part() {
+        let asked =
+            asked(&["answers without data, stays S", "gives its data, becomes I", "gives its data, stays O"]);
+        for text in ["Gives its  data, stays O.", "3", "stays o"] {
+            assert_eq!(asked.meant(text).unwrap(), "gives its data, stays O", "{text}");
+        }
+        for text in ["gives its data", "0", "4", "banana", ""] {
+            assert!(asked.meant(text).unwrap_err().0.contains("answers without data"), "{text}");
+        }
+        assert_eq!(asked.meant("gives its data, stay O").unwrap_err().1.unwrap(), "gives its data, stays O");
+    }
+
+    #[test]
+    fn without_choices_any_text_is_an_answer_and_compared_kindly() {
+        let mut asked = asked(&[]);
+        assert_eq!(asked.right(), None);
+        for (text, right) in [("Gives its data,  stays o", true), ("stays O", false)] {
+            asked.predicted = Some(asked.meant(text).unwrap());
+            assert_eq!(asked.right(), Some(right), "{text}");
+        }
+    }
+
+    #[test]
+    fn going_on_settles_it() {
+        let mut asked = asked(&[]);
+        assert!(!asked.is_settled(7) && asked.is_settled(8));
+        asked.revealed = true;
+        assert!(asked.is_settled(7));
+    }
+}

@@ -1,0 +1,54 @@
+//! The quiz: before a block changes its state the run stops and asks for the next state. The protocol's table answers,
+//! so any scenario can be run as one.
+
+use super::frame::text;
+use super::timeline::Timeline;
+use crate::model::component::ComponentKind;
+use crate::model::record::{Record, What};
+use crate::model::state::{Action, State};
+use crate::protocol::table::Table;
+use crate::scenario::{Ask, CellName};
+
+/// The question about the event whose records these are, if it changes a state.
+#[must_use]
+pub fn question(timeline: &Timeline, records: &[Record]) -> Option<Ask> {
+    records.iter().find_map(|record| match record.what {
+        What::Transition { from, to, action } => ask(timeline, record, (from, to, action), records),
+        _ => None,
+    })
+}
+
+fn ask(
+    timeline: &Timeline,
+    record: &Record,
+    (from, to, action): (State, State, Action),
+    records: &[Record],
+) -> Option<Ask> {
+    let machine = timeline.machine();
+    let table = machine.table(record.at)?;
+    let at = machine.components().get(record.at)?;
+    let block = record.range.map_or_else(|| "a block".to_owned(), |range| format!("block {}", range.start));
+    let arrives =
+        records.iter().any(|other| matches!(other.what, What::Delivery(_)) && other.at == record.at);
+    let happens = match action {
+        Action::Read | Action::Write => format!("a {} arrives", text::action(action)),
+        Action::Evict => "it must make room".to_owned(),
+        Action::Merge => "dirty bytes arrive from a child".to_owned(),
+        _ if arrives => format!("what it asked for its {} arrives", text::action(action)),
+        _ => format!("a {} comes", text::action(action)),
+    };
+    let cell = cell(table, from, action, at.kind != ComponentKind::L1);
+    let because = cell.and_then(|cell| Some((cell, cell.answer(table)?)));
+    Some(Ask {
+        text: format!("{} holds {block} in {from}, and {happens}. Which state next?", at.path),
+        answer: to.to_string(),
+        choices: table.rows.iter().map(|row| row.state.to_string()).collect(),
+        because,
+    })
+}
+
+/// The cell that decides, where the table has one of this name.
+fn cell(table: &Table, from: State, action: Action, inner: bool) -> Option<CellName> {
+    table.cell(from, action, inner)?;
+    Some(if inner { CellName::Inner(from, action) } else { CellName::Cache(from, action) })
+}
