@@ -34,6 +34,13 @@ impl<T: Clone + Default> CowVec<T> {
         self.chunks.get(index / CHUNK)?.as_ref()?.get(index % CHUNK)
     }
 
+    /// The elements of `[from, from + count)`, unless their chunk was never written or they lie in two.
+    #[must_use]
+    pub fn slice(&self, from: usize, count: usize) -> Option<&[T]> {
+        let start = from % CHUNK;
+        self.chunks.get(from / CHUNK)?.as_ref()?.get(start..start + count)
+    }
+
     /// The element at `index` for writing; `None` past the end.
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         if index >= self.len {

@@ -12,6 +12,7 @@ pub mod message;
 pub mod operation;
 pub mod patch;
 pub mod record;
+pub mod sorted;
 pub mod state;
 pub mod time;
 pub mod units;

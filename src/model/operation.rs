@@ -65,6 +65,19 @@ impl Lanes {
         Self::Strided { mask: 1, base: address, stride: 0 }
     }
 
+    /// The address of the only lane, if there is only one.
+    #[must_use]
+    pub fn single(&self) -> Option<Address> {
+        match self {
+            Self::Strided { mask, base, stride } if mask.is_power_of_two() => {
+                let offset = stride.wrapping_mul(i64::from(mask.trailing_zeros())) as u64;
+                Some(Address(base.0.wrapping_add(offset)))
+            }
+            Self::Listed { mask, addresses } if mask.is_power_of_two() => addresses.first().copied(),
+            _ => None,
+        }
+    }
+
     /// Lane numbers and addresses, ascending by lane.
     pub fn iter(&self) -> impl Iterator<Item = (u32, Address)> + '_ {
         let mask = match self {

@@ -13,6 +13,9 @@ use crate::model::operation::WarpAccess;
 /// cross a line are split; atomics are not merged.
 #[must_use]
 pub fn coalesce(access: &WarpAccess, line: u32, values: bool) -> Vec<Access> {
+    if let Some(one) = alone(access, line, values) {
+        return vec![one];
+    }
     let mut pieces: Vec<Access> = Vec::new();
     for (_, address) in access.lanes.iter() {
         let bytes = access.value.bytes(address, access.width);
@@ -25,6 +28,18 @@ pub fn coalesce(access: &WarpAccess, line: u32, values: bool) -> Vec<Access> {
         tidy(piece, values);
     }
     pieces
+}
+
+/// The access of an instruction of one lane, if that lies in one line: nothing to merge.
+fn alone(access: &WarpAccess, line: u32, values: bool) -> Option<Access> {
+    let address = access.lanes.single()?;
+    let range = Range::new(address, u32::from(access.width));
+    if address.block(line) != Address(range.end().saturating_sub(1).max(address.0)).block(line) {
+        return None;
+    }
+    let bytes =
+        if values && access.kind.writes() { access.value.bytes(address, access.width) } else { Bytes::new() };
+    Some(Access { kind: access.kind, range, bytes, mask: None })
 }
 
 fn cut(lane: Range, block: Range) -> Range {

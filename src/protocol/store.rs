@@ -84,8 +84,21 @@ impl Interleave {
 /// The places of a node.
 #[derive(Clone, Debug)]
 pub enum Store {
-    Tagged { sets: u32, ways: u32, block: u32, dealing: Interleave, slots: CowVec<Option<Arc<Entry>>> },
+    Tagged {
+        sets: u32,
+        ways: u32,
+        block: u32,
+        dealing: Interleave,
+        /// The block in each slot, by [`tag`]: what a lookup reads.
+        tags: CowVec<u64>,
+        slots: CowVec<Option<Arc<Entry>>>,
+    },
     Memory(BTreeMap<Address, Arc<Entry>>),
+}
+
+/// How a slot that holds the block at `address` is tagged; an empty one is 0. Blocks start at even addresses.
+fn tag(address: Address) -> u64 {
+    address.0 | 1
 }
 
 /// Whether a block can have a place.
@@ -103,7 +116,8 @@ impl Store {
     #[must_use]
     pub fn tagged(sets: u32, ways: u32, block: u32, dealing: Interleave) -> Self {
         let slots = CowVec::new(sets as usize * ways as usize);
-        Self::Tagged { sets, ways, block, dealing, slots }
+        let tags = CowVec::new(sets as usize * ways as usize);
+        Self::Tagged { sets, ways, block, dealing, tags, slots }
     }
 
     /// Set of a block.
@@ -118,10 +132,14 @@ impl Store {
     }
 
     fn slot_of(&self, address: Address) -> Option<usize> {
-        let Self::Tagged { ways, slots, .. } = self else { return None };
-        let first = self.set_of(address) as usize * *ways as usize;
-        (first..first + *ways as usize)
-            .find(|&slot| matches!(slots.get(slot), Some(Some(entry)) if entry.block == address))
+        let Self::Tagged { ways, tags, .. } = self else { return None };
+        let ways = *ways as usize;
+        let (first, wanted) = (self.set_of(address) as usize * ways, tag(address));
+        let way = match tags.slice(first, ways) {
+            Some(set) => set.iter().position(|&tag| tag == wanted),
+            None => (0..ways).position(|way| tags.get(first + way) == Some(&wanted)),
+        };
+        way.map(|way| first + way)
     }
 
     /// The entry of the block that starts at `address`.
@@ -165,8 +183,9 @@ impl Store {
     /// Puts an entry into the slot that [`Store::room`] found.
     pub fn place(&mut self, slot: usize, entry: Entry) {
         match self {
-            Self::Tagged { slots, .. } => {
-                if let Some(place) = slots.get_mut(slot) {
+            Self::Tagged { slots, tags, .. } => {
+                if let (Some(place), Some(known)) = (slots.get_mut(slot), tags.get_mut(slot)) {
+                    *known = tag(entry.block);
                     *place = Some(Arc::new(entry));
                 }
             }
@@ -179,8 +198,11 @@ impl Store {
     pub fn remove(&mut self, address: Address) {
         let slot = self.slot_of(address);
         match self {
-            Self::Tagged { slots, .. } => {
-                if let Some(place) = slot.and_then(|slot| slots.get_mut(slot)) {
+            Self::Tagged { slots, tags, .. } => {
+                if let Some(slot) = slot
+                    && let (Some(place), Some(known)) = (slots.get_mut(slot), tags.get_mut(slot))
+                {
+                    *known = 0;
                     *place = None;
                 }
             }

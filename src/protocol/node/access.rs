@@ -55,7 +55,7 @@ impl Node {
         let block = self.block_of(access.range.start);
         let action = self.action_of(&access);
         let hit = matches!(self.need(block, action, true), Need::Here(cell) if cell.step == Step::Hit);
-        let busy = self.pending.contains_key(&block);
+        let busy = self.pending.contains(block);
         if !busy && !hit && !self.has_mshr() {
             self.counters.mshr_full += 1;
             self.record_mshr(block, txn.1, MshrChange::Full, out);
@@ -97,12 +97,12 @@ impl Node {
     /// Puts a want behind those that already wait for its block, and does what can be done.
     pub(super) fn enqueue(&mut self, block: Address, want: Want, out: &mut Outbox) {
         let number = want.number;
-        let merged = self.pending.get(&block).is_some_and(|pending| pending.mshr);
+        let merged = self.pending.get(block).is_some_and(|pending| pending.mshr);
         if merged {
             self.counters.merges += 1;
             self.record_mshr(block, number, MshrChange::Merge, out);
         }
-        self.pending.entry(block).or_insert_with(|| Pending::new(block, out.tick)).queue.push_back(want);
+        self.pending.get_or_insert_with(block, || Pending::new(block, out.tick)).queue.push_back(want);
         self.advance(block, out);
     }
 
@@ -215,7 +215,7 @@ impl Node {
                 .table
                 .cell(state, Action::Acquire, false)
                 .is_some_and(|cell| cell.next == Next::To(State::I));
-            if empties && !self.pending.contains_key(&block) {
+            if empties && !self.pending.contains(block) {
                 let about = crate::protocol::outbox::About::new(self.range_of(block), None);
                 self.transition(block, Action::Acquire, State::I, about, out);
                 self.store.remove(block);

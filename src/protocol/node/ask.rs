@@ -55,7 +55,7 @@ impl Node {
             if self.is_evicting_from(self.store.set_of(block)) {
                 return false;
             }
-            let room = self.store.room(block, |other| other == block || self.pending.contains_key(&other));
+            let room = self.store.room(block, |other| other == block || self.pending.contains(other));
             match room {
                 Room::Free(slot) => {
                     let entry = self.new_entry(block);
@@ -106,7 +106,7 @@ impl Node {
     /// A grant, or the data of a peer transfer: the request has ended when both are here.
     pub(super) fn receive_grant(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        let Some(pending) = self.pending.get_mut(&block) else { return };
+        let Some(pending) = self.pending.get_mut(block) else { return };
         let Some(asked) = pending.asked.as_mut() else { return };
         if message.kind == MessageKind::Grant {
             asked.granted = message.granted;
@@ -123,7 +123,7 @@ impl Node {
 
     /// Takes the granted state and the bytes, performs what asked, and acknowledges.
     fn end_request(&mut self, block: Address, message: &Message, out: &mut Outbox) {
-        let Some(mut pending) = self.pending.remove(&block) else { return };
+        let Some(mut pending) = self.pending.remove(block) else { return };
         if let Some(asked) = pending.asked.take() {
             self.fill(block, asked.data.as_deref(), out);
             let to = match asked.next {
@@ -176,7 +176,7 @@ impl Node {
     /// The answer to the oldest access that was passed up, or to a fetch.
     pub(super) fn receive_reply(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        let Some(pending) = self.pending.get_mut(&block) else { return };
+        let Some(pending) = self.pending.get_mut(block) else { return };
         let is_fetch = pending.asked.as_ref().is_some_and(|asked| {
             asked.kind == MessageKind::Fetch && message.range == Range::new(block, self.config.block)
         });

@@ -35,7 +35,7 @@ impl Node {
             self.probe_children(holders, MessageKind::ProbeWrite, range, txn, None, out);
         }
         if !pending.is_idle() {
-            self.pending.insert(victim, pending);
+            self.pending.insert(victim, Box::new(pending));
         }
     }
 
@@ -110,7 +110,7 @@ impl Node {
 
     pub(super) fn receive_evict_ack(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        if let Some(pending) = self.pending.get_mut(&block) {
+        if let Some(pending) = self.pending.get_mut(block) {
             pending.writeback = false;
         }
         self.advance(block, out);
@@ -131,7 +131,7 @@ impl Node {
             .map(|(_, entry)| entry.block)
             .collect();
         for block in &left {
-            if !self.pending.contains_key(block) {
+            if !self.pending.contains(*block) {
                 self.evict(*block, (None, None), out);
             }
         }

@@ -14,7 +14,7 @@ mod probe;
 mod serve;
 mod view;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -26,6 +26,7 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, What};
+use crate::model::sorted::SortedMap;
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{About, Outbox, Outgoing};
 use crate::protocol::store::{Entry, Interleave, Store, Unit};
@@ -116,9 +117,9 @@ pub struct Counters {
 pub struct Node {
     pub config: Arc<NodeConfig>,
     store: Store,
-    pending: BTreeMap<Address, Pending>,
+    pending: SortedMap<Address, Pending>,
     /// Probes from the parent by the start of their range.
-    jobs: BTreeMap<Address, ProbeJob>,
+    jobs: SortedMap<Address, ProbeJob>,
     /// Blocks that wait for a way or an MSHR, first come first served.
     waiting: VecDeque<Address>,
     mshrs_used: u32,
@@ -150,8 +151,8 @@ impl Node {
         Self {
             config: Arc::new(config),
             store,
-            pending: BTreeMap::new(),
-            jobs: BTreeMap::new(),
+            pending: SortedMap::default(),
+            jobs: SortedMap::default(),
             waiting: VecDeque::new(),
             mshrs_used: 0,
             high_water: 0,
@@ -343,7 +344,7 @@ impl Node {
         };
         let block = self.block_of(message.range.start);
         self.has_mshr()
-            || self.pending.contains_key(&block)
+            || self.pending.contains(block)
             || matches!(self.need(block, action, message.kind == MessageKind::Fetch), Need::Here(_))
     }
 
@@ -368,7 +369,7 @@ impl Node {
 
     /// Does whatever has become possible for a block.
     fn advance(&mut self, block: Address, out: &mut Outbox) {
-        let Some(mut pending) = self.pending.remove(&block) else { return };
+        let Some(mut pending) = self.pending.remove(block) else { return };
         self.drive(&mut pending, out);
         if pending.asked.is_none() && pending.queue.is_empty() && pending.passed.is_empty() {
             self.release_mshr(&mut pending, None, out);

@@ -23,7 +23,7 @@ impl Node {
         let blocks: Vec<Address> = message
             .range
             .blocks(size)
-            .filter(|block| self.store.get(*block).is_some() || self.pending.contains_key(block))
+            .filter(|block| self.store.get(*block).is_some() || self.pending.contains(*block))
             .collect();
         let action = if message.kind == MessageKind::ProbeRead { Action::Read } else { Action::Write };
         let job = ProbeJob {
@@ -42,7 +42,7 @@ impl Node {
             for_peer: None,
         };
         let key = message.range.start;
-        self.jobs.insert(key, job);
+        self.jobs.insert(key, Box::new(job));
         for block in blocks {
             let probe = BlockProbe {
                 job: key,
@@ -53,7 +53,7 @@ impl Node {
                 number: message.number,
                 cause: message.cause,
             };
-            self.pending.entry(block).or_insert_with(|| Pending::new(block, out.tick)).probe = Some(probe);
+            self.pending.get_or_insert_with(block, || Pending::new(block, out.tick)).probe = Some(probe);
             self.advance(block, out);
         }
         self.answer_if_done(key, out);
@@ -77,7 +77,7 @@ impl Node {
             return;
         }
         let kind = if recalls { MessageKind::ProbeWrite } else { MessageKind::ProbeRead };
-        let txn = self.jobs.get(&probe.job).and_then(|job| job.txn);
+        let txn = self.jobs.get(probe.job).and_then(|job| job.txn);
         let range = self.range_of(pending.block);
         self.probe_children(targets, kind, range, (txn, probe.number), None, out);
     }
@@ -104,7 +104,7 @@ impl Node {
         self.give(block, from, gives, probe, out);
         self.transition(block, probe.action, to, about, out);
         let (is_held, is_owner) = (to != State::I, self.config.table.is_owner(to));
-        if let Some(job) = self.jobs.get_mut(&probe.job) {
+        if let Some(job) = self.jobs.get_mut(probe.job) {
             let position = (block.0.saturating_sub(job.range.start.0) / u64::from(self.config.block)) as u32;
             job.copies.set(position, is_held);
             job.owned.set(position, is_owner);
@@ -121,7 +121,7 @@ impl Node {
     fn give(&mut self, block: Address, state: State, gives: bool, probe: BlockProbe, out: &mut Outbox) {
         let keep = probe.action == Action::Read && self.config.has_fault(Fault::KeepMaskOnRead);
         let without = self.config.has_fault(Fault::AnswerWithoutData);
-        let Some(job) = self.jobs.get_mut(&probe.job) else { return };
+        let Some(job) = self.jobs.get_mut(probe.job) else { return };
         let Some(entry) = self.store.get_mut(block) else { return };
         let dirty = entry.data.mask.any();
         if gives && job.peer.is_some() && entry.state != State::I {
@@ -148,10 +148,10 @@ impl Node {
     /// Sends the answer once every block has given its own: a probed child always answers, `I` included
     /// (rule 10 of `PROTOCOL.md`).
     fn answer_if_done(&mut self, key: Address, out: &mut Outbox) {
-        if self.jobs.get(&key).is_none_or(|job| job.left > 0) {
+        if self.jobs.get(key).is_none_or(|job| job.left > 0) {
             return;
         }
-        let Some(job) = self.jobs.remove(&key) else { return };
+        let Some(job) = self.jobs.remove(key) else { return };
         let mut answer = self.message(MessageKind::Answer, job.parent, job.range, out);
         (answer.txn, answer.number) = (job.txn, job.number);
         answer.held = Some(Held { block: self.config.block, copies: job.copies, owned: job.owned });

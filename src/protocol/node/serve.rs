@@ -307,7 +307,7 @@ impl Node {
         let block = self.block_of(message.range.start);
         let unit = self.unit_of(block, message.range.start);
         let Some(child) = self.config.child(message.from) else { return };
-        let Some(pending) = self.pending.get_mut(&block) else { return };
+        let Some(pending) = self.pending.get_mut(block) else { return };
         let service = pending.serving.iter_mut().position(|service| {
             service.unit == unit && service.granted && service.want.who == Who::Child(child)
         });
@@ -329,7 +329,7 @@ impl Node {
         let Some(child) = self.config.child(message.from) else { return };
         self.take_bytes(block, child, message, out);
         self.take_held(block, child, message, out);
-        let Some(mut pending) = self.pending.remove(&block) else { return };
+        let Some(mut pending) = self.pending.remove(block) else { return };
         let bit = 1u64 << child;
         if let Some(eviction) = pending.evicting.as_mut().filter(|eviction| eviction.awaiting & bit != 0) {
             eviction.awaiting &= !bit;

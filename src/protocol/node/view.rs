@@ -61,7 +61,7 @@ impl Node {
     #[must_use]
     pub fn busy(&self, address: Address) -> Vec<Busy> {
         let block = self.block_of(address);
-        let Some(pending) = self.pending.get(&block) else { return Vec::new() };
+        let Some(pending) = self.pending.get(block) else { return Vec::new() };
         let mut all = Vec::new();
         if let Some(asked) = &pending.asked {
             let waits = WaitsFor::Parent(asked.parent, asked.kind.name());
@@ -139,7 +139,7 @@ impl Node {
     pub fn block_view(&self, address: Address, names: &Components) -> Option<BlockView> {
         let block = self.block_of(address);
         let entry = self.store.get(block);
-        let pending = self.pending.get(&block);
+        let pending = self.pending.get(block);
         if entry.is_none() && pending.is_none() {
             return None;
         }
@@ -185,7 +185,7 @@ impl Node {
     /// Ranges of the blocks that are here or awaited, in address order for memory and by slot otherwise.
     pub fn block_ranges(&self) -> impl Iterator<Item = Range> + '_ {
         let held = self.store.entries().map(|(_, entry)| entry.block);
-        let awaited = self.pending.keys().copied().filter(|block| self.store.get(*block).is_none());
+        let awaited = self.pending.keys().filter(|block| self.store.get(*block).is_none());
         held.chain(awaited).map(|block| self.range_of(block))
     }
 

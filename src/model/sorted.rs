@@ -1,0 +1,124 @@
+//! A map for the few things that are under way at one place: a sorted vector of boxes, so that finding is a short
+//! binary search, and putting in and taking out move pointers only.
+
+use std::hash::{Hash, Hasher};
+
+/// A map from a small key to something big.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedMap<K, V> {
+    list: Vec<(K, Box<V>)>,
+}
+
+impl<K, V> Default for SortedMap<K, V> {
+    fn default() -> Self {
+        Self { list: Vec::new() }
+    }
+}
+
+impl<K: Ord + Copy, V> SortedMap<K, V> {
+    fn find(&self, key: K) -> Result<usize, usize> {
+        self.list.binary_search_by(|(known, _)| known.cmp(&key))
+    }
+
+    #[must_use]
+    pub fn get(&self, key: K) -> Option<&V> {
+        self.list.get(self.find(key).ok()?).map(|(_, value)| &**value)
+    }
+
+    pub fn get_mut(&mut self, key: K) -> Option<&mut V> {
+        let index = self.find(key).ok()?;
+        self.list.get_mut(index).map(|(_, value)| &mut **value)
+    }
+
+    #[must_use]
+    pub fn contains(&self, key: K) -> bool {
+        self.find(key).is_ok()
+    }
+
+    /// Puts a value in place of the one that is there, if any.
+    pub fn insert(&mut self, key: K, value: Box<V>) {
+        match self.find(key) {
+            Ok(index) => self.list[index].1 = value,
+            Err(index) => self.list.insert(index, (key, value)),
+        }
+    }
+
+    pub fn remove(&mut self, key: K) -> Option<Box<V>> {
+        self.find(key).ok().map(|index| self.list.remove(index).1)
+    }
+
+    /// The value of a key, made if it is not there.
+    pub fn get_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
+        let index = match self.find(key) {
+            Ok(index) => index,
+            Err(index) => {
+                self.list.insert(index, (key, Box::new(make())));
+                index
+            }
+        };
+        &mut self.list[index].1
+    }
+
+    /// Keys, ascending.
+    pub fn keys(&self) -> impl Iterator<Item = K> + '_ {
+        self.list.iter().map(|(key, _)| *key)
+    }
+
+    /// Values, ascending by key.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.list.iter().map(|(_, value)| &**value)
+    }
+
+    /// Keys and values, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = (K, &V)> {
+        self.list.iter().map(|(key, value)| (*key, &**value))
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
+impl<K: Hash, V: Hash> Hash for SortedMap<K, V> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.list.hash(hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_a_map(steps in prop::collection::vec((0u8..4, 0u64..12, any::<u32>()), 0..200)) {
+            let (mut ours, mut theirs) = (SortedMap::default(), BTreeMap::new());
+            for (what, key, value) in steps {
+                match what {
+                    0 => {
+                        ours.insert(key, Box::new(value));
+                        theirs.insert(key, value);
+                    }
+                    1 => prop_assert_eq!(ours.remove(key).map(|value| *value), theirs.remove(&key)),
+                    2 => {
+                        let ours = ours.get_or_insert_with(key, || value);
+                        prop_assert_eq!(ours, theirs.entry(key).or_insert(value));
+                    }
+                    _ => prop_assert_eq!(ours.get(key), theirs.get(&key)),
+                }
+                prop_assert!(ours.iter().map(|(key, value)| (key, *value)).eq(theirs.clone()));
+                prop_assert_eq!((ours.len(), ours.is_empty()), (theirs.len(), theirs.is_empty()));
+            }
+        }
+    }
+}
