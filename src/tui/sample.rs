@@ -245,7 +245,11 @@ impl Sample {
             info: Arc::new(self.info()),
             table: Some(Arc::new(table())),
             run: RunState::Paused,
-            stop: Some(Stop { text: "breakpoint 1: message from host.hmd0".into(), tone: Tone::Plain }),
+            stop: Some(Stop {
+                text: "breakpoint 1: message from host.hmd0".into(),
+                tone: Tone::Plain,
+                brief: None,
+            }),
             selection: Selection { block: Some(BLOCK), txn: Some(TXN), ..Selection::default() },
             known: 120,
             ended: true,

@@ -321,12 +321,31 @@ fn long_output_is_shown_in_a_box_that_scrolls() {
 
 #[test]
 fn a_deadlock_and_a_violation_are_told_first() {
-    let stop = Stop { text: "two writers of block 0x1000".into(), tone: Tone::Bad };
+    let stop = Stop { text: "two writers of block 0x1000".into(), tone: Tone::Bad, brief: None };
     let frame = Frame { run: RunState::Stuck, stop: Some(stop), ..Sample::frame() };
     let text = screen(&mut app(frame, 80, 24));
     let mut lines = text.lines();
     assert!(lines.next().unwrap().contains("DEADLOCK"));
     assert!(lines.next().unwrap().contains("two writers of block 0x1000"));
+}
+
+#[test]
+fn a_small_screen_says_why_it_stopped() {
+    let mut session = live::session();
+    let mut app = app(live::frame(&mut session, &["break transition to N at gpu0.*", "continue"]), 80, 24);
+    let header = |app: &mut App| screen(app).lines().take(2).collect::<Vec<_>>().join("\n");
+    let breakpoint = header(&mut app);
+    app.show(Arc::new(live::frame(&mut session, &["delete", "continue"])));
+    let end = header(&mut app);
+    app.show(Arc::new(live::frame(&mut session, &["start", "reverse-step"])));
+    insta::assert_snapshot!([breakpoint, end, header(&mut app)].join("\n"), @r"
+     umh/fig5-b1  ‖ paused  event 8 · cycle 912 (1140 ns)
+     ■ breakpoint 1, transition to N at gpu0.*  ▸ gpu0.cu0.l1 takes grant N + data…
+     umh/fig5-b1  ■ finished  event 28 of 28 · cycle 2,315 (2894 ns)
+     ■ end  ▸ host.hmd0 takes grant-ack from gpu1.smd0
+     umh/fig5-b1  ‖ paused  event 0 of 28 · cycle 0 (0 ns)
+     ■ start of the run: there is no earlier event  ▸ Nothing has happened yet. s …
+    ");
 }
 
 #[test]
