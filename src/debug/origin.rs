@@ -1,12 +1,10 @@
 //! What a session is opened on: a scenario, or a machine alone.
 
 use super::lesson::Lesson;
-use super::session::{Reload, Session};
 use super::subject::Subject;
 use crate::config::machine::{MachineSpec, NetworkKind};
-use crate::diagnostic::Result;
 use crate::query::Context;
-use crate::scenario::{Break, Options, Prepared, Scenario};
+use crate::scenario::{Break, Prepared, Scenario};
 
 /// A machine at its first position, and what belongs to it.
 #[derive(Debug)]
@@ -42,24 +40,6 @@ impl Origin {
     }
 }
 
-impl Session {
-    /// Opens a session on the scenario that `name` is a path to or the bundled name of.
-    ///
-    /// # Errors
-    /// If the scenario cannot be read or prepared.
-    pub fn open_scenario(name: &str, options: Options) -> Result<Self> {
-        let name = name.to_owned();
-        let load = move || {
-            let scenario = Scenario::load(&name)?;
-            let prepared = scenario.prepare(&options)?;
-            Ok(Origin::scenario(&name, &scenario, prepared))
-        };
-        let origin = load()?;
-        let reload: Reload = Box::new(load);
-        Ok(Self::open(origin, Some(reload)))
-    }
-}
-
 /// `2 GPUs, 1 core, PCIe 16 GB/s`
 #[must_use]
 pub fn in_one_line(spec: &MachineSpec) -> String {
@@ -79,8 +59,10 @@ pub fn in_one_line(spec: &MachineSpec) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::interrupt::Interrupt;
+    use super::super::session::Session;
     use super::super::work::Outcome;
     use super::*;
+    use crate::scenario::Options;
 
     fn execute(session: &mut Session, text: &str) -> Outcome {
         session.execute(text, &Interrupt::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -149,7 +131,7 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
 
     #[test]
     fn a_watch_on_the_real_machine_stops_both_ways() {
-        let mut session = Session::open_scenario("umh/fig5-b1", Options::default()).unwrap();
+        let mut session = lesson();
         execute(&mut session, "watch state of gpu1.cu1.l1 block 0x1000");
         let there = execute(&mut session, "continue").stop.unwrap();
         assert!(there.reasons[0].sentence().contains("watchpoint 1"), "{there:?}");

@@ -255,6 +255,7 @@ impl Sample {
             ended: true,
             last,
             journey,
+            begins: None,
             log: Log {
                 filter: String::new(),
                 lines: journey.iter().map(|record| LogLine::new(record, &self.components)).collect(),
@@ -429,7 +430,7 @@ impl Inspect for Sample {
         };
         Some(AgentView { agent, warps })
     }
-    fn cache(&self, node: ComponentId) -> Option<CacheView> {
+    fn cache(&self, node: ComponentId, most: u32) -> Option<CacheView> {
         let (sets, ways) = match self.components.get(node)?.kind {
             ComponentKind::L1 => (4, 2),
             ComponentKind::L2 | ComponentKind::Llc => (4, 4),
@@ -440,6 +441,7 @@ impl Inspect for Sample {
         if let Some(state) = self.block(node, BLOCK).and_then(|view| view.state) {
             lines[0] = Some((BLOCK, state));
         }
+        lines.truncate(most.min(sets) as usize * ways as usize);
         Some(CacheView {
             node,
             sets,

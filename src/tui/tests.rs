@@ -14,7 +14,6 @@ use super::layout::NAMES;
 use super::live;
 use super::sample::Sample;
 use super::theme::Theme;
-use super::view;
 use crate::debug::frame::Frame;
 use crate::debug::frame::session::{Reveal, RunState, Stop, Tone};
 use crate::debug::frame::wish::Pane;
@@ -31,7 +30,7 @@ fn app(frame: Frame, width: u16, height: u16) -> App {
 
 fn draw(app: &mut App) -> Buffer {
     let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
-    app.seen = view::draw(app, &mut buffer);
+    app.draw(&mut buffer);
     buffer
 }
 
@@ -346,6 +345,30 @@ fn a_small_screen_says_why_it_stopped() {
      umh/fig5-b1  ‖ paused  event 0 of 28 · cycle 0 (0 ns)
      ■ start of the run: there is no earlier event  ▸ Nothing has happened yet. s …
     ");
+}
+
+#[test]
+fn the_focus_is_always_on_a_pane_that_is_there() {
+    let mut app = app(Frame { lesson: None, ..Sample::frame() }, 120, 40);
+    for key in 1..=9 {
+        press(&mut app, &format!("f{key}"));
+        assert!(app.seen.panes.iter().any(|placed| placed.pane == app.focus), "F{key}: {:?}", app.focus);
+        assert!(screen(&mut app).contains(&format!("▸{}", app.focus.name())));
+    }
+}
+
+#[test]
+fn a_transaction_picked_before_it_begins_says_when() {
+    let mut session = live::session();
+    live::frame(&mut session, &["select txn 1", "goto event 20"]);
+    let mut app = app(live::frame(&mut session, &["start"]), 80, 24);
+    app.show_layout(4);
+    let text = screen(&mut app);
+    assert!(text.contains("Transaction 1 has not begun: it begins at event"), "{text}");
+    assert!(commands(&press(&mut app, "down enter"))[0].starts_with("goto event "));
+    app.show(Arc::new(live::frame(&mut session, &["select txn 99"])));
+    let text = screen(&mut app);
+    assert!(text.contains("Nothing of transaction 99 is near here"), "{text}");
 }
 
 #[test]
