@@ -170,3 +170,25 @@ fn fitted(breakpoint: &Breakpoint, context: &Context) -> Result<Breakpoint> {
     };
     Ok(Breakpoint { trigger, condition, ..breakpoint.clone() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::interrupt::Interrupt;
+    use super::super::session::tests::session;
+
+    #[test]
+    fn a_breakpoint_on_the_state_says_how_to_put_it() {
+        let mut session = session(10);
+        let mut suggestion = |line: &str| {
+            let error = session.execute(line, &Interrupt::default()).unwrap_err();
+            error.suggestion.unwrap_or_default()
+        };
+        let state = "state of gpu0.cu0.l1 block 0x1000";
+        assert_eq!(
+            suggestion(&format!("break {state} is M")),
+            format!("did you mean `break if {state} is M`, or `watch {state} is M`?")
+        );
+        assert_eq!(suggestion(&format!("tbreak {state}")), format!("did you mean `watch {state}`?"));
+        assert_eq!(suggestion("break transitoin to M"), "did you mean transition?");
+    }
+}

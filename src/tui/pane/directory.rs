@@ -25,10 +25,10 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(width: u16, names: u16) -> Self {
+    fn new(width: u16, names: u16, holders: u16) -> Self {
         let names = names.clamp(10, 22);
         let owner = if width >= 62 { 7 } else { 0 };
-        let sharers = if width >= 72 { 13 } else { 10 };
+        let sharers = (holders + 1).clamp(10, if width >= 72 { 13 } else { 10 });
         let state = names + 1;
         let dirty = state + 6 + owner + sharers;
         // Masks are cut shorter before values are: the values show which bytes are dirty, too.
@@ -76,7 +76,8 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     };
     let longest =
         directory.rows.iter().map(|row| row.depth * 2 + label(frame, row).chars().count() as u16).max();
-    let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1);
+    let holders = directory.rows.iter().map(|row| row.sharers.join(" ").len() as u16).max();
+    let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1, holders.unwrap_or(0));
     canvas.stick(1);
     let window = Window::new(frame, line, &columns);
     head(canvas, &columns, &window);

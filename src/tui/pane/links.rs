@@ -44,7 +44,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         canvas.paragraph(
             1,
             y + 1,
-            "▶ a lane   ▁▄█ use over time   q queued request/probe/reply   b waiting in the receivers' buffers",
+            "▶ a lane; ▁▄█ use over time; q queued request/probe/reply; b waiting in the receivers' buffers",
             Role::Dim,
         );
     }

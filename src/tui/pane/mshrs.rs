@@ -51,7 +51,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         canvas.paragraph(
             1,
             y + 1,
-            "# in use   + was in use   - never   +3 joined: others wait for it, too",
+            "# in use, + was in use, - never; +3 joined: others wait for it, too",
             Role::Dim,
         );
     }
