@@ -88,13 +88,18 @@ impl Session {
         build(self.machine(), facts, wish)
     }
 
-    /// Selects what was picked on the screen: with a transaction picked where a larger block is told, its line.
+    /// Selects what was picked on the screen. With another transaction comes its line: that of the block picked with it,
+    /// which may be a larger one, or of its access.
     pub(super) fn pick(&mut self, selection: Selection) {
-        let line = selection
-            .txn
-            .zip(selection.block)
-            .filter(|_| selection.txn != self.selection.txn)
-            .map(|(txn, block)| focus::line_of(self.machine(), block, txn));
+        let shown = self.shown_selection();
+        let machine = self.machine();
+        let line = selection.txn.filter(|_| selection.txn != shown.txn).and_then(|txn| {
+            let bare = selection.block == shown.block && selection.record.is_none();
+            match selection.block.filter(|_| !bare) {
+                Some(block) => Some(focus::line_of(machine, block, txn)),
+                None => machine.transaction(txn).map(|view| focus::line(machine, view.range.start).start),
+            }
+        });
         self.select(Selection { block: line.or(selection.block), ..selection });
     }
 
@@ -306,6 +311,13 @@ fence = "full"
         assert_eq!(blocks("until message at gpu1.smd0"), of(0x1040));
         assert_eq!(blocks("until message at gpu1.l2.0 block 0x1040"), of(0x1040));
         assert_eq!(blocks("end"), of(0x1040));
+        session.execute("until message at gpu0.smd0", &Interrupt::default()).unwrap();
+        session.execute("goto event 4", &Interrupt::default()).unwrap();
+        let txn = session.machine().transactions()[0].number;
+        let elsewhere = Selection { block: Some(Address(0x3000)), ..Selection::default() };
+        session.select(elsewhere);
+        session.pick(Selection { txn: Some(txn), ..elsewhere });
+        assert_eq!(session.selection().block, Some(Address(0x1000)), "a warp is picked with its transaction");
     }
 
     #[test]

@@ -32,7 +32,7 @@ const SIGNS: [(&str, &str); 6] = [
     ),
     (
         "directory",
-        "dirty bytes: # all that a sign stands for, + some, - none; dirty values stand in brackets\n\
+        "dirty bytes: # all that a sign stands for, + some, - none; dirty values stand in brackets; dirty/4 B: a sign for 4 bytes\n\
          +4: from byte 4 of the block on; - nobody or nothing",
     ),
     (

@@ -80,7 +80,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1, holders.unwrap_or(0));
     canvas.stick(1);
     let window = Window::new(frame, line, &columns);
-    head(canvas, &columns, &window);
+    head(canvas, &directory.rows, &columns, &window);
     let mut y = 1;
     for row in &directory.rows {
         node(frame, canvas, y, row, &window, &columns);
@@ -134,6 +134,7 @@ impl Window {
     fn mask_heading(&self, room: u16) -> String {
         match self.each {
             1 => self.heading("dirty", self.mask, room),
+            each if room < 15 => format!("dirty/{each} B"),
             each => format!("dirty, {each} B each"),
         }
     }
@@ -160,7 +161,7 @@ fn touched_bytes(frame: &Frame, line: Range) -> Option<(u32, u32)> {
     Some((offset(from), offset(to)))
 }
 
-fn head(canvas: &mut Canvas, columns: &Columns, window: &Window) {
+fn head(canvas: &mut Canvas, rows: &[DirectoryRow], columns: &Columns, window: &Window) {
     canvas.text(1, 0, "node", Role::Dim);
     canvas.text(columns.state, 0, "state", Role::Dim);
     if columns.sharers > columns.owner {
@@ -171,7 +172,9 @@ fn head(canvas: &mut Canvas, columns: &Columns, window: &Window) {
     canvas.field(columns.dirty, 0, room, &window.mask_heading(room), Role::Dim);
     if columns.bytes > 0 {
         let room = canvas.width().saturating_sub(columns.value);
-        canvas.field(columns.value, 0, room, &window.value_heading(room), Role::Dim);
+        let kept = rows.iter().any(|row| row.value.is_some());
+        let heading = if kept { window.value_heading(room) } else { "values off".to_owned() };
+        canvas.field(columns.value, 0, room, &heading, Role::Dim);
     }
 }
 

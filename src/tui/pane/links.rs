@@ -74,7 +74,7 @@ fn role(network: Network) -> Role {
 fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, names: u16) {
     let mut x = canvas.field(1, y, names, name(frame, link), Role::Strong) + 1;
     canvas.item(1, y, names, Target::Component(link.link));
-    let inwards = frame.info.components.path(link.link).ends_with(".in");
+    let inwards = frame.info.components.path(link.link).rsplit('.').next() == Some("in");
     let arrows = (if inwards { "◀" } else { "▶" }).repeat(link.lanes.min(16) as usize);
     let lanes = frame.links.iter().map(|link| link.lanes).max().unwrap_or(1).clamp(4, 16) as u16;
     let lanes = lanes.min(canvas.width() / 6);

@@ -11,7 +11,7 @@ use crate::model::state::Action;
 use super::age;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::{Canvas, fit};
+use crate::tui::view::canvas::{Canvas, fit, wrap};
 
 /// Columns of the cycle numbers, at least: the mark, the digits and a space.
 const CYCLES: u16 = 6;
@@ -269,7 +269,9 @@ fn footer(frame: &Frame, canvas: &mut Canvas, (x, y): (u16, u16), sequence: &Seq
         (None, None) => (String::new(), Role::Dim),
     };
     let room = canvas.width().saturating_sub(x + 1);
-    canvas.field(x, y, room, &format!(" {text}"), role);
+    for (row, line) in (y..).zip(wrap(&text, room.saturating_sub(1))) {
+        canvas.field(x, row, room, &format!(" {line}"), role);
+    }
 }
 
 #[cfg(test)]

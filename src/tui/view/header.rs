@@ -138,7 +138,7 @@ fn event(frame: &Frame) -> Option<Sentence> {
         let because = because.map_or(String::new(), |event| format!("  ← event {event} (x)"));
         return Some(Sentence { end: because, ..Sentence::new("▸", story(frame), Role::Changed) });
     }
-    let text = "Nothing has happened yet. s steps one event, t to the next change of a state, c to the end";
+    let text = "Nothing has happened yet. s one event, t next change of state, c go on";
     (frame.position.event == 0).then(|| Sentence::new("▸", text, Role::Hint))
 }
 
