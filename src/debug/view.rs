@@ -308,7 +308,7 @@ fence = "full"
             (frame.selection.block, frame.directory.line.map(|line| line.start))
         };
         let of = |line| (Some(Address(line)), Some(Address(line)));
-        assert_eq!(blocks("until message at gpu1.smd0"), of(0x1040));
+        assert_eq!(blocks("until delivery at host.hmd0 txn 2"), of(0x1040));
         assert_eq!(blocks("until message at gpu1.l2.0 block 0x1040"), of(0x1040));
         assert_eq!(blocks("end"), of(0x1040));
         session.execute("until message at gpu0.smd0", &Interrupt::default()).unwrap();
