@@ -292,16 +292,25 @@ by = "gpu1.cu0"
 load = { address = 0x1048, len = 4 }
 [[do]]
 after = "b"
+delay = 5000
 by = "gpu1.cu0"
 fence = "full"
 "#;
 
     #[test]
     fn what_is_followed_is_the_line_of_the_access_and_stays_when_an_event_is_about_none() {
-        let scenario = Scenario::parse(Source::new("lines", LINES), None).unwrap();
-        let prepared = scenario.prepare(&Options::default()).unwrap();
-        let mut session = Session::open(Origin::scenario("lines", &scenario, prepared), None);
+        let open = || {
+            let scenario = Scenario::parse(Source::new("lines", LINES), None).unwrap();
+            let prepared = scenario.prepare(&Options::default()).unwrap();
+            Session::open(Origin::scenario("lines", &scenario, prepared), None)
+        };
+        let mut session = open();
         let info = Arc::new(session.info());
+        session.execute("end", &Interrupt::default()).unwrap();
+        let told = session.last_records().iter().any(|record| record.range.is_some());
+        let frame = session.frame(&info, &Wish::default());
+        assert!(!told && frame.selection.block.is_some(), "{told} {:?}", frame.selection);
+        let mut session = open();
         let mut blocks = |line: &str| {
             session.execute(line, &Interrupt::default()).unwrap();
             let frame = session.frame(&info, &Wish::default());
