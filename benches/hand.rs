@@ -4,6 +4,7 @@
 //!
 //! - first frame: from starting the program on a lesson to the first drawn screen, in a real terminal of 120x40
 //! - frame: drawing the screen at 200x60 from a frame, and making that frame from the machine
+//! - a frame of the caches: making it on the machine with four GPUs
 //! - reverse step: going one event back after a million events
 //! - under the screen: speed of a run whose frames are drawn at 120x40, over the speed of the same run alone
 #![allow(clippy::unwrap_used)]
@@ -16,6 +17,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use umscope::debug::engine;
 use umscope::debug::frame::Frame;
+use umscope::debug::frame::wish::{Pane, Wish};
 use umscope::debug::interrupt::Interrupt;
 use umscope::debug::origin::Origin;
 use umscope::debug::proto::{Request, border};
@@ -126,6 +128,23 @@ fn frames() -> (Duration, Duration) {
     (median(draws), median(both))
 }
 
+/// Making a frame of the caches of a full-size machine, with this many sets of each.
+fn caches(sets: u32) -> Duration {
+    let text = LONG.replace("tiny/umh-2gpu", "umh-4gpu-pcie");
+    let scenario = Scenario::parse(Source::new("bench", text), None).unwrap();
+    let prepared = scenario.prepare(&Options::default()).unwrap();
+    let mut session = Session::open(Origin::scenario("bench", &scenario, prepared), None);
+    session.execute("step 200000", &Interrupt::default()).unwrap();
+    let info = Arc::new(session.info());
+    let wish = Wish { panes: [Pane::Caches].into_iter().collect(), sets, ..Wish::default() };
+    let times = (0..41).map(|_| {
+        let start = Instant::now();
+        assert!(!session.frame(&info, &wish).caches.is_empty());
+        start.elapsed()
+    });
+    median(times.collect())
+}
+
 fn reverse_steps() -> (Duration, u64) {
     let mut session = session();
     let interrupt = Interrupt::default();
@@ -180,6 +199,10 @@ fn main() {
     let (draw, both) = frames();
     report("drawing a frame, 200x60", format!("{:.3} ms", draw.as_secs_f64() * 1e3), "2 ms");
     report("a step with its frame, 200x60", format!("{:.3} ms", both.as_secs_f64() * 1e3), "-");
+    let one = caches(Wish::default().sets);
+    report("a frame of the caches of four GPUs", format!("{:.3} ms", one.as_secs_f64() * 1e3), "2 ms");
+    let all = caches(u32::MAX);
+    println!("  with all sets {:.3} ms", all.as_secs_f64() * 1e3);
     let (back, reached) = reverse_steps();
     let name = format!("reverse step after {reached} events");
     report(&name, format!("{:.2} ms", back.as_secs_f64() * 1e3), "50 ms");

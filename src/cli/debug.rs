@@ -18,7 +18,7 @@ use crate::debug::origin::Origin;
 use crate::debug::proto::{Request, border};
 use crate::debug::session::{Reload, Session};
 use crate::debug::{engine, interrupt};
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{self, Diagnostic};
 use crate::tui::run::{self, End};
 use crate::tui::settings::Settings;
 
@@ -61,7 +61,10 @@ impl Debug {
         }
         let settings = self.look.settings()?;
         let session = open(&self.target)?;
-        on_screen(session, settings, self.at)
+        Ok(match on_screen(session, settings, self.at)? {
+            Left::ByUser => Status::Held,
+            Left::For(status) => status,
+        })
     }
 
     fn console(&self) -> Ended {
@@ -92,7 +95,7 @@ impl Debug {
 ///
 /// # Errors
 /// As [`Work::open`] and [`Work::prepare`].
-pub fn open(target: &Target) -> Result<Session> {
+pub fn open(target: &Target) -> diagnostic::Result<Session> {
     let target = target.clone();
     let load = move || {
         let work = Work::open(&target)?;
@@ -104,8 +107,11 @@ pub fn open(target: &Target) -> Result<Session> {
     Ok(Session::open(origin, Some(reload)))
 }
 
-/// Shows `session` on the screen until the user leaves.
-pub fn on_screen(mut session: Session, settings: Settings, at: Option<u64>) -> Ended {
+/// Shows `session` on the screen until the user leaves; tells how it ended.
+///
+/// # Errors
+/// If there is no terminal, or it fails.
+pub fn on_screen(mut session: Session, settings: Settings, at: Option<u64>) -> Result<Left, Trouble> {
     terminal()?;
     let info = Arc::new(session.info());
     let first = session.frame(&info, &Wish::default());
@@ -119,19 +125,27 @@ pub fn on_screen(mut session: Session, settings: Settings, at: Option<u64>) -> E
     client.send(Request::Quit);
     drop(client);
     let engine = engine.join();
-    match end.map_err(|error| Trouble::Io("show the screen", error))? {
+    Ok(match end.map_err(|error| Trouble::Io("show the screen", error))? {
         // Its report has been printed by the thread itself.
-        _ if engine.is_err() => Ok(Status::Bug),
-        End::Signal(number) => Ok(Status::Signal(number)),
-        End::Quit | End::EngineGone => Ok(Status::Held),
-    }
+        _ if engine.is_err() => Left::For(Status::Bug),
+        End::Signal(number) => Left::For(Status::Signal(number)),
+        End::Quit | End::EngineGone => Left::ByUser,
+    })
+}
+
+/// How a screen was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    ByUser,
+    /// The program must end with this status.
+    For(Status),
 }
 
 /// Makes sure that there is a terminal for a screen.
 ///
 /// # Errors
 /// If input or output is none, or one that cannot move its cursor; says what to do without.
-pub fn terminal() -> Result<()> {
+pub fn terminal() -> diagnostic::Result<()> {
     let message = if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         "there is no terminal for the screen"
     } else if std::env::var_os("TERM").is_some_and(|term| term == "dumb") {

@@ -18,7 +18,6 @@ use crate::debug::session::Session;
 use crate::report::picture;
 use crate::tui::app::App;
 use crate::tui::settings::Settings;
-use crate::tui::view;
 
 /// Print the debugger's screen at a cycle
 ///
@@ -96,7 +95,7 @@ fn draw(session: &mut Session, settings: Settings, (columns, rows): (u16, u16)) 
     let info = Arc::new(session.info());
     let frame = Arc::new(session.frame(&info, &Wish::default()));
     let mut app = App::new(frame, settings.theme, settings.keymap, settings.ascii);
-    app.layout = settings.layout;
+    app.show_layout(settings.layout);
     app.see(columns, rows);
     // What is on the screen decides what a frame holds.
     if let Some(wish) = app.new_wish() {
@@ -104,6 +103,6 @@ fn draw(session: &mut Session, settings: Settings, (columns, rows): (u16, u16)) 
     }
     app.see(columns, rows);
     let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
-    view::draw(&app, &mut buffer);
+    app.draw(&mut buffer);
     buffer
 }

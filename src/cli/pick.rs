@@ -1,22 +1,28 @@
 //! `umscope` alone: choose a lesson or scenario, and debug it.
 
 use super::arguments::{Changes, Target};
-use super::debug::{on_screen, open, terminal};
+use super::debug::{Left, on_screen, open, terminal};
 use super::exit::{Ended, Status, Trouble};
 use super::look::Look;
 use crate::config::{self, Kind};
-use crate::tui::picker::{self, Entry, Picked};
+use crate::tui::picker::{self, Entry, Picked, Picker};
 
+/// Leaving a scenario leads back here; leaving the picker leaves.
 pub fn carry_out(look: &Look) -> Ended {
     terminal()?;
     let settings = look.settings()?;
-    match picker::pick(entries(), &settings).map_err(|error| Trouble::Io("show the screen", error))? {
-        Picked::Left => Ok(Status::Held),
-        Picked::Signal(number) => Ok(Status::Signal(number)),
-        Picked::Open(scenario) => {
-            let changes = Changes::default();
-            let target = Target { scenario, machine: None, trace_format: None, changes };
-            on_screen(open(&target)?, settings, None)
+    let mut picker = Picker::new(entries());
+    loop {
+        match picker::pick(&mut picker, &settings).map_err(|error| Trouble::Io("show the screen", error))? {
+            Picked::Left => return Ok(Status::Held),
+            Picked::Signal(number) => return Ok(Status::Signal(number)),
+            Picked::Open(scenario) => {
+                let changes = Changes::default();
+                let target = Target { scenario, machine: None, trace_format: None, changes };
+                if let Left::For(status) = on_screen(open(&target)?, settings.clone(), None)? {
+                    return Ok(status);
+                }
+            }
         }
     }
 }

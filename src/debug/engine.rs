@@ -118,7 +118,7 @@ impl Engine {
                     self.open += 1;
                 }
                 Some(Request::Wish(wish)) => self.wish = wish,
-                Some(Request::Select(selection)) => self.session.select(selection),
+                Some(Request::Select(selection)) => self.session.pick(selection),
                 Some(Request::Speed(speed)) => self.session.set_speed(speed),
                 Some(Request::Filter(text)) => {
                     if let Err(error) = self.session.set_filter(&Text::new("/", &text)) {

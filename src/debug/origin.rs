@@ -1,12 +1,10 @@
 //! What a session is opened on: a scenario, or a machine alone.
 
 use super::lesson::Lesson;
-use super::session::{Reload, Session};
 use super::subject::Subject;
 use crate::config::machine::{MachineSpec, NetworkKind};
-use crate::diagnostic::Result;
 use crate::query::Context;
-use crate::scenario::{Break, Options, Prepared, Scenario};
+use crate::scenario::{Break, Prepared, Scenario};
 
 /// A machine at its first position, and what belongs to it.
 #[derive(Debug)]
@@ -42,24 +40,6 @@ impl Origin {
     }
 }
 
-impl Session {
-    /// Opens a session on the scenario that `name` is a path to or the bundled name of.
-    ///
-    /// # Errors
-    /// If the scenario cannot be read or prepared.
-    pub fn open_scenario(name: &str, options: Options) -> Result<Self> {
-        let name = name.to_owned();
-        let load = move || {
-            let scenario = Scenario::load(&name)?;
-            let prepared = scenario.prepare(&options)?;
-            Ok(Origin::scenario(&name, &scenario, prepared))
-        };
-        let origin = load()?;
-        let reload: Reload = Box::new(load);
-        Ok(Self::open(origin, Some(reload)))
-    }
-}
-
 /// `2 GPUs, 1 core, PCIe 16 GB/s`
 #[must_use]
 pub fn in_one_line(spec: &MachineSpec) -> String {
@@ -79,9 +59,11 @@ pub fn in_one_line(spec: &MachineSpec) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::interrupt::Interrupt;
+    use super::super::session::Session;
     use super::super::stop::Reason;
     use super::super::work::Outcome;
     use super::*;
+    use crate::scenario::Options;
 
     fn execute(session: &mut Session, text: &str) -> Outcome {
         session.execute(text, &Interrupt::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -153,7 +135,7 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
 
     #[test]
     fn any_scenario_is_a_quiz() {
-        let mut session = Session::open_scenario("litmus/message-passing", Options::default()).unwrap();
+        let mut session = bundled("litmus/message-passing", &Options::default());
         execute(&mut session, "set quiz on");
         let mut asked = 0;
         loop {
@@ -185,13 +167,19 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
         assert!(saved.contains(",no\n") && saved.contains(",yes\n"), "{saved}");
     }
 
+    fn bundled(name: &str, options: &Options) -> Session {
+        let scenario = Scenario::load(name).unwrap();
+        let prepared = scenario.prepare(options).unwrap();
+        Session::open(Origin::scenario(name, &scenario, prepared), None)
+    }
+
     fn lesson_questions(session: &Session) -> usize {
         session.timeline().lesson().unwrap().asked().len()
     }
 
     #[test]
     fn a_question_that_is_passed_stays_in_the_story() {
-        let mut session = Session::open_scenario("umh/fig5-b1", Options::default()).unwrap();
+        let mut session = bundled("umh/fig5-b1", &Options::default());
         execute(&mut session, "end");
         let lines = execute(&mut session, "info lesson").lines.join("\n");
         assert!(
@@ -203,7 +191,7 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
     #[test]
     fn the_last_cycle_ends_a_run_here_too() {
         let options = Options { max_cycles: Some(500), ..Options::default() };
-        let mut session = Session::open_scenario("umh/fig5-b1", options).unwrap();
+        let mut session = bundled("umh/fig5-b1", &options);
         let stop = execute(&mut session, "end").stop.unwrap();
         assert_eq!(stop.reasons, [Reason::Limit(500)]);
         assert!(session.cycle() <= 500);
@@ -212,7 +200,7 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
 
     #[test]
     fn a_console_tells_the_story_in_passing_and_once() {
-        let mut session = Session::open_scenario("umh/fig5-b1", Options::default()).unwrap();
+        let mut session = bundled("umh/fig5-b1", &Options::default());
         let lines = execute(&mut session, "continue").lines.join("\n");
         assert_eq!(lines.matches("  question: ").count(), 2, "{lines}");
         execute(&mut session, "start");
@@ -222,7 +210,7 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
 
     #[test]
     fn a_watch_on_the_real_machine_stops_both_ways() {
-        let mut session = Session::open_scenario("umh/fig5-b1", Options::default()).unwrap();
+        let mut session = lesson();
         execute(&mut session, "watch state of gpu1.cu1.l1 block 0x1000");
         let there = execute(&mut session, "continue").stop.unwrap();
         assert!(there.reasons[0].sentence().contains("watchpoint 1"), "{there:?}");

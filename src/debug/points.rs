@@ -9,7 +9,7 @@ use super::session::{Display, Session, context_of};
 use super::stop::Reason;
 use super::timeline::Timeline;
 use super::watch::Watched;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::query::{Context, Filter, Predicate, Stop, Text};
 use crate::scenario::Break;
 
@@ -19,7 +19,8 @@ impl Session {
     /// # Errors
     /// If the query is not understood, or there are too many.
     pub fn add_breakpoint(&mut self, text: &Text, temporary: bool) -> Result<u32> {
-        let stop = Stop::compile(text, &self.context)?;
+        let stop =
+            Stop::compile(text, &self.context).map_err(|error| about_state(text, &self.context, error))?;
         let Some((trigger, text, condition)) = trigger(stop) else {
             return Err(Self::complaint("a breakpoint needs a query"));
         };
@@ -121,6 +122,20 @@ impl Session {
     }
 }
 
+/// The complaint about a breakpoint's query that is one about the state: there are other commands for that.
+fn about_state(text: &Text, context: &Context, error: Box<Diagnostic>) -> Box<Diagnostic> {
+    let state = text.as_str();
+    let meant = if Predicate::compile(text, context).is_ok() {
+        format!("did you mean `break if {state}`, or `watch {state}`?")
+    } else if Watched::compile(text, context).is_ok() {
+        format!("did you mean `watch {state}`?")
+    } else {
+        return error;
+    };
+    let error = Diagnostic::new("this is about the state of the machine, not about a record");
+    Box::new(Diagnostic { suggestion: Some(meant), ..error.at(text.source(), text.span()) })
+}
+
 /// What a breakpoint with this query waits for, its text, and its condition.
 fn trigger(stop: Stop) -> Option<(Trigger, String, Option<Predicate>)> {
     match (stop.on, stop.when) {
@@ -154,4 +169,26 @@ fn fitted(breakpoint: &Breakpoint, context: &Context) -> Result<Breakpoint> {
         None => None,
     };
     Ok(Breakpoint { trigger, condition, ..breakpoint.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::interrupt::Interrupt;
+    use super::super::session::tests::session;
+
+    #[test]
+    fn a_breakpoint_on_the_state_says_how_to_put_it() {
+        let mut session = session(10);
+        let mut suggestion = |line: &str| {
+            let error = session.execute(line, &Interrupt::default()).unwrap_err();
+            error.suggestion.unwrap_or_default()
+        };
+        let state = "state of gpu0.cu0.l1 block 0x1000";
+        assert_eq!(
+            suggestion(&format!("break {state} is M")),
+            format!("did you mean `break if {state} is M`, or `watch {state} is M`?")
+        );
+        assert_eq!(suggestion(&format!("tbreak {state}")), format!("did you mean `watch {state}`?"));
+        assert_eq!(suggestion("break transitoin to M"), "did you mean transition?");
+    }
 }

@@ -117,6 +117,15 @@ impl Reason {
         }
     }
 
+    /// The reason in a word, where the screen tells the rest elsewhere.
+    fn brief(&self) -> Option<&'static str> {
+        match self {
+            Self::Narration(_) => Some("lesson"),
+            Self::Finished => Some("end"),
+            _ => None,
+        }
+    }
+
     #[must_use]
     pub fn tone(&self) -> Tone {
         match self {
@@ -145,12 +154,14 @@ impl Stop {
         lines
     }
 
-    /// The same for the screen, in one line; `None` for a plain arrival.
+    /// The same for the screen, in one line, with what is told nowhere else first; `None` for a plain arrival.
     #[must_use]
     pub fn view(&self) -> Option<StopView> {
-        let first = self.reasons.first()?;
-        let text: Vec<_> =
-            self.reasons.iter().map(Reason::sentence).filter(|sentence| !sentence.is_empty()).collect();
-        (!text.is_empty()).then(|| StopView { text: text.join("; "), tone: first.tone() })
+        let mut reasons: Vec<_> =
+            self.reasons.iter().filter(|reason| !reason.sentence().is_empty()).collect();
+        reasons.sort_by_key(|reason| reason.brief().is_some());
+        let first = reasons.first()?;
+        let text: Vec<_> = reasons.iter().map(|reason| reason.sentence()).collect();
+        Some(StopView { text: text.join("; "), tone: first.tone(), brief: first.brief() })
     }
 }

@@ -185,7 +185,7 @@ impl Inspect for Toy {
     fn agent(&self, _agent: ComponentId) -> Option<AgentView> {
         None
     }
-    fn cache(&self, _node: ComponentId) -> Option<CacheView> {
+    fn cache(&self, _node: ComponentId, _sets: u32) -> Option<CacheView> {
         None
     }
     fn transactions(&self) -> Vec<TransactionView> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::breakpoint::Breakpoint;
 use super::command;
+use super::frame::focus;
 use super::frame::log::{Log, LogLine};
 use super::frame::selection::Selection;
 use super::frame::session::{Activity, BreakpointRow, CommandInfo, Info, Mark, MarkKind, RunState};
@@ -19,6 +20,9 @@ const JOURNEY: u64 = 1 << 14;
 
 /// Events in which the beginning of a transaction is looked for, at most.
 const SEARCHED: u64 = 1 << 12;
+
+/// Events in which the last block is looked for: first near the cursor, then as far as need be.
+const NEAR: [u64; 2] = [64, SEARCHED];
 
 /// Marks of one kind on the timeline, at most.
 const MARKS: usize = 500;
@@ -61,19 +65,21 @@ impl Session {
     /// The frame that `wish` asks for. While the cursor moves, only records that are at hand are shown.
     pub fn frame(&mut self, info: &Arc<Info>, wish: &Wish) -> Frame {
         let last = self.last_for_frame();
-        self.followed = Selection::following(&last, self.followed);
+        self.follow(&last);
         let journey = if wish.panes.has(Pane::Transaction) { self.journey() } else { Vec::new() };
         let log = if wish.panes.has(Pane::Log) { self.log_window(wish) } else { Log::default() };
+        let selection = self.shown_selection();
         let facts = Facts {
             info: info.clone(),
             table: self.table(),
             run: self.run_state(),
             stop: if self.is_moving() { None } else { self.stop.as_ref().and_then(super::stop::Stop::view) },
-            selection: self.shown_selection(),
+            selection,
             known: self.timeline.furthest(),
             ended: self.timeline.end().is_some(),
             last: &last,
             journey: &journey,
+            begins: self.began.filter(|(txn, _)| selection.txn == Some(*txn)).map(|(_, event)| event),
             log,
             lesson: self.lesson_view(),
             marks: if wish.panes.has(Pane::Timeline) { self.marks() } else { Vec::new() },
@@ -87,9 +93,51 @@ impl Session {
         build(self.machine(), facts, wish)
     }
 
+    /// Selects what was picked on the screen. With another transaction comes its line: that of the block picked with it,
+    /// which may be a larger one, or of its access.
+    pub(super) fn pick(&mut self, selection: Selection) {
+        let shown = self.shown_selection();
+        let machine = self.machine();
+        let line = selection.txn.filter(|_| selection.txn != shown.txn).and_then(|txn| {
+            let bare = selection.block == shown.block && selection.record.is_none();
+            match selection.block.filter(|_| !bare) {
+                Some(block) => Some(focus::line_of(machine, block, txn)),
+                None => machine.transaction(txn).map(|view| focus::line(machine, view.range.start).start),
+            }
+        });
+        self.select(Selection { block: line.or(selection.block), ..selection });
+    }
+
     /// What is selected; where nothing is, what happened last.
     fn shown_selection(&self) -> Selection {
         self.selection.or(self.followed)
+    }
+
+    /// Follows what happened last: the block and transaction of the last event that speaks of one.
+    fn follow(&mut self, last: &[Record]) {
+        let Some(record) = speaking(last).cloned().or_else(|| self.spoke_last()) else { return };
+        let before = self.followed;
+        let line = |range| focus::line_in(self.machine(), range, record.txn, before.block);
+        self.followed = Selection {
+            block: record.range.map(line).or(before.block),
+            txn: record.txn.or(before.txn),
+            ..Selection::default()
+        };
+    }
+
+    /// The record that told last which block it is about, where the last event tells none.
+    fn spoke_last(&mut self) -> Option<Record> {
+        if self.is_moving() {
+            return None;
+        }
+        let event = self.event();
+        let start = self.timeline.start();
+        NEAR.into_iter().find_map(|events| {
+            let records = self.records(event.saturating_sub(events).max(start), event);
+            let last = records.iter().rev().find(|record| record.range.is_some())?.id.event;
+            let first = records.partition_point(|record| record.id.event < last);
+            speaking(&records[first..]).cloned()
+        })
     }
 
     fn last_for_frame(&mut self) -> Vec<Record> {
@@ -209,6 +257,12 @@ impl Session {
     }
 }
 
+/// Of the records of one event, the one that tells which block and transaction it is about.
+fn speaking(records: &[Record]) -> Option<&Record> {
+    let of_txn = records.iter().find(|record| record.txn.is_some() && record.range.is_some());
+    of_txn.or(records.iter().find(|record| record.range.is_some()))
+}
+
 fn command_info(command: &command::Command) -> CommandInfo {
     CommandInfo {
         name: command.name.to_owned(),
@@ -223,7 +277,63 @@ mod tests {
     use super::super::interrupt::Interrupt;
     use super::super::session::tests::session;
     use super::*;
+    use crate::debug::origin::Origin;
+    use crate::diagnostic::Source;
+    use crate::model::address::Address;
     use crate::model::message::TxnNumber;
+    use crate::scenario::{Options, Scenario};
+
+    /// Two lines of one secondary block, then a fence, which is about no block.
+    const LINES: &str = r#"
+title = "Two lines"
+machine = "tiny/umh-2gpu"
+[[do]]
+id = "a"
+by = "gpu0.cu0"
+load = { address = 0x1000, len = 4 }
+[[do]]
+id = "b"
+after = "a"
+by = "gpu1.cu0"
+load = { address = 0x1048, len = 4 }
+[[do]]
+after = "b"
+delay = 5000
+by = "gpu1.cu0"
+fence = "full"
+"#;
+
+    #[test]
+    fn what_is_followed_is_the_line_of_the_access_and_stays_when_an_event_is_about_none() {
+        let open = || {
+            let scenario = Scenario::parse(Source::new("lines", LINES), None).unwrap();
+            let prepared = scenario.prepare(&Options::default()).unwrap();
+            Session::open(Origin::scenario("lines", &scenario, prepared), None)
+        };
+        let mut session = open();
+        let info = Arc::new(session.info());
+        session.execute("end", &Interrupt::default()).unwrap();
+        let told = session.last_records().iter().any(|record| record.range.is_some());
+        let frame = session.frame(&info, &Wish::default());
+        assert!(!told && frame.selection.block.is_some(), "{told} {:?}", frame.selection);
+        let mut session = open();
+        let mut blocks = |line: &str| {
+            session.execute(line, &Interrupt::default()).unwrap();
+            let frame = session.frame(&info, &Wish::default());
+            (frame.selection.block, frame.directory.line.map(|line| line.start))
+        };
+        let of = |line| (Some(Address(line)), Some(Address(line)));
+        assert_eq!(blocks("until delivery at host.hmd0 txn 2"), of(0x1040));
+        assert_eq!(blocks("until message at gpu1.l2.0 block 0x1040"), of(0x1040));
+        assert_eq!(blocks("end"), of(0x1040));
+        session.execute("until message at gpu0.smd0", &Interrupt::default()).unwrap();
+        session.execute("goto event 4", &Interrupt::default()).unwrap();
+        let txn = session.machine().transactions()[0].number;
+        let elsewhere = Selection { block: Some(Address(0x3000)), ..Selection::default() };
+        session.select(elsewhere);
+        session.pick(Selection { txn: Some(txn), ..elsewhere });
+        assert_eq!(session.selection().block, Some(Address(0x1000)), "a warp is picked with its transaction");
+    }
 
     #[test]
     fn a_frame_shows_the_log_up_to_the_cursor_and_the_journey_of_the_selected() {

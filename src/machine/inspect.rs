@@ -302,8 +302,8 @@ impl Inspect for Machine {
         Some(AgentView { agent: agent.config.id, warps })
     }
 
-    fn cache(&self, node: ComponentId) -> Option<CacheView> {
-        self.node(node)?.cache_view()
+    fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView> {
+        self.node(node)?.cache_view(sets)
     }
 
     fn transactions(&self) -> Vec<TransactionView> {

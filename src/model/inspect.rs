@@ -226,7 +226,7 @@ pub struct CacheView {
     pub sets: u32,
     pub ways: u32,
     pub block: u32,
-    /// Blocks present, by set and way: state and block address; `None` for an empty way.
+    /// Blocks present in the sets asked for, by set and way: state and block address; `None` for an empty way.
     pub lines: Vec<Option<(Address, State)>>,
     pub hits: u64,
     pub misses: u64,
@@ -259,7 +259,8 @@ pub trait Inspect {
     fn mshrs(&self, node: ComponentId) -> Option<MshrView>;
     fn link(&self, link: ComponentId) -> Option<LinkView>;
     fn agent(&self, agent: ComponentId) -> Option<AgentView>;
-    fn cache(&self, node: ComponentId) -> Option<CacheView>;
+    /// With the lines of the first `sets` sets: a large directory has too many to look at them all.
+    fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView>;
     /// Transactions in flight, oldest first.
     fn transactions(&self) -> Vec<TransactionView>;
     fn transaction(&self, number: TxnNumber) -> Option<TransactionView>;

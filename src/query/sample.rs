@@ -229,7 +229,7 @@ impl Inspect for Sample {
     fn agent(&self, _agent: ComponentId) -> Option<AgentView> {
         None
     }
-    fn cache(&self, _node: ComponentId) -> Option<CacheView> {
+    fn cache(&self, _node: ComponentId, _sets: u32) -> Option<CacheView> {
         None
     }
     fn transactions(&self) -> Vec<TransactionView> {

@@ -1,6 +1,7 @@
 //! The help: generated from the keymap and the command table.
 
 use crate::debug::frame::session::CommandInfo;
+use crate::model::inspect::WarpState;
 
 use super::keymap::{Binding, Keymap};
 use super::theme::Role;
@@ -14,19 +15,47 @@ const GROUPS: [(&str, &str); 4] = [
     ("move", "Move"),
 ];
 
-/// What the signs on the screen mean.
-const LETTERS: [&str; 4] = [
-    "[I>S] asks for S   [S*] changed just now   S… busy serving others   ▸ the last event happened here",
-    "Dirty bytes: # all that a sign stands for, + some, - none; in values they stand in brackets",
-    "{gpu0! gpu1}: who holds the block, ! the owner   3m: three warps wait for memory",
-    "q 1/0/2: queued on a link, requests/probes/replies   b: used/size of the receivers' buffers",
+/// What the signs on the screen mean, pane by pane.
+const SIGNS: [(&str, &str); 6] = [
+    (
+        "states",
+        "M modified, O owned, E exclusive, S shared, N non-coherent, I invalid, V valid, . not held\n\
+         I>S has I and asks for S; S* changed just now; <E was E before; S… busy serving others; \
+         ▸ the last event happened here",
+    ),
+    (
+        "map",
+        "{gpu0!,gpu1}: who holds the block, ! the owner; short {0!,1} or {0!1}\n\
+         cu0 m: its warp waits for memory; 3m: three do (letters as in the warps pane)\n\
+         l1 [S][.]: a cell for each; out 4 %: how busy a link is\n\
+         ═▶ a message with data, ─▶ without; +2: and two more",
+    ),
+    (
+        "directory",
+        "dirty bytes: # all that a sign stands for, + some, - none; dirty values stand in brackets; dirty/4 B: a sign for 4 bytes\n\
+         +4: from byte 4 of the block on; - nobody or nothing",
+    ),
+    (
+        "links",
+        "▶ or ◀ a lane; ▁▄█ use over time; q 1/0/2: queued requests/probes/replies\n\
+         b 1/8: used/size of the receivers' buffers, in the same order",
+    ),
+    ("mshrs", "# in use, + was in use, - never; +3 joined: three others wait for the same answer"),
+    ("caches", "a letter for each way, │ between sets; 128x4x64 B: sets, ways, bytes of a block"),
 ];
+
+/// The signs, and the letters of the warps.
+fn signs() -> impl Iterator<Item = (&'static str, String)> {
+    let letters = WarpState::ALL.map(|state| format!("{} {}", state.letter(), state.name()));
+    let warps = ("warps", letters.join(", "));
+    SIGNS.into_iter().map(|(pane, text)| (pane, text.to_owned())).chain([warps])
+}
 
 /// All lines of the help.
 #[must_use]
 pub fn lines(keymap: &Keymap, commands: &[CommandInfo], width: u16) -> Vec<Vec<(String, Role)>> {
-    let signs = LETTERS.iter().flat_map(|line| wrap(line, width));
-    let mut lines: Vec<_> = signs.map(|line| vec![(line, Role::Text)]).collect();
+    let below = "The keys; below them what the signs on the screen mean, and the commands";
+    let mut lines: Vec<_> = wrap(below, width).into_iter().map(|line| vec![(line, Role::Hint)]).collect();
     for (group, title) in GROUPS {
         let bindings: Vec<&Binding> = keymap
             .bindings
@@ -41,6 +70,14 @@ pub fn lines(keymap: &Keymap, commands: &[CommandInfo], width: u16) -> Vec<Vec<(
         .filter(|binding| binding.pane.is_some() || !GROUPS.iter().any(|(group, _)| *group == binding.group))
         .collect();
     section(&mut lines, "In one pane only", &others, width);
+    lines.push(Vec::new());
+    lines.push(vec![("Signs and letters".to_owned(), Role::Title)]);
+    for (pane, text) in signs() {
+        for (row, line) in wrap(&text, width.saturating_sub(12)).into_iter().enumerate() {
+            let pane = if row == 0 { pane } else { "" };
+            lines.push(vec![(format!("  {pane:<10}"), Role::Key), (line, Role::Text)]);
+        }
+    }
     if !commands.is_empty() {
         lines.push(Vec::new());
         lines.push(vec![("Commands, after a colon".to_owned(), Role::Title)]);
@@ -90,11 +127,17 @@ mod tests {
         let keymap = Keymap::embedded().unwrap();
         let command =
             CommandInfo { usage: "break QUERY".into(), about: "stop there".into(), ..Default::default() };
-        let lines = lines(&keymap, &[command], 100);
+        let lines = lines(&keymap, &[command], 120);
         let text = lines.iter().flatten().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join("\n");
         for binding in &keymap.bindings {
             assert!(text.contains(&binding.name), "{} is missing", binding.name);
         }
         assert!(text.contains("break QUERY"));
+        for pane in ["states", "map", "directory", "links", "mshrs", "warps", "caches"] {
+            assert!(text.contains(&format!("\n  {pane} ")), "no signs of {pane}");
+        }
+        for state in WarpState::ALL {
+            assert!(text.contains(&format!("{} {}", state.letter(), state.name())), "no {state:?}");
+        }
     }
 }

@@ -73,9 +73,8 @@ pub enum Picked {
 ///
 /// # Errors
 /// If there is no terminal, or it fails.
-pub fn pick(entries: Vec<Entry>, settings: &Settings) -> io::Result<Picked> {
+pub fn pick(picker: &mut Picker, settings: &Settings) -> io::Result<Picked> {
     let mut screen = Screen::take()?;
-    let mut picker = Picker::new(entries);
     loop {
         screen.draw(|target| {
             let buffer = target.buffer_mut();
@@ -182,8 +181,14 @@ impl Picker {
         Outcome::Stay
     }
 
-    fn open(&self) -> Outcome {
-        self.matching().get(self.chosen).map_or(Outcome::Stay, |entry| Outcome::Open(entry.name.clone()))
+    /// Opens the chosen entry. Whoever comes back finds it chosen in the whole list.
+    fn open(&mut self) -> Outcome {
+        let Some(name) = self.matching().get(self.chosen).map(|entry| entry.name.clone()) else {
+            return Outcome::Stay;
+        };
+        self.filter.clear();
+        self.chosen = self.entries.iter().position(|entry| entry.name == name).unwrap_or(0);
+        Outcome::Open(name)
     }
 
     /// Draws the picker.

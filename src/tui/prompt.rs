@@ -8,6 +8,7 @@ use crate::debug::command::Candidate;
 use crate::diagnostic::Diagnostic;
 
 use super::theme::Role;
+use super::view::canvas::{fit, wrap};
 
 /// What the line is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,9 +244,9 @@ impl Prompt {
     }
 }
 
-/// A complaint as lines: what was typed, a caret under the word, and what to do.
+/// A complaint as lines of at most `width` columns: what was typed, a caret under the word, and what to do.
 #[must_use]
-pub fn complaint(error: &Diagnostic) -> Vec<String> {
+pub fn complaint(error: &Diagnostic, width: u16) -> Vec<String> {
     let mut advice = error.message.clone();
     if let Some(expected) = &error.expected {
         advice = format!("{advice}; expected {expected}");
@@ -254,15 +255,31 @@ pub fn complaint(error: &Diagnostic) -> Vec<String> {
         advice = format!("{advice}: {suggestion}");
     }
     let (Some(source), Some(span)) = (&error.source, &error.span) else {
-        return vec![advice];
+        return wrap(&advice, width);
     };
     let start = span.start.min(source.text.len());
     let begin = source.text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let line = source.text.get(begin..).unwrap_or("").lines().next().unwrap_or("");
-    let before = source.text.get(begin..start).unwrap_or("").width();
+    let before = source.text.get(begin..start).unwrap_or("");
     let marked =
         source.text.get(start..span.end.min(begin + line.len())).map_or(1, |word| word.width().max(1));
-    vec![format!(":{line}"), format!(" {}{} {advice}", " ".repeat(before), "^".repeat(marked))]
+    let cut = cut_before(before, marked, width);
+    let kept = before.get(cut..).unwrap_or("").width();
+    let typed = format!("{}{}", if cut > 0 { "…" } else { ":" }, line.get(cut..).unwrap_or(""));
+    let carets = format!(" {}{}", " ".repeat(kept), "^".repeat(marked));
+    if carets.width() + 1 + advice.width() <= usize::from(width) {
+        return vec![fit(&typed, width), format!("{carets} {advice}")];
+    }
+    let mut lines = vec![fit(&typed, width), fit(&carets, width)];
+    lines.extend(wrap(&advice, width));
+    lines
+}
+
+/// Bytes of `before` that must go so that the word after it is in view.
+fn cut_before(before: &str, marked: usize, width: u16) -> usize {
+    let room = usize::from(width).saturating_sub(2 + marked).max(usize::from(width) / 2);
+    let starts = before.char_indices().map(|(at, _)| at);
+    starts.chain([before.len()]).find(|at| before[*at..].width() <= room).unwrap_or(before.len())
 }
 
 #[cfg(test)]
@@ -330,9 +347,33 @@ mod tests {
         let error = Diagnostic::new("no component matches gpu0.l9")
             .at(&source, 20..27)
             .nearest("gpu0.l9", ["gpu0.l1"]);
-        insta::assert_snapshot!(complaint(&error).join("\n"), @r"
+        insta::assert_snapshot!(complaint(&error, 80).join("\n"), @r"
         :break transition at gpu0.l9 to N
                              ^^^^^^^ no component matches gpu0.l9: did you mean gpu0.l1?
+        ");
+    }
+
+    #[test]
+    fn a_complaint_too_long_for_its_line_goes_on_below() {
+        let text = "break transition at gpu0.l9 to N";
+        let source = Source { name: ":break".into(), text: text.into() };
+        let error = Diagnostic::new("no component matches gpu0.l9")
+            .at(&source, 20..27)
+            .expected("a path such as gpu0.l2.0")
+            .nearest("gpu0.l9", ["gpu0.l1"]);
+        insta::assert_snapshot!(complaint(&error, 60).join("\n"), @r"
+        :break transition at gpu0.l9 to N
+                             ^^^^^^^
+        no component matches gpu0.l9; expected a path such as
+        gpu0.l2.0: did you mean gpu0.l1?
+        ");
+        insta::assert_snapshot!(complaint(&error, 24).join("\n"), @r"
+        … transition at gpu0.l9…
+                        ^^^^^^^
+        no component matches
+        gpu0.l9; expected a path
+        such as gpu0.l2.0: did
+        you mean gpu0.l1?
         ");
     }
 

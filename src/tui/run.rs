@@ -11,7 +11,6 @@ use crate::debug::proto::{Client, Request};
 use super::app::App;
 use super::settings::Settings;
 use super::terminal::{Screen, Signal};
-use super::view;
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,9 +115,7 @@ impl Session<'_> {
         }
         let app = &mut self.app;
         screen.draw(|target| {
-            let area = target.area();
-            app.size = (area.width, area.height);
-            app.seen = view::draw(app, target.buffer_mut());
+            app.draw(target.buffer_mut());
             if let Some(at) = app.seen.cursor {
                 target.set_cursor_position(at);
             }

@@ -251,12 +251,17 @@ impl Sample {
             info: Arc::new(self.info()),
             table: Some(Arc::new(table())),
             run: RunState::Paused,
-            stop: Some(Stop { text: "breakpoint 1: message from host.hmd0".into(), tone: Tone::Plain }),
+            stop: Some(Stop {
+                text: "breakpoint 1: message from host.hmd0".into(),
+                tone: Tone::Plain,
+                brief: None,
+            }),
             selection: Selection { block: Some(BLOCK), txn: Some(TXN), ..Selection::default() },
             known: 120,
             ended: true,
             last,
             journey,
+            begins: None,
             log: Log {
                 filter: String::new(),
                 lines: journey.iter().map(|record| LogLine::new(record, &self.components)).collect(),
@@ -436,7 +441,7 @@ impl Inspect for Sample {
         };
         Some(AgentView { agent, warps })
     }
-    fn cache(&self, node: ComponentId) -> Option<CacheView> {
+    fn cache(&self, node: ComponentId, most: u32) -> Option<CacheView> {
         let (sets, ways) = match self.components.get(node)?.kind {
             ComponentKind::L1 => (4, 2),
             ComponentKind::L2 | ComponentKind::Llc => (4, 4),
@@ -447,6 +452,7 @@ impl Inspect for Sample {
         if let Some(state) = self.block(node, BLOCK).and_then(|view| view.state) {
             lines[0] = Some((BLOCK, state));
         }
+        lines.truncate(most.min(sets) as usize * ways as usize);
         Some(CacheView {
             node,
             sets,

@@ -14,7 +14,6 @@ use super::layout::NAMES;
 use super::live;
 use super::sample::Sample;
 use super::theme::Theme;
-use super::view;
 use crate::debug::frame::Frame;
 use crate::debug::frame::session::{Reveal, RunState, Stop, Tone};
 use crate::debug::frame::wish::Pane;
@@ -31,7 +30,7 @@ fn app(frame: Frame, width: u16, height: u16) -> App {
 
 fn draw(app: &mut App) -> Buffer {
     let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
-    app.seen = view::draw(app, &mut buffer);
+    app.draw(&mut buffer);
     buffer
 }
 
@@ -321,12 +320,55 @@ fn long_output_is_shown_in_a_box_that_scrolls() {
 
 #[test]
 fn a_deadlock_and_a_violation_are_told_first() {
-    let stop = Stop { text: "two writers of block 0x1000".into(), tone: Tone::Bad };
+    let stop = Stop { text: "two writers of block 0x1000".into(), tone: Tone::Bad, brief: None };
     let frame = Frame { run: RunState::Stuck, stop: Some(stop), ..Sample::frame() };
     let text = screen(&mut app(frame, 80, 24));
     let mut lines = text.lines();
     assert!(lines.next().unwrap().contains("DEADLOCK"));
     assert!(lines.next().unwrap().contains("two writers of block 0x1000"));
+}
+
+#[test]
+fn a_small_screen_says_why_it_stopped() {
+    let mut session = live::session();
+    let mut app = app(live::frame(&mut session, &["break transition to N at gpu0.*", "continue"]), 80, 24);
+    let header = |app: &mut App| screen(app).lines().take(2).collect::<Vec<_>>().join("\n");
+    let breakpoint = header(&mut app);
+    app.show(Arc::new(live::frame(&mut session, &["delete", "continue"])));
+    let end = header(&mut app);
+    app.show(Arc::new(live::frame(&mut session, &["start", "reverse-step"])));
+    insta::assert_snapshot!([breakpoint, end, header(&mut app)].join("\n"), @r"
+     umh/fig5-b1  ‖ paused  event 8 · cycle 912 (1140 ns)
+     ■ breakpoint 1, transition to N at gpu0.*  ▸ gpu0.cu0.l1 takes grant N + data…
+     umh/fig5-b1  ■ finished  event 28 of 28 · cycle 2,315 (2894 ns)
+     ■ end  ▸ host.hmd0 takes grant-ack from gpu1.smd0
+     umh/fig5-b1  ‖ paused  event 0 of 28 · cycle 0 (0 ns)
+     ■ start of the run: there is no earlier event  ▸ Nothing has happened yet. s …
+    ");
+}
+
+#[test]
+fn the_focus_is_always_on_a_pane_that_is_there() {
+    let mut app = app(Frame { lesson: None, ..Sample::frame() }, 120, 40);
+    for key in 1..=9 {
+        press(&mut app, &format!("f{key}"));
+        assert!(app.seen.panes.iter().any(|placed| placed.pane == app.focus), "F{key}: {:?}", app.focus);
+        assert!(screen(&mut app).contains(&format!("▸{}", app.focus.name())));
+    }
+}
+
+#[test]
+fn a_transaction_picked_before_it_begins_says_when() {
+    let mut session = live::session();
+    live::frame(&mut session, &["select txn 1", "goto event 20"]);
+    let mut app = app(live::frame(&mut session, &["start"]), 80, 24);
+    app.show_layout(4);
+    let text = screen(&mut app);
+    assert!(text.contains("Transaction 1 has not begun: it begins at event"), "{text}");
+    assert!(commands(&press(&mut app, "down enter"))[0].starts_with("goto event "));
+    app.show(Arc::new(live::frame(&mut session, &["select txn 99"])));
+    let text = screen(&mut app);
+    assert!(text.contains("Nothing of transaction 99 is near here"), "{text}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::debug::frame::session::Tone;
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::model::state::State;
 
@@ -191,6 +192,17 @@ fn colour(name: Option<&Spanned<String>>, source: &Source) -> Result<Option<Colo
                 .expected("a name such as light-blue, a number from 0 to 255, or #rrggbb"),
         )
     })
+}
+
+/// The role of a message of this tone.
+#[must_use]
+pub fn tone(tone: Tone) -> Role {
+    match tone {
+        Tone::Plain => Role::Strong,
+        Tone::Good => Role::Good,
+        Tone::Warning => Role::Warning,
+        Tone::Bad => Role::Bad,
+    }
 }
 
 /// The role of a state's letter. States of unknown protocols look like plain text.

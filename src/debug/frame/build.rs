@@ -6,6 +6,7 @@ use crate::model::component::ComponentKind;
 use crate::model::inspect::{Inspect, WaitLink};
 use crate::model::record::{Record, What};
 use crate::model::state::Action;
+use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
 
 use super::directory::Directory;
@@ -33,6 +34,8 @@ pub struct Facts<'a> {
     pub last: &'a [Record],
     /// Records of the selected transaction up to here, oldest first (others are passed over).
     pub journey: &'a [Record],
+    /// Where it begins, if that is known.
+    pub begins: Option<EventNumber>,
     pub log: Log,
     pub lesson: Option<Lesson>,
     pub marks: Vec<Mark>,
@@ -73,7 +76,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         frame.agents = all(is_agent).filter_map(|id| machine.agent(id)).collect();
     }
     if wish.panes.has(Pane::Caches) {
-        frame.caches = all(ComponentKind::is_node).filter_map(|id| machine.cache(id)).collect();
+        frame.caches = all(ComponentKind::is_node).filter_map(|id| machine.cache(id, wish.sets)).collect();
     }
     if wish.panes.has(Pane::Transaction) {
         frame.sequence = selection.txn.and_then(|txn| {
@@ -87,6 +90,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         run: facts.run,
         stop: facts.stop,
         selection,
+        begins: facts.begins,
         log: facts.log,
         lesson: facts.lesson,
         marks: facts.marks,

@@ -6,7 +6,8 @@ use crate::model::inspect::{BlockView, Inspect};
 use crate::model::record::Record;
 use crate::model::state::State;
 
-use super::map::{LINE, short, was};
+use super::focus;
+use super::map::{short, was};
 use super::selection::Selection;
 
 /// The directory pane.
@@ -100,8 +101,7 @@ impl Directory {
             .filter(|(_, component)| component.kind.is_node())
             .map(|(id, _)| (id, machine.block(id, address)))
             .collect();
-        let finest = views.iter().filter_map(|(_, view)| view.as_ref()).map(|view| view.range.len).min();
-        let line = Range::block(address, finest.unwrap_or(LINE));
+        let line = focus::line(machine, address);
         self.line = Some(line);
         let tree = Tree::new(machine, &views);
         let roots = tree.children(None);

@@ -6,10 +6,8 @@ use crate::model::inspect::{Inspect, LinkView, WarpState};
 use crate::model::record::{Record, What};
 use crate::model::state::State;
 
+use super::focus;
 use super::selection::Selection;
-
-/// Bytes of a block that nobody holds: the usual line.
-pub(super) const LINE: u32 = 64;
 
 /// The picture.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,7 +59,8 @@ impl Map {
     #[must_use]
     pub fn build(machine: &dyn Inspect, selection: &Selection, last: &[Record]) -> Self {
         let components = machine.components();
-        let mut map = Self { line: line(machine, selection), ..Self::default() };
+        let mut map =
+            Self { line: selection.block.map(|block| focus::line(machine, block)), ..Self::default() };
         for (id, component) in components.iter() {
             if component.kind == ComponentKind::Link {
                 map.links.extend(machine.link(id));
@@ -83,14 +82,6 @@ impl Map {
         }
         map
     }
-}
-
-/// The finest block that holds the selected address.
-fn line(machine: &dyn Inspect, selection: &Selection) -> Option<Range> {
-    let address = selection.block?;
-    let nodes = machine.components().iter().filter(|(_, component)| component.kind.is_node());
-    let finest = nodes.filter_map(|(id, _)| machine.block(id, address)).map(|view| view.range.len).min();
-    Some(Range::block(address, finest.unwrap_or(LINE)))
 }
 
 /// The state that the last event took away from `node` for the selected block.

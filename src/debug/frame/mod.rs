@@ -3,6 +3,7 @@
 
 pub mod build;
 pub mod directory;
+pub mod focus;
 pub mod log;
 pub mod map;
 pub mod selection;
@@ -48,6 +49,8 @@ pub struct Frame {
     pub agents: Vec<AgentView>,
     /// The journey of the selected transaction.
     pub sequence: Option<Sequence>,
+    /// Where the selected transaction begins, if that is known.
+    pub begins: Option<EventNumber>,
     /// All transactions in flight, oldest first.
     pub transactions: Vec<TransactionView>,
     pub caches: Vec<CacheView>,
@@ -109,6 +112,7 @@ impl Default for Frame {
             mshrs: Vec::new(),
             agents: Vec::new(),
             sequence: None,
+            begins: None,
             transactions: Vec::new(),
             caches: Vec::new(),
             protocol: None,

@@ -3,7 +3,7 @@
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::message::TxnNumber;
-use crate::model::record::{Record, RecordId};
+use crate::model::record::RecordId;
 
 /// What the user has selected. Each part is shown wherever it appears.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,21 +19,6 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The block and transaction that these records speak of, for a screen that follows what happens.
-    #[must_use]
-    pub fn following(records: &[Record], before: Self) -> Self {
-        let of_txn = records.iter().find(|record| record.txn.is_some() && record.range.is_some());
-        let any = of_txn.or(records.iter().find(|record| record.range.is_some()));
-        let Some(record) = any else {
-            return before;
-        };
-        Self {
-            block: record.range.map(|range| range.start).or(before.block),
-            txn: record.txn.or(before.txn),
-            ..Self::default()
-        }
-    }
-
     /// What is selected, and for the rest what is followed.
     #[must_use]
     pub fn or(self, followed: Self) -> Self {

@@ -4,7 +4,7 @@ use crate::model::address::Range;
 use crate::model::component::ComponentId;
 use crate::model::inspect::TransactionView;
 use crate::model::message::{Message, TxnNumber};
-use crate::model::record::{Record, RecordId, What};
+use crate::model::record::{MshrChange, Record, RecordId, What};
 use crate::model::state::{Action, State};
 
 use super::text::{self, Names};
@@ -130,6 +130,12 @@ impl Sequence {
                 self.note(record, names);
             }
             What::Evict { .. } => self.evict(record, names),
+            // From here on others ask for it: without this, its journey would end untold.
+            What::Mshr { change: MshrChange::Merge, .. } => {
+                self.lifeline(record.at);
+                let text = "joins a request under way".to_owned();
+                self.step(record, StepKind::Note { at: record.at, text });
+            }
             _ => {}
         }
     }

@@ -75,6 +75,8 @@ pub struct Stop {
     /// One sentence (`breakpoint 2: transition at gpu0.l2.0 to N`).
     pub text: String,
     pub tone: Tone,
+    /// The reason in a word, if the screen tells the rest elsewhere (the lesson's text, the end of the run).
+    pub brief: Option<&'static str>,
 }
 
 /// A breakpoint, watchpoint or display, as the screen lists it.

@@ -93,6 +93,8 @@ pub struct Wish {
     pub panes: PaneSet,
     /// Most items in one list (blocks, agents, caches, links).
     pub limit: usize,
+    /// Sets of one cache of which the lines are shown.
+    pub sets: u32,
     /// Lines of log.
     pub log_rows: usize,
     /// How many matching records before the position the last line of log is.
@@ -101,6 +103,6 @@ pub struct Wish {
 
 impl Default for Wish {
     fn default() -> Self {
-        Self { panes: PaneSet::all(), limit: 256, log_rows: 60, log_up: 0 }
+        Self { panes: PaneSet::all(), limit: 256, sets: 64, log_rows: 60, log_up: 0 }
     }
 }

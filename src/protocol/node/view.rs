@@ -238,14 +238,15 @@ impl Node {
         }
     }
 
+    /// The cache with the lines of its first `most` sets.
     #[must_use]
-    pub fn cache_view(&self) -> Option<CacheView> {
+    pub fn cache_view(&self, most: u32) -> Option<CacheView> {
         let (sets, ways) = self.store.shape()?;
-        let mut lines = vec![None; (sets as usize * ways as usize).min(1 << 16)];
+        let mut lines = vec![None; sets.min(most) as usize * ways as usize];
+        // Entries come by slot: those beyond the sets asked for need not be looked at.
         for (slot, entry) in self.store.entries() {
-            if let Some(line) = lines.get_mut(slot) {
-                *line = Some((entry.block, entry.state));
-            }
+            let Some(line) = lines.get_mut(slot) else { break };
+            *line = Some((entry.block, entry.state));
         }
         Some(CacheView {
             node: self.config.id,

@@ -10,9 +10,6 @@ use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
 use crate::tui::view::canvas::Canvas;
 
-/// Sets drawn of one cache; the rest is summed up.
-const SETS: u32 = 64;
-
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if frame.caches.is_empty() {
         canvas.text(1, 0, "This machine has no caches", Role::Dim);
@@ -41,9 +38,10 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
 
 /// `SM|N.|..`: the ways of each set.
 fn sets(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
-    let ways = cache.ways.clamp(1, 64) as usize;
+    let ways = cache.ways.max(1) as usize;
     let across = usize::from(canvas.width().saturating_sub(4)) / (ways + 1);
-    let sets: Vec<_> = cache.lines.chunks(ways).take(SETS as usize).collect();
+    let sets: Vec<_> = cache.lines.chunks(ways).collect();
+    let others = cache.sets.saturating_sub(sets.len() as u32);
     let mut row = y;
     for sets in sets.chunks(across.max(1)) {
         canvas.reserve(row);
@@ -55,8 +53,8 @@ fn sets(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
         }
         row = row.saturating_add(1);
     }
-    if cache.sets > SETS {
-        canvas.text(3, row, &format!("... and {} sets more", cache.sets - SETS), Role::Dim);
+    if others > 0 {
+        canvas.text(3, row, &format!("... and {others} sets more"), Role::Dim);
         row = row.saturating_add(1);
     }
     row

@@ -25,23 +25,17 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(width: u16, names: u16) -> Self {
+    fn new(width: u16, names: u16, holders: u16) -> Self {
         let names = names.clamp(10, 22);
         let owner = if width >= 62 { 7 } else { 0 };
-        let sharers = if width >= 80 { 13 } else { 10 };
+        let sharers = (holders + 1).clamp(10, if width >= 72 { 13 } else { 10 });
         let state = names + 1;
         let dirty = state + 6 + owner + sharers;
         // Masks are cut shorter before values are: the values show which bytes are dirty, too.
-        let signs = if width >= dirty + 16 + 8 { 16 } else { 8 };
+        let signs = if width >= dirty + 18 + byte_columns(4) { 16 } else { 8 };
         let value = dirty + 2 + signs.max(11);
-        let bytes = match width.saturating_sub(value) {
-            0..=3 => 0,
-            4..=6 => 1,
-            7..=13 => 2,
-            14..=25 => 4,
-            26..=50 => 8,
-            _ => 16,
-        };
+        let room = width.saturating_sub(value);
+        let bytes = [16, 8, 4, 2, 1].into_iter().find(|bytes| byte_columns(*bytes) <= room).unwrap_or(0);
         Self {
             state,
             owner: state + 6,
@@ -49,9 +43,14 @@ impl Columns {
             dirty,
             signs: u32::from(signs),
             value,
-            bytes,
+            bytes: usize::from(bytes),
         }
     }
+}
+
+/// Columns of so many bytes, with a bracket after the last.
+fn byte_columns(bytes: u16) -> u16 {
+    bytes * 3
 }
 
 #[must_use]
@@ -77,10 +76,11 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     };
     let longest =
         directory.rows.iter().map(|row| row.depth * 2 + label(frame, row).chars().count() as u16).max();
-    let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1);
+    let holders = directory.rows.iter().map(|row| row.sharers.join(" ").len() as u16).max();
+    let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1, holders.unwrap_or(0));
     canvas.stick(1);
     let window = Window::new(frame, line, &columns);
-    head(canvas, &columns, &window);
+    head(canvas, &directory.rows, &columns, &window);
     let mut y = 1;
     for row in &directory.rows {
         node(frame, canvas, y, row, &window, &columns);
@@ -132,22 +132,22 @@ impl Window {
 
     /// What heads the masks.
     fn mask_heading(&self, room: u16) -> String {
-        let place = self.line.start.plus(u64::from(self.mask));
-        let long = match self.each {
-            1 => format!("dirty at {place}"),
+        match self.each {
+            1 => self.heading("dirty", self.mask, room),
+            each if room < 15 => format!("dirty/{each} B"),
             each => format!("dirty, {each} B each"),
-        };
-        let fits = long.len() <= usize::from(room);
-        if fits || self.each > 1 { long } else { format!("at {place}") }
+        }
     }
 
-    /// What heads the values: where they begin, or how far into the line if there is no room for that.
+    /// What heads the values.
     fn value_heading(&self, room: u16) -> String {
-        let place = self.line.start.plus(u64::from(self.value));
-        let all = [format!("value at {place}"), format!("at {place}")];
-        let fits = all.into_iter().find(|text| text.len() <= usize::from(room));
-        let short = || if self.value == self.mask { "value".into() } else { format!("+{}", self.value) };
-        fits.unwrap_or_else(short)
+        self.heading("value", self.value, room)
+    }
+
+    /// What it is and where it begins: by address, or how far into the line if there is no room for that.
+    fn heading(&self, what: &str, offset: u32, room: u16) -> String {
+        let long = format!("{what} at {}", self.line.start.plus(u64::from(offset)));
+        if long.len() <= usize::from(room) { long } else { format!("{what} +{offset}") }
     }
 }
 
@@ -161,7 +161,7 @@ fn touched_bytes(frame: &Frame, line: Range) -> Option<(u32, u32)> {
     Some((offset(from), offset(to)))
 }
 
-fn head(canvas: &mut Canvas, columns: &Columns, window: &Window) {
+fn head(canvas: &mut Canvas, rows: &[DirectoryRow], columns: &Columns, window: &Window) {
     canvas.text(1, 0, "node", Role::Dim);
     canvas.text(columns.state, 0, "state", Role::Dim);
     if columns.sharers > columns.owner {
@@ -172,7 +172,9 @@ fn head(canvas: &mut Canvas, columns: &Columns, window: &Window) {
     canvas.field(columns.dirty, 0, room, &window.mask_heading(room), Role::Dim);
     if columns.bytes > 0 {
         let room = canvas.width().saturating_sub(columns.value);
-        canvas.field(columns.value, 0, room, &window.value_heading(room), Role::Dim);
+        let kept = rows.iter().any(|row| row.value.is_some());
+        let heading = if kept { window.value_heading(room) } else { "values off".to_owned() };
+        canvas.field(columns.value, 0, room, &heading, Role::Dim);
     }
 }
 
@@ -207,11 +209,17 @@ fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, window: 
         return;
     };
     state(canvas, columns.state, y, row, view);
-    holders(canvas, y, row, columns);
     // One that waits for the block has no data worth showing; one that is busy serving others has.
     let waiting = view.target.is_some() && view.target != view.state;
+    // Nor has it holders, as a rule: then what it waits for has their columns, too.
+    let alone = waiting && view.doing.is_some() && row.owner.is_none() && row.sharers.is_empty();
+    if !alone {
+        holders(canvas, y, row, columns);
+    }
     match &view.doing {
-        Some(doing) if waiting => waits(frame, canvas, y, columns.dirty, view, doing),
+        Some(doing) if waiting => {
+            waits(frame, canvas, y, if alone { columns.owner } else { columns.dirty }, view, doing);
+        }
         Some(doing) => {
             canvas.text(columns.state + 1, y, "…", Role::Waiting);
             let end = bytes(canvas, y, row, view, window, columns);
@@ -254,20 +262,32 @@ fn holders(canvas: &mut Canvas, y: u16, row: &DirectoryRow, columns: &Columns) {
     } else if row.owner.is_some() {
         sharers = format!("{owner}! {sharers}");
     }
+    let room = columns.dirty - columns.sharers - 1;
+    if sharers.len() > usize::from(room) {
+        sharers = sharers.replace("gpu", "g");
+    }
     let sharers = if sharers.is_empty() { "-" } else { sharers.trim_end() };
-    canvas.field(columns.sharers, y, columns.dirty - columns.sharers - 1, sharers, role);
+    canvas.field(columns.sharers, y, room, sharers, role);
 }
 
 fn waits(frame: &Frame, canvas: &mut Canvas, y: u16, x: u16, view: &BlockView, doing: &str) {
-    let since = view.since.map_or(String::new(), |since| {
-        let cycle = frame.time.cycle(since);
-        let room = usize::from(canvas.width().saturating_sub(x + 1));
-        let long = format!(" since {cycle} ({} cycles)", age(frame, since));
-        if doing.len() + long.len() <= room { long } else { format!(", {} cycles", age(frame, since)) }
-    });
     let room = canvas.width().saturating_sub(x + 1);
-    if room > 12 {
-        canvas.field(x, y, room, &format!("{doing}{since}"), Role::Waiting);
+    let short = doing.strip_prefix("waits for ").unwrap_or(doing);
+    let texts = match view.since {
+        Some(since) => {
+            let (cycle, age) = (frame.time.cycle(since), age(frame, since));
+            vec![
+                format!("{doing} since {cycle} ({age} cycles)"),
+                format!("{doing}, {age} cycles"),
+                format!("{short}, {age} cycles"),
+                format!("{short}, {age}"),
+            ]
+        }
+        None => vec![doing.to_owned(), short.to_owned()],
+    };
+    let fits = texts.iter().find(|text| text.chars().count() <= usize::from(room));
+    if let Some(text) = fits.or(texts.last()).filter(|_| room > 12) {
+        canvas.field(x, y, room, text, Role::Waiting);
     }
 }
 

@@ -44,7 +44,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         canvas.paragraph(
             1,
             y + 1,
-            "q queued request/probe/reply   b waiting in the receivers' buffers",
+            "▶ a lane; ▁▄█ use over time; q queued request/probe/reply; b waiting in the receivers' buffers",
             Role::Dim,
         );
     }
@@ -74,8 +74,8 @@ fn role(network: Network) -> Role {
 fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, names: u16) {
     let mut x = canvas.field(1, y, names, name(frame, link), Role::Strong) + 1;
     canvas.item(1, y, names, Target::Component(link.link));
-    let out = frame.info.components.path(link.link).ends_with("out");
-    let arrows = (if out { "▶" } else { "◀" }).repeat(link.lanes.min(16) as usize);
+    let inwards = frame.info.components.path(link.link).rsplit('.').next() == Some("in");
+    let arrows = (if inwards { "◀" } else { "▶" }).repeat(link.lanes.min(16) as usize);
     let lanes = frame.links.iter().map(|link| link.lanes).max().unwrap_or(1).clamp(4, 16) as u16;
     let lanes = lanes.min(canvas.width() / 6);
     x = canvas.field(x, y, lanes, &arrows, Role::Request) + 1;

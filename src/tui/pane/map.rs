@@ -191,7 +191,7 @@ impl Column {
                 (x, row) = (start, row + 1);
             }
             let left = (self.x + self.width).saturating_sub(x + 1);
-            x = Self::cell(canvas, x, row, cell, false, &fit(&cell.brief, left));
+            x = Self::cell(canvas, x, row, cell, false, &fit(&crowded(&cell.brief, left), left));
         }
         (row + 1, vec![self.centre()])
     }
@@ -295,6 +295,13 @@ fn holders(owner: Option<&str>, sharers: &[String]) -> String {
     let others = sharers.iter().filter(|name| Some(name.as_str()) != owner).cloned();
     let names: Vec<String> = owner_first.into_iter().chain(others).collect();
     format!("{{{}}}", names.join(","))
+}
+
+/// Holders that do not fit stand without commas, if each is a digit: `{0!123}`.
+fn crowded(letters: &str, room: u16) -> String {
+    let digits = |part: &str| part.trim_end_matches('!').len() < 2;
+    let short = letters.trim_matches(['{', '}']).split(',').all(digits);
+    if short && letters.width() > usize::from(room) { letters.replace(',', "") } else { letters.to_owned() }
 }
 
 /// The warp state that most warps are in, of those that wait if any does.

@@ -43,9 +43,17 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
     if others > 0 {
         canvas.text(1, y, &format!("{others} others have nothing under way"), Role::Dim);
+        y += 1;
     }
     if frame.mshrs.is_empty() {
         canvas.text(1, 0, "This machine has no MSHRs", Role::Dim);
+    } else if canvas.height() > y + 1 {
+        canvas.paragraph(
+            1,
+            y + 1,
+            "# in use, + was in use, - never; +3 joined: others wait for it, too",
+            Role::Dim,
+        );
     }
 }
 

@@ -11,7 +11,7 @@ use crate::model::state::Action;
 use super::age;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::{Canvas, fit};
+use crate::tui::view::canvas::{Canvas, fit, wrap};
 
 /// Columns of the cycle numbers, at least: the mark, the digits and a space.
 const CYCLES: u16 = 6;
@@ -32,20 +32,20 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
 }
 
-/// Without a selected transaction: those in flight, to choose from.
+/// Without a journey to draw: why there is none, and the transactions in flight, to choose from.
 fn list(frame: &Frame, canvas: &mut Canvas) {
+    let mut y = absent(frame, canvas);
     if frame.transactions.is_empty() {
-        canvas.paragraph(
-            1,
-            0,
-            "No transaction yet. Step until a warp or core issues an access: its journey is drawn here.",
-            Role::Dim,
-        );
+        if frame.selection.txn.is_none() {
+            let text =
+                "No transaction yet. Step until a warp or core issues an access: its journey is drawn here.";
+            canvas.paragraph(1, y, text, Role::Dim);
+        }
         return;
     }
-    canvas.text(1, 0, "In flight; enter draws one:", Role::Dim);
-    for (nth, txn) in frame.transactions.iter().enumerate() {
-        let y = 1 + nth as u16;
+    canvas.text(1, y, "In flight; enter draws one:", Role::Dim);
+    for txn in &frame.transactions {
+        y = y.saturating_add(1);
         let path = frame.info.components.path(txn.agent);
         let text = format!(
             "{:>5}  {path} warp {}  {} {}  {} cycles",
@@ -59,6 +59,21 @@ fn list(frame: &Frame, canvas: &mut Canvas) {
         let target = Target::Txn { txn: txn.number, block: txn.range.start };
         canvas.item(1, y, text.width() as u16, target);
     }
+}
+
+/// Says where the selected transaction is, of which nothing has happened yet or is at hand. Returns the row after it.
+fn absent(frame: &Frame, canvas: &mut Canvas) -> u16 {
+    let Some(txn) = frame.selection.txn else { return 0 };
+    let begins = frame.begins.filter(|begins| *begins > frame.position.event);
+    let text = match begins {
+        Some(begins) => format!("Transaction {} has not begun: it begins at event {begins} (enter).", txn.0),
+        None => format!("Nothing of transaction {} is near here. esc selects none.", txn.0),
+    };
+    let end = canvas.paragraph(1, 0, &text, Role::Text);
+    if let Some(begins) = begins {
+        canvas.item(1, 0, canvas.width().saturating_sub(2), Target::Event(begins));
+    }
+    end + 1
 }
 
 /// Where the lifelines stand.
@@ -254,7 +269,9 @@ fn footer(frame: &Frame, canvas: &mut Canvas, (x, y): (u16, u16), sequence: &Seq
         (None, None) => (String::new(), Role::Dim),
     };
     let room = canvas.width().saturating_sub(x + 1);
-    canvas.field(x, y, room, &format!(" {text}"), role);
+    for (row, line) in (y..).zip(wrap(&text, room.saturating_sub(1))) {
+        canvas.field(x, row, room, &format!(" {line}"), role);
+    }
 }
 
 #[cfg(test)]

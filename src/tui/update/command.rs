@@ -325,4 +325,4 @@ impl App {
     }
 }
 
-const LEAVING: &str = "Nothing is running. ctrl-c again leaves umscope; q does too";
+const LEAVING: &str = "Nothing is running. ctrl-c again leaves; q does too";

@@ -57,7 +57,10 @@ impl App {
                     self.overlay_up = 0;
                 }
                 Answer::Error(error) => {
-                    self.message = Some(Message { lines: prompt::complaint(&error), tone: Tone::Bad });
+                    self.message = Some(Message {
+                        lines: prompt::complaint(&error, self.size.0.saturating_sub(2)),
+                        tone: Tone::Bad,
+                    });
                 }
                 Answer::Completions { line, cursor, candidates } => {
                     if let Some(prompt) = &mut self.prompt {

@@ -4,14 +4,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
-use crate::debug::frame::session::Tone;
-
 use super::Seen;
-use super::canvas::fit;
+use super::canvas::{fit, wrap};
 use crate::tui::action::Action;
 use crate::tui::app::{App, Overlay};
 use crate::tui::keymap::{Binding, Do, Key};
-use crate::tui::theme::Role;
+use crate::tui::theme::{self, Role};
 
 /// Draws the keys that matter now.
 pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
@@ -128,17 +126,16 @@ pub fn line(app: &App, hints: Rect, buffer: &mut Buffer, seen: &mut Seen) {
     let Some(message) = &app.message else {
         return;
     };
-    let role = match message.tone {
-        Tone::Plain => Role::Strong,
-        Tone::Good => Role::Good,
-        Tone::Warning => Role::Warning,
-        Tone::Bad => Role::Bad,
-    };
-    let height = (message.lines.len() as u16).min(hints.y.saturating_sub(1));
+    let role = theme::tone(message.tone);
+    let room = width.saturating_sub(2);
+    let long = |line: &String| line.width() > usize::from(room);
+    let lines =
+        message.lines.iter().flat_map(|line| if long(line) { wrap(line, room) } else { vec![line.clone()] });
+    let lines: Vec<String> = lines.collect();
+    let height = (lines.len() as u16).min(hints.y.saturating_sub(1));
     let top = hints.y - height;
     blank(buffer, Rect::new(hints.x, top, width, height));
-    for (row, text) in message.lines.iter().take(usize::from(height)).enumerate() {
-        let text = fit(text, width.saturating_sub(2));
+    for (row, text) in lines.iter().take(usize::from(height)).enumerate() {
         let style = app.theme.style(role);
         buffer.set_stringn(hints.x + 1, top + row as u16, text, usize::from(width) - 1, style);
     }

@@ -9,22 +9,14 @@ use crate::debug::frame::session::{RunState, Tone};
 
 use super::canvas::fit;
 use crate::tui::app::App;
-use crate::tui::theme::Role;
+use crate::tui::theme::{self, Role};
 
 /// Draws the header and returns its height.
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> u16 {
     let rows = if area.height >= 34 { 3 } else { 2 };
     position(app, Rect { height: 1, ..area }, buffer);
-    let mut lines = sentences(&app.frame).into_iter();
-    for row in 1..rows {
-        let Some(Sentence { mark, text, end, role }) = lines.next() else {
-            break;
-        };
-        let line = Rect::new(area.x, area.y + row, area.width, 1);
-        let x = put(buffer, line, 1, mark, app.theme.style(role));
-        let room = line.width.saturating_sub(x + 2 + end.width() as u16);
-        let x = put(buffer, line, x + 1, &fit(&text, room), app.theme.style(role));
-        put(buffer, line, x, &end, app.theme.style(Role::Hint));
+    for (row, sentence) in (1..rows).zip(sentences(&app.frame, rows == 2)) {
+        sentence.draw(app, Rect::new(area.x, area.y + row, area.width, 1), buffer);
     }
     rows
 }
@@ -88,42 +80,48 @@ struct Sentence {
     /// Shown even if the text must be cut.
     end: String,
     role: Role,
+    /// Follows on the same line, if there is room.
+    next: Option<Box<Self>>,
 }
+
+/// Columns in which a second sentence on a line still tells something.
+const WORTH: u16 = 24;
 
 impl Sentence {
     fn new(mark: &'static str, text: impl Into<String>, role: Role) -> Self {
-        Self { mark, text: text.into(), end: String::new(), role }
+        Self { mark, text: text.into(), end: String::new(), role, next: None }
+    }
+
+    /// Draws it, and on what is left of the line the next.
+    fn draw(&self, app: &App, line: Rect, buffer: &mut Buffer) {
+        let style = app.theme.style(self.role);
+        let x = put(buffer, line, 1, self.mark, style);
+        let room = line.width.saturating_sub(x + 2 + self.end.width() as u16);
+        let x = put(buffer, line, x + 1, &fit(&self.text, room), style);
+        let x = put(buffer, line, x, &self.end, app.theme.style(Role::Hint));
+        let left = line.width.saturating_sub(x + 1);
+        if let Some(next) = self.next.as_ref().filter(|_| left >= WORTH) {
+            next.draw(app, Rect { x: line.x + x + 1, width: left, ..line }, buffer);
+        }
     }
 }
 
-/// What happened, in the order of telling: why it stopped, what the event did, what the scenario is about.
-fn sentences(frame: &Frame) -> Vec<Sentence> {
-    let mut lines = Vec::new();
+/// What happened, in the order of telling: why it stopped, what the event did, what the scenario is about. On a single
+/// line the reason of the stop comes first, for it is told nowhere else; the rest gets what is left.
+fn sentences(frame: &Frame, single: bool) -> Vec<Sentence> {
     let stop = frame.stop.as_ref().filter(|stop| !stop.text.is_empty());
-    let stop = stop.map(|stop| {
-        let role = match stop.tone {
-            Tone::Plain => Role::Strong,
-            Tone::Good => Role::Good,
-            Tone::Warning => Role::Warning,
-            Tone::Bad => Role::Bad,
-        };
-        Sentence::new("■", stop.text.clone(), role)
+    let why = stop.map(|stop| {
+        let text = stop.brief.filter(|_| single).unwrap_or(&stop.text);
+        Sentence::new("■", text, theme::tone(stop.tone))
     });
-    let urgent = frame.stop.as_ref().is_some_and(|stop| stop.tone == Tone::Bad);
-    if urgent {
-        lines.extend(stop.clone());
-    }
-    if !frame.now.is_empty() {
-        let because = frame.now.iter().find_map(|happening| happening.because);
-        let because = because.map_or(String::new(), |event| format!("  ← event {event} (x)"));
-        lines.push(Sentence { end: because, ..Sentence::new("▸", story(frame), Role::Changed) });
-    } else if frame.position.event == 0 {
-        let text =
-            "Nothing has happened yet. s steps one event, t to the next change of a state, c to the end";
-        lines.push(Sentence::new("▸", text, Role::Hint));
-    }
-    if !urgent {
-        lines.extend(stop);
+    let mut lines: Vec<_> = why.into_iter().chain(event(frame)).collect();
+    if single {
+        let next = lines.drain(1.min(lines.len())..).next();
+        if let Some(first) = lines.first_mut() {
+            first.next = next.map(|next| Box::new(Sentence { end: String::new(), ..next }));
+        }
+    } else if stop.is_some_and(|stop| stop.tone != Tone::Bad) {
+        lines.reverse();
     }
     if !frame.info.title.is_empty() {
         let source = &frame.info.source;
@@ -131,6 +129,17 @@ fn sentences(frame: &Frame) -> Vec<Sentence> {
         lines.push(Sentence::new(" ", format!("{}{source}", frame.info.title), Role::Dim));
     }
     lines
+}
+
+/// What the last event did and why; before the first one, how to go on.
+fn event(frame: &Frame) -> Option<Sentence> {
+    if !frame.now.is_empty() {
+        let because = frame.now.iter().find_map(|happening| happening.because);
+        let because = because.map_or(String::new(), |event| format!("  ← event {event} (x)"));
+        return Some(Sentence { end: because, ..Sentence::new("▸", story(frame), Role::Changed) });
+    }
+    let text = "Nothing has happened yet. s one event, t next change of state, c go on";
+    (frame.position.event == 0).then(|| Sentence::new("▸", text, Role::Hint))
 }
 
 /// What the last event did, each component named once.

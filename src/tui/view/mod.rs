@@ -65,11 +65,21 @@ pub fn draw(app: &App, buffer: &mut Buffer) -> Seen {
 }
 
 impl App {
+    /// Draws the whole screen, and notes what stands where. A focus on a pane that is not there moves to one that is.
+    pub fn draw(&mut self, buffer: &mut Buffer) {
+        self.size = (buffer.area.width, buffer.area.height);
+        self.seen = draw(self, buffer);
+        let has_focus = |placed: &Placed| placed.pane == self.focus;
+        if let Some(first) = self.seen.panes.first().filter(|_| !self.seen.panes.iter().any(has_focus)) {
+            self.focus = first.pane;
+            buffer.reset();
+            self.seen = draw(self, buffer);
+        }
+    }
+
     /// Brings [`App::seen`] up to date for a screen of this size.
     pub fn see(&mut self, width: u16, height: u16) {
-        self.size = (width, height);
-        let mut scratch = Buffer::empty(Rect::new(0, 0, width, height));
-        self.seen = draw(self, &mut scratch);
+        self.draw(&mut Buffer::empty(Rect::new(0, 0, width, height)));
     }
 }
 

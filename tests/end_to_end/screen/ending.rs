@@ -57,12 +57,12 @@ fn ctrl_c_stops_a_long_run_and_twice_at_rest_leaves() {
     terminal.send("\x03");
     terminal.wait_for("paused");
     terminal.send("\x03");
-    terminal.wait_for("ctrl-c again leaves umscope");
+    terminal.wait_for("ctrl-c again leaves");
     // Until the step is done, ctrl-c would be for it.
     super::go(&mut terminal, "s");
     assert!(!terminal.text().contains("again leaves"), "{}", terminal.text());
     terminal.send("\x03");
-    terminal.wait_for("ctrl-c again leaves umscope");
+    terminal.wait_for("ctrl-c again leaves");
     terminal.send("\x03");
     assert!(terminal.wait_for_end().success());
     given_back(&terminal);

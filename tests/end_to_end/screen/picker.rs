@@ -10,7 +10,7 @@ fn picker() -> Terminal {
 }
 
 #[test]
-fn typing_filters_and_enter_opens() {
+fn typing_filters_enter_opens_and_q_leads_back() {
     let mut terminal = picker();
     assert!(terminal.text().contains("LITMUS"), "{}", terminal.text());
     terminal.send("fig5-b1");
@@ -21,6 +21,13 @@ fn typing_filters_and_enter_opens() {
     terminal.send("\r");
     complete(&mut terminal, (100, 30));
     assert!(terminal.text().starts_with(" umh/fig5-b1  ‖ paused  event 0"), "{}", terminal.text());
+    terminal.send("q");
+    terminal.wait_for("LITMUS");
+    terminal.send("\r");
+    complete(&mut terminal, (100, 30));
+    assert!(terminal.text().starts_with(" umh/fig5-b1 "), "another is chosen:\n{}", terminal.text());
+    terminal.send("q");
+    terminal.wait_for("type to filter");
     terminal.send("q");
     assert!(terminal.wait_for_end().success());
 }

@@ -13,6 +13,23 @@ fn a_breakpoint_stops_and_the_screen_says_why() {
 }
 
 #[test]
+fn a_small_screen_has_the_reason_of_a_stop_and_the_whole_complaint() {
+    let mut terminal = open((80, 24));
+    command(&mut terminal, "break transition at gpu*.l1 to N");
+    terminal.wait_for("breakpoint 1: transition at gpu*.l1 to N");
+    assert_eq!(go(&mut terminal, "c").0, 8);
+    terminal.wait_until("reason", |screen| {
+        screen
+            .contents()
+            .lines()
+            .nth(1)
+            .is_some_and(|row| row.contains("■ breakpoint 1, transition at gpu*.l1"))
+    });
+    command(&mut terminal, "break transition at gpu0.l9 and not block 0x1000 to N");
+    terminal.wait_for("did you mean gpu0.l1?");
+}
+
+#[test]
 fn a_mistake_is_shown_under_its_word_and_the_session_goes_on() {
     let mut terminal = open((120, 40));
     command(&mut terminal, "break transition at gpu0.l9 to N");

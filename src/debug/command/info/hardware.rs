@@ -98,7 +98,7 @@ pub(super) fn warps(session: &mut Session, arguments: &Arguments) -> Result<Vec<
 pub(super) fn caches(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let machine = session.machine();
     let mut lines = Vec::new();
-    for view in chosen(session, arguments)?.into_iter().filter_map(|id| machine.cache(id)) {
+    for view in chosen(session, arguments)?.into_iter().filter_map(|id| machine.cache(id, u32::MAX)) {
         let held = view.lines.iter().flatten().count();
         lines.push(format!(
             "{}  {} sets of {} ways, {} B blocks  {held} held  {} hits {} misses {} evictions {} writebacks",

@@ -1,0 +1,39 @@
+//! Which line of memory the screen looks at.
+
+use crate::model::address::{Address, Range};
+use crate::model::inspect::Inspect;
+use crate::model::message::TxnNumber;
+
+/// Bytes of a block that nobody holds: the usual line.
+const LINE: u32 = 64;
+
+/// The finest block that holds `address`.
+#[must_use]
+pub fn line(machine: &dyn Inspect, address: Address) -> Range {
+    let nodes = machine.components().iter().filter(|(_, component)| component.kind.is_node());
+    let finest = nodes.filter_map(|(id, _)| machine.block(id, address)).map(|view| view.range.len).min();
+    Range::block(address, finest.unwrap_or(LINE))
+}
+
+/// The line of `range` that `txn` is about. A node may speak of a larger block than the one that was asked for: then it
+/// is the line of the access, else the one looked at `before`, if the range holds them.
+#[must_use]
+pub fn line_in(
+    machine: &dyn Inspect,
+    range: Range,
+    txn: Option<TxnNumber>,
+    before: Option<Address>,
+) -> Address {
+    let of_txn = txn.and_then(|txn| machine.transaction(txn)).map(|view| view.range.start);
+    let told = of_txn.or(before).filter(|address| range.contains(*address));
+    line(machine, told.unwrap_or(range.start)).start
+}
+
+/// The same for the block that begins at `block`, whatever its size is where it was picked.
+#[must_use]
+pub fn line_of(machine: &dyn Inspect, block: Address, txn: TxnNumber) -> Address {
+    let nodes = machine.components().iter().filter(|(_, component)| component.kind.is_node());
+    let views = nodes.filter_map(|(id, _)| machine.block(id, block)).map(|view| view.range);
+    let largest = views.filter(|range| range.start == block).max_by_key(|range| range.len);
+    largest.map_or(block, |range| line_in(machine, range, Some(txn), None))
+}
