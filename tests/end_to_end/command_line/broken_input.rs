@@ -49,7 +49,10 @@ fn mistyped_names_and_arguments() {
 #[test]
 fn broken_files() {
     let folder = tempfile::tempdir().unwrap();
-    let files: [(&str, &[u8]); 8] = [
+    let msi = fs::read_to_string("configs/protocols/msi.toml").unwrap();
+    let loses =
+        msi.replace("writeback > I", "notify > I").replace("store = \"write > M\"", "store = \"hit\"");
+    let files: [(&str, &[u8]); 9] = [
         ("unknown-key.toml", b"machine = \"tiny/umh-1gpu\"\ntitel = \"x\"\n"),
         ("no-toml.toml", b"machine = \"tiny/umh-1gpu\"\n[[do]\n"),
         (
@@ -59,6 +62,7 @@ fn broken_files() {
         ("wrong-machine.toml", b"machine = \"tiny/umh-9gpu\"\n"),
         ("binary.toml", b"\x00\x01\x02"),
         ("empty.toml", b""),
+        ("loses-stores.toml", loses.as_bytes()),
         ("zero.toml", b"name = \"z\"\nprotocol = \"nmoesi\"\n[gpu]\ncount = 0\n"),
         (
             "huge.toml",
