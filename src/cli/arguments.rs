@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::query::parse_number;
+use crate::scenario::CYCLES;
 
 /// What is run.
 #[derive(Clone, Debug, Args)]
@@ -35,7 +36,7 @@ pub struct Changes {
     pub seed: Option<u64>,
 
     /// Stop after so many GPU core cycles, instead of the scenario's limit
-    #[arg(long, value_name = "CYCLES", value_parser = number)]
+    #[arg(long, value_name = "CYCLES", value_parser = cycles)]
     pub max_cycles: Option<u64>,
 
     /// Check the protocol's rules after every event (default: what the scenario says; off for a trace)
@@ -63,6 +64,13 @@ pub enum Format {
 /// A whole number as queries write it: `1000`, `1_000` or `0x3e8`.
 pub fn number(text: &str) -> Result<u64, String> {
     parse_number(text).ok_or_else(|| "expected a whole number such as 1000, 1_000 or 0x3e8".to_owned())
+}
+
+/// As many cycles as a run may take.
+fn cycles(text: &str) -> Result<u64, String> {
+    let (least, most) = (CYCLES.start(), CYCLES.end());
+    let limited = |cycles| CYCLES.contains(&cycles).then_some(cycles);
+    parse_number(text).and_then(limited).ok_or_else(|| format!("expected {least} to {most} GPU core cycles"))
 }
 
 /// A whole number above zero.

@@ -89,7 +89,10 @@ impl Run {
             self.stop.as_ref().map(|query| Stop::compile(&Text::new("--break", query), &prepared.context));
         let stop = stop.transpose()?;
         let machine = work.machine_name(&prepared);
-        let about = format!("{}, {}", prepared.blueprint.spec.name, prepared.blueprint.spec.protocol);
+        let spec = &prepared.blueprint.spec;
+        // A machine that is written in the scenario has no other name than its own.
+        let about =
+            if machine == spec.name { String::new() } else { format!("{}, ", spec.name) } + &spec.protocol;
         let (seed, workload) = (prepared.blueprint.seed, prepared.blueprint.workload.clone());
         let mut sampler = self.sampler(&prepared.machine)?;
         let mut runner = runner(prepared, stop.is_some());

@@ -1,5 +1,6 @@
 //! From a scenario file to a machine that is ready to run.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,6 +23,9 @@ use super::prose;
 use super::runner::Runner;
 use super::setup;
 use super::work::Work;
+
+/// What `max-cycles` may be: the end of simulated time is far beyond.
+pub const CYCLES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
 
 /// Cycles after which a run of scripted accesses is stopped, and one of kernels or a trace.
 const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);
@@ -225,14 +229,19 @@ impl Scenario {
         let says = self.file.says.iter().map(|at| narration::say(compiler, at, table));
         let narrator = Narrator { says: says.collect::<Result<_>>()? };
         let breaks = self.file.breaks.iter().map(|at| stop(compiler, at)).collect::<Result<_>>()?;
-        let max_cycles = options.max_cycles.unwrap_or_else(|| self.max_cycles());
+        let max_cycles = options.max_cycles.map_or_else(|| self.max_cycles(), Ok)?;
         Ok(Prepared { machine, blueprint, checker, narrator, breaks, max_cycles, context })
     }
 
-    fn max_cycles(&self) -> u64 {
+    fn max_cycles(&self) -> Result<u64> {
         let long = self.work.has_kernels() || self.file.trace.is_some();
         let default = if long { MOST_CYCLES.1 } else { MOST_CYCLES.0 };
-        self.file.max_cycles.as_ref().map_or(default, |at| at.value)
+        let Some(given) = &self.file.max_cycles else { return Ok(default) };
+        if CYCLES.contains(&given.value) {
+            return Ok(given.value);
+        }
+        let error = self.document.complain(Some(&given.span), format!("max-cycles is {}", given.value));
+        Err(error.expected(format!("{} to {} GPU core cycles", CYCLES.start(), CYCLES.end())).into())
     }
 }
 
