@@ -56,10 +56,13 @@ pub(super) fn named(parser: &Parser<'_>, word: &str) -> Result<Named> {
     if set.is_empty() {
         let near = pattern.alternatives(components);
         let mut error = parser.fail(format!("no component matches {word}"));
-        // What is suggested is a whole path: a component that is there.
+        // What is suggested is a whole path, a component that is there; but all of a GPU for a GPU.
         let meant = nearest(word, near.iter().map(|(piece, _)| piece.as_str()));
         let path = meant.and_then(|meant| near.iter().find(|(piece, _)| piece == meant));
-        error.suggestion = path.map(|(_, path)| format!("did you mean {path}?"));
+        error.suggestion = path.map(|(piece, path)| {
+            let meant = if piece.contains('.') { path } else { piece };
+            format!("did you mean {meant}?")
+        });
         return Err(Box::new(error));
     }
     Ok(Named { pattern, set: Some(Arc::new(set)) })

@@ -7,7 +7,7 @@ use crate::model::record::{Record, What};
 use crate::model::time::EventNumber;
 use crate::query::Subject;
 
-use super::expectation::{Condition, Expectation, When};
+use super::expectation::{Expectation, When};
 use super::file::Ending;
 
 /// Something that did not go as expected.

@@ -9,7 +9,6 @@ use crate::config::machine::MachineSpec;
 use crate::config::{self, Document, Kind, MachineChoice};
 use crate::diagnostic::{Result, Source};
 use crate::machine::{Blueprint, Machine};
-use crate::model::inspect::Inspect;
 use crate::protocol::table::Table;
 use crate::query::{Context, Stop};
 use crate::workload::Workload;
@@ -18,7 +17,6 @@ use super::checker::Checker;
 use super::expectation::Compiler;
 use super::file::{BreakFile, ScenarioFile};
 use super::narration::{self, Narrator};
-use super::place::Place;
 use super::prose;
 use super::runner::Runner;
 use super::setup;
@@ -196,8 +194,7 @@ impl Scenario {
         // A machine without work tells which components there are.
         let probe = Machine::build(&blueprint)?;
         let document = &self.document;
-        let place = Place { document, components: probe.components() };
-        let mut workload = self.work.workload(place)?;
+        let mut workload = self.work.workload(document, &probe)?;
         if let Some(trace) = &options.trace {
             append(&mut workload, trace);
         }

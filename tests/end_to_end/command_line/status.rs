@@ -38,6 +38,23 @@ fn a_deadlock_is_told_and_where_it_stopped_is_shown() {
 }
 
 #[test]
+fn a_lost_message_and_a_dropped_wake_up_are_found_and_are_all_that_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, waits) in [("deadlock", "load has not ended"), ("dropped-wake-up", "has not ended")] {
+        let path = format!("tests/data/{file}.toml");
+        let outcome = call(&["run", &path]);
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        assert!(outcome.stdout.contains("deadlock: nothing can move"), "{outcome:?}");
+        assert!(outcome.stdout.contains(waits), "{outcome:?}");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let sound = folder.path().join("sound.toml");
+        std::fs::write(&sound, text.split("[[fault]]").next().unwrap()).unwrap();
+        let outcome = call(&["run", sound.to_str().unwrap()]);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    }
+}
+
+#[test]
 fn one_input_has_one_digest_whoever_listens() {
     let digest = |arguments: &[&str]| document(arguments)["digest"].clone();
     let once = digest(&["run", "umh/fig5-b1", "--format", "json"]);

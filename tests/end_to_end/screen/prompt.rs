@@ -16,7 +16,7 @@ fn a_breakpoint_stops_and_the_screen_says_why() {
 fn a_mistake_is_shown_under_its_word_and_the_session_goes_on() {
     let mut terminal = open((120, 40));
     command(&mut terminal, "break transition at gpu0.l9 to N");
-    terminal.wait_for("did you mean gpu0.l1?");
+    terminal.wait_for("did you mean gpu0.l2.0?");
     let text = terminal.text();
     let rows: Vec<&str> = text.lines().collect();
     let typed = rows.iter().position(|row| row.contains(":break transition at gpu0.l9 to N")).unwrap();

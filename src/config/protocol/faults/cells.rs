@@ -26,11 +26,11 @@ impl Study<'_> {
         let shared = level.shared(self.table, state);
         for action in REQUESTS {
             let Some(cell) = level.cell(self.table, state, action) else { continue };
-            let (place, name) = (self.place(level, state, action), action.name());
+            let (place, name) = (self.place(level, state, action), said(action));
             let after = level.after(self.table, state, action);
             let here = matches!(cell.step, Step::Hit | Step::Flush);
             if here && state == State::I {
-                let message = format!("a {name} is performed in I, where there is no copy");
+                let message = format!("{name} is performed in I, where there is no copy");
                 self.error(&place, message, "a request to the parent, such as `read > granted`");
             } else if here && shared {
                 if action == Action::Store {
@@ -38,7 +38,7 @@ impl Study<'_> {
                         format!("a store is performed in {state}, though others may hold the block");
                     self.error(&place, message, "`write >` and an exclusive state");
                 } else if let Some(next) = after.iter().find(|next| self.table.is_exclusive(**next)) {
-                    let message = format!("a {name} makes {state} the exclusive {next} without asking");
+                    let message = format!("{name} makes {state} the exclusive {next} without asking");
                     self.error(&place, message, "a state that is not exclusive, or `write` as the step");
                 }
             }
@@ -46,8 +46,8 @@ impl Study<'_> {
             let again =
                 |next: &&State| request.is_some() && level.asks(self.table, **next, action) == request;
             if let Some(next) = after.iter().find(again) {
-                let message = format!("a {name} asks for {next}, and asks again there: it never ends");
-                self.error(&place, message, &format!("a state in whose row {name} is `hit`"));
+                let message = format!("{name} asks for {next}, and asks again there: it never ends");
+                self.error(&place, message, &format!("a state in whose row {} is `hit`", action.name()));
             }
         }
     }
@@ -159,6 +159,7 @@ impl Study<'_> {
 fn said(action: Action) -> String {
     match action {
         Action::Evict => "an eviction".to_owned(),
+        Action::NStore => "an n-store".to_owned(),
         Action::Read | Action::Write => format!("a {} probe", action.name()),
         _ => format!("a {}", action.name()),
     }

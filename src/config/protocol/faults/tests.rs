@@ -86,7 +86,7 @@ const CASES: [Case; 24] = [
         "n-store = \"hit > N\"",
         "n-store = \"hit > M\"",
         ("S = {", "\"hit > M\""),
-        "a n-store makes S the exclusive M without asking",
+        "an n-store makes S the exclusive M without asking",
     ),
     (
         "msi",
