@@ -62,7 +62,7 @@ pub struct Run {
 
     /// Write a row of statistics every so many cycles, as CSV: to --sample-file, or else to standard output, and the
     /// summary to standard error
-    #[arg(long, value_name = "CYCLES", value_parser = positive)]
+    #[arg(long, value_name = "CYCLES", value_parser = positive, allow_negative_numbers = true)]
     sample: Option<u64>,
 
     /// Where --sample writes; a file that is there is replaced

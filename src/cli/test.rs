@@ -51,7 +51,7 @@ pub struct Test {
     format: Format,
 
     /// Scenarios to run at a time [default: as many as there are processors]
-    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
     jobs: Option<u64>,
 }
 

@@ -86,6 +86,7 @@ fn plain(expected: &str) -> &str {
         "i64" | "i32" => "a whole number",
         "f64" => "a number",
         "a boolean" => "true or false",
+        "a string" => "a text in quotes",
         "a sequence" => "a list such as [1, 2]",
         "a map" => "a table",
         _ if expected.starts_with("struct ") => "a table",

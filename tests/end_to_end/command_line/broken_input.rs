@@ -24,6 +24,7 @@ fn mistyped_names_and_arguments() {
         &["run", "umh/fig5-b1", "--set", "gpu"],
         &["run", "umh/fig5-b1", "--max-cycles", "many"],
         &["run", "umh/fig5-b1", "--max-cycles", "0"],
+        &["run", "umh/fig5-b1", "--seed", "-1"],
         &["log", "umh/fig5-b1", "--where", "probe"],
         &["log", "umh/fig5-b1", "--where", "transition at gpu0.l9"],
         &["run", "umh/fig5-b1", "--break", "transition at gpu9"],

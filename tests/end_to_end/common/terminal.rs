@@ -81,7 +81,7 @@ pub fn taken_away(program: &Path, arguments: &[&str], text: &str, limit: Duratio
     let wanted = text.as_bytes().to_vec();
     thread::spawn(move || {
         let (mut written, mut buffer) = (Vec::new(), [0; 4096]);
-        while !position(&written, &wanted).is_some_and(|at| position(&written[at..], END).is_some()) {
+        while position(&written, &wanted).is_none_or(|at| position(&written[at..], END).is_none()) {
             match reader.read(&mut buffer) {
                 Ok(read @ 1..) => written.extend_from_slice(&buffer[..read]),
                 _ => return,

@@ -105,7 +105,7 @@ impl Study<'_> {
             columns(&row.value).iter().any(|(action, given)| *action == Action::NStore && given.is_some())
         });
         if !has_nstore {
-            let message = "no row has an n-store: a plain store of a GPU cannot happen".to_owned();
+            let message = "no row has an n-store: a plain store of a GPU cannot happen";
             self.warn(
                 &self.row(State::I),
                 message,

@@ -44,7 +44,7 @@ impl Study<'_> {
                 );
                 self.error(place, message, "when = \"no sharers\", or a state that others may share");
             } else if self.table.is_exclusive(rule.grant) && !self.table.is_owner(rule.grant) {
-                self.no_owner(file, rule);
+                self.no_owner(file, *rule);
             }
             let meets_owner = !owned && rule.when != When::NoOtherSharers;
             if meets_owner && rule.probe == Probe::Nobody && self.has_owners() {
@@ -64,7 +64,7 @@ impl Study<'_> {
         writes || tracked.into_iter().any(|state| self.table.is_owner(*state))
     }
 
-    fn no_owner(&mut self, file: &RuleFile, rule: &DirectoryRule) {
+    fn no_owner(&mut self, file: &RuleFile, rule: DirectoryRule) {
         let state = rule.grant;
         let given = named(&self.file.state, state).map(|(_, words)| words.span.clone());
         let place = given.unwrap_or_else(|| file.grant.span.clone());
@@ -82,7 +82,7 @@ impl Study<'_> {
         let Some(last) = rules.iter().position(|(_, rule)| ends(rule)) else { return };
         for (file, _) in rules.iter().skip(last + 1) {
             let message = format!("a rule for {} before this one always applies", request.name());
-            self.warn(&file.grant.span, message, "the rules with a `when` first");
+            self.warn(&file.grant.span, &message, "the rules with a `when` first");
         }
     }
 }

@@ -60,7 +60,7 @@ impl Study<'_> {
         }
     }
 
-    fn warn(&mut self, span: &Range<usize>, message: String, expected: &str) {
+    fn warn(&mut self, span: &Range<usize>, message: &str, expected: &str) {
         let message = format!("warning: {message}");
         let diagnostic = self.document.complain(Some(span), message).expected(expected);
         self.found.warnings.push(diagnostic);
@@ -92,7 +92,7 @@ impl Study<'_> {
             let state = row.state;
             if !self.leaf.reachable.contains(&state) && !self.inner.reachable.contains(&state) {
                 let expected = format!("a cell with `> {state}`, a rule that grants it, or no row for it");
-                self.warn(&self.row(state), format!("nothing leads to {state}"), &expected);
+                self.warn(&self.row(state), &format!("nothing leads to {state}"), &expected);
             }
         }
         for state in self.leaf.reachable.clone() {
