@@ -35,7 +35,7 @@ fn explain(message: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
     if what.ends_with(" as i128") || what.ends_with(" as u128") || TOO_LARGE.contains(&what) {
         let number = source.text.get(span.clone()).unwrap_or("this number");
         let size = if number.starts_with('-') { "small" } else { "large" };
-        return Diagnostic::new(format!("{} is too {size}", number.trim())).expected(WHOLE);
+        return Diagnostic::new(format!("{} is too {size}", number.trim())).expected(WIDEST);
     }
     let what = what.strip_prefix("invalid type: ").map_or_else(
         || {
@@ -67,6 +67,9 @@ fn unknown(what: &str, name: &str, expected: Option<&str>) -> Diagnostic {
 /// What the TOML reader says of a number that no kind of number has room for.
 const TOO_LARGE: [&str; 3] =
     ["integer number overflowed", "u64 value was too large", "i64 value was too large"];
+
+/// Where it is not known which kind of number was wanted.
+const WIDEST: &str = "a whole number of at most 64 bits: up to 18446744073709551615";
 
 const WHOLE: &str = "a whole number from 0 to 18446744073709551615";
 
@@ -127,9 +130,9 @@ mod tests {
             ("size=-1", (1, 6), "wrong value: integer `-1`", WHOLE, ""),
             ("size=1.5", (1, 6), "wrong type: number `1.5`", WHOLE, ""),
             ("size=[1]", (1, 6), "wrong type: a list", WHOLE, ""),
-            ("size=18446744073709551616", (1, 6), "18446744073709551616 is too large", WHOLE, ""),
-            ("size=-99999999999999999999", (1, 6), "-99999999999999999999 is too small", WHOLE, ""),
-            (HUGE, (1, 6), "340282366920938463463374607431768211456 is too large", WHOLE, ""),
+            ("size=18446744073709551616", (1, 6), "18446744073709551616 is too large", WIDEST, ""),
+            ("size=-99999999999999999999", (1, 6), "-99999999999999999999 is too small", WIDEST, ""),
+            (HUGE, (1, 6), "340282366920938463463374607431768211456 is too large", WIDEST, ""),
             ("size=", (1, 6), "string values must be quoted", "literal string", ""),
         ] {
             let error = toml::from_str::<File>(text).unwrap_err();

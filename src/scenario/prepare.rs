@@ -203,7 +203,7 @@ impl Scenario {
             self.file.faults.iter().map(|fault| setup::fault(fault, document)).collect::<Result<_>>()?;
         let block = |at: &At<_>| setup::block(&at.value, document, &probe);
         blueprint.initial = self.file.states.iter().map(block).collect::<Result<_>>()?;
-        blueprint.memory = setup::bytes(&self.file.memory, document)?;
+        blueprint.memory = setup::memory(&self.file.memory, document, blueprint.spec.host.memory)?;
         Ok(blueprint)
     }
 

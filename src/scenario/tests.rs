@@ -469,3 +469,14 @@ fn a_warp_that_is_not_there_is_pointed_at() {
         assert!(error.expected.unwrap().contains("GPU core cycles"));
     }
 }
+
+#[test]
+fn what_lies_beyond_the_end_of_memory_is_pointed_at() {
+    let text = |rest: &str| format!("machine = \"tiny/umh-2gpu\"\n{rest}");
+    let error = complaint(&text(
+        "[[do]]\nid = \"far\"\nby = \"gpu0.cu0\"\nload = { address = 0xfffffffffffffffe }\n",
+    ));
+    assert_eq!((error.position(), error.expected.is_some()), (Some((3, 6)), true), "{error}");
+    let error = complaint(&text("[[memory]]\naddress = 0x1ffffffff\nbytes = \"07 08\"\n"));
+    assert_eq!((error.position(), error.expected.is_some()), (Some((4, 9)), true), "{error}");
+}

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::config::Document;
 use crate::config::document::At;
 use crate::diagnostic::Result;
+use crate::machine::check_addresses;
 use crate::model::inspect::Inspect;
 use crate::model::operation::Operation;
 use crate::query::Text;
@@ -92,6 +93,11 @@ impl Work {
                     let (id, agent) = place.agent(by)?;
                     let slots = machine.agent(id).map_or(0, |view| view.warps.len());
                     let warp = warp.as_ref().map(|warp| place.warp(warp, agent, slots)).transpose()?;
+                    check_addresses(&entry.id, operations).map_err(|mut error| {
+                        error.source = Some(document.source().clone());
+                        error.span = Some(entry.place.clone());
+                        error
+                    })?;
                     TaskKind::Program { agent: agent.path.clone(), warp, operations: operations.clone() }
                 }
                 Kind::Ready(kind) => kind.clone(),
