@@ -73,9 +73,9 @@ fn stream(kind: &str, core: u64, total: u64) -> Arc<[Operation]> {
         let kind_of = if (r >> 40) % 100 < 30 { AccessKind::Store } else { AccessKind::Load };
         let base = 0x0100_0000;
         let address = match kind {
-            "private" => base + core * 0x10_0000 + (r % (16 * 1024) & !3),
-            "shared" => base + (r % (1 << 20) & !3),
-            "hot" => base + (r % 4096 & !3),
+            "private" => base + core * 0x10_0000 + ((r % (16 * 1024)) & !3),
+            "shared" => base + ((r % (1 << 20)) & !3),
+            "hot" => base + ((r % 4096) & !3),
             _ => base + core * 0x100_0000 + line * 64 % (16 << 20),
         };
         Operation::Access(WarpAccess {
@@ -98,6 +98,7 @@ fn blueprint(kind: &str, total: u64) -> Blueprint {
         delay: 0,
         what: TaskKind::Program {
             agent: format!("gpu{}.cu{}", core / 2, core % 2),
+            warp: None,
             operations: stream(kind, core, total),
         },
     });

@@ -12,6 +12,7 @@ use umscope::model::access::{AccessKind, AtomicOp};
 use umscope::model::address::Address;
 use umscope::model::fault::Fault;
 use umscope::model::inspect::Inspect;
+use umscope::model::message::MessageKind;
 use umscope::model::operation::{Lanes, Operation, StoreValue, WarpAccess};
 use umscope::model::record::Records;
 use umscope::workload::{Task, TaskKind, Workload};
@@ -70,7 +71,7 @@ fn workload(agents: &[String], accesses: usize, seed: u64) -> Workload {
                 id: format!("stream{stream}").into(),
                 after: Vec::new(),
                 delay: 0,
-                what: TaskKind::Program { agent, operations: operations.into() },
+                what: TaskKind::Program { agent, warp: None, operations: operations.into() },
             }
         })
         .collect();
@@ -208,6 +209,27 @@ fn listening_changes_nothing() {
     }
     unheard.run_until(u64::MAX);
     assert_eq!(heard.digest(), unheard.digest());
+}
+
+#[test]
+fn whatever_message_or_wake_up_is_lost_the_run_gets_stuck() {
+    let plan = |faults| blueprint("tiny/umh-2gpu", "nmoesi", 600, 1, faults);
+    let lost = [
+        MessageKind::Read,
+        MessageKind::ReadNc,
+        MessageKind::Write,
+        MessageKind::Grant,
+        MessageKind::GrantAck,
+        MessageKind::ProbeWrite,
+        MessageKind::Answer,
+        MessageKind::EvictAck,
+    ];
+    let lost = lost.into_iter().map(|kind| Fault::LoseMessage { kind, nth: 3 });
+    run(&plan(Vec::new())).unwrap();
+    for fault in lost.chain([1, 50].map(|nth| Fault::DropWakeUp { nth })) {
+        let ended = run(&plan(vec![fault]));
+        assert!(ended.as_ref().is_err_and(|why| why.starts_with("stuck")), "{fault:?}: {ended:?}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::query::parse_number;
+use crate::scenario::CYCLES;
 
 /// What is run.
 #[derive(Clone, Debug, Args)]
@@ -31,11 +32,11 @@ pub struct Changes {
     pub set: Vec<String>,
 
     /// Seed of everything random, instead of the scenario's
-    #[arg(long, value_name = "NUMBER", value_parser = number)]
+    #[arg(long, value_name = "NUMBER", value_parser = number, allow_negative_numbers = true)]
     pub seed: Option<u64>,
 
     /// Stop after so many GPU core cycles, instead of the scenario's limit
-    #[arg(long, value_name = "CYCLES", value_parser = number)]
+    #[arg(long, value_name = "CYCLES", value_parser = cycles, allow_negative_numbers = true)]
     pub max_cycles: Option<u64>,
 
     /// Check the protocol's rules after every event (default: what the scenario says; off for a trace)
@@ -62,7 +63,15 @@ pub enum Format {
 
 /// A whole number as queries write it: `1000`, `1_000` or `0x3e8`.
 pub fn number(text: &str) -> Result<u64, String> {
-    parse_number(text).ok_or_else(|| "expected a whole number such as 1000, 1_000 or 0x3e8".to_owned())
+    parse_number(text)
+        .ok_or_else(|| format!("expected a whole number up to {}, such as 1000, 1_000 or 0x3e8", u64::MAX))
+}
+
+/// As many cycles as a run may take.
+fn cycles(text: &str) -> Result<u64, String> {
+    let (least, most) = (CYCLES.start(), CYCLES.end());
+    let limited = |cycles| CYCLES.contains(&cycles).then_some(cycles);
+    parse_number(text).and_then(limited).ok_or_else(|| format!("expected {least} to {most} GPU core cycles"))
 }
 
 /// A whole number above zero.

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::arguments::{Changes, Format};
-use super::exit::{Ended, Status};
+use super::exit::{Ended, Status, complain, say};
 use super::output::Output;
 use super::work::Work;
 use crate::config::machine::MachineSpec;
@@ -20,8 +20,9 @@ use crate::workload::trace;
 
 /// Diagnose a machine, protocol or scenario file, or a trace, without running it
 ///
-/// The file is read, everything that it names is looked up, and the machine is built; then it says what it is. A name
-/// that `umscope list` shows will do, too.
+/// The file is read, everything that it names is looked up, and the machine is built; then it says what it is. A
+/// protocol's table is searched for what loses a store, shows an old value or never ends; what is only unlikely to be
+/// meant is a warning. A name that `umscope list` shows will do, too.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -29,7 +30,7 @@ Examples:
   umscope check tiny/umh-2gpu
   umscope check nmoesi --format json
 
-JSON: file, kind (machine, protocol, scenario or trace), name, and the facts about it as flat keys.
+JSON: file, kind (machine, protocol, scenario or trace), name, warnings, and the facts about it as flat keys.
 
 Exit status: 0 nothing is wrong; 2 something is, and its place is told.")]
 pub struct Check {
@@ -47,11 +48,27 @@ struct Found {
     kind: &'static str,
     name: String,
     facts: Vec<(&'static str, Value)>,
+    /// What is wrong with it though it can be read.
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Found {
+    fn new(kind: &'static str, name: String, facts: Vec<(&'static str, Value)>) -> Self {
+        Self { kind, name, facts, errors: Vec::new(), warnings: Vec::new() }
+    }
 }
 
 impl Check {
     pub fn carry_out(&self) -> Ended {
         let found = self.look()?;
+        found.errors.iter().for_each(complain);
+        if !found.errors.is_empty() {
+            return Ok(Status::Wrong);
+        }
+        for warning in &found.warnings {
+            say(warning);
+        }
         let mut output = Output::standard();
         match self.format {
             Format::Json => {
@@ -59,6 +76,8 @@ impl Check {
                 document.insert("file".into(), json!(self.file));
                 document.insert("kind".into(), json!(found.kind));
                 document.insert("name".into(), json!(found.name));
+                let warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
+                document.insert("warnings".into(), json!(warnings));
                 document.extend(found.facts.into_iter().map(|(key, value)| (key.to_owned(), value)));
                 output.json(&Value::Object(document))?;
             }
@@ -81,7 +100,7 @@ impl Check {
         }
         match self.kind(path)? {
             Kind::Machine => self.machine(),
-            Kind::Protocol => Ok(protocol(&config::load_protocol(&self.file, None)?)),
+            Kind::Protocol => self.protocol(),
             Kind::Scenario => self.scenario(),
         }
     }
@@ -108,10 +127,10 @@ impl Check {
     fn trace(&self, path: &Path) -> Result<Found> {
         let trace = trace::read(path, None)?;
         let copied: u64 = trace.copied.iter().map(|range| u64::from(range.len)).sum();
-        Ok(Found {
-            kind: "trace",
-            name: self.file.clone(),
-            facts: vec![
+        Ok(Found::new(
+            "trace",
+            self.file.clone(),
+            vec![
                 ("kernels", json!(trace.workload.tasks.len())),
                 ("instructions", json!(trace.counts.instructions)),
                 ("lane_loads", json!(trace.counts.lane_loads)),
@@ -119,7 +138,7 @@ impl Check {
                 ("lane_atomics", json!(trace.counts.lane_atomics)),
                 ("copied_bytes", json!(copied)),
             ],
-        })
+        ))
     }
 
     fn machine(&self) -> Result<Found> {
@@ -129,17 +148,23 @@ impl Check {
         let text = format!("machine = {}\n", toml::Value::String(found.reference));
         let scenario = Scenario::parse(Source::new(found.source.name, text), None)?;
         let prepared = scenario.prepare(&Options::default())?;
-        Ok(Found { kind: "machine", name: spec.name.clone(), facts: parts(&spec, &prepared) })
+        Ok(Found::new("machine", spec.name.clone(), parts(&spec, &prepared)))
+    }
+
+    fn protocol(&self) -> Result<Found> {
+        let found = config::find(Kind::Protocol, &self.file, None)?;
+        let (table, faults) = config::protocol::examine(&found.source)?;
+        Ok(Found { errors: faults.errors, warnings: faults.warnings, ..protocol(&table) })
     }
 
     fn scenario(&self) -> Result<Found> {
         let work = Work::load(&self.file, &Changes::default())?;
         let prepared = work.prepare()?;
         let file = work.scenario.file();
-        Ok(Found {
-            kind: "scenario",
-            name: work.scenario.title().to_owned(),
-            facts: vec![
+        Ok(Found::new(
+            "scenario",
+            work.scenario.title().to_owned(),
+            vec![
                 ("machine", json!(work.machine_name(&prepared))),
                 ("protocol", json!(prepared.blueprint.spec.protocol)),
                 ("tasks", json!(prepared.blueprint.workload.tasks.len())),
@@ -149,7 +174,7 @@ impl Check {
                 ("breakpoints", json!(prepared.breaks.len())),
                 ("faults", json!(file.faults.len())),
             ],
-        })
+        ))
     }
 }
 
@@ -169,17 +194,17 @@ fn protocol(table: &Table) -> Found {
     let states: Vec<_> = table.rows.iter().map(|row| row.state.letter().to_string()).collect();
     let cells = table.rows.iter().flat_map(|row| &row.leaf).flatten().count();
     let rules = [&table.read, &table.read_nc, &table.write];
-    Found {
-        kind: "protocol",
-        name: format!("{} ({})", table.name, table.title),
-        facts: vec![
+    Found::new(
+        "protocol",
+        format!("{} ({})", table.name, table.title),
+        vec![
             ("source", json!(table.source)),
             ("states", json!(states.join(" "))),
             ("cells", json!(cells)),
             ("directory_rules", json!(rules.iter().map(|rules| rules.len()).sum::<usize>())),
             ("merges", json!(table.merge.len())),
         ],
-    }
+    )
 }
 
 /// How many there are of each part, and how large they are.

@@ -33,7 +33,7 @@ pub struct Frame {
     target: Target,
 
     /// The first event of this cycle, or of a later one; the end, if the run ends before
-    #[arg(long, value_name = "CYCLE", value_parser = number, default_value = "0")]
+    #[arg(long, value_name = "CYCLE", value_parser = number, allow_negative_numbers = true, default_value = "0")]
     at: u64,
 
     /// Columns and rows

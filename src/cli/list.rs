@@ -4,10 +4,10 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use super::arguments::Format;
-use super::exit::{Ended, Status};
+use super::exit::{Ended, Status, Trouble};
 use super::output::Output;
 use crate::config::{self, Kind};
-use crate::workload::kernels::KERNELS;
+use crate::workload::kernels::{Definition, KERNELS, ParameterDefinition};
 
 /// List the machines, protocols, kernels and scenarios that come with the program
 ///
@@ -17,10 +17,11 @@ use crate::workload::kernels::KERNELS;
 Examples:
   umscope list
   umscope list scenarios
+  umscope list kernels          (with their parameters)
   umscope list --format json | jq -r '.machines[].name'
 
 JSON: machines[{name, title}], protocols[{name, title}], kernels[{name, title, source, \
-parameters[{name, about}]}], scenarios[{name, title}]; with a kind given, only its key.")]
+parameters[{name, about, default, expected}]}], scenarios[{name, title}]; with a kind given, only its key.")]
 pub struct List {
     /// Only these
     #[arg(value_enum)]
@@ -72,8 +73,15 @@ impl What {
     }
 }
 
-fn kernel(kernel: &crate::workload::kernels::Definition) -> Value {
-    let parameter = |parameter: &crate::workload::kernels::ParameterDefinition| json!({ "name": parameter.name, "about": parameter.about });
+fn kernel(kernel: &Definition) -> Value {
+    let parameter = |parameter: &ParameterDefinition| {
+        json!({
+            "name": parameter.name,
+            "about": parameter.about,
+            "default": parameter.kind.default_text(),
+            "expected": parameter.kind.expected(),
+        })
+    };
     let parameters: Vec<_> = kernel.parameters.iter().map(parameter).collect();
     json!({
         "name": kernel.name,
@@ -81,6 +89,16 @@ fn kernel(kernel: &crate::workload::kernels::Definition) -> Value {
         "source": kernel.source,
         "parameters": parameters,
     })
+}
+
+/// What a kernel can be told: a line for each parameter with its default, and what it may be instead.
+fn parameters(kernel: &str, output: &mut Output) -> Result<(), Trouble> {
+    let definitions = KERNELS.iter().filter(|known| known.name == kernel).flat_map(|known| known.parameters);
+    for parameter in definitions {
+        let given = format!("{} = {}", parameter.name, parameter.kind.default_text());
+        output.line(&format!("    {given:<26} {}: {}", parameter.about, parameter.kind.expected()))?;
+    }
+    Ok(())
 }
 
 impl List {
@@ -102,6 +120,9 @@ impl List {
             let indent = if lists.len() > 1 { "  " } else { "" };
             for (name, title) in entries {
                 output.line(&format!("{indent}{name:width$}  {title}"))?;
+                if self.what == Some(What::Kernels) {
+                    parameters(name, &mut output)?;
+                }
             }
         }
         output.done()?;

@@ -42,15 +42,15 @@ pub struct Log {
     query: Option<String>,
 
     /// Only records of this cycle and later ones
-    #[arg(long, value_name = "CYCLE", value_parser = number, default_value = "0")]
+    #[arg(long, value_name = "CYCLE", value_parser = number, allow_negative_numbers = true, default_value = "0")]
     from: u64,
 
     /// Only records up to this cycle
-    #[arg(long, value_name = "CYCLE", value_parser = number)]
+    #[arg(long, value_name = "CYCLE", value_parser = number, allow_negative_numbers = true)]
     to: Option<u64>,
 
     /// Stop after so many records
-    #[arg(long, value_name = "NUMBER", value_parser = number)]
+    #[arg(long, value_name = "NUMBER", value_parser = number, allow_negative_numbers = true)]
     limit: Option<u64>,
 
     /// How to write them

@@ -62,7 +62,7 @@ pub struct Run {
 
     /// Write a row of statistics every so many cycles, as CSV: to --sample-file, or else to standard output, and the
     /// summary to standard error
-    #[arg(long, value_name = "CYCLES", value_parser = positive)]
+    #[arg(long, value_name = "CYCLES", value_parser = positive, allow_negative_numbers = true)]
     sample: Option<u64>,
 
     /// Where --sample writes; a file that is there is replaced
@@ -89,7 +89,10 @@ impl Run {
             self.stop.as_ref().map(|query| Stop::compile(&Text::new("--break", query), &prepared.context));
         let stop = stop.transpose()?;
         let machine = work.machine_name(&prepared);
-        let about = format!("{}, {}", prepared.blueprint.spec.name, prepared.blueprint.spec.protocol);
+        let spec = &prepared.blueprint.spec;
+        // A machine that is written in the scenario has no other name than its own.
+        let about =
+            if machine == spec.name { String::new() } else { format!("{}, ", spec.name) } + &spec.protocol;
         let (seed, workload) = (prepared.blueprint.seed, prepared.blueprint.workload.clone());
         let mut sampler = self.sampler(&prepared.machine)?;
         let mut runner = runner(prepared, stop.is_some());

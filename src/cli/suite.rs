@@ -104,7 +104,7 @@ fn may_be_scenario(path: &Path) -> bool {
     let Ok(source) = read_text(path, TEXT_LIMIT) else { return true };
     match config::kind_of(&source) {
         Some(kind) => kind == Kind::Scenario,
-        None => source.text.parse::<toml::Table>().is_err(),
+        None => source.text.parse::<toml::Table>().map_or(true, |table| table.is_empty()),
     }
 }
 
@@ -121,10 +121,11 @@ mod tests {
         fs::write(inner.join("machine.toml"), "[gpu]\ncount = 1\n").unwrap();
         fs::write(inner.join("notes.txt"), "machine = 'x'\n").unwrap();
         fs::write(folder.path().join("a.toml"), "machine = \n").unwrap();
+        fs::write(folder.path().join("empty.toml"), "# nothing yet\n").unwrap();
         fs::write(folder.path().join("other.toml"), "[package]\n").unwrap();
         let path = folder.path().display().to_string();
         let found = find(&[path.clone(), path.clone()]).unwrap();
-        assert_eq!(found, [format!("{path}/a.toml"), format!("{path}/b/scenario.toml")]);
+        assert_eq!(found, ["a", "b/scenario", "empty"].map(|name| format!("{path}/{name}.toml")));
     }
 
     #[test]

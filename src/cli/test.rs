@@ -51,7 +51,7 @@ pub struct Test {
     format: Format,
 
     /// Scenarios to run at a time [default: as many as there are processors]
-    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
     jobs: Option<u64>,
 }
 
@@ -229,7 +229,8 @@ fn text(tested: &[Tested]) -> String {
             Ok(report) if report.passed => "ok    ",
             Ok(_) => "FAILED",
         };
-        lines.push(format!("{word} {}  {}", one.path, one.name));
+        let name = if one.name == one.path { String::new() } else { format!("  {}", one.name) };
+        lines.push(format!("{word} {}{name}", one.path));
         let failures = one.result.iter().flat_map(|report| &report.failures);
         lines.extend(failures.map(|failure| format!("       {}", sentence(failure))));
     }

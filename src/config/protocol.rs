@@ -1,6 +1,10 @@
 //! From a protocol file to a table: letters, cells, rules and merges checked, with places inside the cells.
 
+mod faults;
+
 use std::ops::Range;
+
+pub use faults::Faults;
 
 use super::cell::{self, letters};
 use super::document::{At, Document};
@@ -25,10 +29,29 @@ type Merge = (State, State, State);
 /// If the text is no protocol file, or its table makes no sense: an unknown letter or step, a step in a column
 /// where it means nothing, a request that no rule of the directory answers.
 pub fn from_toml(source: &Source) -> Result<Table> {
+    Ok(read(source)?.2)
+}
+
+/// The same, and what is wrong with the table all the same.
+///
+/// # Errors
+/// As [`from_toml`].
+pub fn examine(source: &Source) -> Result<(Table, Faults)> {
+    let (document, file, table) = read(source)?;
+    let faults = faults::look(&document, &file, &table);
+    Ok((table, faults))
+}
+
+fn read(source: &Source) -> Result<(Document, ProtocolFile, Table)> {
     let document = Document::new(source.clone());
     let file: ProtocolFile = document.read()?;
-    let reader = Reader::new(&document, &file)?;
-    let rows = reader.rows(&file)?;
+    let table = table(&document, &file)?;
+    Ok((document, file, table))
+}
+
+fn table(document: &Document, file: &ProtocolFile) -> Result<Table> {
+    let reader = Reader::new(document, file)?;
+    let rows = reader.rows(file)?;
     let merge = reader.merges(&file.merge)?;
     let table = Table {
         name: file.name.clone(),
@@ -41,7 +64,7 @@ pub fn from_toml(source: &Source) -> Result<Table> {
         answer_merge: file.merge_answer.as_ref().map_or(Ok(merge.clone()), |merges| reader.merges(merges))?,
         merge,
     };
-    reader.requests(&file, &table)?;
+    reader.requests(file, &table)?;
     Ok(table)
 }
 

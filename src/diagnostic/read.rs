@@ -76,7 +76,11 @@ fn cannot_open(path: &Path, empty: &Source, error: &std::io::Error) -> Diagnosti
     let message = match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),
         ErrorKind::PermissionDenied => "this file may not be read: permission denied".to_owned(),
-        kind => format!("this file cannot be read: {kind}"),
+        // The number of the error says nothing to a person.
+        _ => {
+            let text = error.to_string();
+            format!("this file cannot be read: {}", text.split(" (os error").next().unwrap_or(&text))
+        }
     };
     let diagnostic = Diagnostic::new(message).of(empty);
     if error.kind() == ErrorKind::NotFound { with_neighbour(diagnostic, path) } else { diagnostic }

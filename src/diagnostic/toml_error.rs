@@ -32,12 +32,17 @@ fn explain(message: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
         let name = source.text.get(span.clone()).unwrap_or("?");
         return Diagnostic::new(format!("the key `{name}` is given twice"));
     }
+    if what.ends_with(" as i128") || what.ends_with(" as u128") || TOO_LARGE.contains(&what) {
+        let number = source.text.get(span.clone()).unwrap_or("this number");
+        let size = if number.starts_with('-') { "small" } else { "large" };
+        return Diagnostic::new(format!("{} is too {size}", number.trim())).expected(WIDEST);
+    }
     let what = what.strip_prefix("invalid type: ").map_or_else(
         || {
             what.strip_prefix("invalid value: ")
                 .map_or_else(|| what.to_owned(), |value| format!("wrong value: {value}"))
         },
-        |kind| format!("wrong type: {kind}"),
+        |kind| format!("wrong type: {}", plain_type(kind)),
     );
     let diagnostic = Diagnostic::new(what);
     match expected {
@@ -59,12 +64,32 @@ fn unknown(what: &str, name: &str, expected: Option<&str>) -> Diagnostic {
     diagnostic.expected(expected).nearest(name, known)
 }
 
+/// What the TOML reader says of a number that no kind of number has room for.
+const TOO_LARGE: [&str; 3] =
+    ["integer number overflowed", "u64 value was too large", "i64 value was too large"];
+
+/// Where it is not known which kind of number was wanted.
+const WIDEST: &str = "a whole number of at most 64 bits: up to 18446744073709551615";
+
+const WHOLE: &str = "a whole number from 0 to 18446744073709551615";
+
+/// What was found, without the names of Rust's types.
+fn plain_type(kind: &str) -> String {
+    match kind {
+        "sequence" => "a list".to_owned(),
+        "map" => "a table or a date".to_owned(),
+        _ => kind.replacen("floating point", "number", 1),
+    }
+}
+
 /// What the reader expects, without the names of Rust's types.
 fn plain(expected: &str) -> &str {
     match expected {
-        "u8" | "u16" | "u32" | "u64" | "usize" | "i64" | "i32" => "a whole number that is not negative",
+        "u8" | "u16" | "u32" | "u64" | "usize" => WHOLE,
+        "i64" | "i32" => "a whole number",
         "f64" => "a number",
         "a boolean" => "true or false",
+        "a string" => "a text in quotes",
         "a sequence" => "a list such as [1, 2]",
         "a map" => "a table",
         _ if expected.starts_with("struct ") => "a table",
@@ -91,6 +116,8 @@ mod tests {
         Nvlink,
     }
 
+    const HUGE: &str = "size=340282366920938463463374607431768211456";
+
     #[test]
     fn the_readers_complaints_are_reworded() {
         for (text, place, message, expected, suggestion) in [
@@ -99,8 +126,13 @@ mod tests {
             ("size=1\nkind='?'", (2, 6), "unknown value `?`", "`pcie` or `nvlink`", ""),
             ("\nkind='pcie'", (1, 1), "the key `size` is missing", "", ""),
             ("size=1\n size=2", (2, 2), "the key `size` is given twice", "", ""),
-            ("size='x'", (1, 6), "wrong type: string \"x\"", "a whole number that is not negative", ""),
-            ("size=-1", (1, 6), "wrong value: integer `-1`", "a whole number that is not negative", ""),
+            ("size='x'", (1, 6), "wrong type: string \"x\"", WHOLE, ""),
+            ("size=-1", (1, 6), "wrong value: integer `-1`", WHOLE, ""),
+            ("size=1.5", (1, 6), "wrong type: number `1.5`", WHOLE, ""),
+            ("size=[1]", (1, 6), "wrong type: a list", WHOLE, ""),
+            ("size=18446744073709551616", (1, 6), "18446744073709551616 is too large", WIDEST, ""),
+            ("size=-99999999999999999999", (1, 6), "-99999999999999999999 is too small", WIDEST, ""),
+            (HUGE, (1, 6), "340282366920938463463374607431768211456 is too large", WIDEST, ""),
             ("size=", (1, 6), "string values must be quoted", "literal string", ""),
         ] {
             let error = toml::from_str::<File>(text).unwrap_err();

@@ -133,7 +133,10 @@ impl Machine {
 }
 
 /// No access may run past the end of the address space.
-fn check_addresses(task: &str, operations: &[Operation]) -> Result<()> {
+///
+/// # Errors
+/// If one of `task` does.
+pub fn check_addresses(task: &str, operations: &[Operation]) -> Result<()> {
     for operation in operations {
         let (Operation::Access(access) | Operation::SpinUntil(access, _)) = operation else { continue };
         let width = u64::from(access.width);
@@ -142,7 +145,8 @@ fn check_addresses(task: &str, operations: &[Operation]) -> Result<()> {
         {
             let message =
                 format!("{task} accesses {width} bytes at {address}, past the end of the address space");
-            return Err(Box::new(Diagnostic::new(message)));
+            let expected = "addresses whose bytes all lie below 0xffffffffffffffff";
+            return Err(Box::new(Diagnostic::new(message).expected(expected)));
         }
     }
     Ok(())

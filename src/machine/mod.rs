@@ -37,6 +37,7 @@ use crate::protocol::node::Node;
 use crate::protocol::table::Table;
 use crate::workload::Workload;
 use check::Checker;
+pub use initial::check_addresses;
 use queue::Queue;
 use tasks::Tasks;
 

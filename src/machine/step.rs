@@ -262,14 +262,15 @@ impl Machine {
             state.started = Some(self.now);
         }
         match &work.what {
-            TaskKind::Program { agent, operations } => {
+            TaskKind::Program { agent, warp, operations } => {
                 if let Some(state) = self.tasks.states.get_mut(task) {
                     state.left = 1;
                 }
                 let index = self.fixed.components.find(agent).and_then(|id| self.fixed.agent_of[id.index()]);
                 if let (Some(index), false) = (index, operations.is_empty()) {
                     if let Some(agent) = self.agents.get_mut(index) {
-                        agent.assign(Work::Program { task }, self.now, out);
+                        let slot = warp.map(|warp| warp as usize);
+                        agent.assign(Work::Program { task }, slot, self.now, out);
                     }
                     self.wake(index);
                 } else {
@@ -345,7 +346,7 @@ impl Machine {
         *next += 1;
         self.tasks.blocks.insert((task, block), warps);
         for warp in 0..warps {
-            unit.assign(Work::Block { task, block, warp }, self.now, out);
+            unit.assign(Work::Block { task, block, warp }, None, self.now, out);
         }
         self.wake(agent);
         true

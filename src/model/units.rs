@@ -51,7 +51,11 @@ macro_rules! quantity {
                     .or(units.first())
                     .copied()
                     .unwrap_or(("", 1));
-                write!(f, "{} {unit}", value as f64 / factor as f64)
+                if value.is_multiple_of(factor) {
+                    write!(f, "{} {unit}", value / factor)
+                } else {
+                    write!(f, "{} {unit}", value as f64 / factor as f64)
+                }
             }
         }
     };
@@ -96,6 +100,7 @@ mod tests {
     #[test]
     fn quantities_print_as_they_are_written() {
         assert_eq!(Size(4096).to_string(), "4 KiB");
+        assert_eq!(Size(u64::MAX).to_string(), "18446744073709551615 B");
         assert_eq!(Frequency(1_400_000_000).to_string(), "1.4 GHz");
         assert_eq!(Duration(20_000_000).to_string(), "20 us");
     }

@@ -124,7 +124,12 @@ fn unknown(parser: &mut Parser<'_>, word: &str, scope: Option<&'static KindInfo>
             error.message = format!("{} records have no {word}", kind.name);
         }
         Some(kind) => error.message = format!("\"{word}\" is not a field of {} records", kind.name),
-        None => error.message = format!("\"{word}\" is neither a kind of record nor a field"),
+        None => {
+            error.message = format!("\"{word}\" is neither a kind of record nor a field");
+            if MessageKind::ALL.into_iter().any(|kind| kind.words().contains(&word)) {
+                error.suggestion = Some(format!("did you mean message type {word}?"));
+            }
+        }
     }
     error
 }

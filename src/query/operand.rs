@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::diagnostic::Result;
+use crate::diagnostic::{Result, nearest};
 use crate::model::bits::Bits;
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::state::State;
@@ -55,8 +55,15 @@ pub(super) fn named(parser: &Parser<'_>, word: &str) -> Result<Named> {
     let set = pattern.resolve(components);
     if set.is_empty() {
         let near = pattern.alternatives(components);
-        let error = parser.fail(format!("no component matches {word}"));
-        return Err(Box::new(error.nearest(word, near.iter().map(String::as_str))));
+        let mut error = parser.fail(format!("no component matches {word}"));
+        // What is suggested is a whole path, a component that is there; but all of a GPU for a GPU.
+        let meant = nearest(word, near.iter().map(|(piece, _)| piece.as_str()));
+        let path = meant.and_then(|meant| near.iter().find(|(piece, _)| piece == meant));
+        error.suggestion = path.map(|(piece, path)| {
+            let meant = if piece.contains('.') { path } else { piece };
+            format!("did you mean {meant}?")
+        });
+        return Err(Box::new(error));
     }
     Ok(Named { pattern, set: Some(Arc::new(set)) })
 }

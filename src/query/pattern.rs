@@ -39,17 +39,25 @@ impl Pattern {
         set
     }
 
-    /// Pieces of the machine's paths that have as many segments as this pattern: what it may have meant.
-    pub(super) fn alternatives(&self, components: &Components) -> Vec<String> {
-        let mut list = Vec::new();
+    /// Pieces of the machine's paths that have as many segments as this pattern, what it may have meant; each with
+    /// the first path that it is of. The beginnings of paths come first.
+    pub(super) fn alternatives(&self, components: &Components) -> Vec<(String, String)> {
+        let mut list: Vec<(String, String)> = Vec::new();
+        let count = self.segments.len();
+        for (_, component) in components.iter() {
+            let piece = component.path.split('.').take(count).collect::<Vec<_>>().join(".");
+            if !list.iter().any(|(known, _)| *known == piece) {
+                list.push((piece, component.path.clone()));
+            }
+        }
         for (_, component) in components.iter() {
             let path: Vec<_> = component.path.split('.').take(8).collect();
             for choice in 1u32..1 << path.len() {
-                if choice.count_ones() as usize == self.segments.len() {
+                if choice.count_ones() as usize == count {
                     let chosen = path.iter().enumerate().filter(|(i, _)| choice >> i & 1 == 1);
                     let piece = chosen.map(|(_, segment)| *segment).collect::<Vec<_>>().join(".");
-                    if !list.contains(&piece) {
-                        list.push(piece);
+                    if !list.iter().any(|(known, _)| *known == piece) {
+                        list.push((piece, component.path.clone()));
                     }
                 }
             }

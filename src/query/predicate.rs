@@ -59,7 +59,7 @@ fn complaint(tree: &Tree<Test>, subject: &dyn Subject) -> Option<String> {
     match tree {
         Tree::Test(test) => test.complaint(subject),
         Tree::Not(inner) => {
-            inner.holds(&|test| test.holds(subject)).then(|| format!("{} holds", Shown(inner)))
+            inner.holds(&|test| test.holds(subject)).then(|| format!("{} holds, but must not", Shown(inner)))
         }
         Tree::All(parts) => parts.iter().find_map(|part| complaint(part, subject)),
         Tree::Any(parts) => {

@@ -207,7 +207,7 @@ fn a_predicate_that_fails_says_what_is() {
     assert_eq!(says("state of gpu0.l2 block 0x1000 is N"), "state of gpu0.l2.0 block 0x1000 is M>I, not N");
     assert_eq!(says("value at 0x1000 in gpu0.l2.0 is 7"), "value at 0x1000+1 in gpu0.l2.0 is 08 (8), not 7");
     assert_eq!(says("result of first > 7"), "result of first is not known yet, not > 7");
-    assert_eq!(says("not cycle is 0"), "cycle is 0 holds");
+    assert_eq!(says("not cycle is 0"), "cycle is 0 holds, but must not");
 }
 
 #[test]
@@ -252,7 +252,8 @@ fn error(query: &str, records: bool) -> (String, String, String, String) {
 #[test]
 fn errors_of_filters_point_at_the_word() {
     for (query, message, marked, expected, suggestion) in [
-        ("at gpu0.l9", "no component matches gpu0.l9", "gpu0.l9", "", "did you mean gpu0.l1?"),
+        ("at gpu0.l9", "no component matches gpu0.l9", "gpu0.l9", "", "did you mean gpu0.l2.0?"),
+        ("probe", "\"probe\" is neither", "probe", "", "did you mean message type probe?"),
         (
             "transtion to N",
             "\"transtion\" is neither",

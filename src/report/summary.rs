@@ -23,7 +23,7 @@ pub struct Heading<'a> {
     pub source: Option<&'a str>,
     /// The scenario file, for the places of failures.
     pub file: &'a str,
-    /// Name of the machine and of its protocol.
+    /// What the machine calls itself, unless that is its name here, and its protocol.
     pub about_machine: &'a str,
 }
 

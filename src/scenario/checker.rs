@@ -7,7 +7,7 @@ use crate::model::record::{Record, What};
 use crate::model::time::EventNumber;
 use crate::query::Subject;
 
-use super::expectation::{Condition, Expectation, When};
+use super::expectation::{Expectation, When};
 use super::file::Ending;
 
 /// Something that did not go as expected.
@@ -253,11 +253,7 @@ impl Checker {
         for condition in &expectation.that {
             if let Some(complaint) = condition.predicate.complaint(subject) {
                 all = false;
-                self.fail(
-                    place(subject),
-                    Some(condition.line),
-                    with_reason(expectation, condition, &complaint),
-                );
+                self.fail(place(subject), Some(condition.line), with_reason(expectation, &complaint));
             }
         }
         all
@@ -287,7 +283,8 @@ fn record_place(record: &Record) -> (u64, EventNumber) {
 }
 
 /// When and what was expected, and what is.
-fn with_reason(expectation: &Expectation, condition: &Condition, complaint: &str) -> String {
+/// A complaint of a predicate, which says both what is and what should be.
+fn with_reason(expectation: &Expectation, complaint: &str) -> String {
     let when = match &expectation.when {
         When::After(id) => format!("after {id}"),
         When::At(cycle) => format!("at cycle {cycle}"),
@@ -297,7 +294,7 @@ fn with_reason(expectation: &Expectation, condition: &Condition, complaint: &str
         When::Never(_) | When::Count(..) | When::End => "in the end".into(),
     };
     let about = expectation.about.as_ref().map_or(String::new(), |about| format!(" ({about})"));
-    format!("{when}: {}, but {complaint}{about}", condition.text)
+    format!("{when}: {complaint}{about}")
 }
 
 /// A record in a few words.

@@ -96,6 +96,9 @@ pub struct DoFile {
     pub delay: u64,
     /// The compute unit or core, such as gpu0.cu1 or host.cpu0.
     pub by: At<String>,
+    /// Its warp, from 0: what one warp does follows one after the other, and several warps issue independently.
+    /// Default: the first that is free.
+    pub warp: Option<At<u64>>,
     /// Read bytes.
     pub load: Option<At<LoadFile>>,
     /// A coherent store.
@@ -178,6 +181,8 @@ pub struct ProgramFile {
     pub delay: u64,
     /// The compute unit or core.
     pub by: At<String>,
+    /// Its warp, from 0. Default: the first that is free.
+    pub warp: Option<At<u64>>,
     /// Instructions: "load r1 0x1000 4", "store 0x2000 07 00", "n-store 0x2000 07", "exclusive 0x2000",
     /// "atomic add r2 0x3000 1", "fence", "spin 0x2000 01", "compute 20", "barrier".
     #[serde(rename = "do")]

@@ -23,7 +23,7 @@ pub use cell::CellName;
 pub use checker::{Checker, Ended, Failure};
 pub use expectation::{Condition, Expectation, Matching, When};
 pub use narration::{Ask, Due, Moment, Narrator, Say, Told};
-pub use prepare::{Break, Options, Prepared, Scenario};
+pub use prepare::{Break, CYCLES, Options, Prepared, Scenario};
 pub use runner::{Report, Runner};
 
 /// The JSON schema of scenario files.

@@ -15,9 +15,19 @@ pub struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// The one compute unit or core that a name means.
-    pub fn agent(self, name: &At<String>) -> Result<&'a Component> {
+    pub fn agent(self, name: &At<String>) -> Result<(ComponentId, &'a Component)> {
         let fits = |kind| matches!(kind, ComponentKind::Cu | ComponentKind::Core);
-        self.one(name, "compute unit or core", fits).map(|(_, component)| component)
+        self.one(name, "compute unit or core", fits)
+    }
+
+    /// The warp of this number of an agent that has so many.
+    pub fn warp(self, number: &At<u64>, agent: &Component, slots: usize) -> Result<u32> {
+        let warp = u32::try_from(number.value).ok().filter(|warp| (*warp as usize) < slots);
+        warp.ok_or_else(|| {
+            let message = format!("{} has no warp {}", agent.path, number.value);
+            let error = self.document.complain(Some(&number.span), message);
+            error.expected(format!("0 to {}", slots.saturating_sub(1))).into()
+        })
     }
 
     /// The one cache or directory that a name means.

@@ -1,5 +1,6 @@
 //! From a scenario file to a machine that is ready to run.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,7 +9,6 @@ use crate::config::machine::MachineSpec;
 use crate::config::{self, Document, Kind, MachineChoice};
 use crate::diagnostic::{Result, Source};
 use crate::machine::{Blueprint, Machine};
-use crate::model::inspect::Inspect;
 use crate::protocol::table::Table;
 use crate::query::{Context, Stop};
 use crate::workload::Workload;
@@ -17,11 +17,13 @@ use super::checker::Checker;
 use super::expectation::Compiler;
 use super::file::{BreakFile, ScenarioFile};
 use super::narration::{self, Narrator};
-use super::place::Place;
 use super::prose;
 use super::runner::Runner;
 use super::setup;
 use super::work::Work;
+
+/// What `max-cycles` may be: the end of simulated time is far beyond.
+pub const CYCLES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
 
 /// Cycles after which a run of scripted accesses is stopped, and one of kernels or a trace.
 const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);
@@ -183,7 +185,7 @@ impl Scenario {
             tables,
             workload: Arc::new(Workload::default()),
             seed: options.seed.or(self.file.seed).unwrap_or(0),
-            max_cycles: options.max_cycles.unwrap_or_else(|| self.max_cycles()),
+            max_cycles: options.max_cycles.map_or_else(|| self.max_cycles(), Ok)?,
             checks: options.checks.or(self.file.checks).unwrap_or(true),
             faults: Vec::new(),
             initial: Vec::new(),
@@ -192,8 +194,7 @@ impl Scenario {
         // A machine without work tells which components there are.
         let probe = Machine::build(&blueprint)?;
         let document = &self.document;
-        let place = Place { document, components: probe.components() };
-        let mut workload = self.work.workload(place)?;
+        let mut workload = self.work.workload(document, &probe)?;
         if let Some(trace) = &options.trace {
             append(&mut workload, trace);
         }
@@ -202,7 +203,7 @@ impl Scenario {
             self.file.faults.iter().map(|fault| setup::fault(fault, document)).collect::<Result<_>>()?;
         let block = |at: &At<_>| setup::block(&at.value, document, &probe);
         blueprint.initial = self.file.states.iter().map(block).collect::<Result<_>>()?;
-        blueprint.memory = setup::bytes(&self.file.memory, document)?;
+        blueprint.memory = setup::memory(&self.file.memory, document, blueprint.spec.host.memory)?;
         Ok(blueprint)
     }
 
@@ -228,10 +229,15 @@ impl Scenario {
         Ok(Prepared { machine, blueprint, checker, narrator, breaks, context })
     }
 
-    fn max_cycles(&self) -> u64 {
+    fn max_cycles(&self) -> Result<u64> {
         let long = self.work.has_kernels() || self.file.trace.is_some();
         let default = if long { MOST_CYCLES.1 } else { MOST_CYCLES.0 };
-        self.file.max_cycles.as_ref().map_or(default, |at| at.value)
+        let Some(given) = &self.file.max_cycles else { return Ok(default) };
+        if CYCLES.contains(&given.value) {
+            return Ok(given.value);
+        }
+        let error = self.document.complain(Some(&given.span), format!("max-cycles is {}", given.value));
+        Err(error.expected(format!("{} to {} GPU core cycles", CYCLES.start(), CYCLES.end())).into())
     }
 }
 

@@ -11,6 +11,7 @@ use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
 use crate::model::message::MessageKind;
 use crate::model::state::State;
+use crate::model::units::Size;
 use crate::query::parse_bytes;
 
 use super::file::{BytesFile, FaultFile, StateFile};
@@ -20,7 +21,7 @@ use super::place::Place;
 ///
 /// # Errors
 /// If they are no bytes.
-pub fn bytes(list: &[BytesFile], document: &Document) -> Result<Vec<(Address, Bytes)>> {
+fn bytes(list: &[BytesFile], document: &Document) -> Result<Vec<(Address, Bytes)>> {
     let read = |entry: &BytesFile| {
         let bytes = parse_bytes(&entry.bytes.value).filter(|bytes| !bytes.is_empty()).ok_or_else(|| {
             let error = document.complain(Some(&entry.bytes.span), "these are not bytes");
@@ -29,6 +30,22 @@ pub fn bytes(list: &[BytesFile], document: &Document) -> Result<Vec<(Address, By
         Ok((Address(entry.address), bytes))
     };
     list.iter().map(read).collect()
+}
+
+/// The bytes of a host memory of this size before the first event.
+///
+/// # Errors
+/// If some are no bytes, or lie beyond its end.
+pub fn memory(list: &[BytesFile], document: &Document, size: Size) -> Result<Vec<(Address, Bytes)>> {
+    let all = bytes(list, document)?;
+    for (entry, (address, bytes)) in list.iter().zip(&all) {
+        if address.0.saturating_add(bytes.len() as u64) > size.0 {
+            let message = format!("these bytes at {address} lie beyond the host memory of {size}");
+            let error = document.complain(Some(&entry.bytes.span), message);
+            return Err(error.expected(format!("an end at {:#x} or before", size.0)).into());
+        }
+    }
+    Ok(all)
 }
 
 /// The initial block that a `[[state]]` describes, on a machine like `probe`.

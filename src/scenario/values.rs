@@ -64,11 +64,35 @@ impl<'de> Deserialize<'de> for Found {
 }
 
 /// A number or a word.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a whole number or a text")]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(untagged)]
 pub enum NumberOrText {
     Number(i64),
     Text(String),
+}
+
+impl<'de> Deserialize<'de> for NumberOrText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl Visitor<'_> for Either {
+            type Value = NumberOrText;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a whole number up to {} or a text", i64::MAX)
+            }
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<NumberOrText, E> {
+                Ok(NumberOrText::Number(number))
+            }
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<NumberOrText, E> {
+                let unexpected = serde::de::Unexpected::Unsigned(number);
+                let number = i64::try_from(number).map_err(|_| E::invalid_value(unexpected, &self))?;
+                Ok(NumberOrText::Number(number))
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<NumberOrText, E> {
+                Ok(NumberOrText::Text(text.to_owned()))
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
 }
 
 /// The parameters of a kernel, in the order of the file.

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use crate::config::Document;
 use crate::config::document::At;
 use crate::diagnostic::Result;
+use crate::machine::check_addresses;
+use crate::model::inspect::Inspect;
 use crate::model::operation::Operation;
 use crate::query::Text;
 use crate::workload::kernels::{self, Parameter, Parameters, Value};
@@ -21,7 +23,7 @@ use super::values::{NumberOrText, Texts};
 /// What a task does, before the machine's components are known.
 #[derive(Clone, Debug)]
 enum Kind {
-    Program { by: At<String>, operations: Arc<[Operation]> },
+    Program { by: At<String>, warp: Option<At<u64>>, operations: Arc<[Operation]> },
     Ready(TaskKind),
     Flush { below: Option<At<String>> },
 }
@@ -82,12 +84,21 @@ impl Work {
     /// The workload on a machine with these components.
     ///
     /// # Errors
-    /// If an agent is not there.
-    pub fn workload(&self, place: Place<'_>) -> Result<Workload> {
+    /// If an agent, or a warp of it, is not there.
+    pub fn workload(&self, document: &Document, machine: &dyn Inspect) -> Result<Workload> {
+        let place = Place { document, components: machine.components() };
         let tasks = self.tasks.iter().map(|entry| {
             let what = match &entry.kind {
-                Kind::Program { by, operations } => {
-                    TaskKind::Program { agent: place.agent(by)?.path.clone(), operations: operations.clone() }
+                Kind::Program { by, warp, operations } => {
+                    let (id, agent) = place.agent(by)?;
+                    let slots = machine.agent(id).map_or(0, |view| view.warps.len());
+                    let warp = warp.as_ref().map(|warp| place.warp(warp, agent, slots)).transpose()?;
+                    check_addresses(&entry.id, operations).map_err(|mut error| {
+                        error.source = Some(document.source().clone());
+                        error.span = Some(entry.place.clone());
+                        error
+                    })?;
+                    TaskKind::Program { agent: agent.path.clone(), warp, operations: operations.clone() }
                 }
                 Kind::Ready(kind) => kind.clone(),
                 Kind::Flush { below } => {
@@ -130,7 +141,7 @@ impl<'a> Reader<'a> {
         for (index, at) in file.accesses.iter().enumerate() {
             let access = &at.value;
             let operations = [Accesses { document: self.document }.operation(access, &at.span)?].into();
-            let kind = Kind::Program { by: access.by.clone(), operations };
+            let kind = Kind::Program { by: access.by.clone(), warp: access.warp.clone(), operations };
             self.add(
                 access.id.as_ref(),
                 &format!("do-{}", index + 1),
@@ -150,7 +161,8 @@ impl<'a> Reader<'a> {
                 instructions::parse(&Text::within(self.document.source(), line.span.clone(), &line.value))
             };
             let operations: Vec<_> = program.instructions.iter().map(read).collect::<Result<_>>()?;
-            let kind = Kind::Program { by: program.by.clone(), operations: operations.into() };
+            let (by, warp) = (program.by.clone(), program.warp.clone());
+            let kind = Kind::Program { by, warp, operations: operations.into() };
             let default = format!("program-{}", index + 1);
             self.add(program.id.as_ref(), &default, &at.span, &program.after, program.delay, kind);
         }

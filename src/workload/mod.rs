@@ -34,6 +34,8 @@ pub enum TaskKind {
     Program {
         /// Path of the compute unit or core.
         agent: String,
+        /// The warp slot there; the first free one if none is named.
+        warp: Option<u32>,
         operations: Arc<[Operation]>,
     },
     /// A kernel, its blocks dealt over the compute units of all GPUs.

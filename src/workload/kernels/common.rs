@@ -109,17 +109,50 @@ impl Phases {
 pub enum Turn {
     /// The n-th access.
     Access(u64),
-    Compute,
+    Compute(u32),
 }
 
-/// Instruction `index` of `times` accesses with `compute` cycles between each two (0 for none).
-pub fn turn(index: u64, times: u64, compute: u32) -> Option<Turn> {
-    let step = if compute == 0 { 1 } else { 2 };
-    let time = index / step;
-    if index.is_multiple_of(step) {
-        (time < times).then_some(Turn::Access(time))
-    } else {
-        (time + 1 < times).then_some(Turn::Compute)
+/// Blocks of warps that access memory over and over: what the synthetic kernels have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    pub blocks: u64,
+    pub warps: u32,
+    /// Accesses of each warp.
+    pub times: u64,
+    /// Cycles between each two of them; 0 for none.
+    pub compute: u32,
+    pub launch: u64,
+}
+
+impl Grid {
+    /// What [`BLOCKS`], [`WARPS`], [`TIMES`], [`COMPUTE`] and [`launch`] say.
+    pub fn read(values: &Values<'_>) -> Result<Self> {
+        Ok(Self {
+            blocks: values.integer(BLOCKS.name)?,
+            warps: values.small(WARPS.name)?,
+            times: values.integer(TIMES.name)?,
+            compute: values.small(COMPUTE.name)?,
+            launch: values.integer(LAUNCH.name)?,
+        })
+    }
+
+    /// All warps.
+    pub fn all_warps(&self) -> u64 {
+        self.blocks * u64::from(self.warps)
+    }
+
+    /// Instruction `index` of a warp.
+    pub fn turn(&self, block: u64, warp: u32, index: u64) -> Option<Turn> {
+        if block >= self.blocks || warp >= self.warps {
+            return None;
+        }
+        let step = if self.compute == 0 { 1 } else { 2 };
+        let time = index / step;
+        if index.is_multiple_of(step) {
+            (time < self.times).then_some(Turn::Access(time))
+        } else {
+            (time + 1 < self.times).then_some(Turn::Compute(self.compute))
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Definition;
 use super::array::Array;
-use super::common::{self, Turn};
+use super::common::{self, Grid, Turn};
 use super::parameter::{Kind, ParameterDefinition, Values};
 use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
@@ -44,31 +44,23 @@ pub const DEFINITION: Definition = Definition {
 
 #[derive(Debug)]
 struct FalseSharing {
-    blocks: u64,
-    warps: u32,
+    grid: Grid,
     lanes: u32,
-    times: u64,
     store: AccessKind,
     width: u8,
     memory: Array,
-    compute: u32,
-    launch: u64,
 }
 
 fn build(values: &Values<'_>) -> Result<Arc<dyn Kernel>> {
-    let (blocks, warps, lanes) = (values.integer("blocks")?, values.small("warps")?, values.small("lanes")?);
-    let element = values.integer("element")?;
-    let memory = Array::place(values, "base", blocks * u64::from(warps) * u64::from(lanes), element, None)?;
+    let grid = Grid::read(values)?;
+    let (lanes, element) = (values.small("lanes")?, values.integer("element")?);
+    let memory = Array::place(values, "base", grid.all_warps() * u64::from(lanes), element, None)?;
     Ok(Arc::new(FalseSharing {
-        blocks,
-        warps,
+        grid,
         lanes,
-        times: values.integer("times")?,
         store: common::store_kind(values)?,
         width: element as u8,
         memory,
-        compute: values.small("compute")?,
-        launch: values.integer("launch")?,
     }))
 }
 
@@ -77,21 +69,19 @@ impl Kernel for FalseSharing {
         DEFINITION.name
     }
     fn blocks(&self) -> u64 {
-        self.blocks
+        self.grid.blocks
     }
     fn warps_per_block(&self) -> u32 {
-        self.warps
+        self.grid.warps
     }
     fn operation(&self, block: u64, warp: u32, index: u64) -> Option<Operation> {
-        if block >= self.blocks || warp >= self.warps {
-            return None;
-        }
-        if common::turn(index, self.times, self.compute)? == Turn::Compute {
-            return Some(Operation::Compute(self.compute));
+        if let Turn::Compute(cycles) = self.grid.turn(block, warp, index)? {
+            return Some(Operation::Compute(cycles));
         }
         // Neighbouring elements belong to different blocks.
-        let element =
-            |lane: u32| (u64::from(warp) * u64::from(self.lanes) + u64::from(lane)) * self.blocks + block;
+        let element = |lane: u32| {
+            (u64::from(warp) * u64::from(self.lanes) + u64::from(lane)) * self.grid.blocks + block
+        };
         let number = u128::from(block.wrapping_add(1)).to_le_bytes();
         Some(Operation::Access(WarpAccess {
             kind: self.store,
@@ -105,7 +95,7 @@ impl Kernel for FalseSharing {
         self.memory.ranges().collect()
     }
     fn launch_overhead(&self) -> u64 {
-        self.launch
+        self.grid.launch
     }
 }
 

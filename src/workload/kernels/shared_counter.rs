@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Definition;
 use super::array::Array;
-use super::common::{self, Turn};
+use super::common::{self, Grid, Turn};
 use super::parameter::{Kind, ParameterDefinition, Values};
 use crate::diagnostic::Result;
 use crate::model::access::{AccessKind, AtomicOp};
@@ -51,24 +51,18 @@ pub const DEFINITION: Definition = Definition {
 
 #[derive(Debug)]
 struct SharedCounter {
-    blocks: u64,
-    warps: u32,
+    grid: Grid,
     lanes: u32,
-    times: u64,
     operation: AtomicOp,
     width: u8,
     counter: Array,
-    compute: u32,
-    launch: u64,
 }
 
 fn build(values: &Values<'_>) -> Result<Arc<dyn Kernel>> {
-    let element = values.integer("element")?;
+    let (grid, element) = (Grid::read(values)?, values.integer("element")?);
     Ok(Arc::new(SharedCounter {
-        blocks: values.integer("blocks")?,
-        warps: values.small("warps")?,
+        grid,
         lanes: values.small("lanes")?,
-        times: values.integer("times")?,
         operation: match values.choice("access")? {
             "atomic-exchange" => AtomicOp::Exchange,
             "atomic-max" => AtomicOp::Max,
@@ -77,8 +71,6 @@ fn build(values: &Values<'_>) -> Result<Arc<dyn Kernel>> {
         },
         width: element as u8,
         counter: Array::place(values, "base", 1, element, None)?,
-        compute: values.small("compute")?,
-        launch: values.integer("launch")?,
     }))
 }
 
@@ -87,14 +79,14 @@ impl Kernel for SharedCounter {
         DEFINITION.name
     }
     fn blocks(&self) -> u64 {
-        self.blocks
+        self.grid.blocks
     }
     fn warps_per_block(&self) -> u32 {
-        self.warps
+        self.grid.warps
     }
-    fn operation(&self, _block: u64, _warp: u32, index: u64) -> Option<Operation> {
-        if common::turn(index, self.times, self.compute)? == Turn::Compute {
-            return Some(Operation::Compute(self.compute));
+    fn operation(&self, block: u64, warp: u32, index: u64) -> Option<Operation> {
+        if let Turn::Compute(cycles) = self.grid.turn(block, warp, index)? {
+            return Some(Operation::Compute(cycles));
         }
         let mut one = smallvec::smallvec![0; usize::from(self.width)];
         if let Some(low) = one.first_mut() {
@@ -112,7 +104,7 @@ impl Kernel for SharedCounter {
         self.counter.ranges().collect()
     }
     fn launch_overhead(&self) -> u64 {
-        self.launch
+        self.grid.launch
     }
 }
 

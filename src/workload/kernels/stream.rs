@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Definition;
 use super::array::Array;
-use super::common::{self, Turn};
+use super::common::{self, Grid, Turn};
 use super::parameter::{Kind, ParameterDefinition, Values};
 use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
@@ -41,29 +41,22 @@ pub const DEFINITION: Definition = Definition {
 
 #[derive(Debug)]
 struct Stream {
-    blocks: u64,
-    warps: u32,
+    grid: Grid,
     wavefront: u32,
-    times: u64,
     kind: AccessKind,
     width: u8,
     memory: Array,
-    compute: u32,
-    launch: u64,
     seed: u64,
 }
 
 fn build(values: &Values<'_>) -> Result<Arc<dyn Kernel>> {
-    let (blocks, warps) = (values.integer("blocks")?, values.small("warps")?);
-    let (wavefront, times) = (values.small("wavefront")?, values.integer("times")?);
-    let element = values.integer("element")?;
-    let per_warp = u64::from(wavefront) * times;
-    let memory = Array::place(values, "base", blocks * u64::from(warps) * per_warp, element, None)?;
+    let grid = Grid::read(values)?;
+    let (wavefront, element) = (values.small("wavefront")?, values.integer("element")?);
+    let per_warp = u64::from(wavefront) * grid.times;
+    let memory = Array::place(values, "base", grid.all_warps() * per_warp, element, None)?;
     Ok(Arc::new(Stream {
-        blocks,
-        warps,
+        grid,
         wavefront,
-        times,
         kind: match values.choice("access")? {
             "store" => AccessKind::Store,
             "n-store" => AccessKind::NStore,
@@ -71,8 +64,6 @@ fn build(values: &Values<'_>) -> Result<Arc<dyn Kernel>> {
         },
         width: element as u8,
         memory,
-        compute: values.small("compute")?,
-        launch: values.integer("launch")?,
         seed: values.integer("seed")?,
     }))
 }
@@ -82,19 +73,17 @@ impl Kernel for Stream {
         DEFINITION.name
     }
     fn blocks(&self) -> u64 {
-        self.blocks
+        self.grid.blocks
     }
     fn warps_per_block(&self) -> u32 {
-        self.warps
+        self.grid.warps
     }
     fn operation(&self, block: u64, warp: u32, index: u64) -> Option<Operation> {
-        if block >= self.blocks || warp >= self.warps {
-            return None;
-        }
-        let Turn::Access(time) = common::turn(index, self.times, self.compute)? else {
-            return Some(Operation::Compute(self.compute));
+        let time = match self.grid.turn(block, warp, index)? {
+            Turn::Access(time) => time,
+            Turn::Compute(cycles) => return Some(Operation::Compute(cycles)),
         };
-        let row = (block * u64::from(self.warps) + u64::from(warp)) * self.times + time;
+        let row = (block * u64::from(self.grid.warps) + u64::from(warp)) * self.grid.times + time;
         let first = row * u64::from(self.wavefront);
         let lanes = lanes::gather(self.wavefront, |lane| Some(self.memory.at(first + u64::from(lane))))?;
         Some(common::access(self.kind, self.width, lanes, self.seed))
@@ -103,7 +92,7 @@ impl Kernel for Stream {
         self.memory.ranges().collect()
     }
     fn launch_overhead(&self) -> u64 {
-        self.launch
+        self.grid.launch
     }
 }
 

@@ -23,6 +23,10 @@ fn mistyped_names_and_arguments() {
         &["run", "umh/fig5-b1", "--set", "gpu.l1.size=\"1 KiX\""],
         &["run", "umh/fig5-b1", "--set", "gpu"],
         &["run", "umh/fig5-b1", "--max-cycles", "many"],
+        &["run", "umh/fig5-b1", "--max-cycles", "0"],
+        &["run", "umh/fig5-b1", "--seed", "-1"],
+        &["log", "umh/fig5-b1", "--where", "probe"],
+        &["log", "umh/fig5-b1", "--where", "transition at gpu0.l9"],
         &["run", "umh/fig5-b1", "--break", "transition at gpu9"],
         &["run", "umh/fig5-b1", "--sample", "10", "--format", "json"],
         &["run", "tests/data/accel-sim"],
@@ -49,7 +53,10 @@ fn mistyped_names_and_arguments() {
 #[test]
 fn broken_files() {
     let folder = tempfile::tempdir().unwrap();
-    let files: [(&str, &[u8]); 8] = [
+    let msi = fs::read_to_string("configs/protocols/msi.toml").unwrap();
+    let loses =
+        msi.replace("writeback > I", "notify > I").replace("store = \"write > M\"", "store = \"hit\"");
+    let files: [(&str, &[u8]); 9] = [
         ("unknown-key.toml", b"machine = \"tiny/umh-1gpu\"\ntitel = \"x\"\n"),
         ("no-toml.toml", b"machine = \"tiny/umh-1gpu\"\n[[do]\n"),
         (
@@ -59,6 +66,7 @@ fn broken_files() {
         ("wrong-machine.toml", b"machine = \"tiny/umh-9gpu\"\n"),
         ("binary.toml", b"\x00\x01\x02"),
         ("empty.toml", b""),
+        ("loses-stores.toml", loses.as_bytes()),
         ("zero.toml", b"name = \"z\"\nprotocol = \"nmoesi\"\n[gpu]\ncount = 0\n"),
         (
             "huge.toml",

@@ -38,6 +38,48 @@ fn a_deadlock_is_told_and_where_it_stopped_is_shown() {
 }
 
 #[test]
+fn a_lost_message_and_a_dropped_wake_up_are_found_and_are_all_that_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, waits) in [("deadlock", "load has not ended"), ("dropped-wake-up", "has not ended")] {
+        let path = format!("tests/data/{file}.toml");
+        let outcome = call(&["run", &path]);
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        assert!(outcome.stdout.contains("deadlock: nothing can move"), "{outcome:?}");
+        assert!(outcome.stdout.contains(waits), "{outcome:?}");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let sound = folder.path().join("sound.toml");
+        std::fs::write(&sound, text.split("[[fault]]").next().unwrap()).unwrap();
+        let outcome = call(&["run", sound.to_str().unwrap()]);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    }
+}
+
+#[test]
+fn names_are_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.toml");
+    std::fs::write(&path, "").unwrap();
+    let outcome = call(&["test", folder.path().to_str().unwrap()]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert_eq!(outcome.stdout.matches("a.toml").count(), 1, "{outcome:?}");
+    let machine = std::fs::read_to_string("configs/machines/tiny/two-l1.toml").unwrap();
+    let inline = machine.replace("\n[", "\n[machine.").replacen("name = \"", "[machine]\nname = \"Mine: ", 1);
+    std::fs::write(&path, inline).unwrap();
+    let outcome = call(&["run", path.to_str().unwrap()]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert_eq!(outcome.stdout.matches("Mine: ").count(), 1, "{outcome:?}");
+}
+
+#[test]
+fn the_list_of_kernels_tells_what_they_take() {
+    let outcome = call(&["list", "kernels"]);
+    assert!(outcome.stdout.contains("blocks = 2"), "{outcome:?}");
+    assert!(outcome.stdout.contains("thread blocks: an integer from 1 to 1048576"), "{outcome:?}");
+    let parameter = &document(&["list", "kernels", "--format", "json"])["kernels"][0]["parameters"][0];
+    assert!(parameter["default"].is_string() && parameter["expected"].is_string(), "{parameter}");
+}
+
+#[test]
 fn one_input_has_one_digest_whoever_listens() {
     let digest = |arguments: &[&str]| document(arguments)["digest"].clone();
     let once = digest(&["run", "umh/fig5-b1", "--format", "json"]);

@@ -20,11 +20,11 @@ const LOOK: Duration = Duration::from_millis(20);
 const BEGIN: &[u8] = b"\x1b[?2026h";
 const END: &[u8] = b"\x1b[?2026l";
 
-/// A program in a terminal. Dropping it kills the program.
+/// A program in a terminal.
 pub struct Terminal {
     master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
-    child: Box<dyn Child + Send + Sync>,
+    child: Running,
     /// What the program writes, from a thread that ends with the program.
     output: Receiver<Vec<u8>>,
     /// What the program wrote of a screen that is not complete yet.
@@ -45,24 +45,72 @@ fn nonzero(number: u16) -> NonZeroU16 {
     NonZeroU16::new(number).expect("a size above zero")
 }
 
+/// Starts `program` in a terminal of this size.
+fn spawn(size: Size, program: &Path, arguments: &[&str]) -> (Box<dyn MasterPty + Send>, Running) {
+    let pair = native_pty_system().openpty(pty_size(size)).expect("a pseudo terminal");
+    let mut command = CommandBuilder::new(program);
+    command.args(arguments);
+    command.cwd(env!("CARGO_MANIFEST_DIR"));
+    for (name, value) in ENVIRONMENT {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        }
+    }
+    let child = pair.slave.spawn_command(command).expect("the program starts");
+    (pair.master, Running(child))
+}
+
+/// A program, killed when this is dropped.
+struct Running(Box<dyn Child + Send + Sync>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a program, waits until it has drawn a screen with this text, and takes its terminal away, as when its window is closed.
+/// Returns how it ended, if it did within the limit.
+pub fn taken_away(program: &Path, arguments: &[&str], text: &str, limit: Duration) -> Option<ExitStatus> {
+    let (master, mut child) = spawn((80, 24), program, arguments);
+    let mut reader = master.try_clone_reader().expect("the terminal's output");
+    let (sender, receiver) = channel();
+    let wanted = text.as_bytes().to_vec();
+    thread::spawn(move || {
+        let (mut written, mut buffer) = (Vec::new(), [0; 4096]);
+        while position(&written, &wanted).is_none_or(|at| position(&written[at..], END).is_none()) {
+            match reader.read(&mut buffer) {
+                Ok(read @ 1..) => written.extend_from_slice(&buffer[..read]),
+                _ => return,
+            }
+        }
+        // Nobody else may hold the terminal when it is taken away.
+        drop(reader);
+        let _ = sender.send(());
+    });
+    receiver.recv_timeout(Duration::from_secs(30)).expect("the program writes the text");
+    drop(master);
+    let end = Instant::now() + limit;
+    while Instant::now() < end {
+        if let Some(status) = child.0.try_wait().expect("a child of this process") {
+            return Some(status);
+        }
+        thread::sleep(LOOK);
+    }
+    None
+}
+
 impl Terminal {
     /// Starts `program` in a terminal of this size.
     pub fn open(size: Size, program: &Path, arguments: &[&str]) -> Self {
-        let pair = native_pty_system().openpty(pty_size(size)).expect("a pseudo terminal");
-        let mut command = CommandBuilder::new(program);
-        command.args(arguments);
-        command.cwd(env!("CARGO_MANIFEST_DIR"));
-        for (name, value) in ENVIRONMENT {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            }
-        }
-        let child = pair.slave.spawn_command(command).expect("the program starts");
-        let reader = pair.master.try_clone_reader().expect("the terminal's output");
+        let (master, child) = spawn(size, program, arguments);
+        let reader = master.try_clone_reader().expect("the terminal's output");
         Self {
-            writer: pair.master.take_writer().expect("the terminal's input"),
-            master: pair.master,
+            writer: master.take_writer().expect("the terminal's input"),
+            master,
             child,
             output: collect(reader),
             partial: Vec::new(),
@@ -133,7 +181,7 @@ impl Terminal {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(Duration::from_millis(1)),
             }
-            if let Some(status) = self.child.try_wait().expect("a child of this process") {
+            if let Some(status) = self.child.0.try_wait().expect("a child of this process") {
                 // The reader ends when nobody holds the terminal any more; what was written before is then all here.
                 while let Ok(bytes) = self.output.recv_timeout(end.saturating_duration_since(Instant::now()))
                 {
@@ -149,7 +197,7 @@ impl Terminal {
 
     /// Sends a signal by name, such as `TERM`.
     pub fn signal(&self, name: &str) {
-        let process = self.child.process_id().expect("a running program");
+        let process = self.child.0.process_id().expect("a running program");
         let sent = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status();
         assert!(sent.expect("a shell").success(), "the program takes signals");
     }
@@ -169,14 +217,6 @@ impl Terminal {
     /// What the screen shows.
     pub fn text(&self) -> String {
         self.parser.screen().contents()
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

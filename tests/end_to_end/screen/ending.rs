@@ -4,7 +4,7 @@ use vt100::MouseProtocolMode;
 
 use super::{LESSON, command, open, start, wait_at};
 use crate::common::binary::run;
-use crate::common::terminal::Terminal;
+use crate::common::terminal::{Terminal, taken_away};
 use crate::common::umscope;
 
 /// The terminal is as it was found.
@@ -88,6 +88,14 @@ fn signals_end_it_at_rest_and_while_it_runs() {
     terminal.signal("TERM");
     assert_eq!(terminal.wait_for_end().exit_code(), 143);
     given_back(&terminal);
+}
+
+#[test]
+fn it_ends_when_its_terminal_is_taken_away() {
+    // At rest it sits in a read that never returns.
+    let limit = std::time::Duration::from_secs(10);
+    let ended = taken_away(umscope(), &["debug", LESSON], "event 0", limit);
+    assert!(ended.is_some(), "it still runs after {limit:?}");
 }
 
 #[test]

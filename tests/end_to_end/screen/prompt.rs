@@ -26,14 +26,14 @@ fn a_small_screen_has_the_reason_of_a_stop_and_the_whole_complaint() {
             .is_some_and(|row| row.contains("■ breakpoint 1, transition at gpu*.l1"))
     });
     command(&mut terminal, "break transition at gpu0.l9 and not block 0x1000 to N");
-    terminal.wait_for("did you mean gpu0.l1?");
+    terminal.wait_for("did you mean gpu0.l2.0?");
 }
 
 #[test]
 fn a_mistake_is_shown_under_its_word_and_the_session_goes_on() {
     let mut terminal = open((120, 40));
     command(&mut terminal, "break transition at gpu0.l9 to N");
-    terminal.wait_for("did you mean gpu0.l1?");
+    terminal.wait_for("did you mean gpu0.l2.0?");
     let text = terminal.text();
     let rows: Vec<&str> = text.lines().collect();
     let typed = rows.iter().position(|row| row.contains(":break transition at gpu0.l9 to N")).unwrap();

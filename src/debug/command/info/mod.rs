@@ -96,8 +96,15 @@ fn info(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     };
     let Some(topic) = found else {
         let span = arguments.words().first().map_or(0..0, |first| first.span.clone());
-        let error = arguments.error(span, format!("there is no one topic \"{word}\""));
-        return Err(Box::new(error.nearest(word, NAMES).expected(NAMES.join(", "))));
+        let starting: Vec<&str> = NAMES.into_iter().filter(|name| name.starts_with(word)).collect();
+        let error = if starting.is_empty() {
+            let error = arguments.error(span, format!("there is no topic \"{word}\""));
+            error.expected(NAMES.join(", ")).nearest(word, NAMES)
+        } else {
+            let error = arguments.error(span, format!("\"{word}\" could mean several topics"));
+            error.expected(starting.join(", "))
+        };
+        return Err(Box::new(error));
     };
     (topic.show)(session, &rest).map(Effect::Said)
 }

@@ -1,0 +1,177 @@
+//! Faults of single cells.
+
+use super::reach::{Level, REQUESTS};
+use super::{Study, columns};
+use crate::model::message::MessageKind;
+use crate::model::state::{Action, State};
+use crate::protocol::table::{Probe, Step};
+
+impl Study<'_> {
+    pub(super) fn cells(&mut self) {
+        for level in self.levels() {
+            for state in level.reachable.clone() {
+                self.requests(&level, state);
+                if state == State::I {
+                    continue;
+                }
+                self.probes(&level, state);
+                self.dirty(&level, state);
+            }
+        }
+        self.missing();
+    }
+
+    /// Loads and stores that are performed where they must not be.
+    fn requests(&mut self, level: &Level, state: State) {
+        let shared = level.shared(self.table, state);
+        for action in REQUESTS {
+            let Some(cell) = level.cell(self.table, state, action) else { continue };
+            let (place, name) = (self.place(level, state, action), said(action));
+            let after = level.after(self.table, state, action);
+            let here = matches!(cell.step, Step::Hit | Step::Flush);
+            if here && state == State::I {
+                let message = format!("{name} is performed in I, where there is no copy");
+                self.error(&place, message, "a request to the parent, such as `read > granted`");
+            } else if here && shared {
+                if action == Action::Store {
+                    let message =
+                        format!("a store is performed in {state}, though others may hold the block");
+                    self.error(&place, message, "`write >` and an exclusive state");
+                } else if let Some(next) = after.iter().find(|next| self.table.is_exclusive(**next)) {
+                    let message = format!("{name} makes {state} the exclusive {next} without asking");
+                    self.error(&place, message, "a state that is not exclusive, or `write` as the step");
+                }
+            }
+            let request = level.asks(self.table, state, action);
+            let again =
+                |next: &&State| request.is_some() && level.asks(self.table, **next, action) == request;
+            if let Some(next) = after.iter().find(again) {
+                let message = format!("{name} asks for {next}, and asks again there: it never ends");
+                self.error(&place, message, &format!("a state in whose row {} is `hit`", action.name()));
+            }
+        }
+    }
+
+    /// What a probe finds and leaves.
+    fn probes(&mut self, level: &Level, state: State) {
+        if !level.tracked.contains(&state) {
+            return;
+        }
+        let read = level.after(self.table, state, Action::Read);
+        if let Some(next) = read.iter().find(|next| self.table.is_exclusive(**next)) {
+            let message = format!("{next} is exclusive, yet {state} leads there when another node reads");
+            self.error(
+                &self.place(level, state, Action::Read),
+                message,
+                "`>` and a state that others may share",
+            );
+        }
+        let write = level.after(self.table, state, Action::Write);
+        if write.iter().any(|next| *next != State::I) {
+            let message = format!("a copy in {state} stays when another node writes");
+            self.error(&self.place(level, state, Action::Write), message, "`> I`");
+        }
+    }
+
+    /// Dirty bytes that nobody takes.
+    fn dirty(&mut self, level: &Level, state: State) {
+        if !level.dirty.contains(&state) {
+            return;
+        }
+        let coherent = self.table.row(state).is_some_and(|row| !row.noncoherent);
+        for action in [Action::Evict, Action::Read, Action::Write, Action::Acquire] {
+            let step = level.cell(self.table, state, action).map(|cell| cell.step);
+            let (what, expected) = match (action, step) {
+                (Action::Evict, Some(Step::Notify | Step::Silent)) if level.has_children => (
+                    "an eviction drops",
+                    "`writeback > I`, or a line in [merge] that leads to a state that is written back",
+                ),
+                (Action::Evict, Some(Step::Notify | Step::Silent)) => {
+                    ("an eviction drops", "`writeback > I`")
+                }
+                (Action::Read, Some(Step::Ack)) if coherent => ("a reader elsewhere does not get", "`data`"),
+                (Action::Write, Some(Step::Ack)) => ("a writer elsewhere does not get", "`data > I`"),
+                (Action::Acquire, Some(Step::Silent)) => ("an acquire drops", "`writeback > I`"),
+                _ => continue,
+            };
+            let message = format!("{what} the dirty bytes that {state} may hold");
+            self.error(&self.place(level, state, action), message, expected);
+        }
+    }
+
+    /// Cells that are not there, though what they are for can happen.
+    fn missing(&mut self) {
+        let has_nstore = self.file.cache.0.iter().any(|(_, row)| {
+            columns(&row.value).iter().any(|(action, given)| *action == Action::NStore && given.is_some())
+        });
+        if !has_nstore {
+            let message = "no row has an n-store: a plain store of a GPU cannot happen";
+            self.warn(
+                &self.row(State::I),
+                message,
+                "n-store = ..., the same as store if there is no such state",
+            );
+        }
+        for level in self.levels() {
+            for state in level.reachable.clone() {
+                let asked = REQUESTS.into_iter().filter(|action| self.asked(&level, *action));
+                let asked: Vec<Action> =
+                    asked.filter(|action| has_nstore || *action != Action::NStore).collect();
+                let met = [Action::Evict, Action::Read, Action::Write];
+                let met = met.into_iter().filter(|action| self.met(&level, state, *action));
+                let possible: Vec<Action> = asked.into_iter().chain(met).collect();
+                for action in possible {
+                    if level.cell(self.table, state, action).is_none() {
+                        let message =
+                            format!("a block in {state} can meet {}, and has no cell for it", said(action));
+                        self.error(&self.place(&level, state, action), message, &wanted(action));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a request of this column can come: from the processor, or as what some child sends.
+    fn asked(&self, level: &Level, action: Action) -> bool {
+        let sent = |step: Step, column: Action| match (step, action) {
+            (Step::Ask(MessageKind::Read) | Step::Fetch, Action::Load)
+            | (Step::Ask(MessageKind::Write), Action::Store)
+            | (Step::Ask(MessageKind::ReadNc), Action::NStore) => true,
+            (Step::Forward, _) => column == action,
+            _ => false,
+        };
+        !level.has_children || self.levels().iter().any(|child| child.uses(self.table, sent))
+    }
+
+    /// Whether an eviction or probe can meet a block in this state.
+    fn met(&self, level: &Level, state: State, action: Action) -> bool {
+        let rules = [&self.table.read, &self.table.read_nc, &self.table.write];
+        let reads = rules.into_iter().flatten().any(|rule| rule.probe == Probe::ReadOwner);
+        let tracked = level.tracked.contains(&state);
+        match action {
+            Action::Read => tracked && reads && self.table.is_owner(state),
+            Action::Write => tracked,
+            _ => state != State::I,
+        }
+    }
+}
+
+fn said(action: Action) -> String {
+    match action {
+        Action::Evict => "an eviction".to_owned(),
+        Action::NStore => "an n-store".to_owned(),
+        Action::Read | Action::Write => format!("a {} probe", action.name()),
+        _ => format!("a {}", action.name()),
+    }
+}
+
+fn wanted(action: Action) -> String {
+    let cell = match action {
+        Action::Load => "\"hit\"",
+        Action::Store | Action::NStore => "\"write > M\"",
+        Action::Read => "\"data > S\"",
+        Action::Write => "\"data > I\"",
+        _ => "\"writeback > I\"",
+    };
+    format!("{} = ..., such as {cell}", action.name())
+}

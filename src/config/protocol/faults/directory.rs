@@ -1,0 +1,88 @@
+//! Faults of the directory's rules.
+
+use super::{Study, named};
+use crate::config::protocol_file::RuleFile;
+use crate::model::message::MessageKind;
+use crate::protocol::table::{DirectoryRule, Probe, Step, When};
+
+impl Study<'_> {
+    pub(super) fn directory(&mut self) {
+        let rules = &self.file.directory;
+        for (request, files) in [
+            (MessageKind::Read, &rules.read),
+            (MessageKind::ReadNc, &rules.read_nc),
+            (MessageKind::Write, &rules.write),
+        ] {
+            let rules: Vec<_> = files.iter().zip(self.table.directory(request).iter().copied()).collect();
+            self.out_of_reach(request, &rules);
+            if request == MessageKind::Write {
+                self.writes(&rules);
+            } else {
+                self.reads(request, &rules);
+            }
+        }
+    }
+
+    fn writes(&mut self, rules: &[(&RuleFile, DirectoryRule)]) {
+        for (file, rule) in rules {
+            if rule.when != When::NoOtherSharers && rule.probe != Probe::WriteOthers {
+                let message = "this lets a child write while others may hold the block".to_owned();
+                self.error(&file.grant.span, message, "probe = \"write others\", or when = \"no sharers\"");
+            }
+        }
+    }
+
+    fn reads(&mut self, request: MessageKind, rules: &[(&RuleFile, DirectoryRule)]) {
+        let mut owned = false;
+        for (file, rule) in rules {
+            let place = &file.grant.span;
+            let alone = rule.when == When::NoOtherSharers || rule.probe == Probe::WriteOthers;
+            if self.table.is_exclusive(rule.grant) && !alone {
+                let message = format!(
+                    "this grants a reader the exclusive {} while others may hold the block",
+                    rule.grant
+                );
+                self.error(place, message, "when = \"no sharers\", or a state that others may share");
+            } else if self.table.is_exclusive(rule.grant) && !self.table.is_owner(rule.grant) {
+                self.no_owner(file, *rule);
+            }
+            let meets_owner = !owned && rule.when != When::NoOtherSharers;
+            if meets_owner && rule.probe == Probe::Nobody && self.has_owners() {
+                let message =
+                    format!("the rules for {} do not ask another owner for its data", request.name());
+                let expected = "before this, { when = \"owned by another\", probe = \"read owner\", ... }";
+                self.error(place, message, expected);
+            }
+            owned |= rule.when == When::OwnedByAnother || meets_owner;
+        }
+    }
+
+    /// Whether a child can change a block without telling, and have data that home has not.
+    fn has_owners(&self) -> bool {
+        let tracked = self.leaf.tracked.iter().chain(&self.inner.tracked);
+        let writes = self.leaf.uses(self.table, |step, _| matches!(step, Step::Ask(MessageKind::Write)));
+        writes || tracked.into_iter().any(|state| self.table.is_owner(*state))
+    }
+
+    fn no_owner(&mut self, file: &RuleFile, rule: DirectoryRule) {
+        let state = rule.grant;
+        let given = named(&self.file.state, state).map(|(_, words)| words.span.clone());
+        let place = given.unwrap_or_else(|| file.grant.span.clone());
+        let message =
+            format!("{state} may be written without asking, but the directory will not ask it for its data");
+        self.error(&place, message, "\"exclusive owner\"");
+    }
+
+    fn out_of_reach(&mut self, request: MessageKind, rules: &[(&RuleFile, DirectoryRule)]) {
+        // An exclusive state is not always granted to a reader: the next rule may have its turn.
+        let ends = |rule: &DirectoryRule| {
+            rule.when == When::Always
+                && (request == MessageKind::Write || !self.table.is_exclusive(rule.grant))
+        };
+        let Some(last) = rules.iter().position(|(_, rule)| ends(rule)) else { return };
+        for (file, _) in rules.iter().skip(last + 1) {
+            let message = format!("a rule for {} before this one always applies", request.name());
+            self.warn(&file.grant.span, &message, "the rules with a `when` first");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What a table gets wrong that can be seen without running it: a fault loses or hides a store, or ends in a cell that
+//! is not there. A table with faults still loads, so that a scenario can show what comes of them.
+
+mod cells;
+mod directory;
+mod reach;
+
+use std::ops::Range;
+
+use self::reach::Level;
+use super::super::document::{At, Document};
+use super::super::protocol_file::{ByName, ProtocolFile, RowFile};
+use super::columns;
+use crate::diagnostic::Diagnostic;
+use crate::model::state::{Action, State};
+use crate::protocol::table::Table;
+
+/// What was found in a table.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    /// What cannot work.
+    pub errors: Vec<Diagnostic>,
+    /// What works, but is hardly meant.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A table under study, with its levels.
+struct Study<'a> {
+    document: &'a Document,
+    file: &'a ProtocolFile,
+    table: &'a Table,
+    leaf: Level,
+    inner: Level,
+    found: Faults,
+}
+
+/// Looks for faults in a table.
+pub(super) fn look(document: &Document, file: &ProtocolFile, table: &Table) -> Faults {
+    let leaf = Level::leaf(table);
+    let inner = Level::inner(table, &leaf);
+    let mut study = Study { document, file, table, leaf, inner, found: Faults::default() };
+    study.states();
+    study.cells();
+    study.directory();
+    let mut found = study.found;
+    for diagnostics in [&mut found.errors, &mut found.warnings] {
+        diagnostics.sort_by_key(|diagnostic| diagnostic.span.as_ref().map(|span| span.start));
+    }
+    found
+}
+
+impl Study<'_> {
+    /// An error, told once where both levels have it.
+    fn error(&mut self, span: &Range<usize>, message: String, expected: &str) {
+        let diagnostic = self.document.complain(Some(span), message).expected(expected);
+        let known =
+            |other: &Diagnostic| (&other.span, &other.message) == (&diagnostic.span, &diagnostic.message);
+        if !self.found.errors.iter().any(known) {
+            self.found.errors.push(diagnostic);
+        }
+    }
+
+    fn warn(&mut self, span: &Range<usize>, message: &str, expected: &str) {
+        let message = format!("warning: {message}");
+        let diagnostic = self.document.complain(Some(span), message).expected(expected);
+        self.found.warnings.push(diagnostic);
+    }
+
+    fn levels(&self) -> [Level; 2] {
+        [self.leaf.clone(), self.inner.clone()]
+    }
+
+    /// Where a level's cell is written: an inner node's may be that of a leaf.
+    fn place(&self, level: &Level, state: State, action: Action) -> Range<usize> {
+        let cell = |section: &ByName<RowFile>| {
+            let (_, row) = named(section, state)?;
+            let (_, given) = columns(&row.value).into_iter().find(|(column, _)| *column == action)?;
+            given.map(|given| given.span.clone())
+        };
+        let own = level.has_children.then(|| cell(&self.file.inner)).flatten();
+        own.or_else(|| cell(&self.file.cache)).unwrap_or_else(|| self.row(state))
+    }
+
+    /// Where a state's row begins.
+    fn row(&self, state: State) -> Range<usize> {
+        let row = named(&self.file.cache, state).or_else(|| named(&self.file.inner, state));
+        row.map_or(0..0, |(name, _)| name.span.clone())
+    }
+
+    fn states(&mut self) {
+        for row in &self.table.rows {
+            let state = row.state;
+            if !self.leaf.reachable.contains(&state) && !self.inner.reachable.contains(&state) {
+                let expected = format!("a cell with `> {state}`, a rule that grants it, or no row for it");
+                self.warn(&self.row(state), &format!("nothing leads to {state}"), &expected);
+            }
+        }
+        for state in self.leaf.reachable.clone() {
+            if named(&self.file.cache, state).is_none() {
+                let message =
+                    format!("a cache without children can get into {state}, which [cache] has no row for");
+                self.error(&self.row(state), message, &format!("a row {state} in [cache]"));
+            }
+        }
+    }
+}
+
+fn named<T>(section: &ByName<T>, state: State) -> Option<&(At<String>, At<T>)> {
+    section.0.iter().find(|(name, _)| State::parse(&name.value) == Some(state))
+}
+
+#[cfg(test)]
+mod tests;

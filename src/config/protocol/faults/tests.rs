@@ -1,0 +1,259 @@
+use crate::config::protocol::examine;
+use crate::config::{Kind, find, list};
+use crate::diagnostic::{Diagnostic, Source};
+
+fn bundled(name: &str) -> Source {
+    find(Kind::Protocol, name, None).unwrap_or_else(|error| panic!("{error}")).source
+}
+
+/// What is found in a bundled protocol in which `from` was replaced by `to` in the line that begins with `line`.
+fn found(protocol: &str, line: &str, from: &str, to: &str) -> Vec<Diagnostic> {
+    let text = bundled(protocol).text;
+    let mut changed = String::new();
+    let mut done = false;
+    for old in text.lines() {
+        let here = !done && old.starts_with(line) && old.contains(from);
+        changed += &if here { old.replacen(from, to, 1) } else { old.to_owned() };
+        changed.push('\n');
+        done |= here;
+    }
+    assert!(done, "{protocol}: {line} {from}");
+    let (_, faults) = examine(&Source::new("p.toml", changed)).unwrap_or_else(|error| panic!("{error}"));
+    faults.errors.into_iter().chain(faults.warnings).collect()
+}
+
+#[test]
+fn the_bundled_protocols_have_no_faults() {
+    for entry in list(Kind::Protocol) {
+        let (_, faults) = examine(&bundled(&entry.name)).unwrap();
+        assert!(faults.errors.is_empty(), "{:?}", faults.errors);
+        let expected: &[&str] =
+            if entry.name == "nmoesi-m2s" { &["warning: nothing leads to O"] } else { &[] };
+        let warnings: Vec<_> = faults.warnings.iter().map(|warning| warning.message.as_str()).collect();
+        assert_eq!(warnings, expected, "{}", entry.name);
+    }
+}
+
+#[test]
+fn each_fault_is_told_at_its_place() {
+    let mut wrong = Vec::new();
+    for (protocol, line, from, to, place, message) in CASES {
+        let found = found(protocol, line, from, to);
+        let text = bundled(protocol).text;
+        let number = text.lines().position(|old| old.starts_with(place.0)).unwrap() + 1;
+        let good = found.iter().any(|fault| {
+            fault.message == message
+                && fault.position().is_some_and(|at| at.0 == number)
+                && fault.expected.is_some()
+                && fault.span.as_ref().is_some_and(|span| {
+                    let text = &fault.source.as_ref().unwrap().text;
+                    text[span.clone()] == *place.1
+                })
+        });
+        if !good {
+            let all: Vec<_> = found.iter().map(ToString::to_string).collect();
+            wrong.push(format!("{protocol}: {to}: {message}\n{}", all.join("\n")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// A protocol, the start of a line of it, what is replaced in that line and by what; the start of the line that is
+/// complained of and the text that is marked there; the complaint.
+type Case =
+    (&'static str, &'static str, &'static str, &'static str, (&'static str, &'static str), &'static str);
+
+const CASES: [Case; 24] = [
+    (
+        "msi",
+        "S = {",
+        "store = \"write > M\"",
+        "store = \"hit\"",
+        ("S = {", "\"hit\""),
+        "a store is performed in S, though others may hold the block",
+    ),
+    (
+        "nmoesi",
+        "O = {",
+        "store = \"write > M\"",
+        "store = \"hit > M\"",
+        ("O = {", "\"hit > M\""),
+        "a store is performed in O, though others may hold the block",
+    ),
+    (
+        "nmoesi",
+        "S = {",
+        "n-store = \"hit > N\"",
+        "n-store = \"hit > M\"",
+        ("S = {", "\"hit > M\""),
+        "an n-store makes S the exclusive M without asking",
+    ),
+    (
+        "msi",
+        "I = {",
+        "load = \"read > granted\"",
+        "load = \"hit\"",
+        ("I = {", "\"hit\""),
+        "a load is performed in I, where there is no copy",
+    ),
+    (
+        "msi",
+        "S = {",
+        "load = \"hit\"",
+        "load = \"read > granted\"",
+        ("I = {", "\"read > granted\""),
+        "a load asks for S, and asks again there: it never ends",
+    ),
+    (
+        "mesi",
+        "M = {",
+        "read = \"data > S\"",
+        "read = \"data\"",
+        ("M = {", "\"data\""),
+        "M is exclusive, yet M leads there when another node reads",
+    ),
+    (
+        "nmoesi",
+        "S = {",
+        "write = \"ack > I\"",
+        "write = \"ack\"",
+        ("S = {", "\"ack\""),
+        "a copy in S stays when another node writes",
+    ),
+    (
+        "msi",
+        "M = {",
+        "writeback > I",
+        "notify > I",
+        ("M = {", "\"notify > I\""),
+        "an eviction drops the dirty bytes that M may hold",
+    ),
+    (
+        "nmoesi",
+        "N = { E",
+        ", S = \"N\"",
+        "",
+        ("S = { load", "\"notify > I\""),
+        "an eviction drops the dirty bytes that S may hold",
+    ),
+    (
+        "mesi",
+        "M = { E",
+        "E = \"M\"",
+        "",
+        ("E = { load", "\"notify > I\""),
+        "an eviction drops the dirty bytes that E may hold",
+    ),
+    (
+        "moesi",
+        "M = {",
+        "read = \"data > O\"",
+        "read = \"ack > O\"",
+        ("M = {", "\"ack > O\""),
+        "a reader elsewhere does not get the dirty bytes that M may hold",
+    ),
+    (
+        "nmoesi",
+        "N = {",
+        "write = \"data > I\"",
+        "write = \"ack > I\"",
+        ("N = {", "\"ack > I\""),
+        "a writer elsewhere does not get the dirty bytes that N may hold",
+    ),
+    (
+        "vi",
+        "V = {",
+        "store = \"forward\"",
+        "store = \"hit\"",
+        ("V = {", "\"silent > I\""),
+        "an acquire drops the dirty bytes that V may hold",
+    ),
+    (
+        "msi",
+        "M = {",
+        ", write = \"data > I\"",
+        "",
+        ("M = {", "M"),
+        "a block in M can meet a write probe, and has no cell for it",
+    ),
+    (
+        "msi",
+        "S = {",
+        "evict = \"notify > I\", ",
+        "",
+        ("S = {", "S"),
+        "a block in S can meet an eviction, and has no cell for it",
+    ),
+    (
+        "nmoesi",
+        "S = {",
+        "store = \"write > M\", ",
+        "",
+        ("S = {", "S"),
+        "a block in S can meet a store, and has no cell for it",
+    ),
+    (
+        "vi",
+        "V = { load = \"hit\"",
+        "load = \"hit\", ",
+        "",
+        ("V = { load", "V"),
+        "a block in V can meet a load, and has no cell for it",
+    ),
+    (
+        "nmoesi",
+        "write = [",
+        "probe = \"write others\", ",
+        "",
+        ("write = [", "\"M\""),
+        "this lets a child write while others may hold the block",
+    ),
+    (
+        "mesi",
+        "    { when = \"no sharers\"",
+        "when = \"no sharers\", ",
+        "",
+        ("    { when = \"no sharers\"", "\"E\""),
+        "this grants a reader the exclusive E while others may hold the block",
+    ),
+    (
+        "msi",
+        "    { when = \"owned",
+        "probe = \"read owner\", ",
+        "",
+        ("    { when = \"owned", "\"S\""),
+        "the rules for read do not ask another owner for its data",
+    ),
+    (
+        "mesi",
+        "E = \"exclusive owner\"",
+        " owner",
+        "",
+        ("E = \"exclusive owner\"", "\"exclusive\""),
+        "E may be written without asking, but the directory will not ask it for its data",
+    ),
+    (
+        "vi",
+        "I = { load = \"fetch > V\"",
+        "fetch > V",
+        "read > granted",
+        ("S = { load", "S"),
+        "a cache without children can get into S, which [cache] has no row for",
+    ),
+    (
+        "moesi",
+        "M = {",
+        "read = \"data > O\"",
+        "read = \"data > S\"",
+        ("O = { load", "O"),
+        "warning: nothing leads to O",
+    ),
+    (
+        "mesi",
+        "    { when = \"owned",
+        "when = \"owned by another\", ",
+        "",
+        ("    { when = \"no sharers\"", "\"E\""),
+        "warning: a rule for read before this one always applies",
+    ),
+];

@@ -1,0 +1,72 @@
+//! Completion: what an access that was performed means for its warp, and what follows when its work ends.
+
+use super::warps::{InFlight, Warp};
+use super::{Agent, Told, Work};
+use crate::model::access::AccessKind;
+use crate::model::inspect::WarpState;
+use crate::protocol::outbox::{Completion, Outbox};
+
+impl Agent {
+    /// An access of this agent was performed.
+    pub fn complete(&mut self, completion: &Completion, latency: u32, told: &mut Told, out: &mut Outbox) {
+        let slot = completion.ticket.warp as usize;
+        let now = out.tick;
+        let ready = now + self.config.clock.cycles(u64::from(latency.max(1)));
+        let Some(warp) = self.warps.get_mut(slot) else { return };
+        warp.waits.retain(|number| Some(*number) != completion.number);
+        let found = warp.in_flight.iter().position(|entry| entry.number == completion.ticket.instruction);
+        let Some(index) = found else { return };
+        let mut finished = None;
+        if let Some(entry) = warp.in_flight.get_mut(index) {
+            entry.left = entry.left.saturating_sub(1);
+            if entry.read.is_empty() && completion.kind != AccessKind::Store {
+                entry.read.clone_from(&completion.read);
+            }
+            if entry.left == 0 {
+                finished = Some(index);
+            }
+        }
+        warp.ready_at = warp.ready_at.max(ready);
+        if let Some(index) = finished {
+            let entry = warp.in_flight.remove(index);
+            Self::end_instruction(warp, entry, told);
+        }
+        let goes_on = match warp.state {
+            WarpState::Memory => !warp.must_wait(self.config.outstanding),
+            WarpState::Fence => warp.in_flight.is_empty(),
+            _ => false,
+        };
+        if goes_on {
+            self.set_state(slot, WarpState::Ready, out);
+        }
+    }
+
+    fn end_instruction(warp: &mut Warp, entry: InFlight, told: &mut Told) {
+        if entry.until.as_ref().is_some_and(|until| *until != entry.read) {
+            warp.next = warp.next.saturating_sub(1);
+            return;
+        }
+        if let Some(label) = entry.label {
+            told.results.push((label, entry.read.clone()));
+        }
+        if !entry.read.is_empty() {
+            warp.result = entry.read;
+        }
+    }
+
+    /// The work of a warp has ended: the slot is free for what waits.
+    pub(super) fn end(&mut self, slot: usize, told: &mut Told, out: &mut Outbox) {
+        let now = out.tick;
+        let Some(warp) = self.warps.get_mut(slot) else { return };
+        if let Some(work) = warp.work.take() {
+            told.ended.push((work, std::mem::take(&mut warp.result)));
+            self.set_state(slot, WarpState::Done, out);
+            self.release_barrier(work, now + self.config.clock.period, out);
+        }
+        let fits = |(_, wanted): &(Work, Option<usize>)| wanted.is_none_or(|wanted| wanted == slot);
+        let next = self.waiting.iter().position(fits).and_then(|index| self.waiting.remove(index));
+        if let Some((work, _)) = next {
+            self.begin(slot, work, now + self.config.clock.period, out);
+        }
+    }
+}

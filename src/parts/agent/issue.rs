@@ -1,0 +1,205 @@
+//! Issuing: which warp is next, its next operation, and the accesses that are offered to the L1.
+
+use super::warps::{InFlight, Warp};
+use super::{Agent, Surroundings, Told};
+use crate::model::access::Bytes;
+use crate::model::inspect::WarpState;
+use crate::model::operation::{Fence, Operation, WarpAccess};
+use crate::model::record::What;
+use crate::model::time::Tick;
+use crate::parts::coalescer::coalesce;
+use crate::protocol::node::Accept;
+use crate::protocol::outbox::{About, Outbox, Ticket};
+
+impl Agent {
+    /// Picks the next warp: the one that issued last if it can go on, else the next in the round
+    /// (greedy then round-robin).
+    fn pick(&self, now: Tick) -> Option<usize> {
+        let count = self.warps.len();
+        (0..count).map(|step| (self.last + step) % count.max(1)).find(|&slot| {
+            self.warps.get(slot).is_some_and(|warp| {
+                matches!(warp.state, WarpState::Ready | WarpState::Running) && warp.ready_at <= now
+            })
+        })
+    }
+
+    /// Issues for one warp.
+    pub fn issue(&mut self, around: &mut Surroundings<'_>, told: &mut Told, out: &mut Outbox) {
+        let now = out.tick;
+        if self.issue_free_at > now {
+            return;
+        }
+        let Some(slot) = self.pick(now) else { return };
+        self.last = slot;
+        let issuing = self.warps.get(slot).is_some_and(Warp::is_issuing);
+        if !issuing && !self.fetch(slot, around, told, out) {
+            return;
+        }
+        self.issue_access(slot, around, told, out);
+    }
+
+    /// Takes the next operation of a warp; `true` if it has accesses to issue.
+    fn fetch(
+        &mut self,
+        slot: usize,
+        around: &mut Surroundings<'_>,
+        told: &mut Told,
+        out: &mut Outbox,
+    ) -> bool {
+        let now = out.tick;
+        let period = self.config.clock.period;
+        let Some(warp) = self.warps.get_mut(slot) else { return false };
+        let Some(work) = warp.work else { return false };
+        let operation = (around.operation)(work, warp.next);
+        warp.current.clone_from(&operation);
+        match operation {
+            None if warp.in_flight.is_empty() => self.end(slot, told, out),
+            None => self.set_state(slot, WarpState::Memory, out),
+            Some(Operation::Compute(cycles)) => {
+                warp.next += 1;
+                warp.instructions += 1;
+                warp.ready_at = now + self.config.clock.cycles(u64::from(cycles.max(1)));
+                self.set_state(slot, WarpState::Running, out);
+            }
+            Some(Operation::Access(access)) => {
+                self.load_accesses(slot, &access, None, now);
+                return true;
+            }
+            Some(Operation::SpinUntil(access, until)) => {
+                self.load_accesses(slot, &access, Some(until), now);
+                return true;
+            }
+            Some(Operation::Barrier) => {
+                warp.next += 1;
+                warp.instructions += 1;
+                self.set_state(slot, WarpState::Barrier, out);
+                self.release_barrier(work, now + period, out);
+            }
+            Some(Operation::Fence(fence)) => {
+                if warp.in_flight.is_empty() {
+                    warp.next += 1;
+                    warp.instructions += 1;
+                    warp.ready_at = now + period;
+                    if fence != Fence::Release {
+                        around.l1.acquire(out);
+                    }
+                    self.set_state(slot, WarpState::Ready, out);
+                } else {
+                    self.set_state(slot, WarpState::Fence, out);
+                }
+            }
+        }
+        false
+    }
+
+    /// Turns a memory instruction into accesses.
+    fn load_accesses(&mut self, slot: usize, access: &WarpAccess, until: Option<Bytes>, now: Tick) {
+        let pieces = coalesce(access, self.config.line, self.config.values);
+        let Some(warp) = self.warps.get_mut(slot) else { return };
+        warp.next += 1;
+        warp.instructions += 1;
+        if pieces.is_empty() {
+            return;
+        }
+        warp.in_flight.push(InFlight {
+            number: warp.instructions,
+            left: pieces.len() as u32,
+            label: access.label.clone(),
+            until,
+            read: Bytes::new(),
+        });
+        warp.to_issue.extend(pieces);
+        let lanes = access.lanes.iter().count() as u32;
+        let cycles = u64::from(lanes.div_ceil(self.config.lanes.max(1)).max(1));
+        self.issue_free_at = now + self.config.clock.cycles(cycles - 1);
+    }
+
+    /// Offers the next access of a warp to the L1.
+    fn issue_access(
+        &mut self,
+        slot: usize,
+        around: &mut Surroundings<'_>,
+        told: &mut Told,
+        out: &mut Outbox,
+    ) {
+        let now = out.tick;
+        let Some(warp) = self.warps.get_mut(slot) else { return };
+        let Some(access) = warp.to_issue.front().cloned() else {
+            warp.ready_at = now + self.config.clock.period;
+            return;
+        };
+        if !around.has_room {
+            self.stall(slot, WarpState::LinkFull, out);
+            return;
+        }
+        let instruction = warp.instructions;
+        let ticket = Ticket { warp: slot as u32, instruction, issued: now };
+        let txn = (around.begin)(slot as u32, &access, now);
+        let before = out.records.list.len();
+        let about = About::new(access.range, txn.1);
+        let (kind, bytes) = (access.kind, access.bytes.clone());
+        out.record(self.config.id, about, || What::Issue { kind, warp: slot as u32, bytes });
+        match around.l1.access(ticket, access, txn, out) {
+            Accept::Full => {
+                // It was not taken: its issue is not told; that the MSHRs are full is.
+                if out.records.on && out.records.list.len() > before {
+                    out.records.list.remove(before);
+                    for (record, ordinal) in out.records.list.iter_mut().zip(0u32..).skip(before) {
+                        record.id.ordinal = ordinal;
+                    }
+                }
+                self.stall(slot, WarpState::MshrFull, out);
+            }
+            Accept::Done | Accept::Taken => {
+                self.accesses += 1;
+                self.issue_free_at = self.issue_free_at.max(now) + self.config.clock.period;
+                if let (Some(warp), Some(number)) = (self.warps.get_mut(slot), txn.1) {
+                    warp.to_issue.pop_front();
+                    warp.waits.push(number);
+                }
+                self.after_issue(slot, told, out);
+                self.unstall(out);
+            }
+        }
+    }
+
+    /// What a warp does once an access has been taken: goes on issuing, goes on, or waits. What the L1 performed
+    /// meanwhile is this agent's own.
+    fn after_issue(&mut self, slot: usize, told: &mut Told, out: &mut Outbox) {
+        let mine = std::mem::take(&mut out.completions);
+        for completion in &mine {
+            self.complete(completion, self.config.l1_latency, told, out);
+        }
+        out.completions.extend(mine);
+        self.settle(slot, out);
+    }
+
+    /// Sets the state of a warp from what it has left to do.
+    pub(super) fn settle(&mut self, slot: usize, out: &mut Outbox) {
+        let Some(warp) = self.warps.get(slot) else { return };
+        let full = warp.must_wait(self.config.outstanding);
+        let state = if warp.work.is_none() {
+            return;
+        } else if warp.is_issuing() || !full {
+            WarpState::Ready
+        } else {
+            WarpState::Memory
+        };
+        self.set_state(slot, state, out);
+    }
+
+    fn stall(&mut self, slot: usize, state: WarpState, out: &mut Outbox) {
+        self.stalled.push_back(slot);
+        self.set_state(slot, state, out);
+    }
+
+    /// The L1 has changed: the warp that it turned away first may try again. When that succeeds the next one
+    /// follows, so that a free place does not wake them all.
+    pub fn unstall(&mut self, out: &mut Outbox) {
+        let Some(slot) = self.stalled.pop_front() else { return };
+        if let Some(warp) = self.warps.get_mut(slot) {
+            warp.ready_at = out.tick + self.config.clock.period;
+        }
+        self.set_state(slot, WarpState::Ready, out);
+    }
+}

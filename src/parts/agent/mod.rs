@@ -1,0 +1,183 @@
+//! A compute unit or a CPU core: its warps, their scheduler and coalescer, and the L1 that it calls directly.
+//! A core is a compute unit of one-lane warps.
+
+mod barriers;
+mod complete;
+mod issue;
+mod warps;
+
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use crate::model::access::{Access, Bytes};
+use crate::model::component::ComponentId;
+use crate::model::inspect::WarpState;
+use crate::model::message::{TxnKey, TxnNumber};
+use crate::model::operation::Operation;
+use crate::model::record::What;
+use crate::model::time::{Clock, Tick};
+use crate::protocol::node::Node;
+use crate::protocol::outbox::{About, Outbox};
+
+pub use warps::Warp;
+
+/// What does not change while an agent lives.
+#[derive(Clone, Copy, Debug)]
+pub struct AgentConfig {
+    pub id: ComponentId,
+    pub clock: Clock,
+    /// Lanes that issue in one cycle.
+    pub lanes: u32,
+    /// Memory instructions that a warp may have in flight.
+    pub outstanding: u32,
+    /// Cycles of an L1 hit.
+    pub l1_latency: u32,
+    pub line: u32,
+    pub values: bool,
+}
+
+/// What a warp is working on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// The operations of a program task.
+    Program { task: usize },
+    /// A warp of a thread block of a kernel task.
+    Block { task: usize, block: u64, warp: u32 },
+}
+
+impl Work {
+    #[must_use]
+    pub fn task(self) -> usize {
+        match self {
+            Self::Program { task } | Self::Block { task, .. } => task,
+        }
+    }
+}
+
+/// What an agent tells the machine after a step.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// Work that ended, with what its last access read.
+    pub ended: Vec<(Work, Bytes)>,
+    /// Results of labelled accesses.
+    pub results: Vec<(Arc<str>, Bytes)>,
+}
+
+/// A compute unit or core.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    pub config: AgentConfig,
+    /// Index of its L1 among the nodes.
+    pub l1: usize,
+    pub warps: Vec<Warp>,
+    last: usize,
+    issue_free_at: Tick,
+    /// Programs that wait for a free warp slot: any, or the one that they name.
+    waiting: VecDeque<(Work, Option<usize>)>,
+    /// Warps that the L1 turned away, first come first served.
+    stalled: VecDeque<usize>,
+    pub accesses: u64,
+    /// Ticks that warps spent in each state, by its position in [`WarpState::ALL`].
+    pub time_in: [Tick; WarpState::ALL.len()],
+}
+
+/// Gives an access of a warp, issued at a tick, its transaction.
+pub type Begin<'a> = &'a mut dyn FnMut(u32, &Access, Tick) -> (Option<TxnKey>, Option<TxnNumber>);
+
+/// What an agent needs to issue.
+pub struct Surroundings<'a> {
+    pub l1: &'a mut Node,
+    /// The L1's way down has room for a request.
+    pub has_room: bool,
+    /// Operation `index` of some work.
+    pub operation: &'a dyn Fn(Work, u64) -> Option<Operation>,
+    pub begin: Begin<'a>,
+}
+
+impl std::fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Surroundings").field("has_room", &self.has_room).finish_non_exhaustive()
+    }
+}
+
+impl Agent {
+    #[must_use]
+    pub fn new(config: AgentConfig, l1: usize, slots: u32) -> Self {
+        Self {
+            config,
+            l1,
+            warps: vec![Warp::default(); slots as usize],
+            last: 0,
+            issue_free_at: 0,
+            waiting: VecDeque::new(),
+            stalled: VecDeque::new(),
+            accesses: 0,
+            time_in: [0; WarpState::ALL.len()],
+        }
+    }
+
+    /// A slot without work: the one wanted, else the first.
+    fn free_slot(&self, wanted: Option<usize>) -> Option<usize> {
+        let fits = |slot: usize| wanted.is_none_or(|wanted| wanted == slot);
+        let free = |(slot, warp): (usize, &Warp)| fits(slot) && warp.work.is_none();
+        self.warps.iter().enumerate().position(free)
+    }
+
+    /// Warp slots without work.
+    #[must_use]
+    pub fn free_slots(&self) -> usize {
+        self.warps.iter().filter(|warp| warp.work.is_none()).count()
+    }
+
+    /// Gives work to a free warp slot, or to the one that it names; or keeps it until that is free.
+    pub fn assign(&mut self, work: Work, slot: Option<usize>, now: Tick, out: &mut Outbox) {
+        match self.free_slot(slot) {
+            Some(free) => self.begin(free, work, now, out),
+            None => self.waiting.push_back((work, slot)),
+        }
+    }
+
+    fn begin(&mut self, slot: usize, work: Work, now: Tick, out: &mut Outbox) {
+        if let Some(warp) = self.warps.get_mut(slot) {
+            warp.work = Some(work);
+            warp.next = 0;
+            warp.ready_at = now;
+            warp.result = Bytes::new();
+            warp.current = None;
+        }
+        self.set_state(slot, WarpState::Ready, out);
+    }
+
+    fn set_state(&mut self, slot: usize, to: WarpState, out: &mut Outbox) {
+        let Some(warp) = self.warps.get_mut(slot) else { return };
+        let from = warp.state;
+        if from == to {
+            return;
+        }
+        if let Some(time) = self.time_in.get_mut(from as usize) {
+            *time += out.tick.saturating_sub(warp.since);
+        }
+        warp.state = to;
+        warp.since = out.tick;
+        out.record(self.config.id, About::default(), || What::Warp { warp: slot as u32, from, to });
+    }
+
+    /// When the agent has something to do next, if nothing else happens.
+    #[must_use]
+    pub fn next_wake(&self, now: Tick) -> Option<Tick> {
+        let earliest = |warp: &Warp| match warp.state {
+            WarpState::Ready | WarpState::Running => Some(warp.ready_at.max(self.issue_free_at).max(now)),
+            _ => None,
+        };
+        self.warps.iter().filter_map(earliest).min().map(|tick| self.config.clock.edge(tick))
+    }
+
+    pub fn digest(&self, hasher: &mut impl Hasher) {
+        (self.last, self.issue_free_at, &self.waiting, &self.stalled).hash(hasher);
+        for warp in &self.warps {
+            (warp.state, warp.work, warp.next, warp.ready_at, &warp.waits).hash(hasher);
+            (&warp.to_issue, &warp.in_flight, &warp.result).hash(hasher);
+        }
+    }
+}

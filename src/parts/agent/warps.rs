@@ -1,0 +1,62 @@
+//! A warp slot: its work, and the memory instructions that it has in flight.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::Work;
+use crate::model::access::{Access, Bytes};
+use crate::model::inspect::WarpState;
+use crate::model::message::TxnNumber;
+use crate::model::operation::Operation;
+use crate::model::time::Tick;
+
+/// A memory instruction that has accesses left.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct InFlight {
+    pub(super) number: u64,
+    pub(super) left: u32,
+    pub(super) label: Option<Arc<str>>,
+    /// Repeat it until it reads this.
+    pub(super) until: Option<Bytes>,
+    pub(super) read: Bytes,
+}
+
+/// One warp slot.
+#[derive(Clone, Debug, Default)]
+pub struct Warp {
+    pub state: WarpState,
+    pub since: Tick,
+    pub work: Option<Work>,
+    /// The next operation of its work.
+    pub next: u64,
+    pub(super) ready_at: Tick,
+    /// Accesses of the current instruction that the L1 has not taken yet.
+    pub(super) to_issue: VecDeque<Access>,
+    pub(super) in_flight: SmallVec<[InFlight; 1]>,
+    /// Transactions in flight.
+    pub waits: SmallVec<[TxnNumber; 2]>,
+    pub(super) instructions: u64,
+    /// What its last load or atomic read.
+    pub(super) result: Bytes,
+    pub current: Option<Operation>,
+}
+
+impl Warp {
+    /// Memory instructions and others done.
+    #[must_use]
+    pub fn done(&self) -> u64 {
+        self.instructions
+    }
+
+    pub(super) fn is_issuing(&self) -> bool {
+        !self.to_issue.is_empty()
+    }
+
+    /// Whether the next instruction must wait for one in flight. Nothing passes a spinning load.
+    pub(super) fn must_wait(&self, outstanding: u32) -> bool {
+        self.in_flight.len() as u32 >= outstanding.max(1)
+            || self.in_flight.iter().any(|entry| entry.until.is_some())
+    }
+}
