@@ -57,6 +57,10 @@ pub struct Debug {
 impl Debug {
     pub fn carry_out(&self) -> Ended {
         if self.no_tui {
+            if let Some(flag) = self.look.first() {
+                let error = Diagnostic::new(format!("{flag} is about the screen, and --no-tui opens none"));
+                return Err(error.expected("one of the two").into());
+            }
             return self.console();
         }
         let settings = self.look.settings()?;

@@ -23,6 +23,14 @@ pub struct Look {
 }
 
 impl Look {
+    /// The first of these flags that is given.
+    #[must_use]
+    pub fn first(&self) -> Option<&'static str> {
+        let flags =
+            [(self.layout.is_some(), "--layout"), (self.theme.is_some(), "--theme"), (self.ascii, "--ascii")];
+        flags.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag)
+    }
+
     /// With the user's own keys and themes.
     ///
     /// # Errors

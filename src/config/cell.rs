@@ -19,7 +19,7 @@ const STEPS: [(&str, Step, &[Action]); 12] = {
         ("flush", Step::Flush, &[Store, NStore]),
         ("data", Step::Data, &[Read, Write]),
         ("ack", Step::Ack, &[Read, Write]),
-        ("writeback", Step::Writeback, &[Evict, Acquire]),
+        ("writeback", Step::Writeback, &[Evict]),
         ("notify", Step::Notify, &[Evict]),
         ("silent", Step::Silent, &[Evict, Acquire]),
     ]

@@ -201,7 +201,7 @@ impl Scenario {
         blueprint.workload = Arc::new(workload);
         blueprint.faults =
             self.file.faults.iter().map(|fault| setup::fault(fault, document)).collect::<Result<_>>()?;
-        let block = |at: &At<_>| setup::block(&at.value, document, &probe);
+        let block = |at: &At<_>| setup::block(&at.value, document, &probe, blueprint.spec.host.memory);
         blueprint.initial = self.file.states.iter().map(block).collect::<Result<_>>()?;
         blueprint.memory = setup::memory(&self.file.memory, document, blueprint.spec.host.memory)?;
         Ok(blueprint)

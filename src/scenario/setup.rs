@@ -52,7 +52,12 @@ pub fn memory(list: &[BytesFile], document: &Document, size: Size) -> Result<Vec
 ///
 /// # Errors
 /// If a component or state is not there.
-pub fn block(file: &StateFile, document: &Document, probe: &Machine) -> Result<InitialBlock> {
+pub fn block(file: &StateFile, document: &Document, probe: &Machine, size: Size) -> Result<InitialBlock> {
+    if file.address >= size.0 {
+        let message = format!("address {} lies beyond the host memory of {size}", Address(file.address));
+        let error = document.complain(Some(&file.node.span), message);
+        return Err(error.expected(format!("an address below {:#x}", size.0)).into());
+    }
     let place = Place { document, components: probe.components() };
     let (node, component) = place.node(&file.node)?;
     let state = file.state.as_ref().map(|name| self::state(name, document, probe, node)).transpose()?;

@@ -480,3 +480,14 @@ fn what_lies_beyond_the_end_of_memory_is_pointed_at() {
     let error = complaint(&text("[[memory]]\naddress = 0x1ffffffff\nbytes = \"07 08\"\n"));
     assert_eq!((error.position(), error.expected.is_some()), (Some((4, 9)), true), "{error}");
 }
+
+#[test]
+fn an_initial_state_beyond_the_memory_is_refused() {
+    let text = "machine = \"tiny/umh-2gpu\"\n[[state]]\nnode = \"gpu0.l2.0\"\naddress = 0x4000000000000000\nstate = \"E\"\n";
+    let error = Scenario::parse(Source::new("far", text), None)
+        .and_then(|scenario| scenario.prepare(&Options::default()))
+        .err()
+        .map(|error| error.to_string())
+        .unwrap_or_default();
+    assert!(error.contains("lies beyond the host memory") && error.contains("far:3"), "{error}");
+}

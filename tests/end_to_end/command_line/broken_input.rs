@@ -38,6 +38,7 @@ fn mistyped_names_and_arguments() {
         &["frame", "umh/fig5-b1", "--theme", "defualt"],
         &["frame", "umh/fig5-b1", "--layout", "wraps"],
         &["debug", "umh/fig5-b1"],
+        &["debug", "umh/fig5-b1", "--no-tui", "--layout", "warps"],
         &["test", "umhh"],
         &["check", "nmosei"],
         &["schema", "machin"],

@@ -91,7 +91,9 @@ impl Study<'_> {
                 }
                 (Action::Read, Some(Step::Ack)) if coherent => ("a reader elsewhere does not get", "`data`"),
                 (Action::Write, Some(Step::Ack)) => ("a writer elsewhere does not get", "`data > I`"),
-                (Action::Acquire, Some(Step::Silent)) => ("an acquire drops", "`writeback > I`"),
+                (Action::Acquire, Some(Step::Silent)) => {
+                    ("an acquire drops", "stores that write through (`forward`), so that no byte is dirty")
+                }
                 _ => continue,
             };
             let message = format!("{what} the dirty bytes that {state} may hold");

@@ -1,0 +1,281 @@
+//! Sessions on a toy: walks in both directions, stops, commands.
+
+use proptest::prelude::*;
+
+use super::super::interrupt::Interrupt;
+use super::super::stop::Reason;
+use super::super::toy::Toy;
+use super::*;
+
+/// A session on a toy of `last` events.
+pub fn session(last: EventNumber) -> Session {
+    session_of(Toy::boxed(last))
+}
+
+fn session_of(machine: Box<dyn Subject>) -> Session {
+    let origin = Origin {
+        name: "toy".into(),
+        title: "A toy".into(),
+        source: String::new(),
+        about: String::new(),
+        machine,
+        context: None,
+        breaks: Vec::new(),
+        lesson: None,
+    };
+    Session::open(origin, None)
+}
+
+fn execute(session: &mut Session, text: &str) -> super::super::work::Outcome {
+    session.execute(text, &Interrupt::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn position(session: &mut Session) -> String {
+    execute(session, "info position").lines.remove(0)
+}
+
+fn reason(session: &mut Session, text: &str) -> Reason {
+    execute(session, text).stop.unwrap().reasons.remove(0)
+}
+
+/// The position after a straight run to `event`.
+fn straight(last: EventNumber, event: EventNumber) -> String {
+    let mut session = session(last);
+    execute(&mut session, &format!("goto {event}"));
+    position(&mut session)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn any_walk_ends_where_a_straight_run_ends(
+        verbs in prop::collection::vec((0usize..14, 1u64..60), 1..25),
+        breaks in any::<bool>(),
+    ) {
+        let mut walker = session(9_000);
+        if breaks {
+            execute(&mut walker, "break transition to M at gpu1");
+            execute(&mut walker, "watch state of gpu0.cu0.l1 block 0x1000 is O");
+        }
+        for (verb, count) in verbs {
+            let line = match verb {
+                0 => format!("step {}", count * 50),
+                1 => format!("reverse-step {}", count * 20),
+                2 => format!("cycle {count}"),
+                3 => format!("reverse-cycle {count}"),
+                4 => format!("transition {count}"),
+                5 => format!("reverse-transition {count}"),
+                6 => "finish 2".into(),
+                7 => "reverse-finish".into(),
+                8 => "continue".into(),
+                9 => "reverse-continue".into(),
+                10 => format!("goto {}", count * 150),
+                11 => format!("goto cycle {}", count * 60),
+                12 => "effect".into(),
+                _ => "run".into(),
+            };
+            execute(&mut walker, &line);
+        }
+        prop_assert_eq!(position(&mut walker), straight(9_000, walker.event()));
+    }
+}
+
+#[test]
+fn a_verb_and_its_reverse_undo_each_other() {
+    for (forward, backward) in [
+        ("step", "reverse-step"),
+        ("cycle", "reverse-cycle"),
+        ("transition", "reverse-transition"),
+        ("finish", "reverse-finish"),
+        ("continue", "reverse-continue"),
+    ] {
+        let mut session = session(3_000);
+        if forward == "continue" {
+            execute(&mut session, "break transition from O to E");
+        }
+        execute(&mut session, "goto 700");
+        if forward == "finish" {
+            execute(&mut session, "reverse-finish");
+        } else {
+            execute(&mut session, forward);
+        }
+        let here = position(&mut session);
+        for _ in 0..3 {
+            execute(&mut session, forward);
+        }
+        assert_ne!(position(&mut session), here, "{forward}");
+        for _ in 0..3 {
+            execute(&mut session, backward);
+        }
+        if forward == "finish" {
+            continue;
+        }
+        assert_eq!(position(&mut session), here, "{backward}");
+    }
+}
+
+#[test]
+fn going_back_stops_where_going_forward_stopped() {
+    let mut session = session(2_000);
+    execute(&mut session, "break transition from O to E if state of gpu0.cu0.l1 block 0x1000 is E");
+    execute(&mut session, "watch state of gpu1.cu0.l1 block 0x1000 is N");
+    let mut stops = Vec::new();
+    while !matches!(reason(&mut session, "continue"), Reason::Finished) {
+        stops.push(session.event());
+    }
+    assert!(stops.len() > 20, "{stops:?}");
+    let mut back = Vec::new();
+    while reason(&mut session, "reverse-continue") != Reason::Start {
+        back.push(session.event());
+    }
+    back.reverse();
+    assert_eq!(stops, back);
+}
+
+#[test]
+fn ignored_hits_are_passed_in_both_directions() {
+    let mut session = session(2_000);
+    execute(&mut session, "break transition to M");
+    let stops: Vec<_> = (0..8)
+        .map(|_| {
+            execute(&mut session, "continue");
+            session.event()
+        })
+        .collect();
+    execute(&mut session, "ignore 1 2");
+    execute(&mut session, "reverse-continue");
+    assert_eq!(session.event(), stops[4]);
+    execute(&mut session, "continue 3");
+    assert_eq!(session.event(), stops[7]);
+    assert_eq!(session.breakpoints().get(1).unwrap().hits, 14);
+}
+
+#[test]
+fn the_ends_are_told() {
+    let mut session = session(100);
+    assert_eq!(reason(&mut session, "reverse-step"), Reason::Start);
+    assert_eq!(reason(&mut session, "step 1000"), Reason::Finished);
+    assert_eq!((session.event(), reason(&mut session, "step")), (100, Reason::Finished));
+    assert_eq!(reason(&mut session, "reverse-step 100"), Reason::Arrived);
+    assert_eq!(session.event(), 0);
+    assert_eq!(reason(&mut session, "goto 5000"), Reason::Finished);
+    assert_eq!(reason(&mut session, "reverse-step 101"), Reason::Start);
+}
+
+#[test]
+fn a_failed_check_stops_a_run_in_both_directions() {
+    let mut session = session_of(Toy::flawed(30_000, 20_000));
+    let failed = Reason::Violation { rule: "toy".into(), text: "it broke".into() };
+    assert_eq!((reason(&mut session, "continue"), session.event()), (failed.clone(), 20_000));
+    assert_eq!(reason(&mut session, "continue"), Reason::Finished);
+    assert_eq!((reason(&mut session, "reverse-step 20000"), session.event()), (failed, 20_000));
+    execute(&mut session, "set stop-at-violations off");
+    assert_eq!(reason(&mut session, "run"), Reason::Finished);
+}
+
+#[test]
+fn a_cause_and_its_effect_are_one_jump_apart() {
+    let mut session = session(100);
+    execute(&mut session, "goto 50");
+    execute(&mut session, "cause");
+    assert_eq!(session.event(), 47);
+    execute(&mut session, "effect");
+    assert_eq!(session.event(), 50);
+}
+
+#[test]
+fn goto_cycle_is_the_first_position_in_it_from_either_side() {
+    let mut session = session(5_000);
+    execute(&mut session, "goto cycle 900");
+    let first = session.event();
+    assert!(session.cycle() >= 900);
+    execute(&mut session, "goto 4000");
+    execute(&mut session, "goto cycle 900");
+    assert_eq!(session.event(), first);
+    execute(&mut session, "reverse-step");
+    assert!(session.cycle() < 900);
+    execute(&mut session, "until cycle 900");
+    assert_eq!(session.event(), first);
+    execute(&mut session, "goto 3000");
+    execute(&mut session, "reverse-until cycle 900");
+    assert_eq!(session.event(), first);
+}
+
+#[test]
+fn a_million_events_later_a_reverse_step_is_quick() {
+    let mut session = session(2_000_000);
+    execute(&mut session, "goto 1000000");
+    let before = std::time::Instant::now();
+    for _ in 0..20 {
+        execute(&mut session, "reverse-step");
+    }
+    assert_eq!(session.event(), 999_980);
+    assert!(before.elapsed().as_millis() < 20 * 50, "{:?}", before.elapsed());
+    assert!(session.timeline().checkpoints().count() <= Budget::default().count);
+}
+
+#[test]
+fn commands_that_send_each_other_back_come_to_an_end() {
+    let mut session = session(2_000);
+    execute(&mut session, "break transition to M");
+    execute(&mut session, "commands 1 reverse-continue; continue");
+    let lines = execute(&mut session, "continue").lines;
+    assert!(lines.iter().any(|line| line.contains("turned round 1000 times")), "{:?}", lines.last());
+    execute(&mut session, "delete 1");
+    execute(&mut session, "start");
+    execute(&mut session, "break transition to M");
+    execute(&mut session, "commands 2 continue");
+    assert_eq!(reason(&mut session, "continue"), Reason::Finished);
+}
+
+#[test]
+fn saved_breakpoints_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("points");
+    let mut first = session(100);
+    execute(&mut first, "break transition at gpu0 if state of gpu1.cu0.l1 block 0x1000 is M");
+    execute(&mut first, "ignore 1 3");
+    execute(&mut first, "commands 1 print state of gpu0.cu0.l1 block 0x1000; step");
+    execute(&mut first, "watch state of gpu0.cu0.l1 block 0x1000");
+    execute(&mut first, "disable 2");
+    execute(&mut first, &format!("save breakpoints {}", file.display()));
+    let mut second = session(100);
+    execute(&mut second, &format!("source {}", file.display()));
+    let list = execute(&mut first, "info breakpoints").lines;
+    assert_eq!(list.len(), 4);
+    assert_eq!(list, execute(&mut second, "info breakpoints").lines);
+    let again = format!("save breakpoints {}", file.display());
+    assert!(first.execute(&again, &Interrupt::default()).is_err(), "a file must not be overwritten");
+}
+
+#[test]
+fn a_file_that_calls_itself_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("loop");
+    std::fs::write(&file, format!("source {}\nstep\n", file.display())).unwrap();
+    let mut session = session(100);
+    assert!(session.execute(&format!("source {}", file.display()), &Interrupt::default()).is_err());
+}
+
+#[test]
+fn every_command_bears_any_arguments() {
+    for command in super::super::command::ALL {
+        for tail in [
+            "",
+            "1",
+            "x y z",
+            "\u{fc}\u{2028} \"",
+            "0x",
+            "999999999999999999999999",
+            "if",
+            "if if",
+            "warp",
+            "block",
+        ] {
+            let mut session = session(50);
+            let _ = session.execute(&format!("{} {tail}", command.name), &Interrupt::default());
+            let _ = session.execute("step", &Interrupt::default());
+        }
+    }
+}
