@@ -34,6 +34,7 @@ use crate::parts::channel::Channel;
 use crate::parts::dram::Dram;
 use crate::parts::link::Link;
 use crate::protocol::node::Node;
+use crate::protocol::outbox::Buffers;
 use crate::protocol::table::Table;
 use crate::workload::Workload;
 use check::Checker;
@@ -171,6 +172,7 @@ pub struct Machine {
     sent: [(u64, u64); MessageKind::ALL.len()],
     wake_ups: u64,
     finished_checked: bool,
+    buffers: Buffers,
 }
 
 impl Machine {

@@ -40,7 +40,8 @@ impl Machine {
             self.now = tick;
             self.event += 1;
             let cycle = self.fixed.time.cycle(tick);
-            let mut out = Outbox::new(self.event, tick, cycle, records);
+            let buffers = std::mem::take(&mut self.buffers);
+            let mut out = Outbox::new(self.event, tick, cycle, records).with(buffers);
             let handled = match event {
                 Event::Deliver { channel, lane } => self.deliver(channel, lane, &mut out),
                 Event::Agent(agent) => self.run_agent(agent, &mut out),
@@ -48,8 +49,10 @@ impl Machine {
             };
             if handled == Handled::Yes {
                 self.check_event(&mut out);
+                self.buffers = out.buffers();
                 return StepOutcome::Ran;
             }
+            self.buffers = out.buffers();
             (self.now, self.event) = moment;
             records.list.clear();
         }
@@ -131,7 +134,7 @@ impl Machine {
     /// A node has handled an input: its messages leave, its completions go to the agent above it.
     fn after_node(&mut self, node: usize, out: &mut Outbox) {
         self.dispatch(node, out);
-        let completions = std::mem::take(&mut out.completions);
+        let mut completions = std::mem::take(&mut out.completions);
         if let Some(Some(agent)) = self.fixed.agent_above.get(node).copied() {
             let mut told = Told::default();
             for completion in &completions {
@@ -148,6 +151,8 @@ impl Machine {
             }
             self.take_told(agent, told, out);
         }
+        completions.clear();
+        out.completions = completions;
         if out.flushed {
             out.flushed = false;
             self.node_flushed(node, out);
@@ -177,9 +182,11 @@ impl Machine {
         let has_room = self.has_room_below(l1);
         let mut told = Told::default();
         self.issue(index, l1, has_room, &mut told, out);
-        for completion in std::mem::take(&mut out.completions) {
+        let mut completions = std::mem::take(&mut out.completions);
+        for completion in completions.drain(..) {
             self.finish_access(&completion, out);
         }
+        out.completions = completions;
         self.dispatch(l1, out);
         self.take_told(index, told, out);
         self.wake(index);
@@ -189,7 +196,7 @@ impl Machine {
     fn issue(&mut self, index: usize, l1: usize, has_room: bool, told: &mut Told, out: &mut Outbox) {
         let (txns, made) = (&mut self.txns, &mut self.txns_made);
         let event = self.event;
-        let workload = self.tasks.workload.clone();
+        let workload = &self.tasks.workload;
         let (Some(agent), Some(node)) = (self.agents.get_mut(index), self.nodes.get_mut(l1)) else { return };
         let mut begun = None;
         let mut begin = |warp: u32, access: &Access, issued: Tick| {
@@ -208,7 +215,7 @@ impl Machine {
             begun = Some(key);
             (Some(key), Some(number))
         };
-        let fetch = |work: Work, at: u64| operation(&workload, work, at);
+        let fetch = |work: Work, at: u64| operation(workload, work, at);
         let accesses = agent.accesses;
         let mut around = Surroundings { l1: node, has_room, operation: &fetch, begin: &mut begin };
         agent.issue(&mut around, told, out);

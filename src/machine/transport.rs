@@ -18,13 +18,19 @@ impl Machine {
 
     /// Puts everything a node wants to send into its channels, and charges the memory behind it.
     pub(super) fn dispatch(&mut self, node: usize, out: &mut Outbox) {
-        for range in std::mem::take(&mut out.writes) {
+        for range in out.writes.drain(..) {
             self.use_memory(node, range.start.0, range.len);
         }
-        for Outgoing { message, read } in std::mem::take(&mut out.sends) {
+        if out.sends.is_empty() {
+            return;
+        }
+        let mut sends = std::mem::take(&mut out.sends);
+        for Outgoing { message, read } in sends.drain(..) {
             let ready = if read > 0 { self.use_memory(node, message.range.start.0, read) } else { self.now };
             self.post(node, message, ready, out);
         }
+        // Nothing is sent while sending: what is put back is the buffer.
+        out.sends = sends;
     }
 
     fn use_memory(&mut self, node: usize, address: u64, bytes: u32) -> Tick {
@@ -103,8 +109,7 @@ impl Machine {
     /// A node has changed or has room: what it or its L1's agent turned away is tried again.
     pub(super) fn stir(&mut self, node: usize, out: &mut Outbox) {
         let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
-        let fixed = self.fixed.clone();
-        for &index in fixed.inputs.get(node).map_or(&[][..], Vec::as_slice) {
+        for &index in self.fixed.inputs.get(node).map_or(&[][..], Vec::as_slice) {
             let Some(channel) = self.channels.get_mut(index) else { continue };
             for (lane, queue) in channel.lanes.iter_mut().enumerate() {
                 if queue.blocked {
@@ -113,11 +118,11 @@ impl Machine {
                 }
             }
         }
-        if let Some(Some(agent)) = fixed.agent_above.get(node) {
-            if let Some(agent) = self.agents.get_mut(*agent) {
+        if let Some(Some(agent)) = self.fixed.agent_above.get(node).copied() {
+            if let Some(agent) = self.agents.get_mut(agent) {
                 agent.unstall(out);
             }
-            self.wake(*agent);
+            self.wake(agent);
         }
     }
 

@@ -78,6 +78,15 @@ impl Lanes {
         }
     }
 
+    /// How many lanes take part.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        match self {
+            Self::Strided { mask, .. } => mask.count_ones(),
+            Self::Listed { mask, addresses } => mask.count_ones().min(addresses.len() as u32),
+        }
+    }
+
     /// Lane numbers and addresses, ascending by lane.
     pub fn iter(&self) -> impl Iterator<Item = (u32, Address)> + '_ {
         let mask = match self {

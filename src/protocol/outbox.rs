@@ -56,6 +56,21 @@ pub struct Breach {
     pub text: String,
 }
 
+/// Empty buffers of an [`Outbox`], kept so that an event need not ask for memory.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    sends: Vec<Outgoing>,
+    completions: Vec<Completion>,
+    writes: Vec<Range>,
+}
+
+impl Clone for Buffers {
+    /// A copy of a machine needs none of its spare memory.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
 /// Collects the effects of one input.
 #[derive(Debug)]
 pub struct Outbox<'a> {
@@ -87,6 +102,23 @@ impl<'a> Outbox<'a> {
             flushed: false,
             records,
         }
+    }
+
+    /// The same, with buffers that were used before.
+    #[must_use]
+    pub fn with(mut self, buffers: Buffers) -> Self {
+        (self.sends, self.completions, self.writes) = (buffers.sends, buffers.completions, buffers.writes);
+        self
+    }
+
+    /// Its buffers, for the next.
+    #[must_use]
+    pub fn buffers(self) -> Buffers {
+        let Self { mut sends, mut completions, mut writes, .. } = self;
+        sends.clear();
+        completions.clear();
+        writes.clear();
+        Buffers { sends, completions, writes }
     }
 
     /// Makes a record, if anybody listens. `because` is left out when it is this very event.

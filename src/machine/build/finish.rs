@@ -14,6 +14,7 @@ use crate::model::component::ComponentId;
 use crate::model::message::MessageKind;
 use crate::parts::channel::Channel;
 use crate::protocol::node::Node;
+use crate::protocol::outbox::Buffers;
 use crate::protocol::table::{Step, Table};
 
 impl Builder<'_> {
@@ -48,6 +49,7 @@ impl Builder<'_> {
             sent: [(0, 0); MessageKind::ALL.len()],
             wake_ups: 0,
             finished_checked: false,
+            buffers: Buffers::default(),
         };
         machine.check_workload()?;
         machine.place_memory(self.blueprint)?;

@@ -51,23 +51,20 @@ impl Agent {
         let Some(warp) = self.warps.get_mut(slot) else { return false };
         let Some(work) = warp.work else { return false };
         let operation = (around.operation)(work, warp.next);
-        warp.current.clone_from(&operation);
-        match operation {
+        match &operation {
             None if warp.in_flight.is_empty() => self.end(slot, told, out),
             None => self.set_state(slot, WarpState::Memory, out),
             Some(Operation::Compute(cycles)) => {
                 warp.next += 1;
                 warp.instructions += 1;
-                warp.ready_at = now + self.config.clock.cycles(u64::from(cycles.max(1)));
+                warp.ready_at = now + self.config.clock.cycles(u64::from((*cycles).max(1)));
                 self.set_state(slot, WarpState::Running, out);
             }
             Some(Operation::Access(access)) => {
-                self.load_accesses(slot, &access, None, now);
-                return true;
+                self.load_accesses(slot, access, None, now);
             }
             Some(Operation::SpinUntil(access, until)) => {
-                self.load_accesses(slot, &access, Some(until), now);
-                return true;
+                self.load_accesses(slot, access, Some(until.clone()), now);
             }
             Some(Operation::Barrier) => {
                 warp.next += 1;
@@ -80,7 +77,7 @@ impl Agent {
                     warp.next += 1;
                     warp.instructions += 1;
                     warp.ready_at = now + period;
-                    if fence != Fence::Release {
+                    if *fence != Fence::Release {
                         around.l1.acquire(out);
                     }
                     self.set_state(slot, WarpState::Ready, out);
@@ -89,7 +86,11 @@ impl Agent {
                 }
             }
         }
-        false
+        let accesses = matches!(operation, Some(Operation::Access(_) | Operation::SpinUntil(..)));
+        if let Some(warp) = self.warps.get_mut(slot) {
+            warp.current = operation;
+        }
+        accesses
     }
 
     /// Turns a memory instruction into accesses.
@@ -109,8 +110,7 @@ impl Agent {
             read: Bytes::new(),
         });
         warp.to_issue.extend(pieces);
-        let lanes = access.lanes.iter().count() as u32;
-        let cycles = u64::from(lanes.div_ceil(self.config.lanes.max(1)).max(1));
+        let cycles = u64::from(access.lanes.count().div_ceil(self.config.lanes.max(1)).max(1));
         self.issue_free_at = now + self.config.clock.cycles(cycles - 1);
     }
 
@@ -170,7 +170,7 @@ impl Agent {
         for completion in &mine {
             self.complete(completion, self.config.l1_latency, told, out);
         }
-        out.completions.extend(mine);
+        out.completions = mine;
         self.settle(slot, out);
     }
 

@@ -7,12 +7,13 @@ use smallvec::SmallVec;
 use super::pending::{Pending, Want, Who};
 use super::{Need, Node};
 use crate::model::access::{Access, AccessKind, Bytes};
-use crate::model::address::Address;
+use crate::model::address::{Address, Range};
 use crate::model::message::{MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, What};
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{Completion, Outbox, Ticket};
+use crate::protocol::store::Entry;
 use crate::protocol::table::{Next, Step};
 
 /// What became of an access that was offered to a leaf.
@@ -61,7 +62,7 @@ impl Node {
             self.record_mshr(block, txn.1, MshrChange::Full, out);
             return Accept::Full;
         }
-        let want = Want {
+        let mut want = Want {
             who: Who::Local(ticket),
             request: MessageKind::Forward,
             action,
@@ -70,14 +71,15 @@ impl Node {
             number: txn.1,
             cause: out.event,
             arrived: out.tick,
-            access: Some(Arc::new(access)),
+            access: None,
         };
-        self.note_promotion(&want, out);
+        self.note_promotion(&want, &access, ticket, out);
         if !busy && hit {
             self.counters.hits += 1;
-            self.perform(block, &want, out);
+            self.perform_access(block, &want, &access, out);
             return Accept::Done;
         }
+        want.access = Some(Arc::new(access));
         self.counters.misses += 1;
         self.enqueue(block, want, out);
         let done = out.completions.iter().any(|completion| completion.ticket == ticket);
@@ -85,8 +87,7 @@ impl Node {
         if done { Accept::Done } else { Accept::Taken }
     }
 
-    fn note_promotion(&mut self, want: &Want, out: &mut Outbox) {
-        let (Some(access), Who::Local(ticket)) = (&want.access, want.who) else { return };
+    fn note_promotion(&mut self, want: &Want, access: &Access, ticket: Ticket, out: &mut Outbox) {
         if access.kind == AccessKind::NStore && want.action == Action::Store {
             self.counters.promotions += 1;
             let (kind, warp) = (access.kind, ticket.warp);
@@ -108,44 +109,35 @@ impl Node {
 
     /// Performs an access at this node, whose state allows it.
     pub(super) fn perform(&mut self, block: Address, want: &Want, out: &mut Outbox) {
-        let Some(access) = want.access.clone() else { return };
-        let before = self.state(block);
-        let cell = self.config.table.cell(before, want.action, false);
-        let to = match cell.map(|cell| cell.next) {
-            Some(Next::To(state)) => state,
-            _ => before,
-        };
-        self.touch(block);
-        self.transition(block, want.action, to, Self::about(want), out);
-        let (read, wrote) = self.apply(block, &access);
+        if let Some(access) = &want.access {
+            self.perform_access(block, want, access, out);
+        }
+    }
+
+    fn perform_access(&mut self, block: Address, want: &Want, access: &Access, out: &mut Outbox) {
+        self.uses += 1;
+        let is_root = self.config.role == super::Role::Root;
+        let mut bytes = (Bytes::new(), Bytes::new());
+        let mut change = None;
+        if let Some(entry) = self.store.get_mut(block) {
+            entry.used = self.uses;
+            if !is_root {
+                let from = entry.state;
+                let next = self.config.table.cell(from, want.action, false).map(|cell| cell.next);
+                if let Some(Next::To(to)) = next {
+                    entry.state = to;
+                }
+                change = Some((from, entry.state));
+            }
+            bytes = apply(entry, access, is_root);
+        }
+        if let Some((from, to)) = change {
+            self.tell_transition(from, to, want.action, Self::about(want), out);
+        }
         if access.kind.writes() && access.range.len > 0 {
             self.note_write(access.range, out);
         }
-        self.complete(want, &access, read, wrote, out);
-    }
-
-    /// Reads and writes the bytes of an access in a block that is here.
-    pub(super) fn apply(&mut self, block: Address, access: &Access) -> (Bytes, Bytes) {
-        let is_root = self.config.role == super::Role::Root;
-        let Some(entry) = self.store.get_mut(block) else { return Default::default() };
-        let old: Bytes = entry.data.read(access.range).map(SmallVec::from_slice).unwrap_or_default();
-        let new = match access.kind {
-            AccessKind::Load => return (old, Bytes::new()),
-            AccessKind::Store | AccessKind::NStore => access.bytes.clone(),
-            AccessKind::Atomic(op) => op.apply(&old, &access.bytes),
-        };
-        if access.range.len > 0 {
-            let data = Arc::make_mut(&mut entry.data);
-            let whole = Access { bytes: new.clone(), ..access.clone() };
-            for run in whole.runs() {
-                data.copy_in(run.start, whole.bytes_of(run));
-                if !is_root {
-                    data.mark(run);
-                }
-            }
-        }
-        let read = if matches!(access.kind, AccessKind::Atomic(_)) { old } else { Bytes::new() };
-        (read, new)
+        self.complete(want, access, bytes.0, bytes.1, out);
     }
 
     /// Tells the one who wanted it: the warp above, or the child that forwarded it.
@@ -224,8 +216,34 @@ impl Node {
     }
 }
 
+/// Reads and writes the bytes of an access in a block that is here.
+fn apply(entry: &mut Entry, access: &Access, is_root: bool) -> (Bytes, Bytes) {
+    let old: Bytes = entry.data.read(access.range).map(SmallVec::from_slice).unwrap_or_default();
+    let new = match access.kind {
+        AccessKind::Load => return (old, Bytes::new()),
+        AccessKind::Store | AccessKind::NStore => access.bytes.clone(),
+        AccessKind::Atomic(op) => op.apply(&old, &access.bytes),
+    };
+    if access.range.len > 0 {
+        let data = Arc::make_mut(&mut entry.data);
+        let mut write = |run: Range| {
+            let from = run.start.0.saturating_sub(access.range.start.0) as usize;
+            data.copy_in(run.start, new.get(from..from + run.len as usize).unwrap_or(&[]));
+            if !is_root {
+                data.mark(run);
+            }
+        };
+        match &access.mask {
+            None => write(access.range),
+            Some(_) => access.runs().into_iter().for_each(write),
+        }
+    }
+    let read = if matches!(access.kind, AccessKind::Atomic(_)) { old } else { Bytes::new() };
+    (read, new)
+}
+
 /// The bytes of `range` without a mask: what a grant or fetch carries.
-pub(super) fn clean_copy(data: &Patch, range: crate::model::address::Range) -> Patch {
+pub(super) fn clean_copy(data: &Patch, range: Range) -> Patch {
     let mut copy = data.slice(range);
     copy.mask.clear();
     copy

@@ -236,11 +236,14 @@ impl Node {
         if self.config.role == Role::Root {
             return;
         }
-        let from = self.state(block);
+        let from =
+            self.store.get_mut(block).map_or(State::I, |entry| std::mem::replace(&mut entry.state, to));
+        self.tell_transition(from, to, action, about, out);
+    }
+
+    /// Counts and records a change that has been made.
+    fn tell_transition(&mut self, from: State, to: State, action: Action, about: About, out: &mut Outbox) {
         self.count_cell(from, action);
-        if let Some(entry) = self.store.get_mut(block) {
-            entry.state = to;
-        }
         out.record(self.config.id, about, || {
             if from == to { What::Hit { state: from, action } } else { What::Transition { from, to, action } }
         });
