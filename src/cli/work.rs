@@ -7,8 +7,8 @@ use super::arguments::{Changes, Switch, Target};
 use crate::config::{self, Kind, MachineChoice};
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::scenario::{Options, Prepared, Scenario};
+use crate::workload::Workload;
 use crate::workload::trace::{self, Format};
-use crate::workload::{TaskKind, Workload};
 
 /// Something to run, read but not yet built.
 #[derive(Clone, Debug)]
@@ -135,9 +135,5 @@ fn unknown(target: &Target) -> Box<Diagnostic> {
 /// # Errors
 /// The first complaint of a kernel.
 pub fn trusted(workload: &Arc<Workload>) -> Result<()> {
-    let complaint = workload.tasks.iter().find_map(|task| match &task.what {
-        TaskKind::Kernel(kernel) => kernel.complaint(),
-        TaskKind::Program { .. } | TaskKind::Flush { .. } => None,
-    });
-    complaint.map_or(Ok(()), Err)
+    workload.complaint().map_or(Ok(()), Err)
 }

@@ -41,6 +41,8 @@ pub enum Reason {
     Stuck,
     /// This cycle is the last.
     Limit(u64),
+    /// What happens cannot be trusted any more.
+    Void(String),
     /// There is no earlier position.
     Start,
     Interrupted,
@@ -112,6 +114,7 @@ impl Reason {
             Self::Finished => "end of the run: all work is done".to_owned(),
             Self::Stuck => "stuck: work is left, but nothing can move".to_owned(),
             Self::Limit(cycle) => format!("end of the run: cycle {cycle} is the last (max-cycles)"),
+            Self::Void(why) => why.clone(),
             Self::Start => "start of the run: there is no earlier event".to_owned(),
             Self::Interrupted => "interrupted".to_owned(),
         }
@@ -129,7 +132,7 @@ impl Reason {
     #[must_use]
     pub fn tone(&self) -> Tone {
         match self {
-            Self::Violation { .. } | Self::Expectation(_) | Self::Stuck => Tone::Bad,
+            Self::Violation { .. } | Self::Expectation(_) | Self::Stuck | Self::Void(_) => Tone::Bad,
             Self::Interrupted | Self::Limit(_) => Tone::Warning,
             Self::Finished => Tone::Good,
             _ => Tone::Plain,

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use crate::diagnostic::Diagnostic;
 use crate::machine::{Machine, StepOutcome, TaskView, Violation};
 use crate::model::component::ComponentId;
 use crate::model::record::Records;
@@ -27,6 +28,8 @@ pub trait Subject: query::Subject + Debug + Send + Sync {
     fn table(&self, node: ComponentId) -> Option<&Arc<Table>>;
     /// Checks that have failed up to here.
     fn violations(&self) -> &[Violation];
+    /// Why what happens cannot be trusted, if it cannot (a trace that changed while it was read).
+    fn complaint(&self) -> Option<Box<Diagnostic>>;
     /// Probes sent up to here.
     fn probes(&self) -> u64;
     /// The events that launched kernels up to here.
@@ -60,6 +63,9 @@ impl Subject for Machine {
     }
     fn violations(&self) -> &[Violation] {
         Self::violations(self)
+    }
+    fn complaint(&self) -> Option<Box<Diagnostic>> {
+        Self::complaint(self)
     }
     fn probes(&self) -> u64 {
         Self::probes(self)

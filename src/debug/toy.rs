@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::subject::Subject;
+use crate::diagnostic::Diagnostic;
 use crate::machine::{Machine, StepOutcome, TaskView, Violation};
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
@@ -28,6 +29,8 @@ pub struct Toy {
     /// The event at which a check fails.
     fails_at: Option<EventNumber>,
     violation: Option<Violation>,
+    /// What it works on was lost.
+    is_void: bool,
 }
 
 const LETTERS: &[u8] = b"NMOESI";
@@ -50,12 +53,18 @@ impl Toy {
             last,
             fails_at: None,
             violation: None,
+            is_void: false,
         }
     }
 
     /// A toy that fails a check at one event.
     pub fn flawed(last: EventNumber, fails_at: EventNumber) -> Box<dyn Subject> {
         Box::new(Self { fails_at: Some(fails_at), ..Self::new(last) })
+    }
+
+    /// A toy whose events cannot be trusted.
+    pub fn void(last: EventNumber) -> Box<dyn Subject> {
+        Box::new(Self { is_void: true, ..Self::new(last) })
     }
 
     pub fn boxed(last: EventNumber) -> Box<dyn Subject> {
@@ -122,6 +131,9 @@ impl Subject for Toy {
     }
     fn violations(&self) -> &[Violation] {
         self.violation.as_slice()
+    }
+    fn complaint(&self) -> Option<Box<Diagnostic>> {
+        self.is_void.then(|| Box::new(Diagnostic::new("the trace was lost")))
     }
     fn probes(&self) -> u64 {
         self.event / 10

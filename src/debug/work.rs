@@ -229,8 +229,11 @@ impl Session {
         lines
     }
 
-    fn halt(&mut self, reasons: Vec<Reason>, records: Vec<crate::model::record::Record>) -> Outcome {
+    fn halt(&mut self, mut reasons: Vec<Reason>, records: Vec<crate::model::record::Record>) -> Outcome {
         let tired = self.follow_up(&reasons);
+        if let Some(complaint) = self.machine().complaint() {
+            reasons.insert(0, Reason::Void(complaint.to_string()));
+        }
         let stop = Stop { reasons, event: self.event(), cycle: self.cycle(), records };
         let mut lines = self.told_in_passing();
         lines.extend(stop.lines(self.machine().components()));

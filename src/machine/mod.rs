@@ -21,6 +21,7 @@ use rustc_hash::FxHasher;
 use slotmap::SlotMap;
 
 use crate::config::machine::MachineSpec;
+use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Result;
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
@@ -223,6 +224,12 @@ impl Machine {
     #[must_use]
     pub fn accesses(&self) -> u64 {
         self.agents.iter().map(|agent| agent.accesses).sum()
+    }
+
+    /// Why what happens cannot be trusted: a trace that changed while it was read.
+    #[must_use]
+    pub fn complaint(&self) -> Option<Box<Diagnostic>> {
+        self.tasks.workload.complaint()
     }
 
     /// Probes sent so far: how much coherence traffic there was.

@@ -17,6 +17,17 @@ pub struct Workload {
     pub tasks: Vec<Task>,
 }
 
+impl Workload {
+    /// The first complaint of a kernel.
+    #[must_use]
+    pub fn complaint(&self) -> Option<Box<Diagnostic>> {
+        self.tasks.iter().find_map(|task| match &task.what {
+            TaskKind::Kernel(kernel) => kernel.complaint(),
+            TaskKind::Program { .. } | TaskKind::Flush { .. } => None,
+        })
+    }
+}
+
 /// A named piece of work.
 #[derive(Clone, Debug)]
 pub struct Task {

@@ -230,6 +230,14 @@ fn commands_that_send_each_other_back_come_to_an_end() {
 }
 
 #[test]
+fn what_cannot_be_trusted_is_told_at_every_stop() {
+    let mut session = session_of(Toy::void(100));
+    for command in ["step", "continue", "reverse-step"] {
+        assert_eq!(reason(&mut session, command), Reason::Void("the trace was lost".into()), "{command}");
+    }
+}
+
+#[test]
 fn saved_breakpoints_come_back() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("points");

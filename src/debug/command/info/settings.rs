@@ -52,15 +52,22 @@ pub(super) fn displays(session: &mut Session, arguments: &Arguments) -> Result<V
     Ok(cut(session, lines, "displays"))
 }
 
-#[allow(clippy::unnecessary_wraps)] // every topic has one signature
 pub(super) fn statistics(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let words = arguments.words();
     if let Some(second) = words.get(1) {
         return Err(arguments.error(second.span.clone(), "one prefix is enough"));
     }
     let prefix = arguments.text();
-    let list = session.machine().statistics().into_iter().filter(|(key, _)| key.starts_with(prefix));
-    Ok(cut(session, list.map(|(key, value)| format!("{key} = {value}")).collect(), "statistics"))
+    let all = session.machine().statistics();
+    let meant = all.iter().filter(|(key, _)| key.starts_with(prefix));
+    let list: Vec<_> = meant.map(|(key, value)| format!("{key} = {value}")).collect();
+    if list.is_empty() {
+        let mut heads: Vec<_> = all.iter().filter_map(|(key, _)| key.split('.').next()).collect();
+        heads.dedup();
+        let error = arguments.complaint(format!("no statistic begins with {prefix}"));
+        return Err(Box::new(error.nearest(prefix, heads.iter().copied()).expected(heads.join(", "))));
+    }
+    Ok(cut(session, list, "statistics"))
 }
 
 pub(super) fn tasks(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
