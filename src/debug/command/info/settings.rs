@@ -63,6 +63,7 @@ pub(super) fn statistics(session: &mut Session, arguments: &Arguments) -> Result
     let list: Vec<_> = meant.map(|(key, value)| format!("{key} = {value}")).collect();
     if list.is_empty() {
         let mut heads: Vec<_> = all.iter().filter_map(|(key, _)| key.split('.').next()).collect();
+        heads.sort_unstable();
         heads.dedup();
         let error = arguments.complaint(format!("no statistic begins with {prefix}"));
         return Err(Box::new(error.nearest(prefix, heads.iter().copied()).expected(heads.join(", "))));
