@@ -12,38 +12,49 @@ const DEEPEST: usize = 32;
 /// Entries of folders that are looked at, in all.
 const MOST: usize = 100_000;
 
-/// The scenarios that `names` mean, in order, each once: names or paths to load them by. Without names, all bundled
-/// ones.
-///
-/// # Errors
-/// If a name means nothing, or a folder holds no scenario or cannot be read.
-pub fn find(names: &[String]) -> Result<Vec<String>> {
-    let bundled = || config::list(Kind::Scenario).into_iter().map(|entry| entry.name);
+/// A name or path to load a scenario by, or why there is none of this name.
+#[derive(Debug)]
+pub struct Found {
+    pub path: String,
+    pub trouble: Option<Box<Diagnostic>>,
+}
+
+/// The scenarios that `names` mean, in order, each once. Without names, all bundled ones. A name that means nothing, and
+/// a folder that holds no scenario or cannot be read, stand in the list with what is wrong.
+#[must_use]
+pub fn find(names: &[String]) -> Vec<Found> {
     if names.is_empty() {
-        return Ok(bundled().collect());
+        let bundled = config::list(Kind::Scenario).into_iter();
+        return bundled.map(|entry| Found { path: entry.name, trouble: None }).collect();
     }
-    let mut found: Vec<String> = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
     for name in names {
-        let path = Path::new(name);
-        let more = if path.is_dir() {
-            folder(path)?
-        } else if path.exists() || config::find(Kind::Scenario, name, None).is_ok() {
-            vec![name.clone()]
-        } else {
-            let prefix = format!("{}/", name.trim_start_matches("scenarios/").trim_end_matches('/'));
-            let inside: Vec<_> = bundled().filter(|bundled| bundled.starts_with(&prefix)).collect();
-            if inside.is_empty() {
-                return Err(unknown(name));
-            }
-            inside
+        let more = match meant(name) {
+            Ok(paths) => paths.into_iter().map(|path| Found { path, trouble: None }).collect(),
+            Err(trouble) => vec![Found { path: name.clone(), trouble: Some(trouble) }],
         };
         for one in more {
-            if !found.contains(&one) {
+            if !found.iter().any(|known| known.path == one.path) {
                 found.push(one);
             }
         }
     }
-    Ok(found)
+    found
+}
+
+/// What one name means.
+fn meant(name: &String) -> Result<Vec<String>> {
+    let path = Path::new(name);
+    if path.is_dir() {
+        return folder(path);
+    }
+    if path.exists() || config::find(Kind::Scenario, name, None).is_ok() {
+        return Ok(vec![name.clone()]);
+    }
+    let prefix = format!("{}/", name.trim_start_matches("scenarios/").trim_end_matches('/'));
+    let bundled = config::list(Kind::Scenario).into_iter().map(|entry| entry.name);
+    let inside: Vec<_> = bundled.filter(|bundled| bundled.starts_with(&prefix)).collect();
+    if inside.is_empty() { Err(unknown(name)) } else { Ok(inside) }
 }
 
 fn unknown(name: &str) -> Box<Diagnostic> {
@@ -124,7 +135,7 @@ mod tests {
         fs::write(folder.path().join("empty.toml"), "# nothing yet\n").unwrap();
         fs::write(folder.path().join("other.toml"), "[package]\n").unwrap();
         let path = folder.path().display().to_string();
-        let found = find(&[path.clone(), path.clone()]).unwrap();
+        let found: Vec<_> = find(&[path.clone(), path.clone()]).into_iter().map(|found| found.path).collect();
         assert_eq!(found, ["a", "b/scenario", "empty"].map(|name| format!("{path}/{name}.toml")));
     }
 
@@ -132,7 +143,8 @@ mod tests {
     fn what_means_nothing_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["no/such/thing", "", &folder.path().display().to_string()] {
-            assert!(find(&[name.to_owned()]).is_err(), "{name}");
+            let found = find(&[name.to_owned(), "umh/fig5-a".to_owned()]);
+            assert!(found[0].trouble.is_some() && found[1].trouble.is_none(), "{name}: {found:?}");
         }
     }
 }

@@ -15,9 +15,9 @@ use super::exit::{Ended, Status, complain};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::Progress;
-use super::suite;
+use super::suite::{self, Found};
 use super::work::{self, Work};
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::report::json::{digest, failures};
 use crate::report::junit::{self, Case};
 use crate::scenario::{self, Failure, Report};
@@ -78,7 +78,7 @@ struct Tested {
 impl Test {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
-        let paths = suite::find(&self.paths)?;
+        let paths = suite::find(&self.paths);
         interrupt.heed();
         let jobs = self.jobs.and_then(|jobs| usize::try_from(jobs).ok());
         let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
@@ -98,7 +98,7 @@ impl Test {
 
 /// Runs all of them, `jobs` at a time; the results are in the order of the paths. After an interrupt, those that were
 /// not begun are left out.
-fn all(paths: &[String], changes: &Changes, jobs: usize, interrupt: &Interrupt) -> Vec<Tested> {
+fn all(paths: &[Found], changes: &Changes, jobs: usize, interrupt: &Interrupt) -> Vec<Tested> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, Tested)>> = Mutex::new(Vec::new());
     thread::scope(|scope| {
@@ -110,7 +110,10 @@ fn all(paths: &[String], changes: &Changes, jobs: usize, interrupt: &Interrupt) 
                 if interrupt.is_raised() {
                     break;
                 }
-                let tested = one(path, changes, interrupt);
+                let tested = match &path.trouble {
+                    Some(trouble) => absent(&path.path, trouble.clone()),
+                    None => one(&path.path, changes, interrupt),
+                };
                 done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, tested));
             }
         };
@@ -130,6 +133,11 @@ fn all(paths: &[String], changes: &Changes, jobs: usize, interrupt: &Interrupt) 
     let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     done.sort_by_key(|(index, _)| *index);
     done.into_iter().map(|(_, tested)| tested).collect()
+}
+
+/// One that is not there.
+fn absent(path: &str, trouble: Box<Diagnostic>) -> Tested {
+    Tested { path: path.to_owned(), name: path.to_owned(), seconds: 0.0, result: Err(trouble) }
 }
 
 /// Runs one scenario.
@@ -186,7 +194,10 @@ impl Tested {
             path: &self.path,
             seconds: self.seconds,
             failures: self.result.iter().flat_map(|report| &report.failures).map(sentence).collect(),
-            error: self.result.as_ref().err().map(|error| error.message.as_str()),
+            error: self.result.as_ref().err().map(|error| {
+                let line = error.position().map_or_else(String::new, |(line, _)| format!("line {line}: "));
+                line + &error.message
+            }),
         }
     }
 

@@ -8,7 +8,7 @@ use super::subject::Subject;
 use crate::machine::StepOutcome;
 use crate::model::record::Record;
 use crate::model::time::EventNumber;
-use crate::scenario::{Ask, Checker, Ended, Expectation, Moment, Narrator, Told, When};
+use crate::scenario::{Checker, Ended, Expectation, Moment, Narrator, Told, When};
 
 /// An expectation that failed: when, which, and what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,17 +80,17 @@ impl Lesson {
     fn say(&mut self, event: EventNumber, say: usize) {
         self.said.push((event, say));
         if let Some(ask) = self.narrator.says.get(say).and_then(|say| say.ask.clone()) {
-            self.ask(event, Some(say), ask);
+            self.ask(Asked::new(event, Some(say), ask));
         }
     }
 
-    /// Asks a question that is open at `event`. A quiz asks none where one is asked already.
-    pub fn ask(&mut self, event: EventNumber, say: Option<usize>, ask: Ask) {
-        if say.is_none() && self.asked_at(event).next().is_some() {
+    /// Asks a question. A quiz asks none where one is asked already.
+    pub fn ask(&mut self, asked: Asked) {
+        if asked.say.is_none() && self.asked_at(asked.event).next().is_some() {
             return;
         }
-        let at = self.asked.partition_point(|asked| asked.event <= event);
-        self.asked.insert(at, Asked::new(event, say, ask));
+        let at = self.asked.partition_point(|known| known.event <= asked.event);
+        self.asked.insert(at, asked);
     }
 
     /// Whether the event after position `before` has not been looked at.
@@ -227,6 +227,16 @@ impl Lesson {
             here.clone().find(|(_, asked)| !asked.is_settled(event)).or(here.max_by_key(|(index, _)| *index));
         let index = open.map(|(index, _)| index)?;
         self.asked.get_mut(index)
+    }
+
+    /// Predictions that are settled at `event` and have not been told before.
+    pub fn news(&mut self, event: EventNumber) -> impl Iterator<Item = &Asked> {
+        let news =
+            move |asked: &&mut Asked| asked.predicted.is_some() && asked.is_settled(event) && !asked.told;
+        self.asked.iter_mut().filter(news).map(|asked| {
+            asked.told = true;
+            &*asked
+        })
     }
 
     /// Predictions that were right, and all.

@@ -135,14 +135,16 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
 
     #[test]
     fn any_scenario_is_a_quiz() {
-        let mut session = bundled("litmus/message-passing", &Options::default());
+        let mut session = bundled("kernels/transpose-2gpu", &Options::default());
         execute(&mut session, "set quiz on");
         let mut asked = 0;
-        loop {
+        while asked < 8 {
             let stop = execute(&mut session, "continue").stop.unwrap();
-            let Reason::Question(text) = &stop.reasons[0] else { break };
+            assert_ne!(stop.reasons[0], Reason::Finished, "{asked} questions");
+            let Reason::Question(text) = &stop.reasons[0] else { continue };
             assert!(text.contains("Which state next?"), "{text}");
             asked += 1;
+            assert!(session.selection().component.is_some() && session.selection().block.is_some());
             let lesson = session.timeline().lesson().unwrap();
             let answer = lesson.asked().last().unwrap().ask.answer.clone();
             let said = if asked == 1 { "O" } else { &answer };
@@ -153,12 +155,12 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
         }
         let lesson = session.timeline().lesson().unwrap();
         let quiz = lesson.asked().iter().filter(|asked| asked.say.is_none());
-        assert!(asked > 3 && quiz.count() == asked, "{asked}");
+        assert!(quiz.count() == asked, "{asked}");
         let (right, all) = lesson.score();
         assert_eq!((right, all), (asked - 1, asked));
         let lines = execute(&mut session, "info lesson").lines.join("\n");
         assert!(lines.contains("Which state next?\n  You said: O\n  No: "), "{lines}");
-        assert!(lines.contains("because cache ") && lines.contains("because inner "), "{lines}");
+        assert!(lines.contains("because "), "{lines}");
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("answers.csv");
         execute(&mut session, &format!("save answers {}", file.display()));

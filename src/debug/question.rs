@@ -1,6 +1,8 @@
 //! Questions that a lesson or a quiz asks at a position of the run, and what the user makes of them.
 
 use crate::diagnostic::nearest;
+use crate::model::address::Address;
+use crate::model::component::ComponentId;
 use crate::model::time::EventNumber;
 use crate::scenario::Ask;
 
@@ -12,15 +14,19 @@ pub struct Asked {
     /// The saying that it belongs to; `None` if a quiz asks it.
     pub say: Option<usize>,
     pub ask: Ask,
+    /// The node and the block that a quiz asks about.
+    pub about: Option<(ComponentId, Address)>,
     pub predicted: Option<String>,
     /// The answer was asked for.
     pub revealed: bool,
+    /// Whether it was right has been told on the console.
+    pub told: bool,
 }
 
 impl Asked {
     #[must_use]
     pub fn new(event: EventNumber, say: Option<usize>, ask: Ask) -> Self {
-        Self { event, say, ask, predicted: None, revealed: false }
+        Self { event, say, ask, about: None, predicted: None, revealed: false, told: false }
     }
 
     /// Whether the answer is known at `event`: it was asked for, or the run has gone on.
@@ -33,6 +39,18 @@ impl Asked {
     #[must_use]
     pub fn right(&self) -> Option<bool> {
         self.predicted.as_ref().map(|predicted| plain(predicted) == plain(&self.ask.answer))
+    }
+
+    /// The answer and why, after whether the prediction was right.
+    #[must_use]
+    pub fn verdict(&self) -> String {
+        let verdict = self.right().map_or("", |right| if right { "right: " } else { "no: " });
+        let because = self
+            .ask
+            .because
+            .as_ref()
+            .map_or_else(String::new, |(cell, says)| format!(", because {cell}: {says}"));
+        format!("{verdict}{}{because}", self.ask.answer)
     }
 
     /// The answer that a text means: a choice, its number from 1, or a part that only one choice has. Any text where

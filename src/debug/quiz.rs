@@ -2,6 +2,7 @@
 //! so any scenario can be run as one.
 
 use super::frame::text;
+use super::question::Asked;
 use super::timeline::Timeline;
 use crate::model::component::ComponentKind;
 use crate::model::record::{Record, What};
@@ -11,7 +12,7 @@ use crate::scenario::{Ask, CellName};
 
 /// The question about the event whose records these are, if it changes a state.
 #[must_use]
-pub fn question(timeline: &Timeline, records: &[Record]) -> Option<Ask> {
+pub fn question(timeline: &Timeline, records: &[Record]) -> Option<Asked> {
     records.iter().find_map(|record| match record.what {
         What::Transition { from, to, action } => ask(timeline, record, (from, to, action), records),
         _ => None,
@@ -23,28 +24,33 @@ fn ask(
     record: &Record,
     (from, to, action): (State, State, Action),
     records: &[Record],
-) -> Option<Ask> {
+) -> Option<Asked> {
     let machine = timeline.machine();
     let table = machine.table(record.at)?;
     let at = machine.components().get(record.at)?;
     let block = record.range.map_or_else(|| "a block".to_owned(), |range| format!("block {}", range.start));
-    let arrives =
-        records.iter().any(|other| matches!(other.what, What::Delivery(_)) && other.at == record.at);
+    // A grant names the state that it grants: there is nothing left to predict.
+    let granted =
+        |other: &Record| matches!(&other.what, What::Delivery(message) if message.granted.is_some());
+    if records.iter().any(|other| other.at == record.at && granted(other)) {
+        return None;
+    }
     let happens = match action {
         Action::Read | Action::Write => format!("a {} arrives", text::action(action)),
         Action::Evict => "it must make room".to_owned(),
         Action::Merge => "dirty bytes arrive from a child".to_owned(),
-        _ if arrives => format!("what it asked for its {} arrives", text::action(action)),
         _ => format!("a {} comes", text::action(action)),
     };
     let cell = cell(table, from, action, at.kind != ComponentKind::L1);
     let because = cell.and_then(|cell| Some((cell, cell.answer(table)?)));
-    Some(Ask {
+    let ask = Ask {
         text: format!("{} holds {block} in {from}, and {happens}. Which state next?", at.path),
         answer: to.to_string(),
         choices: table.rows.iter().map(|row| row.state.to_string()).collect(),
         because,
-    })
+    };
+    let about = record.range.map(|range| (record.at, range.start));
+    Some(Asked { about, ..Asked::new(record.id.event, None, ask) })
 }
 
 /// The cell that decides, where the table has one of this name.

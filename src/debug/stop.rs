@@ -110,7 +110,7 @@ impl Reason {
             Self::Violation { rule, text } => format!("violation of {rule}: {text}"),
             Self::Narration(text) => format!("lesson: {text}"),
             Self::Expectation(text) => format!("expectation failed: {text}"),
-            Self::Question(text) => format!("question: {text} (predict STATE)"),
+            Self::Question(text) => format!("question: {text}"),
             Self::Finished => "end of the run: all work is done".to_owned(),
             Self::Stuck => "stuck: work is left, but nothing can move".to_owned(),
             Self::Limit(cycle) => format!("end of the run: cycle {cycle} is the last (max-cycles)"),

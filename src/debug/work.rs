@@ -1,7 +1,10 @@
 //! Carrying out commands, slice by slice.
 
+use super::breakpoint::Tripped;
 use super::command::{self, Arguments, Effect};
+use super::frame::selection::Selection;
 use super::interrupt::Interrupt;
+use super::question::Asked;
 use super::queue::Line;
 use super::session::Session;
 use super::stop::{Reason, Stop};
@@ -197,6 +200,9 @@ impl Session {
                 let all = self.last_records().to_vec();
                 let reasons: Vec<_> =
                     trips.iter().map(|trip| Reason::of(trip, &self.breakpoints, &self.timeline)).collect();
+                if trips.iter().any(|trip| trip.of == Tripped::Quiz) {
+                    self.select_asked();
+                }
                 let named: Vec<_> = trips.iter().filter_map(|trip| trip.record).collect();
                 let hit = if named.is_empty() {
                     all
@@ -215,18 +221,27 @@ impl Session {
     /// What the lesson said and asked on the way here for the first time, where it does not stop runs by itself.
     fn told_in_passing(&mut self) -> Vec<String> {
         let event = self.event();
-        let Some(lesson) = self.timeline.lesson().filter(|_| !self.breakpoints.narration) else {
+        if self.breakpoints.narration {
             return Vec::new();
-        };
+        }
+        let Some(lesson) = self.timeline.lesson_mut() else { return Vec::new() };
+        let mut lines: Vec<_> = lesson.news(event).map(Asked::verdict).collect();
         let said: Vec<_> = lesson.said_until(event).skip(self.told).collect();
         self.told += said.len();
-        let mut lines = Vec::new();
         for (at, say) in said {
             lines.push(format!("lesson at event {at}: {}", lesson.text(say)));
             let asked = lesson.asked_at(at).find(|asked| asked.say == Some(say));
             lines.extend(asked.map(|asked| format!("  question: {}", asked.ask.text)));
         }
         lines
+    }
+
+    /// Selects the node and the block that the quiz asks about.
+    fn select_asked(&mut self) {
+        let asked = self.timeline.lesson().and_then(|lesson| lesson.asked_at(self.event()).last());
+        if let Some((node, block)) = asked.and_then(|asked| asked.about) {
+            self.selection = Selection { component: Some(node), block: Some(block), ..Selection::default() };
+        }
     }
 
     fn halt(&mut self, mut reasons: Vec<Reason>, records: Vec<crate::model::record::Record>) -> Outcome {

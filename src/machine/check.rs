@@ -138,6 +138,12 @@ impl Machine {
         }
     }
 
+    /// The rule that the copies of the block at `address` break as they stand, in words.
+    #[must_use]
+    pub fn breach(&self, address: Address) -> Option<String> {
+        self.find_breach(Range::new(address, 1)).map(|(_, rule, text)| format!("{rule}: {text}"))
+    }
+
     fn find_breach(&self, range: Range) -> Option<(ComponentId, &'static str, String)> {
         if !self.fixed.coherent {
             return None;

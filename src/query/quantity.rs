@@ -137,7 +137,7 @@ impl Quantity {
         let path = node.map_or("memory", |id| components.path(id));
         match &self.0 {
             What::Block { what, block, .. } => format!("{} of {path} block {block}", what.name()),
-            What::Value { at, width, .. } => format!("value at {at}+{width} in {path}"),
+            What::Value { at, width, .. } => format!("value at {} in {path}", place(*at, *width)),
             What::Occupancy(_) => format!("occupancy of {path}.mshr"),
             _ => self.to_string(),
         }
@@ -172,6 +172,11 @@ fn memory(subject: &dyn Subject, at: Address, width: u32) -> Vec<(Option<Compone
     vec![(None, values.next().map_or(Reading::Absent("not in memory"), Reading::Bytes))]
 }
 
+/// Where a value is, as it is typed: one byte is what an address alone means.
+fn place(at: Address, width: u32) -> String {
+    if width == 1 { at.to_string() } else { format!("{at}+{width}") }
+}
+
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -179,7 +184,7 @@ impl fmt::Display for Quantity {
                 write!(f, "{} of {} block {block}", what.name(), nodes.named)
             }
             What::Value { at, width, nodes } => {
-                write!(f, "value at {at}+{width} in ")?;
+                write!(f, "value at {} in ", place(*at, *width))?;
                 match nodes {
                     Some(nodes) => nodes.named.fmt(f),
                     None => f.write_str("memory"),

@@ -25,6 +25,16 @@ impl Stop {
     /// # Errors
     /// As those of [`Filter::compile`] and [`Predicate::compile`].
     pub fn compile(text: &Text, context: &Context) -> Result<Self> {
+        Self::parse(text, context).map_err(|mut error| {
+            if Predicate::compile(text, context).is_ok() {
+                error.message = "this is about the state of the machine, not about a record".to_owned();
+                error.suggestion = Some(format!("did you mean `if {}`?", text.as_str()));
+            }
+            error
+        })
+    }
+
+    fn parse(text: &Text, context: &Context) -> Result<Self> {
         let mut parser = Parser::new(text, context);
         if parser.eat("if", "a condition on the state") {
             let when = Some(Predicate::parse(&mut parser)?);

@@ -205,7 +205,7 @@ fn a_predicate_that_fails_says_what_is() {
         "state of gpu1.l2.0 block 0x1000 is I, not M"
     );
     assert_eq!(says("state of gpu0.l2 block 0x1000 is N"), "state of gpu0.l2.0 block 0x1000 is M>I, not N");
-    assert_eq!(says("value at 0x1000 in gpu0.l2.0 is 7"), "value at 0x1000+1 in gpu0.l2.0 is 08 (8), not 7");
+    assert_eq!(says("value at 0x1000 in gpu0.l2.0 is 7"), "value at 0x1000 in gpu0.l2.0 is 08 (8), not 7");
     assert_eq!(says("result of first > 7"), "result of first is not known yet, not > 7");
     assert_eq!(says("not cycle is 0"), "cycle is 0 holds, but must not");
 }

@@ -12,7 +12,7 @@ pub struct Case<'a> {
     /// What failed, a line each.
     pub failures: Vec<String>,
     /// Why it could not be run at all.
-    pub error: Option<&'a str>,
+    pub error: Option<String>,
 }
 
 /// One test suite.
@@ -35,7 +35,7 @@ pub fn suite(cases: &[Case<'_>]) -> String {
             escaped(case.name),
             case.seconds
         );
-        match (case.error, case.failures.first()) {
+        match (&case.error, case.failures.first()) {
             (Some(error), _) => {
                 let first = error.lines().next().unwrap_or_default();
                 element(&mut text, "error", first, error);
@@ -78,12 +78,12 @@ mod tests {
 
     #[test]
     fn a_suite_tells_failures_from_errors_and_escapes() {
-        let case = |failures: &[&str], error| Case {
+        let case = |failures: &[&str], error: Option<&str>| Case {
             name: "a <b> & \"c\"\u{1}",
             path: "umh/a",
             seconds: 0.5,
             failures: failures.iter().map(|text| (*text).to_owned()).collect(),
-            error,
+            error: error.map(str::to_owned),
         };
         let text = suite(&[case(&[], None), case(&["x < y", "z"], None), case(&[], Some("broken\nhere"))]);
         assert!(text.contains("tests=\"3\" failures=\"1\" errors=\"1\" time=\"1.500\""), "{text}");

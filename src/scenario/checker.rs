@@ -208,7 +208,10 @@ impl Checker {
                 self.fail_expectation(expectation, here, format!("{id} has not ended"));
             }
             When::On(query, nth) => {
-                let message = format!("{} of {nth} of {}", progress.count, query.text);
+                let message = match progress.count {
+                    0 => format!("never seen: {}", query.text),
+                    count => format!("seen {count} times, not {nth}: {}", query.text),
+                };
                 self.fail_expectation(expectation, here, message);
             }
             When::Count(query, least, most) if progress.count < *least => {

@@ -203,7 +203,7 @@ pub struct KernelFile {
     pub delay: u64,
     /// Which kernel, such as transpose; `umscope list` names them.
     pub name: At<String>,
-    /// Its parameters, such as { n = 64 }.
+    /// Its parameters, such as { width = 64 }.
     #[serde(default)]
     pub with: Given,
 }

@@ -15,7 +15,7 @@ use crate::workload::Workload;
 
 use super::checker::Checker;
 use super::expectation::Compiler;
-use super::file::{BreakFile, ScenarioFile};
+use super::file::{BreakFile, Ending, ScenarioFile};
 use super::narration::{self, Narrator};
 use super::prose;
 use super::runner::Runner;
@@ -214,6 +214,7 @@ impl Scenario {
     pub fn prepare(&self, options: &Options) -> Result<Prepared> {
         let blueprint = self.blueprint(options)?;
         let machine = Machine::build(&blueprint)?;
+        self.agrees(&blueprint, &machine)?;
         let mut context = Context::of(&machine);
         context.ids = self.work.ids();
         context
@@ -227,6 +228,23 @@ impl Scenario {
         let narrator = Narrator { says: says.collect::<Result<_>>()? };
         let breaks = self.file.breaks.iter().map(|at| stop(compiler, at)).collect::<Result<_>>()?;
         Ok(Prepared { machine, blueprint, checker, narrator, breaks, context })
+    }
+
+    /// The states that the scenario begins with must not contradict each other, unless that is what it is about.
+    fn agrees(&self, blueprint: &Blueprint, machine: &Machine) -> Result<()> {
+        if !blueprint.checks || self.file.ends == Some(Ending::Violation) {
+            return Ok(());
+        }
+        for (at, initial) in self.file.states.iter().zip(&blueprint.initial) {
+            if let Some(breach) = machine.breach(initial.address) {
+                let message = format!("the states to begin with contradict each other: {breach}");
+                let error = self.document.complain(Some(&at.value.node.span), message);
+                return Err(error
+                    .expected("every holder listed by its parent, and one writer or many readers")
+                    .into());
+            }
+        }
+        Ok(())
     }
 
     fn max_cycles(&self) -> Result<u64> {

@@ -106,7 +106,7 @@ impl<'de> Deserialize<'de> for Given {
         impl<'de> Visitor<'de> for Table {
             type Value = Given;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table of parameters such as { n = 64 }")
+                f.write_str("a table of parameters such as { width = 64 }")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Given, A::Error> {
                 let mut list = Vec::new();

@@ -257,6 +257,10 @@ pub fn complaint(error: &Diagnostic, width: u16) -> Vec<String> {
     let (Some(source), Some(span)) = (&error.source, &error.span) else {
         return wrap(&advice, width);
     };
+    let typed = source.name.starts_with([':', '/']);
+    if let (false, Some((line, column))) = (typed, error.position()) {
+        advice = format!("{}:{line}:{column}: {advice}", source.name);
+    }
     let start = span.start.min(source.text.len());
     let begin = source.text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let line = source.text.get(begin..).unwrap_or("").lines().next().unwrap_or("");
@@ -265,7 +269,14 @@ pub fn complaint(error: &Diagnostic, width: u16) -> Vec<String> {
         source.text.get(start..span.end.min(begin + line.len())).map_or(1, |word| word.width().max(1));
     let cut = cut_before(before, marked, width);
     let kept = before.get(cut..).unwrap_or("").width();
-    let typed = format!("{}{}", if cut > 0 { "…" } else { ":" }, line.get(cut..).unwrap_or(""));
+    let sign = if cut > 0 {
+        "…"
+    } else if typed {
+        ":"
+    } else {
+        " "
+    };
+    let typed = format!("{sign}{}", line.get(cut..).unwrap_or(""));
     let carets = format!(" {}{}", " ".repeat(kept), "^".repeat(marked));
     if carets.width() + 1 + advice.width() <= usize::from(width) {
         return vec![fit(&typed, width), format!("{carets} {advice}")];

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{ALL, Completes, find};
 use crate::debug::session::Session;
 use crate::diagnostic::Source;
-use crate::query::{self, Language};
+use crate::query::{self, Context, Language};
 
 /// One way to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,10 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
     let plain = |words: Vec<(String, String)>| fitting(words.into_iter(), typed, place.clone());
     let of_query = |language| {
         let query = before.get(rest..).unwrap_or_default();
-        let list = query::complete(query, query.len(), language, session.context());
+        // Blocks come and go as the machine runs.
+        let blocks = session.machine().blocks(MOST);
+        let context = Context { blocks, ..session.context().clone() };
+        let list = query::complete(query, query.len(), language, &context);
         list.into_iter()
             .map(|found| Candidate {
                 text: found.text,

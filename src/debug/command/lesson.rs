@@ -60,11 +60,6 @@ fn reveal(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     arguments.none()?;
     let asked = open(session)?;
     asked.revealed = true;
-    let verdict = asked.right().map_or("", |right| if right { "right: " } else { "no: " });
-    let because = asked
-        .ask
-        .because
-        .as_ref()
-        .map_or_else(String::new, |(cell, says)| format!(", because {cell}: {says}"));
-    Ok(Effect::line(format!("{verdict}{}{because}", asked.ask.answer)))
+    asked.told = true;
+    Ok(Effect::line(asked.verdict()))
 }

@@ -57,11 +57,14 @@ fn answers(session: &Session) -> Result<(Vec<String>, String)> {
     }
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let mut lines = vec!["event,question,answer,predicted,right".to_owned()];
+    let event = session.event();
     lines.extend(asked.iter().map(|asked| {
         let ask = &asked.ask;
+        let open = asked.predicted.is_none() && !asked.is_settled(event);
+        let answer = if open { "" } else { &ask.answer };
         let right = asked.right().map_or("", |right| if right { "yes" } else { "no" });
         let predicted = asked.predicted.as_deref().unwrap_or_default();
-        format!("{},{},{},{},{right}", asked.event, quoted(&ask.text), quoted(&ask.answer), quoted(predicted))
+        format!("{},{},{},{},{right}", asked.event, quoted(&ask.text), quoted(answer), quoted(predicted))
     }));
     let count = if asked.len() == 1 { "1 question".to_owned() } else { format!("{} questions", asked.len()) };
     Ok((lines, count))

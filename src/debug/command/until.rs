@@ -48,6 +48,10 @@ fn until(session: &mut Session, arguments: &Arguments, direction: Direction) -> 
             }
             (Goal::Event, event.abs_diff(here))
         }
+        [number] if number.text.starts_with(|first: char| first.is_ascii_digit()) => {
+            let error = arguments.error(number.span.clone(), "a cycle or an event?");
+            return Err(Box::new(error.expected(format!("cycle {0} or event {0}", number.text))));
+        }
         _ => (Goal::Record(Filter::compile(&arguments.query(), session.context())?), 1),
     };
     Ok(Effect::Go(Travel::new(direction, goal, count, here)))

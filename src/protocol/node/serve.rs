@@ -231,6 +231,8 @@ impl Node {
         }
         if !service.granted {
             self.grant(pending.block, &mut service, None, out);
+            // From now on it waits for the acknowledgement.
+            service.since = out.tick;
         }
         if !service.acknowledged && !self.config.has_fault(Fault::NoGrantAck) {
             pending.serving.push(service);

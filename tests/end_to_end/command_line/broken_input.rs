@@ -39,7 +39,6 @@ fn mistyped_names_and_arguments() {
         &["frame", "umh/fig5-b1", "--layout", "wraps"],
         &["debug", "umh/fig5-b1"],
         &["debug", "umh/fig5-b1", "--no-tui", "--layout", "warps"],
-        &["test", "umhh"],
         &["check", "nmosei"],
         &["schema", "machin"],
         &["man", "rnu"],

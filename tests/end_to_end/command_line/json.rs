@@ -44,11 +44,12 @@ fn a_scenario_that_cannot_be_read_does_not_keep_the_others_from_being_tested() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.toml"), "machine = 7\n[[do]]\n").unwrap();
     std::fs::copy("tests/data/fails.toml", folder.path().join("b.toml")).unwrap();
-    let outcome = call(&["test", folder.path().to_str().unwrap(), "--format", "json"]);
+    let outcome = call(&["test", "umhh", folder.path().to_str().unwrap(), "--format", "json"]);
     assert_eq!(outcome.code, Some(2), "{outcome:?}");
     let test: Value = serde_json::from_str(&outcome.stdout).unwrap();
-    assert_eq!((&test["failed"], &test["scenarios"][0]["cycles"]), (&Value::from(2), &Value::Null));
+    assert_eq!((&test["failed"], &test["scenarios"][1]["cycles"]), (&Value::from(3), &Value::Null));
     assert!(outcome.stderr.contains("a.toml:"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("did you mean umh?"), "{}", outcome.stderr);
 }
 
 #[test]
