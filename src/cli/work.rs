@@ -8,7 +8,7 @@ use crate::config::{self, Kind, MachineChoice};
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::scenario::{Options, Prepared, Scenario};
 use crate::workload::trace::{self, Format};
-use crate::workload::{TaskKind, Workload};
+use crate::workload::{Operations, TaskKind, Workload};
 
 /// Something to run, read but not yet built.
 #[derive(Clone, Debug)]
@@ -130,13 +130,14 @@ fn unknown(target: &Target) -> Box<Diagnostic> {
     Box::new(Diagnostic::new(message).expected("what `umscope list scenarios` shows, or a path"))
 }
 
-/// Why the results of a run are void, if they are: a trace that changed while it was read.
+/// Why the results of a run are void, if they are: a trace whose index was lost.
 ///
 /// # Errors
 /// The first complaint of a kernel.
 pub fn trusted(workload: &Arc<Workload>) -> Result<()> {
     let complaint = workload.tasks.iter().find_map(|task| match &task.what {
         TaskKind::Kernel(kernel) => kernel.complaint(),
+        TaskKind::Program { operations: Operations::Recorded(program), .. } => program.complaint(),
         TaskKind::Program { .. } | TaskKind::Flush { .. } => None,
     });
     complaint.map_or(Ok(()), Err)

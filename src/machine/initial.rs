@@ -6,7 +6,7 @@ use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
 use crate::protocol::node::Node;
 use crate::protocol::store::Interleave;
-use crate::workload::TaskKind;
+use crate::workload::{Operations, TaskKind};
 
 impl Machine {
     /// Every task can run on this machine.
@@ -14,6 +14,14 @@ impl Machine {
         let agents = || self.agents.iter().map(|agent| self.fixed.components.path(agent.config.id));
         for task in &self.tasks.workload.tasks {
             match &task.what {
+                TaskKind::Program { agent, operations: Operations::Recorded(_) }
+                    if !agents().any(|path| path == agent) =>
+                {
+                    let message = format!("the trace's {} would run on {agent}, which is not there", task.id);
+                    return Err(Box::new(Diagnostic::new(message).expected(
+                        "a machine with a host core for each core of the trace: --set host.cores=N, or another --machine",
+                    )));
+                }
                 TaskKind::Program { agent, .. } if !agents().any(|path| path == agent) => {
                     return Err(Box::new(
                         Diagnostic::new(format!(
@@ -23,9 +31,18 @@ impl Machine {
                         .nearest(agent, agents()),
                     ));
                 }
-                TaskKind::Program { operations, .. } => check_addresses(&task.id, operations)?,
+                TaskKind::Program { operations: Operations::Listed(operations), .. } => {
+                    check_addresses(&task.id, operations)?;
+                }
                 TaskKind::Kernel(kernel) => {
                     let slots = self.fixed.spec.gpu.as_ref().map_or(0, |gpu| gpu.cu.wavefronts);
+                    let gpus = self.fixed.gpu_agents.len();
+                    if let Some(gpu) = kernel.only_on().filter(|gpu| *gpu as usize >= gpus) {
+                        let message = format!("{} runs on gpu{gpu}, which is not there", kernel.name());
+                        return Err(Box::new(Diagnostic::new(message).expected(
+                            "a machine with all the trace's GPUs: --set gpu.count=N, or another --machine",
+                        )));
+                    }
                     if kernel.warps_per_block() > slots {
                         let message = format!(
                             "a block of {} has {} warps, but a compute unit has room for {slots}",
@@ -35,7 +52,8 @@ impl Machine {
                         return Err(Box::new(Diagnostic::new(message)));
                     }
                 }
-                TaskKind::Flush { .. } => {}
+                // A trace's addresses were checked when it was read.
+                TaskKind::Program { .. } | TaskKind::Flush { .. } => {}
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use crate::diagnostic::Result;
 use crate::model::operation::Operation;
 use crate::query::Text;
 use crate::workload::kernels::{self, Parameter, Parameters, Value};
-use crate::workload::{Task, TaskKind, Workload};
+use crate::workload::{Operations, Task, TaskKind, Workload};
 
 use super::access::Accesses;
 use super::file::{KernelFile, ScenarioFile};
@@ -86,9 +86,10 @@ impl Work {
     pub fn workload(&self, place: Place<'_>) -> Result<Workload> {
         let tasks = self.tasks.iter().map(|entry| {
             let what = match &entry.kind {
-                Kind::Program { by, operations } => {
-                    TaskKind::Program { agent: place.agent(by)?.path.clone(), operations: operations.clone() }
-                }
+                Kind::Program { by, operations } => TaskKind::Program {
+                    agent: place.agent(by)?.path.clone(),
+                    operations: Operations::Listed(operations.clone()),
+                },
                 Kind::Ready(kind) => kind.clone(),
                 Kind::Flush { below } => {
                     let below = below.as_ref().map(|name| place.group(name)).transpose()?;
