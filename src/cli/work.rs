@@ -72,8 +72,8 @@ impl Work {
         }
         let scenario = Scenario::parse(found.source, found.folder)?;
         let mut options = options(changes);
-        if let Some(path) = scenario.trace() {
-            options.trace = Some(trace::open(&path, None)?);
+        if let Some((path, format)) = scenario.trace()? {
+            options.trace = Some(trace::open(&path, format)?);
         }
         let machine = match &scenario.file().machine {
             MachineChoice::Named(name) => Some(name.value.clone()),

@@ -11,17 +11,10 @@ use crate::workload::{Operations, TaskKind};
 impl Machine {
     /// Every task can run on this machine.
     pub(super) fn check_workload(&self) -> Result<()> {
+        self.check_recorded()?;
         let agents = || self.agents.iter().map(|agent| self.fixed.components.path(agent.config.id));
         for task in &self.tasks.workload.tasks {
             match &task.what {
-                TaskKind::Program { agent, operations: Operations::Recorded(_) }
-                    if !agents().any(|path| path == agent) =>
-                {
-                    let message = format!("the trace's {} would run on {agent}, which is not there", task.id);
-                    return Err(Box::new(Diagnostic::new(message).expected(
-                        "a machine with a host core for each core of the trace: --set host.cores=N, or another --machine",
-                    )));
-                }
                 TaskKind::Program { agent, .. } if !agents().any(|path| path == agent) => {
                     return Err(Box::new(
                         Diagnostic::new(format!(
@@ -36,13 +29,6 @@ impl Machine {
                 }
                 TaskKind::Kernel(kernel) => {
                     let slots = self.fixed.spec.gpu.as_ref().map_or(0, |gpu| gpu.cu.wavefronts);
-                    let gpus = self.fixed.gpu_agents.len();
-                    if let Some(gpu) = kernel.only_on().filter(|gpu| *gpu as usize >= gpus) {
-                        let message = format!("{} runs on gpu{gpu}, which is not there", kernel.name());
-                        return Err(Box::new(Diagnostic::new(message).expected(
-                            "a machine with all the trace's GPUs: --set gpu.count=N, or another --machine",
-                        )));
-                    }
                     if kernel.warps_per_block() > slots {
                         let message = format!(
                             "a block of {} has {} warps, but a compute unit has room for {slots}",
@@ -54,6 +40,33 @@ impl Machine {
                 }
                 // A trace's addresses were checked when it was read.
                 TaskKind::Program { .. } | TaskKind::Flush { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// There are the cores and GPUs that a trace was recorded on.
+    fn check_recorded(&self) -> Result<()> {
+        let (mut cores, mut gpus) = (0, 0);
+        for task in &self.tasks.workload.tasks {
+            match &task.what {
+                TaskKind::Program { operations: Operations::Recorded(_), .. } => cores += 1,
+                TaskKind::Kernel(kernel) => {
+                    gpus = gpus.max(kernel.only_on().map_or(0, |gpu| gpu as usize + 1));
+                }
+                TaskKind::Program { .. } | TaskKind::Flush { .. } => {}
+            }
+        }
+        let spec = &self.fixed.spec;
+        for (needed, there, what, key) in [
+            (cores, spec.host.cores as usize, "host cores", "host.cores"),
+            (gpus, self.fixed.gpu_agents.len(), "GPUs", "gpu.count"),
+        ] {
+            if needed > there {
+                let message = format!("the trace needs {needed} {what}, and this machine has {there}");
+                let expected =
+                    format!("a machine with {needed} {what}: --set {key}={needed}, or another --machine");
+                return Err(Box::new(Diagnostic::new(message).expected(expected)));
             }
         }
         Ok(())

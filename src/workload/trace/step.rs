@@ -110,7 +110,7 @@ impl Touch {
         let width = take(bytes)?;
         let seed = get(bytes)?;
         let mask = get(bytes)?;
-        let lanes = if tag % 2 == 0 {
+        let lanes = if tag.is_multiple_of(2) {
             Lanes::Strided { mask, base: Address(get(bytes)?), stride: unfolded(get(bytes)?) }
         } else {
             let mut last = 0u64;
@@ -191,7 +191,9 @@ mod tests {
                 Step::Compute(cycles), touch(kind, mask, addresses, stride, seed), Step::Barrier, Step::Fence,
             ];
             let mut bytes = Vec::new();
-            steps.iter().for_each(|step| step.write(&mut bytes));
+            for step in &steps {
+                step.write(&mut bytes);
+            }
             let mut rest = bytes.as_slice();
             let read: Vec<_> = std::iter::from_fn(|| Step::read(&mut rest)).collect();
             prop_assert_eq!(read, steps.to_vec());

@@ -129,12 +129,11 @@ impl Gathering {
     }
 
     fn compute(&mut self, cycles: u32) {
-        match self.computing.checked_add(cycles) {
-            Some(sum) => self.computing = sum,
-            None => {
-                self.end_computing();
-                self.computing = cycles;
-            }
+        if let Some(sum) = self.computing.checked_add(cycles) {
+            self.computing = sum;
+        } else {
+            self.end_computing();
+            self.computing = cycles;
         }
     }
 

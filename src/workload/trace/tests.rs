@@ -126,7 +126,7 @@ fn every_format_is_told_from_its_text() {
 fn what_is_no_text_is_refused_with_its_place() {
     for (format, name, text) in examples() {
         let mut bytes = text.to_vec();
-        let lines = text.iter().filter(|byte| **byte == b'\n').count();
+        let lines = std::str::from_utf8(text).unwrap().lines().count();
         bytes.extend([b'\n', 0xff, 0xfe]);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);

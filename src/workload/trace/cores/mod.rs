@@ -96,16 +96,13 @@ pub fn parsec(line: &str, number: u64) -> Parsed<(u64, Step)> {
         "2" => Some(None),
         _ => None,
     })?;
-    let read = match label {
-        Some(kind) => {
-            let expected = format!("an address in hex digits after 0x, below {ADDRESS_SPACE:#x}");
-            (1, touch(kind, words.take(&expected, |word| reachable(address(word)?))?, number))
-        }
-        None => {
-            let expected = "a number of cycles in hex digits after 0x, below 2^32";
-            let cycles = words.take(expected, |word| u32::try_from(address(word)?).ok())?;
-            (u64::from(cycles), Step::Compute(cycles))
-        }
+    let read = if let Some(kind) = label {
+        let expected = format!("an address in hex digits after 0x, below {ADDRESS_SPACE:#x}");
+        (1, touch(kind, words.take(&expected, |word| reachable(address(word)?))?, number))
+    } else {
+        let expected = "a number of cycles in hex digits after 0x, below 2^32";
+        let cycles = words.take(expected, |word| u32::try_from(address(word)?).ok())?;
+        (u64::from(cycles), Step::Compute(cycles))
     };
     words.end()?;
     Ok(read)

@@ -80,7 +80,7 @@ pub fn read(path: &Path, recording: &mut Recording) -> Result<()> {
 #[derive(Debug)]
 enum Line<'a> {
     Launch { id: Id, kernel: &'a str, grid: [u64; 3], blocks: u64, threads: u64 },
-    Access(Access<'a>),
+    Access(Box<Access<'a>>),
 }
 
 /// An access of a warp, with its parts as they are in the line.
@@ -168,7 +168,7 @@ fn parse(line: &str) -> Parsed<Line<'_>> {
         }
         words.next().is_none().then_some(addresses)
     })?;
-    Ok(Line::Access(Access { id, block, warp, opcode, addresses }))
+    Ok(Line::Access(Box::new(Access { id, block, warp, opcode, addresses })))
 }
 
 fn launch<'a>(parts: &mut Parts<'a>, context: u64) -> Parsed<Line<'a>> {

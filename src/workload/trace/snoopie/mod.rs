@@ -77,10 +77,8 @@ fn log_in(folder: &Path) -> Result<PathBuf> {
 
 /// The logs in a folder.
 pub fn logs(folder: &Path) -> Vec<PathBuf> {
-    let is_log = |path: &PathBuf| {
-        let name = stem(path);
-        name.starts_with("snoopie_log") && name.ends_with(".csv")
-    };
+    let is_log =
+        |path: &PathBuf| stem(path).strip_suffix(".csv").is_some_and(|name| name.starts_with("snoopie_log"));
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_log).collect()
 }
