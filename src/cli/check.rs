@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::{Changes, Format};
 use super::exit::{Ended, Status};
 use super::output::Output;
-use super::work::Work;
+use super::work::{Work, read_trace};
 use crate::config::machine::MachineSpec;
 use crate::config::{self, Kind};
 use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
@@ -111,7 +111,7 @@ impl Check {
     }
 
     fn trace(&self, path: &Path, format: trace::Format) -> Result<Found> {
-        let trace = trace::read(path, Some(format))?;
+        let trace = read_trace(path, Some(format))?;
         let cores =
             trace.workload.tasks.iter().filter(|task| matches!(task.what, TaskKind::Program { .. })).count();
         let copied: u64 = trace.copied.iter().map(|range| u64::from(range.len)).sum();

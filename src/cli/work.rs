@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::arguments::{Changes, Switch, Target};
+use super::progress::Progress;
 use crate::config::{self, Kind, MachineChoice};
 use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::report::number::grouped;
 use crate::scenario::{Options, Prepared, Scenario};
-use crate::workload::trace::{self, Format};
+use crate::workload::trace::{self, Format, Trace};
 use crate::workload::{Operations, TaskKind, Workload};
 
 /// Something to run, read but not yet built.
@@ -38,7 +40,7 @@ impl Work {
                     .into())
             }
             Some(_) if config::find(Kind::Scenario, &target.scenario, None).is_err() && path.exists() => {
-                Err(trace::open(path, format).err().unwrap_or_else(|| unknown(target)))
+                Err(read_trace(path, format).err().unwrap_or_else(|| unknown(target)))
             }
             _ => Self::scenario(target),
         }
@@ -73,7 +75,7 @@ impl Work {
         let scenario = Scenario::parse(found.source, found.folder)?;
         let mut options = options(changes);
         if let Some((path, format)) = scenario.trace()? {
-            options.trace = Some(trace::open(&path, format)?);
+            options.trace = Some(read_trace(&path, format)?.workload);
         }
         let machine = match &scenario.file().machine {
             MachineChoice::Named(name) => Some(name.value.clone()),
@@ -85,7 +87,7 @@ impl Work {
     /// A trace alone is a scenario without checks: it is run for its numbers.
     fn trace(target: &Target, machine: &str, format: Option<Format>) -> Result<Self> {
         let found = config::find(Kind::Machine, machine, None)?;
-        let workload = trace::open(Path::new(&target.scenario), format)?;
+        let workload = read_trace(Path::new(&target.scenario), format)?.workload;
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let title = Path::new(&target.scenario).file_name().map(|name| name.to_string_lossy().into_owned());
         let file = format!(
@@ -123,6 +125,17 @@ fn options(changes: &Changes) -> Options {
         checks: changes.checks.map(|switch| switch == Switch::On),
         trace: None,
     }
+}
+
+/// Reads a trace and shows how far it is.
+///
+/// # Errors
+/// As [`trace::read`].
+pub fn read_trace(path: &Path, format: Option<Format>) -> Result<Trace> {
+    let mut progress = Progress::start();
+    let name = path.display().to_string();
+    let told = move |read| progress.tell(|| format!("{name}: {} instructions read", grouped(read)));
+    trace::read(path, format, Box::new(told))
 }
 
 fn unknown(target: &Target) -> Box<Diagnostic> {

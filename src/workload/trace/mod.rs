@@ -60,17 +60,15 @@ pub struct Trace {
     pub copied: Vec<Range>,
 }
 
-/// Opens a trace as a workload.
+/// Is told now and then how many instructions have been read.
+pub type Told = Box<dyn FnMut(u64)>;
+
+/// Reads a trace, of this format or of the one that it looks like.
 ///
 /// # Errors
 /// If it is no trace, is of another format, is cut off, or does not keep to its format anywhere: the whole trace is
 /// checked here.
-pub fn open(path: &Path, format: Option<Format>) -> Result<Workload> {
-    read(path, format).map(|trace| trace.workload)
-}
-
-/// As [`open`], with counts and copies.
-pub fn read(path: &Path, format: Option<Format>) -> Result<Trace> {
+pub fn read(path: &Path, format: Option<Format>, told: Told) -> Result<Trace> {
     let name = path.display().to_string();
     if let Err(error) = path.metadata() {
         return Err(Box::new(about(&name, format!("cannot be read: {error}"))));
@@ -80,7 +78,7 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<Trace> {
         let expected = format!("a trace of one of the formats {names}");
         return Err(Box::new(about(&name, "is no trace that is known here").expected(expected)));
     };
-    let mut recording = Recording::new(&name);
+    let mut recording = Recording::new(&name, told);
     format.read(path, &mut recording)?;
     recording.finish(format)
 }

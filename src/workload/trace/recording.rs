@@ -9,7 +9,7 @@ use super::store::{Recorder, Store};
 use super::stream::{Source, TraceKernel, TraceProgram};
 use super::text::about;
 use super::warp::MOST_BLOCKS;
-use super::{Counts, Format, Trace};
+use super::{Counts, Format, Told, Trace};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::access::AccessKind;
 use crate::workload::{Operations, Task, TaskKind, Workload};
@@ -19,6 +19,9 @@ const MOST_TASKS: usize = 1 << 16;
 
 /// Most blocks of a kernel whose blocks are counted while its trace is read.
 const MOST_OWN_BLOCKS: u64 = 1 << 32;
+
+/// Instructions between two tellings of how many there are.
+const TOLD_EVERY: u64 = 1 << 16;
 
 /// A kernel of a trace.
 #[derive(Clone, Debug)]
@@ -64,10 +67,12 @@ impl What {
 pub struct TaskNumber(usize);
 
 /// A trace while it is read.
-#[derive(Debug)]
 pub struct Recording {
     /// The trace's path.
     name: Arc<str>,
+    told: Told,
+    /// Instructions after which it is told again.
+    next_told: u64,
     recorder: Recorder,
     tasks: Vec<Planned>,
     ids: BTreeSet<String>,
@@ -79,9 +84,11 @@ pub struct Recording {
 }
 
 impl Recording {
-    pub fn new(name: &str) -> Self {
+    pub fn new(name: &str, told: Told) -> Self {
         Self {
             name: Arc::from(name),
+            told,
+            next_told: TOLD_EVERY,
             recorder: Recorder::default(),
             tasks: Vec::new(),
             ids: BTreeSet::new(),
@@ -161,6 +168,10 @@ impl Recording {
             return Ok(());
         };
         self.counts.instructions = self.counts.instructions.saturating_add(instructions);
+        if self.counts.instructions >= self.next_told {
+            self.next_told = self.counts.instructions.saturating_add(TOLD_EVERY);
+            (self.told)(self.counts.instructions);
+        }
         if let Step::Touch(touch) = step {
             let counter = match touch.kind {
                 AccessKind::Load => &mut self.counts.lane_loads,

@@ -3,17 +3,22 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Format, Trace, read};
+use super::{Format, Told, Trace, read};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::operation::Operation;
 use crate::workload::{Task, TaskKind};
+
+/// Nobody wants to know.
+pub fn silent() -> Told {
+    Box::new(|_| ())
+}
 
 /// Reads `text` from a file of this name.
 pub fn read_text(name: &str, text: impl AsRef<[u8]>, format: Format) -> Result<Trace> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, text).unwrap();
-    read(&path, Some(format))
+    read(&path, Some(format), silent())
 }
 
 /// A small trace that comes with the tests.

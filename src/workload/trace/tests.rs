@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::testing::silent;
 use super::*;
 use crate::workload::TaskKind;
 
@@ -23,7 +24,7 @@ fn a_list_becomes_tasks_in_program_order() {
     );
     for path in [folder.path().to_owned(), folder.path().join(accelsim::LIST)] {
         assert_eq!(detect(&path), Some(Format::AccelSim));
-        let trace = read(&path, None).unwrap();
+        let trace = read(&path, None, silent()).unwrap();
         let ids: Vec<_> = trace.workload.tasks.iter().map(|task| (&*task.id, task.after.clone())).collect();
         assert_eq!(ids, [("kernel-1", vec![]), ("kernel-1#2", vec![0])]);
         assert_eq!((trace.counts.lane_stores, trace.counts.lane_loads), (8, 0));
@@ -48,7 +49,7 @@ fn a_single_kernel_is_a_trace() {
     let folder = folder("");
     let path = folder.path().join("kernel-1.traceg");
     assert_eq!(detect(&path), Some(Format::AccelSim));
-    assert_eq!(open(&path, None).unwrap().tasks.len(), 1);
+    assert_eq!(read(&path, None, silent()).unwrap().workload.tasks.len(), 1);
     let renamed = folder.path().join("anything");
     fs::rename(&path, &renamed).unwrap();
     assert_eq!(detect(&renamed), Some(Format::AccelSim));
@@ -58,7 +59,7 @@ fn a_single_kernel_is_a_trace() {
 fn what_a_list_lacks_is_pointed_at() {
     for file in ["kernel-2.traceg", "kernel-2.traceg.xz", "kernel-1.trace"] {
         let folder = folder(&format!("kernel-1.traceg\n{file}\n"));
-        let error = read(folder.path(), None).unwrap_err();
+        let error = read(folder.path(), None, silent()).unwrap_err();
         assert_eq!(error.position(), Some((2, 1)), "{file}");
         assert!(error.message.contains(file), "{file}");
     }
@@ -67,7 +68,7 @@ fn what_a_list_lacks_is_pointed_at() {
 #[test]
 fn a_list_may_name_a_file_that_was_packed_or_unpacked_since() {
     let folder = folder("kernel-1.traceg.xz\n");
-    assert_eq!(open(folder.path(), None).unwrap().tasks[0].id.as_ref(), "kernel-1");
+    assert_eq!(read(folder.path(), None, silent()).unwrap().workload.tasks[0].id.as_ref(), "kernel-1");
 }
 
 #[test]
@@ -77,13 +78,15 @@ fn other_paths_are_no_traces() {
     fs::write(&file, "title = 'x'").unwrap();
     for path in [folder.path(), &file, Path::new("/dev/null"), &folder.path().join("none")] {
         assert_eq!(detect(path), None);
-        assert!(open(path, None).is_err());
+        assert!(read(path, None, silent()).is_err());
         for format in Format::ALL {
-            assert!(open(path, Some(format)).is_err(), "{path:?} {format:?}");
+            assert!(read(path, Some(format), silent()).is_err(), "{path:?} {format:?}");
         }
     }
     fs::write(&file, b"\x1f\x8b\x08rest").unwrap();
-    assert!(open(&file, Some(Format::AccelSim)).unwrap_err().message.contains("compressed with gzip"));
+    assert!(
+        read(&file, Some(Format::AccelSim), silent()).unwrap_err().message.contains("compressed with gzip")
+    );
 }
 
 #[test]
@@ -118,7 +121,7 @@ fn every_format_is_told_from_its_text() {
     for (format, name, text) in examples() {
         fs::write(&path, text).unwrap();
         assert_eq!(detect(&path), Some(format), "{name}");
-        assert_eq!(read(&path, None).unwrap().format, format, "{name}");
+        assert_eq!(read(&path, None, silent()).unwrap().format, format, "{name}");
     }
 }
 
@@ -131,7 +134,7 @@ fn what_is_no_text_is_refused_with_its_place() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
-        let error = read(&path, Some(format)).unwrap_err();
+        let error = read(&path, Some(format), silent()).unwrap_err();
         assert_eq!(error.position(), Some((lines + 2, 1)), "{name}: {error:?}");
     }
 }
@@ -155,7 +158,7 @@ mod fuzz {
                 let folder = tempfile::tempdir().unwrap();
                 let path = folder.path().join(name);
                 fs::write(&path, bytes).unwrap();
-                let Ok(trace) = read(&path, Some(format)) else { continue };
+                let Ok(trace) = read(&path, Some(format), silent()) else { continue };
                 for task in trace.workload.tasks {
                     let TaskKind::Kernel(kernel) = task.what else { continue };
                     for block in 0..kernel.blocks().min(4) {

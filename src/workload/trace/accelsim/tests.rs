@@ -25,7 +25,7 @@ fn trace() -> String {
 }
 
 fn recorded(text: impl AsRef<[u8]>) -> Result<Trace> {
-    let mut recording = Recording::new("k.traceg");
+    let mut recording = Recording::new("k.traceg", Box::new(|_| ()));
     body::read(Lines::of("k.traceg", text.as_ref()), "k", &mut recording)?;
     recording.finish(Format::AccelSim)
 }

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-use super::super::testing::{example, read_text, refused, streams, told};
+use super::super::testing::{example, read_text, refused, silent, streams, told};
 use crate::model::operation::{Operation, StoreValue};
 use crate::workload::trace::{Counts, Format, Trace, read};
 use crate::workload::{Task, TaskKind};
@@ -46,7 +47,7 @@ fn cores_run_in_the_order_of_their_numbers_and_store_what_nobody_else_does() {
 
 #[test]
 fn a_folder_holds_a_file_for_each_core() {
-    let trace = read(Path::new("tests/data/traces/parsec"), None).unwrap();
+    let trace = read(Path::new("tests/data/traces/parsec"), None, silent()).unwrap();
     let first = ["load 4 0@7fe891b0", "Compute(41)", "store 4 0@7fe89198", "load 4 0@7fe891b0"];
     let second = ["Compute(3)", "store 4 0@7fe891b4", "load 4 0@7fe89198"];
     let programs = programs(&trace);
@@ -63,7 +64,7 @@ fn a_folder_with_two_runs_is_refused() {
         for name in ["tiny_0.data", second] {
             fs::write(folder.path().join(name), "0 0x10\n").unwrap();
         }
-        let error = read(folder.path(), None).unwrap_err();
+        let error = read(folder.path(), None, silent()).unwrap_err();
         assert!(error.message.contains("not of one run") && error.message.contains(second), "{error}");
     }
 }
@@ -98,4 +99,15 @@ fn mistakes_are_placed_and_explained() {
         ],
     );
     assert!(read_text("empty", "\n\n", Format::Cores).unwrap_err().message.contains("no access"));
+}
+
+#[test]
+fn how_far_it_is_is_told_now_and_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x_0.data");
+    fs::write(&path, "2 0x9000\n".repeat(10)).unwrap();
+    let told: Arc<Mutex<Vec<u64>>> = Arc::default();
+    let tell = told.clone();
+    read(&path, None, Box::new(move |read| tell.lock().unwrap().push(read))).unwrap();
+    assert_eq!(*told.lock().unwrap(), [2, 4, 6, 8, 10].map(|lines| lines * 0x9000));
 }
