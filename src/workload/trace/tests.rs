@@ -139,6 +139,23 @@ fn what_is_no_text_is_refused_with_its_place() {
     }
 }
 
+#[test]
+fn a_packed_trace_that_is_cut_off_or_damaged_is_refused() {
+    let whole = fs::read("tests/data/accel-sim-xz/kernel-1.traceg.xz").unwrap();
+    let mut damaged = whole.clone();
+    damaged[200] ^= 0x10;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kernel-1.traceg.xz");
+    for bytes in [&whole[..whole.len() / 2], &whole[..20], &damaged] {
+        fs::write(&path, bytes).unwrap();
+        let error = read(&path, None, silent()).unwrap_err();
+        assert!(error.message.contains("ends or breaks here") && error.position().is_some(), "{error:?}");
+        assert_eq!(error.expected.as_deref(), Some("a whole xz or zstd file"));
+    }
+    fs::write(&path, &whole).unwrap();
+    assert!(read(&path, None, silent()).is_ok());
+}
+
 mod fuzz {
     use proptest::prelude::*;
 

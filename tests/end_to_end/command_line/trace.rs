@@ -82,6 +82,22 @@ fn traces_of_other_formats_run_to_their_ends() {
 }
 
 #[test]
+fn each_gpu_runs_what_it_ran_when_it_was_recorded() {
+    let log = std::fs::read_to_string("tests/data/traces/snoopie_log_1.csv").unwrap();
+    let second = |line: &&str| line.starts_with("op_code") || line.split(',').nth(3) == Some("1");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("snoopie_log_2.csv");
+    std::fs::write(&path, log.lines().filter(second).collect::<Vec<_>>().join("\n")).unwrap();
+    let run = finished(path.to_str().unwrap(), &["tiny/umh-4gpu"]);
+    let stats = run["stats"].as_object().unwrap();
+    let of = |gpu: &str| -> u64 {
+        let own = |key: &str| key.starts_with(gpu) && key.ends_with(".accesses");
+        stats.iter().filter(|(key, _)| own(key)).filter_map(|(_, value)| value.as_u64()).sum()
+    };
+    assert_eq!(["gpu0", "gpu1", "gpu2", "gpu3"].map(of), [0, 8, 0, 0]);
+}
+
+#[test]
 fn a_machine_without_the_cores_or_gpus_of_a_trace_is_refused() {
     for (trace, advice) in
         [("traces/cores_rw.txt", "--set host.cores=2"), ("traces/snoopie_log_1.csv", "--set gpu.count=2")]

@@ -15,20 +15,18 @@ pub fn read(line: &str, header: &Header) -> Result<Step, Wrong> {
     let instruction = parse(line, header.grammar)?;
     // With no lane left it does nothing, a barrier neither.
     let class = if instruction.mask == 0 { Class::Compute } else { instruction.class };
-    let touches = matches!(class, Class::Load | Class::Store | Class::Atomic(_));
-    let Some(memory) = instruction.memory.as_ref().filter(|_| touches) else {
-        let class = if touches { Class::Compute } else { class };
-        return warp::step(class, 1, 0, []).map_err(|refused| wrong(0..line.len(), refused));
+    let (width, addresses, span) = match &instruction.memory {
+        Some(memory) => (memory.width, memory.addresses.as_slice(), memory.span.clone()),
+        None => (1, [].as_slice(), 0..line.len()),
     };
     let active = (0..WARP).filter(|lane| instruction.mask >> lane & 1 == 1);
-    let lanes = active.zip(memory.addresses.iter().copied());
+    let lanes = active.zip(addresses.iter().copied());
     let global = lanes.filter(|(_, address)| !in_window(*address, header));
-    warp::step(class, memory.width, instruction.pc, global)
-        .map_err(|refused| wrong(memory.span.clone(), refused))
-}
-
-fn wrong(span: std::ops::Range<usize>, (message, expected): warp::Refused) -> Wrong {
-    Wrong { span, message, expected }
+    warp::step(class, width, instruction.pc, global).map_err(|(message, expected)| Wrong {
+        span,
+        message,
+        expected,
+    })
 }
 
 /// Whether a generic address is one of shared or local memory.
