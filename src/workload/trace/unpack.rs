@@ -163,6 +163,17 @@ mod tests {
         assert_eq!(whole, 2);
     }
 
+    #[test]
+    fn a_damaged_text_is_never_taken_for_a_whole_one() {
+        for (bytes, from) in [(XZ, 6), (ZST, 4)] {
+            for (at, bit) in (from..bytes.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+                let mut damaged = bytes.to_vec();
+                damaged[at] ^= 1 << bit;
+                assert!(text(&damaged).map_or(true, |text| text == TEXT), "{at}.{bit}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn no_change_panics(xz: bool, at in 0usize..400, to: u8, cut in 0usize..400) {
