@@ -211,11 +211,12 @@ mod tests {
         })
     }
 
-    /// Streams of different lengths, interleaved, with runs of computing.
+    /// Streams of different lengths, interleaved, with runs of computing that end at different times.
     fn record(mut recorder: Recorder) -> Store {
         for nth in 0..4000u64 {
             for stream in [3, 0, 1 << 60] {
-                let step = if nth % 3 == 0 { touch(stream / 2 + nth) } else { Step::Compute(nth as u32) };
+                let step =
+                    if (nth + stream) % 3 == 0 { touch(stream / 2 + nth) } else { Step::Compute(nth as u32) };
                 if stream != 3 || nth < 700 {
                     recorder.append(stream, &step).unwrap();
                 }

@@ -38,6 +38,8 @@ fn cores_run_in_the_order_of_their_numbers_and_store_what_nobody_else_does() {
     let trace = read_text("x", "44 S 0x1003\n12 S 1000\n44 L 1000\n", Format::Cores).unwrap();
     let ids: Vec<_> = trace.workload.tasks.iter().map(|task| (&*task.id, agent(task))).collect();
     assert_eq!(ids, [("core-44", "host.cpu1"), ("core-12", "host.cpu0")]);
+    // The word around the address.
+    assert_eq!(told(&streams(&trace.workload.tasks[0])[0][0]), "store 4 0@1000");
     let values = trace.workload.tasks.iter().map(|task| match &streams(task)[0][0] {
         Operation::Access(access) => access.value.clone(),
         other => panic!("{other:?}"),
