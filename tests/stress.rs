@@ -15,7 +15,7 @@ use umscope::model::inspect::Inspect;
 use umscope::model::message::MessageKind;
 use umscope::model::operation::{Lanes, Operation, StoreValue, WarpAccess};
 use umscope::model::record::Records;
-use umscope::workload::{Task, TaskKind, Workload};
+use umscope::workload::{Operations, Task, TaskKind, Workload};
 
 const PROTOCOLS: [&str; 7] = ["nmoesi", "nmoesi-printed", "nmoesi-m2s", "moesi", "mesi", "msi", "vi"];
 
@@ -71,7 +71,11 @@ fn workload(agents: &[String], accesses: usize, seed: u64) -> Workload {
                 id: format!("stream{stream}").into(),
                 after: Vec::new(),
                 delay: 0,
-                what: TaskKind::Program { agent, warp: None, operations: operations.into() },
+                what: TaskKind::Program {
+                    agent,
+                    warp: None,
+                    operations: Operations::Listed(operations.into()),
+                },
             }
         })
         .collect();

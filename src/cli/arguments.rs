@@ -16,7 +16,7 @@ pub struct Target {
     #[arg(long, value_name = "NAME|PATH")]
     pub machine: Option<String>,
 
-    /// The trace's format (accel-sim), if it cannot be told from the file
+    /// The trace's format, if it cannot be told from the file (see `umscope list trace-formats`)
     #[arg(long, value_name = "FORMAT")]
     pub trace_format: Option<String>,
 

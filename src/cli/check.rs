@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::{Changes, Format};
 use super::exit::{Ended, Status, complain, say};
 use super::output::Output;
-use super::work::Work;
+use super::work::{Work, read_trace};
 use crate::config::machine::MachineSpec;
 use crate::config::{self, Kind};
 use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
@@ -16,7 +16,7 @@ use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
 use crate::protocol::table::Table;
 use crate::scenario::{Options, Prepared, Scenario};
-use crate::workload::trace;
+use crate::workload::{TaskKind, trace};
 
 /// Diagnose a machine, protocol or scenario file, or a trace, without running it
 ///
@@ -37,6 +37,10 @@ pub struct Check {
     /// A file, or the name of a bundled one
     #[arg(value_name = "FILE")]
     file: String,
+
+    /// The trace's format, if it is a trace and cannot be told from the file (see `umscope list trace-formats`)
+    #[arg(long, value_name = "FORMAT")]
+    trace_format: Option<String>,
 
     /// How to write what it is
     #[arg(long, value_enum, default_value_t)]
@@ -95,8 +99,9 @@ impl Check {
 
     fn look(&self) -> Result<Found> {
         let path = Path::new(&self.file);
-        if trace::detect(path).is_some() {
-            return self.trace(path);
+        let named = self.trace_format.as_deref().map(trace::Format::parse).transpose()?;
+        if let Some(format) = named.or_else(|| trace::detect(path)) {
+            return self.trace(path, format);
         }
         match self.kind(path)? {
             Kind::Machine => self.machine(),
@@ -124,14 +129,18 @@ impl Check {
         })
     }
 
-    fn trace(&self, path: &Path) -> Result<Found> {
-        let trace = trace::read(path, None)?;
+    fn trace(&self, path: &Path, format: trace::Format) -> Result<Found> {
+        let trace = read_trace(path, Some(format))?;
+        let cores =
+            trace.workload.tasks.iter().filter(|task| matches!(task.what, TaskKind::Program { .. })).count();
         let copied: u64 = trace.copied.iter().map(|range| u64::from(range.len)).sum();
         Ok(Found::new(
             "trace",
             self.file.clone(),
             vec![
-                ("kernels", json!(trace.workload.tasks.len())),
+                ("format", json!(trace.format.name())),
+                ("kernels", json!(trace.workload.tasks.len() - cores)),
+                ("cores", json!(cores)),
                 ("instructions", json!(trace.counts.instructions)),
                 ("lane_loads", json!(trace.counts.lane_loads)),
                 ("lane_stores", json!(trace.counts.lane_stores)),

@@ -8,8 +8,9 @@ use super::exit::{Ended, Status, Trouble};
 use super::output::Output;
 use crate::config::{self, Kind};
 use crate::workload::kernels::{Definition, KERNELS, ParameterDefinition};
+use crate::workload::trace;
 
-/// List the machines, protocols, kernels and scenarios that come with the program
+/// List the bundled machines, protocols, kernels and scenarios, and the trace formats
 ///
 /// Every name can be used where a file is asked for. A file on disk wins over a bundled one of the same name.
 #[derive(Debug, Args)]
@@ -21,7 +22,8 @@ Examples:
   umscope list --format json | jq -r '.machines[].name'
 
 JSON: machines[{name, title}], protocols[{name, title}], kernels[{name, title, source, \
-parameters[{name, about, default, expected}]}], scenarios[{name, title}]; with a kind given, only its key.")]
+parameters[{name, about, default, expected}]}], scenarios[{name, title}], \
+trace_formats[{name, title}]; with a kind given, only its key.")]
 pub struct List {
     /// Only these
     #[arg(value_enum)]
@@ -38,10 +40,12 @@ enum What {
     Protocols,
     Kernels,
     Scenarios,
+    TraceFormats,
 }
 
 impl What {
-    const ALL: [Self; 4] = [Self::Machines, Self::Protocols, Self::Kernels, Self::Scenarios];
+    const ALL: [Self; 5] =
+        [Self::Machines, Self::Protocols, Self::Kernels, Self::Scenarios, Self::TraceFormats];
 
     fn name(self) -> &'static str {
         match self {
@@ -49,6 +53,7 @@ impl What {
             Self::Protocols => "protocols",
             Self::Kernels => "kernels",
             Self::Scenarios => "scenarios",
+            Self::TraceFormats => "trace-formats",
         }
     }
 
@@ -59,6 +64,10 @@ impl What {
             Self::Machines => files(Kind::Machine),
             Self::Protocols => files(Kind::Protocol),
             Self::Scenarios => files(Kind::Scenario),
+            Self::TraceFormats => {
+                let entry = |format: trace::Format| (format.name().to_owned(), format.title().to_owned());
+                trace::Format::ALL.map(entry).into()
+            }
             Self::Kernels => {
                 KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.title.to_owned())).collect()
             }
@@ -106,7 +115,8 @@ impl List {
         let kinds = self.what.map_or_else(|| What::ALL.to_vec(), |what| vec![what]);
         let mut output = Output::standard();
         if self.format == Format::Json {
-            let keys: Map<_, _> = kinds.iter().map(|what| (what.name().to_owned(), what.json())).collect();
+            let keys: Map<_, _> =
+                kinds.iter().map(|what| (what.name().replace('-', "_"), what.json())).collect();
             output.json(&Value::Object(keys))?;
             return Ok(Status::Held);
         }

@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::arguments::{Changes, Switch, Target};
+use super::progress::Progress;
 use crate::config::{self, Kind, MachineChoice};
 use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::report::number::grouped;
 use crate::scenario::{Options, Prepared, Scenario};
 use crate::workload::Workload;
-use crate::workload::trace::{self, Format};
+use crate::workload::trace::{self, Format, Trace};
 
 /// Something to run, read but not yet built.
 #[derive(Clone, Debug)]
@@ -38,7 +40,7 @@ impl Work {
                     .into())
             }
             Some(_) if config::find(Kind::Scenario, &target.scenario, None).is_err() && path.exists() => {
-                Err(trace::open(path, format).err().unwrap_or_else(|| unknown(target)))
+                Err(read_trace(path, format).err().unwrap_or_else(|| unknown(target)))
             }
             _ => Self::scenario(target),
         }
@@ -72,8 +74,8 @@ impl Work {
         }
         let scenario = Scenario::parse(found.source, found.folder)?;
         let mut options = options(changes);
-        if let Some(path) = scenario.trace() {
-            options.trace = Some(trace::open(&path, None)?);
+        if let Some((path, format)) = scenario.trace()? {
+            options.trace = Some(read_trace(&path, format)?.workload);
         }
         let machine = match &scenario.file().machine {
             MachineChoice::Named(name) => Some(name.value.clone()),
@@ -85,7 +87,7 @@ impl Work {
     /// A trace alone is a scenario without checks: it is run for its numbers.
     fn trace(target: &Target, machine: &str, format: Option<Format>) -> Result<Self> {
         let found = config::find(Kind::Machine, machine, None)?;
-        let workload = trace::open(Path::new(&target.scenario), format)?;
+        let workload = read_trace(Path::new(&target.scenario), format)?.workload;
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let title = Path::new(&target.scenario).file_name().map(|name| name.to_string_lossy().into_owned());
         let file = format!(
@@ -125,12 +127,23 @@ fn options(changes: &Changes) -> Options {
     }
 }
 
+/// Reads a trace and shows how far it is.
+///
+/// # Errors
+/// As [`trace::read`].
+pub fn read_trace(path: &Path, format: Option<Format>) -> Result<Trace> {
+    let mut progress = Progress::start();
+    let name = path.display().to_string();
+    let told = move |read| progress.tell(|| format!("{name}: {} instructions read", grouped(read)));
+    trace::read(path, format, Box::new(told))
+}
+
 fn unknown(target: &Target) -> Box<Diagnostic> {
     let message = format!("{} is neither a scenario nor a trace", target.scenario);
     Box::new(Diagnostic::new(message).expected("what `umscope list scenarios` shows, or a path"))
 }
 
-/// Why the results of a run are void, if they are: a trace that changed while it was read.
+/// Why the results of a run are void, if they are: a trace whose index was lost.
 ///
 /// # Errors
 /// The first complaint of a kernel.

@@ -6,11 +6,12 @@ use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
 use crate::protocol::node::Node;
 use crate::protocol::store::Interleave;
-use crate::workload::TaskKind;
+use crate::workload::{Operations, TaskKind};
 
 impl Machine {
     /// Every task can run on this machine.
     pub(super) fn check_workload(&self) -> Result<()> {
+        self.check_recorded()?;
         let agents = || self.agents.iter().map(|agent| self.fixed.components.path(agent.config.id));
         for task in &self.tasks.workload.tasks {
             match &task.what {
@@ -23,7 +24,9 @@ impl Machine {
                         .nearest(agent, agents()),
                     ));
                 }
-                TaskKind::Program { operations, .. } => check_addresses(&task.id, operations)?,
+                TaskKind::Program { operations: Operations::Listed(operations), .. } => {
+                    check_addresses(&task.id, operations)?;
+                }
                 TaskKind::Kernel(kernel) => {
                     let slots = self.fixed.spec.gpu.as_ref().map_or(0, |gpu| gpu.cu.wavefronts);
                     if kernel.warps_per_block() > slots {
@@ -35,7 +38,35 @@ impl Machine {
                         return Err(Box::new(Diagnostic::new(message)));
                     }
                 }
-                TaskKind::Flush { .. } => {}
+                // A trace's addresses were checked when it was read.
+                TaskKind::Program { .. } | TaskKind::Flush { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// There are the cores and GPUs that a trace was recorded on.
+    fn check_recorded(&self) -> Result<()> {
+        let (mut cores, mut gpus) = (0, 0);
+        for task in &self.tasks.workload.tasks {
+            match &task.what {
+                TaskKind::Program { operations: Operations::Recorded(_), .. } => cores += 1,
+                TaskKind::Kernel(kernel) => {
+                    gpus = gpus.max(kernel.only_on().map_or(0, |gpu| gpu as usize + 1));
+                }
+                TaskKind::Program { .. } | TaskKind::Flush { .. } => {}
+            }
+        }
+        let spec = &self.fixed.spec;
+        for (needed, there, what, key) in [
+            (cores, spec.host.cores as usize, "host cores", "host.cores"),
+            (gpus, self.fixed.gpu_agents.len(), "GPUs", "gpu.count"),
+        ] {
+            if needed > there {
+                let message = format!("the trace needs {needed} {what}, and this machine has {there}");
+                let expected =
+                    format!("a machine with {needed} {what}: --set {key}={needed}, or another --machine");
+                return Err(Box::new(Diagnostic::new(message).expected(expected)));
             }
         }
         Ok(())

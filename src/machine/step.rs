@@ -274,7 +274,7 @@ impl Machine {
                     state.left = 1;
                 }
                 let index = self.fixed.components.find(agent).and_then(|id| self.fixed.agent_of[id.index()]);
-                if let (Some(index), false) = (index, operations.is_empty()) {
+                if let (Some(index), Some(_)) = (index, operations.get(0)) {
                     if let Some(agent) = self.agents.get_mut(index) {
                         let slot = warp.map(|warp| warp as usize);
                         agent.assign(Work::Program { task }, slot, self.now, out);
@@ -336,7 +336,6 @@ impl Machine {
         let Some(TaskKind::Kernel(kernel)) = workload.tasks.get(task).map(|task| &task.what) else {
             return false;
         };
-        let gpus = self.fixed.gpu_agents.len() as u64;
         let Some(gpu) = self.fixed.gpu_agents.iter().position(|agents| agents.contains(&agent)) else {
             return false;
         };
@@ -345,7 +344,12 @@ impl Machine {
         else {
             return false;
         };
-        let block = cta::round_robin(gpu as u64, gpus, *next);
+        let (share, shares) = match kernel.only_on() {
+            Some(only) if only as usize == gpu => (0, 1),
+            Some(_) => return false,
+            None => (gpu as u64, self.fixed.gpu_agents.len() as u64),
+        };
+        let block = cta::round_robin(share, shares, *next);
         let Some(unit) = self.agents.get_mut(agent) else { return false };
         if block >= kernel.blocks() || unit.free_slots() < warps as usize {
             return false;

@@ -35,6 +35,8 @@ pub struct ScenarioFile {
     pub max_cycles: Option<At<u64>>,
     /// A trace to run: path of a file or folder.
     pub trace: Option<At<String>>,
+    /// The trace's format, if it cannot be told from the file: a name that `umscope list trace-formats` shows.
+    pub trace_format: Option<At<String>>,
     /// Single accesses.
     #[serde(default, rename = "do")]
     pub accesses: Vec<At<DoFile>>,

@@ -12,6 +12,7 @@ use crate::machine::{Blueprint, Machine};
 use crate::protocol::table::Table;
 use crate::query::{Context, Stop};
 use crate::workload::Workload;
+use crate::workload::trace::Format;
 
 use super::checker::Checker;
 use super::expectation::Compiler;
@@ -118,12 +119,31 @@ impl Scenario {
         self.document.source()
     }
 
-    /// The path of its trace, from the current folder.
-    #[must_use]
-    pub fn trace(&self) -> Option<PathBuf> {
-        let trace = self.file.trace.as_ref()?;
+    /// The path of its trace, from the current folder, and its format if the scenario says it.
+    ///
+    /// # Errors
+    /// If there is no such file or format, or a format without a trace.
+    pub fn trace(&self) -> Result<Option<(PathBuf, Option<Format>)>> {
+        let complain = |at: &At<String>, message| self.document.complain(Some(&at.span), message);
+        let Some(trace) = &self.file.trace else {
+            return match &self.file.trace_format {
+                Some(at) => Err(complain(at, "there is no trace to be of this format".into())
+                    .expected("trace = a path, too")
+                    .into()),
+                None => Ok(None),
+            };
+        };
         let folder = self.folder.as_ref();
-        Some(folder.map_or_else(|| trace.value.clone().into(), |folder| folder.join(&trace.value)))
+        let path = folder.map_or_else(|| trace.value.clone().into(), |folder| folder.join(&trace.value));
+        if let Err(error) = path.metadata() {
+            let message = format!("the trace {} cannot be read: {error}", path.display());
+            return Err(complain(trace, message).expected("the path of a file or folder").into());
+        }
+        let parse = |at: &At<String>| {
+            Format::parse(&at.value)
+                .map_err(|error| Box::new(error.at(self.document.source(), at.span.clone())))
+        };
+        Ok(Some((path, self.file.trace_format.as_ref().map(parse).transpose()?)))
     }
 
     /// The specification of its machine.

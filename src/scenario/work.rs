@@ -12,7 +12,7 @@ use crate::model::inspect::Inspect;
 use crate::model::operation::Operation;
 use crate::query::Text;
 use crate::workload::kernels::{self, Parameter, Parameters, Value};
-use crate::workload::{Task, TaskKind, Workload};
+use crate::workload::{Operations, Task, TaskKind, Workload};
 
 use super::access::Accesses;
 use super::file::{KernelFile, ScenarioFile};
@@ -98,7 +98,11 @@ impl Work {
                         error.span = Some(entry.place.clone());
                         error
                     })?;
-                    TaskKind::Program { agent: agent.path.clone(), warp, operations: operations.clone() }
+                    TaskKind::Program {
+                        agent: agent.path.clone(),
+                        warp,
+                        operations: Operations::Listed(operations.clone()),
+                    }
                 }
                 Kind::Ready(kind) => kind.clone(),
                 Kind::Flush { below } => {

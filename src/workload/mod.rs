@@ -23,6 +23,7 @@ impl Workload {
     pub fn complaint(&self) -> Option<Box<Diagnostic>> {
         self.tasks.iter().find_map(|task| match &task.what {
             TaskKind::Kernel(kernel) => kernel.complaint(),
+            TaskKind::Program { operations: Operations::Recorded(program), .. } => program.complaint(),
             TaskKind::Program { .. } | TaskKind::Flush { .. } => None,
         })
     }
@@ -47,13 +48,39 @@ pub enum TaskKind {
         agent: String,
         /// The warp slot there; the first free one if none is named.
         warp: Option<u32>,
-        operations: Arc<[Operation]>,
+        operations: Operations,
     },
     /// A kernel, its blocks dealt over the compute units of all GPUs.
     Kernel(Arc<dyn Kernel>),
     /// Final flush: every dirty block of these nodes (path pattern prefix, e.g. `gpu0`; empty for all GPUs) is
     /// written back down to the host memory (UMH, section 4.2).
     Flush { below: String },
+}
+
+/// A sequence of instructions.
+#[derive(Clone, Debug)]
+pub enum Operations {
+    Listed(Arc<[Operation]>),
+    Recorded(Arc<dyn Program>),
+}
+
+impl Operations {
+    /// Instruction `index`, or `None` past the end.
+    #[must_use]
+    pub fn get(&self, index: u64) -> Option<Operation> {
+        match self {
+            Self::Listed(operations) => operations.get(usize::try_from(index).ok()?).cloned(),
+            Self::Recorded(program) => program.operation(index),
+        }
+    }
+}
+
+/// What a core does, instruction by instruction; too long to be listed.
+pub trait Program: Debug + Send + Sync {
+    /// Instruction `index`, or `None` past the end.
+    fn operation(&self, index: u64) -> Option<Operation>;
+    /// As [`Kernel::complaint`].
+    fn complaint(&self) -> Option<Box<Diagnostic>>;
 }
 
 /// A kernel launch: where each warp of each block goes, instruction by instruction.
@@ -68,8 +95,12 @@ pub trait Kernel: Debug + Send + Sync {
     fn footprint(&self) -> Vec<Range>;
     /// Cycles of the launch itself, before the first block starts.
     fn launch_overhead(&self) -> u64;
-    /// Why `operation` cannot be trusted any more (a trace file that was changed or lost since it was indexed):
-    /// the run's results are void. A kernel that computes its operations has nothing to complain of.
+    /// The number of the only GPU that may run its blocks, or `None` if they are dealt over all.
+    fn only_on(&self) -> Option<u32> {
+        None
+    }
+    /// Why `operation` cannot be trusted any more (what a trace was kept in cannot be read): the run's results are
+    /// void. A kernel that computes its operations has nothing to complain of.
     fn complaint(&self) -> Option<Box<Diagnostic>> {
         None
     }

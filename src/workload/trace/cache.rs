@@ -10,8 +10,8 @@ use crate::model::operation::{Lanes, Operation};
 /// Bytes of decoded operations that are kept, about.
 const BUDGET: usize = 64 << 20;
 
-/// A piece: number of the kernel in its trace, number of the segment in the kernel.
-pub type Key = (u32, u64);
+/// A piece: number of the segment in its trace.
+pub type Key = usize;
 
 /// Pieces in the order of their last use.
 #[derive(Debug, Default)]
@@ -90,11 +90,11 @@ mod tests {
         let cache = Cache::default();
         // Three pieces fit, four do not.
         let count = BUDGET / 7 * 2 / size_of::<Operation>();
-        let load = |nth: u64| cache.get((0, nth), || Ok::<_, ()>(vec![Operation::Barrier; count]));
+        let load = |nth: usize| cache.get(nth, || Ok::<_, ()>(vec![Operation::Barrier; count]));
         for nth in [0, 1, 2, 0, 3] {
             load(nth).unwrap();
         }
-        let kept = |nth: u64| cache.get((0, nth), || Err(())).is_ok();
+        let kept = |nth: usize| cache.get(nth, || Err(())).is_ok();
         assert!(!kept(1) && kept(0) && kept(3));
     }
 }

@@ -37,13 +37,6 @@ impl Footprint {
         }
     }
 
-    /// Adds all of another's.
-    pub fn join(&mut self, other: &Self) {
-        for (start, end) in &other.runs {
-            self.add(*start, end - start);
-        }
-    }
-
     fn insert(&mut self, start: u64, end: u64) {
         let mut start = start & !(self.grain - 1);
         let mut end = end.checked_next_multiple_of(self.grain).unwrap_or(u64::MAX);

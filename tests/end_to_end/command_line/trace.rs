@@ -1,4 +1,4 @@
-//! A recorded kernel on machines of one and of four GPUs.
+//! Traces of every format on machines of one to four GPUs.
 
 use super::{call, document};
 
@@ -47,4 +47,87 @@ fn a_trace_that_is_cut_off_is_refused() {
     let outcome = call(&["run", path.to_str().unwrap(), "--machine", "tiny/umh-1gpu"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
     assert!(outcome.stderr.contains("kernel-1.traceg:"), "{}", outcome.stderr);
+}
+
+/// What a run of a trace on this machine came to.
+fn finished(trace: &str, machine: &[&str]) -> serde_json::Value {
+    let mut arguments = vec!["run", trace, "--format", "json", "--checks", "on", "--machine"];
+    arguments.extend(machine);
+    let run = document(&arguments);
+    assert_eq!((&run["ended"], &run["stats"]["violations"]), (&"finished".into(), &0.into()), "{run}");
+    run
+}
+
+#[test]
+fn a_packed_trace_is_the_same_trace() {
+    let digest = |trace: &str| finished(trace, &["tiny/umh-2gpu"])["digest"].clone();
+    let plain = digest(TRACE);
+    assert_eq!(
+        [digest("tests/data/accel-sim-xz"), digest("tests/data/accel-sim-zst")],
+        [plain.clone(), plain]
+    );
+}
+
+#[test]
+fn traces_of_other_formats_run_to_their_ends() {
+    for (trace, machine, accesses) in [
+        ("tests/data/traces/mem_trace.txt", &["tiny/umh-2gpu"][..], 27),
+        ("tests/data/traces/snoopie_log_1.csv", &["tiny/umh-2gpu"], 16),
+        ("tests/data/traces/parsec", &["tiny/cpu-2core"], 5),
+        ("tests/data/traces/cores_rw.txt", &["tiny/cpu-2core"], 5),
+        ("tests/data/traces/cores_ls.txt", &["tiny/umh-4gpu", "--set", "host.cores=2"], 5),
+    ] {
+        assert_eq!(finished(trace, machine)["accesses"], accesses, "{trace}");
+    }
+}
+
+#[test]
+fn each_gpu_runs_what_it_ran_when_it_was_recorded() {
+    let log = std::fs::read_to_string("tests/data/traces/snoopie_log_1.csv").unwrap();
+    let second = |line: &&str| line.starts_with("op_code") || line.split(',').nth(3) == Some("1");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("snoopie_log_2.csv");
+    std::fs::write(&path, log.lines().filter(second).collect::<Vec<_>>().join("\n")).unwrap();
+    let run = finished(path.to_str().unwrap(), &["tiny/umh-4gpu"]);
+    let stats = run["stats"].as_object().unwrap();
+    let of = |gpu: &str| -> u64 {
+        let own = |key: &str| key.starts_with(gpu) && key.ends_with(".accesses");
+        stats.iter().filter(|(key, _)| own(key)).filter_map(|(_, value)| value.as_u64()).sum()
+    };
+    assert_eq!(["gpu0", "gpu1", "gpu2", "gpu3"].map(of), [0, 8, 0, 0]);
+}
+
+#[test]
+fn a_machine_without_the_cores_or_gpus_of_a_trace_is_refused() {
+    for (trace, advice) in
+        [("traces/cores_rw.txt", "--set host.cores=2"), ("traces/snoopie_log_1.csv", "--set gpu.count=2")]
+    {
+        let outcome = call(&["run", &format!("tests/data/{trace}"), "--machine", "tiny/umh-1gpu"]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
+        assert!(outcome.stderr.contains(advice), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn a_scenario_names_its_trace_and_the_format_if_need_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("x.toml");
+    std::fs::write(folder.path().join("t"), "# x\n0 r 10\n").unwrap();
+    let run = |keys: &str| {
+        std::fs::write(&scenario, format!("machine = \"tiny/cpu-2core\"\n{keys}\n")).unwrap();
+        call(&["run", scenario.to_str().unwrap()])
+    };
+    for (keys, place) in [
+        ("trace = \"gone\"", "x.toml:2:9"),
+        ("trace = \"t\"\ntrace-format = \"core\"", "x.toml:3:16"),
+        ("trace-format = \"cores\"", "x.toml:2:16"),
+        ("trace = \"t\"\ntrace-format = \"cores\"", "t:1:1"),
+        ("trace = \"t\"", "is no trace that is known here"),
+    ] {
+        let outcome = run(keys);
+        assert_eq!(outcome.code, Some(2), "{keys}");
+        assert!(outcome.stderr.contains(place), "{keys}: {}", outcome.stderr);
+    }
+    std::fs::write(folder.path().join("t"), "0 r 10\n1 w 10\n").unwrap();
+    assert_eq!(run("trace = \"t\"\ntrace-format = \"cores\"").code, Some(0));
 }

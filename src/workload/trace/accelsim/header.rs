@@ -1,16 +1,9 @@
 //! The head of a kernel's trace: lines `-key = value` up to the first that starts with `#`.
 
 use super::super::text::Lines;
+use super::super::triple::{numbers, product};
+use super::super::warp::{MOST_BLOCKS, MOST_THREADS, WARP};
 use crate::diagnostic::Result;
-
-/// Threads of a warp on every GPU that these traces come from.
-pub const WARP: u32 = 32;
-
-/// Most threads in a block (CUDA's limit).
-const MOST_THREADS: u64 = 1024;
-
-/// Most blocks in a grid that is believed.
-const MOST_BLOCKS: u64 = 1 << 40;
 
 const GRID: &str = "grid dim";
 const BLOCK: &str = "block dim";
@@ -95,18 +88,7 @@ fn triple(lines: &Lines<'_>, value: &str, most: u64) -> Result<([u64; 3], u64)> 
     let inner = value.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let dimensions =
         inner.and_then(numbers).ok_or_else(|| wrong("these are not the dimensions of a grid or block"))?;
-    let product = dimensions.iter().try_fold(1u64, |product, it| product.checked_mul(*it));
-    match product {
-        Some(product @ 1..) if product <= most => Ok((dimensions, product)),
-        _ => Err(wrong("there cannot be so many of them")),
-    }
-}
-
-/// `x,y,z`
-pub fn numbers(text: &str) -> Option<[u64; 3]> {
-    let mut parts = text.split(',').map(|part| part.trim().parse().ok());
-    let triple = [parts.next()??, parts.next()??, parts.next()??];
-    parts.next().is_none().then_some(triple)
+    product(dimensions, most).ok_or_else(|| wrong("there cannot be so many of them"))
 }
 
 fn tracer_version(lines: &Lines<'_>, value: &str) -> Result<u32> {

@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use super::super::opcode::{Class, classify};
 use super::super::text::Wrong;
+use super::super::warp::bulk_copy;
+use super::super::words::{Parsed, Words, address, hexadecimal};
 use super::header::Grammar;
-use super::opcode::{Class, classify};
 
 /// Most registers that an instruction names on either side (the tracers write up to 1 and 4).
 const MOST_REGISTERS: u64 = 16;
@@ -34,37 +36,7 @@ pub struct Memory {
     pub span: Range<usize>,
 }
 
-type Parsed<T> = Result<T, Wrong>;
-
-/// Words of a line and where they are.
-struct Words<'a> {
-    line: &'a str,
-    at: usize,
-}
-
-impl<'a> Words<'a> {
-    fn peek(&self) -> Option<(Range<usize>, &'a str)> {
-        let rest = self.line.get(self.at..)?;
-        let start = self.at + (rest.len() - rest.trim_start().len());
-        let rest = self.line.get(start..)?;
-        let end = start + rest.find(char::is_whitespace).unwrap_or(rest.len());
-        self.line.get(start..end).filter(|word| !word.is_empty()).map(|word| (start..end, word))
-    }
-
-    /// The next word through `read`, which says no with `None`.
-    fn take<T>(&mut self, expected: &str, read: impl FnOnce(&'a str) -> Option<T>) -> Parsed<T> {
-        let end = self.line.len();
-        let (span, word) = self.peek().unwrap_or((end..end, ""));
-        let what = if word.is_empty() { "the line ends too early" } else { "this does not belong here" };
-        match read(word) {
-            Some(value) => {
-                self.at = span.end;
-                Ok(value)
-            }
-            None => Err(Wrong { span, message: what.to_owned(), expected: expected.to_owned() }),
-        }
-    }
-
+impl Words<'_> {
     fn registers(&mut self, expected: &str) -> Parsed<()> {
         let count =
             self.take(expected, |word| word.parse().ok().filter(|count: &u64| *count <= MOST_REGISTERS))?;
@@ -77,17 +49,9 @@ impl<'a> Words<'a> {
     }
 }
 
-fn hexadecimal(word: &str) -> Option<u64> {
-    if word.starts_with('+') { None } else { u64::from_str_radix(word, 16).ok() }
-}
-
-fn address(word: &str) -> Option<u64> {
-    word.strip_prefix("0x").and_then(hexadecimal)
-}
-
 /// Reads one line.
 pub fn parse(line: &str, grammar: Grammar) -> Parsed<Instruction<'_>> {
-    let mut words = Words { line, at: 0 };
+    let mut words = Words::new(line);
     if grammar.lineinfo {
         words.take("the number of a source line", |word| word.parse::<u64>().ok())?;
     }
@@ -99,11 +63,8 @@ pub fn parse(line: &str, grammar: Grammar) -> Parsed<Instruction<'_>> {
     })?;
     let class = classify(opcode);
     if class == Class::BulkCopy {
-        return Err(Wrong {
-            span: words.at.saturating_sub(opcode.len())..words.at,
-            message: "bulk copies of the tensor memory accelerator are not read".to_owned(),
-            expected: "loads, stores and atomics of lanes".to_owned(),
-        });
+        let (message, expected) = bulk_copy();
+        return Err(Wrong { span: words.at.saturating_sub(opcode.len())..words.at, message, expected });
     }
     words.registers("how many source registers follow")?;
     if grammar.version >= 6 && opcode.contains("GMMA") {
@@ -204,7 +165,7 @@ fn rest(words: &mut Words<'_>, version: u32) -> Parsed<()> {
             })?;
         }
     }
-    words.take("the end of the line", |word| word.is_empty().then_some(()))
+    words.end()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::super::text::about;
-use super::operation::ADDRESS_SPACE;
+use super::super::warp::ADDRESS_SPACE;
 use crate::diagnostic::{Diagnostic, Result, Source};
 
 /// Largest list that is read, in bytes.

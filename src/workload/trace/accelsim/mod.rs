@@ -1,109 +1,86 @@
-//! SASS traces of Accel-Sim, tracer versions 3 to 6 (`kernelslist.g`, `kernel-N.traceg`), as plain text.
+//! SASS traces of Accel-Sim, tracer versions 3 to 6: a command list and a file for each kernel (`kernelslist.g`,
+//! `kernel-N.traceg`), each plain or compressed. A list may also name a file that was compressed since.
 //!
-//! There is no order or time between warps in these traces: each warp's list is a program of its own. Not in them:
-//! values, host accesses, copies back to the host. Barriers of parts of a block count as barriers of the block.
+//! Mapping: a launch is a kernel, one after the other; its grid and blocks are the trace's own. There is no order or
+//! time between warps in these traces: each warp's list is a program of its own. An instruction that accesses no
+//! global memory computes for a cycle. Lost: what is no access (registers, shared and local memory), when and on
+//! which SM it ran, the lengths of copies in time. Not in the traces: values (a store writes bytes made from its
+//! program counter and address), host accesses, copies back to the host. Barriers of parts of a block count as barriers
+//! of the block.
 
+mod body;
 mod header;
-mod index;
+mod instruction;
 mod line;
-pub mod list;
-mod opcode;
-mod operation;
+mod list;
 
-use std::fmt;
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::path::{Path, PathBuf};
 
-pub use self::index::Counts;
-use self::index::{Index, Place};
-use super::cache::Cache;
-use super::footprint::Footprint;
-use super::text::{Text, about};
+use self::list::Command;
+use super::recording::Recording;
+use super::text::Lines;
+use super::unpack::stem;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::model::address::Range;
-use crate::model::operation::Operation;
-use crate::workload::Kernel;
 
-/// Cycles of a launch, which the traces do not tell: Accel-Sim's own `-gpgpu_kernel_launch_latency`.
-const LAUNCH_CYCLES: u64 = 5000;
+/// The name of a command list in its folder.
+pub const LIST: &str = "kernelslist.g";
 
-/// A kernel of a trace, read from its file as it is asked for.
-pub struct TraceKernel {
-    text: Text,
-    index: Index,
-    /// Its number in the trace.
-    number: u32,
-    cache: Arc<Cache>,
-    /// What it touches, and what the host copied to the GPU for it.
-    footprint: Vec<Range>,
-    complaint: OnceLock<Box<Diagnostic>>,
+/// Whether a file of this name is a command list.
+pub fn is_list(name: &str) -> bool {
+    name.starts_with("kernelslist")
 }
 
-impl TraceKernel {
-    /// Indexes the trace at `path`. `copied` is memory that the host filled before the launch.
-    pub fn open(path: &Path, number: u32, cache: &Arc<Cache>, copied: &Footprint) -> Result<Self> {
-        Self::index(Text::open(path)?, number, cache, copied)
+/// Reads a command list, a folder that holds one, or the trace of a single kernel.
+pub fn read(path: &Path, recording: &mut Recording) -> Result<()> {
+    if path.is_dir() {
+        return launches(&path.join(LIST), recording);
     }
-
-    fn index(text: Text, number: u32, cache: &Arc<Cache>, copied: &Footprint) -> Result<Self> {
-        let mut index = Index::build(&text)?;
-        let mut footprint = std::mem::take(&mut index.footprint);
-        footprint.join(copied);
-        let footprint = footprint.ranges();
-        Ok(Self { text, index, number, cache: cache.clone(), footprint, complaint: OnceLock::new() })
+    if path.file_name().is_some_and(|name| is_list(&name.to_string_lossy())) {
+        return launches(path, recording);
     }
-
-    pub fn counts(&self) -> Counts {
-        self.index.counts
-    }
-
-    fn load(&self, place: Place) -> Result<Vec<Operation>> {
-        let bytes = self.text.read(place.offset, place.bytes)?;
-        let changed = || Box::new(about(self.text.name(), "was changed after it was indexed"));
-        let text = std::str::from_utf8(&bytes).map_err(|_| changed())?;
-        index::decode(text, &self.index.header).map_err(|_| changed())
-    }
+    kernel(path, recording)
 }
 
-impl fmt::Debug for TraceKernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TraceKernel")
-            .field("file", &self.text.name())
-            .field("header", &self.index.header)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Kernel for TraceKernel {
-    fn name(&self) -> &str {
-        &self.index.header.kernel
-    }
-    fn blocks(&self) -> u64 {
-        self.index.header.blocks
-    }
-    fn warps_per_block(&self) -> u32 {
-        self.index.header.warps_per_block
-    }
-    fn operation(&self, block: u64, warp: u32, index: u64) -> Option<Operation> {
-        let place = self.index.find(block, warp, index)?;
-        match self.cache.get((self.number, place.segment), || self.load(place)) {
-            Ok(operations) => operations.get(place.nth).cloned(),
-            Err(complaint) => {
-                // Only the first is kept.
-                let _ = self.complaint.set(complaint);
-                None
+fn launches(path: &Path, recording: &mut Recording) -> Result<()> {
+    let list = list::read(path)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    for command in list.commands {
+        match command {
+            Command::Copy { address, bytes } => recording.copy(address, bytes),
+            Command::Launch { file, span } => {
+                let path = launchable(&folder.join(&file)).map_err(|reason| {
+                    let message = format!("the trace of {file} cannot be read: {reason}");
+                    let missing = Diagnostic::new(message).at(&list.source, span);
+                    missing.expected("the .traceg file of a kernel, plain, .xz or .zst")
+                })?;
+                kernel(&path, recording)?;
             }
         }
     }
-    fn footprint(&self) -> Vec<Range> {
-        self.footprint.clone()
+    Ok(())
+}
+
+/// The file that is meant by one named in a list, or why there is none.
+fn launchable(path: &Path) -> std::result::Result<PathBuf, String> {
+    if path.extension().is_some_and(|extension| extension == "trace") {
+        return Err("it is raw; Accel-Sim's post-traces-processing makes a .traceg of it".to_owned());
     }
-    fn launch_overhead(&self) -> u64 {
-        LAUNCH_CYCLES
-    }
-    fn complaint(&self) -> Option<Box<Diagnostic>> {
-        self.complaint.get().cloned()
-    }
+    let missing = match path.metadata() {
+        Ok(_) => return Ok(path.to_owned()),
+        Err(error) => error.to_string(),
+    };
+    let packed = |extension: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(extension);
+        PathBuf::from(name)
+    };
+    let others = [packed(".xz"), packed(".zst"), path.with_file_name(stem(path))];
+    others.into_iter().find(|other| other.is_file()).ok_or(missing)
+}
+
+fn kernel(path: &Path, recording: &mut Recording) -> Result<()> {
+    let name = stem(path);
+    body::read(Lines::open(path)?, name.strip_suffix(".traceg").unwrap_or(&name), recording)
 }
 
 #[cfg(test)]

@@ -4,6 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::access::AccessKind;
+use crate::model::operation::Operation;
+use crate::workload::trace::{Counts, Format, Trace};
+use crate::workload::{Kernel, TaskKind};
+use std::sync::Arc;
 
 const HEAD: &str = "-kernel name = _Z4testPf\n-kernel id = 1\n-grid dim = (2,1,1)\n-block dim = (33,1,1)\n\
     -shmem base_addr = 0x0000000000000000\n-accelsim tracer version = 5\n-enable lineinfo = 0\n\n#traces format = x\n\n";
@@ -20,11 +24,21 @@ fn trace() -> String {
     format!("{HEAD}{}{}", block(0, second), block(1, "insts = 0"))
 }
 
-fn open(text: impl Into<Vec<u8>>) -> Result<TraceKernel> {
-    TraceKernel::index(Text::from_bytes("k.traceg", text), 0, &Arc::default(), &Footprint::default())
+fn recorded(text: impl AsRef<[u8]>) -> Result<Trace> {
+    let mut recording = Recording::new("k.traceg", Box::new(|_| ()));
+    body::read(Lines::of("k.traceg", text.as_ref()), "k", &mut recording)?;
+    recording.finish(Format::AccelSim)
 }
 
-fn program(kernel: &TraceKernel, block: u64, warp: u32) -> Vec<Operation> {
+fn open(text: impl AsRef<[u8]>) -> Result<Arc<dyn Kernel>> {
+    let trace = recorded(text)?;
+    match &trace.workload.tasks[0].what {
+        TaskKind::Kernel(kernel) => Ok(kernel.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn program(kernel: &Arc<dyn Kernel>, block: u64, warp: u32) -> Vec<Operation> {
     (0..).map_while(|nth| kernel.operation(block, warp, nth)).collect()
 }
 
@@ -48,7 +62,10 @@ fn each_warp_is_a_program() {
     for (block, warp, nth) in [(2, 0, 0), (0, 2, 0), (u64::MAX, u32::MAX, u64::MAX), (0, 0, u64::MAX)] {
         assert_eq!(kernel.operation(block, warp, nth), None);
     }
-    assert_eq!(kernel.counts(), Counts { instructions: 9, lane_loads: 64, lane_stores: 1, lane_atomics: 0 });
+    assert_eq!(
+        recorded(trace()).unwrap().counts,
+        Counts { instructions: 9, lane_loads: 64, lane_stores: 1, lane_atomics: 0 }
+    );
     let footprint: Vec<_> = kernel.footprint().iter().map(|range| (range.start.0, range.len)).collect();
     assert_eq!(footprint, [(0x1000, 128), (0x2000, 4)]);
 }
@@ -118,19 +135,6 @@ fn rubbish_and_endless_lines_are_refused() {
     long.extend(vec![b'x'; 1 << 20]);
     let error = open(long).unwrap_err();
     assert_eq!((error.message.as_str(), error.position()), ("the line is too long", Some((11, 1))));
-}
-
-#[test]
-fn a_file_that_changes_is_noticed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("k.traceg");
-    let blank = "\n".repeat(1 << 21);
-    std::fs::write(&path, trace() + &blank).unwrap();
-    let kernel = TraceKernel::open(&path, 0, &Arc::default(), &Footprint::default()).unwrap();
-    assert!(kernel.operation(0, 0, 0).is_some() && kernel.complaint().is_none());
-    std::fs::write(&path, trace() + &blank + "\n").unwrap();
-    assert!(kernel.operation(1, 0, 0).is_none());
-    assert!(kernel.complaint().unwrap().message.contains("changed"));
 }
 
 proptest! {

@@ -44,9 +44,26 @@ pub fn classify(opcode: &str) -> Class {
     }
 }
 
+/// Bytes that each lane accesses, as the tracers tell it from the mnemonic: its first part that is a number of bits,
+/// with or without U before it; 4 if there is none.
+pub fn width(opcode: &str) -> u64 {
+    let bits = |part: &str| {
+        let digits = part.strip_prefix('U').unwrap_or(part);
+        let all = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        all.then(|| digits.parse::<u64>().unwrap_or(u64::MAX))
+    };
+    opcode.split('.').find_map(bits).map_or(4, |bits| bits / 8)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_width_is_in_the_mnemonic() {
+        let wide = ["LDG.E", "LDG.E.64", "STG.E.U8", "LDS.U.128", "STG.E.S16", "LDG.E.99999999999999999999"];
+        assert_eq!(wide.map(width), [4, 8, 1, 16, 4, u64::MAX / 8]);
+    }
 
     #[test]
     fn mnemonics_are_told_apart() {

@@ -1,0 +1,123 @@
+//! The formats that are read, their names, and how a trace's format is told.
+
+use std::path::Path;
+
+use super::recording::Recording;
+use super::text::head;
+use super::unpack::stem;
+use super::{accelsim, cores, nvbit, snoopie};
+use crate::diagnostic::{Diagnostic, Result};
+
+/// A trace format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// SASS traces of Accel-Sim's tracer.
+    AccelSim,
+    /// The text of NVBit's `mem_trace`.
+    Nvbit,
+    /// Snoopie's log of remote accesses.
+    Snoopie,
+    /// Files of the cores of a CPU.
+    Parsec,
+    /// One file for the cores of a CPU.
+    Cores,
+}
+
+/// Bytes of a file from which its format is told; NVBit's banner comes before its first line.
+const HEAD: u64 = 1 << 14;
+
+impl Format {
+    pub const ALL: [Self; 5] = [Self::AccelSim, Self::Nvbit, Self::Snoopie, Self::Parsec, Self::Cores];
+
+    /// The name that arguments use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AccelSim => "accel-sim",
+            Self::Nvbit => "nvbit",
+            Self::Snoopie => "snoopie",
+            Self::Parsec => "parsec",
+            Self::Cores => "cores",
+        }
+    }
+
+    /// What it is, in one line.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::AccelSim => {
+                "Accel-Sim SASS traces, versions 3 to 6: a kernelslist.g, its folder, or a .traceg"
+            }
+            Self::Nvbit => "The text of NVBit's mem_trace: lines that start with MEMTRACE:",
+            Self::Snoopie => "Snoopie's log of accesses between GPUs: a snoopie_log_PID.csv, or its folder",
+            Self::Parsec => {
+                "A file for each core, NAME_CORE.data: lines such as `0 0x7fe891b0`, or their folder"
+            }
+            Self::Cores => "One file for all cores: lines such as `1 r a1663dc4` or `0 L 1000000`",
+        }
+    }
+
+    /// The format of this name.
+    ///
+    /// # Errors
+    /// If there is none; names the nearest.
+    pub fn parse(name: &str) -> Result<Self> {
+        let names = || Self::ALL.into_iter().map(Self::name);
+        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
+            let unknown = Diagnostic::new(format!("there is no trace format `{name}`"));
+            let expected = names().collect::<Vec<_>>().join(", ");
+            Box::new(unknown.expected(format!("one of {expected}")).nearest(name, names()))
+        })
+    }
+
+    /// Reads the trace at `path`.
+    pub(super) fn read(self, path: &Path, recording: &mut Recording) -> Result<()> {
+        match self {
+            Self::AccelSim => accelsim::read(path, recording),
+            Self::Nvbit => nvbit::read(path, recording),
+            Self::Snoopie => snoopie::read(path, recording),
+            Self::Parsec => cores::read_parsec(path, recording),
+            Self::Cores => cores::read_shared(path, recording),
+        }
+    }
+}
+
+/// Whether `path` is a trace, and of which format. Never fails: what cannot be read is no trace.
+#[must_use]
+pub fn detect(path: &Path) -> Option<Format> {
+    if path.is_dir() {
+        return in_folder(path);
+    }
+    let name = stem(path);
+    if path.is_file() && (accelsim::is_list(&name) || name.ends_with(".traceg")) {
+        return Some(Format::AccelSim);
+    }
+    told(&head(path, HEAD))
+}
+
+fn in_folder(path: &Path) -> Option<Format> {
+    let is_core = |file: &std::path::PathBuf| told(&head(file, HEAD)) == Some(Format::Parsec);
+    if path.join(accelsim::LIST).is_file() {
+        Some(Format::AccelSim)
+    } else if !snoopie::logs(path).is_empty() {
+        Some(Format::Snoopie)
+    } else {
+        cores::in_folder(path).first().filter(|(_, file)| is_core(file)).map(|_| Format::Parsec)
+    }
+}
+
+/// The format of a file that starts like this.
+fn told(head: &str) -> Option<Format> {
+    let first = head.lines().map(str::trim).find(|line| !line.is_empty())?;
+    if first.starts_with("-kernel name =") {
+        Some(Format::AccelSim)
+    } else if first.starts_with(snoopie::MARK) {
+        Some(Format::Snoopie)
+    } else if cores::parsec(first, 0).is_ok() {
+        Some(Format::Parsec)
+    } else if cores::shared(first, 0).is_ok() {
+        Some(Format::Cores)
+    } else {
+        head.lines().any(|line| line.starts_with(nvbit::MARK)).then_some(Format::Nvbit)
+    }
+}

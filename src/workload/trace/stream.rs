@@ -1,0 +1,104 @@
+//! A trace's tasks as the machine sees them: kernels, and programs of cores.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use super::recording::Launch;
+use super::store::Store;
+use super::text::about;
+use crate::diagnostic::Diagnostic;
+use crate::model::address::Range;
+use crate::model::operation::Operation;
+use crate::workload::{Kernel, Program};
+
+/// Cycles of a launch, which the traces do not tell: Accel-Sim's own `-gpgpu_kernel_launch_latency`.
+const LAUNCH_CYCLES: u64 = 5000;
+
+/// Where a task's operations come from.
+pub struct Source {
+    /// The trace's path.
+    name: Arc<str>,
+    store: Arc<Store>,
+    /// The first stream of the task.
+    first: u64,
+    complaint: OnceLock<Box<Diagnostic>>,
+}
+
+impl Source {
+    pub fn new(name: Arc<str>, store: Arc<Store>, first: u64) -> Self {
+        Self { name, store, first, complaint: OnceLock::new() }
+    }
+
+    fn operation(&self, stream: u64, nth: u64) -> Option<Operation> {
+        self.store.operation(self.first.checked_add(stream)?, nth).unwrap_or_else(|error| {
+            let message = format!("its temporary file cannot be read any more: {error}");
+            // Only the first is kept.
+            let _ = self.complaint.set(Box::new(about(&self.name, message)));
+            None
+        })
+    }
+
+    fn complaint(&self) -> Option<Box<Diagnostic>> {
+        self.complaint.get().cloned()
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("name", &self.name).field("first", &self.first).finish_non_exhaustive()
+    }
+}
+
+/// What a core of the host does.
+#[derive(Debug)]
+pub struct TraceProgram {
+    pub source: Source,
+}
+
+impl Program for TraceProgram {
+    fn operation(&self, index: u64) -> Option<Operation> {
+        self.source.operation(0, index)
+    }
+    fn complaint(&self) -> Option<Box<Diagnostic>> {
+        self.source.complaint()
+    }
+}
+
+/// A kernel, each of its warps a stream.
+#[derive(Debug)]
+pub struct TraceKernel {
+    pub source: Source,
+    pub launch: Launch,
+    /// What it touches, and what the host copied to the GPU for it.
+    pub footprint: Vec<Range>,
+}
+
+impl Kernel for TraceKernel {
+    fn name(&self) -> &str {
+        &self.launch.kernel
+    }
+    fn blocks(&self) -> u64 {
+        self.launch.blocks
+    }
+    fn warps_per_block(&self) -> u32 {
+        self.launch.warps_per_block
+    }
+    fn operation(&self, block: u64, warp: u32, index: u64) -> Option<Operation> {
+        if block >= self.launch.blocks || warp >= self.launch.warps_per_block {
+            return None;
+        }
+        self.source.operation(block * u64::from(self.launch.warps_per_block) + u64::from(warp), index)
+    }
+    fn footprint(&self) -> Vec<Range> {
+        self.footprint.clone()
+    }
+    fn launch_overhead(&self) -> u64 {
+        LAUNCH_CYCLES
+    }
+    fn only_on(&self) -> Option<u32> {
+        self.launch.gpu
+    }
+    fn complaint(&self) -> Option<Box<Diagnostic>> {
+        self.source.complaint()
+    }
+}

@@ -1,0 +1,3 @@
+MemcpyHtoD,0x0000000000010000,256
+MemcpyHtoD,0x0000000000020000,256
+kernel-1.traceg.xz
