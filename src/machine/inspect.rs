@@ -107,6 +107,8 @@ impl Machine {
         let mut links = Vec::new();
         let mut at = from;
         let mut seen = BTreeSet::new();
+        // Whose message it comes down to: that of the transaction that is ahead.
+        let mut carrier = number;
         while links.len() < MAX_CHAIN && seen.insert(at) {
             let Some(node) = self.node(at) else { break };
             let Some(view) = node.block_view(address, &self.fixed.components) else { break };
@@ -114,7 +116,14 @@ impl Machine {
             let mine = busy.iter().find(|busy| number.is_some() && busy.number == number).or(busy.first());
             let Some(mine) = mine else { break };
             let doing = view.doing.unwrap_or_default();
-            let text = format!("block {} {doing}", view.range.start);
+            let ahead = match mine.number {
+                Some(other) if number.is_some_and(|number| number != other) => {
+                    carrier = Some(other);
+                    format!(" for transaction {}, which is ahead", other.0)
+                }
+                _ => String::new(),
+            };
+            let text = format!("block {} {doing}{ahead}", view.range.start);
             links.push(WaitLink { at, text, since: Some(mine.since) });
             at = match &mine.waits {
                 WaitsFor::Parent(parent, _) => *parent,
@@ -125,7 +134,7 @@ impl Machine {
                 WaitsFor::Ack(_) | WaitsFor::Room => break,
             };
         }
-        if let Some(link) = self.in_transit(address, number) {
+        if let Some(link) = self.in_transit(address, carrier) {
             links.push(link);
         }
         links
