@@ -32,8 +32,9 @@ const SIGNS: [(&str, &str); 6] = [
     ),
     (
         "directory",
-        "dirty bytes: # all that a sign stands for, + some, - none; dirty values stand in brackets; dirty/4 B: a sign for 4 bytes\n\
-         +4: from byte 4 of the block on; - nobody or nothing",
+        "dirty bytes: # all that a sign stands for, + some, - none; dirty values stand in brackets\n\
+         bytes 0-3 8-11: which of the block are shown; a + after the signs: others are dirty, too\n\
+         holders: gpu0! gpu1, ! the owner; short g0! g1; - nobody or nothing",
     ),
     (
         "links",
@@ -41,7 +42,10 @@ const SIGNS: [(&str, &str); 6] = [
          b 1/8: used/size of the receivers' buffers, in the same order",
     ),
     ("mshrs", "# in use, + was in use, - never; +3 joined: three others wait for the same answer"),
-    ("caches", "a letter for each way, │ between sets; 128x4x64 B: sets, ways, bytes of a block"),
+    (
+        "caches",
+        "a letter for each way, │ between sets; 128x4x64 B: sets, ways, bytes of a block; ev evicted, wb written back",
+    ),
 ];
 
 /// The signs, and the letters of the warps.

@@ -9,6 +9,7 @@ use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
 use super::glyphs;
+use super::pane::reflow;
 use super::settings::Settings;
 use super::terminal::{Screen, Signal};
 use super::theme::{Role, Theme};
@@ -286,7 +287,7 @@ impl Picker {
         lines.extend(wrap(&entry.title, width).into_iter().map(|line| (line, Role::Header)));
         lines.extend(wrap(&entry.source, width).into_iter().map(|line| (line, Role::Dim)));
         lines.push((String::new(), Role::Text));
-        lines.extend(wrap(&entry.about, width).into_iter().map(|line| (line, Role::Text)));
+        lines.extend(wrap(&reflow(&entry.about), width).into_iter().map(|line| (line, Role::Text)));
         for (row, (line, role)) in lines.iter().take(usize::from(area.height.saturating_sub(2))).enumerate() {
             let y = area.y + 1 + row as u16;
             buffer.set_stringn(area.x + 2, y, line, usize::from(width), theme.style(*role));

@@ -15,24 +15,53 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         canvas.text(1, 0, "This machine has no caches", Role::Dim);
         return;
     }
+    let room = canvas.width().saturating_sub(17);
+    let fits =
+        |form: &Form| frame.caches.iter().all(|cache| form(cache).chars().count() <= usize::from(room));
+    let [.., shortest] = FORMS;
+    let form = FORMS.into_iter().find(fits).unwrap_or(shortest);
     let mut y = 0;
     for cache in &frame.caches {
-        y = one(frame, canvas, y, cache);
+        y = one(frame, canvas, y, (cache, &form(cache)));
     }
 }
 
-fn one(frame: &Frame, canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
+type Form = fn(&CacheView) -> String;
+
+/// What a cache did and how large it is, in fewer and fewer letters: all rows of the pane have the same form.
+const FORMS: [Form; 5] = [
+    |cache| {
+        let (did, gone) = (hits(cache), cache.writebacks);
+        format!("{did} {} evicted {gone} written back  {} B", cache.evictions, size(cache))
+    },
+    |cache| {
+        let (did, gone) = (hits(cache), cache.writebacks);
+        format!("{did} {} evicted {gone} written  {} B", cache.evictions, size(cache))
+    },
+    |cache| format!("{} {} ev {} wb  {} B", hits(cache), cache.evictions, cache.writebacks, size(cache)),
+    |cache| format!("{} {} ev {} wb", hits(cache), cache.evictions, cache.writebacks),
+    |cache| {
+        let all = cache.hits + cache.misses;
+        format!("{}/{all} hits {} ev {} wb", cache.hits, cache.evictions, cache.writebacks)
+    },
+];
+
+fn hits(cache: &CacheView) -> String {
+    let all = cache.hits + cache.misses;
+    let rate = if all > 0 { per_cent(cache.hits as f64 / all as f64) } else { "-".into() };
+    format!("{}/{all} hits ({rate})", cache.hits)
+}
+
+fn size(cache: &CacheView) -> String {
+    format!("{}x{}x{}", cache.sets, cache.ways, cache.block)
+}
+
+fn one(frame: &Frame, canvas: &mut Canvas, y: u16, (cache, text): (&CacheView, &str)) -> u16 {
     let path = frame.info.components.path(cache.node);
     canvas.field(1, y, 14, path, Role::Text);
     canvas.item(1, y, 14, Target::Component(cache.node));
-    let all = cache.hits + cache.misses;
-    let rate = if all > 0 { per_cent(cache.hits as f64 / all as f64) } else { "-".into() };
-    let text = format!(
-        "{}/{all} hits ({rate}) {} evicted {} written back  {}x{}x{} B",
-        cache.hits, cache.evictions, cache.writebacks, cache.sets, cache.ways, cache.block
-    );
     let room = canvas.width().saturating_sub(17);
-    canvas.field(16, y, room, &text, Role::Dim);
+    canvas.field(16, y, room, text, Role::Dim);
     sets(canvas, y + 1, cache)
 }
 

@@ -2,56 +2,14 @@
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::directory::DirectoryRow;
-use crate::model::address::Range;
 use crate::model::inspect::BlockView;
 use crate::model::state::State;
 
+use super::directory_columns::{Columns, Window, is_dirty, sharers, shortened};
 use super::{age, tail};
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
 use crate::tui::view::canvas::Canvas;
-
-/// Columns of the tree, as far as they fit.
-struct Columns {
-    state: u16,
-    owner: u16,
-    sharers: u16,
-    dirty: u16,
-    /// Signs of the dirty column.
-    signs: u32,
-    value: u16,
-    /// Bytes that the value column shows.
-    bytes: usize,
-}
-
-impl Columns {
-    fn new(width: u16, names: u16, holders: u16) -> Self {
-        let names = names.clamp(10, 22);
-        let owner = if width >= 62 { 7 } else { 0 };
-        let sharers = (holders + 1).clamp(10, if width >= 72 { 13 } else { 10 });
-        let state = names + 1;
-        let dirty = state + 6 + owner + sharers;
-        // Masks are cut shorter before values are: the values show which bytes are dirty, too.
-        let signs = if width >= dirty + 18 + byte_columns(4) { 16 } else { 8 };
-        let value = dirty + 2 + signs.max(11);
-        let room = width.saturating_sub(value);
-        let bytes = [16, 8, 4, 2, 1].into_iter().find(|bytes| byte_columns(*bytes) <= room).unwrap_or(0);
-        Self {
-            state,
-            owner: state + 6,
-            sharers: state + 6 + owner,
-            dirty,
-            signs: u32::from(signs),
-            value,
-            bytes: usize::from(bytes),
-        }
-    }
-}
-
-/// Columns of so many bytes, with a bracket after the last.
-fn byte_columns(bytes: u16) -> u16 {
-    bytes * 3
-}
 
 #[must_use]
 pub fn title(frame: &Frame) -> String {
@@ -76,8 +34,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     };
     let longest =
         directory.rows.iter().map(|row| row.depth * 2 + label(frame, row).chars().count() as u16).max();
-    let holders = directory.rows.iter().map(|row| row.sharers.join(" ").len() as u16).max();
-    let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1, holders.unwrap_or(0));
+    let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1, &directory.rows, line);
     canvas.stick(1);
     let window = Window::new(frame, line, &columns);
     head(canvas, &directory.rows, &columns, &window);
@@ -95,86 +52,23 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
 }
 
-/// The bytes of the line that masks and values show: those that anybody has made dirty and those that the selected
-/// transaction touches, if the signs are enough for them, else the whole line.
-struct Window {
-    line: Range,
-    /// Offset of the first byte of the masks.
-    mask: u32,
-    /// Bytes that a sign stands for, and how many signs there are.
-    each: u32,
-    signs: u32,
-    /// Offset of the first byte of the values.
-    value: u32,
-}
-
-impl Window {
-    fn new(frame: &Frame, line: Range, columns: &Columns) -> Self {
-        let views: Vec<&BlockView> =
-            frame.directory.rows.iter().filter_map(|row| row.view.as_ref()).collect();
-        let dirty = |offset: &u32| views.iter().any(|view| is_dirty(view, line, *offset));
-        let touched = touched_bytes(frame, line);
-        let first = (0..line.len).find(dirty);
-        let last = (0..line.len).rev().find(dirty);
-        let first = first.into_iter().chain(touched.map(|(from, _)| from)).min();
-        let last = last.into_iter().chain(touched.map(|(_, to)| to)).max();
-        let (first, last) = first.zip(last).unwrap_or((0, line.len.saturating_sub(1)));
-        let signs = columns.signs.min(line.len).max(1);
-        // The window of this many bytes that holds both, if there is one on a multiple of them.
-        let window = |bytes: u32| (first / bytes == last / bytes).then_some(first - first % bytes);
-        let (mask, each) = window(signs).map_or((0, line.len.div_ceil(signs).max(1)), |mask| (mask, 1));
-        let bytes = u32::try_from(columns.bytes).unwrap_or(1).max(1);
-        // Too few columns for all of them: the transaction's come first.
-        let begin = touched.map_or(first, |(from, _)| from);
-        let value = window(bytes).unwrap_or(begin - begin % bytes);
-        Self { line, mask, each, signs, value }
-    }
-
-    /// What heads the masks.
-    fn mask_heading(&self, room: u16) -> String {
-        match self.each {
-            1 => self.heading("dirty", self.mask, room),
-            each if room < 15 => format!("dirty/{each} B"),
-            each => format!("dirty, {each} B each"),
-        }
-    }
-
-    /// What heads the values.
-    fn value_heading(&self, room: u16) -> String {
-        self.heading("value", self.value, room)
-    }
-
-    /// What it is and where it begins: by address, or how far into the line if there is no room for that.
-    fn heading(&self, what: &str, offset: u32, room: u16) -> String {
-        let long = format!("{what} at {}", self.line.start.plus(u64::from(offset)));
-        if long.len() <= usize::from(room) { long } else { format!("{what} +{offset}") }
-    }
-}
-
-/// Offsets in the line of the first and last byte that the selected transaction touches.
-fn touched_bytes(frame: &Frame, line: Range) -> Option<(u32, u32)> {
-    let range = frame.sequence.as_ref()?.range.filter(|range| range.overlaps(line))?;
-    let from = range.start.0.saturating_sub(line.start.0);
-    let to = range.end().saturating_sub(1).saturating_sub(line.start.0);
-    let last = line.len.saturating_sub(1);
-    let offset = |place: u64| u32::try_from(place).unwrap_or(last).min(last);
-    Some((offset(from), offset(to)))
-}
-
 fn head(canvas: &mut Canvas, rows: &[DirectoryRow], columns: &Columns, window: &Window) {
     canvas.text(1, 0, "node", Role::Dim);
     canvas.text(columns.state, 0, "state", Role::Dim);
     if columns.sharers > columns.owner {
         canvas.text(columns.owner, 0, "owner", Role::Dim);
+        canvas.text(columns.sharers, 0, "sharers", Role::Dim);
+    } else {
+        canvas.text(columns.sharers, 0, "holders", Role::Dim);
     }
-    canvas.text(columns.sharers, 0, "sharers", Role::Dim);
-    let room = columns.value.saturating_sub(columns.dirty + 1);
-    canvas.field(columns.dirty, 0, room, &window.mask_heading(room), Role::Dim);
     if columns.bytes > 0 {
+        canvas.text(columns.dirty, 0, "dirty", Role::Dim);
         let room = canvas.width().saturating_sub(columns.value);
-        let kept = rows.iter().any(|row| row.value.is_some());
-        let heading = if kept { window.value_heading(room) } else { "values off".to_owned() };
-        canvas.field(columns.value, 0, room, &heading, Role::Dim);
+        canvas.field(columns.value, 0, room, &window.value_heading(room), Role::Dim);
+    } else {
+        let room = canvas.width().saturating_sub(columns.dirty);
+        let off = if rows.iter().any(|row| row.value.is_some()) { "" } else { "; values off" };
+        canvas.field(columns.dirty, 0, room, &format!("{}{off}", window.mask_heading()), Role::Dim);
     }
 }
 
@@ -255,19 +149,17 @@ fn state(canvas: &mut Canvas, x: u16, y: u16, row: &DirectoryRow, view: &BlockVi
 
 fn holders(canvas: &mut Canvas, y: u16, row: &DirectoryRow, columns: &Columns) {
     let role = if row.busy { Role::Waiting } else { Role::Text };
-    let owner = row.owner.as_deref().unwrap_or("-");
-    let mut sharers = row.sharers.join(" ");
-    if columns.sharers > columns.owner {
+    let together = columns.sharers == columns.owner;
+    if !together {
+        let owner = row.owner.as_deref().unwrap_or("-");
         canvas.field(columns.owner, y, columns.sharers - columns.owner - 1, owner, role);
-    } else if row.owner.is_some() {
-        sharers = format!("{owner}! {sharers}");
     }
     let room = columns.dirty - columns.sharers - 1;
-    if sharers.len() > usize::from(room) {
-        sharers = sharers.replace("gpu", "g");
+    let mut text = sharers(row, together);
+    if text.len() > usize::from(room) {
+        text = shortened(&text);
     }
-    let sharers = if sharers.is_empty() { "-" } else { sharers.trim_end() };
-    canvas.field(columns.sharers, y, room, sharers, role);
+    canvas.field(columns.sharers, y, room, if text.is_empty() { "-" } else { &text }, role);
 }
 
 fn waits(frame: &Frame, canvas: &mut Canvas, y: u16, x: u16, view: &BlockView, doing: &str) {
@@ -291,12 +183,6 @@ fn waits(frame: &Frame, canvas: &mut Canvas, y: u16, x: u16, view: &BlockView, d
     }
 }
 
-fn is_dirty(view: &BlockView, line: Range, offset: u32) -> bool {
-    let place = (line.start.0 + u64::from(offset)).saturating_sub(view.range.start.0);
-    let bit = place / u64::from(view.granule.max(1));
-    view.dirty.as_ref().is_some_and(|mask| u32::try_from(bit).is_ok_and(|bit| mask.get(bit)))
-}
-
 fn bytes(
     canvas: &mut Canvas,
     y: u16,
@@ -305,28 +191,35 @@ fn bytes(
     window: &Window,
     columns: &Columns,
 ) -> u16 {
-    let (line, each) = (window.line, window.each);
+    let line = window.line;
     let mut x = columns.dirty;
-    for sign in 0..window.signs {
-        let from = window.mask + sign * each;
-        let dirty = (from..from + each).filter(|offset| is_dirty(view, line, *offset)).count() as u32;
+    for sign in &window.signs {
+        let dirty = sign.clone().filter(|offset| is_dirty(view, line, *offset)).count();
         let (sign, role) = match dirty {
             0 => ("-", Role::Dim),
-            all if all == each => ("#", Role::Dirty),
+            all if all == sign.len() => ("#", Role::Dirty),
             _ => ("+", Role::Dirty),
         };
         x = canvas.text(x, y, sign, role);
     }
-    let Some(value) = &row.value else {
+    if window.hides_dirty(view) {
+        x = canvas.text(x, y, "+", Role::Dirty);
+    }
+    let Some(value) = row.value.as_ref().filter(|_| columns.bytes > 0) else {
         return x;
     };
     let mut x = columns.value.saturating_sub(1);
-    let mut before = false;
-    for (nth, byte) in value.iter().enumerate().skip(window.value as usize).take(columns.bytes) {
-        let dirty = is_dirty(view, line, nth as u32);
-        x = canvas.text(x, y, bracket(before, dirty), Role::Dirty);
-        x = canvas.text(x, y, &format!("{byte:02x}"), if dirty { Role::Dirty } else { Role::Text });
-        before = dirty;
+    let (mut before, mut expected) = (false, None);
+    for offset in window.signs.iter().map(|sign| sign.start) {
+        let dirty = is_dirty(view, line, offset);
+        let gap = expected.is_some_and(|expected| expected != offset);
+        x = match (gap, before == dirty) {
+            (true, true) => canvas.text(x, y, "│", Role::Border),
+            _ => canvas.text(x, y, bracket(before, dirty), Role::Dirty),
+        };
+        let byte = value.get(offset as usize).map_or("  ".to_owned(), |byte| format!("{byte:02x}"));
+        x = canvas.text(x, y, &byte, if dirty { Role::Dirty } else { Role::Text });
+        (before, expected) = (dirty, Some(offset + 1));
     }
     canvas.text(x, y, bracket(before, false), Role::Dirty)
 }

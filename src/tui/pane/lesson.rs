@@ -4,6 +4,7 @@
 use crate::debug::frame::Frame;
 use crate::debug::frame::session::{Expectation, Lesson, Question, Reveal, Say};
 
+use super::reflow;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, wrap};
 
@@ -105,15 +106,6 @@ fn before(canvas: &mut Canvas, y: u16, lesson: &Lesson) -> u16 {
     y
 }
 
-/// A file breaks its lines anywhere; only an empty line ends a paragraph.
-fn reflow(text: &str) -> String {
-    let paragraphs = text.trim().split("\n\n");
-    paragraphs
-        .map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "))
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
 fn ask(canvas: &mut Canvas, y: u16, question: &Question) -> u16 {
     let mut y = canvas.paragraph(1, y, &format!("? {}", reflow(&question.text)), Role::Key);
     if let Some(predicted) = question.predicted.as_ref().filter(|_| !right(question)) {
@@ -176,14 +168,4 @@ fn expected(canvas: &mut Canvas, y: u16, expectation: &Expectation) -> u16 {
         row = row.saturating_add(1);
     }
     row
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_an_empty_line_ends_a_paragraph() {
-        assert_eq!(reflow("one\n  two\n\nthree\n"), "one two\nthree");
-    }
 }

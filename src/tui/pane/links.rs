@@ -1,42 +1,27 @@
 //! Links: lanes, utilisation now and over time, queues, and what is on the wire.
 
 use crate::debug::frame::Frame;
-use crate::model::inspect::LinkView;
+use crate::model::inspect::{LinkView, PacketView};
 use crate::model::message::Network;
 
 use super::{map_rail, per_cent};
 use crate::tui::glyphs;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
-use crate::tui::view::canvas::Canvas;
+use crate::tui::view::canvas::{Canvas, fit};
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if frame.links.is_empty() {
         canvas.text(1, 0, "This machine has no links", Role::Dim);
         return;
     }
-    let names = frame.links.iter().map(|link| name(frame, link).chars().count()).max().unwrap_or(8) as u16;
+    let columns = Columns::new(frame, canvas.width());
     let mut y = 0;
     for link in &frame.links {
-        one(frame, canvas, y, link, names.clamp(6, 18));
+        one(frame, canvas, y, link, &columns);
         y += 1;
         for packet in link.in_flight.iter().take(4) {
-            let txn = packet.txn.map_or(String::new(), |txn| format!("  txn {}", txn.0));
-            let names = &frame.info.components;
-            let text = format!(
-                "{}  {} → {}  {}  {} B{txn}",
-                map_rail::name(packet),
-                names.path(packet.from),
-                names.path(packet.to),
-                packet.range.start,
-                packet.size
-            );
-            let role = role(packet.kind.network());
-            canvas.text(names_column(names_width(frame)), y, &text, role);
-            if let Some(txn) = packet.txn {
-                let target = Target::Txn { txn, block: packet.range.start };
-                canvas.item(names_column(names_width(frame)), y, text.chars().count() as u16, target);
-            }
+            in_flight(frame, canvas, y, packet, columns.names + 2);
             y += 1;
         }
     }
@@ -50,12 +35,50 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
 }
 
-fn names_width(frame: &Frame) -> u16 {
-    frame.links.iter().map(|link| name(frame, link).chars().count()).max().unwrap_or(8).clamp(6, 18) as u16
+/// Widths of the columns: lanes give way to numbers.
+struct Columns {
+    names: u16,
+    /// Signs for the lanes, then their number.
+    lanes: u16,
+    count: u16,
+    bars: u16,
 }
 
-fn names_column(width: u16) -> u16 {
-    width + 2
+impl Columns {
+    fn new(frame: &Frame, width: u16) -> Self {
+        let widest = |of: &dyn Fn(&LinkView) -> usize| frame.links.iter().map(of).max().unwrap_or(0) as u16;
+        let names = widest(&|link| name(frame, link).chars().count()).clamp(6, 18);
+        let tail = widest(&|link| waiting(link).len());
+        let count = if width >= 70 { 9 } else { 2 };
+        // Gaps, the use now, and at least four signs of its history.
+        let room = width.saturating_sub(1 + names + 1 + 1 + count + 6 + 1 + tail);
+        let lanes = widest(&|link| link.lanes as usize).clamp(4, 16).min(width / 6);
+        let lanes = lanes.min(room.saturating_sub(4)).max(1);
+        Self { names, lanes, count, bars: room.saturating_sub(lanes).clamp(4, 32) }
+    }
+}
+
+/// A message on the wire, in fewer letters where they do not fit.
+fn in_flight(frame: &Frame, canvas: &mut Canvas, y: u16, packet: &PacketView, x: u16) {
+    let names = &frame.info.components;
+    let (from, to) = (names.path(packet.from), names.path(packet.to));
+    let (name, start, size) = (map_rail::name(packet), packet.range.start, packet.size);
+    let txn = packet.txn.map_or(String::new(), |txn| format!("  txn {}", txn.0));
+    let texts = [
+        format!("{name}  {from} → {to}  {start}  {size} B{txn}"),
+        format!("{name} {from} → {to} {start} {size} B"),
+        format!("{name} {from}→{to} {start} {size} B"),
+        format!("{name} {from}→{to} {start}"),
+    ];
+    let room = canvas.width().saturating_sub(x);
+    let [.., shortest] = &texts;
+    let fits = texts.iter().find(|text| text.chars().count() <= usize::from(room));
+    let text = fit(fits.unwrap_or(shortest), room);
+    canvas.text(x, y, &text, role(packet.kind.network()));
+    if let Some(txn) = packet.txn {
+        let target = Target::Txn { txn, block: packet.range.start };
+        canvas.item(x, y, text.chars().count() as u16, target);
+    }
 }
 
 fn name<'a>(frame: &'a Frame, link: &LinkView) -> &'a str {
@@ -71,27 +94,30 @@ fn role(network: Network) -> Role {
     }
 }
 
-fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, names: u16) {
-    let mut x = canvas.field(1, y, names, name(frame, link), Role::Strong) + 1;
-    canvas.item(1, y, names, Target::Component(link.link));
+fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, columns: &Columns) {
+    let mut x = canvas.field(1, y, columns.names, name(frame, link), Role::Strong) + 1;
+    canvas.item(1, y, columns.names, Target::Component(link.link));
     let inwards = frame.info.components.path(link.link).rsplit('.').next() == Some("in");
     let arrows = (if inwards { "◀" } else { "▶" }).repeat(link.lanes.min(16) as usize);
-    let lanes = frame.links.iter().map(|link| link.lanes).max().unwrap_or(1).clamp(4, 16) as u16;
-    let lanes = lanes.min(canvas.width() / 6);
-    x = canvas.field(x, y, lanes, &arrows, Role::Request) + 1;
-    let lanes = if canvas.width() >= 70 { format!("{} lanes", link.lanes) } else { link.lanes.to_string() };
-    x = canvas.field(x, y, if canvas.width() >= 70 { 9 } else { 2 }, &lanes, Role::Text);
+    // Room for one sign only: better an arrow than the mark of what is cut.
+    let arrows = if columns.lanes == 1 { arrows.chars().take(1).collect() } else { arrows };
+    x = canvas.field(x, y, columns.lanes, &arrows, Role::Request) + 1;
+    let lanes = if columns.count > 2 { format!("{} lanes", link.lanes) } else { link.lanes.to_string() };
+    x = canvas.field(x, y, columns.count, &lanes, Role::Text);
     canvas.text_right(x + 5, y, &per_cent(link.utilisation), load(link.utilisation));
     x += 6;
-    let room = canvas.width().saturating_sub(x + 24).clamp(4, 32);
-    let skip = link.history.len().saturating_sub(usize::from(room));
+    let skip = link.history.len().saturating_sub(usize::from(columns.bars));
     let bars: String = link.history.iter().skip(skip).map(|share| glyphs::bar(f64::from(*share))).collect();
     canvas.text(x, y, &bars, load(link.utilisation));
-    x += room + 1;
-    x = canvas.text(x, y, &format!("q {}", counts(&link.queued)), Role::Text) + 2;
+    x += columns.bars + 1;
+    canvas.field(x, y, canvas.width().saturating_sub(x), &waiting(link), Role::Text);
+}
+
+/// What waits for the link, and what waits behind it.
+fn waiting(link: &LinkView) -> String {
     let buffered: Vec<String> =
         link.buffered.iter().map(|(_, used, size)| format!("{used}/{size}")).collect();
-    canvas.text(x, y, &format!("b {}", buffered.join(" ")), Role::Dim);
+    format!("q {} b {}", counts(&link.queued), buffered.join(" "))
 }
 
 fn counts(queues: &[(Network, u32)]) -> String {

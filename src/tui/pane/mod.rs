@@ -3,6 +3,7 @@
 mod breakpoints;
 mod caches;
 mod directory;
+mod directory_columns;
 mod lesson;
 mod links;
 mod log;
@@ -95,4 +96,24 @@ fn per_cent(share: f64) -> String {
 /// A path without its device, where the device is clear from the context.
 fn tail(path: &str) -> &str {
     path.split_once('.').map_or(path, |(_, rest)| rest)
+}
+
+/// A file breaks its lines anywhere; only an empty line ends a paragraph.
+#[must_use]
+pub fn reflow(text: &str) -> String {
+    let paragraphs = text.trim().split("\n\n");
+    paragraphs
+        .map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_empty_line_ends_a_paragraph() {
+        assert_eq!(reflow("one\n  two\n\nthree\n"), "one two\nthree");
+    }
 }

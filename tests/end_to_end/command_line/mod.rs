@@ -3,6 +3,7 @@
 mod broken_input;
 mod help;
 mod json;
+mod picture;
 mod status;
 mod stream;
 mod trace;

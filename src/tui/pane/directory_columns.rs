@@ -1,0 +1,155 @@
+//! The columns of the tree in the directory pane, and which bytes of the line its masks and values show.
+
+use crate::debug::frame::Frame;
+use crate::debug::frame::directory::DirectoryRow;
+use crate::model::address::Range;
+use crate::model::inspect::BlockView;
+
+/// Columns of the tree, as far as they fit.
+pub struct Columns {
+    pub state: u16,
+    /// The same as `sharers` if owner and sharers stand in one column.
+    pub owner: u16,
+    pub sharers: u16,
+    pub dirty: u16,
+    /// Signs of the dirty column.
+    pub signs: u16,
+    pub value: u16,
+    /// Bytes that the value column shows.
+    pub bytes: u16,
+}
+
+impl Columns {
+    /// As many bytes as fit, for a value that is not seen is taken for zero: owner and sharers give way to them.
+    pub fn new(width: u16, names: u16, rows: &[DirectoryRow], line: Range) -> Self {
+        let owner = widest(rows.iter().map(|row| row.owner.clone().unwrap_or_default())).max(5) + 1;
+        let sharers = |together: bool, short: bool| {
+            let texts = rows.iter().map(|row| sharers(row, together));
+            widest(texts.map(|text| if short { shortened(&text) } else { text })).clamp(7, 13) + 1
+        };
+        let holders = [
+            (owner, sharers(false, false)),
+            (owner, sharers(false, true)),
+            (0, sharers(true, false)),
+            (0, sharers(true, true)),
+        ];
+        let kept = rows.iter().any(|row| row.value.is_some());
+        let state = names.clamp(10, 22) + 1;
+        let counts = [16, 8, 4, 2, 1].into_iter().filter(|bytes| kept && u32::from(*bytes) <= line.len);
+        let all = counts.flat_map(|bytes| holders.map(|holders| Self::with(state, holders, bytes)));
+        let fits = |columns: &Self| columns.value + columns.bytes * 3 <= width;
+        all.into_iter().find(fits).unwrap_or_else(|| {
+            let columns = Self::with(state, holders[0], 0);
+            let room = width.saturating_sub(columns.dirty + 1);
+            // The rest of the row is for what a node waits for.
+            let signs = if room >= 16 { 16 } else { 8 };
+            Self { signs, ..columns }
+        })
+    }
+
+    fn with(state: u16, (owner, sharers): (u16, u16), bytes: u16) -> Self {
+        let dirty = state + 6 + owner + sharers;
+        // The heading `dirty`, then a column that tells whether there are more, then the bracket of the first value.
+        let value = dirty + bytes.max(5) + 2;
+        Self { state, owner: state + 6, sharers: state + 6 + owner, dirty, signs: bytes, value, bytes }
+    }
+}
+
+fn widest(texts: impl Iterator<Item = String>) -> u16 {
+    texts.map(|text| text.chars().count() as u16).max().unwrap_or(0)
+}
+
+/// The sharers of a row; together with the owner in the map's way, the owner first with an exclamation mark.
+pub fn sharers(row: &DirectoryRow, together: bool) -> String {
+    let owner = row.owner.as_ref().filter(|_| together);
+    let others = row.sharers.iter().filter(|name| Some(*name) != owner).cloned();
+    let names: Vec<String> = owner.map(|owner| format!("{owner}!")).into_iter().chain(others).collect();
+    names.join(" ")
+}
+
+/// Names of holders in fewer letters: those of one directory are of one kind.
+pub fn shortened(names: &str) -> String {
+    names.replace("gpu", "g").replace("cpu", "c").replace("cu", "c")
+}
+
+/// The bytes of the line that masks and values show.
+pub struct Window {
+    pub line: Range,
+    /// Offsets of the bytes that each sign of the masks, and each value, stands for.
+    pub signs: Vec<std::ops::Range<u32>>,
+}
+
+/// Bytes that are chosen together: most values are words.
+const WORD: u32 = 4;
+
+impl Window {
+    /// Of a line that does not fit, the words that are dirty anywhere come first, then those that the selected
+    /// transaction touches, then those that hold anything. Without values the signs share the whole line.
+    pub fn new(frame: &Frame, line: Range, columns: &Columns) -> Self {
+        let signs = if columns.bytes > 0 {
+            let word = WORD.min(u32::from(columns.bytes));
+            let mut words: Vec<u32> = (0..line.len / word).map(|nth| nth * word).collect();
+            words.sort_by_cached_key(|from| std::cmp::Reverse(interest(frame, line, *from..from + word)));
+            words.truncate(usize::from(columns.bytes) / word as usize);
+            words.sort_unstable();
+            words.into_iter().flat_map(|from| from..from + word).map(|offset| offset..offset + 1).collect()
+        } else {
+            let each = line.len.div_ceil(u32::from(columns.signs.max(1))).max(1);
+            let count = line.len.div_ceil(each);
+            (0..count).map(|nth| nth * each..(nth * each + each).min(line.len)).collect()
+        };
+        Self { line, signs }
+    }
+
+    /// Whether a node has dirty bytes that are not shown.
+    pub fn hides_dirty(&self, view: &BlockView) -> bool {
+        let shown = |offset: &u32| self.signs.iter().any(|sign| sign.contains(offset));
+        (0..self.line.len).any(|offset| is_dirty(view, self.line, offset) && !shown(&offset))
+    }
+
+    /// What heads masks without values beside them.
+    pub fn mask_heading(&self) -> String {
+        match self.signs.first().map_or(1, ExactSizeIterator::len) {
+            1 => "dirty".to_owned(),
+            each => format!("dirty, {each} B each"),
+        }
+    }
+
+    /// What heads the values: which bytes they and the masks show.
+    pub fn value_heading(&self, room: u16) -> String {
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        for sign in &self.signs {
+            match runs.last_mut() {
+                Some((_, last)) if *last + 1 == sign.start => *last = sign.start,
+                _ => runs.push((sign.start, sign.start)),
+            }
+        }
+        let runs: Vec<String> = runs.iter().map(|(first, last)| format!("{first}-{last}")).collect();
+        let texts = [format!("value, bytes {}", runs.join(" ")), format!("bytes {}", runs.join(" "))];
+        let short = || format!("+{}", self.signs.first().map_or(0, |sign| sign.start));
+        texts.into_iter().find(|text| text.len() <= usize::from(room)).unwrap_or_else(short)
+    }
+}
+
+/// Why one would look at these bytes: dirty anywhere, touched by the selected transaction, not zero everywhere.
+fn interest(frame: &Frame, line: Range, bytes: std::ops::Range<u32>) -> (bool, bool, bool) {
+    let rows = &frame.directory.rows;
+    let dirty = |view: &BlockView| bytes.clone().any(|offset| is_dirty(view, line, offset));
+    let here = Range { start: line.start.plus(u64::from(bytes.start)), len: bytes.end - bytes.start };
+    let holds = |row: &DirectoryRow| {
+        let value = row.value.as_ref().and_then(|value| value.get(bytes.start as usize..bytes.end as usize));
+        value.is_some_and(|value| value.iter().any(|byte| *byte != 0))
+    };
+    (
+        rows.iter().filter_map(|row| row.view.as_ref()).any(dirty),
+        frame.sequence.as_ref().and_then(|sequence| sequence.range).is_some_and(|range| range.overlaps(here)),
+        rows.iter().any(holds),
+    )
+}
+
+/// Whether a node has made the byte at this offset of the line dirty.
+pub fn is_dirty(view: &BlockView, line: Range, offset: u32) -> bool {
+    let place = (line.start.0 + u64::from(offset)).saturating_sub(view.range.start.0);
+    let bit = place / u64::from(view.granule.max(1));
+    view.dirty.as_ref().is_some_and(|mask| u32::try_from(bit).is_ok_and(|bit| mask.get(bit)))
+}

@@ -1,0 +1,57 @@
+//! Screens as `umscope frame` prints them.
+
+use std::fs;
+use std::path::Path;
+
+use super::call;
+
+/// The screen of a scenario at a cycle.
+fn screen(scenario: &str, cycle: &str, size: &str) -> String {
+    let outcome = call(&["frame", scenario, "--at", cycle, "--size", size]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    outcome.stdout
+}
+
+/// The row of the directory pane that begins with this node.
+fn row<'a>(screen: &'a str, node: &str) -> &'a str {
+    let directory = screen.lines().skip_while(|line| !line.contains("holders") && !line.contains("sharers "));
+    let found = directory.skip(1).find_map(|line| line.find(node).map(|at| &line[at..]));
+    found.unwrap_or_else(|| panic!("no row {node} in\n{screen}"))
+}
+
+#[test]
+fn the_picture_in_the_readme_is_what_the_program_prints() {
+    let readme =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");
+    let (_, block) = readme.split_once("```text\n").expect("a block of text");
+    let (block, _) = block.split_once("```").expect("the end of the block");
+    let ends = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+    assert_eq!(ends(block), ends(&screen("umh/fig5-b1", "1366", "120x34")));
+}
+
+#[test]
+fn the_values_shown_are_those_of_the_dirty_bytes() {
+    for cycle in ["912", "1366", "2242"] {
+        let screen = screen("umh/fig5-b1", cycle, "120x40");
+        assert!(screen.contains("value, bytes 0-7"), "{screen}");
+        assert!(row(&screen, "cu0.l1 N").contains("####---- [07 00 00 00]00 00 00 00"), "{screen}");
+    }
+}
+
+#[test]
+fn words_apart_stand_side_by_side() {
+    for (cycle, first) in [("2561", "00"), ("3255", "07"), ("3461", "07")] {
+        let screen = screen("umh/fig5-c", cycle, "120x40");
+        assert!(screen.contains("bytes 0-3 8-11"), "{screen}");
+        let shown = format!("--------  {first} 00 00 00│00 00 00 00");
+        assert!(row(&screen, "host.hmd0").contains(&shown), "{cycle}: {screen}");
+    }
+}
+
+#[test]
+fn eight_bytes_are_seen_at_every_size() {
+    for size in ["80x24", "120x40", "200x60"] {
+        let screen = screen("umh/byte-mask", "3000", size);
+        assert!(row(&screen, "host.hmd0").contains("11 b1 11 11 11 11 b6 b7"), "{screen}");
+    }
+}
