@@ -99,7 +99,7 @@ fn blueprint(kind: &str, total: u64) -> Blueprint {
         what: TaskKind::Program {
             agent: format!("gpu{}.cu{}", core / 2, core % 2),
             warp: None,
-            operations: stream(kind, core, total),
+            operations: stream(kind, core, total).into(),
         },
     });
     blueprint.workload = Arc::new(Workload { tasks: tasks.collect() });

@@ -23,7 +23,7 @@ impl Machine {
                         .nearest(agent, agents()),
                     ));
                 }
-                TaskKind::Program { operations, .. } => check_addresses(&task.id, operations)?,
+                TaskKind::Program { operations, .. } => check_addresses(&task.id, operations.listed())?,
                 TaskKind::Kernel(kernel) => {
                     let slots = self.fixed.spec.gpu.as_ref().map_or(0, |gpu| gpu.cu.wavefronts);
                     if kernel.warps_per_block() > slots {

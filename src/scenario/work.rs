@@ -33,6 +33,8 @@ enum Kind {
 struct Entry {
     id: Arc<str>,
     place: Range<usize>,
+    /// It is a further step of the entry before it.
+    follows: bool,
     after: Vec<usize>,
     delay: u64,
     kind: Kind,
@@ -98,7 +100,8 @@ impl Work {
                         error.span = Some(entry.place.clone());
                         error
                     })?;
-                    TaskKind::Program { agent: agent.path.clone(), warp, operations: operations.clone() }
+                    let operations = operations.clone().into();
+                    TaskKind::Program { agent: agent.path.clone(), warp, operations }
                 }
                 Kind::Ready(kind) => kind.clone(),
                 Kind::Flush { below } => {
@@ -133,7 +136,8 @@ impl<'a> Reader<'a> {
             Some(id) => (id.value.as_str(), &id.span),
             None => (default, place),
         };
-        self.tasks.push(Entry { id: id.into(), place: place.clone(), after: Vec::new(), delay, kind });
+        let (id, place) = (id.into(), place.clone());
+        self.tasks.push(Entry { id, place, follows: false, after: Vec::new(), delay, kind });
         self.waits.push(after);
     }
 
@@ -169,17 +173,30 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// A kernel is one task, or several in a row: the last is called what the kernel is called, the others so with
+    /// a number.
     fn kernels(&mut self, file: &'a ScenarioFile) -> Result<()> {
         for (index, at) in file.kernels.iter().enumerate() {
             let kernel = &at.value;
-            let kind = Kind::Ready(TaskKind::Kernel(self.kernel(kernel)?));
-            let default = format!("kernel-{}", index + 1);
-            self.add(kernel.id.as_ref(), &default, &at.span, &kernel.after, kernel.delay, kind);
+            let steps = self.kernel(kernel)?;
+            let (id, place) = match &kernel.id {
+                Some(id) => (id.value.clone(), &id.span),
+                None => (format!("kernel-{}", index + 1), &at.span),
+            };
+            let last = steps.len();
+            for (number, step) in (1..).zip(steps) {
+                let id = if number == last { id.as_str().into() } else { format!("{id}.{number}").into() };
+                let follows = number > 1;
+                let delay = if follows { 0 } else { kernel.delay };
+                let (place, kind) = (place.clone(), Kind::Ready(step));
+                self.tasks.push(Entry { id, place, follows, after: Vec::new(), delay, kind });
+                self.waits.push(&kernel.after);
+            }
         }
         Ok(())
     }
 
-    fn kernel(&self, kernel: &KernelFile) -> Result<Arc<dyn crate::workload::Kernel>> {
+    fn kernel(&self, kernel: &KernelFile) -> Result<Vec<TaskKind>> {
         let parameter = |(name, value): &(At<String>, At<NumberOrText>)| Parameter {
             name: name.value.clone(),
             name_span: Some(name.span.clone()),
@@ -212,7 +229,11 @@ impl<'a> Reader<'a> {
                 return Err(error.into());
             }
         }
-        for (task, waits) in &mut entries {
+        for (number, (task, waits)) in entries.iter_mut().enumerate() {
+            if task.follows {
+                task.after.push(number.saturating_sub(1));
+                continue;
+            }
             for wait in &waits.0 {
                 let found = index.get(wait.value.as_str()).copied().ok_or_else(|| {
                     let error =

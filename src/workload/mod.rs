@@ -36,13 +36,67 @@ pub enum TaskKind {
         agent: String,
         /// The warp slot there; the first free one if none is named.
         warp: Option<u32>,
-        operations: Arc<[Operation]>,
+        operations: Operations,
     },
     /// A kernel, its blocks dealt over the compute units of all GPUs.
     Kernel(Arc<dyn Kernel>),
     /// Final flush: every dirty block of these nodes (path pattern prefix, e.g. `gpu0`; empty for all GPUs) is
     /// written back down to the host memory (UMH, section 4.2).
     Flush { below: String },
+}
+
+/// The instructions of a program.
+#[derive(Clone, Debug)]
+pub enum Operations {
+    /// Written down one by one.
+    Listed(Arc<[Operation]>),
+    /// Computed when they are asked for: a loop of the host over a large array.
+    Computed(Arc<dyn Program>),
+}
+
+impl Operations {
+    /// Instruction `index`, or `None` past the end.
+    #[must_use]
+    pub fn at(&self, index: u64) -> Option<Operation> {
+        match self {
+            Self::Listed(list) => list.get(usize::try_from(index).ok()?).cloned(),
+            Self::Computed(program) => program.operation(index),
+        }
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.at(0).is_none()
+    }
+
+    /// Those that are written down.
+    #[must_use]
+    pub fn listed(&self) -> &[Operation] {
+        match self {
+            Self::Listed(list) => list,
+            Self::Computed(_) => &[],
+        }
+    }
+}
+
+impl From<Vec<Operation>> for Operations {
+    fn from(list: Vec<Operation>) -> Self {
+        Self::Listed(list.into())
+    }
+}
+
+impl From<Arc<[Operation]>> for Operations {
+    fn from(list: Arc<[Operation]>) -> Self {
+        Self::Listed(list)
+    }
+}
+
+/// A program as a map from an instruction's number to the instruction.
+pub trait Program: Debug + Send + Sync {
+    /// Instruction `index`, or `None` past the end.
+    fn operation(&self, index: u64) -> Option<Operation>;
+    /// The memory it touches.
+    fn footprint(&self) -> Vec<Range>;
 }
 
 /// A kernel launch: where each warp of each block goes, instruction by instruction.
