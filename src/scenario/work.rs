@@ -20,6 +20,9 @@ use super::instruction as instructions;
 use super::place::Place;
 use super::values::{NumberOrText, Texts};
 
+/// Beyond this nothing is left of any data.
+const MOST_SCALE: u64 = 1 << 30;
+
 /// What a task does, before the machine's components are known.
 #[derive(Clone, Debug)]
 enum Kind {
@@ -46,6 +49,7 @@ pub struct Work {
     tasks: Vec<Entry>,
     /// Results that programs name.
     labels: Vec<Arc<str>>,
+    scale: Option<At<u64>>,
 }
 
 impl Work {
@@ -54,7 +58,8 @@ impl Work {
     /// # Errors
     /// If an id is used twice or unknown, tasks wait for each other in a circle, or an access makes no sense.
     pub fn read(file: &ScenarioFile, document: &Document) -> Result<Self> {
-        let mut reader = Reader { document, tasks: Vec::new(), waits: Vec::new() };
+        let scale = scale(file, document)?;
+        let mut reader = Reader { document, scale, tasks: Vec::new(), waits: Vec::new() };
         reader.accesses(file)?;
         reader.programs(file)?;
         reader.kernels(file)?;
@@ -77,6 +82,11 @@ impl Work {
     pub fn ids(&self) -> Vec<String> {
         let tasks = self.tasks.iter().map(|task| &task.id);
         tasks.chain(&self.labels).map(ToString::to_string).collect()
+    }
+
+    /// The factor by which data and capacities shrink.
+    pub fn scale(&self) -> u64 {
+        self.scale.as_ref().map_or(1, |scale| scale.value)
     }
 
     pub fn has_kernels(&self) -> bool {
@@ -117,6 +127,7 @@ impl Work {
 
 struct Reader<'a> {
     document: &'a Document,
+    scale: Option<At<u64>>,
     tasks: Vec<Entry>,
     /// What each task waits for, as written.
     waits: Vec<&'a Texts>,
@@ -207,7 +218,10 @@ impl<'a> Reader<'a> {
             value_span: Some(value.span.clone()),
         };
         let source = Some(self.document.source().clone());
-        let parameters = Parameters { source, list: kernel.with.0.iter().map(parameter).collect() };
+        let mut parameters = Parameters { source, list: kernel.with.0.iter().map(parameter).collect() };
+        if let Some(scale) = &self.scale {
+            parameters.offer(&kernel.name.value, "scale", scale.value, &scale.span);
+        }
         kernels::build(&kernel.name.value, &parameters).map_err(|mut error| {
             if error.source.is_none() {
                 error.source = Some(self.document.source().clone());
@@ -246,7 +260,18 @@ impl<'a> Reader<'a> {
         let tasks: Vec<_> = entries.into_iter().map(|(task, _)| task).collect();
         no_circles(&tasks, document)?;
         let labels = labels(&tasks, &index, document)?;
-        Ok(Work { tasks, labels })
+        Ok(Work { tasks, labels, scale: self.scale })
+    }
+}
+
+/// By what data and capacities shrink.
+fn scale(file: &ScenarioFile, document: &Document) -> Result<Option<At<u64>>> {
+    match &file.scale {
+        Some(scale) if !scale.value.is_power_of_two() || scale.value > MOST_SCALE => {
+            let error = document.complain(Some(&scale.span), format!("scale is {}", scale.value));
+            Err(error.expected(format!("a power of two from 1 to {MOST_SCALE}")).into())
+        }
+        given => Ok(given.clone()),
     }
 }
 

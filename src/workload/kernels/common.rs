@@ -168,7 +168,7 @@ pub fn multiple(values: &Values<'_>, name: &str, size: u64, of: u64) -> Result<u
         return Ok(size);
     }
     let mut complaint = values.complain(name, format!("`{name}`, scaled, is {size}"));
-    complaint.expected = Some(format!("a multiple of {of}"));
+    complaint.expected = Some(if of > 1 { format!("a multiple of {of}") } else { "at least 1".to_owned() });
     Err(complaint)
 }
 

@@ -1,7 +1,7 @@
 //! Vector addition: `c[i] = a[i] + b[i]`.
 
 use super::array::Array;
-use super::common::{self, Phase, Phases};
+use super::common::{self, Phase, Phases, Scale};
 use super::parameter::{Kind, ParameterDefinition, Values};
 use super::{Definition, single};
 use crate::diagnostic::Result;
@@ -20,6 +20,7 @@ pub const DEFINITION: Definition = Definition {
             about: "elements of each vector",
             kind: Kind::Integer { default: 50_000, least: 1, most: 1 << 40 },
         },
+        common::SCALE,
         common::ELEMENT,
         ParameterDefinition {
             name: "workgroup",
@@ -58,7 +59,8 @@ struct VectorAdd {
 }
 
 fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
-    let size = values.integer("size")?;
+    let size = Scale::read(values)?.of(values.integer("size")?);
+    common::multiple(values, "size", size, 1)?;
     let element = values.integer("element")?;
     let a = Array::place(values, "a", size, element, None)?;
     let b = Array::place(values, "b", size, element, Some(&a))?;
