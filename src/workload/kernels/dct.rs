@@ -79,6 +79,8 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
 mod tests {
     use super::super::testing::{Did, Touch, did, steps};
     use crate::model::access::AccessKind::{Load, NStore};
+    use crate::model::operation::Operation;
+    use crate::workload::TaskKind;
 
     #[test]
     fn every_thread_touches_what_the_map_says() {
@@ -97,5 +99,19 @@ mod tests {
         }
         expected.sort();
         assert_eq!(steps("dct", &given).iter().map(did).collect::<Vec<_>>(), [Did::Launch(expected)]);
+    }
+
+    #[test]
+    fn a_lane_is_where_the_map_puts_it() {
+        // Lane 10 of the first wavefront of block X = 1, Y = 0 is i = 2, j = 1; the fourth round of both loops is k = 3.
+        let steps = steps("dct", &[("width", 32), ("height", 32), ("wavefront", 16)]);
+        let TaskKind::Kernel(kernel) = &steps[0] else { panic!("no launch") };
+        let address = |index| {
+            let Some(Operation::Access(access)) = kernel.operation(1, 0, index) else { panic!("no access") };
+            access.lanes.iter().find(|(lane, _)| *lane == 10).unwrap().1.0
+        };
+        assert_eq!(address(9), 0x10_1000 + 4 * (8 * 3 + 2));
+        assert_eq!(address(10), 0x10_0000 + 4 * (3 * 32 + 8 + 1));
+        assert_eq!(address(25 + 2 * 3), 0x10_1000 + 4 * (8 * 3 + 1));
     }
 }
