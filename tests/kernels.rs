@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use umscope::diagnostic::Source;
+use umscope::diagnostic::{Result, Source};
 use umscope::model::access::AccessKind;
 use umscope::model::operation::Operation;
 use umscope::parts::coalescer::coalesce;
-use umscope::scenario::{Options, Scenario};
+use umscope::scenario::{Options, Prepared, Scenario};
 use umscope::workload::TaskKind;
 use umscope::workload::kernels::{self, KERNELS, Parameters, Value};
 
@@ -202,4 +202,37 @@ fn one_factor_shrinks_them_all() {
         // All but what does not depend on the size of the data: a table, a mask, a few pages.
         assert!(scaled + 64 >= bytes / 64 && scaled <= bytes / 64 + 8192, "{name}: {scaled} of {bytes}");
     }
+}
+
+fn prepare(text: &str) -> Result<Prepared> {
+    Scenario::parse(Source::new("test.toml", text), None)?.prepare(&Options::default())
+}
+
+#[test]
+fn one_factor_shrinks_data_and_capacities() {
+    let text = |head: &str, with: &str| {
+        format!(
+            "{head}\nmachine = \"umh-1gpu-pcie\"\n[[kernel]]\nname = \"reduction\"\nwith = {{ {with} }}\n"
+        )
+    };
+    let sizes = |prepared: &Prepared| {
+        let spec = &prepared.blueprint.spec;
+        let gpu = spec.gpu.as_ref().unwrap();
+        let TaskKind::Kernel(kernel) = &prepared.blueprint.workload.tasks[0].what else {
+            panic!("no kernel")
+        };
+        let llc = spec.host.llc.as_ref().unwrap().size.0;
+        [gpu.l1.size.0, gpu.l2.cache.size.0, gpu.memory.size.0, llc, kernel.blocks()]
+    };
+    let full = sizes(&prepare(&text("", "")).unwrap());
+    assert_eq!(full[4], 2048);
+    assert_eq!(sizes(&prepare(&text("scale = 16", "")).unwrap()), full.map(|size| size / 16));
+    let own = sizes(&prepare(&text("scale = 16", "scale = 2")).unwrap());
+    assert_eq!((own[0], own[4]), (full[0] / 16, 1024));
+    // One set is left: 4 ways of 64 B.
+    assert_eq!(sizes(&prepare(&text("scale = 1024", "")).unwrap())[0], 256);
+    let error = prepare(&text("scale = 3", "")).unwrap_err();
+    assert_eq!((error.position(), error.message.as_str()), (Some((1, 9)), "scale is 3"));
+    // What is left must still be something.
+    assert!(prepare(&text("scale = 0x1000000", "")).unwrap_err().message.contains("`size`, scaled, is 0"));
 }

@@ -8,7 +8,6 @@ use crate::model::inspect::Inspect;
 use crate::model::record::{Record, What};
 use crate::model::state::State;
 use crate::query::sample::Sample;
-use crate::workload::TaskKind;
 
 use super::expectation::Compiler;
 use super::*;
@@ -74,35 +73,6 @@ fn a_run_ends_as_the_scenario_says() {
     assert!(run(&format!("ends = \"limit\"\n{spin}")).passed);
     let never = format!("ends = \"deadlock\"\n{STORE}");
     assert!(run(&never).failures[0].message.contains("a deadlock was expected"));
-}
-
-#[test]
-fn one_factor_shrinks_data_and_capacities() {
-    let text = |head: &str, with: &str| {
-        format!(
-            "{head}\nmachine = \"umh-1gpu-pcie\"\n[[kernel]]\nname = \"reduction\"\nwith = {{ {with} }}\n"
-        )
-    };
-    let sizes = |prepared: &Prepared| {
-        let spec = &prepared.blueprint.spec;
-        let gpu = spec.gpu.as_ref().unwrap();
-        let TaskKind::Kernel(kernel) = &prepared.blueprint.workload.tasks[0].what else {
-            panic!("no kernel")
-        };
-        let llc = spec.host.llc.as_ref().unwrap().size.0;
-        [gpu.l1.size.0, gpu.l2.cache.size.0, gpu.memory.size.0, llc, kernel.blocks()]
-    };
-    let full = sizes(&prepare(&text("", "")));
-    assert_eq!(full[4], 2048);
-    assert_eq!(sizes(&prepare(&text("scale = 16", ""))), full.map(|size| size / 16));
-    let own = sizes(&prepare(&text("scale = 16", "scale = 2")));
-    assert_eq!((own[0], own[4]), (full[0] / 16, 1024));
-    // One set is left: 4 ways of 64 B.
-    assert_eq!(sizes(&prepare(&text("scale = 1024", "")))[0], 256);
-    let error = complaint(&text("scale = 3", ""));
-    assert_eq!((error.position(), error.message.as_str()), (Some((1, 9)), "scale is 3"));
-    // What is left must still be something.
-    assert!(complaint(&text("scale = 0x1000000", "")).message.contains("`size`, scaled, is 0"));
 }
 
 #[test]
