@@ -18,7 +18,7 @@ use umscope::model::address::Address;
 use umscope::model::inspect::Inspect;
 use umscope::model::operation::{Lanes, Operation, StoreValue, WarpAccess};
 use umscope::scenario::{Options, Scenario};
-use umscope::workload::{Operations, Task, TaskKind, Workload};
+use umscope::workload::{Task, TaskKind, Workload};
 
 const MACHINE: &str = r#"
 title = "Four L1s, two L2s, one memory"
@@ -99,7 +99,7 @@ fn blueprint(kind: &str, total: u64) -> Blueprint {
         what: TaskKind::Program {
             agent: format!("gpu{}.cu{}", core / 2, core % 2),
             warp: None,
-            operations: Operations::Listed(stream(kind, core, total)),
+            operations: stream(kind, core, total).into(),
         },
     });
     blueprint.workload = Arc::new(Workload { tasks: tasks.collect() });

@@ -54,6 +54,19 @@ const ONE_LEFT_OUT: Change = Fault("skip-invalidation");
 
 /// Each bundled scenario, with changes under which it must fail.
 const CHANGES: &[(&str, &[Change])] = &[
+    ("kernels/black-scholes", &[WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/dct", &[WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/fast-walsh-transform", &[N_STORE_IN_S_ASKS]),
+    ("kernels/floyd-warshall", &[N_STORE_IN_S_ASKS]),
+    ("kernels/haar-wavelet", &[WITHOUT_DATA, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/histogram", &[WITHOUT_DATA, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/matrix-multiplication", &[WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/mersenne-twister", &[WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/radix-sort", &[WITHOUT_DATA, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/reduction", &[WITHOUT_DATA, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/scan-large-arrays", &[N_STORE_ASKS_TO_WRITE]),
+    ("kernels/simple-convolution", &[WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/sobel-filter", &[WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
     ("kernels/transpose-1gpu", &[WITHOUT_DATA, N_STORE_ASKS_TO_WRITE]),
     ("kernels/transpose-2gpu", &[WITHOUT_DATA, WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
     ("kernels/transpose-4gpu", &[WITHOUT_DATA, WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),

@@ -15,6 +15,22 @@ pub struct MachineSpec {
     pub network: NetworkSpec,
 }
 
+impl MachineSpec {
+    /// Every cache and GPU memory with fewer sets, by a power of two; each keeps one at least.
+    pub fn shrink(&mut self, by: u64) {
+        let caches = self.gpu.iter_mut().flat_map(|gpu| [&mut gpu.l1, &mut gpu.l2.cache]);
+        let host = [&mut self.host.l1].into_iter().chain(&mut self.host.llc);
+        for cache in caches.chain(host) {
+            let set = u64::from(cache.ways) * u64::from(cache.line);
+            cache.size = Size((cache.size.0 / by.max(1)).max(set));
+        }
+        if let Some(gpu) = &mut self.gpu {
+            let set = u64::from(gpu.memory.ways) * u64::from(gpu.memory.secondary_block);
+            gpu.memory.size = Size((gpu.memory.size.0 / by.max(1)).max(set));
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct GpuSpec {
     /// 1 to 8.

@@ -24,9 +24,7 @@ impl Machine {
                         .nearest(agent, agents()),
                     ));
                 }
-                TaskKind::Program { operations: Operations::Listed(operations), .. } => {
-                    check_addresses(&task.id, operations)?;
-                }
+                TaskKind::Program { operations, .. } => check_addresses(&task.id, operations.listed())?,
                 TaskKind::Kernel(kernel) => {
                     let slots = self.fixed.spec.gpu.as_ref().map_or(0, |gpu| gpu.cu.wavefronts);
                     if kernel.warps_per_block() > slots {
@@ -38,19 +36,21 @@ impl Machine {
                         return Err(Box::new(Diagnostic::new(message)));
                     }
                 }
-                // A trace's addresses were checked when it was read.
-                TaskKind::Program { .. } | TaskKind::Flush { .. } => {}
+                TaskKind::Flush { .. } => {}
             }
         }
         Ok(())
     }
 
-    /// There are the cores and GPUs that a trace was recorded on.
+    /// There are the cores and GPUs that a trace was recorded on, and the core that runs a kernel's host code.
     fn check_recorded(&self) -> Result<()> {
         let (mut cores, mut gpus) = (0, 0);
         for task in &self.tasks.workload.tasks {
             match &task.what {
-                TaskKind::Program { operations: Operations::Recorded(_), .. } => cores += 1,
+                TaskKind::Program { agent, operations: Operations::Computed(_), .. } => {
+                    let number = agent.strip_prefix("host.cpu").and_then(|number| number.parse().ok());
+                    cores = cores.max(number.map_or(0, |number: usize| number.saturating_add(1)));
+                }
                 TaskKind::Kernel(kernel) => {
                     gpus = gpus.max(kernel.only_on().map_or(0, |gpu| gpu as usize + 1));
                 }
@@ -63,7 +63,7 @@ impl Machine {
             (gpus, self.fixed.gpu_agents.len(), "GPUs", "gpu.count"),
         ] {
             if needed > there {
-                let message = format!("the trace needs {needed} {what}, and this machine has {there}");
+                let message = format!("the work needs {needed} {what}, and this machine has {there}");
                 let expected =
                     format!("a machine with {needed} {what}: --set {key}={needed}, or another --machine");
                 return Err(Box::new(Diagnostic::new(message).expected(expected)));

@@ -274,7 +274,7 @@ impl Machine {
                     state.left = 1;
                 }
                 let index = self.fixed.components.find(agent).and_then(|id| self.fixed.agent_of[id.index()]);
-                if let (Some(index), Some(_)) = (index, operations.get(0)) {
+                if let (Some(index), Some(_)) = (index, operations.at(0)) {
                     if let Some(agent) = self.agents.get_mut(index) {
                         let slot = warp.map(|warp| warp as usize);
                         agent.assign(Work::Program { task }, slot, self.now, out);

@@ -86,7 +86,7 @@ impl Tasks {
 pub fn operation(workload: &Workload, work: Work, index: u64) -> Option<Operation> {
     let task = workload.tasks.get(work.task())?;
     match (&task.what, work) {
-        (TaskKind::Program { operations, .. }, _) => operations.get(index),
+        (TaskKind::Program { operations, .. }, _) => operations.at(index),
         (TaskKind::Kernel(kernel), Work::Block { block, warp, .. }) => kernel.operation(block, warp, index),
         _ => None,
     }

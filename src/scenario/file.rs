@@ -25,6 +25,9 @@ pub struct ScenarioFile {
     pub machine: MachineChoice,
     /// A protocol instead of the machine's own: a bundled name or a path.
     pub protocol: Option<At<String>>,
+    /// The data of the kernels that take a `scale`, and the caches and GPU memories of the machine, shrink by this power
+    /// of two; a cache keeps one set at least. Default: 1.
+    pub scale: Option<At<u64>>,
     /// Seed of everything random. Default: 0.
     pub seed: Option<u64>,
     /// Whether the rules of the protocol are checked after every event. Default: true.

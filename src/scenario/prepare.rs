@@ -164,6 +164,7 @@ impl Scenario {
             let found = config::find(Kind::Protocol, &protocol.value, folder);
             spec.protocol = found.map_err(|error| self.pointed(protocol, error))?.reference;
         }
+        spec.shrink(self.work.scale());
         Ok(spec)
     }
 

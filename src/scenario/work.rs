@@ -12,13 +12,16 @@ use crate::model::inspect::Inspect;
 use crate::model::operation::Operation;
 use crate::query::Text;
 use crate::workload::kernels::{self, Parameter, Parameters, Value};
-use crate::workload::{Operations, Task, TaskKind, Workload};
+use crate::workload::{Task, TaskKind, Workload};
 
 use super::access::Accesses;
 use super::file::{KernelFile, ScenarioFile};
 use super::instruction as instructions;
 use super::place::Place;
 use super::values::{NumberOrText, Texts};
+
+/// Beyond this nothing is left of any data.
+const MOST_SCALE: u64 = 1 << 30;
 
 /// What a task does, before the machine's components are known.
 #[derive(Clone, Debug)]
@@ -33,6 +36,8 @@ enum Kind {
 struct Entry {
     id: Arc<str>,
     place: Range<usize>,
+    /// It is a further step of the entry before it.
+    follows: bool,
     after: Vec<usize>,
     delay: u64,
     kind: Kind,
@@ -44,6 +49,7 @@ pub struct Work {
     tasks: Vec<Entry>,
     /// Results that programs name.
     labels: Vec<Arc<str>>,
+    scale: Option<At<u64>>,
 }
 
 impl Work {
@@ -52,7 +58,8 @@ impl Work {
     /// # Errors
     /// If an id is used twice or unknown, tasks wait for each other in a circle, or an access makes no sense.
     pub fn read(file: &ScenarioFile, document: &Document) -> Result<Self> {
-        let mut reader = Reader { document, tasks: Vec::new(), waits: Vec::new() };
+        let scale = scale(file, document)?;
+        let mut reader = Reader { document, scale, tasks: Vec::new(), waits: Vec::new() };
         reader.accesses(file)?;
         reader.programs(file)?;
         reader.kernels(file)?;
@@ -77,6 +84,11 @@ impl Work {
         tasks.chain(&self.labels).map(ToString::to_string).collect()
     }
 
+    /// The factor by which data and capacities shrink.
+    pub fn scale(&self) -> u64 {
+        self.scale.as_ref().map_or(1, |scale| scale.value)
+    }
+
     pub fn has_kernels(&self) -> bool {
         self.tasks.iter().any(|task| matches!(task.kind, Kind::Ready(_)))
     }
@@ -98,11 +110,8 @@ impl Work {
                         error.span = Some(entry.place.clone());
                         error
                     })?;
-                    TaskKind::Program {
-                        agent: agent.path.clone(),
-                        warp,
-                        operations: Operations::Listed(operations.clone()),
-                    }
+                    let operations = operations.clone().into();
+                    TaskKind::Program { agent: agent.path.clone(), warp, operations }
                 }
                 Kind::Ready(kind) => kind.clone(),
                 Kind::Flush { below } => {
@@ -118,6 +127,7 @@ impl Work {
 
 struct Reader<'a> {
     document: &'a Document,
+    scale: Option<At<u64>>,
     tasks: Vec<Entry>,
     /// What each task waits for, as written.
     waits: Vec<&'a Texts>,
@@ -137,7 +147,8 @@ impl<'a> Reader<'a> {
             Some(id) => (id.value.as_str(), &id.span),
             None => (default, place),
         };
-        self.tasks.push(Entry { id: id.into(), place: place.clone(), after: Vec::new(), delay, kind });
+        let (id, place) = (id.into(), place.clone());
+        self.tasks.push(Entry { id, place, follows: false, after: Vec::new(), delay, kind });
         self.waits.push(after);
     }
 
@@ -173,17 +184,30 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// A kernel is one task, or several in a row: the last is called what the kernel is called, the others so with
+    /// a number.
     fn kernels(&mut self, file: &'a ScenarioFile) -> Result<()> {
         for (index, at) in file.kernels.iter().enumerate() {
             let kernel = &at.value;
-            let kind = Kind::Ready(TaskKind::Kernel(self.kernel(kernel)?));
-            let default = format!("kernel-{}", index + 1);
-            self.add(kernel.id.as_ref(), &default, &at.span, &kernel.after, kernel.delay, kind);
+            let steps = self.kernel(kernel)?;
+            let (id, place) = match &kernel.id {
+                Some(id) => (id.value.clone(), &id.span),
+                None => (format!("kernel-{}", index + 1), &at.span),
+            };
+            let last = steps.len();
+            for (number, step) in (1..).zip(steps) {
+                let id = if number == last { id.as_str().into() } else { format!("{id}.{number}").into() };
+                let follows = number > 1;
+                let delay = if follows { 0 } else { kernel.delay };
+                let (place, kind) = (place.clone(), Kind::Ready(step));
+                self.tasks.push(Entry { id, place, follows, after: Vec::new(), delay, kind });
+                self.waits.push(&kernel.after);
+            }
         }
         Ok(())
     }
 
-    fn kernel(&self, kernel: &KernelFile) -> Result<Arc<dyn crate::workload::Kernel>> {
+    fn kernel(&self, kernel: &KernelFile) -> Result<Vec<TaskKind>> {
         let parameter = |(name, value): &(At<String>, At<NumberOrText>)| Parameter {
             name: name.value.clone(),
             name_span: Some(name.span.clone()),
@@ -194,7 +218,10 @@ impl<'a> Reader<'a> {
             value_span: Some(value.span.clone()),
         };
         let source = Some(self.document.source().clone());
-        let parameters = Parameters { source, list: kernel.with.0.iter().map(parameter).collect() };
+        let mut parameters = Parameters { source, list: kernel.with.0.iter().map(parameter).collect() };
+        if let Some(scale) = &self.scale {
+            parameters.offer(&kernel.name.value, "scale", scale.value, &scale.span);
+        }
         kernels::build(&kernel.name.value, &parameters).map_err(|mut error| {
             if error.source.is_none() {
                 error.source = Some(self.document.source().clone());
@@ -216,7 +243,11 @@ impl<'a> Reader<'a> {
                 return Err(error.into());
             }
         }
-        for (task, waits) in &mut entries {
+        for (number, (task, waits)) in entries.iter_mut().enumerate() {
+            if task.follows {
+                task.after.push(number.saturating_sub(1));
+                continue;
+            }
             for wait in &waits.0 {
                 let found = index.get(wait.value.as_str()).copied().ok_or_else(|| {
                     let error =
@@ -229,7 +260,18 @@ impl<'a> Reader<'a> {
         let tasks: Vec<_> = entries.into_iter().map(|(task, _)| task).collect();
         no_circles(&tasks, document)?;
         let labels = labels(&tasks, &index, document)?;
-        Ok(Work { tasks, labels })
+        Ok(Work { tasks, labels, scale: self.scale })
+    }
+}
+
+/// By what data and capacities shrink.
+fn scale(file: &ScenarioFile, document: &Document) -> Result<Option<At<u64>>> {
+    match &file.scale {
+        Some(scale) if !scale.value.is_power_of_two() || scale.value > MOST_SCALE => {
+            let error = document.complain(Some(&scale.span), format!("scale is {}", scale.value));
+            Err(error.expected(format!("a power of two from 1 to {MOST_SCALE}")).into())
+        }
+        given => Ok(given.clone()),
     }
 }
 

@@ -23,7 +23,7 @@ impl Workload {
     pub fn complaint(&self) -> Option<Box<Diagnostic>> {
         self.tasks.iter().find_map(|task| match &task.what {
             TaskKind::Kernel(kernel) => kernel.complaint(),
-            TaskKind::Program { operations: Operations::Recorded(program), .. } => program.complaint(),
+            TaskKind::Program { operations: Operations::Computed(program), .. } => program.complaint(),
             TaskKind::Program { .. } | TaskKind::Flush { .. } => None,
         })
     }
@@ -57,30 +57,62 @@ pub enum TaskKind {
     Flush { below: String },
 }
 
-/// A sequence of instructions.
+/// The instructions of a program.
 #[derive(Clone, Debug)]
 pub enum Operations {
+    /// Written down one by one.
     Listed(Arc<[Operation]>),
-    Recorded(Arc<dyn Program>),
+    /// Computed when they are asked for: a loop of the host over a large array.
+    Computed(Arc<dyn Program>),
 }
 
 impl Operations {
     /// Instruction `index`, or `None` past the end.
     #[must_use]
-    pub fn get(&self, index: u64) -> Option<Operation> {
+    pub fn at(&self, index: u64) -> Option<Operation> {
         match self {
-            Self::Listed(operations) => operations.get(usize::try_from(index).ok()?).cloned(),
-            Self::Recorded(program) => program.operation(index),
+            Self::Listed(list) => list.get(usize::try_from(index).ok()?).cloned(),
+            Self::Computed(program) => program.operation(index),
+        }
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.at(0).is_none()
+    }
+
+    /// Those that are written down.
+    #[must_use]
+    pub fn listed(&self) -> &[Operation] {
+        match self {
+            Self::Listed(list) => list,
+            Self::Computed(_) => &[],
         }
     }
 }
 
-/// What a core does, instruction by instruction; too long to be listed.
+impl From<Vec<Operation>> for Operations {
+    fn from(list: Vec<Operation>) -> Self {
+        Self::Listed(list.into())
+    }
+}
+
+impl From<Arc<[Operation]>> for Operations {
+    fn from(list: Arc<[Operation]>) -> Self {
+        Self::Listed(list)
+    }
+}
+
+/// A program as a map from an instruction's number to the instruction: computed, or read from a trace.
 pub trait Program: Debug + Send + Sync {
     /// Instruction `index`, or `None` past the end.
     fn operation(&self, index: u64) -> Option<Operation>;
+    /// The memory it touches, as far as it can tell.
+    fn footprint(&self) -> Vec<Range>;
     /// As [`Kernel::complaint`].
-    fn complaint(&self) -> Option<Box<Diagnostic>>;
+    fn complaint(&self) -> Option<Box<Diagnostic>> {
+        None
+    }
 }
 
 /// A kernel launch: where each warp of each block goes, instruction by instruction.

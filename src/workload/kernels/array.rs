@@ -49,6 +49,21 @@ impl Array {
         Ok(Self { base, element, bytes })
     }
 
+    /// Bytes of an element, all of which one access touches.
+    pub fn width(&self) -> u8 {
+        self.element as u8
+    }
+
+    /// The same memory as elements of `element` bytes.
+    pub fn of(self, element: u64) -> Self {
+        Self { element, ..self }
+    }
+
+    /// `count` elements of it, from `first` on.
+    pub fn part(self, first: u64, count: u64) -> Self {
+        Self { base: self.at(first).0, bytes: count * self.element, ..self }
+    }
+
     /// The address of an element.
     pub fn at(&self, index: u64) -> Address {
         Address(self.base.wrapping_add(index.wrapping_mul(self.element)))

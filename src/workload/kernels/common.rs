@@ -50,12 +50,126 @@ pub const TIMES: ParameterDefinition = ParameterDefinition {
     kind: Kind::Integer { default: 4, least: 1, most: 1 << 20 },
 };
 
+pub const SCALE: ParameterDefinition = ParameterDefinition {
+    name: "scale",
+    about: "the data shrinks by this factor",
+    kind: Kind::PowerOfTwo { default: 1, most: 1 << 30 },
+};
+pub const WORKGROUP: ParameterDefinition = workgroup(256);
+pub const SYNC: ParameterDefinition = ParameterDefinition {
+    name: "sync",
+    about: "how the host gets what GPUs wrote; dynamic: it asks for each access, flush: all GPUs are flushed before",
+    kind: Kind::Choice { default: "dynamic", options: &["dynamic", "flush"] },
+};
+
+pub const fn workgroup(default: u64) -> ParameterDefinition {
+    ParameterDefinition {
+        name: "workgroup",
+        about: "threads of a workgroup, if there are so many",
+        kind: Kind::PowerOfTwo { default, most: 1024 },
+    }
+}
+
+/// The first array of a kernel.
+pub const fn first(name: &'static str, about: &'static str) -> ParameterDefinition {
+    ParameterDefinition { name, about, kind: Kind::Address { default: Some(0x10_0000) } }
+}
+
+/// A further array.
+pub const fn next(name: &'static str, about: &'static str) -> ParameterDefinition {
+    ParameterDefinition { name, about, kind: Kind::Address { default: None } }
+}
+
+/// A size that is a power of two.
+pub const fn power(name: &'static str, about: &'static str, default: u64, most: u64) -> ParameterDefinition {
+    ParameterDefinition { name, about, kind: Kind::PowerOfTwo { default, most } }
+}
+
 pub const fn launch(default: u64) -> ParameterDefinition {
     ParameterDefinition {
         name: "launch",
         about: "cycles of the launch, before the first block starts",
         kind: Kind::Integer { default, least: 0, most: 1_000_000_000 },
     }
+}
+
+/// What most kernels are told about how they run.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub wavefront: u32,
+    /// Cycles that a wavefront computes between loads and stores.
+    pub compute: u32,
+    /// Cycles of a launch.
+    pub launch: u64,
+    pub store: AccessKind,
+    pub seed: u64,
+    /// Whether GPUs are flushed before the host reads what they wrote.
+    pub flush: bool,
+}
+
+impl Settings {
+    /// What [`WAVEFRONT`], [`COMPUTE`], [`LAUNCH`], [`STORE`] and [`SEED`] say.
+    pub fn read(values: &Values<'_>) -> Result<Self> {
+        Ok(Self {
+            wavefront: values.small(WAVEFRONT.name)?,
+            compute: values.small(COMPUTE.name)?,
+            launch: values.integer(LAUNCH.name)?,
+            store: store_kind(values)?,
+            seed: values.integer(SEED.name)?,
+            flush: false,
+        })
+    }
+
+    /// And what [`SYNC`] says.
+    pub fn with_host(values: &Values<'_>) -> Result<Self> {
+        Ok(Self { flush: values.choice(SYNC.name)? == "flush", ..Self::read(values)? })
+    }
+}
+
+/// The factor by which the data of a kernel shrinks, as a number of halvings.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale(u32);
+
+impl Scale {
+    /// What [`SCALE`] says.
+    pub fn read(values: &Values<'_>) -> Result<Self> {
+        Ok(Self(values.integer(SCALE.name)?.trailing_zeros()))
+    }
+
+    /// A number of elements.
+    pub fn of(self, size: u64) -> u64 {
+        size >> self.0
+    }
+
+    /// The edge of a square, rounded down to the next halving.
+    pub fn edge(self, edge: u64) -> u64 {
+        edge >> self.0.div_ceil(2)
+    }
+
+    /// Width and height: the larger is halved each time.
+    pub fn both(self, (width, height): (u64, u64)) -> (u64, u64) {
+        let halved = |(width, height)| if width > height { (width / 2, height) } else { (width, height / 2) };
+        (0..self.0).fold((width, height), |both, _| halved(both))
+    }
+}
+
+/// A number that looks random, from two.
+pub fn scramble(seed: u64, value: u64) -> u64 {
+    let mut mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ value;
+    for factor in [0xbf58_476d_1ce4_e5b9u64, 0x94d0_49bb_1331_11eb] {
+        mixed = (mixed ^ mixed >> 31).wrapping_mul(factor);
+    }
+    mixed ^ mixed >> 29
+}
+
+/// Refuses a size, after it was scaled, that is no multiple of `of` or none at all.
+pub fn multiple(values: &Values<'_>, name: &str, size: u64, of: u64) -> Result<u64> {
+    if size > 0 && size.is_multiple_of(of) {
+        return Ok(size);
+    }
+    let mut complaint = values.complain(name, format!("`{name}`, scaled, is {size}"));
+    complaint.expected = Some(if of > 1 { format!("a multiple of {of}") } else { "at least 1".to_owned() });
+    Err(complaint)
 }
 
 /// The kind of store that [`STORE`] names.

@@ -1,16 +1,14 @@
 //! Lanes of different blocks store neighbouring elements of the same line.
 
-use std::sync::Arc;
-
-use super::Definition;
 use super::array::Array;
 use super::common::{self, Grid, Turn};
 use super::parameter::{Kind, ParameterDefinition, Values};
+use super::{Definition, single};
 use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
 use crate::model::address::Range;
 use crate::model::operation::{Operation, StoreValue, WarpAccess};
-use crate::workload::{Kernel, lanes};
+use crate::workload::{Kernel, TaskKind, lanes};
 
 pub const DEFINITION: Definition = Definition {
     name: "false-sharing",
@@ -51,17 +49,11 @@ struct FalseSharing {
     memory: Array,
 }
 
-fn build(values: &Values<'_>) -> Result<Arc<dyn Kernel>> {
+fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let grid = Grid::read(values)?;
     let (lanes, element) = (values.small("lanes")?, values.integer("element")?);
     let memory = Array::place(values, "base", grid.all_warps() * u64::from(lanes), element, None)?;
-    Ok(Arc::new(FalseSharing {
-        grid,
-        lanes,
-        store: common::store_kind(values)?,
-        width: element as u8,
-        memory,
-    }))
+    Ok(single(FalseSharing { grid, lanes, store: common::store_kind(values)?, width: element as u8, memory }))
 }
 
 impl Kernel for FalseSharing {
@@ -101,7 +93,8 @@ impl Kernel for FalseSharing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Parameters, Value, build};
+    use super::super::testing::build;
+    use super::super::{Parameters, Value};
     use super::*;
 
     #[test]

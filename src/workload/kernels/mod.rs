@@ -4,10 +4,24 @@
 //! were read from the kernels' sources; the tests compare them with plain loops written in the sources' own terms.
 
 mod array;
+mod black_scholes;
 mod common;
+mod dct;
 mod false_sharing;
+mod fast_walsh_transform;
+mod floyd_warshall;
+mod haar_wavelet;
+mod histogram;
+mod launch;
+mod matrix_multiplication;
+mod mersenne_twister;
 mod parameter;
+mod radix_sort;
+mod reduction;
+mod scan_large_arrays;
 mod shared_counter;
+mod simple_convolution;
+mod sobel_filter;
 mod stream;
 #[cfg(test)]
 mod testing;
@@ -20,7 +34,7 @@ use std::sync::Arc;
 pub use parameter::{Kind, Parameter, ParameterDefinition, Parameters, Value};
 
 use self::parameter::Values;
-use super::Kernel;
+use super::{Kernel, TaskKind};
 use crate::diagnostic::{Diagnostic, Result};
 
 /// A kernel that can be asked for by name.
@@ -31,13 +45,26 @@ pub struct Definition {
     /// Where the access map comes from.
     pub source: &'static str,
     pub parameters: &'static [ParameterDefinition],
-    build: fn(&Values<'_>) -> Result<Arc<dyn Kernel>>,
+    build: fn(&Values<'_>) -> Result<Vec<TaskKind>>,
 }
 
 /// Every kernel, in the order in which they are listed.
 pub static KERNELS: &[Definition] = &[
     vector_add::DEFINITION,
+    black_scholes::DEFINITION,
+    dct::DEFINITION,
+    haar_wavelet::DEFINITION,
+    floyd_warshall::DEFINITION,
+    fast_walsh_transform::DEFINITION,
+    histogram::DEFINITION,
+    matrix_multiplication::DEFINITION,
     transpose::DEFINITION,
+    mersenne_twister::DEFINITION,
+    reduction::DEFINITION,
+    radix_sort::DEFINITION,
+    simple_convolution::DEFINITION,
+    sobel_filter::DEFINITION,
+    scan_large_arrays::DEFINITION,
     stream::DEFINITION,
     shared_counter::DEFINITION,
     false_sharing::DEFINITION,
@@ -55,18 +82,24 @@ pub fn find(name: &str) -> Result<&'static Definition> {
     })
 }
 
-/// Builds the kernel `name`; parameters that are not given take their defaults.
+/// What the kernel `name` does, each step after the one before: launches, and the host's own work between them.
+/// Parameters that are not given take their defaults.
 ///
 /// # Errors
 /// If there is no such kernel or parameter, a parameter is given twice, a value is out of its range, or an array
 /// does not fit in the address space.
-pub fn build(name: &str, parameters: &Parameters) -> Result<Arc<dyn Kernel>> {
+pub fn build(name: &str, parameters: &Parameters) -> Result<Vec<TaskKind>> {
     find(name)?.build(parameters)
+}
+
+/// A kernel of one launch.
+fn single(kernel: impl Kernel + 'static) -> Vec<TaskKind> {
+    vec![TaskKind::Kernel(Arc::new(kernel))]
 }
 
 impl Definition {
     /// Builds this kernel; errors as in [`build`].
-    pub fn build(&self, parameters: &Parameters) -> Result<Arc<dyn Kernel>> {
+    pub fn build(&self, parameters: &Parameters) -> Result<Vec<TaskKind>> {
         (self.build)(&Values::resolve(self.name, self.parameters, parameters)?)
     }
 }
@@ -78,11 +111,13 @@ mod tests {
     #[test]
     fn every_kernel_builds_with_its_defaults() {
         for kernel in KERNELS {
-            let built = kernel.build(&Parameters::default()).unwrap();
-            assert!(built.blocks() > 0 && built.warps_per_block() > 0, "{}", kernel.name);
-            assert!(built.operation(0, 0, 0).is_some(), "{}", kernel.name);
-            assert!(!built.footprint().is_empty(), "{}", kernel.name);
-            assert!(built.operation(u64::MAX, u32::MAX, u64::MAX).is_none(), "{}", kernel.name);
+            for step in kernel.build(&Parameters::default()).unwrap() {
+                let TaskKind::Kernel(built) = step else { continue };
+                assert!(built.blocks() > 0 && built.warps_per_block() > 0, "{}", kernel.name);
+                assert!(built.operation(0, 0, 0).is_some(), "{}", kernel.name);
+                assert!(!built.footprint().is_empty(), "{}", kernel.name);
+                assert!(built.operation(u64::MAX, u32::MAX, u64::MAX).is_none(), "{}", kernel.name);
+            }
         }
     }
 

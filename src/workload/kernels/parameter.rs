@@ -64,6 +64,18 @@ impl Parameters {
         Self { source: None, list: list.iter().map(parameter).collect() }
     }
 
+    /// Gives the kernel a value for a parameter that it takes and that is not given.
+    pub fn offer(&mut self, kernel: &str, name: &str, value: u64, span: &Range<usize>) {
+        let takes =
+            super::KERNELS.iter().filter(|known| known.name == kernel).flat_map(|known| known.parameters);
+        let given = self.list.iter().any(|parameter| parameter.name == name);
+        if !given && takes.into_iter().any(|known| known.name == name) {
+            let value = Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
+            let (name_span, value_span) = (None, Some(span.clone()));
+            self.list.push(Parameter { name: name.to_owned(), name_span, value, value_span });
+        }
+    }
+
     fn place(&self, diagnostic: Diagnostic, span: Option<&Range<usize>>) -> Box<Diagnostic> {
         Box::new(match (&self.source, span) {
             (Some(source), Some(span)) => diagnostic.at(source, span.clone()),

@@ -1,16 +1,14 @@
 //! All warps count in one word with atomics: the hottest line there can be.
 
-use std::sync::Arc;
-
-use super::Definition;
 use super::array::Array;
 use super::common::{self, Grid, Turn};
 use super::parameter::{Kind, ParameterDefinition, Values};
+use super::{Definition, single};
 use crate::diagnostic::Result;
 use crate::model::access::{AccessKind, AtomicOp};
 use crate::model::address::Range;
 use crate::model::operation::{Operation, StoreValue, WarpAccess};
-use crate::workload::{Kernel, lanes};
+use crate::workload::{Kernel, TaskKind, lanes};
 
 pub const DEFINITION: Definition = Definition {
     name: "shared-counter",
@@ -58,9 +56,9 @@ struct SharedCounter {
     counter: Array,
 }
 
-fn build(values: &Values<'_>) -> Result<Arc<dyn Kernel>> {
+fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let (grid, element) = (Grid::read(values)?, values.integer("element")?);
-    Ok(Arc::new(SharedCounter {
+    Ok(single(SharedCounter {
         grid,
         lanes: values.small("lanes")?,
         operation: match values.choice("access")? {
@@ -110,8 +108,8 @@ impl Kernel for SharedCounter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Touch, touches};
-    use super::super::{Parameters, Value, build};
+    use super::super::testing::{Touch, build, touches};
+    use super::super::{Parameters, Value};
     use super::*;
 
     #[test]

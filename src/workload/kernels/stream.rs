@@ -1,16 +1,14 @@
 //! Each warp walks through memory of its own: nothing is shared.
 
-use std::sync::Arc;
-
-use super::Definition;
 use super::array::Array;
 use super::common::{self, Grid, Turn};
 use super::parameter::{Kind, ParameterDefinition, Values};
+use super::{Definition, single};
 use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
 use crate::model::address::Range;
 use crate::model::operation::Operation;
-use crate::workload::{Kernel, lanes};
+use crate::workload::{Kernel, TaskKind, lanes};
 
 pub const DEFINITION: Definition = Definition {
     name: "stream",
@@ -49,12 +47,12 @@ struct Stream {
     seed: u64,
 }
 
-fn build(values: &Values<'_>) -> Result<Arc<dyn Kernel>> {
+fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let grid = Grid::read(values)?;
     let (wavefront, element) = (values.small("wavefront")?, values.integer("element")?);
     let per_warp = u64::from(wavefront) * grid.times;
     let memory = Array::place(values, "base", grid.all_warps() * per_warp, element, None)?;
-    Ok(Arc::new(Stream {
+    Ok(single(Stream {
         grid,
         wavefront,
         kind: match values.choice("access")? {
@@ -98,8 +96,8 @@ impl Kernel for Stream {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::touches;
-    use super::super::{Parameters, Value, build};
+    use super::super::testing::{build, touches};
+    use super::super::{Parameters, Value};
     use super::*;
 
     #[test]

@@ -1,8 +1,51 @@
 //! Every access of a kernel, for comparison with a plain loop over its map.
 
+use std::sync::Arc;
+
+use super::{Parameters, Value};
+use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
+use crate::model::address::Range;
 use crate::model::operation::Operation;
-use crate::workload::Kernel;
+use crate::workload::{Kernel, Operations, TaskKind};
+
+/// A kernel of one launch.
+pub fn build(name: &str, parameters: &Parameters) -> Result<Arc<dyn Kernel>> {
+    let mut steps = super::build(name, parameters)?;
+    match (steps.len(), steps.pop()) {
+        (1, Some(TaskKind::Kernel(kernel))) => Ok(kernel),
+        (count, _) => panic!("{name} has {count} steps"),
+    }
+}
+
+/// All steps of a kernel.
+pub fn steps(name: &str, given: &[(&str, i64)]) -> Vec<TaskKind> {
+    let given: Vec<_> = given.iter().map(|(name, value)| (*name, Value::Integer(*value))).collect();
+    super::build(name, &Parameters::of(&given)).unwrap()
+}
+
+/// A step as tests name it: the accesses of a launch, or of the host, or a flush.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Did {
+    Launch(Vec<Touch>),
+    Host(Vec<Touch>),
+    Flush,
+}
+
+/// What a step does.
+pub fn did(step: &TaskKind) -> Did {
+    match step {
+        TaskKind::Kernel(kernel) => Did::Launch(touches(kernel.as_ref())),
+        TaskKind::Program { operations: Operations::Computed(program), .. } => {
+            let mut all = Vec::new();
+            let operations = (0..).map_while(|index| program.operation(index));
+            operations.for_each(|operation| add(&operation, &program.footprint(), &mut all));
+            Did::Host(all)
+        }
+        TaskKind::Program { .. } => panic!("kernels compute their programs"),
+        TaskKind::Flush { .. } => Did::Flush,
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Touch {
@@ -24,14 +67,19 @@ pub fn touches(kernel: &dyn Kernel) -> Vec<Touch> {
     for block in 0..kernel.blocks() {
         for warp in 0..kernel.warps_per_block() {
             for operation in (0..).map_while(|index| kernel.operation(block, warp, index)) {
-                let Operation::Access(access) = operation else { continue };
-                for (_, address) in access.lanes.iter() {
-                    assert!(footprint.iter().any(|range| range.contains(address)), "{address}");
-                    all.push(Touch::new(access.kind, address.0, access.width));
-                }
+                add(&operation, &footprint, &mut all);
             }
         }
     }
     all.sort();
     all
+}
+
+fn add(operation: &Operation, footprint: &[Range], all: &mut Vec<Touch>) {
+    let Operation::Access(access) = operation else { return };
+    for (_, address) in access.lanes.iter() {
+        let end = address.plus(u64::from(access.width.max(1)) - 1);
+        assert!(footprint.iter().any(|range| range.contains(address) && range.contains(end)), "{address}");
+        all.push(Touch::new(access.kind, address.0, access.width));
+    }
 }

@@ -1,33 +1,33 @@
 //! Matrix transpose through local memory, a block of the matrix per workgroup.
 
-use std::sync::Arc;
-
-use super::Definition;
 use super::array::Array;
-use super::common::{self, Phase, Phases};
+use super::common::{self, Phase, Phases, Scale};
 use super::parameter::{Kind, ParameterDefinition, Values};
 use super::transpose_float4::TransposeFloat4;
+use super::{Definition, single};
 use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
 use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
-use crate::workload::{Kernel, lanes};
+use crate::workload::{Kernel, TaskKind, lanes};
 
 pub const DEFINITION: Definition = Definition {
     name: "transpose",
     title: "Matrix transpose: neighbouring lanes store a row apart; blocks that write a page come from all over",
-    source: "AMD APP SDK 2.5, MatrixTranspose_Kernels.cl; variant float4: MGPUSim, amdappsdk/matrixtranspose",
+    source: "AMD APP SDK 2.5, MatrixTranspose_Kernels.cl; variant float4: MGPUSim, \
+             amdappsdk/matrixtranspose; UMH (2016), Table I: 1024 x 1024",
     parameters: &[
         ParameterDefinition {
             name: "width",
             about: "columns of the input",
-            kind: Kind::Integer { default: 64, least: 1, most: 1 << 20 },
+            kind: Kind::Integer { default: 1024, least: 1, most: 1 << 20 },
         },
         ParameterDefinition {
             name: "height",
             about: "rows of the input (float4: as many as columns)",
-            kind: Kind::Integer { default: 64, least: 1, most: 1 << 20 },
+            kind: Kind::Integer { default: 1024, least: 1, most: 1 << 20 },
         },
+        common::SCALE,
         ParameterDefinition {
             name: "variant",
             about: "amd: an element per thread; float4: 4 x 4 elements per thread",
@@ -99,8 +99,11 @@ struct Transpose {
     width: u8,
 }
 
-fn build(values: &Values<'_>) -> Result<Arc<dyn Kernel>> {
-    let (width, height) = (values.integer("width")?, values.integer("height")?);
+fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
+    let given = (values.integer("width")?, values.integer("height")?);
+    let (width, height) = Scale::read(values)?.both(given);
+    common::multiple(values, "width", width, 1)?;
+    common::multiple(values, "height", height, 1)?;
     let element = values.integer("element")?;
     let float4 = values.choice("variant")? == "float4";
     // A thread of the second variant accesses four neighbours of a row at once, in four rows.
@@ -135,7 +138,7 @@ fn build(values: &Values<'_>) -> Result<Arc<dyn Kernel>> {
         seed: values.integer("seed")?,
     };
     let width = vector as u8;
-    Ok(if float4 { Arc::new(TransposeFloat4 { shape, width }) } else { Arc::new(Transpose { shape, width }) })
+    Ok(if float4 { single(TransposeFloat4 { shape, width }) } else { single(Transpose { shape, width }) })
 }
 
 impl Transpose {
@@ -191,8 +194,10 @@ impl Kernel for Transpose {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Touch, touches};
-    use super::super::{Parameters, Value, build};
+    use std::sync::Arc;
+
+    use super::super::testing::{Touch, build, touches};
+    use super::super::{Parameters, Value};
     use super::*;
     use crate::model::operation::Lanes;
 
@@ -216,7 +221,7 @@ mod tests {
 
     #[test]
     fn every_thread_touches_what_the_map_says() {
-        assert_eq!(touches(transpose(&[]).as_ref()), map(64, 64, 0x10_0000, 0x10_4000));
+        assert_eq!(touches(transpose(&[("scale", 256)]).as_ref()), map(64, 64, 0x10_0000, 0x10_4000));
         let odd = transpose(&[("width", 37), ("height", 50), ("wavefront", 32), ("output", 0)]);
         assert_eq!(odd.blocks(), 3 * 4);
         assert_eq!(touches(odd.as_ref()), map(37, 50, 0x10_0000, 0));
@@ -225,7 +230,7 @@ mod tests {
     #[test]
     fn a_lane_is_where_the_map_puts_it() {
         // Block 5 of a 64 x 64 matrix is X = 1, Y = 1; lane 17 of wavefront 1 is lx = 1, ly = 5.
-        let kernel = transpose(&[]);
+        let kernel = transpose(&[("width", 64), ("height", 64)]);
         let Some(Operation::Access(load)) = kernel.operation(5, 1, 0) else { panic!("no load") };
         let lane = |lanes: &Lanes| lanes.iter().find(|(lane, _)| *lane == 17).unwrap().1.0;
         assert_eq!(lane(&load.lanes), 0x10_0000 + 4 * ((16 + 5) * 64 + 16 + 1));

@@ -75,8 +75,8 @@ impl Kernel for TransposeFloat4 {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::testing::{Touch, touches};
-    use super::super::{Parameters, Value, build};
+    use super::super::testing::{Touch, build, touches};
+    use super::super::{Parameters, Value};
     use super::*;
 
     fn transpose(size: i64) -> Arc<dyn Kernel> {

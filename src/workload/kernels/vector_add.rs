@@ -1,16 +1,14 @@
 //! Vector addition: `c[i] = a[i] + b[i]`.
 
-use std::sync::Arc;
-
-use super::Definition;
 use super::array::Array;
-use super::common::{self, Phase, Phases};
+use super::common::{self, Phase, Phases, Scale};
 use super::parameter::{Kind, ParameterDefinition, Values};
+use super::{Definition, single};
 use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
 use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
-use crate::workload::{Kernel, lanes};
+use crate::workload::{Kernel, TaskKind, lanes};
 
 pub const DEFINITION: Definition = Definition {
     name: "vector-add",
@@ -22,6 +20,7 @@ pub const DEFINITION: Definition = Definition {
             about: "elements of each vector",
             kind: Kind::Integer { default: 50_000, least: 1, most: 1 << 40 },
         },
+        common::SCALE,
         common::ELEMENT,
         ParameterDefinition {
             name: "workgroup",
@@ -59,13 +58,14 @@ struct VectorAdd {
     seed: u64,
 }
 
-fn build(values: &Values<'_>) -> Result<Arc<dyn Kernel>> {
-    let size = values.integer("size")?;
+fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
+    let size = Scale::read(values)?.of(values.integer("size")?);
+    common::multiple(values, "size", size, 1)?;
     let element = values.integer("element")?;
     let a = Array::place(values, "a", size, element, None)?;
     let b = Array::place(values, "b", size, element, Some(&a))?;
     let c = Array::place(values, "c", size, element, Some(&b))?;
-    Ok(Arc::new(VectorAdd {
+    Ok(single(VectorAdd {
         size,
         width: element as u8,
         workgroup: values.small("workgroup")?,
@@ -123,8 +123,8 @@ impl Kernel for VectorAdd {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Touch, touches};
-    use super::super::{Parameters, Value, build};
+    use super::super::testing::{Touch, build, touches};
+    use super::super::{Parameters, Value};
     use super::*;
 
     #[test]

@@ -200,7 +200,7 @@ impl Recording {
             let (after, what) = match planned.what {
                 What::Core(number) => {
                     let program: Arc<dyn crate::workload::Program> = Arc::new(TraceProgram { source });
-                    let operations = Operations::Recorded(program);
+                    let operations = Operations::Computed(program);
                     let agent = format!("host.cpu{}", cores.range(..number).count());
                     (None, TaskKind::Program { agent, warp: None, operations })
                 }

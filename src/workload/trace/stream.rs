@@ -59,6 +59,10 @@ impl Program for TraceProgram {
     fn operation(&self, index: u64) -> Option<Operation> {
         self.source.operation(0, index)
     }
+    fn footprint(&self) -> Vec<Range> {
+        // Recorded for whole traces only.
+        Vec::new()
+    }
     fn complaint(&self) -> Option<Box<Diagnostic>> {
         self.source.complaint()
     }

@@ -1,0 +1,238 @@
+//! Every kernel runs to its end on a small machine, and does there exactly what its map says.
+
+// The helpers of tests may unwrap as tests do.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use umscope::diagnostic::{Result, Source};
+use umscope::model::access::AccessKind;
+use umscope::model::operation::Operation;
+use umscope::parts::coalescer::coalesce;
+use umscope::scenario::{Options, Prepared, Scenario};
+use umscope::workload::TaskKind;
+use umscope::workload::kernels::{self, KERNELS, Parameters, Value};
+
+/// Each kernel as small as it fits on a machine of four compute units of four wavefronts.
+const SMALL: &[(&str, &[(&str, i64)])] = &[
+    ("vector-add", &[("size", 100), ("workgroup", 16)]),
+    ("black-scholes", &[("size", 256), ("workgroup", 16)]),
+    ("dct", &[("width", 16), ("height", 8), ("edge", 4)]),
+    ("haar-wavelet", &[("size", 64), ("workgroup", 4)]),
+    ("floyd-warshall", &[("nodes", 8), ("shorter", 30), ("workgroup", 16)]),
+    ("fast-walsh-transform", &[("size", 64), ("workgroup", 8)]),
+    ("histogram", &[("width", 16), ("height", 16), ("bins", 16), ("workgroup", 4)]),
+    ("matrix-multiplication", &[("rows", 16), ("inner", 16), ("columns", 16), ("edge", 2)]),
+    ("transpose", &[("width", 16), ("height", 12), ("edge", 4)]),
+    ("mersenne-twister", &[("size", 32), ("factor", 3), ("workgroup", 8)]),
+    ("reduction", &[("size", 256), ("workgroup", 8)]),
+    ("radix-sort", &[("size", 128), ("radices", 8), ("digits", 2), ("workgroup", 8)]),
+    ("simple-convolution", &[("width", 16), ("height", 8), ("mask_edge", 4), ("workgroup", 8)]),
+    ("sobel-filter", &[("width", 16), ("height", 5), ("workgroup", 8), ("iterations", 2)]),
+    ("scan-large-arrays", &[("size", 128), ("block", 8)]),
+    ("stream", &[("blocks", 3)]),
+    ("shared-counter", &[("blocks", 3)]),
+    ("false-sharing", &[("blocks", 3)]),
+];
+
+const LINE: u32 = 64;
+
+/// What is given to a kernel in [`SMALL`], with the wavefronts of the machine.
+fn given(name: &str, small: &[(&'static str, i64)]) -> Vec<(&'static str, i64)> {
+    let kernel = kernels::find(name).unwrap();
+    let takes = |parameter: &str| kernel.parameters.iter().any(|known| known.name == parameter);
+    let common = [("wavefront", 4), ("launch", 50)].into_iter().filter(|(name, _)| takes(name));
+    small.iter().copied().chain(common).collect()
+}
+
+fn steps(name: &str, given: &[(&str, i64)]) -> Vec<TaskKind> {
+    let given: Vec<_> = given.iter().map(|(name, value)| (*name, Value::Integer(*value))).collect();
+    kernels::build(name, &Parameters::of(&given)).unwrap()
+}
+
+/// Counts the accesses of one line that an operation makes, by kind.
+fn count(operation: &Operation, counts: &mut BTreeMap<&'static str, usize>) {
+    if let Operation::Access(access) = operation {
+        let kind =
+            if matches!(access.kind, AccessKind::Atomic(_)) { "atomic-add" } else { access.kind.name() };
+        *counts.entry(kind).or_default() += coalesce(access, LINE, false).len();
+    }
+}
+
+/// Accesses of all steps.
+fn accesses(steps: &[TaskKind]) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for step in steps {
+        match step {
+            TaskKind::Kernel(kernel) => {
+                let warps = kernel.warps_per_block();
+                for (block, warp) in
+                    (0..kernel.blocks()).flat_map(|block| (0..warps).map(move |warp| (block, warp)))
+                {
+                    let all = (0..).map_while(|index| kernel.operation(block, warp, index));
+                    all.for_each(|operation| count(&operation, &mut counts));
+                }
+            }
+            TaskKind::Program { operations, .. } => {
+                (0..)
+                    .map_while(|index| operations.at(index))
+                    .for_each(|operation| count(&operation, &mut counts));
+            }
+            TaskKind::Flush { .. } => {}
+        }
+    }
+    counts
+}
+
+/// The scenario that runs a kernel, and expects each of its accesses once.
+fn scenario(name: &str, given: &[(&str, i64)], sync: &str) -> Scenario {
+    let with: Vec<_> = given.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let mut text = format!(
+        "machine = \"tiny/umh-2gpu\"\n[[kernel]]\nid = \"k\"\nname = \"{name}\"\nwith = {{ {}{sync} }}\n\
+         [[flush]]\nid = \"home\"\nafter = \"k\"\n",
+        with.join(", ")
+    );
+    for (kind, count) in accesses(&steps(name, given)) {
+        // A flush spares the requests for each access.
+        if sync.is_empty() || kind != "store" {
+            text += &format!("[[expect]]\ncount = \"complete kind {kind}\"\nis = {count}\n");
+        }
+    }
+    Scenario::parse(Source::new(name, text), None).unwrap()
+}
+
+fn run(name: &str, scenario: &Scenario) {
+    let options = Options { max_cycles: Some(10_000_000), ..Options::default() };
+    let report = scenario.prepare(&options).unwrap().runner().run(|_, _| ControlFlow::Continue(()));
+    assert!(report.passed, "{name}: {:?} {:?}", report.ended, report.failures);
+}
+
+#[test]
+fn every_kernel_runs_to_its_end_and_makes_each_access_once() {
+    assert_eq!(
+        SMALL.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        KERNELS.iter().map(|kernel| kernel.name).collect::<Vec<_>>()
+    );
+    for (name, small) in SMALL {
+        run(name, &scenario(name, &given(name, small), ""));
+    }
+}
+
+#[test]
+fn the_host_may_flush_instead_of_asking() {
+    for (name, small) in SMALL {
+        if kernels::find(name).unwrap().parameters.iter().any(|parameter| parameter.name == "sync") {
+            run(name, &scenario(name, &given(name, small), ", sync = \"flush\""));
+        }
+    }
+}
+
+#[test]
+fn the_steps_of_a_kernel_run_one_after_the_other() {
+    let scenario = scenario("radix-sort", &given("radix-sort", SMALL[11].1), "");
+    let prepared = scenario.prepare(&Options::default()).unwrap();
+    let tasks = &prepared.blueprint.workload.tasks;
+    let ids: Vec<_> = tasks.iter().map(|task| &*task.id).collect();
+    assert_eq!(ids, ["k.1", "k.2", "k.3", "k.4", "k.5", "k.6", "k.7", "k", "home"]);
+    for (number, task) in tasks.iter().enumerate() {
+        assert_eq!(task.after, if number == 0 { vec![] } else { vec![number - 1] }, "{}", task.id);
+        let kernel = matches!(task.what, TaskKind::Kernel(_));
+        assert_eq!(kernel, matches!(number, 0 | 2 | 4 | 6), "{}", task.id);
+    }
+}
+
+/// Bytes of all that the steps touch, each array once.
+fn footprint(steps: &[TaskKind]) -> u64 {
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for step in steps {
+        let touched = match step {
+            TaskKind::Kernel(kernel) => kernel.footprint(),
+            TaskKind::Program { .. } | TaskKind::Flush { .. } => Vec::new(),
+        };
+        ranges.extend(touched.iter().map(|range| (range.start.0, range.end())));
+    }
+    ranges.sort_unstable();
+    let (mut bytes, mut end) = (0, 0);
+    for (from, to) in ranges {
+        bytes += to.max(end) - from.max(end);
+        end = to.max(end);
+    }
+    bytes
+}
+
+/// Table I of the UMH paper: launches, host loops, and bytes that the launches touch.
+const TABLE_ONE: &[(&str, usize, usize, u64)] = &[
+    // Random numbers in, calls and puts out.
+    ("black-scholes", 1, 0, 3 * 4 * 2_097_152),
+    ("dct", 1, 0, 2 * 4 * 1024 * 1024 + 256),
+    // Launches of 2,097,152, 4,096 and 8 values; an array of averages as long as the signal.
+    ("haar-wavelet", 3, 3, 3 * 4 * 2_097_152),
+    ("floyd-warshall", 256, 0, 2 * 4 * 256 * 256),
+    ("fast-walsh-transform", 18, 0, 4 * 262_144),
+    // 128 workgroups of 256 counts.
+    ("histogram", 1, 1, 4 * 2048 * 2048 + 128 * 256 * 4),
+    ("matrix-multiplication", 1, 0, 3 * 4 * 1024 * 1024),
+    ("transpose", 1, 0, 2 * 4 * 1024 * 1024),
+    ("mersenne-twister", 1, 0, 131_072 * 16 * (1 + 4)),
+    // 2,048 workgroups of 256 threads of 4 words.
+    ("reduction", 1, 1, 4 * 2_097_152 + 2048 * 16),
+    ("radix-sort", 8, 8, 3 * 4 * 2_097_152),
+    ("simple-convolution", 1, 0, 2 * 4 * 512 * 512 + 16 * 16 * 4),
+    ("sobel-filter", 1, 0, 2 * 4 * 1024 * 768),
+    // Levels of 2,097,152, 8,192 and 32 elements, with the sums of the first two.
+    ("scan-large-arrays", 5, 0, 4 * (2 * 2_097_152 + 2 * 8192 + 2 * 32)),
+];
+
+#[test]
+fn defaults_are_those_of_table_one() {
+    for &(name, launches, loops, bytes) in TABLE_ONE {
+        let steps = steps(name, &[]);
+        let count = |kind: fn(&TaskKind) -> bool| steps.iter().filter(|step| kind(step)).count();
+        assert_eq!(count(|step| matches!(step, TaskKind::Kernel(_))), launches, "{name}");
+        assert_eq!(count(|step| matches!(step, TaskKind::Program { .. })), loops, "{name}");
+        assert_eq!(footprint(&steps), bytes, "{name}");
+    }
+}
+
+#[test]
+fn one_factor_shrinks_them_all() {
+    for &(name, _, _, bytes) in TABLE_ONE {
+        let scaled = footprint(&steps(name, &[("scale", 64)]));
+        // All but what does not depend on the size of the data: a table, a mask, a few pages.
+        assert!(scaled + 64 >= bytes / 64 && scaled <= bytes / 64 + 8192, "{name}: {scaled} of {bytes}");
+    }
+}
+
+fn prepare(text: &str) -> Result<Prepared> {
+    Scenario::parse(Source::new("test.toml", text), None)?.prepare(&Options::default())
+}
+
+#[test]
+fn one_factor_shrinks_data_and_capacities() {
+    let text = |head: &str, with: &str| {
+        format!(
+            "{head}\nmachine = \"umh-1gpu-pcie\"\n[[kernel]]\nname = \"reduction\"\nwith = {{ {with} }}\n"
+        )
+    };
+    let sizes = |prepared: &Prepared| {
+        let spec = &prepared.blueprint.spec;
+        let gpu = spec.gpu.as_ref().unwrap();
+        let TaskKind::Kernel(kernel) = &prepared.blueprint.workload.tasks[0].what else {
+            panic!("no kernel")
+        };
+        let llc = spec.host.llc.as_ref().unwrap().size.0;
+        [gpu.l1.size.0, gpu.l2.cache.size.0, gpu.memory.size.0, llc, kernel.blocks()]
+    };
+    let full = sizes(&prepare(&text("", "")).unwrap());
+    assert_eq!(full[4], 2048);
+    assert_eq!(sizes(&prepare(&text("scale = 16", "")).unwrap()), full.map(|size| size / 16));
+    let own = sizes(&prepare(&text("scale = 16", "scale = 2")).unwrap());
+    assert_eq!((own[0], own[4]), (full[0] / 16, 1024));
+    // One set is left: 4 ways of 64 B.
+    assert_eq!(sizes(&prepare(&text("scale = 1024", "")).unwrap())[0], 256);
+    let error = prepare(&text("scale = 3", "")).unwrap_err();
+    assert_eq!((error.position(), error.message.as_str()), (Some((1, 9)), "scale is 3"));
+    // What is left must still be something.
+    assert!(prepare(&text("scale = 0x1000000", "")).unwrap_err().message.contains("`size`, scaled, is 0"));
+}
