@@ -109,12 +109,17 @@ impl Machine {
         let mut seen = BTreeSet::new();
         // Whose message it comes down to: that of the transaction that is ahead.
         let mut carrier = number;
+        let own = self.in_transit(address, number);
         while links.len() < MAX_CHAIN && seen.insert(at) {
             let Some(node) = self.node(at) else { break };
             let Some(view) = node.block_view(address, &self.fixed.components) else { break };
             let busy = node.busy(address);
             let mine = busy.iter().find(|busy| number.is_some() && busy.number == number).or(busy.first());
             let Some(mine) = mine else { break };
+            if own.is_some() && mine.number != number {
+                // What is ahead there does not matter before its own message has come.
+                break;
+            }
             let doing = view.doing.unwrap_or_default();
             let ahead = match mine.number {
                 Some(other) if number.is_some_and(|number| number != other) => {
@@ -134,9 +139,7 @@ impl Machine {
                 WaitsFor::Ack(_) | WaitsFor::Room => break,
             };
         }
-        if let Some(link) = self.in_transit(address, carrier) {
-            links.push(link);
-        }
+        links.extend(own.or_else(|| self.in_transit(address, carrier)));
         links
     }
 

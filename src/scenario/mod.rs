@@ -24,6 +24,7 @@ pub use checker::{Checker, Ended, Failure};
 pub use expectation::{Condition, Expectation, Matching, When};
 pub use narration::{Ask, Due, Moment, Narrator, Say, Told};
 pub use prepare::{Break, CYCLES, Options, Prepared, Scenario};
+pub use prose::flow;
 pub use runner::{Report, Runner};
 
 /// The JSON schema of scenario files.

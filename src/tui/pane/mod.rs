@@ -20,6 +20,7 @@ use ratatui::layout::Rect;
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::wish::Pane;
+use crate::scenario::flow;
 
 use super::app::App;
 use super::view::canvas::Canvas;
@@ -98,14 +99,10 @@ fn tail(path: &str) -> &str {
     path.split_once('.').map_or(path, |(_, rest)| rest)
 }
 
-/// A file breaks its lines anywhere; only an empty line ends a paragraph.
+/// A file breaks its lines anywhere; an empty line ends a paragraph, and indented lines are a table.
 #[must_use]
 pub fn reflow(text: &str) -> String {
-    let paragraphs = text.trim().split("\n\n");
-    paragraphs
-        .map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "))
-        .collect::<Vec<_>>()
-        .join("\n")
+    flow(text.trim_end()).replace("\n\n", "\n")
 }
 
 #[cfg(test)]
@@ -114,6 +111,7 @@ mod tests {
 
     #[test]
     fn only_an_empty_line_ends_a_paragraph() {
-        assert_eq!(reflow("one\n  two\n\nthree\n"), "one two\nthree");
+        assert_eq!(reflow("one\ntwo\n\nthree\n"), "one two\nthree");
+        assert_eq!(reflow("one:\n    a   b\n    c   d\n"), "one:\n    a   b\n    c   d");
     }
 }

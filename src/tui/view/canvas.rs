@@ -252,6 +252,11 @@ pub fn wrap(text: &str, width: u16) -> Vec<String> {
     let width = usize::from(width.max(1));
     let mut lines = Vec::new();
     for part in text.lines() {
+        // A row of a table is kept as it is, where there is room for it.
+        if part.starts_with(' ') && part.width() <= width {
+            lines.push(part.to_owned());
+            continue;
+        }
         let mut line = String::new();
         for word in part.split_whitespace() {
             if !line.is_empty() && line.width() + 1 + word.width() > width {
