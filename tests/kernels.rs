@@ -3,7 +3,7 @@
 // The helpers of tests may unwrap as tests do.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 use umscope::diagnostic::{Result, Source};
@@ -56,7 +56,9 @@ fn count(operation: &Operation, counts: &mut BTreeMap<&'static str, usize>) {
     if let Operation::Access(access) = operation {
         let kind =
             if matches!(access.kind, AccessKind::Atomic(_)) { "atomic-add" } else { access.kind.name() };
-        *counts.entry(kind).or_default() += coalesce(access, LINE, false).len();
+        let mut accesses = VecDeque::new();
+        coalesce(access, LINE, false, &mut accesses);
+        *counts.entry(kind).or_default() += accesses.len();
     }
 }
 

@@ -65,7 +65,7 @@ impl Machine {
                     range: message.range,
                     txn: message.number,
                     size: message.size,
-                    has_data: message.has_data(),
+                    has_data: message.has_data,
                 };
                 all.push((*ready, packet));
             }

@@ -134,10 +134,12 @@ struct Fixed {
     node_of: Vec<Option<usize>>,
     agent_of: Vec<Option<usize>>,
     link_of: Vec<Option<usize>>,
-    /// Per node: channels out of it by the component at the far end, channels into it, the clock period of its
-    /// port, and the agent above it.
-    routes: Vec<Vec<(ComponentId, usize)>>,
+    /// Per node: the channel out of it to each component, channels into it, the clock period of its port, and the
+    /// agent above it.
+    routes: Vec<Vec<Option<u32>>>,
     inputs: Vec<Vec<usize>>,
+    /// All virtual networks share one lane of each channel.
+    folded: bool,
     port_period: Vec<Tick>,
     agent_above: Vec<Option<usize>>,
     /// Component and the two ends of each visible link, by link.
@@ -173,7 +175,11 @@ pub struct Machine {
     sent: [(u64, u64); MessageKind::ALL.len()],
     wake_ups: u64,
     finished_checked: bool,
-    buffers: Buffers,
+    buffers: Option<Box<Buffers>>,
+    /// Per node and virtual network, lanes out of it that have no room. Follows from the channels.
+    full: Vec<[u32; Network::ALL.len()]>,
+    /// Per node, lanes into it whose head it has turned away. Follows from the channels.
+    held: Vec<u32>,
 }
 
 impl Machine {

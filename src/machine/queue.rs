@@ -10,11 +10,19 @@ use crate::model::time::Tick;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
     /// The message at the head of a channel's lane is taken.
-    Deliver { channel: usize, lane: usize },
+    Deliver { channel: u32, lane: u8 },
     /// A compute unit or core issues.
-    Agent(usize),
+    Agent(u32),
     /// A task starts.
-    Task(usize),
+    Task(u32),
+}
+
+impl Event {
+    /// The head of a lane of a channel can be taken.
+    #[must_use]
+    pub fn deliver(channel: usize, lane: usize) -> Self {
+        Self::Deliver { channel: channel as u32, lane: lane as u8 }
+    }
 }
 
 /// Events to come.

@@ -12,6 +12,7 @@ use crate::model::record::{Records, What};
 use crate::model::time::Tick;
 use crate::parts::agent::{Surroundings, Told, Work};
 use crate::policy::cta;
+use crate::protocol::node::Offer;
 use crate::protocol::outbox::{About, Completion, Outbox};
 use crate::workload::TaskKind;
 
@@ -29,33 +30,33 @@ impl Machine {
     pub fn step(&mut self, records: &mut Records) -> StepOutcome {
         records.list.clear();
         loop {
-            match self.queue.next_tick() {
-                Some(tick) if tick > self.fixed.last_tick => {
-                    return StepOutcome::Limit(self.fixed.time.cycle(self.fixed.last_tick));
-                }
-                _ => {}
+            if self.queue.next_tick().is_some_and(|tick| tick > self.fixed.last_tick) {
+                return StepOutcome::Limit(self.fixed.time.cycle(self.fixed.last_tick));
             }
             let Some((tick, event)) = self.queue.pop() else { return self.at_the_end(records) };
             let moment = (self.now, self.event);
             self.now = tick;
             self.event += 1;
-            let cycle = self.fixed.time.cycle(tick);
-            let buffers = std::mem::take(&mut self.buffers);
-            let mut out = Outbox::new(self.event, tick, cycle, records).with(buffers);
+            let mut out = self.outbox(records);
             let handled = match event {
-                Event::Deliver { channel, lane } => self.deliver(channel, lane, &mut out),
-                Event::Agent(agent) => self.run_agent(agent, &mut out),
-                Event::Task(task) => self.start_task(task, &mut out),
+                Event::Deliver { channel, lane } => self.deliver(channel as usize, lane as usize, &mut out),
+                Event::Agent(agent) => self.run_agent(agent as usize, &mut out),
+                Event::Task(task) => self.start_task(task as usize, &mut out),
             };
             if handled == Handled::Yes {
                 self.check_event(&mut out);
-                self.buffers = out.buffers();
+                self.buffers = Some(out.into_lists());
                 return StepOutcome::Ran;
             }
-            self.buffers = out.buffers();
+            self.buffers = Some(out.into_lists());
             (self.now, self.event) = moment;
             records.list.clear();
         }
+    }
+
+    fn outbox<'a>(&mut self, records: &'a mut Records) -> Outbox<'a> {
+        let lists = self.buffers.take().unwrap_or_default();
+        Outbox::new(self.event, self.now, self.fixed.time, lists, records)
     }
 
     /// Nothing is left to happen: either all is done, or nothing can ever move again.
@@ -65,9 +66,9 @@ impl Machine {
         }
         if !self.finished_checked {
             self.finished_checked = true;
-            let cycle = self.fixed.time.cycle(self.now);
-            let mut out = Outbox::new(self.event, self.now, cycle, records);
+            let mut out = self.outbox(records);
             self.check_end(&mut out);
+            self.buffers = Some(out.into_lists());
         }
         StepOutcome::Finished
     }
@@ -80,7 +81,7 @@ impl Machine {
         let Some((ready, message)) = queue.incoming.front() else { return Handled::No };
         let free = self.port_free_at.get(node).copied().unwrap_or(0).max(*ready);
         if free > self.now {
-            self.queue.push(free, Event::Deliver { channel: index, lane });
+            self.queue.push(free, Event::deliver(index, lane));
             return Handled::No;
         }
         if !self.can_take(node, message) {
@@ -94,7 +95,7 @@ impl Machine {
         queue.told = false;
         if let Some((next, _)) = queue.incoming.front() {
             let at = (*next).max(self.now + period);
-            self.queue.push(at, Event::Deliver { channel: index, lane });
+            self.queue.push(at, Event::deliver(index, lane));
         }
         if let Some(free) = self.port_free_at.get_mut(node) {
             *free = self.now + period;
@@ -108,17 +109,20 @@ impl Machine {
         if let Some(target) = self.nodes.get_mut(node) {
             target.receive(message, out);
         }
-        self.pump(index, lane, out);
+        if self.channels.get(index).is_some_and(|channel| channel.is_waiting(lane)) {
+            self.pump(index, lane, out);
+        }
         self.after_node(node, out);
         Handled::Yes
     }
 
     /// The head stays where it is until its receiver changes. Told once, not at every try.
     fn hold_back(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
+        let Some(node) = self.channels.get(index).map(|channel| channel.to) else { return Handled::No };
+        self.set_held(node, index, lane, true);
         let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane)) else {
             return Handled::No;
         };
-        queue.blocked = true;
         let told = std::mem::replace(&mut queue.told, true);
         if told {
             return Handled::No;
@@ -198,11 +202,12 @@ impl Machine {
         let event = self.event;
         let workload = &self.tasks.workload;
         let (Some(agent), Some(node)) = (self.agents.get_mut(index), self.nodes.get_mut(l1)) else { return };
-        let mut begun = None;
-        let mut begin = |warp: u32, access: &Access, issued: Tick| {
+        let mut touched = None;
+        let mut begin = |warp: u32, access: &Access, offer: Offer, issued: Tick| {
             *made += 1;
             let number = TxnNumber(*made);
-            let key = txns.insert(Transaction {
+            touched = Some(access.range);
+            let transaction = || Transaction {
                 number,
                 agent: index,
                 warp,
@@ -211,22 +216,14 @@ impl Machine {
                 bytes: access.bytes.clone(),
                 issued,
                 issued_at: event,
-            });
-            begun = Some(key);
-            (Some(key), Some(number))
+            };
+            ((offer == Offer::Miss).then(|| txns.insert(transaction())), number)
         };
         let fetch = |work: Work, at: u64| operation(workload, work, at);
-        let accesses = agent.accesses;
         let mut around = Surroundings { l1: node, has_room, operation: &fetch, begin: &mut begin };
         agent.issue(&mut around, told, out);
-        if let Some(key) = begun {
-            if agent.accesses == accesses {
-                txns.remove(key);
-                *made -= 1;
-            } else if let Some(txn) = txns.get(key) {
-                let range = txn.range;
-                self.note_touched(range);
-            }
+        if let Some(range) = touched {
+            self.note_touched(range);
         }
     }
 
@@ -238,7 +235,6 @@ impl Machine {
         for (work, bytes) in told.ended {
             self.work_ended(agent, work, bytes, out);
         }
-        self.wake(agent);
     }
 
     fn work_ended(&mut self, agent: usize, work: Work, bytes: Bytes, out: &mut Outbox) {
@@ -422,6 +418,6 @@ impl Machine {
         let cycles = work.delay.saturating_add(overhead);
         // Far from the end of time, so that what follows the start cannot run past it.
         let at = self.now.saturating_add(self.fixed.time.tick_of_cycle(cycles)).min(Tick::MAX / 4);
-        self.queue.push(at, Event::Task(task));
+        self.queue.push(at, Event::Task(task as u32));
     }
 }

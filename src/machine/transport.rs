@@ -12,8 +12,7 @@ use std::sync::Arc;
 
 impl Machine {
     fn channel_between(&self, from: usize, to: ComponentId) -> Option<usize> {
-        let routes = self.fixed.routes.get(from)?;
-        routes.iter().find(|(far, _)| *far == to).map(|(_, channel)| *channel)
+        self.fixed.routes.get(from)?.get(to.index()).copied().flatten().map(|channel| channel as usize)
     }
 
     /// Puts everything a node wants to send into its channels, and charges the memory behind it.
@@ -58,10 +57,37 @@ impl Machine {
         let Some(index) = self.channel_between(node, message.to) else { return };
         let Some(channel) = self.channels.get_mut(index) else { return };
         let lane = channel.lane_of(message.kind.network());
-        if let Some(queue) = channel.lanes.get_mut(lane) {
-            queue.outgoing.push_back((ready, message));
+        if channel.is_clear(lane) {
+            self.launch(index, lane, ready, message);
+        } else {
+            let filled = channel.put(lane, ready, message);
+            self.note_room(index, lane, filled, |full| full + 1);
+            self.pump(index, lane, out);
         }
-        self.pump(index, lane, out);
+    }
+
+    /// A lane has become full, or has room again.
+    fn note_room(&mut self, index: usize, lane: usize, changed: bool, change: impl Fn(u32) -> u32) {
+        let Some(channel) = self.channels.get(index).filter(|_| changed) else { return };
+        let Some(full) = self.full.get_mut(channel.from) else { return };
+        match full.get_mut(lane) {
+            Some(count) if channel.lanes.len() > 1 => *count = change(*count),
+            _ => full.iter_mut().for_each(|count| *count = change(*count)),
+        }
+    }
+
+    /// Puts a message on its link.
+    fn launch(&mut self, index: usize, lane: usize, ready: Tick, message: Message) {
+        let Some(channel) = self.channels.get_mut(index) else { return };
+        let (lookup, link) = (channel.lookup, channel.link);
+        let Some(queue) = channel.lanes.get_mut(lane) else { return };
+        let Some(wire) = self.links.get_mut(link) else { return };
+        let arrival = wire.transmit(message.size, ready.max(self.now)) + lookup;
+        let is_head = queue.incoming.is_empty();
+        queue.incoming.push_back((arrival, message));
+        if is_head {
+            self.queue.push(arrival, Event::deliver(index, lane));
+        }
     }
 
     fn is_lost(&self, message: &Message) -> bool {
@@ -75,7 +101,6 @@ impl Machine {
         loop {
             let Some(channel) = self.channels.get_mut(index) else { return };
             let has_credit = channel.has_credit(lane);
-            let (lookup, link) = (channel.lookup, channel.link);
             let Some(queue) = channel.lanes.get_mut(lane) else { return };
             let Some((_, message)) = queue.outgoing.front() else { break };
             if !has_credit {
@@ -89,13 +114,9 @@ impl Machine {
             }
             queue.starved = false;
             let Some((ready, message)) = queue.outgoing.pop_front() else { break };
-            let is_head = queue.incoming.is_empty();
-            let Some(wire) = self.links.get_mut(link) else { return };
-            let arrival = wire.transmit(message.size, ready.max(self.now)) + lookup;
-            queue.incoming.push_back((arrival, message));
-            if is_head {
-                self.queue.push(arrival, Event::Deliver { channel: index, lane });
-            }
+            let freed = queue.outgoing.len() + 1 == channel.buffers as usize;
+            self.note_room(index, lane, freed, |full| full.saturating_sub(1));
+            self.launch(index, lane, ready, message);
             sent = true;
         }
         if sent {
@@ -108,15 +129,8 @@ impl Machine {
 
     /// A node has changed or has room: what it or its L1's agent turned away is tried again.
     pub(super) fn stir(&mut self, node: usize, out: &mut Outbox) {
-        let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
-        for &index in self.fixed.inputs.get(node).map_or(&[][..], Vec::as_slice) {
-            let Some(channel) = self.channels.get_mut(index) else { continue };
-            for (lane, queue) in channel.lanes.iter_mut().enumerate() {
-                if queue.blocked {
-                    queue.blocked = false;
-                    self.queue.push(self.now + period, Event::Deliver { channel: index, lane });
-                }
-            }
+        if self.held.get(node).is_some_and(|held| *held > 0) {
+            self.retry_inputs(node);
         }
         if let Some(Some(agent)) = self.fixed.agent_above.get(node).copied() {
             if let Some(agent) = self.agents.get_mut(agent) {
@@ -126,30 +140,51 @@ impl Machine {
         }
     }
 
+    fn retry_inputs(&mut self, node: usize) {
+        let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
+        let fixed = self.fixed.clone();
+        for &index in fixed.inputs.get(node).map_or(&[][..], Vec::as_slice) {
+            for lane in 0..self.channels.get(index).map_or(0, |channel| channel.lanes.len()) {
+                if self.can_be_taken(node, index, lane) {
+                    self.queue.push(self.now + period, Event::deliver(index, lane));
+                    self.set_held(node, index, lane, false);
+                }
+            }
+        }
+    }
+
+    /// Whether a head that was turned away would be taken now.
+    fn can_be_taken(&self, node: usize, index: usize, lane: usize) -> bool {
+        let lane = self.channels.get(index).and_then(|channel| channel.lanes.get(lane));
+        let head = lane.filter(|lane| lane.blocked).and_then(|lane| lane.incoming.front());
+        head.is_some_and(|(_, message)| self.can_take(node, message))
+    }
+
+    /// Notes whether the head of a lane into a node waits for the node to change.
+    pub(super) fn set_held(&mut self, node: usize, index: usize, lane: usize, blocked: bool) {
+        let lane = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane));
+        let was = lane.is_some_and(|lane| std::mem::replace(&mut lane.blocked, blocked));
+        if let Some(held) = self.held.get_mut(node) {
+            *held = (*held + u32::from(blocked)).saturating_sub(u32::from(was));
+        }
+    }
+
     /// Whether a node can take a message now.
     pub(super) fn can_take(&self, node: usize, message: &Message) -> bool {
         let Some(target) = self.nodes.get(node) else { return false };
-        let needs: &[Network] = match message.kind.network() {
-            Network::Request if !target.accepts(message) => return false,
-            Network::Request => &Network::ALL,
-            Network::Probe => &[Network::Probe, Network::Reply],
-            Network::Reply => &[],
-        };
-        let routes = self.fixed.routes.get(node).map_or(&[][..], Vec::as_slice);
-        routes.iter().filter_map(|(_, index)| self.channels.get(*index)).all(|channel| {
-            let folded = channel.lanes.len() == 1;
-            let needs = if folded { &Network::ALL[..] } else { needs };
-            needs.iter().all(|network| channel.has_room(*network))
-        })
+        let full = self.full.get(node).copied().unwrap_or_default();
+        let has_room = |network: Network| full.get(network as usize) == Some(&0);
+        match message.kind.network() {
+            Network::Request => full == [0; Network::ALL.len()] && target.accepts(message),
+            Network::Probe => has_room(Network::Probe) && has_room(Network::Reply),
+            // Where the networks are folded, a reply too waits for the room of all.
+            Network::Reply => !self.fixed.folded || has_room(Network::Reply),
+        }
     }
 
     /// Whether the L1 of an agent can send a request down.
     pub(super) fn has_room_below(&self, node: usize) -> bool {
-        let routes = self.fixed.routes.get(node).map_or(&[][..], Vec::as_slice);
-        routes
-            .iter()
-            .filter_map(|(_, index)| self.channels.get(*index))
-            .all(|channel| channel.has_room(Network::Request))
+        self.full.get(node).is_none_or(|full| full.get(Network::Request as usize) == Some(&0))
     }
 
     /// Schedules an agent for when it has something to do.
@@ -158,7 +193,7 @@ impl Machine {
         let Some(planned) = self.agent_wake.get_mut(agent) else { return };
         if planned.is_none_or(|tick| at < tick) {
             *planned = Some(at);
-            self.queue.push(at, Event::Agent(agent));
+            self.queue.push(at, Event::Agent(agent as u32));
         }
     }
 }

@@ -66,10 +66,8 @@ impl Bits {
         let mut bit = from;
         while bit < to {
             let high = to.min((bit / 64 + 1) * 64);
-            let width = high - bit;
-            let ones = if width == 64 { u64::MAX } else { ((1u64 << width) - 1) << (bit % 64) };
             if let Some(word) = self.words.get_mut(bit as usize / 64) {
-                if value { *word |= ones } else { *word &= !ones }
+                if value { *word |= ones(bit, high) } else { *word &= !ones(bit, high) }
             }
             bit = high;
         }
@@ -78,18 +76,20 @@ impl Bits {
     /// Whether any of the bits `[from, to)` is set.
     #[must_use]
     pub fn any_in(&self, from: u32, to: u32) -> bool {
-        (from..to.min(self.len)).any(|bit| self.get(bit))
+        let to = to.min(self.len);
+        let mut bit = from;
+        while bit < to {
+            let high = to.min((bit / 64 + 1) * 64);
+            if self.words.get(bit as usize / 64).is_some_and(|word| word & ones(bit, high) != 0) {
+                return true;
+            }
+            bit = high;
+        }
+        false
     }
 
     pub fn clear(&mut self) {
         self.words.fill(0);
-    }
-
-    /// Adds the bits of `other`.
-    pub fn union(&mut self, other: &Self) {
-        for (word, more) in self.words.iter_mut().zip(&other.words) {
-            *word |= more;
-        }
     }
 
     /// The set bits, ascending.
@@ -102,6 +102,12 @@ impl Bits {
             .map(move |rest| index as u32 * 64 + rest.trailing_zeros())
         })
     }
+}
+
+/// The bits `[from, to)` of the word that holds them all.
+fn ones(from: u32, to: u32) -> u64 {
+    let width = to - from;
+    if width == 64 { u64::MAX } else { ((1u64 << width) - 1) << (from % 64) }
 }
 
 #[cfg(test)]
@@ -117,6 +123,7 @@ mod tests {
         assert_eq!(bits.iter().last(), Some(129));
         bits.set_range(61, 129, false);
         assert_eq!(bits.iter().collect::<Vec<_>>(), [60, 129]);
+        assert!(bits.any_in(129, 200) && bits.any_in(0, 61) && !bits.any_in(61, 129));
         bits.set(500, true);
         assert_eq!(bits.count(), 2);
     }

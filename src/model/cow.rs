@@ -3,16 +3,14 @@
 
 use std::sync::Arc;
 
-const CHUNK: usize = 64;
-
-/// A vector of fixed length whose elements start as `T::default()`.
+/// A vector whose elements start as `T::default()`, copied `CHUNK` at a time (a power of two).
 #[derive(Clone, Debug)]
-pub struct CowVec<T> {
+pub struct CowVec<T, const CHUNK: usize> {
     len: usize,
-    chunks: Vec<Option<Arc<Vec<T>>>>,
+    chunks: Vec<Option<Arc<[T; CHUNK]>>>,
 }
 
-impl<T: Clone + Default> CowVec<T> {
+impl<T: Clone + Default, const CHUNK: usize> CowVec<T, CHUNK> {
     #[must_use]
     pub fn new(len: usize) -> Self {
         Self { len, chunks: vec![None; len.div_ceil(CHUNK)] }
@@ -26,6 +24,14 @@ impl<T: Clone + Default> CowVec<T> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Adds a chunk of defaults and returns the index of its first element.
+    pub fn grow(&mut self) -> usize {
+        let first = self.chunks.len() * CHUNK;
+        self.chunks.push(None);
+        self.len = first + CHUNK;
+        first
     }
 
     /// The element at `index`, unless its chunk was never written.
@@ -47,7 +53,7 @@ impl<T: Clone + Default> CowVec<T> {
             return None;
         }
         let chunk = self.chunks.get_mut(index / CHUNK)?;
-        let chunk = chunk.get_or_insert_with(|| Arc::new(vec![T::default(); CHUNK]));
+        let chunk = chunk.get_or_insert_with(|| Arc::new(std::array::from_fn(|_| T::default())));
         Arc::make_mut(chunk).get_mut(index % CHUNK)
     }
 
@@ -62,10 +68,10 @@ impl<T: Clone + Default> CowVec<T> {
         })
     }
 
-    /// Chunks that were ever written.
+    /// Elements of chunks that were ever written.
     #[must_use]
-    pub fn chunks_written(&self) -> usize {
-        self.chunks.iter().flatten().count()
+    pub fn written(&self) -> usize {
+        self.chunks.iter().flatten().count() * CHUNK
     }
 }
 
@@ -75,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_clone_keeps_what_it_had() {
-        let mut now: CowVec<u32> = CowVec::new(1000);
+        let mut now: CowVec<u32, 64> = CowVec::new(1000);
         if let Some(slot) = now.get_mut(700) {
             *slot = 7;
         }
@@ -84,7 +90,7 @@ mod tests {
             *slot = 8;
         }
         assert_eq!((before.get(700), now.get(700)), (Some(&7), Some(&8)));
-        assert_eq!(now.chunks_written(), 1);
+        assert_eq!(now.written(), 64);
         assert!(now.get_mut(1000).is_none());
     }
 }

@@ -165,17 +165,11 @@ pub struct Message {
     /// Of a probe: the sibling that shall receive the data. Of a grant: the sibling that sends them.
     pub peer: Option<ComponentId>,
     /// Of an answer: what is left at the child.
-    pub held: Option<Held>,
+    pub held: Option<Box<Held>>,
     /// Of a forward: the access to perform.
     pub access: Option<Arc<Access>>,
-    /// Bytes under a mask.
-    pub patch: Option<Arc<Patch>>,
-}
-
-impl Message {
     /// Whether it carries the bytes of a block.
-    #[must_use]
-    pub fn has_data(&self) -> bool {
-        self.patch.is_some()
-    }
+    pub has_data: bool,
+    /// The bytes that it carries, under a mask. Clean bytes have nothing to say with values off.
+    pub patch: Option<Arc<Patch>>,
 }

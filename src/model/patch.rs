@@ -1,5 +1,7 @@
 //! Bytes under a mask: what a block holds, what a message carries, what is merged.
 
+use std::sync::Arc;
+
 use super::address::{Address, Range};
 use super::bits::Bits;
 
@@ -11,8 +13,8 @@ pub struct Patch {
     /// Bytes that one mask bit stands for (1, 2, 4 or 8; a whole line with values off).
     pub granule: u32,
     pub mask: Bits,
-    /// The bytes of the whole range, or none.
-    pub bytes: Box<[u8]>,
+    /// The bytes of the whole range, shared until written; none with values off.
+    bytes: Option<Arc<[u8]>>,
 }
 
 impl Patch {
@@ -20,14 +22,25 @@ impl Patch {
     #[must_use]
     pub fn empty(range: Range, granule: u32, values: bool) -> Self {
         let granule = granule.clamp(1, range.len.max(1));
-        let size = if values { range.len as usize } else { 0 };
         Self {
             start: range.start,
             len: range.len,
             granule,
             mask: Bits::new(range.len.div_ceil(granule)),
-            bytes: vec![0; size].into_boxed_slice(),
+            bytes: values.then(|| std::iter::repeat_n(0, range.len as usize).collect()),
         }
+    }
+
+    /// The bytes of the whole range; empty with values off.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.as_deref().unwrap_or_default()
+    }
+
+    /// Whether bytes are kept.
+    #[must_use]
+    pub fn has_values(&self) -> bool {
+        self.bytes.is_some()
     }
 
     #[must_use]
@@ -64,7 +77,9 @@ impl Patch {
     /// Puts bytes in place without marking them.
     pub fn copy_in(&mut self, at: Address, data: &[u8]) {
         if let Some(offset) = at.0.checked_sub(self.start.0)
-            && let Some(place) = self.bytes.get_mut(offset as usize..)
+            && let Some(bytes) = self.bytes.as_mut()
+            && (offset as usize) < bytes.len()
+            && let Some(place) = Arc::make_mut(bytes).get_mut(offset as usize..)
         {
             let count = place.len().min(data.len());
             place[..count].copy_from_slice(&data[..count]);
@@ -75,7 +90,7 @@ impl Patch {
     #[must_use]
     pub fn read(&self, range: Range) -> Option<&[u8]> {
         let from = range.start.0.checked_sub(self.start.0)? as usize;
-        self.bytes.get(from..from.checked_add(range.len as usize)?)
+        self.bytes().get(from..from.checked_add(range.len as usize)?)
     }
 
     /// Whether any byte of `range` counts.
@@ -106,19 +121,19 @@ impl Patch {
     /// Takes every byte of `fresh` that is not marked here, without marking it: how a grant is filled in under
     /// the complement of the requester's own mask.
     pub fn fill(&mut self, fresh: &Self) {
-        if self.bytes.is_empty() || fresh.bytes.is_empty() {
+        let Some(own) = self.bytes.as_mut().filter(|_| fresh.has_values()) else { return };
+        if self.mask.is_empty() && (self.start, self.len) == (fresh.start, fresh.len) {
+            self.bytes.clone_from(&fresh.bytes);
             return;
         }
-        if self.mask.is_empty() && self.range() == fresh.range() {
-            self.bytes.copy_from_slice(&fresh.bytes);
-            return;
-        }
-        let bits = self.mask.len();
-        for bit in (0..bits).filter(|&bit| !self.mask.get(bit)) {
-            let piece = self.piece(bit);
-            if let Some(bytes) = fresh.read(piece) {
-                let from = (piece.start.0 - self.start.0) as usize;
-                self.bytes[from..from + bytes.len()].copy_from_slice(bytes);
+        let own = Arc::make_mut(own);
+        for bit in (0..self.mask.len()).filter(|&bit| !self.mask.get(bit)) {
+            let offset = bit * self.granule;
+            let len = self.granule.min(self.len.saturating_sub(offset));
+            let piece = Range::new(self.start.plus(u64::from(offset)), len);
+            let place = own.get_mut(offset as usize..(offset + len) as usize);
+            if let (Some(place), Some(bytes)) = (place, fresh.read(piece)) {
+                place.copy_from_slice(bytes);
             }
         }
     }
@@ -130,24 +145,17 @@ impl Patch {
         Range::new(self.start.plus(u64::from(offset)), self.granule.min(self.len.saturating_sub(offset)))
     }
 
-    /// The part of this patch that lies in `range`, with its mask.
+    /// The bytes of `range` without a mask.
     #[must_use]
-    pub fn slice(&self, range: Range) -> Self {
-        let mut part = Self::empty(range, self.granule, !self.bytes.is_empty());
-        if let Some(bytes) = self.read(range) {
-            part.bytes.copy_from_slice(bytes);
-        }
-        let (from, to) = self.bits_of(range);
-        for bit in (from..to).filter(|&bit| self.mask.get(bit)) {
-            part.mask.set(bit - from, true);
-        }
-        part
-    }
-
-    /// Unmarks `range`.
-    pub fn clean(&mut self, range: Range) {
-        let (from, to) = self.bits_of(range);
-        self.mask.set_range(from, to, false);
+    pub fn clean_copy(&self, range: Range) -> Self {
+        let bytes = match &self.bytes {
+            Some(all) if range == self.range() => Some(all.clone()),
+            Some(_) => self.read(range).map(Arc::from),
+            None => None,
+        };
+        let granule = self.granule.clamp(1, range.len.max(1));
+        let mask = Bits::new(range.len.div_ceil(granule));
+        Self { start: range.start, len: range.len, granule, mask, bytes }
     }
 
     /// Bytes that count, as far as the mask can tell.
@@ -172,7 +180,7 @@ mod tests {
         line.copy_in(Address(4), &[1, 2, 3, 4]);
         line.mark(range(5, 2));
         assert_eq!(home.merge(&line), 2);
-        assert_eq!(home.bytes[..8], [0, 0, 0, 0, 0, 2, 3, 0]);
+        assert_eq!(home.bytes()[..8], [0, 0, 0, 0, 0, 2, 3, 0]);
         assert_eq!(home.mask.count(), 2);
     }
 
@@ -183,7 +191,7 @@ mod tests {
         let mut fresh = Patch::empty(range(0, 4), 1, true);
         fresh.copy_in(Address(0), &[1, 1, 1, 1]);
         line.fill(&fresh);
-        assert_eq!(line.bytes[..], [1, 9, 1, 1]);
+        assert_eq!(line.bytes(), [1, 9, 1, 1]);
     }
 
     #[test]

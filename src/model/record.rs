@@ -398,7 +398,7 @@ fn message_field(message: &Message, name: &str) -> Option<Field> {
         "to" => Some(Field::Component(message.to)),
         "network" => Some(Field::Word(message.kind.network().name())),
         "size" => Some(Field::Number(u64::from(message.size))),
-        "data" => Some(Field::Number(u64::from(message.has_data()))),
+        "data" => Some(Field::Number(u64::from(message.has_data))),
         _ => None,
     }
 }

@@ -78,6 +78,11 @@ impl ByteRate {
 
     /// The ticks that `bytes` occupy, counting what earlier transfers left of a tick.
     pub fn occupy(&mut self, bytes: u64) -> Tick {
+        // Nearly always it fits, and a division of 128 bits is slow.
+        if let Some(total) = bytes.checked_mul(self.ticks).and_then(|total| total.checked_add(self.carry)) {
+            self.carry = total % self.bytes;
+            return total / self.bytes;
+        }
         let total = u128::from(bytes) * u128::from(self.ticks) + u128::from(self.carry);
         let per = u128::from(self.bytes);
         self.carry = (total % per) as u64;

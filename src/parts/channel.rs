@@ -51,10 +51,25 @@ impl Channel {
         self.lanes.get(lane).is_some_and(|lane| (lane.incoming.len() as u32) < self.buffers)
     }
 
-    /// Whether more may be put behind what waits to be sent.
+    /// Whether a message waits to be sent.
     #[must_use]
-    pub fn has_room(&self, network: Network) -> bool {
-        self.lanes.get(self.lane_of(network)).is_some_and(|lane| (lane.outgoing.len() as u32) < self.buffers)
+    pub fn is_waiting(&self, lane: usize) -> bool {
+        self.lanes.get(lane).is_some_and(|lane| !lane.outgoing.is_empty())
+    }
+
+    /// Whether a message can be sent at once.
+    #[must_use]
+    pub fn is_clear(&self, lane: usize) -> bool {
+        self.lanes
+            .get(lane)
+            .is_some_and(|lane| lane.outgoing.is_empty() && (lane.incoming.len() as u32) < self.buffers)
+    }
+
+    /// Puts a message behind what waits to be sent; `true` if no more may be put there.
+    pub fn put(&mut self, lane: usize, ready: Tick, message: Message) -> bool {
+        let Some(lane) = self.lanes.get_mut(lane) else { return false };
+        lane.outgoing.push_back((ready, message));
+        lane.outgoing.len() as u32 == self.buffers
     }
 
     /// Whether nothing is in it.

@@ -1,5 +1,6 @@
 //! The lane coalescer: the accesses of a warp's lanes become one access a cache line.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -9,13 +10,17 @@ use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::operation::WarpAccess;
 
-/// The accesses that an instruction makes, in the order in which its lanes first touch their lines. Lanes that
+/// Adds the accesses that an instruction makes, in the order in which its lanes first touch their lines. Lanes that
 /// cross a line are split; atomics are not merged.
-#[must_use]
-pub fn coalesce(access: &WarpAccess, line: u32, values: bool) -> Vec<Access> {
+pub fn coalesce(access: &WarpAccess, line: u32, values: bool, into: &mut VecDeque<Access>) {
     if let Some(one) = alone(access, line, values) {
-        return vec![one];
+        into.push_back(one);
+    } else {
+        into.extend(pieces(access, line, values));
     }
+}
+
+fn pieces(access: &WarpAccess, line: u32, values: bool) -> Vec<Access> {
     let mut pieces: Vec<Access> = Vec::new();
     for (_, address) in access.lanes.iter() {
         let bytes = access.value.bytes(address, access.width);
@@ -117,16 +122,22 @@ mod tests {
         }
     }
 
+    fn all(access: &WarpAccess, line: u32, values: bool) -> Vec<Access> {
+        let mut list = VecDeque::new();
+        coalesce(access, line, values, &mut list);
+        list.into()
+    }
+
     #[test]
     fn a_unit_stride_load_is_one_access_a_line() {
-        let accesses = coalesce(&warp(AccessKind::Load, 0x100, 4, 0xffff_ffff), 64, true);
+        let accesses = all(&warp(AccessKind::Load, 0x100, 4, 0xffff_ffff), 64, true);
         let ranges: Vec<_> = accesses.iter().map(|access| (access.range.start.0, access.range.len)).collect();
         assert_eq!(ranges, [(0x100, 64), (0x140, 64)]);
     }
 
     #[test]
     fn a_strided_store_keeps_its_gaps() {
-        let accesses = coalesce(&warp(AccessKind::NStore, 0, 16, 0b111), 64, true);
+        let accesses = all(&warp(AccessKind::NStore, 0, 16, 0b111), 64, true);
         assert_eq!(accesses.len(), 1);
         let runs: Vec<_> = accesses[0].runs().iter().map(|run| (run.start.0, run.len)).collect();
         assert_eq!(runs, [(0, 4), (16, 4), (32, 4)]);
@@ -135,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_lane_that_crosses_a_line_is_split() {
-        let accesses = coalesce(&warp(AccessKind::Store, 62, 0, 1), 64, true);
+        let accesses = all(&warp(AccessKind::Store, 62, 0, 1), 64, true);
         let parts: Vec<_> =
             accesses.iter().map(|a| (a.range.start.0, a.range.len, a.bytes.to_vec())).collect();
         assert_eq!(parts, [(62, 2, vec![1, 2]), (64, 2, vec![3, 4])]);
@@ -145,7 +156,7 @@ mod tests {
     fn a_zero_byte_store_is_kept() {
         let mut access = warp(AccessKind::Store, 0x40, 0, 1);
         access.width = 0;
-        let accesses = coalesce(&access, 64, true);
+        let accesses = all(&access, 64, true);
         assert_eq!(accesses.len(), 1);
         assert_eq!(accesses[0].range, Range::new(Address(0x40), 0));
     }

@@ -22,7 +22,9 @@ pub struct Link {
     pub bytes: u64,
     pub messages: u64,
     pub busy: Tick,
+    /// Number of the sample under way, and the ticks busy in it.
     current: (u64, Tick),
+    sample_end: Tick,
     history: VecDeque<f32>,
 }
 
@@ -34,6 +36,7 @@ impl Link {
             latency,
             lanes,
             window: window.max(1),
+            sample_end: window.max(1),
             free_at: 0,
             bytes: 0,
             messages: 0,
@@ -59,6 +62,11 @@ impl Link {
     /// Adds a busy span to the samples that it falls into.
     fn sample(&mut self, start: Tick, span: Tick) {
         let (mut at, end) = (start, start + span);
+        // Nearly always it lies within the sample under way.
+        if at >= self.sample_end.saturating_sub(self.window) && end <= self.sample_end {
+            self.current.1 += span;
+            return;
+        }
         while at < end {
             let number = at / self.window;
             let stop = end.min((number + 1) * self.window);
@@ -79,6 +87,7 @@ impl Link {
         }
         if skipped > 0 {
             self.current = (number, 0);
+            self.sample_end = (number + 1) * self.window;
         }
     }
 

@@ -8,7 +8,7 @@ use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
 use crate::model::message::{Message, TxnKey, TxnNumber};
 use crate::model::record::{Record, RecordId, Records, What};
-use crate::model::time::{EventNumber, Tick};
+use crate::model::time::{EventNumber, Tick, TimeBase};
 
 /// Names an access of a warp, so that its completion finds the way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,12 +56,15 @@ pub struct Breach {
     pub text: String,
 }
 
-/// Empty buffers of an [`Outbox`], kept so that an event need not ask for memory.
+/// The lists of an [`Outbox`], kept so that an event need not ask for memory.
 #[derive(Debug, Default)]
 pub struct Buffers {
-    sends: Vec<Outgoing>,
-    completions: Vec<Completion>,
-    writes: Vec<Range>,
+    pub sends: Vec<Outgoing>,
+    pub completions: Vec<Completion>,
+    /// Ranges written to the memory behind a node.
+    pub writes: Vec<Range>,
+    /// Rules that a node itself found broken.
+    pub breaches: Vec<Breach>,
 }
 
 impl Clone for Buffers {
@@ -76,13 +79,8 @@ impl Clone for Buffers {
 pub struct Outbox<'a> {
     pub event: EventNumber,
     pub tick: Tick,
-    pub cycle: u64,
-    pub sends: Vec<Outgoing>,
-    pub completions: Vec<Completion>,
-    /// Ranges written to the memory behind a node.
-    pub writes: Vec<Range>,
-    /// Rules that a node itself found broken.
-    pub breaches: Vec<Breach>,
+    time: TimeBase,
+    lists: Box<Buffers>,
     /// A node that was told to flush has nothing left to flush.
     pub flushed: bool,
     pub records: &'a mut Records,
@@ -90,35 +88,20 @@ pub struct Outbox<'a> {
 
 impl<'a> Outbox<'a> {
     #[must_use]
-    pub fn new(event: EventNumber, tick: Tick, cycle: u64, records: &'a mut Records) -> Self {
-        Self {
-            event,
-            tick,
-            cycle,
-            sends: Vec::new(),
-            completions: Vec::new(),
-            writes: Vec::new(),
-            breaches: Vec::new(),
-            flushed: false,
-            records,
-        }
+    pub fn new(
+        event: EventNumber,
+        tick: Tick,
+        time: TimeBase,
+        lists: Box<Buffers>,
+        records: &'a mut Records,
+    ) -> Self {
+        Self { event, tick, time, lists, flushed: false, records }
     }
 
-    /// The same, with buffers that were used before.
+    /// Its lists, for the next.
     #[must_use]
-    pub fn with(mut self, buffers: Buffers) -> Self {
-        (self.sends, self.completions, self.writes) = (buffers.sends, buffers.completions, buffers.writes);
-        self
-    }
-
-    /// Its buffers, for the next.
-    #[must_use]
-    pub fn buffers(self) -> Buffers {
-        let Self { mut sends, mut completions, mut writes, .. } = self;
-        sends.clear();
-        completions.clear();
-        writes.clear();
-        Buffers { sends, completions, writes }
+    pub fn into_lists(self) -> Box<Buffers> {
+        self.lists
     }
 
     /// Makes a record, if anybody listens. `because` is left out when it is this very event.
@@ -130,13 +113,27 @@ impl<'a> Outbox<'a> {
         self.records.list.push(Record {
             id,
             tick: self.tick,
-            cycle: self.cycle,
+            cycle: self.time.cycle(self.tick),
             at,
             because: about.because.filter(|&event| event != self.event),
             txn: about.txn,
             range: about.range,
             what: what(),
         });
+    }
+}
+
+impl std::ops::Deref for Outbox<'_> {
+    type Target = Buffers;
+
+    fn deref(&self) -> &Buffers {
+        &self.lists
+    }
+}
+
+impl std::ops::DerefMut for Outbox<'_> {
+    fn deref_mut(&mut self) -> &mut Buffers {
+        &mut self.lists
     }
 }
 

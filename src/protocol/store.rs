@@ -1,8 +1,6 @@
 //! Where a node keeps its blocks: tags by set and way, or all of memory.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::model::address::Address;
@@ -35,11 +33,11 @@ pub struct Entry {
     /// The node's count of uses when it was last used, for LRU.
     pub used: u64,
     /// Bytes, and the mask of those that are dirty.
-    pub data: Arc<Patch>,
+    pub data: Patch,
     pub units: SmallVec<[Unit; 1]>,
     /// Of a root with peer transfer: bytes merged from others since the present owner was granted
     /// (`PROTOCOL.md`, peer transfer).
-    pub newer: Option<Bits>,
+    pub newer: Option<Box<Bits>>,
 }
 
 impl Entry {
@@ -64,36 +62,65 @@ pub struct Interleave {
     pub count: u64,
 }
 
+/// `number / by` and `number % by`, without dividing where `by` is a power of two, as it mostly is.
+fn divide(number: u64, by: u64) -> (u64, u64) {
+    if by.is_power_of_two() {
+        (number >> by.trailing_zeros(), number & (by - 1))
+    } else {
+        let by = by.max(1);
+        (number / by, number % by)
+    }
+}
+
 impl Interleave {
     pub const NONE: Self = Self { size: 1, count: 1 };
 
     /// Which of the neighbours serves `address`.
     #[must_use]
     pub fn index(self, address: Address) -> usize {
-        (address.0 / self.size.max(1) % self.count.max(1)) as usize
+        if self.count == 1 {
+            return 0;
+        }
+        divide(divide(address.0, self.size).0, self.count).1 as usize
     }
 
     /// The address with the dealing squeezed out, so that a slice uses all its sets.
     #[must_use]
     pub fn local(self, address: Address) -> u64 {
-        let (size, count) = (self.size.max(1), self.count.max(1));
-        address.0 / (size * count) * size + address.0 % size
+        if self.count == 1 {
+            return address.0;
+        }
+        let (piece, offset) = divide(address.0, self.size);
+        divide(piece, self.count).0 * self.size.max(1) + offset
     }
 }
 
+/// Entries that are copied together when one of them is written after a clone.
+const CHUNK: usize = 32;
+
 /// The places of a node.
 #[derive(Clone, Debug)]
-pub enum Store {
+pub struct Store {
+    places: Places,
+    slots: CowVec<Option<Entry>, CHUNK>,
+    /// The block that was looked for last, and its slot: what an event does is mostly about one block.
+    last: (Address, Option<usize>),
+}
+
+/// Where a block can stand.
+#[derive(Clone, Debug)]
+enum Places {
+    /// In any way of its set.
     Tagged {
         sets: u32,
         ways: u32,
         block: u32,
         dealing: Interleave,
         /// The block in each slot, by [`tag`]: what a lookup reads.
-        tags: CowVec<u64>,
-        slots: CowVec<Option<Arc<Entry>>>,
+        tags: CowVec<u64, 64>,
     },
-    Memory(BTreeMap<Address, Arc<Entry>>),
+    /// Each in its own: the first slot of each run of `CHUNK` blocks, by its number.
+    Memory { block: u32, runs: FxHashMap<u64, usize> },
 }
 
 /// How a slot that holds the block at `address` is tagged; an empty one is 0. Blocks start at even addresses.
@@ -112,69 +139,89 @@ pub enum Room {
     None,
 }
 
+/// An address that no block starts at.
+const NOWHERE: Address = Address(u64::MAX);
+
 impl Store {
     #[must_use]
     pub fn tagged(sets: u32, ways: u32, block: u32, dealing: Interleave) -> Self {
-        let slots = CowVec::new(sets as usize * ways as usize);
-        let tags = CowVec::new(sets as usize * ways as usize);
-        Self::Tagged { sets, ways, block, dealing, tags, slots }
+        let count = sets as usize * ways as usize;
+        let places = Places::Tagged { sets, ways, block, dealing, tags: CowVec::new(count) };
+        Self { places, slots: CowVec::new(count), last: (NOWHERE, None) }
+    }
+
+    /// Room for every block of `block` bytes.
+    #[must_use]
+    pub fn memory(block: u32) -> Self {
+        let places = Places::Memory { block, runs: FxHashMap::default() };
+        Self { places, slots: CowVec::new(0), last: (NOWHERE, None) }
     }
 
     /// Set of a block.
     #[must_use]
     pub fn set_of(&self, address: Address) -> u32 {
-        match self {
-            Self::Tagged { sets, block, dealing, .. } => {
-                (dealing.local(address) / u64::from(*block) % u64::from(*sets)) as u32
+        match &self.places {
+            Places::Tagged { sets, block, dealing, .. } => {
+                let number = divide(dealing.local(address), u64::from(*block)).0;
+                divide(number, u64::from(*sets)).1 as u32
             }
-            Self::Memory(_) => 0,
+            Places::Memory { .. } => 0,
+        }
+    }
+
+    fn look_up(&self, address: Address) -> Option<usize> {
+        match &self.places {
+            Places::Tagged { ways, tags, .. } => {
+                let ways = *ways as usize;
+                let (first, wanted) = (self.set_of(address) as usize * ways, tag(address));
+                let way = match tags.slice(first, ways) {
+                    Some(set) => set.iter().position(|&tag| tag == wanted),
+                    None => (0..ways).position(|way| tags.get(first + way) == Some(&wanted)),
+                };
+                way.map(|way| first + way)
+            }
+            Places::Memory { block, runs } => {
+                let (run, place) = divide(divide(address.0, u64::from(*block)).0, CHUNK as u64);
+                let slot = runs.get(&run)? + place as usize;
+                self.slots.get(slot)?.as_ref()?;
+                Some(slot)
+            }
         }
     }
 
     fn slot_of(&self, address: Address) -> Option<usize> {
-        let Self::Tagged { ways, tags, .. } = self else { return None };
-        let ways = *ways as usize;
-        let (first, wanted) = (self.set_of(address) as usize * ways, tag(address));
-        let way = match tags.slice(first, ways) {
-            Some(set) => set.iter().position(|&tag| tag == wanted),
-            None => (0..ways).position(|way| tags.get(first + way) == Some(&wanted)),
-        };
-        way.map(|way| first + way)
+        if self.last.0 == address { self.last.1 } else { self.look_up(address) }
+    }
+
+    /// Looks for a block once for all that follows about it.
+    pub fn focus(&mut self, address: Address) {
+        if self.last.0 != address {
+            self.last = (address, self.look_up(address));
+        }
     }
 
     /// The entry of the block that starts at `address`.
     #[must_use]
     pub fn get(&self, address: Address) -> Option<&Entry> {
-        match self {
-            Self::Tagged { slots, .. } => slots.get(self.slot_of(address)?)?.as_deref(),
-            Self::Memory(map) => map.get(&address).map(Arc::as_ref),
-        }
+        self.slots.get(self.slot_of(address)?)?.as_ref()
     }
 
     pub fn get_mut(&mut self, address: Address) -> Option<&mut Entry> {
-        let slot = self.slot_of(address);
-        match self {
-            Self::Tagged { slots, .. } => slots.get_mut(slot?)?.as_mut().map(Arc::make_mut),
-            Self::Memory(map) => map.get_mut(&address).map(Arc::make_mut),
-        }
+        let slot = self.slot_of(address)?;
+        self.slots.get_mut(slot)?.as_mut()
     }
 
     /// Looks for a place for `address`, which has none. The least recently used block of the set that is not
     /// `busy` is the victim.
     #[must_use]
     pub fn room(&self, address: Address, busy: impl Fn(Address) -> bool) -> Room {
-        let Self::Tagged { ways, slots, .. } = self else { return Room::Free(0) };
+        let Places::Tagged { ways, .. } = &self.places else { return Room::Free(0) };
         let first = self.set_of(address) as usize * *ways as usize;
         let mut victim: Option<&Entry> = None;
         for slot in first..first + *ways as usize {
-            match slots.get(slot) {
-                None | Some(None) => return Room::Free(slot),
-                Some(Some(entry)) if busy(entry.block) => {}
-                Some(Some(entry)) => {
-                    if victim.is_none_or(|oldest| entry.used < oldest.used) {
-                        victim = Some(entry);
-                    }
-                }
+            let Some(Some(entry)) = self.slots.get(slot) else { return Room::Free(slot) };
+            if victim.is_none_or(|oldest| entry.used < oldest.used) && !busy(entry.block) {
+                victim = Some(entry);
             }
         }
         victim.map_or(Room::None, |entry| Room::Victim(entry.block))
@@ -182,62 +229,66 @@ impl Store {
 
     /// Puts an entry into the slot that [`Store::room`] found.
     pub fn place(&mut self, slot: usize, entry: Entry) {
-        match self {
-            Self::Tagged { slots, tags, .. } => {
-                if let (Some(place), Some(known)) = (slots.get_mut(slot), tags.get_mut(slot)) {
-                    *known = tag(entry.block);
-                    *place = Some(Arc::new(entry));
+        let address = entry.block;
+        let slot = match &mut self.places {
+            Places::Tagged { tags, .. } => {
+                if let Some(known) = tags.get_mut(slot) {
+                    *known = tag(address);
                 }
+                slot
             }
-            Self::Memory(map) => {
-                map.insert(entry.block, Arc::new(entry));
+            Places::Memory { block, runs } => {
+                let (run, place) = divide(divide(address.0, u64::from(*block)).0, CHUNK as u64);
+                *runs.entry(run).or_insert_with(|| self.slots.grow()) + place as usize
             }
+        };
+        if let Some(place) = self.slots.get_mut(slot) {
+            *place = Some(entry);
         }
+        self.last = (address, Some(slot));
     }
 
     pub fn remove(&mut self, address: Address) {
-        let slot = self.slot_of(address);
-        match self {
-            Self::Tagged { slots, tags, .. } => {
-                if let Some(slot) = slot
-                    && let (Some(place), Some(known)) = (slots.get_mut(slot), tags.get_mut(slot))
-                {
-                    *known = 0;
-                    *place = None;
-                }
-            }
-            Self::Memory(map) => {
-                map.remove(&address);
-            }
+        let Some(slot) = self.slot_of(address) else { return };
+        if let Places::Tagged { tags, .. } = &mut self.places
+            && let Some(known) = tags.get_mut(slot)
+        {
+            *known = 0;
         }
+        if let Some(place) = self.slots.get_mut(slot) {
+            *place = None;
+        }
+        self.last = (address, None);
     }
 
     /// All entries in a fixed order (by slot, or by address), with their slots.
     pub fn entries(&self) -> Box<dyn Iterator<Item = (usize, &Entry)> + '_> {
-        match self {
-            Self::Tagged { slots, .. } => {
-                Box::new(slots.iter().filter_map(|(slot, entry)| Some((slot, entry.as_deref()?))))
+        match &self.places {
+            Places::Tagged { .. } => {
+                Box::new(self.slots.iter().filter_map(|(slot, entry)| Some((slot, entry.as_ref()?))))
             }
-            Self::Memory(map) => Box::new(map.values().map(|entry| (0, entry.as_ref()))),
+            Places::Memory { runs, .. } => {
+                let mut runs: Vec<(u64, usize)> = runs.iter().map(|(&run, &first)| (run, first)).collect();
+                runs.sort_unstable();
+                let slots = runs.into_iter().flat_map(|(_, first)| first..first + CHUNK);
+                Box::new(slots.filter_map(|slot| Some((0, self.slots.get(slot)?.as_ref()?))))
+            }
         }
     }
 
     /// Sets and ways; none for memory.
     #[must_use]
     pub fn shape(&self) -> Option<(u32, u32)> {
-        match self {
-            Self::Tagged { sets, ways, .. } => Some((*sets, *ways)),
-            Self::Memory(_) => None,
+        match &self.places {
+            Places::Tagged { sets, ways, .. } => Some((*sets, *ways)),
+            Places::Memory { .. } => None,
         }
     }
 
     /// Places that were ever written, roughly.
     #[must_use]
     pub fn written(&self) -> usize {
-        match self {
-            Self::Tagged { slots, .. } => slots.chunks_written() * 64,
-            Self::Memory(map) => map.len(),
-        }
+        self.slots.written()
     }
 
     /// Set and way of a block that is there.

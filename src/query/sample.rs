@@ -150,6 +150,7 @@ impl Sample {
             peer: None,
             held: None,
             access: None,
+            has_data: false,
             patch: None,
         };
         self.record(from, What::Message(Arc::new(message)))

@@ -135,6 +135,7 @@ impl Sample {
             peer: None,
             held: None,
             access: None,
+            has_data: data,
             patch: data.then(|| Arc::new(Patch::empty(range, 1, true))),
         })
     }

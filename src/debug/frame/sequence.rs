@@ -98,7 +98,7 @@ impl Sequence {
                     from: message.from,
                     to: message.to,
                     label: text::message(message),
-                    data: message.has_data(),
+                    data: message.has_data,
                     delivered: None,
                 };
                 self.step(record, what);

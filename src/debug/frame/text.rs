@@ -42,7 +42,7 @@ pub fn message(message: &Message) -> String {
         text.push(' ');
         text.push(state.letter());
     }
-    if message.has_data() {
+    if message.has_data {
         text.push_str(" + data");
     }
     text

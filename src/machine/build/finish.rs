@@ -11,10 +11,9 @@ use crate::machine::queue::Queue;
 use crate::machine::tasks::Tasks;
 use crate::machine::{Fixed, Machine};
 use crate::model::component::ComponentId;
-use crate::model::message::MessageKind;
+use crate::model::message::{MessageKind, Network};
 use crate::parts::channel::Channel;
 use crate::protocol::node::Node;
-use crate::protocol::outbox::Buffers;
 use crate::protocol::table::{Step, Table};
 
 impl Builder<'_> {
@@ -29,6 +28,7 @@ impl Builder<'_> {
         }
         let channels = self.channels();
         let fixed = Arc::new(self.fixed(&channels));
+        let node_count = self.nodes.len();
         let mut machine = Machine {
             agent_wake: vec![None; self.agents.len()],
             port_free_at: vec![0; self.nodes.len()],
@@ -49,7 +49,9 @@ impl Builder<'_> {
             sent: [(0, 0); MessageKind::ALL.len()],
             wake_ups: 0,
             finished_checked: false,
-            buffers: Buffers::default(),
+            buffers: None,
+            full: vec![[0; Network::ALL.len()]; node_count],
+            held: vec![0; node_count],
         };
         machine.check_workload()?;
         machine.place_memory(self.blueprint)?;
@@ -77,11 +79,11 @@ impl Builder<'_> {
                 *place = Some(position);
             }
         }
-        let mut routes = vec![Vec::new(); self.nodes.len()];
+        let mut routes = vec![vec![None; count]; self.nodes.len()];
         let mut inputs = vec![Vec::new(); self.nodes.len()];
         for (position, channel) in channels.iter().enumerate() {
             if let Some(to) = self.nodes.get(channel.to) {
-                routes[channel.from].push((to.id(), position));
+                routes[channel.from][to.id().index()] = u32::try_from(position).ok();
             }
             inputs[channel.to].push(position);
         }
@@ -104,6 +106,7 @@ impl Builder<'_> {
             agent_of: index(self.agents.iter().map(|agent| agent.config.id).collect()),
             link_of,
             routes,
+            folded: channels.iter().any(|channel| channel.lanes.len() == 1),
             inputs,
             port_period: self.period.clone(),
             agent_above,

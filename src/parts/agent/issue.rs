@@ -8,19 +8,23 @@ use crate::model::operation::{Fence, Operation, WarpAccess};
 use crate::model::record::What;
 use crate::model::time::Tick;
 use crate::parts::coalescer::coalesce;
-use crate::protocol::node::Accept;
+use crate::protocol::node::Offer;
 use crate::protocol::outbox::{About, Outbox, Ticket};
 
 impl Agent {
     /// Picks the next warp: the one that issued last if it can go on, else the next in the round
     /// (greedy then round-robin).
     fn pick(&self, now: Tick) -> Option<usize> {
-        let count = self.warps.len();
-        (0..count).map(|step| (self.last + step) % count.max(1)).find(|&slot| {
-            self.warps.get(slot).is_some_and(|warp| {
-                matches!(warp.state, WarpState::Ready | WarpState::Running) && warp.ready_at <= now
-            })
-        })
+        let mut first = None;
+        for slot in self.active.iter().map(|slot| slot as usize) {
+            if self.warps.get(slot).is_some_and(|warp| warp.ready_at <= now) {
+                if slot >= self.last {
+                    return Some(slot);
+                }
+                first = first.or(Some(slot));
+            }
+        }
+        first
     }
 
     /// Issues for one warp.
@@ -95,21 +99,20 @@ impl Agent {
 
     /// Turns a memory instruction into accesses.
     fn load_accesses(&mut self, slot: usize, access: &WarpAccess, until: Option<Bytes>, now: Tick) {
-        let pieces = coalesce(access, self.config.line, self.config.values);
         let Some(warp) = self.warps.get_mut(slot) else { return };
+        coalesce(access, self.config.line, self.config.values, &mut warp.to_issue);
         warp.next += 1;
         warp.instructions += 1;
-        if pieces.is_empty() {
+        if warp.to_issue.is_empty() {
             return;
         }
         warp.in_flight.push(InFlight {
             number: warp.instructions,
-            left: pieces.len() as u32,
+            left: warp.to_issue.len() as u32,
             label: access.label.clone(),
             until,
             read: Bytes::new(),
         });
-        warp.to_issue.extend(pieces);
         let cycles = u64::from(access.lanes.count().div_ceil(self.config.lanes.max(1)).max(1));
         self.issue_free_at = now + self.config.clock.cycles(cycles - 1);
     }
@@ -124,7 +127,7 @@ impl Agent {
     ) {
         let now = out.tick;
         let Some(warp) = self.warps.get_mut(slot) else { return };
-        let Some(access) = warp.to_issue.front().cloned() else {
+        let Some(access) = warp.to_issue.front() else {
             warp.ready_at = now + self.config.clock.period;
             return;
         };
@@ -132,35 +135,25 @@ impl Agent {
             self.stall(slot, WarpState::LinkFull, out);
             return;
         }
-        let instruction = warp.instructions;
-        let ticket = Ticket { warp: slot as u32, instruction, issued: now };
-        let txn = (around.begin)(slot as u32, &access, now);
-        let before = out.records.list.len();
-        let about = About::new(access.range, txn.1);
-        let (kind, bytes) = (access.kind, access.bytes.clone());
-        out.record(self.config.id, about, || What::Issue { kind, warp: slot as u32, bytes });
-        match around.l1.access(ticket, access, txn, out) {
-            Accept::Full => {
-                // It was not taken: its issue is not told; that the MSHRs are full is.
-                if out.records.on && out.records.list.len() > before {
-                    out.records.list.remove(before);
-                    for (record, ordinal) in out.records.list.iter_mut().zip(0u32..).skip(before) {
-                        record.id.ordinal = ordinal;
-                    }
-                }
-                self.stall(slot, WarpState::MshrFull, out);
-            }
-            Accept::Done | Accept::Taken => {
-                self.accesses += 1;
-                self.issue_free_at = self.issue_free_at.max(now) + self.config.clock.period;
-                if let (Some(warp), Some(number)) = (self.warps.get_mut(slot), txn.1) {
-                    warp.to_issue.pop_front();
-                    warp.waits.push(number);
-                }
-                self.after_issue(slot, told, out);
-                self.unstall(out);
-            }
+        let offer = around.l1.offer(access, out);
+        if offer == Offer::Full {
+            self.stall(slot, WarpState::MshrFull, out);
+            return;
         }
+        let ticket = Ticket { warp: slot as u32, instruction: warp.instructions, issued: now };
+        let Some(access) = warp.to_issue.pop_front() else { return };
+        let (key, number) = (around.begin)(slot as u32, &access, offer, now);
+        if offer == Offer::Miss {
+            warp.waits.push(number);
+        }
+        let (id, kind, bytes) = (self.config.id, access.kind, &access.bytes);
+        let issue = || What::Issue { kind, warp: slot as u32, bytes: bytes.clone() };
+        out.record(id, About::new(access.range, Some(number)), issue);
+        around.l1.access(offer, ticket, access, (key, Some(number)), out);
+        self.accesses += 1;
+        self.issue_free_at = self.issue_free_at.max(now) + self.config.clock.period;
+        self.after_issue(slot, told, out);
+        self.unstall(out);
     }
 
     /// What a warp does once an access has been taken: goes on issuing, goes on, or waits. What the L1 performed

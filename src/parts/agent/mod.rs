@@ -11,13 +11,14 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::model::access::{Access, Bytes};
+use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
 use crate::model::inspect::WarpState;
 use crate::model::message::{TxnKey, TxnNumber};
 use crate::model::operation::Operation;
 use crate::model::record::What;
 use crate::model::time::{Clock, Tick};
-use crate::protocol::node::Node;
+use crate::protocol::node::{Node, Offer};
 use crate::protocol::outbox::{About, Outbox};
 
 pub use warps::Warp;
@@ -71,6 +72,8 @@ pub struct Agent {
     /// Index of its L1 among the nodes.
     pub l1: usize,
     pub warps: Vec<Warp>,
+    /// Warps that are ready or running. Follows from their states.
+    active: Bits,
     last: usize,
     issue_free_at: Tick,
     /// Programs that wait for a free warp slot: any, or the one that they name.
@@ -82,8 +85,8 @@ pub struct Agent {
     pub time_in: [Tick; WarpState::ALL.len()],
 }
 
-/// Gives an access of a warp, issued at a tick, its transaction.
-pub type Begin<'a> = &'a mut dyn FnMut(u32, &Access, Tick) -> (Option<TxnKey>, Option<TxnNumber>);
+/// Gives an access of a warp, issued at a tick, its number, and its transaction if it is not over at once.
+pub type Begin<'a> = &'a mut dyn FnMut(u32, &Access, Offer, Tick) -> (Option<TxnKey>, TxnNumber);
 
 /// What an agent needs to issue.
 pub struct Surroundings<'a> {
@@ -108,6 +111,7 @@ impl Agent {
             config,
             l1,
             warps: vec![Warp::default(); slots as usize],
+            active: Bits::new(slots),
             last: 0,
             issue_free_at: 0,
             waiting: VecDeque::new(),
@@ -160,17 +164,16 @@ impl Agent {
         }
         warp.state = to;
         warp.since = out.tick;
+        self.active.set(slot as u32, matches!(to, WarpState::Ready | WarpState::Running));
         out.record(self.config.id, About::default(), || What::Warp { warp: slot as u32, from, to });
     }
 
     /// When the agent has something to do next, if nothing else happens.
     #[must_use]
     pub fn next_wake(&self, now: Tick) -> Option<Tick> {
-        let earliest = |warp: &Warp| match warp.state {
-            WarpState::Ready | WarpState::Running => Some(warp.ready_at.max(self.issue_free_at).max(now)),
-            _ => None,
-        };
-        self.warps.iter().filter_map(earliest).min().map(|tick| self.config.clock.edge(tick))
+        let ready =
+            self.active.iter().filter_map(|slot| Some(self.warps.get(slot as usize)?.ready_at)).min()?;
+        Some(self.config.clock.edge(ready.max(self.issue_free_at).max(now)))
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {

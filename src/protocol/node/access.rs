@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::pending::{Pending, Want, Who};
+use super::pending::{Want, Who};
 use super::{Need, Node};
 use crate::model::access::{Access, AccessKind, Bytes};
 use crate::model::address::{Address, Range};
@@ -16,13 +16,13 @@ use crate::protocol::outbox::{Completion, Outbox, Ticket};
 use crate::protocol::store::Entry;
 use crate::protocol::table::{Next, Step};
 
-/// What became of an access that was offered to a leaf.
+/// What would become of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Accept {
-    /// It was performed at once; its completion is in the outbox.
-    Done,
-    /// It is under way.
-    Taken,
+pub enum Offer {
+    /// It would be performed at once.
+    Hit,
+    /// It would be under way.
+    Miss,
     /// Every MSHR is in use; try again when the node has changed.
     Full,
 }
@@ -40,32 +40,44 @@ impl Node {
     }
 
     fn must_promote(&self, access: &Access) -> bool {
-        let masked = self.config.table.rows.iter().any(|row| row.noncoherent);
+        let masked = || self.config.table.rows.iter().any(|row| row.noncoherent);
         let granule = self.config.granule;
-        masked && self.config.values && access.runs().iter().any(|run| !Patch::aligned(*run, granule))
+        self.config.values && masked() && access.runs().iter().any(|run| !Patch::aligned(*run, granule))
     }
 
-    /// Offers an access, which must lie in one block.
+    /// Whether an access, which must lie in one block, can be taken.
+    pub fn offer(&mut self, access: &Access, out: &mut Outbox) -> Offer {
+        let block = self.block_of(access.range.start);
+        self.store.focus(block);
+        if self.pending.contains(block) {
+            return Offer::Miss;
+        }
+        let action = self.action_of(access);
+        if matches!(self.need(block, action, true), Need::Here(cell) if cell.step == Step::Hit) {
+            return Offer::Hit;
+        }
+        if self.has_mshr() {
+            return Offer::Miss;
+        }
+        self.counters.mshr_full += 1;
+        self.record_mshr(block, None, MshrChange::Full, out);
+        Offer::Full
+    }
+
+    /// Takes an access as it was offered.
     pub fn access(
         &mut self,
+        offer: Offer,
         ticket: Ticket,
         access: Access,
         txn: (Option<TxnKey>, Option<TxnNumber>),
         out: &mut Outbox,
-    ) -> Accept {
+    ) {
         let block = self.block_of(access.range.start);
-        let action = self.action_of(&access);
-        let hit = matches!(self.need(block, action, true), Need::Here(cell) if cell.step == Step::Hit);
-        let busy = self.pending.contains(block);
-        if !busy && !hit && !self.has_mshr() {
-            self.counters.mshr_full += 1;
-            self.record_mshr(block, txn.1, MshrChange::Full, out);
-            return Accept::Full;
-        }
         let mut want = Want {
             who: Who::Local(ticket),
             request: MessageKind::Forward,
-            action,
+            action: self.action_of(&access),
             range: access.range,
             txn: txn.0,
             number: txn.1,
@@ -74,17 +86,15 @@ impl Node {
             access: None,
         };
         self.note_promotion(&want, &access, ticket, out);
-        if !busy && hit {
+        if offer == Offer::Hit {
             self.counters.hits += 1;
             self.perform_access(block, &want, &access, out);
-            return Accept::Done;
+            return;
         }
         want.access = Some(Arc::new(access));
         self.counters.misses += 1;
         self.enqueue(block, want, out);
-        let done = out.completions.iter().any(|completion| completion.ticket == ticket);
         self.settle(out);
-        if done { Accept::Done } else { Accept::Taken }
     }
 
     fn note_promotion(&mut self, want: &Want, access: &Access, ticket: Ticket, out: &mut Outbox) {
@@ -98,13 +108,13 @@ impl Node {
     /// Puts a want behind those that already wait for its block, and does what can be done.
     pub(super) fn enqueue(&mut self, block: Address, want: Want, out: &mut Outbox) {
         let number = want.number;
-        let merged = self.pending.get(block).is_some_and(|pending| pending.mshr);
-        if merged {
+        let mut pending = self.take_pending(block, out.tick);
+        if pending.mshr {
             self.counters.merges += 1;
             self.record_mshr(block, number, MshrChange::Merge, out);
         }
-        self.pending.get_or_insert_with(block, || Pending::new(block, out.tick)).queue.push_back(want);
-        self.advance(block, out);
+        pending.queue.push_back(want);
+        self.resume(pending, out);
     }
 
     /// Performs an access at this node, whose state allows it.
@@ -185,13 +195,12 @@ impl Node {
         let mut message = self.message(MessageKind::Reply, to, want.range, out);
         (message.txn, message.number) = Self::key_of(want);
         if want.request == MessageKind::Fetch {
-            let block = self.block_of(want.range.start);
-            message.patch = self.store.get(block).map(|entry| Arc::new(clean_copy(&entry.data, want.range)));
-            message.size += want.range.len;
+            self.load_clean(&mut message, self.block_of(want.range.start), want.range);
         } else if !read.is_empty() {
             let mut patch = Patch::empty(want.range, 1, true);
             patch.copy_in(want.range.start, read);
             message.patch = Some(Arc::new(patch));
+            message.has_data = true;
             message.size += want.range.len;
         }
         self.send(message, out);
@@ -211,6 +220,7 @@ impl Node {
                 let about = crate::protocol::outbox::About::new(self.range_of(block), None);
                 self.transition(block, Action::Acquire, State::I, about, out);
                 self.store.remove(block);
+                self.note_free(block);
             }
         }
     }
@@ -225,7 +235,7 @@ fn apply(entry: &mut Entry, access: &Access, is_root: bool) -> (Bytes, Bytes) {
         AccessKind::Atomic(op) => op.apply(&old, &access.bytes),
     };
     if access.range.len > 0 {
-        let data = Arc::make_mut(&mut entry.data);
+        let data = &mut entry.data;
         let mut write = |run: Range| {
             let from = run.start.0.saturating_sub(access.range.start.0) as usize;
             data.copy_in(run.start, new.get(from..from + run.len as usize).unwrap_or(&[]));
@@ -240,11 +250,4 @@ fn apply(entry: &mut Entry, access: &Access, is_root: bool) -> (Bytes, Bytes) {
     }
     let read = if matches!(access.kind, AccessKind::Atomic(_)) { old } else { Bytes::new() };
     (read, new)
-}
-
-/// The bytes of `range` without a mask: what a grant or fetch carries.
-pub(super) fn clean_copy(data: &Patch, range: Range) -> Patch {
-    let mut copy = data.slice(range);
-    copy.mask.clear();
-    copy
 }

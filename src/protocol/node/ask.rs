@@ -1,7 +1,5 @@
 //! Asking the parent, and what its grant does.
 
-use std::sync::Arc;
-
 use super::pending::{Asked, Pending, Want};
 use super::{Node, Role};
 use crate::model::access::{AccessKind, Bytes};
@@ -19,12 +17,17 @@ impl Node {
     /// victim's eviction ends before the request goes out. `false` if it has to wait for room.
     pub(super) fn ask(&mut self, pending: &mut Pending, want: &Want, cell: Cell, out: &mut Outbox) -> bool {
         let block = pending.block;
+        if pending.waits {
+            return false;
+        }
         if !pending.mshr && !self.has_mshr() {
-            self.wait_for_room(block);
+            pending.waits = true;
+            self.waiting.for_mshr.push_back(block);
             return false;
         }
         if self.store.get(block).is_none() && !self.make_room(block, want, out) {
-            self.wait_for_room(block);
+            pending.waits = true;
+            self.waiting.for_way.push((self.store.set_of(block), block));
             return false;
         }
         let kind = match cell.step {
@@ -41,6 +44,7 @@ impl Node {
             parent,
             number: want.number,
             granted: None,
+            has_data: false,
             data: None,
         });
         let mut message = self.message(kind, parent, self.range_of(block), out);
@@ -52,7 +56,7 @@ impl Node {
     /// Finds a place for a block, evicting another if need be. `false` if none can be had yet.
     fn make_room(&mut self, block: Address, want: &Want, out: &mut Outbox) -> bool {
         loop {
-            if self.is_evicting_from(self.store.set_of(block)) {
+            if !self.recalling.is_empty() && self.is_evicting_from(self.store.set_of(block)) {
                 return false;
             }
             let room = self.store.room(block, |other| other == block || self.pending.contains(other));
@@ -76,9 +80,7 @@ impl Node {
 
     /// One eviction at a time in a set, so that a block that waits for room does not empty the set.
     fn is_evicting_from(&self, set: u32) -> bool {
-        self.pending
-            .values()
-            .any(|pending| pending.evicting.is_some() && self.store.set_of(pending.block) == set)
+        self.recalling.iter().any(|&block| self.store.set_of(block) == set)
     }
 
     /// Hands an access to the parent to perform (write-through). A copy here is kept up to date.
@@ -88,7 +90,7 @@ impl Node {
             && matches!(access.kind, AccessKind::Store | AccessKind::NStore)
             && let Some(entry) = self.store.get_mut(pending.block)
         {
-            let data = Arc::make_mut(&mut entry.data);
+            let data = &mut entry.data;
             for run in access.runs() {
                 data.copy_in(run.start, access.bytes_of(run));
             }
@@ -106,24 +108,29 @@ impl Node {
     /// A grant, or the data of a peer transfer: the request has ended when both are here.
     pub(super) fn receive_grant(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        let Some(pending) = self.pending.get_mut(block) else { return };
-        let Some(asked) = pending.asked.as_mut() else { return };
-        if message.kind == MessageKind::Grant {
-            asked.granted = message.granted;
+        let Some(mut pending) = self.pending.remove(block) else { return };
+        let mut is_complete = false;
+        if let Some(asked) = pending.asked.as_mut() {
+            if message.kind == MessageKind::Grant {
+                asked.granted = message.granted;
+            }
+            if message.has_data {
+                asked.has_data = true;
+                asked.data.clone_from(&message.patch);
+            }
+            is_complete = asked.granted.is_some() && asked.has_data;
         }
-        if message.patch.is_some() {
-            asked.data.clone_from(&message.patch);
+        if is_complete {
+            self.end_request(&mut pending, message, out);
+            self.resume(pending, out);
+        } else {
+            self.pending.insert(block, pending);
         }
-        if asked.granted.is_none() || asked.data.is_none() {
-            return;
-        }
-        self.end_request(block, message, out);
-        self.advance(block, out);
     }
 
     /// Takes the granted state and the bytes, performs what asked, and acknowledges.
-    fn end_request(&mut self, block: Address, message: &Message, out: &mut Outbox) {
-        let Some(mut pending) = self.pending.remove(block) else { return };
+    fn end_request(&mut self, pending: &mut Pending, message: &Message, out: &mut Outbox) {
+        let block = pending.block;
         if let Some(asked) = pending.asked.take() {
             self.fill(block, asked.data.as_deref(), out);
             let to = match asked.next {
@@ -134,7 +141,7 @@ impl Node {
             let about = About::new(message.range, asked.number).because(message.cause);
             self.transition(block, asked.action, to, about, out);
             if self.config.role == Role::Leaf {
-                self.perform_waiting(&mut pending, out);
+                self.perform_waiting(pending, out);
             }
             if asked.kind != MessageKind::Fetch {
                 let mut ack = self.message(MessageKind::GrantAck, asked.parent, self.range_of(block), out);
@@ -142,19 +149,17 @@ impl Node {
                 self.send(ack, out);
             }
         }
-        self.release_mshr(&mut pending, message.number, out);
-        self.pending.insert(block, pending);
+        self.release_mshr(pending, message.number, out);
     }
 
     /// The parent's bytes go in under the complement of this node's own mask (rule 6 of `PROTOCOL.md`).
     fn fill(&mut self, block: Address, fresh: Option<&Patch>, out: &mut Outbox) {
         let whole = self.config.has_fault(Fault::MergeWholeBlocks);
         if let (Some(entry), Some(fresh)) = (self.store.get_mut(block), fresh) {
-            let data = Arc::make_mut(&mut entry.data);
             if whole {
-                data.copy_in(fresh.start, &fresh.bytes);
+                entry.data.copy_in(fresh.start, fresh.bytes());
             } else {
-                data.fill(fresh);
+                entry.data.fill(fresh);
             }
         }
         self.note_write(Range::new(block, self.config.block), out);
@@ -176,25 +181,26 @@ impl Node {
     /// The answer to the oldest access that was passed up, or to a fetch.
     pub(super) fn receive_reply(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        let Some(pending) = self.pending.get_mut(block) else { return };
+        let Some(mut pending) = self.pending.remove(block) else { return };
         let is_fetch = pending.asked.as_ref().is_some_and(|asked| {
             asked.kind == MessageKind::Fetch && message.range == Range::new(block, self.config.block)
         });
-        if is_fetch && message.has_data() {
+        if is_fetch && message.has_data {
             if let Some(asked) = pending.asked.as_mut() {
+                asked.has_data = true;
                 asked.data.clone_from(&message.patch);
             }
-            self.end_request(block, message, out);
+            self.end_request(&mut pending, message, out);
         } else if let Some(want) = pending.passed.pop_front() {
             self.end_passed(block, &want, message, out);
         }
-        self.advance(block, out);
+        self.resume(pending, out);
     }
 
     fn end_passed(&mut self, block: Address, want: &Want, message: &Message, out: &mut Outbox) {
         let Some(access) = want.access.clone() else { return };
         let read: Bytes =
-            message.patch.as_ref().map(|patch| patch.bytes.iter().copied().collect()).unwrap_or_default();
+            message.patch.as_ref().map(|patch| patch.bytes().iter().copied().collect()).unwrap_or_default();
         let wrote = match access.kind {
             AccessKind::Atomic(op) => op.apply(&read, &access.bytes),
             _ => access.bytes.clone(),
@@ -202,7 +208,7 @@ impl Node {
         if let Some(entry) = self.store.get_mut(block)
             && matches!(access.kind, AccessKind::Atomic(_))
         {
-            Arc::make_mut(&mut entry.data).copy_in(access.range.start, &wrote);
+            entry.data.copy_in(access.range.start, &wrote);
         }
         self.complete(want, &access, read, wrote, out);
     }

@@ -20,22 +20,26 @@ impl Node {
         txn: (Option<TxnKey>, Option<TxnNumber>),
         out: &mut Outbox,
     ) {
+        self.store.focus(victim);
         let Some(entry) = self.store.get(victim) else { return };
         let (state, dirty, holders) = (entry.state, entry.data.marked_bytes(), entry.holders());
         let about = About::new(self.range_of(victim), txn.1);
         out.record(self.config.id, about, || What::Evict { state, dirty });
         self.counters.evictions += 1;
-        let mut pending = Pending::new(victim, out.tick);
+        let mut pending = self.spare.take(victim, out.tick);
         pending.evicting = Some(Eviction { awaiting: holders, since: out.tick, number: txn.1, txn: txn.0 });
         if holders == 0 {
             self.finish_eviction(&mut pending, out);
         } else {
             self.counters.recalls += 1;
+            self.recalling.push(victim);
             let range = self.range_of(victim);
             self.probe_children(holders, MessageKind::ProbeWrite, range, txn, None, out);
         }
-        if !pending.is_idle() {
-            self.pending.insert(victim, Box::new(pending));
+        if pending.is_idle() {
+            self.spare.put(pending);
+        } else {
+            self.pending.insert(victim, pending);
         }
     }
 
@@ -44,9 +48,11 @@ impl Node {
     pub(super) fn finish_eviction(&mut self, pending: &mut Pending, out: &mut Outbox) {
         let Some(eviction) = pending.evicting.take() else { return };
         let block = pending.block;
-        let state = self.state(block);
+        self.recalling.retain(|recalling| *recalling != block);
+        self.note_free(block);
         let Some(entry) = self.store.get(block) else { return };
-        let data = entry.data.clone();
+        let state = entry.state;
+        let dirty = entry.data.mask.any().then(|| entry.data.clone());
         let about = About::new(self.range_of(block), eviction.number);
         let step = self
             .config
@@ -55,19 +61,19 @@ impl Node {
             .map(|cell| cell.step);
         self.transition(block, Action::Evict, State::I, about, out);
         self.store.remove(block);
-        let dirty = data.mask.any();
-        if !dirty && step == Some(Step::Silent) {
+        if dirty.is_none() && step == Some(Step::Silent) {
             return;
         }
-        let kind = if dirty { MessageKind::Writeback } else { MessageKind::Notify };
+        let kind = if dirty.is_some() { MessageKind::Writeback } else { MessageKind::Notify };
         let Some(parent) = self.config.parent(block) else { return };
         let mut message = self.message(kind, parent, self.range_of(block), out);
         (message.txn, message.number) = (eviction.txn, eviction.number);
         message.granted = Some(state);
-        if dirty {
+        if let Some(data) = dirty {
             self.counters.writebacks += 1;
             message.size += data.len;
-            message.patch = Some(data);
+            message.has_data = true;
+            message.patch = Some(Arc::new(data));
         }
         self.send(message, out);
         pending.writeback = true;
@@ -81,16 +87,18 @@ impl Node {
         let Some(parent) = self.config.parent(block) else { return false };
         let Some(entry) = self.store.get_mut(block) else { return false };
         let data = entry.data.clone();
-        Arc::make_mut(&mut entry.data).mask.clear();
+        entry.data.mask.clear();
         if !data.mask.any() {
             return false;
         }
         let mut message = self.message(MessageKind::Writeback, parent, self.range_of(block), out);
         (message.txn, message.number) = Self::key_of(want);
         message.granted = Some(state);
-        message.held = Some(Held { block: self.config.block, copies: Bits::full(1), owned: Bits::new(1) });
+        let held = Held { block: self.config.block, copies: Bits::full(1), owned: Bits::new(1) };
+        message.held = Some(Box::new(held));
         message.size += data.len;
-        message.patch = Some(data);
+        message.has_data = true;
+        message.patch = Some(Arc::new(data));
         self.counters.writebacks += 1;
         self.send(message, out);
         pending.writeback = true;
@@ -110,10 +118,10 @@ impl Node {
 
     pub(super) fn receive_evict_ack(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        if let Some(pending) = self.pending.get_mut(block) {
+        if let Some(mut pending) = self.pending.remove(block) {
             pending.writeback = false;
+            self.resume(pending, out);
         }
-        self.advance(block, out);
     }
 
     /// Starts to write back everything dirty in and above this node (the final flush, UMH, section 4.2).

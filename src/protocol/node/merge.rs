@@ -1,7 +1,5 @@
 //! What children give and what they keep: merging dirty bytes, and correcting the directory.
 
-use std::sync::Arc;
-
 use super::{Node, Role};
 use crate::model::address::Address;
 use crate::model::bits::Bits;
@@ -26,16 +24,16 @@ impl Node {
         let owner = entry.units.first().and_then(|unit| unit.owner);
         if peers && owner != Some(child) {
             let size = entry.data.len / granule;
-            let newer = entry.newer.get_or_insert_with(|| Bits::new(size));
+            let newer = entry.newer.get_or_insert_with(|| Box::new(Bits::new(size)));
             for bit in patch.mask.iter() {
                 let piece = patch.piece(bit);
                 let from = (piece.start.0.saturating_sub(block.0) as u32) / granule;
                 newer.set_range(from, from + piece.len.div_ceil(granule), true);
             }
         }
-        let data = Arc::make_mut(&mut entry.data);
+        let data = &mut entry.data;
         if whole {
-            data.copy_in(patch.start, &patch.bytes);
+            data.copy_in(patch.start, patch.bytes());
             data.mark(patch.range());
         } else {
             data.merge(patch);
@@ -76,7 +74,7 @@ impl Node {
     /// Corrects the directory by what a child says it still holds. A child leaves it only when told
     /// (rule 9 of `PROTOCOL.md`).
     pub(super) fn take_held(&mut self, block: Address, child: u8, message: &Message, out: &mut Outbox) {
-        let Some(held) = &message.held else { return };
+        let Some(held) = message.held.as_deref() else { return };
         let (unit_bytes, end) = (self.config.unit, message.range.end());
         let first = self.unit_of(block, message.range.start);
         let peers = self.config.peers != 0;
@@ -99,7 +97,7 @@ impl Node {
                 slot.owner = None;
             }
             if peers && slot.owner != before.owner {
-                entry.newer = Some(Bits::new(size));
+                entry.newer = Some(Box::new(Bits::new(size)));
             }
             if *slot != before {
                 changed.push(unit);
@@ -130,7 +128,7 @@ impl Node {
             if slot.owner == Some(child) {
                 slot.owner = None;
                 if peers {
-                    entry.newer = Some(Bits::new(size));
+                    entry.newer = Some(Box::new(Bits::new(size)));
                 }
             }
         }

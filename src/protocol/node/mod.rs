@@ -2,7 +2,7 @@
 //!
 //! Towards its parent a node's unit is its own block; towards its children it is their block ("varying block
 //! sizes in one memory hierarchy", UMH, section 2). Blocks that are not busy are only entries of the store;
-//! everything under way stands in a [`pending::Pending`] per block, and [`Node::advance`] does whatever has
+//! everything under way stands in a [`pending::Pending`] per block, and [`Node::resume`] does whatever has
 //! become possible for it.
 
 mod access;
@@ -14,7 +14,6 @@ mod probe;
 mod serve;
 mod view;
 
-use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -28,12 +27,13 @@ use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, What};
 use crate::model::sorted::SortedMap;
 use crate::model::state::{Action, State};
+use crate::model::time::Tick;
 use crate::protocol::outbox::{About, Outbox, Outgoing};
 use crate::protocol::store::{Entry, Interleave, Store, Unit};
 use crate::protocol::table::{Cell, Next, Step, Table};
-use pending::{Pending, ProbeJob, Want};
+use pending::{Pending, ProbeJob, Spare, Waiting, Want};
 
-pub use access::Accept;
+pub use access::Offer;
 pub use view::{Busy, WaitsFor};
 
 /// Where a node stands in the hierarchy.
@@ -118,10 +118,12 @@ pub struct Node {
     pub config: Arc<NodeConfig>,
     store: Store,
     pending: SortedMap<Address, Pending>,
+    spare: Spare,
     /// Probes from the parent by the start of their range.
     jobs: SortedMap<Address, ProbeJob>,
-    /// Blocks that wait for a way or an MSHR, first come first served.
-    waiting: VecDeque<Address>,
+    waiting: Waiting,
+    /// Blocks whose eviction waits for children.
+    recalling: SmallVec<[Address; 2]>,
     mshrs_used: u32,
     high_water: u32,
     uses: u64,
@@ -152,8 +154,10 @@ impl Node {
             config: Arc::new(config),
             store,
             pending: SortedMap::default(),
+            spare: Spare::default(),
             jobs: SortedMap::default(),
-            waiting: VecDeque::new(),
+            waiting: Waiting::default(),
+            recalling: SmallVec::new(),
             mshrs_used: 0,
             high_water: 0,
             uses: 0,
@@ -194,7 +198,7 @@ impl Node {
             block,
             state: State::I,
             used: 0,
-            data: Arc::new(Patch::empty(self.range_of(block), self.config.granule, self.config.values)),
+            data: Patch::empty(self.range_of(block), self.config.granule, self.config.values),
             units: SmallVec::from_elem(Unit::default(), units as usize),
             newer: None,
         }
@@ -272,12 +276,23 @@ impl Node {
             peer: None,
             held: None,
             access: None,
+            has_data: false,
             patch: None,
         }
     }
 
+    /// Puts the clean bytes of a range into a message. With values off there is nothing to copy.
+    fn load_clean(&self, message: &mut Message, block: Address, range: Range) {
+        let Some(entry) = self.store.get(block) else { return };
+        if entry.data.has_values() {
+            message.patch = Some(Arc::new(entry.data.clean_copy(range)));
+        }
+        message.has_data = true;
+        message.size += range.len;
+    }
+
     fn send(&self, message: Message, out: &mut Outbox) {
-        let read = if self.config.has_memory && message.has_data() {
+        let read = if self.config.has_memory && message.has_data {
             message.size.saturating_sub(self.config.header)
         } else {
             0
@@ -353,6 +368,7 @@ impl Node {
 
     /// Takes a message.
     pub fn receive(&mut self, message: Message, out: &mut Outbox) {
+        self.store.focus(self.block_of(message.range.start));
         match message.kind {
             MessageKind::Read
             | MessageKind::ReadNc
@@ -370,16 +386,26 @@ impl Node {
         self.settle(out);
     }
 
-    /// Does whatever has become possible for a block.
-    fn advance(&mut self, block: Address, out: &mut Outbox) {
-        let Some(mut pending) = self.pending.remove(block) else { return };
+    /// What is under way for a block, taken out to be changed, or a new one.
+    fn take_pending(&mut self, block: Address, now: Tick) -> Box<Pending> {
+        self.pending.remove(block).unwrap_or_else(|| self.spare.take(block, now))
+    }
+
+    /// Does whatever has become possible for a block, and keeps what is left under way.
+    fn resume(&mut self, mut pending: Box<Pending>, out: &mut Outbox) {
+        let block = pending.block;
+        self.store.focus(block);
         self.drive(&mut pending, out);
         if pending.asked.is_none() && pending.queue.is_empty() && pending.passed.is_empty() {
             self.release_mshr(&mut pending, None, out);
         }
         if !pending.is_idle() {
             self.pending.insert(block, pending);
-        } else if self.config.role != Role::Root && self.state(block) == State::I {
+            return;
+        }
+        self.spare.put(pending);
+        self.note_free(block);
+        if self.config.role != Role::Root && self.state(block) == State::I {
             self.store.remove(block);
         }
     }
@@ -400,20 +426,34 @@ impl Node {
         }
     }
 
-    /// Gives blocks that wait for a way or an MSHR another try, and goes on flushing.
+    /// Gives blocks another try whose MSHR or way may be free now, and goes on flushing.
     fn settle(&mut self, out: &mut Outbox) {
-        for _ in 0..self.waiting.len() {
-            let Some(block) = self.waiting.pop_front() else { break };
-            self.advance(block, out);
+        for _ in 0..self.waiting.for_mshr.len() {
+            if !self.has_mshr() {
+                break;
+            }
+            let Some(block) = self.waiting.for_mshr.pop_front() else { break };
+            self.retry(block, out);
+        }
+        while let Some(block) = self.waiting.take_ready() {
+            self.retry(block, out);
         }
         if self.flushing {
             self.flush_more(out);
         }
     }
 
-    fn wait_for_room(&mut self, block: Address) {
-        if !self.waiting.contains(&block) {
-            self.waiting.push_back(block);
+    fn retry(&mut self, block: Address, out: &mut Outbox) {
+        if let Some(mut pending) = self.pending.remove(block) {
+            pending.waits = false;
+            self.resume(pending, out);
+        }
+    }
+
+    /// A way of the block's set may be had now.
+    fn note_free(&mut self, block: Address) {
+        if !self.waiting.for_way.is_empty() {
+            self.waiting.freed.push(self.store.set_of(block));
         }
     }
 
@@ -424,7 +464,7 @@ impl Node {
             let block = self.block_of(at);
             self.ensure_root_entry(block);
             if let Some(entry) = self.store.get_mut(block) {
-                Arc::make_mut(&mut entry.data).copy_in(at, &[*byte]);
+                entry.data.copy_in(at, &[*byte]);
             }
         }
     }

@@ -60,7 +60,9 @@ pub struct Asked {
     pub number: Option<TxnNumber>,
     /// The grant, once it has come without its data (peer transfer).
     pub granted: Option<State>,
-    /// The data, once they have come without their grant (peer transfer).
+    /// The data have come; without their grant in a peer transfer.
+    pub has_data: bool,
+    /// Their bytes, if any are kept.
     pub data: Option<Arc<Patch>>,
 }
 
@@ -119,12 +121,45 @@ pub struct Pending {
     pub writeback: bool,
     /// It holds one of the node's MSHRs.
     pub mshr: bool,
+    /// It waits for an MSHR or a way: it stands in [`Waiting`].
+    pub waits: bool,
+}
+
+/// Blocks that wait for an MSHR or for a way of their set, first come first served.
+#[derive(Clone, Debug, Default, Hash)]
+pub struct Waiting {
+    pub for_mshr: VecDeque<Address>,
+    pub for_way: Vec<(u32, Address)>,
+    /// Sets of which a way may have become free.
+    pub freed: SmallVec<[u32; 4]>,
+}
+
+impl Waiting {
+    /// Takes out the first block that waits for a way of a set that has become free: one block for each way.
+    pub fn take_ready(&mut self) -> Option<Address> {
+        while let Some(freed) = self.freed.pop() {
+            if let Some(first) = self.for_way.iter().position(|(set, _)| *set == freed) {
+                return Some(self.for_way.remove(first).1);
+            }
+        }
+        None
+    }
 }
 
 impl Pending {
     #[must_use]
     pub fn new(block: Address, since: Tick) -> Self {
         Self { block, since, ..Self::default() }
+    }
+
+    /// The same as a new one for `block`; what it had room for it keeps.
+    pub fn renew(&mut self, block: Address, since: Tick) {
+        (self.block, self.since) = (block, since);
+        (self.asked, self.probe, self.evicting) = (None, None, None);
+        (self.writeback, self.mshr, self.waits) = (false, false, false);
+        self.queue.clear();
+        self.passed.clear();
+        self.serving.clear();
     }
 
     /// Nothing is under way any more.
@@ -167,6 +202,34 @@ pub struct ProbeJob {
     pub data_bytes: u32,
     /// State that a block that gave data was in.
     pub gave: Option<State>,
-    /// The bytes for the sibling, if this node supplies them.
-    pub for_peer: Option<Patch>,
+    /// This node supplies the data to the sibling.
+    pub serves_peer: bool,
+    /// The bytes for the sibling, if any are kept.
+    pub for_peer: Option<Arc<Patch>>,
+}
+
+/// Boxes that are used again, so that a miss need not ask for memory. A copy of a node needs none of them.
+#[derive(Debug, Default)]
+pub struct Spare(Vec<Box<Pending>>);
+
+impl Clone for Spare {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Spare {
+    pub fn take(&mut self, block: Address, since: Tick) -> Box<Pending> {
+        match self.0.pop() {
+            Some(mut pending) => {
+                pending.renew(block, since);
+                pending
+            }
+            None => Box::new(Pending::new(block, since)),
+        }
+    }
+
+    pub fn put(&mut self, pending: Box<Pending>) {
+        self.0.push(pending);
+    }
 }

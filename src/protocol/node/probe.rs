@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::Node;
-use super::access::clean_copy;
 use super::pending::{BlockProbe, Pending, ProbeJob};
 use crate::model::address::Address;
 use crate::model::bits::Bits;
@@ -20,7 +21,7 @@ impl Node {
     pub(super) fn receive_probe(&mut self, message: &Message, out: &mut Outbox) {
         let size = self.config.block;
         let count = message.range.len.div_ceil(size);
-        let blocks: Vec<Address> = message
+        let blocks: SmallVec<[Address; 4]> = message
             .range
             .blocks(size)
             .filter(|block| self.store.get(*block).is_some() || self.pending.contains(*block))
@@ -39,6 +40,7 @@ impl Node {
             dirty: None,
             data_bytes: 0,
             gave: None,
+            serves_peer: false,
             for_peer: None,
         };
         let key = message.range.start;
@@ -53,8 +55,9 @@ impl Node {
                 number: message.number,
                 cause: message.cause,
             };
-            self.pending.get_or_insert_with(block, || Pending::new(block, out.tick)).probe = Some(probe);
-            self.advance(block, out);
+            let mut pending = self.take_pending(block, out.tick);
+            pending.probe = Some(probe);
+            self.resume(pending, out);
         }
         self.answer_if_done(key, out);
     }
@@ -112,6 +115,7 @@ impl Node {
         }
         if !is_held && pending.asked.is_none() && pending.queue.is_empty() {
             self.store.remove(block);
+            self.note_free(block);
         }
         self.answer_if_done(probe.job, out);
     }
@@ -125,7 +129,8 @@ impl Node {
         let Some(entry) = self.store.get_mut(block) else { return };
         let dirty = entry.data.mask.any();
         if gives && job.peer.is_some() && entry.state != State::I {
-            job.for_peer = Some(clean_copy(&entry.data, job.range));
+            job.serves_peer = true;
+            job.for_peer = entry.data.has_values().then(|| Arc::new(entry.data.clean_copy(job.range)));
         }
         if !gives || !dirty {
             return;
@@ -138,7 +143,7 @@ impl Node {
             });
         }
         if !keep {
-            Arc::make_mut(&mut entry.data).mask.clear();
+            entry.data.mask.clear();
         }
         if self.config.has_memory {
             out.writes.push(self.range_of(block));
@@ -154,15 +159,18 @@ impl Node {
         let Some(job) = self.jobs.remove(key) else { return };
         let mut answer = self.message(MessageKind::Answer, job.parent, job.range, out);
         (answer.txn, answer.number) = (job.txn, job.number);
-        answer.held = Some(Held { block: self.config.block, copies: job.copies, owned: job.owned });
+        let held = Held { block: self.config.block, copies: job.copies, owned: job.owned };
+        answer.held = Some(Box::new(held));
         answer.granted = job.gave;
         answer.size += job.data_bytes;
+        answer.has_data = job.dirty.is_some();
         answer.patch = job.dirty.map(Arc::new);
-        if let (Some(peer), Some(data)) = (job.peer, job.for_peer) {
+        if let Some(peer) = job.peer.filter(|_| job.serves_peer) {
             let mut handed = self.message(MessageKind::PeerData, peer, job.range, out);
             (handed.txn, handed.number) = (job.txn, job.number);
-            handed.size += data.len;
-            handed.patch = Some(Arc::new(data));
+            handed.size += job.range.len;
+            handed.has_data = true;
+            handed.patch = job.for_peer;
             answer.peer = job.peer;
             self.counters.peer_transfers += 1;
             self.send(handed, out);
@@ -173,7 +181,7 @@ impl Node {
 
 /// Adds an entry's dirty bytes to what a probe has gathered.
 fn gather(job: &mut ProbeJob, entry: &Entry) {
-    let values = !entry.data.bytes.is_empty();
+    let values = entry.data.has_values();
     let all = job.dirty.get_or_insert_with(|| Patch::empty(job.range, entry.data.granule, values));
     all.merge(&entry.data);
     job.data_bytes += entry.data.len;

@@ -1,8 +1,5 @@
 //! Serving the children: the directory's part of the table.
 
-use std::sync::Arc;
-
-use super::access::clean_copy;
 use super::pending::{Pending, Service, Want, Who};
 use super::{Need, Node, Role};
 use crate::model::access::{Access, AccessKind, Bytes};
@@ -198,7 +195,7 @@ impl Node {
             && self.config.peers & both == both
             && want.range.len == self.config.unit;
         let entry = self.store.get(block)?;
-        let clean = entry.newer.as_ref().is_none_or(Bits::is_empty);
+        let clean = entry.newer.as_deref().is_none_or(Bits::is_empty);
         (fits && clean).then(|| self.config.children.get(child as usize).copied())?
     }
 
@@ -272,8 +269,7 @@ impl Node {
         message.granted = Some(rule.grant);
         message.peer = from;
         if from.is_none() {
-            message.patch = self.store.get(block).map(|entry| Arc::new(clean_copy(&entry.data, want.range)));
-            message.size += want.range.len;
+            self.load_clean(&mut message, block, want.range);
         }
         self.send(message, out);
         service.granted = true;
@@ -301,7 +297,7 @@ impl Node {
             }
         }
         if peers && slot.owner != owner {
-            entry.newer = Some(Bits::new(size));
+            entry.newer = Some(Box::new(Bits::new(size)));
         }
     }
 
@@ -309,7 +305,7 @@ impl Node {
         let block = self.block_of(message.range.start);
         let unit = self.unit_of(block, message.range.start);
         let Some(child) = self.config.child(message.from) else { return };
-        let Some(pending) = self.pending.get_mut(block) else { return };
+        let Some(mut pending) = self.pending.remove(block) else { return };
         let service = pending.serving.iter_mut().position(|service| {
             service.unit == unit && service.granted && service.want.who == Who::Child(child)
         });
@@ -322,7 +318,7 @@ impl Node {
                 pending.serving.remove(index);
             }
         }
-        self.advance(block, out);
+        self.resume(pending, out);
     }
 
     /// A child's answer to a probe: it belongs to an eviction, to the parent's probe, or to a child's request.
@@ -346,8 +342,7 @@ impl Node {
         } else {
             self.answer_service(&mut pending, child, message, out);
         }
-        self.pending.insert(block, pending);
-        self.advance(block, out);
+        self.resume(pending, out);
     }
 
     fn answer_service(&mut self, pending: &mut Pending, child: u8, message: &Message, out: &mut Outbox) {
@@ -374,8 +369,7 @@ impl Node {
         let Some(&to) = self.config.children.get(child as usize) else { return };
         let mut message = self.message(MessageKind::PeerData, to, want.range, out);
         (message.txn, message.number) = Self::key_of(want);
-        message.patch = self.store.get(block).map(|entry| Arc::new(clean_copy(&entry.data, want.range)));
-        message.size += want.range.len;
+        self.load_clean(&mut message, block, want.range);
         self.send(message, out);
     }
 }

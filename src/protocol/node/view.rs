@@ -156,9 +156,7 @@ impl Node {
             unit_count: self.config.block / self.config.unit.max(1),
             dirty: entry.filter(|_| !is_root).map(|entry| entry.data.mask.clone()),
             granule: self.config.granule,
-            bytes: entry
-                .filter(|entry| !entry.data.bytes.is_empty())
-                .map(|entry| Arc::from(&*entry.data.bytes)),
+            bytes: entry.filter(|entry| entry.data.has_values()).map(|entry| Arc::from(entry.data.bytes())),
             place: self.store.place_of(block),
         })
     }
@@ -319,7 +317,7 @@ impl Node {
     pub fn place_bytes(&mut self, address: Address, bytes: &[u8], dirty: bool) {
         let block = self.block_of(address);
         if let Some(entry) = self.store.get_mut(block) {
-            let data = Arc::make_mut(&mut entry.data);
+            let data = &mut entry.data;
             if dirty {
                 data.write(address, bytes);
             } else {

@@ -1,0 +1,138 @@
+//! Speed, memory and time travel at the paper's size.
+//!
+//!     cargo bench --bench full_size                     # all of it
+//!     cargo bench --bench full_size -- multiply 1       # one machine, once: for instruction counts
+//!
+//! - multiply: matrix multiplication on the four GPUs of Table III, values off, nobody listening
+//! - transpose: 256 x 256 on one GPU and on four, from the blueprint to the end
+//! - growth: events of the same kernel on 1 and 4 GPUs, and over 1 MB and 64 MB (count instructions with callgrind)
+//! - memory: the most that the process held, after 48 MB were added to 48 MB
+//! - back: reverse steps after ten million events
+#![allow(clippy::unwrap_used)]
+
+use std::time::{Duration, Instant};
+
+use umscope::debug::interrupt::Interrupt;
+use umscope::debug::origin::Origin;
+use umscope::debug::session::Session;
+use umscope::diagnostic::Source;
+use umscope::machine::StepOutcome;
+use umscope::model::inspect::Inspect;
+use umscope::scenario::{Options, Prepared, Scenario};
+
+const MULTIPLY: &str = "name = \"matrix-multiplication\"\nwith = { rows = 512, inner = 512, columns = 512 }";
+const TRANSPOSE: &str = "name = \"transpose\"\nwith = { width = 256, height = 256 }";
+/// Two vectors of 24 MB make a third.
+const VECTORS: &str = "name = \"vector-add\"\nwith = { size = 4194304 }";
+
+fn scenario(machine: &str, kernel: &str) -> Scenario {
+    let text = format!("title = \"bench\"\nmachine = \"{machine}\"\nchecks = false\n[[kernel]]\n{kernel}\n");
+    Scenario::parse(Source::new("bench", text), None).unwrap()
+}
+
+fn prepare(machine: &str, kernel: &str) -> Prepared {
+    scenario(machine, kernel).prepare(&Options::default()).unwrap()
+}
+
+fn median<T: PartialOrd + Copy>(mut list: Vec<T>) -> T {
+    list.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    list[list.len() / 2]
+}
+
+/// Runs to the end, or to so many events: events, accesses and the time that they took.
+fn run(machine: &str, kernel: &str, most: u64) -> (u64, u64, Duration) {
+    let mut machine = prepare(machine, kernel).machine;
+    let start = Instant::now();
+    let outcome = machine.run_until(most);
+    let time = start.elapsed();
+    assert!(matches!(outcome, StepOutcome::Ran | StepOutcome::Finished), "{outcome:?}");
+    (machine.event(), machine.accesses(), time)
+}
+
+fn multiply(times: usize) {
+    let runs: Vec<_> = (0..times).map(|_| run("umh-4gpu-nvlink", MULTIPLY, 3_000_000)).collect();
+    let speeds: Vec<f64> = runs.iter().map(|(events, _, time)| *events as f64 / time.as_secs_f64()).collect();
+    let (events, accesses, _) = runs[0];
+    println!(
+        "multiply   {:>12.0} events/s   {events} events, {accesses} accesses   goal 10,000,000",
+        median(speeds)
+    );
+}
+
+fn transpose(times: usize) {
+    for (machine, goal) in [("umh-1gpu-pcie", 0.76), ("umh-4gpu-nvlink", 2.2)] {
+        let runs: Vec<_> = (0..times).map(|_| run(machine, TRANSPOSE, u64::MAX)).collect();
+        let seconds: Vec<f64> = runs.iter().map(|(_, _, time)| time.as_secs_f64()).collect();
+        println!("transpose  {:>12.3} s   {machine}, {} events   goal {goal} s", median(seconds), runs[0].0);
+    }
+}
+
+fn growth() {
+    for machine in ["umh-1gpu-pcie", "umh-4gpu-pcie"] {
+        let (events, _, time) = run(machine, MULTIPLY, 1_000_000);
+        println!("growth     {:>12.0} events/s   {machine}", events as f64 / time.as_secs_f64());
+    }
+    for elements in [1 << 20, 64 << 20] {
+        let kernel = format!("name = \"vector-add\"\nwith = {{ size = {} }}", elements / 12);
+        let (events, _, time) = run("umh-1gpu-pcie", &kernel, 1_000_000);
+        println!("growth     {:>12.0} events/s   {} MB", events as f64 / time.as_secs_f64(), elements >> 20);
+    }
+}
+
+/// The most memory that this process ever held, in MB.
+fn high_water() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
+}
+
+fn memory() {
+    let (events, _, _) = run("umh-4gpu-nvlink", VECTORS, u64::MAX);
+    println!("memory     {:>12.0} MB   48 MB, {events} events   goal 300 MB", high_water());
+}
+
+fn back() {
+    let scenario = scenario("umh-4gpu-nvlink", MULTIPLY);
+    let prepared = scenario.prepare(&Options::default()).unwrap();
+    let mut session = Session::open(Origin::scenario("bench", &scenario, prepared), None);
+    let interrupt = Interrupt::default();
+    let start = Instant::now();
+    session.execute("step 10000000", &interrupt).unwrap();
+    let forward = start.elapsed();
+    let times: Vec<f64> = (0..21)
+        .map(|_| {
+            let start = Instant::now();
+            session.execute("reverse-step", &interrupt).unwrap();
+            start.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    println!(
+        "back       {:>12.2} ms the first, {:.2} ms the median   after {} events ({:.1} s, {:.0} MB)   goal 50 and 20 ms",
+        times[0],
+        median(times.clone()),
+        session.event(),
+        forward.as_secs_f64(),
+        high_water()
+    );
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let times: usize = arguments.get(1).and_then(|word| word.parse().ok()).unwrap_or(3);
+    let wanted = |what: &str| arguments.first().is_none_or(|word| word == what);
+    if wanted("memory") {
+        memory();
+    }
+    if wanted("multiply") {
+        multiply(times);
+    }
+    if wanted("transpose") {
+        transpose(times);
+    }
+    if wanted("growth") {
+        growth();
+    }
+    if wanted("back") {
+        back();
+    }
+}
