@@ -41,7 +41,7 @@ const LINE: u32 = 64;
 /// What is given to a kernel in [`SMALL`], with the wavefronts of the machine.
 fn given(name: &str, small: &[(&'static str, i64)]) -> Vec<(&'static str, i64)> {
     let kernel = kernels::find(name).unwrap();
-    let takes = |parameter: &str| kernel.parameters.iter().any(|known| known.name == parameter);
+    let takes = |parameter: &str| kernel.parameters().any(|known| known.name == parameter);
     let common = [("wavefront", 4), ("launch", 50)].into_iter().filter(|(name, _)| takes(name));
     small.iter().copied().chain(common).collect()
 }
@@ -122,7 +122,7 @@ fn every_kernel_runs_to_its_end_and_makes_each_access_once() {
 #[test]
 fn the_host_may_flush_instead_of_asking() {
     for (name, small) in SMALL {
-        if kernels::find(name).unwrap().parameters.iter().any(|parameter| parameter.name == "sync") {
+        if kernels::find(name).unwrap().parameters().any(|parameter| parameter.name == "sync") {
             run(name, &scenario(name, &given(name, small), ", sync = \"flush\""));
         }
     }
