@@ -1,9 +1,11 @@
 //! Finding what an argument names: a scenario file, a bundled scenario, or a trace with a machine.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::arguments::{Changes, Switch, Target};
+use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::config::{self, Kind, MachineChoice};
 use crate::diagnostic::{Diagnostic, Result, Source};
@@ -28,21 +30,21 @@ impl Work {
     ///
     /// # Errors
     /// If there is no such thing, it cannot be read, or a trace comes without a machine.
-    pub fn open(target: &Target) -> Result<Self> {
+    pub fn open(target: &Target, interrupt: &Interrupt) -> Result<Self> {
         let path = Path::new(&target.scenario);
         let format = target.trace_format.as_deref().map(Format::parse).transpose()?;
         let is_trace = format.is_some() || trace::detect(path).is_some();
         match &target.machine {
-            Some(machine) if is_trace => Self::trace(target, machine, format),
+            Some(machine) if is_trace => Self::trace(target, machine, format, interrupt),
             None if is_trace => {
                 Err(Diagnostic::new(format!("{} is a trace and names no machine", target.scenario))
                     .expected("--machine with a name that `umscope list machines` shows, or a path")
                     .into())
             }
             Some(_) if config::find(Kind::Scenario, &target.scenario, None).is_err() && path.exists() => {
-                Err(read_trace(path, format).err().unwrap_or_else(|| unknown(target)))
+                Err(read_trace(path, format, interrupt).err().unwrap_or_else(|| unknown(target)))
             }
-            _ => Self::scenario(target),
+            _ => Self::scenario(target, interrupt),
         }
     }
 
@@ -50,8 +52,8 @@ impl Work {
     ///
     /// # Errors
     /// As [`Scenario::load`]; a scenario names its own machine.
-    fn scenario(target: &Target) -> Result<Self> {
-        let work = Self::load(&target.scenario, &target.changes)?;
+    fn scenario(target: &Target, interrupt: &Interrupt) -> Result<Self> {
+        let work = Self::load(&target.scenario, &target.changes, interrupt)?;
         match &target.machine {
             Some(_) => {
                 Err(Diagnostic::new(format!("{} is a scenario, and names its machine", target.scenario))
@@ -66,7 +68,7 @@ impl Work {
     ///
     /// # Errors
     /// As [`Scenario::load`].
-    pub fn load(name: &str, changes: &Changes) -> Result<Self> {
+    pub fn load(name: &str, changes: &Changes, interrupt: &Interrupt) -> Result<Self> {
         let found = config::find(Kind::Scenario, name, None)?;
         if let Some(kind) = config::kind_of(&found.source).filter(|kind| *kind != Kind::Scenario) {
             let wrong = Diagnostic::new(format!("this is a {}, not a scenario", kind.name()));
@@ -75,7 +77,7 @@ impl Work {
         let scenario = Scenario::parse(found.source, found.folder)?;
         let mut options = options(changes);
         if let Some((path, format)) = scenario.trace()? {
-            options.trace = Some(read_trace(&path, format)?.workload);
+            options.trace = Some(read_trace(&path, format, interrupt)?.workload);
         }
         let machine = match &scenario.file().machine {
             MachineChoice::Named(name) => Some(name.value.clone()),
@@ -85,9 +87,9 @@ impl Work {
     }
 
     /// A trace alone is a scenario without checks: it is run for its numbers.
-    fn trace(target: &Target, machine: &str, format: Option<Format>) -> Result<Self> {
+    fn trace(target: &Target, machine: &str, format: Option<Format>, interrupt: &Interrupt) -> Result<Self> {
         let found = config::find(Kind::Machine, machine, None)?;
-        let workload = read_trace(Path::new(&target.scenario), format)?.workload;
+        let workload = read_trace(Path::new(&target.scenario), format, interrupt)?.workload;
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let title = Path::new(&target.scenario).file_name().map(|name| name.to_string_lossy().into_owned());
         let file = format!(
@@ -127,14 +129,18 @@ fn options(changes: &Changes) -> Options {
     }
 }
 
-/// Reads a trace and shows how far it is.
+/// Reads a trace and shows how far it is; an interrupt breaks it off.
 ///
 /// # Errors
 /// As [`trace::read`].
-pub fn read_trace(path: &Path, format: Option<Format>) -> Result<Trace> {
+pub fn read_trace(path: &Path, format: Option<Format>, interrupt: &Interrupt) -> Result<Trace> {
     let mut progress = Progress::start();
     let name = path.display().to_string();
-    let told = move |read| progress.tell(|| format!("{name}: {} instructions read", grouped(read)));
+    let interrupt = interrupt.clone();
+    let told = move |read| {
+        progress.tell(|| format!("{name}: {} instructions read", grouped(read)));
+        if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
     trace::read(path, format, Box::new(told))
 }
 
