@@ -231,6 +231,24 @@ fn one_factor_shrinks_data_and_capacities() {
     assert_eq!((own[0], own[4]), (full[0] / 16, 1024));
     // One set is left: 4 ways of 64 B.
     assert_eq!(sizes(&prepare(&text("scale = 1024", "")).unwrap())[0], 256);
+    let spec = |head: &str| prepare(&text(head, "")).unwrap().blueprint.spec;
+    let (whole, small) = (spec(""), spec("scale = 0x1000"));
+    let gpu = small.gpu.as_ref().unwrap();
+    let llc = small.host.llc.as_ref().unwrap();
+    for cache in [&gpu.l1, &gpu.l2.cache, &small.host.l1, llc] {
+        let set = u64::from(cache.ways * cache.line);
+        assert!(cache.size.0 >= set && (cache.size.0 / set).is_power_of_two(), "{cache:?}");
+    }
+    // Nothing else is smaller.
+    let mut restored = small.clone();
+    let (to, from) = (restored.gpu.as_mut().unwrap(), whole.gpu.as_ref().unwrap());
+    to.l1.size = from.l1.size;
+    to.l2.cache.size = from.l2.cache.size;
+    to.memory.size = from.memory.size;
+    restored.host.l1.size = whole.host.l1.size;
+    restored.host.llc.as_mut().unwrap().size = whole.host.llc.as_ref().unwrap().size;
+    assert_ne!(small, whole);
+    assert_eq!(restored, whole);
     let error = prepare(&text("scale = 3", "")).unwrap_err();
     assert_eq!((error.position(), error.message.as_str()), (Some((1, 9)), "scale is 3"));
     // What is left must still be something.

@@ -74,8 +74,8 @@ impl Work {
             let wrong = Diagnostic::new(format!("this is a {}, not a scenario", kind.name()));
             return Err(wrong.of(&found.source).expected("a file with the key machine").into());
         }
-        let scenario = Scenario::parse(found.source, found.folder)?;
-        let mut options = options(changes);
+        let (set, mut options) = options(changes);
+        let scenario = Scenario::parse(found.source, found.folder)?.with(&set)?;
         if let Some((path, format)) = scenario.trace()? {
             options.trace = Some(read_trace(&path, format, interrupt)?.workload);
         }
@@ -89,7 +89,6 @@ impl Work {
     /// A trace alone is a scenario without checks: it is run for its numbers.
     fn trace(target: &Target, machine: &str, format: Option<Format>, interrupt: &Interrupt) -> Result<Self> {
         let found = config::find(Kind::Machine, machine, None)?;
-        let workload = read_trace(Path::new(&target.scenario), format, interrupt)?.workload;
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let title = Path::new(&target.scenario).file_name().map(|name| name.to_string_lossy().into_owned());
         let file = format!(
@@ -98,8 +97,10 @@ impl Work {
             text(&found.reference),
             text(&target.scenario),
         );
-        let scenario = Scenario::parse(Source::new(target.scenario.as_str(), file), None)?;
-        let options = Options { trace: Some(workload), ..options(&target.changes) };
+        let (set, options) = options(&target.changes);
+        let scenario = Scenario::parse(Source::new(target.scenario.as_str(), file), None)?.with(&set)?;
+        let workload = read_trace(Path::new(&target.scenario), format, interrupt)?.workload;
+        let options = Options { trace: Some(workload), ..options };
         let machine = Some(machine.to_owned());
         Ok(Self { name: target.scenario.clone(), scenario, options, machine })
     }
@@ -119,14 +120,17 @@ impl Work {
     }
 }
 
-fn options(changes: &Changes) -> Options {
-    Options {
-        set: changes.set.clone(),
+/// What is set of the scenario file, and what else changes.
+fn options(changes: &Changes) -> (Vec<String>, Options) {
+    let (scenario, machine) = changes.split();
+    let options = Options {
+        set: machine,
         seed: changes.seed,
         max_cycles: changes.max_cycles,
         checks: changes.checks.map(|switch| switch == Switch::On),
         trace: None,
-    }
+    };
+    (scenario, options)
 }
 
 /// Reads a trace and shows how far it is; an interrupt breaks it off.

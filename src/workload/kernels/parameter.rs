@@ -65,7 +65,7 @@ impl Parameters {
     }
 
     /// Gives the kernel a value for a parameter that it takes and that is not given.
-    pub fn offer(&mut self, kernel: &str, name: &str, value: u64, span: &Range<usize>) {
+    pub fn offer(&mut self, kernel: &str, name: &str, value: u64) {
         let mut takes = super::KERNELS
             .iter()
             .filter(|known| known.name == kernel)
@@ -73,8 +73,7 @@ impl Parameters {
         let given = self.list.iter().any(|parameter| parameter.name == name);
         if !given && takes.any(|known| known.name == name) {
             let value = Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
-            let (name_span, value_span) = (None, Some(span.clone()));
-            self.list.push(Parameter { name: name.to_owned(), name_span, value, value_span });
+            self.list.push(Parameter { name: name.to_owned(), name_span: None, value, value_span: None });
         }
     }
 
