@@ -90,7 +90,8 @@ fn first_frame() -> Duration {
 }
 
 fn app(frame: Arc<Frame>, width: u16, height: u16) -> App {
-    let mut app = App::new(frame, Theme::embedded("default").unwrap(), Keymap::embedded().unwrap(), false);
+    let mut app =
+        App::new(frame, Theme::embedded("default").unwrap().unwrap(), Keymap::embedded().unwrap(), false);
     app.see(width, height);
     app
 }

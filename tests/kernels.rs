@@ -41,7 +41,7 @@ const LINE: u32 = 64;
 /// What is given to a kernel in [`SMALL`], with the wavefronts of the machine.
 fn given(name: &str, small: &[(&'static str, i64)]) -> Vec<(&'static str, i64)> {
     let kernel = kernels::find(name).unwrap();
-    let takes = |parameter: &str| kernel.parameters.iter().any(|known| known.name == parameter);
+    let takes = |parameter: &str| kernel.parameters().any(|known| known.name == parameter);
     let common = [("wavefront", 4), ("launch", 50)].into_iter().filter(|(name, _)| takes(name));
     small.iter().copied().chain(common).collect()
 }
@@ -124,7 +124,7 @@ fn every_kernel_runs_to_its_end_and_makes_each_access_once() {
 #[test]
 fn the_host_may_flush_instead_of_asking() {
     for (name, small) in SMALL {
-        if kernels::find(name).unwrap().parameters.iter().any(|parameter| parameter.name == "sync") {
+        if kernels::find(name).unwrap().parameters().any(|parameter| parameter.name == "sync") {
             run(name, &scenario(name, &given(name, small), ", sync = \"flush\""));
         }
     }
@@ -233,6 +233,24 @@ fn one_factor_shrinks_data_and_capacities() {
     assert_eq!((own[0], own[4]), (full[0] / 16, 1024));
     // One set is left: 4 ways of 64 B.
     assert_eq!(sizes(&prepare(&text("scale = 1024", "")).unwrap())[0], 256);
+    let spec = |head: &str| prepare(&text(head, "")).unwrap().blueprint.spec;
+    let (whole, small) = (spec(""), spec("scale = 0x1000"));
+    let gpu = small.gpu.as_ref().unwrap();
+    let llc = small.host.llc.as_ref().unwrap();
+    for cache in [&gpu.l1, &gpu.l2.cache, &small.host.l1, llc] {
+        let set = u64::from(cache.ways * cache.line);
+        assert!(cache.size.0 >= set && (cache.size.0 / set).is_power_of_two(), "{cache:?}");
+    }
+    // Nothing else is smaller.
+    let mut restored = small.clone();
+    let (to, from) = (restored.gpu.as_mut().unwrap(), whole.gpu.as_ref().unwrap());
+    to.l1.size = from.l1.size;
+    to.l2.cache.size = from.l2.cache.size;
+    to.memory.size = from.memory.size;
+    restored.host.l1.size = whole.host.l1.size;
+    restored.host.llc.as_mut().unwrap().size = whole.host.llc.as_ref().unwrap().size;
+    assert_ne!(small, whole);
+    assert_eq!(restored, whole);
     let error = prepare(&text("scale = 3", "")).unwrap_err();
     assert_eq!((error.position(), error.message.as_str()), (Some((1, 9)), "scale is 3"));
     // What is left must still be something.

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::query::parse_number;
-use crate::scenario::CYCLES;
+use crate::scenario::{CYCLES, MOST_SCALE};
 
 /// What is run.
 #[derive(Clone, Debug, Args)]
@@ -27,9 +27,18 @@ pub struct Target {
 /// What is changed about it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Changes {
-    /// Set a key of the machine file, such as gpu.l1.size="1 KiB"; may be given several times
+    /// Set a key of the machine file, such as gpu.l1.size="1 KiB", or the scenario's scale; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+
+    /// Shrink kernels' data, caches and GPU memories by this power of two, as --set scale=N
+    ///
+    /// The data of the kernels that take a scale (see `umscope list kernels`) and the capacities that they press on
+    /// shrink together: every L1, L2, LLC and GPU memory has so many times fewer sets (one at least) of the same ways
+    /// and blocks. Host memory, latencies, bandwidths, MSHRs and buffers stay. A kernel with a scale of its own keeps
+    /// that; a trace has none.
+    #[arg(long, value_name = "N", value_parser = scale, allow_negative_numbers = true)]
+    pub scale: Option<u64>,
 
     /// Seed of everything random, instead of the scenario's
     #[arg(long, value_name = "NUMBER", value_parser = number, allow_negative_numbers = true)]
@@ -42,6 +51,17 @@ pub struct Changes {
     /// Check the protocol's rules after every event (default: what the scenario says; off for a trace)
     #[arg(long, value_name = "WHEN")]
     pub checks: Option<Switch>,
+}
+
+impl Changes {
+    /// What is set of the scenario file, and what of the machine file.
+    #[must_use]
+    pub fn split(&self) -> (Vec<String>, Vec<String>) {
+        let is_scale = |text: &String| text.split_once('=').is_some_and(|(key, _)| key.trim() == "scale");
+        let (mut scenario, machine): (Vec<_>, Vec<_>) = self.set.iter().cloned().partition(is_scale);
+        scenario.extend(self.scale.map(|scale| format!("scale={scale}")));
+        (scenario, machine)
+    }
 }
 
 /// On or off.
@@ -72,6 +92,12 @@ fn cycles(text: &str) -> Result<u64, String> {
     let (least, most) = (CYCLES.start(), CYCLES.end());
     let limited = |cycles| CYCLES.contains(&cycles).then_some(cycles);
     parse_number(text).and_then(limited).ok_or_else(|| format!("expected {least} to {most} GPU core cycles"))
+}
+
+/// By what data and capacities may shrink.
+fn scale(text: &str) -> Result<u64, String> {
+    let fits = |scale: &u64| scale.is_power_of_two() && *scale <= MOST_SCALE;
+    parse_number(text).filter(fits).ok_or_else(|| format!("expected a power of two from 1 to {MOST_SCALE}"))
 }
 
 /// A whole number above zero.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::{Changes, Format};
 use super::exit::{Ended, Status, complain, say};
+use super::interrupt::Interrupt;
 use super::output::Output;
 use super::work::{Work, read_trace};
 use crate::config::machine::MachineSpec;
@@ -65,7 +66,8 @@ impl Found {
 
 impl Check {
     pub fn carry_out(&self) -> Ended {
-        let found = self.look()?;
+        // Ends the process: there is nothing to tell of half a file.
+        let found = self.look(&Interrupt::install()?)?;
         found.errors.iter().for_each(complain);
         if !found.errors.is_empty() {
             return Ok(Status::Wrong);
@@ -97,16 +99,16 @@ impl Check {
         Ok(Status::Held)
     }
 
-    fn look(&self) -> Result<Found> {
+    fn look(&self, interrupt: &Interrupt) -> Result<Found> {
         let path = Path::new(&self.file);
         let named = self.trace_format.as_deref().map(trace::Format::parse).transpose()?;
         if let Some(format) = named.or_else(|| trace::detect(path)) {
-            return self.trace(path, format);
+            return self.trace(path, format, interrupt);
         }
         match self.kind(path)? {
             Kind::Machine => self.machine(),
             Kind::Protocol => self.protocol(),
-            Kind::Scenario => self.scenario(),
+            Kind::Scenario => self.scenario(interrupt),
         }
     }
 
@@ -129,8 +131,8 @@ impl Check {
         })
     }
 
-    fn trace(&self, path: &Path, format: trace::Format) -> Result<Found> {
-        let trace = read_trace(path, Some(format))?;
+    fn trace(&self, path: &Path, format: trace::Format, interrupt: &Interrupt) -> Result<Found> {
+        let trace = read_trace(path, Some(format), interrupt)?;
         let cores =
             trace.workload.tasks.iter().filter(|task| matches!(task.what, TaskKind::Program { .. })).count();
         let copied: u64 = trace.copied.iter().map(|range| u64::from(range.len)).sum();
@@ -146,6 +148,7 @@ impl Check {
                 ("lane_stores", json!(trace.counts.lane_stores)),
                 ("lane_atomics", json!(trace.counts.lane_atomics)),
                 ("copied_bytes", json!(copied)),
+                ("footprint_bytes", json!(trace.footprint_bytes())),
             ],
         ))
     }
@@ -166,8 +169,8 @@ impl Check {
         Ok(Found { errors: faults.errors, warnings: faults.warnings, ..protocol(&table) })
     }
 
-    fn scenario(&self) -> Result<Found> {
-        let work = Work::load(&self.file, &Changes::default())?;
+    fn scenario(&self, interrupt: &Interrupt) -> Result<Found> {
+        let work = Work::load(&self.file, &Changes::default(), interrupt)?;
         let prepared = work.prepare()?;
         let file = work.scenario.file();
         Ok(Found::new(

@@ -99,14 +99,17 @@ impl Debug {
 ///
 /// # Errors
 /// As [`Work::open`] and [`Work::prepare`].
-pub fn open(target: &Target) -> diagnostic::Result<Session> {
+pub fn open(target: &Target) -> Result<Session, Trouble> {
+    // Ends the process: nothing is on the screen yet.
+    let interrupt = Interrupt::install()?;
     let target = target.clone();
     let load = move || {
-        let work = Work::open(&target)?;
+        let work = Work::open(&target, &Interrupt::default())?;
         let prepared = work.prepare()?;
         Ok(Origin::scenario(&work.name, &work.scenario, prepared))
     };
     let origin = load()?;
+    interrupt.release();
     let reload: Reload = Box::new(load);
     Ok(Session::open(origin, Some(reload)))
 }

@@ -1,6 +1,6 @@
 //! How a command ends: its status, and what is said when it cannot do what it was asked.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
@@ -107,7 +107,13 @@ pub fn arguments(mut error: clap::Error, commands: &[&str]) -> Status {
         let near = ContextValue::Strings(vec![near.to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, near);
     }
-    // Whoever closed the output does not want to read it.
-    let _ = error.print();
-    if error.use_stderr() { Status::Wrong } else { Status::Held }
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    match printed {
+        _ if error.use_stderr() => Status::Wrong,
+        // Whoever closed the output does not want to read it.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            conclude(Err(Trouble::Io("write the output", error)))
+        }
+        _ => Status::Held,
+    }
 }

@@ -4,28 +4,40 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::consts::SIGINT;
-use signal_hook::flag;
+use signal_hook::{SigId, flag};
 
 use super::exit::{Status, Trouble};
 
 /// Whether somebody has pressed ctrl-c.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     raised: Arc<AtomicBool>,
     /// Whether the next ctrl-c ends the process.
     armed: Arc<AtomicBool>,
+    /// What is done at a ctrl-c.
+    actions: Vec<SigId>,
 }
 
 impl Interrupt {
     /// Takes ctrl-c over. Until [`Self::heed`], it still ends the process, with the status that tells so.
     pub fn install() -> Result<Self, Trouble> {
-        let both = Self { raised: Arc::default(), armed: Arc::new(AtomicBool::new(true)) };
+        let (raised, armed) = (Arc::default(), Arc::new(AtomicBool::new(true)));
         let status = i32::from(Status::Interrupted.code());
-        flag::register_conditional_shutdown(SIGINT, status, both.armed.clone())
-            .and_then(|_| flag::register(SIGINT, both.armed.clone()))
-            .and_then(|_| flag::register(SIGINT, both.raised.clone()))
-            .map_err(|error| Trouble::Io("listen for ctrl-c", error))?;
-        Ok(both)
+        let actions = [
+            flag::register_conditional_shutdown(SIGINT, status, Arc::clone(&armed)),
+            flag::register(SIGINT, Arc::clone(&armed)),
+            flag::register(SIGINT, Arc::clone(&raised)),
+        ];
+        let actions = actions.into_iter().collect::<Result<_, _>>();
+        let actions = actions.map_err(|error| Trouble::Io("listen for ctrl-c", error))?;
+        Ok(Self { raised, armed, actions })
+    }
+
+    /// Leaves ctrl-c to others from here on.
+    pub fn release(self) {
+        for action in self.actions {
+            signal_hook::low_level::unregister(action);
+        }
     }
 
     /// From here on somebody looks at [`Self::is_raised`] often.

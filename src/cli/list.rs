@@ -91,7 +91,7 @@ fn kernel(kernel: &Definition) -> Value {
             "expected": parameter.kind.expected(),
         })
     };
-    let parameters: Vec<_> = kernel.parameters.iter().map(parameter).collect();
+    let parameters: Vec<_> = kernel.parameters().map(parameter).collect();
     json!({
         "name": kernel.name,
         "title": kernel.title,
@@ -102,7 +102,7 @@ fn kernel(kernel: &Definition) -> Value {
 
 /// What a kernel can be told: a line for each parameter with its default, and what it may be instead.
 fn parameters(kernel: &str, output: &mut Output) -> Result<(), Trouble> {
-    let definitions = KERNELS.iter().filter(|known| known.name == kernel).flat_map(|known| known.parameters);
+    let definitions = KERNELS.iter().filter(|known| known.name == kernel).flat_map(Definition::parameters);
     for parameter in definitions {
         let given = format!("{} = {}", parameter.name, parameter.kind.default_text());
         output.line(&format!("    {given:<26} {}: {}", parameter.about, parameter.kind.expected()))?;

@@ -61,7 +61,7 @@ pub struct Log {
 impl Log {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
-        let work = Work::open(&self.target)?;
+        let work = Work::open(&self.target, &interrupt)?;
         let prepared = work.prepare()?;
         let compile = |query: &String| Filter::compile(&Text::new("--where", query), &prepared.context);
         let filter = self.query.as_ref().map(compile).transpose()?;

@@ -83,7 +83,7 @@ impl Run {
             return Err(wrong.expected("--sample-file FILE").into());
         }
         let interrupt = Interrupt::install()?;
-        let work = Work::open(&self.target)?;
+        let work = Work::open(&self.target, &interrupt)?;
         let prepared = work.prepare()?;
         let stop =
             self.stop.as_ref().map(|query| Stop::compile(&Text::new("--break", query), &prepared.context));

@@ -97,7 +97,7 @@ impl Test {
 }
 
 /// Runs all of them, `jobs` at a time; the results are in the order of the paths. After an interrupt, those that were
-/// not begun are left out.
+/// not begun, or whose traces were not read, are left out.
 fn all(paths: &[Found], changes: &Changes, jobs: usize, interrupt: &Interrupt) -> Vec<Tested> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, Tested)>> = Mutex::new(Vec::new());
@@ -111,10 +111,11 @@ fn all(paths: &[Found], changes: &Changes, jobs: usize, interrupt: &Interrupt) -
                     break;
                 }
                 let tested = match &path.trouble {
-                    Some(trouble) => absent(&path.path, trouble.clone()),
+                    Some(trouble) => Some(absent(&path.path, trouble.clone())),
                     None => one(&path.path, changes, interrupt),
                 };
-                done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, tested));
+                let mut done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                done.extend(tested.map(|tested| (index, tested)));
             }
         };
         let workers: Vec<_> = (0..jobs.clamp(1, paths.len().max(1))).map(|_| scope.spawn(worker)).collect();
@@ -140,14 +141,15 @@ fn absent(path: &str, trouble: Box<Diagnostic>) -> Tested {
     Tested { path: path.to_owned(), name: path.to_owned(), seconds: 0.0, result: Err(trouble) }
 }
 
-/// Runs one scenario.
-fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Tested {
+/// Runs one scenario; `None` if an interrupt came before that.
+fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Option<Tested> {
     let start = Instant::now();
-    let (name, result) = match Work::load(path, changes) {
+    let (name, result) = match Work::load(path, changes, interrupt) {
+        Err(_) if interrupt.is_raised() => return None,
         Ok(work) => (work.scenario.title().to_owned(), run(&work, interrupt)),
         Err(error) => (path.to_owned(), Err(error)),
     };
-    Tested { path: path.to_owned(), name, seconds: start.elapsed().as_secs_f64(), result }
+    Some(Tested { path: path.to_owned(), name, seconds: start.elapsed().as_secs_f64(), result })
 }
 
 /// Events between two looks at ctrl-c.

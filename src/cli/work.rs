@@ -1,9 +1,11 @@
 //! Finding what an argument names: a scenario file, a bundled scenario, or a trace with a machine.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::arguments::{Changes, Switch, Target};
+use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::config::{self, Kind, MachineChoice};
 use crate::diagnostic::{Diagnostic, Result, Source};
@@ -28,21 +30,21 @@ impl Work {
     ///
     /// # Errors
     /// If there is no such thing, it cannot be read, or a trace comes without a machine.
-    pub fn open(target: &Target) -> Result<Self> {
+    pub fn open(target: &Target, interrupt: &Interrupt) -> Result<Self> {
         let path = Path::new(&target.scenario);
         let format = target.trace_format.as_deref().map(Format::parse).transpose()?;
         let is_trace = format.is_some() || trace::detect(path).is_some();
         match &target.machine {
-            Some(machine) if is_trace => Self::trace(target, machine, format),
+            Some(machine) if is_trace => Self::trace(target, machine, format, interrupt),
             None if is_trace => {
                 Err(Diagnostic::new(format!("{} is a trace and names no machine", target.scenario))
                     .expected("--machine with a name that `umscope list machines` shows, or a path")
                     .into())
             }
             Some(_) if config::find(Kind::Scenario, &target.scenario, None).is_err() && path.exists() => {
-                Err(read_trace(path, format).err().unwrap_or_else(|| unknown(target)))
+                Err(read_trace(path, format, interrupt).err().unwrap_or_else(|| unknown(target)))
             }
-            _ => Self::scenario(target),
+            _ => Self::scenario(target, interrupt),
         }
     }
 
@@ -50,8 +52,8 @@ impl Work {
     ///
     /// # Errors
     /// As [`Scenario::load`]; a scenario names its own machine.
-    fn scenario(target: &Target) -> Result<Self> {
-        let work = Self::load(&target.scenario, &target.changes)?;
+    fn scenario(target: &Target, interrupt: &Interrupt) -> Result<Self> {
+        let work = Self::load(&target.scenario, &target.changes, interrupt)?;
         match &target.machine {
             Some(_) => {
                 Err(Diagnostic::new(format!("{} is a scenario, and names its machine", target.scenario))
@@ -66,16 +68,16 @@ impl Work {
     ///
     /// # Errors
     /// As [`Scenario::load`].
-    pub fn load(name: &str, changes: &Changes) -> Result<Self> {
+    pub fn load(name: &str, changes: &Changes, interrupt: &Interrupt) -> Result<Self> {
         let found = config::find(Kind::Scenario, name, None)?;
         if let Some(kind) = config::kind_of(&found.source).filter(|kind| *kind != Kind::Scenario) {
             let wrong = Diagnostic::new(format!("this is a {}, not a scenario", kind.name()));
             return Err(wrong.of(&found.source).expected("a file with the key machine").into());
         }
-        let scenario = Scenario::parse(found.source, found.folder)?;
-        let mut options = options(changes);
+        let (set, mut options) = options(changes);
+        let scenario = Scenario::parse(found.source, found.folder)?.with(&set)?;
         if let Some((path, format)) = scenario.trace()? {
-            options.trace = Some(read_trace(&path, format)?.workload);
+            options.trace = Some(read_trace(&path, format, interrupt)?.workload);
         }
         let machine = match &scenario.file().machine {
             MachineChoice::Named(name) => Some(name.value.clone()),
@@ -85,9 +87,8 @@ impl Work {
     }
 
     /// A trace alone is a scenario without checks: it is run for its numbers.
-    fn trace(target: &Target, machine: &str, format: Option<Format>) -> Result<Self> {
+    fn trace(target: &Target, machine: &str, format: Option<Format>, interrupt: &Interrupt) -> Result<Self> {
         let found = config::find(Kind::Machine, machine, None)?;
-        let workload = read_trace(Path::new(&target.scenario), format)?.workload;
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let title = Path::new(&target.scenario).file_name().map(|name| name.to_string_lossy().into_owned());
         let file = format!(
@@ -96,8 +97,10 @@ impl Work {
             text(&found.reference),
             text(&target.scenario),
         );
-        let scenario = Scenario::parse(Source::new(target.scenario.as_str(), file), None)?;
-        let options = Options { trace: Some(workload), ..options(&target.changes) };
+        let (set, options) = options(&target.changes);
+        let scenario = Scenario::parse(Source::new(target.scenario.as_str(), file), None)?.with(&set)?;
+        let workload = read_trace(Path::new(&target.scenario), format, interrupt)?.workload;
+        let options = Options { trace: Some(workload), ..options };
         let machine = Some(machine.to_owned());
         Ok(Self { name: target.scenario.clone(), scenario, options, machine })
     }
@@ -117,24 +120,31 @@ impl Work {
     }
 }
 
-fn options(changes: &Changes) -> Options {
-    Options {
-        set: changes.set.clone(),
+/// What is set of the scenario file, and what else changes.
+fn options(changes: &Changes) -> (Vec<String>, Options) {
+    let (scenario, machine) = changes.split();
+    let options = Options {
+        set: machine,
         seed: changes.seed,
         max_cycles: changes.max_cycles,
         checks: changes.checks.map(|switch| switch == Switch::On),
         trace: None,
-    }
+    };
+    (scenario, options)
 }
 
-/// Reads a trace and shows how far it is.
+/// Reads a trace and shows how far it is; an interrupt breaks it off.
 ///
 /// # Errors
 /// As [`trace::read`].
-pub fn read_trace(path: &Path, format: Option<Format>) -> Result<Trace> {
+pub fn read_trace(path: &Path, format: Option<Format>, interrupt: &Interrupt) -> Result<Trace> {
     let mut progress = Progress::start();
     let name = path.display().to_string();
-    let told = move |read| progress.tell(|| format!("{name}: {} instructions read", grouped(read)));
+    let interrupt = interrupt.clone();
+    let told = move |read| {
+        progress.tell(|| format!("{name}: {} instructions read", grouped(read)));
+        if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
     trace::read(path, format, Box::new(told))
 }
 

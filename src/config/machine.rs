@@ -16,7 +16,8 @@ pub struct MachineSpec {
 }
 
 impl MachineSpec {
-    /// Every cache and GPU memory with fewer sets, by a power of two; each keeps one at least.
+    /// Every cache and GPU memory `by` times smaller, a power of two: fewer sets, a power of two still, of the same ways
+    /// and blocks; each keeps one at least.
     pub fn shrink(&mut self, by: u64) {
         let caches = self.gpu.iter_mut().flat_map(|gpu| [&mut gpu.l1, &mut gpu.l2.cache]);
         let host = [&mut self.host.l1].into_iter().chain(&mut self.host.llc);

@@ -57,6 +57,16 @@ pub fn in_one_line(spec: &MachineSpec) -> String {
 }
 
 #[cfg(test)]
+impl Origin {
+    /// The scenario that this text describes.
+    pub fn of_text(name: &str, text: &str) -> crate::diagnostic::Result<Self> {
+        let scenario = Scenario::parse(crate::diagnostic::Source::new(name, text), None)?;
+        let prepared = scenario.prepare(&crate::scenario::Options::default())?;
+        Ok(Self::scenario(name, &scenario, prepared))
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::super::interrupt::Interrupt;
     use super::super::session::Session;
@@ -92,12 +102,7 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
 
     /// A session on [`LESSON`], which `reload` opens anew.
     fn lesson() -> Session {
-        let load = || {
-            let source = crate::diagnostic::Source::new("lesson", LESSON);
-            let scenario = Scenario::parse(source, None)?;
-            let prepared = scenario.prepare(&Options::default())?;
-            Ok(Origin::scenario("lesson", &scenario, prepared))
-        };
+        let load = || Origin::of_text("lesson", LESSON);
         Session::open(load().unwrap(), Some(Box::new(load)))
     }
 

@@ -278,10 +278,8 @@ mod tests {
     use super::super::session::tests::session;
     use super::*;
     use crate::debug::origin::Origin;
-    use crate::diagnostic::Source;
     use crate::model::address::Address;
     use crate::model::message::TxnNumber;
-    use crate::scenario::{Options, Scenario};
 
     /// Two lines of one secondary block, then a fence, which is about no block.
     const LINES: &str = r#"
@@ -305,11 +303,7 @@ fence = "full"
 
     #[test]
     fn what_is_followed_is_the_line_of_the_access_and_stays_when_an_event_is_about_none() {
-        let open = || {
-            let scenario = Scenario::parse(Source::new("lines", LINES), None).unwrap();
-            let prepared = scenario.prepare(&Options::default()).unwrap();
-            Session::open(Origin::scenario("lines", &scenario, prepared), None)
-        };
+        let open = || Session::open(Origin::of_text("lines", LINES).unwrap(), None);
         let mut session = open();
         let info = Arc::new(session.info());
         session.execute("end", &Interrupt::default()).unwrap();

@@ -44,7 +44,8 @@ pub(super) struct Leash {
 }
 
 impl Leash {
-    /// Takes a stop at `event` since the last command that was typed; whether there have been too many turns.
+    /// Takes a stop at `event` that has a breakpoint's commands carried out, since the last command that was typed;
+    /// whether there have been too many turns.
     fn is_short(&mut self, event: EventNumber) -> bool {
         let forward = event > self.last;
         self.turns += u32::from(forward != self.forward || event == self.last);
@@ -261,10 +262,20 @@ impl Session {
         Outcome { lines, stop: Some(stop), quit: false }
     }
 
+    /// Whether one of the breakpoints that stopped it has commands of its own.
+    fn has_commands(&self, reasons: &[Reason]) -> bool {
+        reasons.iter().any(|reason| {
+            let (Reason::Breakpoint { id, .. } | Reason::Watchpoint { id, .. }) = reason else {
+                return false;
+            };
+            self.breakpoints.get(*id).is_some_and(|breakpoint| !breakpoint.commands.is_empty())
+        })
+    }
+
     /// Temporary breakpoints go, and the commands of the others wait to be carried out.
     /// Says so if they are carried out no more.
     fn follow_up(&mut self, reasons: &[Reason]) -> Option<String> {
-        let tired = self.leash.is_short(self.event());
+        let tired = self.has_commands(reasons) && self.leash.is_short(self.event());
         for reason in reasons.iter().rev() {
             let (Reason::Breakpoint { id, .. } | Reason::Watchpoint { id, .. }) = reason else { continue };
             let Some(breakpoint) = self.breakpoints.get(*id) else { continue };

@@ -25,8 +25,10 @@ pub struct ScenarioFile {
     pub machine: MachineChoice,
     /// A protocol instead of the machine's own: a bundled name or a path.
     pub protocol: Option<At<String>>,
-    /// The data of the kernels that take a `scale`, and the caches and GPU memories of the machine, shrink by this power
-    /// of two; a cache keeps one set at least. Default: 1.
+    /// The data of the kernels that take a `scale`, and the capacities that they press on, shrink by this power of two:
+    /// the size of every L1, L2 and LLC and of every GPU memory. Each has so many times fewer sets (a power of two, one
+    /// at least) of the same ways and blocks. Host memory, latencies, bandwidths, MSHRs and buffers stay. A kernel
+    /// with a `scale` of its own keeps that. Default: 1.
     pub scale: Option<At<u64>>,
     /// Seed of everything random. Default: 0.
     pub seed: Option<u64>,

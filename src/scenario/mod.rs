@@ -26,6 +26,7 @@ pub use narration::{Ask, Due, Moment, Narrator, Say, Told};
 pub use prepare::{Break, CYCLES, Options, Prepared, Scenario};
 pub use prose::flow;
 pub use runner::{Report, Runner};
+pub use work::MOST_SCALE;
 
 /// The JSON schema of scenario files.
 #[must_use]

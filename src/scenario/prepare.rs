@@ -95,6 +95,23 @@ impl Scenario {
         Ok(Self { file, document, folder, work })
     }
 
+    /// The same with keys of its file set to other values, each `KEY=VALUE`.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn with(self, set: &[String]) -> Result<Self> {
+        if set.is_empty() {
+            return Ok(self);
+        }
+        let mut document = self.document;
+        for text in set {
+            document.set(text)?;
+        }
+        let file: ScenarioFile = document.read()?;
+        let work = Work::read(&file, &document)?;
+        Ok(Self { file, document, folder: self.folder, work })
+    }
+
     /// What it shows; its file's name if it does not say.
     #[must_use]
     pub fn title(&self) -> &str {

@@ -20,8 +20,8 @@ use super::instruction as instructions;
 use super::place::Place;
 use super::values::{NumberOrText, Texts};
 
-/// Beyond this nothing is left of any data.
-const MOST_SCALE: u64 = 1 << 30;
+/// The largest `scale`: beyond this nothing is left of any data.
+pub const MOST_SCALE: u64 = 1 << 30;
 
 /// What a task does, before the machine's components are known.
 #[derive(Clone, Debug)]
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
         let source = Some(self.document.source().clone());
         let mut parameters = Parameters { source, list: kernel.with.0.iter().map(parameter).collect() };
         if let Some(scale) = &self.scale {
-            parameters.offer(&kernel.name.value, "scale", scale.value, &scale.span);
+            parameters.offer(&kernel.name.value, "scale", scale.value);
         }
         kernels::build(&kernel.name.value, &parameters).map_err(|mut error| {
             if error.source.is_none() {
@@ -264,15 +264,24 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// By what data and capacities shrink.
+/// By what data and capacities shrink. Capacities alone do not: that would be another machine for the same work.
 fn scale(file: &ScenarioFile, document: &Document) -> Result<Option<At<u64>>> {
-    match &file.scale {
-        Some(scale) if !scale.value.is_power_of_two() || scale.value > MOST_SCALE => {
-            let error = document.complain(Some(&scale.span), format!("scale is {}", scale.value));
-            Err(error.expected(format!("a power of two from 1 to {MOST_SCALE}")).into())
-        }
-        given => Ok(given.clone()),
+    let Some(scale) = &file.scale else { return Ok(None) };
+    if !scale.value.is_power_of_two() || scale.value > MOST_SCALE {
+        let error = document.complain(Some(&scale.span), format!("scale is {}", scale.value));
+        return Err(error.expected(format!("a power of two from 1 to {MOST_SCALE}")).into());
     }
+    let takes = |kernel: &At<KernelFile>| {
+        kernels::find(&kernel.value.name.value)
+            .map_or(true, |kernel| kernel.parameters().any(|parameter| parameter.name == "scale"))
+    };
+    if scale.value > 1 && !file.kernels.iter().any(takes) {
+        let error = document.complain(Some(&scale.span), "there is no work here that a scale shrinks");
+        return Err(error
+            .expected("a [[kernel]] with the parameter scale, which `umscope list kernels` shows")
+            .into());
+    }
+    Ok(Some(scale.clone()))
 }
 
 /// Refuses tasks that can never start because they wait for each other.

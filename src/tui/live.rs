@@ -7,8 +7,6 @@ use crate::debug::frame::{Frame, session::Info};
 use crate::debug::interrupt::Interrupt;
 use crate::debug::origin::Origin;
 use crate::debug::session::Session;
-use crate::diagnostic::Source;
-use crate::scenario::{Options, Scenario};
 
 /// UMH, Fig. 5 (a) and (b-1).
 const FIG5: &str = r#"
@@ -34,9 +32,7 @@ pub fn session() -> Session {
 /// The same accesses on another machine.
 pub fn session_on(machine: &str) -> Session {
     let text = FIG5.replace("tiny/umh-2gpu", machine);
-    let scenario = Scenario::parse(Source { name: "fig5-b1".into(), text: text.into() }, None).unwrap();
-    let prepared = scenario.prepare(&Options::default()).unwrap();
-    let mut origin = Origin::scenario("umh/fig5-b1", &scenario, prepared);
+    let mut origin = Origin::of_text("umh/fig5-b1", &text).unwrap();
     origin.about = "2 GPUs · PCIe 16 GB/s".into();
     Session::open(origin, None)
 }

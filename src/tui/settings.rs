@@ -8,10 +8,13 @@ use crate::diagnostic::{Diagnostic, Result, Source, read_text};
 
 use super::glyphs;
 use super::keymap::Keymap;
-use super::theme::Theme;
+use super::theme::{EMBEDDED, Theme};
 
 /// Most bytes of a keymap or theme file.
 const LIMIT: u64 = 1 << 20;
+
+/// Most files of the user's folder of themes that are looked at for their names.
+const MOST_THEMES: usize = 100;
 
 /// How the screen looks and listens.
 #[derive(Clone, Debug)]
@@ -56,10 +59,7 @@ impl Settings {
             keymap.extend(Keymap::parse(&source)?);
         }
         let name = asked.theme.as_deref().unwrap_or("default");
-        let mut theme = theme(name, folder)?;
-        if variable("NO_COLOR").is_some_and(|value| !value.is_empty()) {
-            theme = theme.without_colour();
-        }
+        let theme = theme(name, folder, variable)?;
         let layout = match &asked.layout {
             None => 0,
             Some(name) => super::layout::NAMES.iter().position(|known| known == name).ok_or_else(|| {
@@ -80,15 +80,58 @@ pub fn folder() -> Option<PathBuf> {
     etcetera::choose_base_strategy().ok().map(|base| base.config_dir().join("umscope"))
 }
 
-/// The theme of this name: the user's file wins over the program's own.
-fn theme(name: &str, folder: Option<&Path>) -> Result<Theme> {
-    let plain = name.chars().all(|character| character.is_alphanumeric() || matches!(character, '-' | '_'));
-    if let Some(folder) = folder.filter(|_| plain)
+/// The theme of this name, without colours if the user wants none.
+///
+/// # Errors
+/// If there is none, or the user's file cannot be read or understood.
+pub fn chosen(name: &str) -> Result<Theme> {
+    theme(name, folder().as_deref(), &|name| std::env::var(name).ok())
+}
+
+/// The names of the themes that there are.
+#[must_use]
+pub fn theme_names() -> Vec<String> {
+    themes(folder().as_deref())
+}
+
+fn theme(name: &str, folder: Option<&Path>, variable: &dyn Fn(&str) -> Option<String>) -> Result<Theme> {
+    let theme = find(name, folder)?;
+    let plain = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Ok(if plain { theme.without_colour() } else { theme })
+}
+
+/// The user's file wins over the program's own.
+fn find(name: &str, folder: Option<&Path>) -> Result<Theme> {
+    if let Some(folder) = folder.filter(|_| is_plain(name))
         && let Some(source) = read(&folder.join("themes").join(format!("{name}.toml")))?
     {
         return Theme::parse(&source);
     }
-    Theme::embedded(name)
+    if let Some(theme) = Theme::embedded(name) {
+        return theme;
+    }
+    let known = themes(folder);
+    let unknown = Diagnostic::new(format!("no theme is called {name}")).expected(known.join(", "));
+    Err(Box::new(unknown.nearest(name, known.iter().map(String::as_str))))
+}
+
+/// Whether a theme may be called so: its name is that of a file.
+fn is_plain(name: &str) -> bool {
+    name.chars().all(|character| character.is_alphanumeric() || matches!(character, '-' | '_'))
+}
+
+/// The names of the themes that come with the program, and then of the user's own.
+fn themes(folder: Option<&Path>) -> Vec<String> {
+    let mut names = EMBEDDED.map(|(name, _)| name.to_owned()).to_vec();
+    let entries = folder.and_then(|folder| folder.join("themes").read_dir().ok()).into_iter().flatten();
+    let mut own: Vec<_> = entries
+        .take(MOST_THEMES)
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
+        .filter(|name| is_plain(name) && !names.contains(name))
+        .collect();
+    own.sort();
+    names.extend(own);
+    names
 }
 
 /// A file's text; `None` if there is no such file.
@@ -130,6 +173,14 @@ mod tests {
         let wrong = Asked { layout: Some("overvew".into()), ..Asked::default() };
         let error = load(&wrong, folder.path(), &[]).unwrap_err();
         assert_eq!(error.suggestion.as_deref(), Some("did you mean overview?"));
+        std::fs::create_dir(folder.path().join("themes")).unwrap();
+        for name in ["zebra.toml", "my.toml", "light.toml", "notes.txt", "no name.toml"] {
+            std::fs::write(folder.path().join("themes").join(name), "name = 'x'\n[styles]\n").unwrap();
+        }
+        let wrong = Asked { theme: Some("zebr".into()), ..Asked::default() };
+        let error = load(&wrong, folder.path(), &[]).unwrap_err();
+        assert_eq!(error.expected.as_deref(), Some("default, light, colour-blind, monochrome, my, zebra"));
+        assert_eq!(error.suggestion.as_deref(), Some("did you mean zebra?"));
         std::fs::write(folder.path().join("keymap.toml"), "[keys]\ns = 4\n").unwrap();
         assert_eq!(load(&Asked::default(), folder.path(), &[]).unwrap_err().position(), Some((2, 5)));
         std::fs::write(folder.path().join("keymap.toml"), [0xff, 0xfe]).unwrap();

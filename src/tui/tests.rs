@@ -22,8 +22,12 @@ use crate::diagnostic::{Diagnostic, Source};
 use crate::model::address::Address;
 
 fn app(frame: Frame, width: u16, height: u16) -> App {
-    let mut app =
-        App::new(Arc::new(frame), Theme::embedded("default").unwrap(), Keymap::embedded().unwrap(), false);
+    let mut app = App::new(
+        Arc::new(frame),
+        Theme::embedded("default").unwrap().unwrap(),
+        Keymap::embedded().unwrap(),
+        false,
+    );
     app.see(width, height);
     app
 }

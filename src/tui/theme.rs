@@ -127,23 +127,14 @@ impl Theme {
         Ok(Self { name: file.name, styles })
     }
 
-    /// The theme of this name that comes with the program.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn embedded(name: &str) -> Result<Self> {
-        let Some((name, text)) = EMBEDDED.iter().find(|(known, _)| *known == name) else {
-            let known = EMBEDDED.iter().map(|(known, _)| *known);
-            return Err(Box::new(
-                Diagnostic::new(format!("no theme is called {name}"))
-                    .expected(known.clone().collect::<Vec<_>>().join(", "))
-                    .nearest(name, known),
-            ));
-        };
-        Self::parse(&Source {
+    /// The theme of this name that comes with the program, if there is one.
+    #[must_use]
+    pub fn embedded(name: &str) -> Option<Result<Self>> {
+        let (name, text) = EMBEDDED.iter().find(|(known, _)| *known == name)?;
+        Some(Self::parse(&Source {
             name: Arc::from(format!("configs/themes/{name}.toml")),
             text: Arc::from(*text),
-        })
+        }))
     }
 
     #[must_use]
@@ -226,7 +217,7 @@ mod tests {
     #[test]
     fn every_embedded_theme_styles_every_role_that_must_show() {
         for (name, _) in EMBEDDED {
-            let theme = Theme::embedded(name).unwrap();
+            let theme = Theme::embedded(name).unwrap().unwrap();
             assert_eq!(theme.name, name);
             for role in [Role::Cursor, Role::Selected, Role::Changed, Role::Bad, Role::Focus] {
                 let bare = theme.clone().without_colour().style(role);

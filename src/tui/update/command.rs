@@ -11,8 +11,11 @@ use crate::tui::action::Action;
 use crate::tui::app::{App, HISTORY, Overlay, Pending};
 use crate::tui::layout;
 use crate::tui::prompt::Kind;
+use crate::tui::settings;
 use crate::tui::target::Target;
-use crate::tui::theme::{EMBEDDED, Theme};
+
+/// What the screen alone knows how to set: `set theme light` is `theme light`.
+const OWN: [&str; 3] = ["layout", "pane", "theme"];
 
 impl App {
     pub(super) fn act(&mut self, action: Action, count: Option<u32>) {
@@ -204,10 +207,16 @@ impl App {
                 }
                 None => self.no_such("pane", rest, &Pane::ALL.map(Pane::name)),
             },
-            "theme" => match Theme::embedded(rest) {
+            "theme" => match settings::chosen(rest) {
                 Ok(theme) => self.theme = theme,
-                Err(_) => self.no_such("theme", rest, &EMBEDDED.map(|(name, _)| name)),
+                // The user's own file is broken.
+                Err(error) if error.source.is_some() => self.say(error.to_string(), Tone::Bad),
+                Err(_) => {
+                    let known = settings::theme_names();
+                    self.no_such("theme", rest, &known.iter().map(String::as_str).collect::<Vec<_>>());
+                }
             },
+            "set" if OWN.contains(&rest.split_whitespace().next().unwrap_or_default()) => self.typed(rest),
             "help" | "h" if rest.is_empty() => self.open(Overlay::Help),
             "quit" | "q" | "exit" => self.leave(),
             _ => self.command(line),
@@ -215,9 +224,14 @@ impl App {
     }
 
     fn no_such(&mut self, what: &str, name: &str, known: &[&str]) {
+        let there = known.join(", ");
+        if name.is_empty() {
+            self.say(format!("Which {what}? There are {there}"), Tone::Warning);
+            return;
+        }
         let near = nearest(name, known.iter().copied())
-            .map_or(String::new(), |near| format!(": did you mean {near}?"));
-        self.say(format!("no {what} is called {name:?}{near} There are {}", known.join(", ")), Tone::Bad);
+            .map_or_else(|| ".".to_owned(), |near| format!(": did you mean {near}?"));
+        self.say(format!("no {what} is called {name:?}{near} There are {there}"), Tone::Bad);
     }
 
     pub(super) fn remember(&mut self, line: &str) {

@@ -18,7 +18,7 @@ pub const DEFINITION: Definition = Definition {
     name: "black-scholes",
     title: "Option pricing: one stream in, two out, nothing used twice",
     source: "AMD APP SDK 2.5, BlackScholes_Kernels.cl; UMH (2016), Table I: 2,097,152",
-    parameters: &[
+    own: &[
         common::power("size", "options", 2_097_152, 1 << 34),
         common::SCALE,
         common::WORKGROUP,
@@ -26,11 +26,8 @@ pub const DEFINITION: Definition = Definition {
         common::first("rand", "random numbers, an input"),
         common::next("call", "call prices"),
         common::next("put", "put prices"),
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

@@ -93,6 +93,9 @@ pub const fn launch(default: u64) -> ParameterDefinition {
     }
 }
 
+/// What every kernel of real launches takes after its own parameters.
+pub const LAUNCHED: &[ParameterDefinition] = &[COMPUTE, LAUNCH, STORE, SEED];
+
 /// What most kernels are told about how they run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {

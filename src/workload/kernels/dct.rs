@@ -18,7 +18,7 @@ pub const DEFINITION: Definition = Definition {
     name: "dct",
     title: "Discrete cosine transform: blocks that share nothing but a table that all read",
     source: "AMD APP SDK 2.5, DCT_Kernels.cl; UMH (2016), Table I: 1024 x 1024",
-    parameters: &[
+    own: &[
         common::power("width", "columns of the image", 1024, 1 << 20),
         common::power("height", "rows of the image", 1024, 1 << 20),
         common::SCALE,
@@ -31,11 +31,8 @@ pub const DEFINITION: Definition = Definition {
         common::first("input", "the image, floats"),
         common::next("dct", "the table of cosines"),
         common::next("output", "the transformed image"),
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

@@ -14,7 +14,7 @@ pub const DEFINITION: Definition = Definition {
     name: "false-sharing",
     title: "Lanes of different blocks store neighbouring elements of the same lines; each block stores its number",
     source: "synthetic",
-    parameters: &[
+    own: &[
         common::BLOCKS,
         common::WARPS,
         ParameterDefinition {
@@ -37,6 +37,7 @@ pub const DEFINITION: Definition = Definition {
         common::COMPUTE,
         common::launch(0),
     ],
+    shared: &[],
     build,
 };
 

@@ -19,17 +19,14 @@ pub const DEFINITION: Definition = Definition {
     name: "fast-walsh-transform",
     title: "Butterflies in place: false sharing while partners are near, an exchange between GPUs when they are far",
     source: "AMD APP SDK 2.5, FastWalshTransform_Kernels.cl; UMH (2016), Table I: 262,144",
-    parameters: &[
+    own: &[
         common::power("size", "elements", 262_144, 1 << 34),
         common::SCALE,
         common::WORKGROUP,
         common::WAVEFRONT,
         common::first("data", "the array, transformed in place"),
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

@@ -22,7 +22,7 @@ pub const DEFINITION: Definition = Definition {
     name: "floyd-warshall",
     title: "Shortest paths: row k and column k are read by all while their owners store them, in every launch",
     source: "AMD APP SDK 2.5, FloydWarshall_Kernels.cl; UMH (2016), Table I: 256",
-    parameters: &[
+    own: &[
         common::power("nodes", "nodes of the graph, and launches", 256, 4096),
         ParameterDefinition {
             name: "shorter",
@@ -34,11 +34,8 @@ pub const DEFINITION: Definition = Definition {
         common::WAVEFRONT,
         common::first("distance", "the matrix of distances"),
         common::next("path", "the matrix of nodes that paths lead through"),
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

@@ -24,7 +24,7 @@ pub const DEFINITION: Definition = Definition {
     name: "haar-wavelet",
     title: "Haar wavelets: half as many threads at each level; averages go through the host to the next launch",
     source: "the algorithm's definition, in launches as of AMD APP SDK 2.5, DwtHaar1D; UMH (2016), Table I: 2,097,152",
-    parameters: &[
+    own: &[
         common::power("size", "values of the signal", 2_097_152, 1 << 34),
         common::SCALE,
         common::WORKGROUP,
@@ -34,11 +34,8 @@ pub const DEFINITION: Definition = Definition {
         common::next("averages", "what each workgroup leaves"),
         common::next("copy", "the host's copy of the result"),
         common::SYNC,
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

@@ -19,7 +19,7 @@ pub const DEFINITION: Definition = Definition {
     name: "histogram",
     title: "Counting: each workgroup streams a part of its own, the host adds up what they found",
     source: "AMD APP SDK 2.5, Histogram_Kernels.cl; UMH (2016), Table I: 2048 x 2048",
-    parameters: &[
+    own: &[
         ParameterDefinition {
             name: "width",
             about: "elements in a row",
@@ -38,11 +38,8 @@ pub const DEFINITION: Definition = Definition {
         common::next("output", "the counts of each workgroup"),
         common::next("sums", "the host's sums"),
         common::SYNC,
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

@@ -19,7 +19,7 @@ pub const DEFINITION: Definition = Definition {
     name: "matrix-multiplication",
     title: "Matrix multiplication: rows of A and columns of B are read by many workgroups again and again",
     source: "AMD APP SDK 2.5, MatrixMultiplication_Kernels.cl (mmmKernel_local); UMH (2016), Table I: 1024 x 1024 x 1024",
-    parameters: &[
+    own: &[
         common::power("rows", "rows of A and C", 1024, 1 << 20),
         common::power("inner", "columns of A, rows of B", 1024, 1 << 20),
         common::power("columns", "columns of B and C", 1024, 1 << 20),
@@ -33,11 +33,8 @@ pub const DEFINITION: Definition = Definition {
         common::first("a", "the matrix A, floats"),
         common::next("b", "the matrix B"),
         common::next("c", "the matrix C"),
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

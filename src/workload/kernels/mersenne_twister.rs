@@ -20,7 +20,7 @@ pub const DEFINITION: Definition = Definition {
     name: "mersenne-twister",
     title: "Random numbers: a load of a seed, then stores that neighbouring lanes make apart from each other",
     source: "the algorithm's definition, with the vectors of AMD APP SDK 2.5; UMH (2016), Table I: 131,072 x 4",
-    parameters: &[
+    own: &[
         common::power("size", "seeds of 16 B, one a thread", 131_072, 1 << 34),
         ParameterDefinition {
             name: "factor",
@@ -32,11 +32,8 @@ pub const DEFINITION: Definition = Definition {
         common::WAVEFRONT,
         common::first("seeds", "the seeds"),
         common::next("output", "the numbers"),
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

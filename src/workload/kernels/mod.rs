@@ -44,7 +44,9 @@ pub struct Definition {
     pub title: &'static str,
     /// Where the access map comes from.
     pub source: &'static str,
-    pub parameters: &'static [ParameterDefinition],
+    /// Parameters of this kernel alone, and those that it has in common with others, which follow.
+    own: &'static [ParameterDefinition],
+    shared: &'static [ParameterDefinition],
     build: fn(&Values<'_>) -> Result<Vec<TaskKind>>,
 }
 
@@ -98,9 +100,14 @@ fn single(kernel: impl Kernel + 'static) -> Vec<TaskKind> {
 }
 
 impl Definition {
+    /// All its parameters, in the order in which they are listed.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static ParameterDefinition> + Clone + use<> {
+        self.own.iter().chain(self.shared)
+    }
+
     /// Builds this kernel; errors as in [`build`].
     pub fn build(&self, parameters: &Parameters) -> Result<Vec<TaskKind>> {
-        (self.build)(&Values::resolve(self.name, self.parameters, parameters)?)
+        (self.build)(&Values::resolve(self.name, self.parameters(), parameters)?)
     }
 }
 

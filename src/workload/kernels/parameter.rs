@@ -65,14 +65,15 @@ impl Parameters {
     }
 
     /// Gives the kernel a value for a parameter that it takes and that is not given.
-    pub fn offer(&mut self, kernel: &str, name: &str, value: u64, span: &Range<usize>) {
-        let takes =
-            super::KERNELS.iter().filter(|known| known.name == kernel).flat_map(|known| known.parameters);
+    pub fn offer(&mut self, kernel: &str, name: &str, value: u64) {
+        let mut takes = super::KERNELS
+            .iter()
+            .filter(|known| known.name == kernel)
+            .flat_map(super::Definition::parameters);
         let given = self.list.iter().any(|parameter| parameter.name == name);
-        if !given && takes.into_iter().any(|known| known.name == name) {
+        if !given && takes.any(|known| known.name == name) {
             let value = Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
-            let (name_span, value_span) = (None, Some(span.clone()));
-            self.list.push(Parameter { name: name.to_owned(), name_span, value, value_span });
+            self.list.push(Parameter { name: name.to_owned(), name_span: None, value, value_span: None });
         }
     }
 
@@ -174,12 +175,12 @@ impl<'a> Values<'a> {
     /// Checks what was given for `kernel` against its definitions, and fills in the defaults.
     pub fn resolve(
         kernel: &str,
-        definitions: &'static [ParameterDefinition],
+        definitions: impl Iterator<Item = &'static ParameterDefinition> + Clone,
         given: &'a Parameters,
     ) -> Result<Self> {
-        let mut values: Vec<_> = definitions.iter().map(|it| (it.name, it.kind.default_value())).collect();
+        let mut values: Vec<_> = definitions.clone().map(|it| (it.name, it.kind.default_value())).collect();
         for (nth, parameter) in given.list.iter().enumerate() {
-            let found = definitions.iter().zip(&mut values).find(|(it, _)| it.name == parameter.name);
+            let found = definitions.clone().zip(&mut values).find(|(it, _)| it.name == parameter.name);
             let Some((definition, slot)) = found else {
                 return Err(unknown(kernel, definitions, given, parameter));
             };
@@ -243,11 +244,11 @@ impl<'a> Values<'a> {
 
 fn unknown(
     kernel: &str,
-    definitions: &[ParameterDefinition],
+    definitions: impl Iterator<Item = &'static ParameterDefinition>,
     given: &Parameters,
     parameter: &Parameter,
 ) -> Box<Diagnostic> {
-    let names: Vec<_> = definitions.iter().map(|it| it.name).collect();
+    let names: Vec<_> = definitions.map(|it| it.name).collect();
     let unknown = Diagnostic::new(format!("the kernel {kernel} has no parameter `{}`", parameter.name))
         .expected(format!("one of {}", names.join(", ")))
         .nearest(&parameter.name, names);
@@ -285,7 +286,7 @@ mod tests {
 
     fn resolve(list: &[(&str, Value)]) -> Result<(u64, Option<u64>, &'static str)> {
         let given = Parameters::of(list);
-        let values = Values::resolve("test", DEFINITIONS, &given)?;
+        let values = Values::resolve("test", DEFINITIONS.iter(), &given)?;
         Ok((values.integer("size")?, values.address("base")?, values.choice("store")?))
     }
 
@@ -308,7 +309,7 @@ mod tests {
         let mut given = Parameters::of(&[("size", Value::Integer(77))]);
         given.source = Some(source);
         given.list[0].value_span = Some(9..11);
-        let error = Values::resolve("test", DEFINITIONS, &given).unwrap_err();
+        let error = Values::resolve("test", DEFINITIONS.iter(), &given).unwrap_err();
         assert_eq!(error.position(), Some((2, 8)));
     }
 

@@ -26,7 +26,7 @@ pub const DEFINITION: Definition = Definition {
     name: "radix-sort",
     title: "Radix sort: scattered stores, and counts that go to the host and back for each digit",
     source: "AMD APP SDK 2.5, RadixSort_Kernels.cl and RadixSort.cpp; UMH (2016), Table I: 2,097,152",
-    parameters: &[
+    own: &[
         common::power("size", "words to be sorted", 2_097_152, 1 << 32),
         ParameterDefinition {
             name: "radices",
@@ -45,11 +45,8 @@ pub const DEFINITION: Definition = Definition {
         common::next("sorted", "the words by the digit"),
         common::next("buckets", "how many words of each digit each thread has, then where they go"),
         common::SYNC,
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

@@ -18,7 +18,7 @@ pub const DEFINITION: Definition = Definition {
     name: "reduction",
     title: "A sum: one long stream in, one vector a workgroup out, and the rest is the host's",
     source: "AMD APP SDK 2.5, Reduction_Kernels.cl; UMH (2016), Table I: 2,097,152",
-    parameters: &[
+    own: &[
         common::power("size", "words to be summed", 2_097_152, 1 << 34),
         common::SCALE,
         common::WORKGROUP,
@@ -26,11 +26,8 @@ pub const DEFINITION: Definition = Definition {
         common::first("input", "the words"),
         common::next("output", "a vector of four sums from each workgroup"),
         common::SYNC,
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

@@ -24,7 +24,7 @@ pub const DEFINITION: Definition = Definition {
     name: "scan-large-arrays",
     title: "Prefix sums, level by level up and down; all threads of a group store its sum to the same word",
     source: "AMD APP SDK 2.5, ScanLargeArrays_Kernels.cl; UMH (2016), Table I: 2,097,152",
-    parameters: &[
+    own: &[
         common::power("size", "elements", 2_097_152, 1 << 34),
         common::SCALE,
         ParameterDefinition {
@@ -36,11 +36,8 @@ pub const DEFINITION: Definition = Definition {
         common::first("input", "the elements, floats"),
         common::next("output", "their prefix sums, and on further pages those of the sums"),
         common::next("sums", "the sums of the blocks, level by level on pages of their own"),
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

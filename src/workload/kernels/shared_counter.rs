@@ -14,7 +14,7 @@ pub const DEFINITION: Definition = Definition {
     name: "shared-counter",
     title: "All warps count in one word with atomics",
     source: "synthetic",
-    parameters: &[
+    own: &[
         common::BLOCKS,
         common::WARPS,
         ParameterDefinition {
@@ -44,6 +44,7 @@ pub const DEFINITION: Definition = Definition {
         common::COMPUTE,
         common::launch(0),
     ],
+    shared: &[],
     build,
 };
 

@@ -22,7 +22,7 @@ pub const DEFINITION: Definition = Definition {
     name: "simple-convolution",
     title: "Convolution: windows overlap, so that neighbouring workgroups read the same lines",
     source: "AMD APP SDK 2.5, SimpleConvolution_Kernels.cl; UMH (2016), Table I: 512 x 512, section 6.1.3: mask 16 x 16",
-    parameters: &[
+    own: &[
         common::power("width", "columns of the image", 512, 1 << 20),
         common::power("height", "rows of the image", 512, 1 << 20),
         ParameterDefinition {
@@ -36,11 +36,8 @@ pub const DEFINITION: Definition = Definition {
         common::first("input", "the image, words"),
         common::next("mask", "the mask, floats"),
         common::next("output", "the result"),
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

@@ -19,7 +19,7 @@ pub const DEFINITION: Definition = Definition {
     name: "sobel-filter",
     title: "Sobel filter: each row is read for three rows of the result, by workgroups of different GPUs",
     source: "AMD APP SDK 2.5, SobelFilter_Kernels.cl; UMH (2016), Table I: 1024 x 768 x 3",
-    parameters: &[
+    own: &[
         ParameterDefinition {
             name: "width",
             about: "columns of the picture",
@@ -40,11 +40,8 @@ pub const DEFINITION: Definition = Definition {
         common::WAVEFRONT,
         common::first("input", "the picture"),
         common::next("output", "the result"),
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

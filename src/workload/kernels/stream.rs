@@ -14,7 +14,7 @@ pub const DEFINITION: Definition = Definition {
     name: "stream",
     title: "Each warp walks through memory of its own",
     source: "synthetic",
-    parameters: &[
+    own: &[
         common::BLOCKS,
         common::WARPS,
         common::WAVEFRONT,
@@ -34,6 +34,7 @@ pub const DEFINITION: Definition = Definition {
         common::launch(0),
         common::SEED,
     ],
+    shared: &[],
     build,
 };
 

@@ -16,7 +16,7 @@ pub const DEFINITION: Definition = Definition {
     title: "Matrix transpose: neighbouring lanes store a row apart; blocks that write a page come from all over",
     source: "AMD APP SDK 2.5, MatrixTranspose_Kernels.cl; variant float4: MGPUSim, \
              amdappsdk/matrixtranspose; UMH (2016), Table I: 1024 x 1024",
-    parameters: &[
+    own: &[
         ParameterDefinition {
             name: "width",
             about: "columns of the input",
@@ -51,11 +51,8 @@ pub const DEFINITION: Definition = Definition {
             kind: Kind::Address { default: Some(0x10_0000) },
         },
         ParameterDefinition { name: "output", about: "its transpose", kind: Kind::Address { default: None } },
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

@@ -14,7 +14,7 @@ pub const DEFINITION: Definition = Definition {
     name: "vector-add",
     title: "Vector addition: unit stride, no sharing but at the ends of lines",
     source: "CUDA samples, vectorAdd.cu (50,000 floats in blocks of 256); AMD APP SDK as in MGPUSim, vectoradd",
-    parameters: &[
+    own: &[
         ParameterDefinition {
             name: "size",
             about: "elements of each vector",
@@ -35,11 +35,8 @@ pub const DEFINITION: Definition = Definition {
         },
         ParameterDefinition { name: "b", about: "second input", kind: Kind::Address { default: None } },
         ParameterDefinition { name: "c", about: "output", kind: Kind::Address { default: None } },
-        common::COMPUTE,
-        common::LAUNCH,
-        common::STORE,
-        common::SEED,
     ],
+    shared: common::LAUNCHED,
     build,
 };
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use super::recording::Recording;
 use super::text::head;
 use super::unpack::stem;
 use super::{accelsim, cores, nvbit, snoopie};
@@ -68,17 +67,6 @@ impl Format {
             let expected = names().collect::<Vec<_>>().join(", ");
             Box::new(unknown.expected(format!("one of {expected}")).nearest(name, names()))
         })
-    }
-
-    /// Reads the trace at `path`.
-    pub(super) fn read(self, path: &Path, recording: &mut Recording) -> Result<()> {
-        match self {
-            Self::AccelSim => accelsim::read(path, recording),
-            Self::Nvbit => nvbit::read(path, recording),
-            Self::Snoopie => snoopie::read(path, recording),
-            Self::Parsec => cores::read_parsec(path, recording),
-            Self::Cores => cores::read_shared(path, recording),
-        }
     }
 }
 

@@ -31,22 +31,14 @@ mod words;
 
 use std::path::Path;
 
+use self::footprint::Footprint;
 pub use self::format::{Format, detect};
-use self::recording::Recording;
+pub use self::recording::{Counts, Told};
+use self::recording::{Recorded, Recording};
 use self::text::about;
-use super::Workload;
+use super::{Operations, TaskKind, Workload};
 use crate::diagnostic::Result;
 use crate::model::address::Range;
-
-/// What a trace holds, in all lanes of all warps and in all cores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub instructions: u64,
-    /// Accesses of single lanes to global memory, or of cores.
-    pub lane_loads: u64,
-    pub lane_stores: u64,
-    pub lane_atomics: u64,
-}
 
 /// A trace that was read.
 #[derive(Debug)]
@@ -60,8 +52,25 @@ pub struct Trace {
     pub copied: Vec<Range>,
 }
 
-/// Is told now and then how many instructions have been read.
-pub type Told = Box<dyn FnMut(u64)>;
+impl Trace {
+    /// Bytes that the tasks touch and that the host filled for them, each counted once; above some 65,000 pieces, with
+    /// what lies between neighbours.
+    #[must_use]
+    pub fn footprint_bytes(&self) -> u64 {
+        let mut all = Footprint::default();
+        for task in &self.workload.tasks {
+            let ranges = match &task.what {
+                TaskKind::Kernel(kernel) => kernel.footprint(),
+                TaskKind::Program { operations: Operations::Computed(program), .. } => program.footprint(),
+                TaskKind::Program { .. } | TaskKind::Flush { .. } => Vec::new(),
+            };
+            for range in ranges {
+                all.add(range.start.0, u64::from(range.len));
+            }
+        }
+        all.ranges().iter().map(|range| u64::from(range.len)).sum()
+    }
+}
 
 /// Reads a trace, of this format or of the one that it looks like.
 ///
@@ -79,8 +88,15 @@ pub fn read(path: &Path, format: Option<Format>, told: Told) -> Result<Trace> {
         return Err(Box::new(about(&name, "is no trace that is known here").expected(expected)));
     };
     let mut recording = Recording::new(&name, told);
-    format.read(path, &mut recording)?;
-    recording.finish(format)
+    match format {
+        Format::AccelSim => accelsim::read(path, &mut recording),
+        Format::Nvbit => nvbit::read(path, &mut recording),
+        Format::Snoopie => snoopie::read(path, &mut recording),
+        Format::Parsec => cores::read_parsec(path, &mut recording),
+        Format::Cores => cores::read_shared(path, &mut recording),
+    }?;
+    let Recorded { workload, counts, copied } = recording.finish()?;
+    Ok(Trace { format, workload, counts, copied })
 }
 
 #[cfg(test)]

@@ -1,17 +1,18 @@
 //! What the readers of all formats write into: tasks, their streams of steps, and what there is to count.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::footprint::Footprint;
 use super::step::Step;
 use super::store::{Recorder, Store};
-use super::stream::{Source, TraceKernel, TraceProgram};
+use super::stream::{Launch, Source, TraceKernel, TraceProgram};
 use super::text::about;
 use super::warp::MOST_BLOCKS;
-use super::{Counts, Format, Told, Trace};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::access::AccessKind;
+use crate::model::address::Range;
 use crate::workload::{Operations, Task, TaskKind, Workload};
 
 /// Most tasks in a trace.
@@ -23,16 +24,25 @@ const MOST_OWN_BLOCKS: u64 = 1 << 32;
 /// Instructions between two tellings of how many there are.
 const TOLD_EVERY: u64 = 1 << 16;
 
-/// A kernel of a trace.
-#[derive(Clone, Debug)]
-pub struct Launch {
-    /// What its task would like to be called.
-    pub id: String,
-    pub kernel: String,
-    pub blocks: u64,
-    pub warps_per_block: u32,
-    /// The only GPU that runs it, if the trace tells; kernels of different GPUs run side by side.
-    pub gpu: Option<u32>,
+/// What a trace holds, in all lanes of all warps and in all cores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub instructions: u64,
+    /// Accesses of single lanes to global memory, or of cores.
+    pub lane_loads: u64,
+    pub lane_stores: u64,
+    pub lane_atomics: u64,
+}
+
+/// Is told now and then how many instructions have been read; may break off the reading.
+pub type Told = Box<dyn FnMut(u64) -> ControlFlow<()>>;
+
+/// What was read.
+pub struct Recorded {
+    pub workload: Workload,
+    pub counts: Counts,
+    /// Memory that the host filled.
+    pub copied: Vec<Range>,
 }
 
 /// A task whose streams are being written.
@@ -170,7 +180,9 @@ impl Recording {
         self.counts.instructions = self.counts.instructions.saturating_add(instructions);
         if self.counts.instructions >= self.next_told {
             self.next_told = self.counts.instructions.saturating_add(TOLD_EVERY);
-            (self.told)(self.counts.instructions);
+            if (self.told)(self.counts.instructions).is_break() {
+                return Err(Box::new(about(&self.name, "was not read to its end: interrupted")));
+            }
         }
         if let Step::Touch(touch) = step {
             let counter = match touch.kind {
@@ -191,28 +203,29 @@ impl Recording {
     ///
     /// # Errors
     /// If the temporary folder is full.
-    pub fn finish(self, format: Format) -> Result<Trace> {
+    pub fn finish(self) -> Result<Recorded> {
         let store: Arc<Store> = Arc::new(self.recorder.finish().map_err(|error| full(&self.name, &error))?);
         let cores: BTreeSet<u32> = self.tasks.iter().filter_map(|planned| planned.what.core()).collect();
         let mut tasks: Vec<Task> = Vec::new();
         for planned in self.tasks {
             let source = Source::new(self.name.clone(), store.clone(), planned.first);
+            let footprint = planned.footprint.ranges();
             let (after, what) = match planned.what {
                 What::Core(number) => {
-                    let program: Arc<dyn crate::workload::Program> = Arc::new(TraceProgram { source });
+                    let program: Arc<dyn crate::workload::Program> =
+                        Arc::new(TraceProgram { source, footprint });
                     let operations = Operations::Computed(program);
                     let agent = format!("host.cpu{}", cores.range(..number).count());
                     (None, TaskKind::Program { agent, warp: None, operations })
                 }
                 What::Kernel(launch) => {
                     let after = if launch.gpu.is_some() { None } else { tasks.len().checked_sub(1) };
-                    let footprint = planned.footprint.ranges();
                     (after, TaskKind::Kernel(Arc::new(TraceKernel { source, launch, footprint })))
                 }
             };
             tasks.push(Task { id: planned.id, after: after.into_iter().collect(), delay: 0, what });
         }
-        Ok(Trace { format, workload: Workload { tasks }, counts: self.counts, copied: self.copied.ranges() })
+        Ok(Recorded { workload: Workload { tasks }, counts: self.counts, copied: self.copied.ranges() })
     }
 }
 

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::recording::Launch;
 use super::store::Store;
 use super::text::about;
 use crate::diagnostic::Diagnostic;
@@ -13,6 +12,18 @@ use crate::workload::{Kernel, Program};
 
 /// Cycles of a launch, which the traces do not tell: Accel-Sim's own `-gpgpu_kernel_launch_latency`.
 const LAUNCH_CYCLES: u64 = 5000;
+
+/// A kernel of a trace.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// What its task would like to be called.
+    pub id: String,
+    pub kernel: String,
+    pub blocks: u64,
+    pub warps_per_block: u32,
+    /// The only GPU that runs it, if the trace tells; kernels of different GPUs run side by side.
+    pub gpu: Option<u32>,
+}
 
 /// Where a task's operations come from.
 pub struct Source {
@@ -53,6 +64,8 @@ impl fmt::Debug for Source {
 #[derive(Debug)]
 pub struct TraceProgram {
     pub source: Source,
+    /// What it touches.
+    pub footprint: Vec<Range>,
 }
 
 impl Program for TraceProgram {
@@ -60,8 +73,7 @@ impl Program for TraceProgram {
         self.source.operation(0, index)
     }
     fn footprint(&self) -> Vec<Range> {
-        // Recorded for whole traces only.
-        Vec::new()
+        self.footprint.clone()
     }
     fn complaint(&self) -> Option<Box<Diagnostic>> {
         self.source.complaint()

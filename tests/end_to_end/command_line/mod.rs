@@ -2,6 +2,7 @@
 
 mod broken_input;
 mod help;
+mod indexing;
 mod json;
 mod picture;
 mod status;

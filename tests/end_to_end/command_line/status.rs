@@ -80,6 +80,35 @@ fn the_list_of_kernels_tells_what_they_take() {
 }
 
 #[test]
+fn one_scale_on_the_command_line_shrinks_work_and_capacities_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, head: &str| {
+        let path = folder.path().join(name).display().to_string();
+        let kernel = "[[kernel]]\nname = 'reduction'\nwith = { size = 4096, workgroup = 16, launch = 10 }\n";
+        std::fs::write(&path, format!("title = 'sum'\n{head}machine = 'tiny/umh-2gpu'\n{kernel}")).unwrap();
+        path
+    };
+    let (plain, scaled) = (write("plain.toml", ""), write("scaled.toml", "scale = 4\n"));
+    let run = |arguments: &[&str]| {
+        let run = document(&[&["run", "--format", "json"], arguments].concat());
+        (run["digest"].as_str().unwrap().to_owned(), run["accesses"].as_u64().unwrap())
+    };
+    let (whole, quarter) = (run(&[&plain]), run(&[&scaled]));
+    assert_eq!(whole.1, 4 * quarter.1);
+    // As the file says it, over what the file says, and for every command that runs something.
+    assert_eq!(run(&[&plain, "--scale", "4"]), quarter);
+    assert_eq!(run(&[&plain, "--set", "scale=4"]), quarter);
+    assert_eq!(run(&[&scaled, "--set", "scale=2", "--scale", "1"]), whole);
+    let set = "name = 'reduction'\nwith = { size = 1024, workgroup = 16, launch = 10 }\n";
+    std::fs::write(&plain, format!("title = 'sum'\nmachine = 'tiny/umh-2gpu'\n[[kernel]]\n{set}")).unwrap();
+    let same_work = run(&[&plain]);
+    assert!(same_work.1 == quarter.1 && same_work.0 != quarter.0, "the caches are smaller too");
+    let arguments = ["debug", &scaled, "--no-tui", "--scale", "4"];
+    let console = crate::common::binary::run(umscope(), &arguments, "end\ninfo position\n");
+    assert!(console.stdout.contains(&quarter.0), "{console:?}");
+}
+
+#[test]
 fn one_input_has_one_digest_whoever_listens() {
     let digest = |arguments: &[&str]| document(arguments)["digest"].clone();
     let once = digest(&["run", "umh/fig5-b1", "--format", "json"]);

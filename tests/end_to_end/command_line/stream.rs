@@ -34,18 +34,32 @@ fn a_reader_that_has_seen_enough_ends_nothing_with_noise() {
 
 #[test]
 fn a_full_disk_is_told() {
-    let full = File::options().write(true).open("/dev/full").unwrap();
-    let output = Command::new(umscope())
-        .args(["run", "umh/fig5-b1"])
-        .stdout(Stdio::from(full))
-        .stderr(Stdio::piped())
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        String::from_utf8_lossy(&output.stderr).starts_with("error: cannot write the output: "),
-        "{output:?}"
-    );
+    for arguments in [
+        "run umh/fig5-b1",
+        "--help",
+        "help run",
+        "run -h",
+        "--version",
+        "list kernels",
+        "check umh/fig5-b1",
+        "log umh/fig5-b1",
+        "frame umh/fig5-b1",
+        "test umh/fig5-b1",
+        "schema scenario",
+        "completions bash",
+        "man",
+    ] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = Command::new(umscope())
+            .args(arguments.split(' '))
+            .stdout(Stdio::from(full))
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.starts_with("error: cannot write the output: "), "{arguments}: {stderr}");
+    }
 }
 
 #[test]

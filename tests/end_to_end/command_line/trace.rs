@@ -131,3 +131,17 @@ fn a_scenario_names_its_trace_and_the_format_if_need_be() {
     std::fs::write(folder.path().join("t"), "0 r 10\n1 w 10\n").unwrap();
     assert_eq!(run("trace = \"t\"\ntrace-format = \"cores\"").code, Some(0));
 }
+
+#[test]
+fn a_check_tells_how_much_memory_a_trace_touches() {
+    for (trace, bytes) in [
+        // 64 lanes in three arrays; the host fills two of them.
+        (TRACE, 768),
+        ("tests/data/traces/parsec", 12),
+        ("tests/data/traces/cores_rw.txt", 20),
+    ] {
+        assert_eq!(document(&["check", trace, "--format", "json"])["footprint_bytes"], bytes, "{trace}");
+        let text = call(&["check", trace]).stdout;
+        assert!(text.contains(&format!("\n  footprint bytes     {bytes}\n")), "{trace}: {text}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Commands typed on the screen, the filter of the log, the help.
 
-use super::{command, go, open, wait_at};
+use super::{LESSON, command, complete, go, open, start, wait_at};
 
 #[test]
 fn a_breakpoint_stops_and_the_screen_says_why() {
@@ -89,4 +89,36 @@ fn the_log_shows_what_its_filter_matches() {
     terminal.wait_for("^");
     terminal.send("/\x15\r");
     terminal.wait_until("unfiltered log", |screen| screen.contents().contains(" delivery "));
+}
+
+#[test]
+fn a_theme_is_set_by_name_and_all_names_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let themes = folder.path().join("umscope/themes");
+    std::fs::create_dir_all(&themes).unwrap();
+    std::fs::write(themes.join("mine.toml"), "name = 'mine'\n[styles]\n").unwrap();
+    std::fs::write(themes.join("wrong.toml"), "name = 'wrong'\n[stiles]\n").unwrap();
+    let home = format!("XDG_CONFIG_HOME={}", folder.path().display());
+    let size = (120, 40);
+    let mut terminal = start(size, &[&home], &["debug", LESSON]);
+    complete(&mut terminal, size);
+    for line in ["set theme", "theme"] {
+        command(&mut terminal, line);
+        terminal.wait_for("Which theme? There are default, light, colour-blind, monochrome, mine, wrong");
+        go(&mut terminal, "s");
+    }
+    command(&mut terminal, "set theme mne");
+    terminal.wait_for("no theme is called \"mne\": did you mean mine? There are default");
+    command(&mut terminal, "theme wrong");
+    terminal.wait_for("unknown key `stiles`");
+    let coloured = |screen: &vt100::Screen| {
+        let (rows, columns) = screen.size();
+        let cells = (0..rows.get()).flat_map(|row| (0..columns.get()).map(move |column| (row, column)));
+        cells
+            .filter_map(|(row, column)| screen.cell(row, column))
+            .any(|it| it.fgcolor() != vt100::Color::Default)
+    };
+    assert!(coloured(terminal.screen()), "{}", terminal.text());
+    command(&mut terminal, "set theme mine");
+    terminal.wait_until("no colours", |screen| !coloured(screen));
 }

@@ -1,6 +1,7 @@
 //! The thread blocks of a kernel's trace: every warp of every block in order, each with its instructions.
 
-use super::super::recording::{Launch, Recording, TaskNumber};
+use super::super::recording::{Recording, TaskNumber};
+use super::super::stream::Launch;
 use super::super::text::Lines;
 use super::super::triple::numbers;
 use super::header::{self, Header};

@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::access::AccessKind;
 use crate::model::operation::Operation;
-use crate::workload::trace::{Counts, Format, Trace};
+use crate::workload::trace::Counts;
+use crate::workload::trace::recording::Recorded;
+use crate::workload::trace::testing::silent;
 use crate::workload::{Kernel, TaskKind};
 use std::sync::Arc;
 
@@ -24,10 +26,10 @@ fn trace() -> String {
     format!("{HEAD}{}{}", block(0, second), block(1, "insts = 0"))
 }
 
-fn recorded(text: impl AsRef<[u8]>) -> Result<Trace> {
-    let mut recording = Recording::new("k.traceg", Box::new(|_| ()));
+fn recorded(text: impl AsRef<[u8]>) -> Result<Recorded> {
+    let mut recording = Recording::new("k.traceg", silent());
     body::read(Lines::of("k.traceg", text.as_ref()), "k", &mut recording)?;
-    recording.finish(Format::AccelSim)
+    recording.finish()
 }
 
 fn open(text: impl AsRef<[u8]>) -> Result<Arc<dyn Kernel>> {

@@ -1,6 +1,7 @@
 //! Traces of cores, right and wrong.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -104,12 +105,22 @@ fn mistakes_are_placed_and_explained() {
 }
 
 #[test]
-fn how_far_it_is_is_told_now_and_then() {
+fn how_far_it_is_is_told_now_and_then_and_may_break_it_off() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x_0.data");
     fs::write(&path, "2 0x9000\n".repeat(10)).unwrap();
     let told: Arc<Mutex<Vec<u64>>> = Arc::default();
-    let tell = told.clone();
-    read(&path, None, Box::new(move |read| tell.lock().unwrap().push(read))).unwrap();
-    assert_eq!(*told.lock().unwrap(), [2, 4, 6, 8, 10].map(|lines| lines * 0x9000));
+    let tell = |until: u64| {
+        let told = told.clone();
+        let tell = move |read| {
+            told.lock().unwrap().push(read);
+            if read < until { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        read(&path, None, Box::new(tell))
+    };
+    tell(u64::MAX).unwrap();
+    assert_eq!(std::mem::take(&mut *told.lock().unwrap()), [2, 4, 6, 8, 10].map(|lines| lines * 0x9000));
+    let error = tell(4 * 0x9000).unwrap_err();
+    assert!(error.message.contains("interrupted"), "{error}");
+    assert_eq!(*told.lock().unwrap(), [2, 4].map(|lines| lines * 0x9000));
 }

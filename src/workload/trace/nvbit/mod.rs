@@ -15,8 +15,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::opcode::{classify, width};
-use super::recording::{Launch, Recording, TaskNumber};
+use super::recording::{Recording, TaskNumber};
 use super::step::Step;
+use super::stream::Launch;
 use super::text::{Lines, Wrong};
 use super::triple::{numbers, product};
 use super::warp::{self, MOST_BLOCKS, MOST_THREADS, WARP};

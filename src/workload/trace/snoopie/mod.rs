@@ -17,7 +17,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::opcode::{Class, classify};
-use super::recording::{Launch, Recording, TaskNumber};
+use super::recording::{Recording, TaskNumber};
+use super::stream::Launch;
 use super::text::{Lines, about};
 use super::unpack::stem;
 use super::warp::{self, ADDRESS_SPACE, WARP, WIDEST};
