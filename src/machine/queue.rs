@@ -15,6 +15,8 @@ pub enum Event {
     Agent(usize),
     /// A task starts.
     Task(usize),
+    /// The memory controller behind a node goes on.
+    Memory(usize),
 }
 
 /// Events to come.

@@ -10,7 +10,7 @@ use crate::model::inspect::{BlockView, CacheView, CellCount, MshrEntryView, Mshr
 use crate::model::message::{MessageKind, TxnNumber};
 use crate::model::state::{Action, State};
 use crate::model::time::Tick;
-use crate::protocol::store::{Entry, Unit};
+use crate::protocol::store::{Entry, Store, Unit};
 use crate::protocol::table::Next;
 
 /// What a block is busy with.
@@ -35,6 +35,15 @@ pub enum WaitsFor {
 }
 
 impl Node {
+    /// Sets, ways, and the partitions over which addresses are dealt before they come here; none for memory.
+    #[must_use]
+    pub fn geometry(&self) -> Option<(u32, u32, u64)> {
+        match &self.store {
+            Store::Tagged { sets, ways, dealing, .. } => Some((*sets, *ways, dealing.count.max(1))),
+            Store::Memory(_) => None,
+        }
+    }
+
     fn children_of(&self, bits: u64) -> Vec<ComponentId> {
         (0..64u32)
             .filter(|bit| bits >> bit & 1 == 1)
