@@ -1,5 +1,8 @@
 //! The memory behind a directory: what is read and written there, and when it answers.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use smallvec::SmallVec;

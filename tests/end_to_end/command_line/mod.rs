@@ -4,6 +4,7 @@ mod broken_input;
 mod help;
 mod json;
 mod picture;
+mod sizes;
 mod status;
 mod stream;
 mod trace;
