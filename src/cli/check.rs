@@ -37,8 +37,8 @@ Examples:
   umscope check umh-4gpu-nvlink --sizes
   umscope check umh-1gpu-pcie --sizes --set 'gpu.memory.secondary_block=64 B'
 
-JSON: file, kind (machine, protocol, scenario or trace), name, warnings, and the facts about it as flat keys; with
---sizes, sizes is a list with an object for each kind of cache or directory that differs.
+JSON: file, kind (machine, protocol, scenario or trace), name, warnings, and the facts about it as flat keys.
+With --sizes, sizes is a list with an object for each kind of cache or directory that differs.
 
 Exit status: 0 nothing is wrong; 2 something is, and its place is told.")]
 pub struct Check {

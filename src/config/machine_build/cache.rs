@@ -137,10 +137,12 @@ impl Build<'_> {
             }
             (Some(clock), Some(bus)) => (clock, bus),
             (Some(At { span, .. }), None) => {
-                return fail(check.document.complain(Some(span), format!("{key}.clock needs {key}.bus")));
+                let complaint = check.document.complain(Some(span), format!("{key}.clock needs {key}.bus"));
+                return fail(complaint.expected("\"32 B\" or the like there"));
             }
             (None, Some(At { span, .. })) => {
-                return fail(check.document.complain(Some(span), format!("{key}.bus needs {key}.clock")));
+                let complaint = check.document.complain(Some(span), format!("{key}.bus needs {key}.clock"));
+                return fail(complaint.expected("\"1200 MHz\" or the like there"));
             }
         };
         if let Some(bandwidth) = &file.bandwidth {
