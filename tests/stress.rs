@@ -165,9 +165,12 @@ fn no_protocol_breaks_a_rule_on_any_machine() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// Memory controllers with queues on both sides.
+const FR_FCFS: [&str; 2] = ["gpu.memory.dram.scheduler=fr-fcfs", "host.dram.scheduler=fr-fcfs"];
+
 #[test]
 fn no_size_breaks_a_rule() {
-    let variations: [&[&str]; 10] = [
+    let variations: &[&[&str]] = &[
         &["gpu.count=3"],
         &["gpu.memory.secondary_block=64 B", "gpu.memory.size=1 KiB"],
         &["gpu.memory.secondary_block=16 KiB", "gpu.memory.size=64 KiB", "host.block=16 KiB"],
@@ -183,6 +186,22 @@ fn no_size_breaks_a_rule() {
             "gpu.cu.outstanding=3",
             "host.outstanding=3",
         ],
+        &FR_FCFS,
+        &[FR_FCFS[0], FR_FCFS[1], "gpu.l2.slices=2", "host.hmds=2", "host.peer_transfer=true"],
+        &[FR_FCFS[0], FR_FCFS[1], "gpu.memory.dram.queue=1", "host.dram.write_queue=1", "network.buffers=1"],
+        &[
+            FR_FCFS[0],
+            FR_FCFS[1],
+            "gpu.memory.dram.always_reopen=false",
+            "host.dram.channels=4",
+            "host.outstanding=4",
+        ],
+        &[FR_FCFS[0], FR_FCFS[1], "network.virtual_networks=1", "network.buffers=64", "gpu.cu.outstanding=3"],
+        // The interleave of section 5.3 that is smaller than a secondary block.
+        &["gpu.l2.slices=2", "gpu.l2.interleave=64 B"],
+        &["gpu.l2.slices=4", "gpu.l2.interleave=64 B", "host.peer_transfer=true", FR_FCFS[0], FR_FCFS[1]],
+        // An LLC of secondary blocks that is too small for the core's L1.
+        &["host.llc.line=4 KiB", "host.llc.size=8 KiB", "host.llc.ways=1", "host.cores=2"],
     ];
     let mut failures = Vec::new();
     for changes in variations {
@@ -205,8 +224,14 @@ fn two_runs_are_one_digest() {
 
 #[test]
 fn listening_changes_nothing() {
-    let plan = blueprint("tiny/umh-2gpu", "nmoesi", 1000, 3, Vec::new());
-    let (mut heard, mut unheard) = (Machine::build(&plan).unwrap(), Machine::build(&plan).unwrap());
+    let controllers = FR_FCFS.map(str::to_owned);
+    for changes in [&[][..], &controllers] {
+        listening_changes_nothing_on(&varied("tiny/umh-2gpu", changes, "nmoesi", 1000, 3, Vec::new()));
+    }
+}
+
+fn listening_changes_nothing_on(plan: &Blueprint) {
+    let (mut heard, mut unheard) = (Machine::build(plan).unwrap(), Machine::build(plan).unwrap());
     let mut records = Records::listening();
     while heard.step(&mut records) == StepOutcome::Ran {
         assert!(!records.list.is_empty(), "event {} tells nothing", heard.event());

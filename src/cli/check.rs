@@ -13,9 +13,11 @@ use super::work::{Work, read_trace};
 use crate::config::machine::MachineSpec;
 use crate::config::{self, Kind};
 use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
+use crate::machine::Machine;
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
 use crate::protocol::table::Table;
+use crate::report::sizes;
 use crate::scenario::{Options, Prepared, Scenario};
 use crate::workload::{TaskKind, trace};
 
@@ -24,14 +26,20 @@ use crate::workload::{TaskKind, trace};
 /// The file is read, everything that it names is looked up, and the machine is built; then it says what it is. A
 /// protocol's table is searched for what loses a store, shows an old value or never ends; what is only unlikely to be
 /// meant is a warning. A name that `umscope list` shows will do, too.
+///
+/// With --sizes it says what every cache and directory of the machine, or of the scenario's machine, has to store beside
+/// its data: the bits of an entry by what they are for, all entries, and the overhead over the data.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   umscope check mine.toml
   umscope check tiny/umh-2gpu
   umscope check nmoesi --format json
+  umscope check umh-4gpu-nvlink --sizes
+  umscope check umh-1gpu-pcie --sizes --set 'gpu.memory.secondary_block=64 B'
 
 JSON: file, kind (machine, protocol, scenario or trace), name, warnings, and the facts about it as flat keys.
+With --sizes, sizes is a list with an object for each kind of cache or directory that differs.
 
 Exit status: 0 nothing is wrong; 2 something is, and its place is told.")]
 pub struct Check {
@@ -42,6 +50,14 @@ pub struct Check {
     /// The trace's format, if it is a trace and cannot be told from the file (see `umscope list trace-formats`)
     #[arg(long, value_name = "FORMAT")]
     trace_format: Option<String>,
+
+    /// What caches and directories have to store beside their data
+    #[arg(long)]
+    sizes: bool,
+
+    /// Set a key of the machine file, such as gpu.l1.size="1 KiB"; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
 
     /// How to write what it is
     #[arg(long, value_enum, default_value_t)]
@@ -56,11 +72,13 @@ struct Found {
     /// What is wrong with it though it can be read.
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
+    /// The machine that was built of it.
+    machine: Option<Box<Machine>>,
 }
 
 impl Found {
     fn new(kind: &'static str, name: String, facts: Vec<(&'static str, Value)>) -> Self {
-        Self { kind, name, facts, errors: Vec::new(), warnings: Vec::new() }
+        Self { kind, name, facts, errors: Vec::new(), warnings: Vec::new(), machine: None }
     }
 }
 
@@ -75,6 +93,7 @@ impl Check {
         for warning in &found.warnings {
             say(warning);
         }
+        let machine = self.wanted(&found)?;
         let mut output = Output::standard();
         match self.format {
             Format::Json => {
@@ -84,7 +103,10 @@ impl Check {
                 document.insert("name".into(), json!(found.name));
                 let warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
                 document.insert("warnings".into(), json!(warnings));
-                document.extend(found.facts.into_iter().map(|(key, value)| (key.to_owned(), value)));
+                document.extend(found.facts.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+                if let Some(machine) = machine {
+                    document.insert("sizes".into(), sizes::json(machine));
+                }
                 output.json(&Value::Object(document))?;
             }
             Format::Text => {
@@ -93,10 +115,27 @@ impl Check {
                     let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                     output.line(&format!("  {:<20}{value}", key.replace('_', " ")))?;
                 }
+                for line in machine.map(sizes::lines).unwrap_or_default() {
+                    output.line(&line)?;
+                }
                 output.done()?;
             }
         }
         Ok(Status::Held)
+    }
+
+    /// The machine whose sizes are asked for.
+    fn wanted<'a>(&self, found: &'a Found) -> Result<Option<&'a Machine>> {
+        let machine = found.machine.as_deref();
+        if machine.is_none() && (self.sizes || !self.set.is_empty()) {
+            let option = if self.sizes { "--sizes" } else { "--set" };
+            let error = Diagnostic::new(format!(
+                "{option} is about a machine, and {} is a {}",
+                self.file, found.kind
+            ));
+            return Err(Box::new(error.expected("a machine or a scenario")));
+        }
+        Ok(machine.filter(|_| self.sizes))
     }
 
     fn look(&self, interrupt: &Interrupt) -> Result<Found> {
@@ -154,13 +193,15 @@ impl Check {
     }
 
     fn machine(&self) -> Result<Found> {
-        let spec = config::load_machine(&self.file, None)?;
+        let spec = config::load_machine_with(&self.file, None, &self.set)?;
         // An empty scenario has its protocols looked up and its parts built.
         let found = config::find(Kind::Machine, &self.file, None)?;
         let text = format!("machine = {}\n", toml::Value::String(found.reference));
         let scenario = Scenario::parse(Source::new(found.source.name, text), None)?;
-        let prepared = scenario.prepare(&Options::default())?;
-        Ok(Found::new("machine", spec.name.clone(), parts(&spec, &prepared)))
+        let prepared = scenario.prepare(&Options { set: self.set.clone(), ..Options::default() })?;
+        let mut found = Found::new("machine", spec.name.clone(), parts(&spec, &prepared));
+        found.machine = Some(Box::new(prepared.machine));
+        Ok(found)
     }
 
     fn protocol(&self) -> Result<Found> {
@@ -170,10 +211,11 @@ impl Check {
     }
 
     fn scenario(&self, interrupt: &Interrupt) -> Result<Found> {
-        let work = Work::load(&self.file, &Changes::default(), interrupt)?;
+        let changes = Changes { set: self.set.clone(), ..Changes::default() };
+        let work = Work::load(&self.file, &changes, interrupt)?;
         let prepared = work.prepare()?;
         let file = work.scenario.file();
-        Ok(Found::new(
+        let mut found = Found::new(
             "scenario",
             work.scenario.title().to_owned(),
             vec![
@@ -186,7 +228,9 @@ impl Check {
                 ("breakpoints", json!(prepared.breaks.len())),
                 ("faults", json!(file.faults.len())),
             ],
-        ))
+        );
+        found.machine = Some(Box::new(prepared.machine));
+        Ok(found)
     }
 }
 

@@ -108,8 +108,20 @@ pub struct GpuMemorySpec {
     pub dram: DramSpec,
 }
 
+/// How a memory controller orders its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DramScheduler {
+    /// As they come, without a queue.
+    InOrder,
+    /// First ready, first come first served (UMH, Table III).
+    FrFcfs,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct DramSpec {
+    /// Channels behind one controller; each has banks and an equal share of the bandwidth.
+    pub channels: u32,
+    /// Of a channel.
     pub banks: u32,
     /// Row buffer in bytes.
     pub row: u32,
@@ -119,9 +131,20 @@ pub struct DramSpec {
     pub activate: Duration,
     /// Closing a row.
     pub precharge: Duration,
+    /// Of all channels together.
     pub bandwidth: Bandwidth,
+    /// Memory clock, and bytes moved in one of its cycles, where the file gives those instead of a bandwidth.
+    pub clock: Option<Frequency>,
+    pub bus: Option<Size>,
     /// Every access closes the row and opens its own (UMH, section 5.4: an SMD request).
     pub always_reopen: bool,
+    pub scheduler: DramScheduler,
+    /// Requests that the scheduler of a channel chooses among.
+    pub queue: u32,
+    /// Writes of a channel that gather before half of them are drained.
+    pub write_queue: u32,
+    /// Younger row hits that may pass an older request of their bank.
+    pub row_hit_cap: u32,
 }
 
 #[derive(Clone, Debug, PartialEq)]

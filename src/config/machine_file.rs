@@ -157,7 +157,9 @@ pub enum HomeWord {
 #[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct DramFile {
-    /// Banks, 1 to 1024.
+    /// Channels behind one controller, 1 to 16, each with its banks and a share of the bandwidth. Default: 1.
+    pub channels: Option<At<u64>>,
+    /// Banks of a channel, 1 to 1024.
     pub banks: Option<At<u64>>,
     /// Row buffer, a power of two from 64 B to 1 MiB.
     pub row: Option<At<Size>>,
@@ -167,10 +169,33 @@ pub struct DramFile {
     pub activate: Option<At<Duration>>,
     /// Closing a row.
     pub precharge: Option<At<Duration>>,
-    /// Data bus.
+    /// Data bus of all channels together; or say its clock and width.
     pub bandwidth: Option<At<Bandwidth>>,
+    /// Clock of the data bus, with `bus`.
+    pub clock: Option<At<Frequency>>,
+    /// Bytes that move in one cycle of `clock`, 1 B to 4 KiB.
+    pub bus: Option<At<Size>>,
     /// Every access closes the row and opens its own (UMH, section 5.4).
     pub always_reopen: Option<bool>,
+    /// How the controller orders its requests. Default: "in-order".
+    pub scheduler: Option<SchedulerWord>,
+    /// Requests that fr-fcfs chooses among in a channel, 1 to 256: the oldest so many reads, or writes. Default: 32.
+    pub queue: Option<At<u64>>,
+    /// Writes that gather in a channel before fr-fcfs drains half of them, 1 to 256. Without reads it drains them at once.
+    /// Default: 16.
+    pub write_queue: Option<At<u64>>,
+    /// Younger row hits that may pass an older request of their bank, 0 to 1024; bounds starvation. Default: 16.
+    pub row_hit_cap: Option<At<u64>>,
+}
+
+/// How a memory controller orders its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SchedulerWord {
+    /// As they come, without a queue: when an access ends is known when it comes.
+    InOrder,
+    /// First ready, first come first served: row hits go first, then the oldest.
+    FrFcfs,
 }
 
 /// The CPU and its memory.

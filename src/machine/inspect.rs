@@ -9,14 +9,14 @@ use crate::model::access::Bytes;
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{
-    AgentView, BlockView, CacheView, CellCount, Inspect, LinkView, MshrView, PacketView, TransactionView,
-    WaitLink, WarpState, WarpView,
+    AgentView, BlockView, CacheView, CellCount, Inspect, LinkView, MemoryView, MshrView, PacketView,
+    TransactionView, WaitLink, WarpState, WarpView,
 };
 use crate::model::message::{Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
-use crate::parts::channel::Channel;
+use crate::parts::channel::{Channel, Ready};
 use crate::protocol::node::{Role, WaitsFor};
 
 /// Steps of a chain of waiting at most; longer ones are cycles.
@@ -148,25 +148,28 @@ impl Machine {
         let number = number?;
         for channel in &self.channels {
             for lane in &channel.lanes {
-                let waiting = lane.outgoing.iter().map(|(tick, message)| (tick, message, false));
-                let flying = lane.incoming.iter().map(|(tick, message)| (tick, message, true));
-                for (tick, message, sent) in waiting.chain(flying) {
+                let waiting = lane.outgoing.iter().map(|(ready, message)| (Err(*ready), message));
+                let flying = lane.incoming.iter().map(|(tick, message)| (Ok(*tick), message));
+                for (at, message) in waiting.chain(flying) {
                     if message.number != Some(number) || !message.range.contains(address) {
                         continue;
                     }
                     let to = self.fixed.components.path(message.to);
-                    let due = self.fixed.time.cycle(*tick);
-                    let text = match (sent, lane.blocked, *tick > self.now) {
-                        (false, ..) => {
+                    let due = self.fixed.time.cycle(at.unwrap_or(self.now));
+                    let text = match (at, lane.blocked, at.is_ok_and(|tick| tick > self.now)) {
+                        (Err(Ready::Read(_)), ..) => {
+                            format!("{} to {to} waits for the memory here to read it", message.kind.name())
+                        }
+                        (Err(Ready::At(_)), ..) => {
                             format!("{} to {to} waits for a free buffer there", message.kind.name())
                         }
-                        (true, true, _) => {
+                        (Ok(_), true, _) => {
                             format!("{} to {to} waits at the head of its buffer", message.kind.name())
                         }
-                        (true, false, true) => {
+                        (Ok(_), false, true) => {
                             format!("{} is on its way to {to}, due at {due}", message.kind.name())
                         }
-                        (true, false, false) => {
+                        (Ok(_), false, false) => {
                             format!("{} to {to} is next to be taken", message.kind.name())
                         }
                     };
@@ -316,6 +319,11 @@ impl Inspect for Machine {
 
     fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView> {
         self.node(node)?.cache_view(sets)
+    }
+
+    fn memory(&self, node: ComponentId) -> Option<MemoryView> {
+        let (dram, _) = (*self.fixed.dram_of.get((*self.fixed.node_of.get(node.index())?)?)?)?;
+        self.drams.get(dram)?.view()
     }
 
     fn transactions(&self) -> Vec<TransactionView> {

@@ -8,7 +8,11 @@ mod build;
 mod check;
 mod initial;
 mod inspect;
+mod memory;
 mod queue;
+#[cfg(test)]
+pub(crate) mod sample;
+mod sizes;
 mod statistics;
 mod step;
 mod tasks;
@@ -41,6 +45,7 @@ use crate::workload::Workload;
 use check::Checker;
 pub use initial::check_addresses;
 use queue::Queue;
+pub use sizes::Storage;
 use tasks::Tasks;
 
 /// Everything that a machine is built from.
@@ -224,6 +229,7 @@ impl Machine {
         self.tasks.all_ended()
             && self.nodes.iter().all(Node::is_idle)
             && self.channels.iter().all(Channel::is_empty)
+            && self.drams.iter().all(Dram::is_idle)
     }
 
     /// Accesses performed or under way so far.

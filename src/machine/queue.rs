@@ -15,6 +15,8 @@ pub enum Event {
     Agent(u32),
     /// A task starts.
     Task(u32),
+    /// The memory controller behind a node goes on.
+    Memory(u32),
 }
 
 impl Event {

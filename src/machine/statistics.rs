@@ -3,6 +3,7 @@
 use super::Machine;
 use crate::model::inspect::WarpState;
 use crate::model::message::{MessageKind, Network};
+use crate::model::record::RowAccess;
 use crate::protocol::node::Node;
 
 impl Machine {
@@ -93,9 +94,21 @@ impl Machine {
         for (node, dram) in self.nodes.iter().zip(&self.fixed.dram_of) {
             let Some(dram) = dram.and_then(|(index, _)| self.drams.get(index)) else { continue };
             let path = self.fixed.components.path(node.id());
-            put(format!("{path}.dram.row_hits"), dram.row_hits as f64);
-            put(format!("{path}.dram.row_misses"), dram.row_misses as f64);
-            put(format!("{path}.dram.bytes"), dram.bytes as f64);
+            let counters = dram.counters();
+            for (access, count) in RowAccess::ALL.into_iter().zip(counters.rows) {
+                let name = match access {
+                    RowAccess::Hit => "row_hits",
+                    RowAccess::Miss => "row_misses",
+                    RowAccess::Conflict => "row_conflicts",
+                    RowAccess::Reopen => "directory_accesses",
+                };
+                put(format!("{path}.dram.{name}"), count as f64);
+            }
+            put(format!("{path}.dram.reads"), counters.reads as f64);
+            put(format!("{path}.dram.writes"), counters.writes as f64);
+            put(format!("{path}.dram.bytes"), counters.bytes as f64);
+            put(format!("{path}.dram.queue_high_water"), f64::from(counters.queue_high_water));
+            put(format!("{path}.dram.busy_cycles"), self.fixed.time.cycle(counters.busy) as f64);
         }
     }
 

@@ -42,6 +42,7 @@ impl Machine {
                 Event::Deliver { channel, lane } => self.deliver(channel as usize, lane as usize, &mut out),
                 Event::Agent(agent) => self.run_agent(agent as usize, &mut out),
                 Event::Task(task) => self.start_task(task as usize, &mut out),
+                Event::Memory(node) => self.run_memory(node as usize, &mut out),
             };
             if handled == Handled::Yes {
                 self.check_event(&mut out);
@@ -174,6 +175,11 @@ impl Machine {
         if let Some(key) = completion.txn {
             self.txns.remove(key);
         }
+    }
+
+    fn run_memory(&mut self, node: usize, out: &mut Outbox) -> Handled {
+        let happened = self.is_memory_due(node) && self.advance_memory(node, out);
+        if happened { Handled::Yes } else { Handled::No }
     }
 
     fn run_agent(&mut self, index: usize, out: &mut Outbox) -> Handled {

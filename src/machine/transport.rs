@@ -7,6 +7,7 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, Network};
 use crate::model::record::What;
 use crate::model::time::Tick;
+use crate::parts::channel::Ready;
 use crate::protocol::outbox::{About, Outbox, Outgoing};
 use std::sync::Arc;
 
@@ -17,28 +18,29 @@ impl Machine {
 
     /// Puts everything a node wants to send into its channels, and charges the memory behind it.
     pub(super) fn dispatch(&mut self, node: usize, out: &mut Outbox) {
-        for range in out.writes.drain(..) {
-            self.use_memory(node, range.start.0, range.len);
-        }
-        if out.sends.is_empty() {
+        if out.sends.is_empty() && out.writes.is_empty() {
             return;
         }
+        let mut memory = !out.writes.is_empty();
+        let mut writes = std::mem::take(&mut out.writes);
+        for range in writes.drain(..) {
+            self.write_memory(node, range, out);
+        }
+        out.writes = writes;
         let mut sends = std::mem::take(&mut out.sends);
         for Outgoing { message, read } in sends.drain(..) {
-            let ready = if read > 0 { self.use_memory(node, message.range.start.0, read) } else { self.now };
+            memory |= read > 0;
+            let ready = if read > 0 { self.read_memory(node, &message, read) } else { Ready::At(self.now) };
             self.post(node, message, ready, out);
         }
         // Nothing is sent while sending: what is put back is the buffer.
         out.sends = sends;
+        if memory {
+            self.advance_memory(node, out);
+        }
     }
 
-    fn use_memory(&mut self, node: usize, address: u64, bytes: u32) -> Tick {
-        let Some(Some((dram, dealing))) = self.fixed.dram_of.get(node) else { return self.now };
-        let local = dealing.local(crate::model::address::Address(address));
-        self.drams.get_mut(*dram).map_or(self.now, |dram| dram.access(local, bytes, self.now))
-    }
-
-    fn post(&mut self, node: usize, message: Message, ready: Tick, out: &mut Outbox) {
+    fn post(&mut self, node: usize, message: Message, ready: Ready, out: &mut Outbox) {
         let kind = message.kind as usize;
         if let Some((count, bytes)) = self.sent.get_mut(kind) {
             *count += 1;
@@ -46,33 +48,43 @@ impl Machine {
         }
         let about = About::new(message.range, message.number);
         let from = message.from;
-        if out.records.on {
+        let is_lost = self.is_lost(&message);
+        // One that waits for its data is told when it leaves.
+        if out.records.on && (is_lost || matches!(ready, Ready::At(_))) {
             let copy = Arc::new(message.clone());
             out.record(from, about, || What::Message(copy));
         }
-        if self.is_lost(&message) {
+        if is_lost {
             out.record(from, about, || What::Fault { name: "lose-message" });
             return;
         }
         let Some(index) = self.channel_between(node, message.to) else { return };
         let Some(channel) = self.channels.get_mut(index) else { return };
         let lane = channel.lane_of(message.kind.network());
-        if channel.is_clear(lane) {
-            self.launch(index, lane, ready, message);
-        } else {
-            let filled = channel.put(lane, ready, message);
-            self.note_room(index, lane, filled, |full| full + 1);
-            self.pump(index, lane, out);
+        match ready {
+            Ready::At(tick) if channel.is_clear(lane) => self.launch(index, lane, tick, message),
+            _ => {
+                if let Some(queue) = channel.lanes.get_mut(lane) {
+                    queue.put(ready, message);
+                }
+                self.pump(index, lane, out);
+            }
         }
     }
 
-    /// A lane has become full, or has room again.
-    fn note_room(&mut self, index: usize, lane: usize, changed: bool, change: impl Fn(u32) -> u32) {
-        let Some(channel) = self.channels.get(index).filter(|_| changed) else { return };
+    /// Keeps count of the lanes out of a node that have no room.
+    fn note_room(&mut self, index: usize, lane: usize) {
+        let Some(channel) = self.channels.get_mut(index) else { return };
+        let (is_full, folded) = (channel.is_full(lane), channel.lanes.len() == 1);
+        let Some(queue) = channel.lanes.get_mut(lane) else { return };
+        if std::mem::replace(&mut queue.full, is_full) == is_full {
+            return;
+        }
         let Some(full) = self.full.get_mut(channel.from) else { return };
-        match full.get_mut(lane) {
-            Some(count) if channel.lanes.len() > 1 => *count = change(*count),
-            _ => full.iter_mut().for_each(|count| *count = change(*count)),
+        for (network, count) in full.iter_mut().enumerate() {
+            if folded || network == lane {
+                *count = if is_full { *count + 1 } else { count.saturating_sub(1) };
+            }
         }
     }
 
@@ -101,24 +113,24 @@ impl Machine {
         loop {
             let Some(channel) = self.channels.get_mut(index) else { return };
             let has_credit = channel.has_credit(lane);
+            let block = channel.block;
             let Some(queue) = channel.lanes.get_mut(lane) else { return };
-            let Some((_, message)) = queue.outgoing.front() else { break };
+            let Some((place, ready, message)) = queue.next(block) else { break };
             if !has_credit {
                 if !queue.starved {
-                    queue.starved = true;
                     let (about, at) = (About::new(message.range, message.number), message.from);
                     let network = message.kind.network();
+                    queue.starved = true;
                     out.record(at, about, || What::NoCredit { network });
                 }
                 break;
             }
             queue.starved = false;
-            let Some((ready, message)) = queue.outgoing.pop_front() else { break };
-            let freed = queue.outgoing.len() + 1 == channel.buffers as usize;
-            self.note_room(index, lane, freed, |full| full.saturating_sub(1));
+            let Some((_, message)) = queue.outgoing.remove(place) else { break };
             self.launch(index, lane, ready, message);
             sent = true;
         }
+        self.note_room(index, lane);
         if sent {
             let from = self.channels.get(index).map(|channel| channel.from);
             if let Some(from) = from {

@@ -234,6 +234,33 @@ pub struct CacheView {
     pub writebacks: u64,
 }
 
+/// A bank of a DRAM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BankView {
+    pub channel: u32,
+    pub bank: u32,
+    /// The row in its row buffer.
+    pub open: Option<u64>,
+    /// Requests that wait for it.
+    pub waiting: u32,
+}
+
+/// The memory controller of a node, if it keeps a queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryView {
+    /// Bytes of a row buffer.
+    pub row_bytes: u32,
+    /// Requests that wait.
+    pub reads: u32,
+    pub writes: u32,
+    /// Most that ever waited.
+    pub high_water: u32,
+    /// Writes go first until half of them are gone.
+    pub draining: bool,
+    /// By channel, then by bank.
+    pub banks: Vec<BankView>,
+}
+
 /// How often a cell of a protocol table was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellCount {
@@ -261,6 +288,10 @@ pub trait Inspect {
     fn agent(&self, agent: ComponentId) -> Option<AgentView>;
     /// With the lines of the first `sets` sets: a large directory has too many to look at them all.
     fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView>;
+    /// The memory controller behind a node; `None` if it has none that keeps a queue.
+    fn memory(&self, _node: ComponentId) -> Option<MemoryView> {
+        None
+    }
     /// Transactions in flight, oldest first.
     fn transactions(&self) -> Vec<TransactionView>;
     fn transaction(&self, number: TxnNumber) -> Option<TransactionView>;

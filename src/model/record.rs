@@ -60,6 +60,33 @@ impl MshrChange {
     }
 }
 
+/// How an access found the row buffer of its DRAM bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RowAccess {
+    /// Its row was open.
+    Hit,
+    /// No row was open.
+    Miss,
+    /// Another row was open.
+    Conflict,
+    /// A directory closed whatever was open and opened the row (UMH, section 5.4).
+    Reopen,
+}
+
+impl RowAccess {
+    pub const ALL: [Self; 4] = [Self::Hit, Self::Miss, Self::Conflict, Self::Reopen];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Miss => "miss",
+            Self::Conflict => "conflict",
+            Self::Reopen => "reopen",
+        }
+    }
+}
+
 /// The kinds of records and their fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
@@ -93,6 +120,10 @@ pub enum What {
     Stall { message: Arc<Message> },
     /// A message found no credit for its receiver's buffer.
     NoCredit { network: super::message::Network },
+    /// A memory controller opened a row for an access.
+    Activate { bank: u32, row: u64, access: RowAccess },
+    /// A memory controller let an access move its data.
+    Dram { bank: u32, row: u64, access: RowAccess, writes: bool },
     /// An injected fault took effect.
     Fault { name: &'static str },
     /// A check failed.
@@ -138,6 +169,7 @@ pub enum FieldType {
     AccessKind,
     MessageKind,
     MshrChange,
+    RowAccess,
     WarpState,
     Network,
     Number,
@@ -272,6 +304,25 @@ pub const KINDS: &[KindInfo] = &[
         fields: &[field("network", FieldType::Network, "virtual network")],
     },
     KindInfo {
+        name: "activate",
+        about: "a memory controller opened a row for an access",
+        fields: &[
+            field("bank", FieldType::Number, "bank of its channel"),
+            field("row", FieldType::Number, "row of the bank"),
+            field("access", FieldType::RowAccess, "miss, conflict or reopen"),
+        ],
+    },
+    KindInfo {
+        name: "dram",
+        about: "a memory controller let an access move its data",
+        fields: &[
+            field("bank", FieldType::Number, "bank of its channel"),
+            field("row", FieldType::Number, "row of the bank"),
+            field("access", FieldType::RowAccess, "hit, miss, conflict or reopen"),
+            field("writes", FieldType::Number, "1 if it writes, else 0"),
+        ],
+    },
+    KindInfo {
         name: "fault",
         about: "an injected fault took effect",
         fields: &[field("name", FieldType::Text, "its name")],
@@ -306,6 +357,8 @@ impl Record {
             What::Kernel { .. } => "kernel",
             What::Stall { .. } => "stall",
             What::NoCredit { .. } => "no-credit",
+            What::Activate { .. } => "activate",
+            What::Dram { .. } => "dram",
             What::Fault { .. } => "fault",
             What::Violation { .. } => "violation",
         }
@@ -381,6 +434,19 @@ impl Record {
                 _ => None,
             },
             What::NoCredit { network } => (name == "network").then(|| Field::Word(network.name())),
+            What::Activate { bank, row, access } => match name {
+                "bank" => Some(Field::Number(u64::from(*bank))),
+                "row" => Some(Field::Number(*row)),
+                "access" => Some(Field::Word(access.name())),
+                _ => None,
+            },
+            What::Dram { bank, row, access, writes } => match name {
+                "bank" => Some(Field::Number(u64::from(*bank))),
+                "row" => Some(Field::Number(*row)),
+                "access" => Some(Field::Word(access.name())),
+                "writes" => Some(Field::Number(u64::from(*writes))),
+                _ => None,
+            },
             What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
             What::Violation { rule, text } => match name {
                 "rule" => Some(Field::Word(rule)),

@@ -1,17 +1,31 @@
 //! The way of messages from one node to another: a queue per virtual network at each end, and credits for the
-//! receiver's buffers. First in, first out per channel and network.
+//! receiver's buffers. First in, first out per channel and network, except that a message whose data are still read
+//! from memory has not come to the channel yet: what is about other blocks does not wait for it.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
 use crate::model::message::{Message, Network};
 use crate::model::time::Tick;
+use crate::parts::dram::Read;
+
+/// When a message may leave its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ready {
+    /// From this tick on.
+    At(Tick),
+    /// Once the memory behind the sender has read its data.
+    Read(Read),
+}
 
 /// Queues of one virtual network of a channel.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
 pub struct Lane {
-    /// Waiting to be sent, with the tick from which each may leave.
-    pub outgoing: VecDeque<(Tick, Message)>,
+    /// Waiting to be sent, with when each may leave.
+    pub outgoing: VecDeque<(Ready, Message)>,
+    /// How many of them wait for memory. They have not left it, and take no room here.
+    reading: u32,
     /// Sent and not yet taken, with the tick at which each can be taken.
     pub incoming: VecDeque<(Tick, Message)>,
     /// The receiver could not take the head; it is tried again when the receiver has changed.
@@ -20,6 +34,39 @@ pub struct Lane {
     pub starved: bool,
     /// That the head is blocked has been told (one record, not one per try).
     pub told: bool,
+    /// No more may be put behind what waits to be sent. Follows from the rest.
+    pub full: bool,
+}
+
+impl Lane {
+    /// Puts a message behind those that wait to be sent.
+    pub fn put(&mut self, ready: Ready, message: Message) {
+        self.reading += u32::from(matches!(ready, Ready::Read(_)));
+        self.outgoing.push_back((ready, message));
+    }
+
+    /// The next message to send, with its place and the tick from which it may leave. Messages about one block keep
+    /// their order; those about others pass a message that waits for memory.
+    #[must_use]
+    pub fn next(&self, block: u32) -> Option<(usize, Tick, &Message)> {
+        for (place, (ready, message)) in self.outgoing.iter().enumerate() {
+            let Ready::At(tick) = ready else { continue };
+            let own = message.range.start.block(block);
+            let mut earlier = self.outgoing.iter().take(place);
+            if !earlier.any(|(_, earlier)| earlier.range.start.block(block) == own) {
+                return Some((place, *tick, message));
+            }
+        }
+        None
+    }
+
+    /// The message that waited for a read, which may leave from `now` on.
+    pub fn release(&mut self, read: Read, now: Tick) -> Option<&mut Message> {
+        let (ready, message) = self.outgoing.iter_mut().find(|(ready, _)| *ready == Ready::Read(read))?;
+        *ready = Ready::At(now);
+        self.reading = self.reading.saturating_sub(1);
+        Some(message)
+    }
 }
 
 /// A directed channel between two nodes.
@@ -34,6 +81,8 @@ pub struct Channel {
     pub lookup: Tick,
     /// Messages that the receiver can buffer per virtual network.
     pub buffers: u32,
+    /// The larger of the blocks of its ends, in bytes: messages about one such block stay in order.
+    pub block: u32,
     /// One per virtual network: three, or one if all are folded together.
     pub lanes: Vec<Lane>,
 }
@@ -65,11 +114,12 @@ impl Channel {
             .is_some_and(|lane| lane.outgoing.is_empty() && (lane.incoming.len() as u32) < self.buffers)
     }
 
-    /// Puts a message behind what waits to be sent; `true` if no more may be put there.
-    pub fn put(&mut self, lane: usize, ready: Tick, message: Message) -> bool {
-        let Some(lane) = self.lanes.get_mut(lane) else { return false };
-        lane.outgoing.push_back((ready, message));
-        lane.outgoing.len() as u32 == self.buffers
+    /// Whether no more may be put behind what waits to be sent.
+    #[must_use]
+    pub fn is_full(&self, lane: usize) -> bool {
+        self.lanes
+            .get(lane)
+            .is_some_and(|lane| lane.outgoing.len() as u32 >= self.buffers.saturating_add(lane.reading))
     }
 
     /// Whether nothing is in it.

@@ -285,6 +285,15 @@ impl Store {
         }
     }
 
+    /// Over how many equal neighbours addresses are dealt, this one included.
+    #[must_use]
+    pub fn neighbours(&self) -> u64 {
+        match &self.places {
+            Places::Tagged { dealing, .. } => dealing.count.max(1),
+            Places::Memory { .. } => 1,
+        }
+    }
+
     /// Places that were ever written, roughly.
     #[must_use]
     pub fn written(&self) -> usize {

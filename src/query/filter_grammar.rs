@@ -5,7 +5,7 @@ use crate::model::access::{AccessKind, AtomicOp};
 use crate::model::component::ComponentKind;
 use crate::model::inspect::WarpState;
 use crate::model::message::{MessageKind, Network};
-use crate::model::record::{FieldInfo, FieldType, KINDS, KindInfo, MshrChange};
+use crate::model::record::{FieldInfo, FieldType, KINDS, KindInfo, MshrChange, RowAccess};
 use crate::model::state::Action;
 
 use super::filter::{Clause, Meaning, Operand, Shared};
@@ -249,6 +249,7 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
         FieldType::AccessKind => word(parser, &access_words()),
         FieldType::MessageKind => word(parser, &message_words()),
         FieldType::MshrChange => word(parser, &MSHR_CHANGES.map(MshrChange::name)),
+        FieldType::RowAccess => word(parser, &RowAccess::ALL.map(RowAccess::name)),
         FieldType::WarpState => word(parser, &WarpState::ALL.map(WarpState::name)),
         FieldType::Network => word(parser, &Network::ALL.map(Network::name)),
     }

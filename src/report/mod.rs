@@ -5,6 +5,7 @@ pub mod junit;
 pub mod number;
 pub mod picture;
 pub mod series;
+pub mod sizes;
 pub mod summary;
 
 use crate::scenario::{Ended, Report};

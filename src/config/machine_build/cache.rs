@@ -3,11 +3,11 @@
 use super::super::check::{Known, around};
 use super::super::document::At;
 use super::super::fail;
-use super::super::machine::{CacheSpec, DramSpec};
-use super::super::machine_file::{CacheFile, DramFile};
+use super::super::machine::{CacheSpec, DramScheduler, DramSpec};
+use super::super::machine_file::{CacheFile, DramFile, SchedulerWord};
 use super::{Build, GIB, KIB, MIB};
 use crate::diagnostic::Result;
-use crate::model::units::Size;
+use crate::model::units::{Bandwidth, Size};
 
 /// Blocks (lines or secondary blocks) that one cache or memory may have.
 const BLOCKS: u64 = 1 << 26;
@@ -98,13 +98,60 @@ impl Build<'_> {
         let check = self.check;
         let (banks, row, time, bandwidth, reopen) = defaults;
         Ok(DramSpec {
+            channels: check.count(&format!("{key}.channels"), file.channels.as_ref(), 1, 1..=16)?,
             banks: check.count(&format!("{key}.banks"), file.banks.as_ref(), banks, 1..=1024)?,
             row: check.power(&format!("{key}.row"), file.row.as_ref(), row, 64..=MIB)?.value as u32,
             cas: check.time(&format!("{key}.cas"), file.cas.as_ref(), time)?,
             activate: check.time(&format!("{key}.activate"), file.activate.as_ref(), time)?,
             precharge: check.time(&format!("{key}.precharge"), file.precharge.as_ref(), time)?,
-            bandwidth: check.bandwidth(&format!("{key}.bandwidth"), file.bandwidth.as_ref(), bandwidth)?,
+            bandwidth: self.data_bus(key, file, bandwidth)?,
+            clock: file.clock.as_ref().map(|clock| clock.value),
+            bus: file.bus.as_ref().map(|bus| bus.value),
             always_reopen: file.always_reopen.unwrap_or(reopen),
+            scheduler: match file.scheduler {
+                Some(SchedulerWord::FrFcfs) => DramScheduler::FrFcfs,
+                Some(SchedulerWord::InOrder) | None => DramScheduler::InOrder,
+            },
+            queue: check.count(&format!("{key}.queue"), file.queue.as_ref(), 32, 1..=256)?,
+            write_queue: check.count(
+                &format!("{key}.write_queue"),
+                file.write_queue.as_ref(),
+                16,
+                1..=256,
+            )?,
+            row_hit_cap: check.count(
+                &format!("{key}.row_hit_cap"),
+                file.row_hit_cap.as_ref(),
+                16,
+                0..=1024,
+            )?,
         })
+    }
+
+    /// The bandwidth of a DRAM: as it is given, or its clock times the bytes of a cycle.
+    fn data_bus(&self, key: &str, file: &DramFile, usual: u64) -> Result<Bandwidth> {
+        let check = self.check;
+        let (clock, bus) = match (&file.clock, &file.bus) {
+            (None, None) => {
+                return check.bandwidth(&format!("{key}.bandwidth"), file.bandwidth.as_ref(), usual);
+            }
+            (Some(clock), Some(bus)) => (clock, bus),
+            (Some(At { span, .. }), None) => {
+                let complaint = check.document.complain(Some(span), format!("{key}.clock needs {key}.bus"));
+                return fail(complaint.expected("\"32 B\" or the like there"));
+            }
+            (None, Some(At { span, .. })) => {
+                let complaint = check.document.complain(Some(span), format!("{key}.bus needs {key}.clock"));
+                return fail(complaint.expected("\"1200 MHz\" or the like there"));
+            }
+        };
+        if let Some(bandwidth) = &file.bandwidth {
+            let message = format!("{key}.bandwidth is given beside its clock and bus");
+            return fail(check.document.complain(Some(&bandwidth.span), message).expected("one of the two"));
+        }
+        let frequency = check.clock(&format!("{key}.clock"), Some(clock), usual)?;
+        let bytes = check.power(&format!("{key}.bus"), Some(bus), 1, 1..=4 * KIB)?.value;
+        let given = At { value: Bandwidth(frequency.0.saturating_mul(bytes)), span: clock.span.clone() };
+        check.bandwidth(&format!("{key}.clock times {key}.bus"), Some(&given), usual)
     }
 }

@@ -142,8 +142,8 @@ fn weight(what: &What) -> u8 {
         | What::Promote { .. }
         | What::Evict { .. }
         | What::Message(_) => 1,
-        What::Merge { .. } | What::Directory { .. } | What::Hit { .. } => 2,
-        What::Stall { .. } | What::NoCredit { .. } => 3,
+        What::Merge { .. } | What::Directory { .. } | What::Hit { .. } | What::Dram { .. } => 2,
+        What::Stall { .. } | What::NoCredit { .. } | What::Activate { .. } => 3,
         What::Mshr { .. } | What::Warp { .. } => 4,
     }
 }

@@ -82,6 +82,13 @@ pub fn describe(record: &Record, names: &Names) -> String {
             format!("{name} launch {launch} {}", if *ended { "ended" } else { "started" })
         }
         What::NoCredit { network } => format!("{} network has no credit", network.name()),
+        What::Activate { bank, row, access } => {
+            format!("{} opens row {row:#x} of bank {bank}", access.name())
+        }
+        What::Dram { bank, row, access, writes } => {
+            let does = if *writes { "writes" } else { "reads" };
+            format!("{} {does} {} in row {row:#x} of bank {bank}", access.name(), place(record))
+        }
         What::Fault { name } => format!("injected: {name}"),
         What::Violation { rule, text } => format!("{rule}: {text}"),
     }

@@ -89,11 +89,13 @@ impl Builder<'_> {
             mshrs: memory.mshrs,
             protocol: None,
         };
+        // Dealt in pieces smaller than its blocks, a stack may be asked for part of any block (UMH, section 5.3).
+        let own = if dealing.size < u64::from(memory.secondary_block) { Interleave::NONE } else { dealing };
         let mut smds = Vec::new();
         for (slice, number) in slices.iter().zip(0u32..) {
             let path = format!("gpu{index}.smd{number}");
-            let smd = self.node(path, ComponentKind::Smd, &cache, Role::Inner, clock, dealing)?;
-            self.dram(smd, &memory.dram, dealing);
+            let smd = self.node(path, ComponentKind::Smd, &cache, Role::Inner, clock, own)?;
+            self.dram(smd, &memory.dram, own);
             let (up, down) = (self.wire(None, clock.period), self.wire(None, clock.period));
             self.connect(*slice, &[smd], Interleave::NONE, (up, down));
             smds.push(smd);

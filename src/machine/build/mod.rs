@@ -3,17 +3,19 @@
 mod devices;
 mod finish;
 mod network;
+#[cfg(test)]
+mod table_three;
 
 use std::sync::Arc;
 
 use super::{Blueprint, Machine};
-use crate::config::machine::{CacheSpec, DramSpec, MachineSpec};
+use crate::config::machine::{CacheSpec, DramScheduler, DramSpec, MachineSpec};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
 use crate::model::units::{Bandwidth, Duration, Frequency};
 use crate::parts::agent::{Agent, AgentConfig};
-use crate::parts::dram::{Dram, DramTiming};
+use crate::parts::dram::{Controller, Dram, DramTiming, InOrder, Scheduling};
 use crate::parts::link::Link;
 use crate::protocol::node::{Node, NodeConfig, Role};
 use crate::protocol::store::{Interleave, Store};
@@ -191,6 +193,7 @@ impl Builder<'_> {
 
     fn dram(&mut self, node: usize, spec: &DramSpec, dealing: Interleave) {
         let timing = DramTiming {
+            channels: spec.channels,
             banks: spec.banks,
             row: spec.row,
             cas: self.ticks(spec.cas),
@@ -198,7 +201,16 @@ impl Builder<'_> {
             precharge: self.ticks(spec.precharge),
             always_reopen: spec.always_reopen,
         };
-        self.drams.push(Dram::new(timing, self.rate(spec.bandwidth)));
+        let rate = self.rate(spec.bandwidth);
+        let scheduling = Scheduling {
+            window: spec.queue as usize,
+            writes: spec.write_queue,
+            row_hit_cap: spec.row_hit_cap,
+        };
+        self.drams.push(match spec.scheduler {
+            DramScheduler::InOrder => Dram::InOrder(InOrder::new(timing, rate)),
+            DramScheduler::FrFcfs => Dram::FrFcfs(Controller::new(timing, scheduling, rate)),
+        });
         if let Some(place) = self.dram_of.get_mut(node) {
             *place = Some((self.drams.len() - 1, dealing));
         }

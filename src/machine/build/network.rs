@@ -45,15 +45,28 @@ impl Builder<'_> {
         hmds.get((slice % dealing.count) as usize).map(|hmd| vec![*hmd]).unwrap_or_default()
     }
 
-    /// Channels between the same partitions of different GPUs.
+    /// Channels between partitions that can hold the same block: the same ones of different GPUs, or all if blocks are
+    /// larger than the pieces in which addresses are dealt over the partitions.
     fn peers(&mut self, gpus: &[(u32, Vec<usize>)], shared: Option<usize>) {
+        let block = |top: &usize| self.configs.get(*top).map_or(0, |(config, _)| config.block);
+        let largest = gpus.iter().flat_map(|(_, tops)| tops).map(block).max().unwrap_or(0);
+        let any = self.spec.gpu.as_ref().is_some_and(|gpu| gpu.l2.interleave < largest);
         for (a, tops_a) in gpus {
-            for (b, tops_b) in gpus.iter().filter(|(b, _)| b != a) {
-                let link = shared.unwrap_or_else(|| {
-                    self.link(format!("link.gpu{a}.gpu{b}"), &format!("gpu{a}"), &format!("gpu{b}"))
-                });
-                for (&from, &to) in tops_a.iter().zip(tops_b) {
-                    self.ways.push(Way { from, to, link });
+            for (b, tops_b) in gpus {
+                if a == b && !any {
+                    continue;
+                }
+                let link = match shared {
+                    _ if a == b => self.wire(None, self.gpu_clock.period),
+                    Some(link) => link,
+                    None => self.link(format!("link.gpu{a}.gpu{b}"), &format!("gpu{a}"), &format!("gpu{b}")),
+                };
+                for (i, &from) in tops_a.iter().enumerate() {
+                    for (j, &to) in tops_b.iter().enumerate() {
+                        if from != to && (any || i == j) {
+                            self.ways.push(Way { from, to, link });
+                        }
+                    }
                 }
             }
         }
@@ -72,6 +85,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn channels(&self) -> Vec<Channel> {
+        let block = |node: usize| self.nodes.get(node).map_or(1, |node| node.config.block);
         let count = if self.spec.network.virtual_networks == 1 { 1 } else { 3 };
         self.ways
             .iter()
@@ -81,6 +95,7 @@ impl Builder<'_> {
                 link: way.link,
                 lookup: self.lookup.get(way.to).copied().unwrap_or(1),
                 buffers: self.spec.network.buffers.max(1),
+                block: block(way.from).max(block(way.to)),
                 lanes: vec![Lane::default(); count],
             })
             .collect()

@@ -210,6 +210,7 @@ pub struct ProbeJob {
 
 /// Boxes that are used again, so that a miss need not ask for memory. A copy of a node needs none of them.
 #[derive(Debug, Default)]
+#[expect(clippy::vec_box, reason = "the boxes are what is used again")]
 pub struct Spare(Vec<Box<Pending>>);
 
 impl Clone for Spare {

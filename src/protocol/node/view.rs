@@ -35,6 +35,13 @@ pub enum WaitsFor {
 }
 
 impl Node {
+    /// Sets, ways, and the partitions over which addresses are dealt before they come here; none for memory.
+    #[must_use]
+    pub fn geometry(&self) -> Option<(u32, u32, u64)> {
+        let (sets, ways) = self.store.shape()?;
+        Some((sets, ways, self.store.neighbours()))
+    }
+
     fn children_of(&self, bits: u64) -> Vec<ComponentId> {
         (0..64u32)
             .filter(|bit| bits >> bit & 1 == 1)

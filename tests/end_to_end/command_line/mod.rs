@@ -5,6 +5,7 @@ mod help;
 mod indexing;
 mod json;
 mod picture;
+mod sizes;
 mod status;
 mod stream;
 mod trace;

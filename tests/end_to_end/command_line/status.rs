@@ -142,3 +142,20 @@ fn an_interrupt_ends_a_run_with_what_is_known() {
     assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
     assert!(stderr.contains("interrupted at event "), "{stderr}");
 }
+
+#[test]
+fn a_row_buffer_can_be_stopped_at_and_looked_into() {
+    const SCENARIO: &str = "tests/data/row-buffer.toml";
+    let test = call(&["test", SCENARIO]);
+    assert_eq!(test.code, Some(0), "{test:?}");
+    let commands = "break dram access conflict\ncontinue\ninfo memory host.hmd0\n";
+    let told = run(umscope(), &["debug", SCENARIO, "--no-tui"], commands).stdout;
+    for words in [
+        "host.hmd0 conflict reads 0x800 in row 0x1 of bank 0",
+        "host.hmd0  0 reads and 0 writes wait, at most 1",
+        "channel 0 bank 0: row 0x1 open, 0 wait",
+        "channel 0 bank 1: no row open, 0 wait",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}

@@ -115,6 +115,31 @@ pub(super) fn caches(session: &mut Session, arguments: &Arguments) -> Result<Vec
     Ok(cut(session, lines, "caches"))
 }
 
+pub(super) fn memory(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    let machine = session.machine();
+    let named = !arguments.is_empty();
+    let mut lines = Vec::new();
+    for (id, view) in chosen(session, arguments)?.into_iter().filter_map(|id| Some((id, machine.memory(id)?)))
+    {
+        lines.push(format!(
+            "{}  {} reads and {} writes wait{}, at most {}",
+            machine.components().path(id),
+            view.reads,
+            view.writes,
+            if view.draining { ", writes drain" } else { "" },
+            view.high_water
+        ));
+        for bank in view.banks.iter().filter(|bank| named || bank.waiting > 0) {
+            let open = bank.open.map_or_else(|| "no row open".to_owned(), |row| format!("row {row:#x} open"));
+            lines.push(format!(
+                "    channel {} bank {}: {open}, {} wait",
+                bank.channel, bank.bank, bank.waiting
+            ));
+        }
+    }
+    Ok(cut(session, lines, "memory controllers with a queue"))
+}
+
 pub(super) fn transactions(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     arguments.none()?;
     let machine = session.machine();

@@ -1,0 +1,113 @@
+//! The memory behind a directory: what is read and written there, and when it answers.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::Machine;
+use super::queue::Event;
+use crate::model::address::{Address, Range};
+use crate::model::message::Message;
+use crate::model::record::What;
+use crate::parts::channel::Ready;
+use crate::parts::dram::{Dram, Read};
+use crate::protocol::outbox::{About, Outbox};
+use crate::protocol::store::Interleave;
+
+impl Machine {
+    fn dram_behind(&mut self, node: usize) -> Option<(&mut Dram, Interleave)> {
+        let (index, dealing) = (*self.fixed.dram_of.get(node)?)?;
+        Some((self.drams.get_mut(index)?, dealing))
+    }
+
+    /// Reads what a message carries. It can leave at a tick that is known now, or once the controller has the data.
+    pub(super) fn read_memory(&mut self, node: usize, message: &Message, bytes: u32) -> Ready {
+        let now = self.now;
+        let Some((dram, dealing)) = self.dram_behind(node) else { return Ready::At(now) };
+        let local = dealing.local(message.range.start);
+        match dram {
+            Dram::InOrder(dram) => Ready::At(dram.access(local, bytes, false, now)),
+            Dram::FrFcfs(controller) => {
+                let about = About::new(message.range, message.number).because(message.cause);
+                Ready::Read(controller.read(local, bytes, about))
+            }
+        }
+    }
+
+    pub(super) fn write_memory(&mut self, node: usize, range: Range, out: &Outbox) {
+        let now = self.now;
+        let Some((dram, dealing)) = self.dram_behind(node) else { return };
+        let local = dealing.local(Address(range.start.0));
+        match dram {
+            Dram::InOrder(dram) => {
+                dram.access(local, range.len, true, now);
+            }
+            Dram::FrFcfs(controller) => {
+                controller.write(local, range.len, About::new(range, None).because(out.event));
+            }
+        }
+    }
+
+    /// The controller behind a node does what it can: what it has read leaves. Whether anything happened.
+    pub(super) fn advance_memory(&mut self, node: usize, out: &mut Outbox) -> bool {
+        let now = self.now;
+        let Some(at) = self.nodes.get(node).map(crate::protocol::node::Node::id) else { return false };
+        let Some((Dram::FrFcfs(controller), _)) = self.dram_behind(node) else { return false };
+        let issued = controller.advance(now);
+        let mut finished: SmallVec<[Read; 4]> = SmallVec::new();
+        while let Some(read) = controller.take_finished(now) {
+            finished.push(read);
+        }
+        if let Some(at) = controller.plan(now) {
+            self.queue.push(at, Event::Memory(node as u32));
+        }
+        let mut happened = !issued.is_empty();
+        for one in issued {
+            let (bank, row, access, writes) = (one.bank, one.row, one.access, one.writes);
+            out.record(at, one.about, || match one.moves {
+                Some(_) => What::Dram { bank, row, access, writes },
+                None => What::Activate { bank, row, access },
+            });
+        }
+        for read in finished {
+            happened |= self.release(node, read, out);
+        }
+        happened
+    }
+
+    /// Whether the controller behind a node still wants to be woken now.
+    pub(super) fn is_memory_due(&mut self, node: usize) -> bool {
+        let now = self.now;
+        match self.dram_behind(node) {
+            Some((Dram::FrFcfs(controller), _)) => controller.is_due(now),
+            _ => false,
+        }
+    }
+
+    /// The message that waited for a read leaves, because of the event that made it.
+    fn release(&mut self, node: usize, read: Read, out: &mut Outbox) -> bool {
+        let (now, event) = (self.now, self.event);
+        let fixed = self.fixed.clone();
+        for index in fixed.routes.get(node).into_iter().flatten().flatten().map(|&index| index as usize) {
+            let Some(channel) = self.channels.get_mut(index) else { continue };
+            let mut lanes = channel.lanes.iter_mut().enumerate();
+            let Some((lane, message)) =
+                lanes.find_map(|(lane, queue)| Some((lane, queue.release(read, now)?)))
+            else {
+                continue;
+            };
+            let about = About::new(message.range, message.number).because(message.cause);
+            message.cause = event;
+            if out.records.on {
+                let copy = Arc::new(message.clone());
+                out.record(message.from, about, || What::Message(copy));
+            }
+            self.pump(index, lane, out);
+            return true;
+        }
+        false
+    }
+}

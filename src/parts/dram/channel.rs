@@ -1,0 +1,230 @@
+//! One channel of a DRAM: banks, a data bus, and the requests that wait for them.
+//!
+//! First ready, first come first served: of the requests whose row is open the oldest moves its data; a bank that no
+//! open row keeps busy opens the row of the oldest that waits for it. Younger row hits pass an older request of
+//! their bank only so often. Reads go before writes, which gather until there are enough to drain.
+
+use std::collections::VecDeque;
+
+use smallvec::SmallVec;
+
+use super::DramTiming;
+use super::controller::{Burst, Commands, Issued, Scheduling};
+use crate::model::record::RowAccess;
+use crate::model::time::{ByteRate, Tick};
+use crate::protocol::outbox::About;
+
+/// A bank and its row buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Bank {
+    pub open: Option<u64>,
+    /// From when a column of the open row can be asked for.
+    column_at: Tick,
+    /// From when the row can be closed and another opened.
+    row_at: Tick,
+}
+
+/// What one access wants of one row.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub job: u64,
+    pub bank: usize,
+    pub row: u64,
+    pub bytes: u32,
+    pub writes: bool,
+    pub about: About,
+    /// The row was opened for it, and how.
+    pub opened: Option<RowAccess>,
+    /// Younger row hits of its bank that went before it.
+    pub passed: u32,
+}
+
+impl Request {
+    fn issue(&self, access: RowAccess, moves: Option<Burst>) -> Issued {
+        let Self { job, about, row, bytes, writes, .. } = *self;
+        Issued { job, about, bank: self.bank as u32, row, bytes, access, writes, moves }
+    }
+}
+
+/// A channel.
+#[derive(Clone, Debug)]
+pub(super) struct DramChannel {
+    rate: ByteRate,
+    pub banks: Vec<Bank>,
+    bus_free_at: Tick,
+    /// Oldest first.
+    pub reads: VecDeque<Request>,
+    pub writes: VecDeque<Request>,
+    draining: bool,
+}
+
+impl DramChannel {
+    pub fn new(banks: u32, rate: ByteRate) -> Self {
+        Self {
+            rate,
+            banks: vec![Bank::default(); banks.max(1) as usize],
+            bus_free_at: 0,
+            reads: VecDeque::new(),
+            writes: VecDeque::new(),
+            draining: false,
+        }
+    }
+
+    pub fn waiting(&self) -> usize {
+        self.reads.len() + self.writes.len()
+    }
+
+    pub fn is_draining(&self) -> bool {
+        self.draining
+    }
+
+    pub fn hashed(&self) -> (ByteRate, Tick, bool) {
+        (self.rate, self.bus_free_at, self.draining)
+    }
+
+    fn queue(&self, writes: bool) -> &VecDeque<Request> {
+        if writes { &self.writes } else { &self.reads }
+    }
+
+    fn queue_mut(&mut self, writes: bool) -> &mut VecDeque<Request> {
+        if writes { &mut self.writes } else { &mut self.reads }
+    }
+
+    pub fn put(&mut self, request: Request) {
+        self.queue_mut(request.writes).push_back(request);
+    }
+
+    /// Issues all commands that can be issued at `now`.
+    pub fn advance(
+        &mut self,
+        timing: &DramTiming,
+        scheduling: &Scheduling,
+        now: Tick,
+        issued: &mut Commands,
+    ) {
+        loop {
+            self.choose_class(scheduling);
+            let before = issued.len();
+            self.open_rows(timing, scheduling, now, issued);
+            issued.extend(self.move_data(timing, scheduling, now));
+            if issued.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Writes are drained once enough have gathered, down to half, and whenever no read waits.
+    fn choose_class(&mut self, scheduling: &Scheduling) {
+        let writes = self.writes.len() as u32;
+        let enough = if self.draining { scheduling.writes / 2 } else { scheduling.writes.saturating_sub(1) };
+        self.draining = writes > enough;
+    }
+
+    /// Whether it is the turn of the writes.
+    fn turn(&self) -> bool {
+        self.draining || self.reads.is_empty()
+    }
+
+    /// Opens the row of the oldest request of every bank that no open row keeps busy.
+    fn open_rows(&mut self, timing: &DramTiming, scheduling: &Scheduling, now: Tick, issued: &mut Commands) {
+        let writes = self.turn();
+        let mut banks: SmallVec<[usize; 16]> = SmallVec::new();
+        for index in 0..self.queue(writes).len().min(scheduling.window) {
+            let Some(request) = self.queue(writes).get(index) else { break };
+            let (bank, row) = (request.bank, request.row);
+            if banks.contains(&bank) {
+                continue;
+            }
+            banks.push(bank);
+            let Some(state) = self.banks.get(bank).copied() else { continue };
+            let may_wait = !timing.always_reopen && request.passed < scheduling.row_hit_cap;
+            let (wait, access) = timing.opening(state.open, row);
+            if state.row_at > now
+                || access == RowAccess::Hit
+                || (may_wait && self.has_hit(bank, scheduling))
+                || self.is_held(bank, scheduling)
+            {
+                continue;
+            }
+            if let Some(state) = self.banks.get_mut(bank) {
+                *state = Bank { open: Some(row), column_at: now + wait, row_at: now + wait };
+            }
+            if let Some(request) = self.queue_mut(writes).get_mut(index) {
+                request.opened = Some(access);
+                issued.push(request.issue(access, None));
+            }
+        }
+    }
+
+    /// Whether a row of the bank was opened for a request that still waits.
+    fn is_held(&self, bank: usize, scheduling: &Scheduling) -> bool {
+        let held = |request: &Request| request.bank == bank && request.opened.is_some();
+        [&self.reads, &self.writes].into_iter().any(|queue| queue.iter().take(scheduling.window).any(held))
+    }
+
+    /// Whether a request whose turn it is hits the open row of the bank.
+    fn has_hit(&self, bank: usize, scheduling: &Scheduling) -> bool {
+        let open = self.banks.get(bank).and_then(|bank| bank.open);
+        let mut seen = self.queue(self.turn()).iter().take(scheduling.window);
+        seen.any(|request| request.bank == bank && open == Some(request.row))
+    }
+
+    /// The next request to move its data moves them.
+    fn move_data(&mut self, timing: &DramTiming, scheduling: &Scheduling, now: Tick) -> Option<Issued> {
+        // The choice is put off until the bus is about to be free: a better request may come.
+        if now + timing.cas < self.bus_free_at {
+            return None;
+        }
+        let (writes, index) = self.ready(timing, scheduling, now)?;
+        let queue = self.queue_mut(writes);
+        let request = queue.remove(index)?;
+        for older in queue.iter_mut().take(index).filter(|older| older.bank == request.bank) {
+            older.passed = older.passed.saturating_add(1);
+        }
+        let length = self.rate.occupy(u64::from(request.bytes));
+        let end = now + timing.cas + length;
+        self.bus_free_at = end;
+        if let Some(bank) = self.banks.get_mut(request.bank) {
+            (bank.column_at, bank.row_at) = (now + length, end);
+        }
+        Some(request.issue(request.opened.unwrap_or(RowAccess::Hit), Some(Burst { length, end })))
+    }
+
+    /// Class and index of the oldest request whose row is open, of the class whose turn it is; or one of the other
+    /// class that had its row opened before the turn changed.
+    fn ready(&self, timing: &DramTiming, scheduling: &Scheduling, now: Tick) -> Option<(bool, usize)> {
+        let is_open = |request: &Request| {
+            let bank = self.banks.get(request.bank);
+            bank.is_some_and(|bank| bank.column_at <= now && bank.open == Some(request.row))
+        };
+        let turn = self.turn();
+        // Banks whose oldest has been passed often enough.
+        let mut due: SmallVec<[usize; 16]> = SmallVec::new();
+        for (index, request) in self.queue(turn).iter().take(scheduling.window).enumerate() {
+            let may_hit = !timing.always_reopen && !due.contains(&request.bank);
+            if is_open(request) && (request.opened.is_some() || may_hit) {
+                return Some((turn, index));
+            }
+            if request.passed >= scheduling.row_hit_cap {
+                due.push(request.bank);
+            }
+        }
+        let mut other = self.queue(!turn).iter().take(scheduling.window);
+        let index = other.position(|request| request.opened.is_some() && is_open(request))?;
+        Some((!turn, index))
+    }
+
+    /// When something may become possible, if anything waits.
+    pub fn next(&self, timing: &DramTiming, scheduling: &Scheduling, now: Tick) -> Option<Tick> {
+        let bus = self.bus_free_at.saturating_sub(timing.cas);
+        let seen =
+            [&self.reads, &self.writes].into_iter().flat_map(|queue| queue.iter().take(scheduling.window));
+        seen.filter_map(|request| {
+            let bank = self.banks.get(request.bank)?;
+            let hits = bank.open == Some(request.row) && !timing.always_reopen;
+            let at = if hits || request.opened.is_some() { bank.column_at.max(bus) } else { bank.row_at };
+            (at > now).then_some(at)
+        })
+        .min()
+    }
+}

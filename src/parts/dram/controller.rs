@@ -1,0 +1,215 @@
+//! A memory controller with queues, which serves first ready, first come first served (UMH, Table III: FR-FCFS).
+
+use std::hash::{Hash, Hasher};
+
+use smallvec::SmallVec;
+
+use super::channel::{DramChannel, Request};
+use super::{DramCounters, DramTiming, share};
+use crate::model::inspect::{BankView, MemoryView};
+use crate::model::record::RowAccess;
+use crate::model::sorted::SortedMap;
+use crate::model::time::{ByteRate, Tick};
+use crate::protocol::outbox::About;
+
+/// How a controller chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheduling {
+    /// Requests of a channel that it chooses among: the oldest so many reads, or writes.
+    pub window: usize,
+    /// Writes of a channel that gather before they are drained down to half, reads or not.
+    pub writes: u32,
+    /// Younger row hits that may pass an older request of their bank.
+    pub row_hit_cap: u32,
+}
+
+/// A read that was asked for; its data are there once the controller says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Read(pub u64);
+
+/// A command that a controller issued.
+#[derive(Clone, Debug)]
+pub struct Issued {
+    /// Number of the access.
+    pub(super) job: u64,
+    pub about: About,
+    pub bank: u32,
+    pub row: u64,
+    pub bytes: u32,
+    pub access: RowAccess,
+    pub writes: bool,
+    /// What it moves; nothing if it only opens a row.
+    pub moves: Option<Burst>,
+}
+
+/// Data on the data bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    pub length: Tick,
+    /// When the last byte has left the bus.
+    pub end: Tick,
+}
+
+/// Commands issued at one moment.
+pub type Commands = SmallVec<[Issued; 4]>;
+
+/// What is left of a read.
+#[derive(Clone, Copy, Debug, Hash)]
+struct Job {
+    /// Rows whose data have not moved.
+    rows: u32,
+    /// When the last of the data so far are there.
+    end: Tick,
+}
+
+/// A controller with its DRAM.
+#[derive(Clone, Debug)]
+pub struct Controller {
+    timing: DramTiming,
+    scheduling: Scheduling,
+    channels: Vec<DramChannel>,
+    jobs: SortedMap<u64, Job>,
+    made: u64,
+    /// When it looks again.
+    planned: Option<Tick>,
+    pub counters: DramCounters,
+}
+
+impl Controller {
+    /// `rate` is that of all channels together.
+    #[must_use]
+    pub fn new(timing: DramTiming, scheduling: Scheduling, rate: ByteRate) -> Self {
+        let channel = DramChannel::new(timing.banks, share(rate, timing.channels));
+        Self {
+            timing,
+            scheduling,
+            channels: vec![channel; timing.channels.max(1) as usize],
+            jobs: SortedMap::default(),
+            made: 0,
+            planned: None,
+            counters: DramCounters::default(),
+        }
+    }
+
+    /// Queues a read of `bytes` at a local address.
+    pub fn read(&mut self, local: u64, bytes: u32, about: About) -> Read {
+        self.made += 1;
+        self.counters.reads += 1;
+        let rows = self.queue(local, bytes, false, about);
+        self.jobs.insert(self.made, Box::new(Job { rows, end: 0 }));
+        Read(self.made)
+    }
+
+    /// Queues a write; nobody waits for it.
+    pub fn write(&mut self, local: u64, bytes: u32, about: About) {
+        self.made += 1;
+        self.counters.writes += 1;
+        self.queue(local, bytes, true, about);
+    }
+
+    fn queue(&mut self, local: u64, bytes: u32, writes: bool, about: About) -> u32 {
+        let mut rows = 0;
+        for (row, bytes) in self.timing.rows(local, bytes) {
+            let (channel, bank, row) = self.timing.place(row);
+            let job = self.made;
+            if let Some(channel) = self.channels.get_mut(channel) {
+                channel.put(Request { job, bank, row, bytes, writes, about, opened: None, passed: 0 });
+                rows += 1;
+            }
+        }
+        let waiting: usize = self.channels.iter().map(DramChannel::waiting).sum();
+        self.counters.queue_high_water = self.counters.queue_high_water.max(waiting as u32);
+        rows
+    }
+
+    /// Issues all commands that can be issued at `now`.
+    pub fn advance(&mut self, now: Tick) -> Commands {
+        let mut issued = Commands::new();
+        for channel in &mut self.channels {
+            channel.advance(&self.timing, &self.scheduling, now, &mut issued);
+        }
+        for one in &issued {
+            let Some(burst) = one.moves else { continue };
+            self.counters.count(one.access, one.bytes, burst.length);
+            if let Some(job) = self.jobs.get_mut(one.job) {
+                job.rows = job.rows.saturating_sub(1);
+                job.end = job.end.max(burst.end);
+            }
+        }
+        issued
+    }
+
+    /// The next read whose data are all there at `now`, oldest first.
+    pub fn take_finished(&mut self, now: Tick) -> Option<Read> {
+        let (job, _) = self.jobs.iter().find(|(_, job)| job.rows == 0 && job.end <= now)?;
+        self.jobs.remove(job);
+        Some(Read(job))
+    }
+
+    /// When it should look again, if that is not planned yet: then it is from now on.
+    pub fn plan(&mut self, now: Tick) -> Option<Tick> {
+        let finished = self.jobs.iter().filter(|(_, job)| job.rows == 0).map(|(_, job)| job.end).min();
+        let channels = self.channels.iter();
+        let possible = channels.filter_map(|channel| channel.next(&self.timing, &self.scheduling, now)).min();
+        let at = [finished, possible].into_iter().flatten().min()?;
+        if self.planned.is_some_and(|planned| planned <= at) {
+            return None;
+        }
+        self.planned = Some(at);
+        Some(at)
+    }
+
+    /// Whether a look planned for `now` is still wanted; it is no longer planned then.
+    pub fn is_due(&mut self, now: Tick) -> bool {
+        let due = self.planned == Some(now);
+        if due {
+            self.planned = None;
+        }
+        due
+    }
+
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.jobs.is_empty() && self.channels.iter().all(|channel| channel.waiting() == 0)
+    }
+
+    #[must_use]
+    pub fn view(&self) -> MemoryView {
+        let waiting = |bank: usize, channel: &DramChannel| {
+            channel.reads.iter().chain(&channel.writes).filter(|request| request.bank == bank).count() as u32
+        };
+        let banks = |channel: &DramChannel, number: u32| -> Vec<BankView> {
+            let banks = channel.banks.iter().enumerate();
+            banks
+                .map(|(bank, state)| BankView {
+                    channel: number,
+                    bank: bank as u32,
+                    open: state.open,
+                    waiting: waiting(bank, channel),
+                })
+                .collect()
+        };
+        MemoryView {
+            row_bytes: self.timing.row,
+            reads: self.channels.iter().map(|channel| channel.reads.len() as u32).sum(),
+            writes: self.channels.iter().map(|channel| channel.writes.len() as u32).sum(),
+            high_water: self.counters.queue_high_water,
+            draining: self.channels.iter().any(DramChannel::is_draining),
+            banks: (0u32..)
+                .zip(&self.channels)
+                .flat_map(|(number, channel)| banks(channel, number))
+                .collect(),
+        }
+    }
+
+    pub fn digest(&self, hasher: &mut impl Hasher) {
+        (self.made, self.planned, &self.jobs).hash(hasher);
+        for channel in &self.channels {
+            (channel.hashed(), &channel.banks).hash(hasher);
+            for request in channel.reads.iter().chain(&channel.writes) {
+                let place = (request.bank, request.row, request.bytes, request.writes);
+                (request.job, place, request.opened, request.passed).hash(hasher);
+            }
+        }
+    }
+}

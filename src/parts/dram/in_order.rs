@@ -1,0 +1,99 @@
+//! A memory without a queue: requests are served in the order in which they come, each as early as its bank and the
+//! bus allow, so that when one ends is known as soon as it arrives.
+
+use std::hash::{Hash, Hasher};
+
+use super::{DramCounters, DramTiming};
+use crate::model::time::{ByteRate, Tick};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Bank {
+    open: Option<u64>,
+    free_at: Tick,
+}
+
+/// One DRAM that serves in order.
+#[derive(Clone, Debug)]
+pub struct InOrder {
+    timing: DramTiming,
+    rate: ByteRate,
+    banks: Vec<Bank>,
+    bus_free_at: Tick,
+    pub counters: DramCounters,
+}
+
+impl InOrder {
+    #[must_use]
+    pub fn new(timing: DramTiming, rate: ByteRate) -> Self {
+        let banks = timing.channels.max(1) as usize * timing.banks.max(1) as usize;
+        let banks = vec![Bank::default(); banks];
+        Self { timing, rate, banks, bus_free_at: 0, counters: DramCounters::default() }
+    }
+
+    /// Moves `bytes` at a local address, not before `now`, and returns when the last byte is there.
+    /// The access is spread over the rows that it touches.
+    pub fn access(&mut self, local: u64, bytes: u32, writes: bool, now: Tick) -> Tick {
+        let count = if writes { &mut self.counters.writes } else { &mut self.counters.reads };
+        *count += 1;
+        let mut end = now;
+        for (row, share) in self.timing.rows(local, bytes) {
+            end = end.max(self.access_row(row, share, now));
+        }
+        end
+    }
+
+    fn access_row(&mut self, row: u64, bytes: u32, now: Tick) -> Tick {
+        let (channel, bank, row) = self.timing.place(row);
+        let place = channel * self.timing.banks.max(1) as usize + bank;
+        let Some(bank) = self.banks.get_mut(place) else { return now };
+        let start = now.max(bank.free_at);
+        let (opening, access) = self.timing.opening(bank.open, row);
+        bank.open = Some(row);
+        let data_at = (start + opening + self.timing.cas).max(self.bus_free_at);
+        let burst = self.rate.occupy(u64::from(bytes));
+        let end = data_at + burst;
+        bank.free_at = end;
+        self.bus_free_at = end;
+        self.counters.count(access, bytes, burst);
+        end
+    }
+
+    pub fn digest(&self, hasher: &mut impl Hasher) {
+        (&self.banks, self.bus_free_at, self.rate).hash(hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dram(always_reopen: bool) -> InOrder {
+        let timing = DramTiming {
+            channels: 1,
+            banks: 2,
+            row: 1024,
+            cas: 10,
+            activate: 20,
+            precharge: 30,
+            always_reopen,
+        };
+        InOrder::new(timing, ByteRate::new(64, 1))
+    }
+
+    #[test]
+    fn an_open_row_is_faster() {
+        let mut dram = dram(false);
+        assert_eq!(dram.access(0, 64, false, 0), 31);
+        assert_eq!(dram.access(64, 64, false, 100), 111);
+        assert_eq!(dram.access(2048, 64, true, 200), 261);
+        assert_eq!(dram.counters.rows, [1, 1, 1, 0]);
+        assert_eq!((dram.counters.reads, dram.counters.writes), (2, 1));
+    }
+
+    #[test]
+    fn a_directory_request_always_reopens_its_row() {
+        let mut dram = dram(true);
+        dram.access(0, 64, false, 0);
+        assert_eq!(dram.access(64, 64, false, 100), 161);
+    }
+}

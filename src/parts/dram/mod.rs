@@ -1,0 +1,139 @@
+//! The DRAM behind a directory: channels with banks, row buffers and a data bus each, and the controller that
+//! decides what they do next.
+
+mod channel;
+mod controller;
+mod in_order;
+#[cfg(test)]
+mod tests;
+
+use std::hash::Hasher;
+
+use crate::model::address::{Address, Range};
+use crate::model::inspect::MemoryView;
+use crate::model::record::RowAccess;
+use crate::model::time::{ByteRate, Tick};
+
+pub use controller::{Controller, Read, Scheduling};
+pub use in_order::InOrder;
+
+/// Timing and shape of one DRAM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DramTiming {
+    /// Channels; each has banks and a data bus of its own.
+    pub channels: u32,
+    /// Banks of a channel.
+    pub banks: u32,
+    /// Bytes of a row buffer.
+    pub row: u32,
+    /// From a column command to the first byte.
+    pub cas: Tick,
+    /// Opening a row.
+    pub activate: Tick,
+    /// Closing a row.
+    pub precharge: Tick,
+    /// Every access closes the open row and opens its own (an SMD request: UMH, section 5.4).
+    pub always_reopen: bool,
+}
+
+impl DramTiming {
+    /// Where a row lies: channel, bank, and the row within its bank. Rows are dealt over channels first, then over
+    /// banks, so that neighbours can be opened at once.
+    fn place(&self, row: u64) -> (usize, usize, u64) {
+        let (channels, banks) = (u64::from(self.channels.max(1)), u64::from(self.banks.max(1)));
+        ((row % channels) as usize, (row / channels % banks) as usize, row / channels / banks)
+    }
+
+    /// The rows that `bytes` at a local address touch, with how many of them fall to each.
+    fn rows(&self, local: u64, bytes: u32) -> impl Iterator<Item = (u64, u32)> + use<> {
+        let (size, end) = (u64::from(self.row.max(1)), local.saturating_add(u64::from(bytes.max(1))));
+        Range::new(Address(local), bytes.max(1)).blocks(self.row.max(1)).map(move |start| {
+            let (from, to) = (start.0.max(local), start.0.saturating_add(size).min(end));
+            (start.0 / size, to.saturating_sub(from) as u32)
+        })
+    }
+
+    /// How long a row takes to be opened in a bank, and what that is called.
+    fn opening(&self, open: Option<u64>, row: u64) -> (Tick, RowAccess) {
+        match open {
+            Some(_) if self.always_reopen => (self.precharge + self.activate, RowAccess::Reopen),
+            None if self.always_reopen => (self.activate, RowAccess::Reopen),
+            Some(open) if open == row => (0, RowAccess::Hit),
+            Some(_) => (self.precharge + self.activate, RowAccess::Conflict),
+            None => (self.activate, RowAccess::Miss),
+        }
+    }
+}
+
+/// What a DRAM counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DramCounters {
+    /// By [`RowAccess`].
+    pub rows: [u64; RowAccess::ALL.len()],
+    pub reads: u64,
+    pub writes: u64,
+    pub bytes: u64,
+    /// Ticks in which a data bus moved bytes, summed over the channels.
+    pub busy: Tick,
+    /// Most requests that ever waited at once.
+    pub queue_high_water: u32,
+}
+
+impl DramCounters {
+    fn count(&mut self, access: RowAccess, bytes: u32, busy: Tick) {
+        if let Some(count) = self.rows.get_mut(access as usize) {
+            *count += 1;
+        }
+        self.bytes += u64::from(bytes);
+        self.busy += busy;
+    }
+}
+
+/// One DRAM with its controller.
+#[derive(Clone, Debug)]
+pub enum Dram {
+    /// Requests are served in the order in which they come.
+    InOrder(InOrder),
+    /// First ready, first come first served.
+    FrFcfs(Controller),
+}
+
+impl Dram {
+    #[must_use]
+    pub fn counters(&self) -> DramCounters {
+        match self {
+            Self::InOrder(dram) => dram.counters,
+            Self::FrFcfs(controller) => controller.counters,
+        }
+    }
+
+    /// Whether nothing is under way that has an event of its own.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        match self {
+            Self::InOrder(_) => true,
+            Self::FrFcfs(controller) => controller.is_idle(),
+        }
+    }
+
+    /// Banks, open rows and what waits; `None` for one that keeps no queue.
+    #[must_use]
+    pub fn view(&self) -> Option<MemoryView> {
+        match self {
+            Self::InOrder(_) => None,
+            Self::FrFcfs(controller) => Some(controller.view()),
+        }
+    }
+
+    pub fn digest(&self, hasher: &mut impl Hasher) {
+        match self {
+            Self::InOrder(dram) => dram.digest(hasher),
+            Self::FrFcfs(controller) => controller.digest(hasher),
+        }
+    }
+}
+
+/// The share of a byte rate that one of several channels has.
+fn share(rate: ByteRate, channels: u32) -> ByteRate {
+    ByteRate::new(rate.bytes, rate.ticks.saturating_mul(u64::from(channels.max(1))))
+}

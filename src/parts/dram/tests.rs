@@ -1,0 +1,148 @@
+//! The controller by itself, on a DRAM with round numbers.
+
+use super::*;
+use crate::protocol::outbox::About;
+
+const TIMING: DramTiming = DramTiming {
+    channels: 1,
+    banks: 2,
+    row: 1024,
+    cas: 10,
+    activate: 20,
+    precharge: 30,
+    always_reopen: false,
+};
+const SCHEDULING: Scheduling = Scheduling { window: 8, writes: 4, row_hit_cap: 2 };
+
+/// 64 bytes take 4 ticks of the bus.
+fn controller(timing: DramTiming, scheduling: Scheduling) -> Controller {
+    Controller::new(timing, scheduling, ByteRate::new(16, 1))
+}
+
+/// Address of a column in a row of a bank.
+fn at(bank: u64, row: u64, column: u64) -> u64 {
+    (row * 2 + bank) * 1024 + column * 64
+}
+
+/// Advances until nothing is left, and returns what was served, with when and how, by its column.
+fn drain(controller: &mut Controller, mut now: Tick) -> Vec<(u64, RowAccess, Tick)> {
+    let mut order = Vec::new();
+    for _ in 0..1000 {
+        let issued = controller.advance(now).into_iter();
+        order.extend(issued.filter_map(|one| Some((one.job, one.access, one.moves?.end))));
+        while controller.take_finished(now).is_some() {}
+        let Some(next) = controller.plan(now) else { break };
+        assert!(next > now, "{next} is not after {now}");
+        now = next;
+        assert!(controller.is_due(now));
+    }
+    assert!(controller.is_idle());
+    order
+}
+
+fn read(controller: &mut Controller, local: u64) -> u64 {
+    controller.read(local, 64, About::default()).0
+}
+
+#[test]
+fn row_hits_go_before_older_requests_that_need_another_row() {
+    let mut dram = controller(TIMING, SCHEDULING);
+    let open = read(&mut dram, at(0, 0, 0));
+    let other = read(&mut dram, at(0, 1, 0));
+    let hit = read(&mut dram, at(0, 0, 1));
+    let order = drain(&mut dram, 0);
+    // 20 to open, 10 for the column, 4 on the bus; the hit follows at once; then 30 to close, and all again:
+    // 38 + 30 + 20 + 10 + 4.
+    let expected =
+        [(open, RowAccess::Miss, 34), (hit, RowAccess::Hit, 38), (other, RowAccess::Conflict, 102)];
+    assert_eq!(order, expected);
+    assert_eq!(dram.counters.rows, [1, 1, 1, 0]);
+    assert_eq!((dram.counters.busy, dram.counters.bytes, dram.counters.queue_high_water), (12, 192, 3));
+}
+
+#[test]
+fn banks_open_rows_while_another_moves_data() {
+    let mut dram = controller(TIMING, SCHEDULING);
+    read(&mut dram, at(0, 0, 0));
+    read(&mut dram, at(1, 0, 0));
+    let ends: Vec<Tick> = drain(&mut dram, 0).into_iter().map(|(_, _, end)| end).collect();
+    assert_eq!(ends, [34, 38]);
+}
+
+#[test]
+fn an_old_request_is_not_passed_for_ever() {
+    let order = |row_hit_cap: u32| -> Vec<u64> {
+        let mut dram = controller(TIMING, Scheduling { row_hit_cap, ..SCHEDULING });
+        read(&mut dram, at(0, 0, 0));
+        read(&mut dram, at(0, 1, 0));
+        (1..5).for_each(|column| {
+            read(&mut dram, at(0, 0, column));
+        });
+        drain(&mut dram, 0).into_iter().map(|(job, _, _)| job).collect()
+    };
+    assert_eq!(order(0), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(order(2), [1, 3, 4, 2, 5, 6]);
+    assert_eq!(order(16), [1, 3, 4, 5, 6, 2]);
+}
+
+#[test]
+fn only_the_window_is_looked_at() {
+    let mut dram = controller(TIMING, Scheduling { window: 2, row_hit_cap: 16, ..SCHEDULING });
+    let jobs: Vec<u64> =
+        [at(0, 0, 0), at(0, 1, 0), at(0, 2, 0), at(0, 0, 1)].map(|local| read(&mut dram, local)).into();
+    let order: Vec<u64> = drain(&mut dram, 0).into_iter().map(|(job, _, _)| job).collect();
+    assert_eq!(order, jobs);
+}
+
+#[test]
+fn writes_gather_until_they_drain_or_nothing_is_read() {
+    let mut dram = controller(TIMING, SCHEDULING);
+    let write = |dram: &mut Controller, column: u64| dram.write(at(1, 0, column), 64, About::default());
+    write(&mut dram, 0);
+    read(&mut dram, at(0, 0, 0));
+    let order: Vec<u64> = drain(&mut dram, 0).into_iter().map(|(job, _, _)| job).collect();
+    assert_eq!(order, [2, 1], "a read goes before a single write");
+
+    let mut dram = controller(TIMING, SCHEDULING);
+    (0..4).for_each(|column| write(&mut dram, column));
+    read(&mut dram, at(0, 0, 0));
+    let order: Vec<u64> = drain(&mut dram, 0).into_iter().map(|(job, _, _)| job).collect();
+    assert_eq!(order, [1, 2, 5, 3, 4], "four drain to two");
+    assert_eq!((dram.counters.reads, dram.counters.writes), (1, 4));
+}
+
+#[test]
+fn a_directory_access_always_reopens_its_row() {
+    let mut dram = controller(DramTiming { always_reopen: true, ..TIMING }, SCHEDULING);
+    (0..3).for_each(|column| {
+        read(&mut dram, at(0, 0, column));
+    });
+    let order = drain(&mut dram, 0);
+    // UMH, section 5.4: the row is closed and opened again though it is the same.
+    let expected =
+        [(1, RowAccess::Reopen, 34), (2, RowAccess::Reopen, 34 + 64), (3, RowAccess::Reopen, 34 + 128)];
+    assert_eq!(order, expected);
+    assert_eq!(dram.counters.rows, [0, 0, 0, 3]);
+}
+
+#[test]
+fn a_large_read_ends_with_its_last_row() {
+    let mut dram = controller(DramTiming { channels: 2, ..TIMING }, SCHEDULING);
+    let whole = dram.read(0, 4096, About::default());
+    let mut now = 0;
+    let mut ends = Vec::new();
+    loop {
+        ends.extend(dram.advance(now).iter().filter_map(|one| Some(one.moves?.end)));
+        if let Some(done) = dram.take_finished(now) {
+            assert_eq!((done, Some(&now)), (whole, ends.iter().max()));
+            break;
+        }
+        now = dram.plan(now).unwrap();
+        assert!(dram.is_due(now));
+    }
+    // Each of two channels moves two rows of 1 KiB at half of the rate.
+    assert_eq!(ends.iter().max(), Some(&(20 + 10 + 2 * 128)));
+    let view = dram.view();
+    assert_eq!((view.banks.len(), view.reads, view.high_water), (4, 0, 4));
+    assert!(view.banks.iter().all(|bank| bank.open == Some(0)));
+}
