@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::{Changes, Format};
 use super::exit::{Ended, Status, complain, say};
+use super::interrupt::Interrupt;
 use super::output::Output;
+use super::sweep::Plan;
 use super::work::{Work, read_trace};
 use crate::config::machine::MachineSpec;
 use crate::config::{self, Kind};
@@ -18,7 +20,7 @@ use crate::protocol::table::Table;
 use crate::scenario::{Options, Prepared, Scenario};
 use crate::workload::{TaskKind, trace};
 
-/// Diagnose a machine, protocol or scenario file, or a trace, without running it
+/// Diagnose a machine, protocol, scenario or sweep file, or a trace, without running it
 ///
 /// The file is read, everything that it names is looked up, and the machine is built; then it says what it is. A
 /// protocol's table is searched for what loses a store, shows an old value or never ends; what is only unlikely to be
@@ -30,7 +32,7 @@ Examples:
   umscope check tiny/umh-2gpu
   umscope check nmoesi --format json
 
-JSON: file, kind (machine, protocol, scenario or trace), name, warnings, and the facts about it as flat keys.
+JSON: file, kind (machine, protocol, scenario, sweep or trace), name, warnings, and the facts about it as flat keys.
 
 Exit status: 0 nothing is wrong; 2 something is, and its place is told.")]
 pub struct Check {
@@ -107,6 +109,7 @@ impl Check {
             Kind::Machine => self.machine(),
             Kind::Protocol => self.protocol(),
             Kind::Scenario => self.scenario(),
+            Kind::Sweep => self.sweep(),
         }
     }
 
@@ -166,8 +169,13 @@ impl Check {
         Ok(Found { errors: faults.errors, warnings: faults.warnings, ..protocol(&table) })
     }
 
+    fn sweep(&self) -> Result<Found> {
+        let plan = Plan::load(&self.file, None, &Interrupt::default())?;
+        Ok(Found::new("sweep", plan.title.clone(), vec![("points", json!(plan.points.len()))]))
+    }
+
     fn scenario(&self) -> Result<Found> {
-        let work = Work::load(&self.file, &Changes::default())?;
+        let work = Work::load(&self.file, None, &Changes::default())?;
         let prepared = work.prepare()?;
         let file = work.scenario.file();
         Ok(Found::new(
@@ -192,9 +200,9 @@ fn no_kind(source: &Source) -> Box<Diagnostic> {
     match config::Document::new(source.clone()).read::<toml::Table>() {
         Err(error) => error,
         Ok(_) => Box::new(
-            Diagnostic::new("this is no machine, protocol or scenario")
+            Diagnostic::new("this is no machine, protocol, scenario or sweep")
                 .of(source)
-                .expected("the keys gpu or host (a machine), cache (a protocol), or machine (a scenario)"),
+                .expected("the keys gpu or host (a machine), cache (a protocol), machine (a scenario), or set (a sweep)"),
         ),
     }
 }

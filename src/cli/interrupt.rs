@@ -9,7 +9,7 @@ use signal_hook::flag;
 use super::exit::{Status, Trouble};
 
 /// Whether somebody has pressed ctrl-c.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     raised: Arc<AtomicBool>,
     /// Whether the next ctrl-c ends the process.

@@ -1,11 +1,13 @@
 //! The command line as scripts rely on it.
 
 mod broken_input;
+mod export;
 mod help;
 mod json;
 mod picture;
 mod status;
 mod stream;
+mod sweep;
 mod trace;
 
 use crate::common::binary::{Outcome, run};
