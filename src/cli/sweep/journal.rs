@@ -16,6 +16,9 @@ use crate::diagnostic::{Diagnostic, Source};
 /// The longest line that is read, in bytes: the results of a point have some hundred thousand at most.
 const LONGEST: u64 = 64 << 20;
 
+/// What the first line begins with.
+const BEGINNING: &[u8] = b"{\"points\":[";
+
 /// Which points a sweep has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -321,8 +324,11 @@ fn scan(name: &str, file: &mut File) -> Result<Scanned, Trouble> {
         };
         if line.pop_if(|last| *last == b'\n').is_none() {
             // Of a sweep that was killed; but not a file of something else.
-            if number == 1 && length > 0 && !line.starts_with(b"{\"points\":[") {
+            if number == 1 && !line.starts_with(BEGINNING) && !BEGINNING.starts_with(&line) {
                 return Err(complain("this is no result of a sweep"));
+            }
+            if length as u64 == LONGEST {
+                return Err(complain("this line is too long"));
             }
             found.torn = length > 0;
             return Ok(found);

@@ -61,7 +61,7 @@ pub struct Sweep {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 
-    /// Where results are kept, and from where a sweep goes on
+    /// Where results are kept, and from where a sweep goes on; without it (or with -) nowhere
     #[arg(long, value_name = "FILE", conflicts_with = "merge")]
     to: Option<PathBuf>,
 
@@ -148,7 +148,8 @@ impl Sweep {
         if interrupt.is_raised() {
             return Ok(Status::Interrupted);
         }
-        let journal = Journal::resume(self.to.as_deref(), &plan)?;
+        let kept = self.to.as_deref().filter(|path| *path != Path::new("-"));
+        let journal = Journal::resume(kept, &plan)?;
         let mine = |point: &usize| self.shard.is_none_or(|shard| shard.has(*point));
         let before = journal.done();
         let left: Vec<usize> =

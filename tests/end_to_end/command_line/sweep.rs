@@ -1,6 +1,7 @@
 //! Sweeps: all points once, whatever happens on the way.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -95,32 +96,41 @@ fn every_combination_is_run_as_run_runs_it() {
 }
 
 #[test]
-fn a_sweep_that_is_killed_goes_on_and_ends_in_the_same_file() {
-    let folder = Folder::new(&SWEEP.replace("kernels/vector-add-2gpu", "kernels/floyd-warshall"));
+fn a_sweep_that_is_killed_again_and_again_ends_in_the_same_file() {
+    // Long enough that it is seen before it is over.
+    let folder =
+        Folder::new("scenario = \"long\"\n[set]\ngpu.l1.mshrs = [1, 2, 3, 4]\ngpu.l1.ways = [1, 2, 4]\n");
+    let long = fs::read_to_string("tests/data/long.toml").unwrap().replace("10_000_000", "8192");
+    fs::write(folder.path("long.toml"), long).unwrap();
     let whole = folder.whole();
     let path = folder.path("part.jsonl");
-    let mut child = Command::new(umscope())
-        .args(["sweep", &folder.text("sweep.toml"), "--to", path.to_str().unwrap(), "--jobs", "1"])
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    while fs::read_to_string(&path).map_or(0, |text| text.lines().count()) < 3 {
-        assert!(child.try_wait().unwrap().is_none(), "it ends too early");
-        std::thread::yield_now();
+    for least in [3, 6] {
+        let mut child = Command::new(umscope())
+            .args(["sweep", &folder.text("sweep.toml"), "--to", path.to_str().unwrap(), "--jobs", "1"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        while fs::read_to_string(&path).map_or(0, |text| text.matches('\n').count()) < least {
+            assert!(child.try_wait().unwrap().is_none(), "it ends too early");
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(fs::read_to_string(&path).unwrap().lines().count() < 13, "it was killed in the middle");
+        // As if it had been killed while it wrote.
+        let mut file = fs::File::options().append(true).open(&path).unwrap();
+        file.write_all(b"{\"accesses\":12").unwrap();
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let part = fs::read_to_string(&path).unwrap();
-    assert!(part.lines().count() < 25, "it was killed in the middle");
     let outcome = folder.sweep(&["@sweep.toml", "--to", "@part.jsonl"]);
     assert!(
-        outcome.code == Some(0) && outcome.stderr.contains(" of 24 points were done already"),
+        outcome.code == Some(0) && outcome.stderr.contains(" of 12 points were done already"),
         "{outcome:?}"
     );
     assert_eq!(folder.read("part.jsonl"), whole);
     // Nothing is left to do.
     let outcome = folder.sweep(&["@sweep.toml", "--to", "@part.jsonl"]);
-    assert_eq!(outcome.stderr, "24 of 24 points were done already\n");
+    assert_eq!(outcome.stderr, "12 of 12 points were done already\n");
     assert_eq!(folder.read("part.jsonl"), whole);
 }
 
@@ -129,9 +139,18 @@ fn a_file_that_is_cut_off_anywhere_is_completed() {
     let folder = Folder::new(&SWEEP.replace("[1, 2, 4]", "2").replace("[3, 1]", "[3]"));
     let whole = folder.whole();
     let starts: Vec<usize> = whole.match_indices('\n').map(|(at, _)| at + 1).collect();
-    for cut in
-        [0, 11, starts[0] - 1, starts[0], starts[0] + 1, starts[1] - 1, starts[1], starts[2] + 500, starts[3]]
-    {
+    for cut in [
+        0,
+        5,
+        11,
+        starts[0] - 1,
+        starts[0],
+        starts[0] + 1,
+        starts[1] - 1,
+        starts[1],
+        starts[2] + 500,
+        starts[3],
+    ] {
         fs::write(folder.path("cut.jsonl"), &whole[..cut]).unwrap();
         let outcome = folder.sweep(&["@sweep.toml", "--to", "@cut.jsonl"]);
         assert_eq!(outcome.code, Some(0), "cut at {cut}: {outcome:?}");
