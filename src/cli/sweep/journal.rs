@@ -3,80 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::header::Header;
 use super::plan::Plan;
+use super::scan::{Scanned, cannot, scan};
 use crate::cli::destination::Destination;
 use crate::cli::exit::{Trouble, say};
 use crate::diagnostic::{Diagnostic, Source};
-
-/// The longest line that is read, in bytes: the results of a point have some hundred thousand at most.
-const LONGEST: u64 = 64 << 20;
-
-/// What the first line begins with.
-const BEGINNING: &[u8] = b"{\"points\":[";
-
-/// Which points a sweep has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
-    json: Value,
-    /// The key of every point, in order.
-    pub keys: Vec<String>,
-}
-
-impl Header {
-    pub fn of(plan: &Plan) -> Self {
-        let points = plan.points.iter().map(|point| {
-            let mut map = point.name.json();
-            map.insert("key".into(), json!(point.key));
-            Value::Object(map)
-        });
-        let points: Vec<Value> = points.collect();
-        Self {
-            json: json!({ "sweep": plan.title, "points": points }),
-            keys: plan.points.iter().map(|point| point.key.clone()).collect(),
-        }
-    }
-
-    fn parse(line: &[u8]) -> Option<Self> {
-        let json: Value = serde_json::from_slice(line).ok()?;
-        json.get("sweep")?.as_str()?;
-        let keys: Option<Vec<String>> = json
-            .get("points")?
-            .as_array()?
-            .iter()
-            .map(|point| Some(point.get("key")?.as_str()?.to_owned()))
-            .collect();
-        Some(Self { keys: keys?, json })
-    }
-
-    pub fn title(&self) -> &str {
-        self.json.get("sweep").and_then(Value::as_str).unwrap_or("")
-    }
-
-    /// What a point is called.
-    pub fn name(&self, point: usize) -> String {
-        let Some(point) = self.json.get("points").and_then(|points| points.get(point)) else {
-            return String::new();
-        };
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let mut name = point.get("scenario").map(text).unwrap_or_default();
-        for (key, value) in point.get("set").and_then(Value::as_object).into_iter().flatten() {
-            name.push_str(&format!(" {key}={}", text(value)));
-        }
-        if let Some(seed) = point.get("seed").filter(|seed| !seed.is_null()) {
-            name.push_str(&format!(" seed {seed}"));
-        }
-        name
-    }
-
-    fn line(&self) -> String {
-        format!("{}\n", self.json)
-    }
-}
 
 /// A file of results.
 #[derive(Debug)]
@@ -87,16 +24,6 @@ pub struct Journal {
     /// Where the line of each point stands: its first byte and its length without the line break.
     lines: BTreeMap<usize, (u64, u64)>,
     end: u64,
-}
-
-/// What was read of a file that ends at any byte.
-struct Scanned {
-    header: Option<Header>,
-    /// Key, number of the line, first byte and length.
-    rows: Vec<(String, usize, u64, u64)>,
-    /// The end of the last whole line.
-    end: u64,
-    torn: bool,
 }
 
 impl Journal {
@@ -290,11 +217,6 @@ fn open(path: &Path) -> Result<File, Trouble> {
     opened.map_err(|error| cannot(&path.display().to_string(), "written", &error).into())
 }
 
-fn cannot(name: &str, what: &str, error: &io::Error) -> Diagnostic {
-    let text = error.to_string();
-    Diagnostic::new(format!("{name} cannot be {what}: {}", text.split(" (os error").next().unwrap_or(&text)))
-}
-
 fn failed(error: io::Error) -> Trouble {
     Trouble::Io("write the results", error)
 }
@@ -305,44 +227,4 @@ fn text(file: &mut File, start: u64, length: u64) -> Result<String, Trouble> {
     let mut text = String::new();
     file.take(length).read_to_string(&mut text).map_err(read)?;
     Ok(text)
-}
-
-/// Reads a file line by line; what follows the last line break is no line.
-fn scan(name: &str, file: &mut File) -> Result<Scanned, Trouble> {
-    let mut found = Scanned { header: None, rows: Vec::new(), end: 0, torn: false };
-    file.rewind().map_err(failed)?;
-    let mut reader = BufReader::new(file);
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        let read = |error| Trouble::from(cannot(name, "read", &error));
-        let length = reader.by_ref().take(LONGEST).read_until(b'\n', &mut line).map_err(read)?;
-        let complain = |message: &str| {
-            let source = Source::new(format!("{name}:{number}"), "");
-            let expected = "a file that `umscope sweep` has written";
-            Trouble::from(Diagnostic::new(message).of(&source).expected(expected))
-        };
-        if line.pop_if(|last| *last == b'\n').is_none() {
-            // Of a sweep that was killed; but not a file of something else.
-            if number == 1 && !line.starts_with(BEGINNING) && !BEGINNING.starts_with(&line) {
-                return Err(complain("this is no result of a sweep"));
-            }
-            if length as u64 == LONGEST {
-                return Err(complain("this line is too long"));
-            }
-            found.torn = length > 0;
-            return Ok(found);
-        }
-        if number == 1 {
-            let header = Header::parse(&line);
-            found.header = Some(header.ok_or_else(|| complain("this is no result of a sweep"))?);
-        } else {
-            let row: Option<Value> = serde_json::from_slice(&line).ok();
-            let key = row.as_ref().and_then(|row| row.get("key")?.as_str());
-            let key = key.ok_or_else(|| complain("this is no result of a point"))?.to_owned();
-            found.rows.push((key, number, found.end, length as u64 - 1));
-        }
-        found.end += length as u64;
-    }
-    Ok(found)
 }

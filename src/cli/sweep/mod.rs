@@ -1,7 +1,9 @@
 //! `umscope sweep`: a matrix of settings, each combination a run.
 
+mod header;
 mod journal;
 mod plan;
+mod scan;
 mod table;
 
 use std::collections::BTreeSet;
@@ -49,6 +51,9 @@ A sweep file:
 with the same file, a sweep goes on where it was; a torn last line is run again. At the end the lines are in the order \
 of the points, whatever the order of the runs: merged shards are the same file, byte by byte. Give every shard a file \
 of its own. A file with results of something else is not touched.
+
+A point is known by its settings and by what it is built from: the scenario, the machine, the protocols, and of a \
+trace how large it is. If any of them has changed, --to must be another file; more values of a key are no change.
 
 A line: key, scenario, machine, set{}, seed, cycles, events, accesses, digest, passed, ended, expectations, \
 failures[], stats{} as in `umscope run --format json`. --format json: sweep, count, missing[], points[] with these \

@@ -5,6 +5,7 @@
 //! slices in which they are sent and taken, changes of state are instants, MSHRs and links are counters. Times are
 //! microseconds; every event has the cycle among its arguments.
 
+mod event;
 mod track;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -12,7 +13,7 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::Export;
+use super::exporter::Export;
 use crate::debug::describe;
 use crate::machine::Machine;
 use crate::model::component::{ComponentId, Components};
@@ -22,6 +23,7 @@ use crate::model::record::{Record, What};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::report::behind::Behind;
 use crate::report::load::{Load, Loads};
+use event::Event;
 use track::{Track, Tracks};
 
 /// Which message: the event that sent it, from, to, and the start of its range.
@@ -45,36 +47,6 @@ pub struct Perfetto {
     arrows: u64,
     /// Whether nothing stands before the next event.
     first: bool,
-}
-
-/// An event of the trace, of a phase: `B`, `i`, `C` ...
-struct Event {
-    keys: Map<String, Value>,
-}
-
-impl Event {
-    fn new(phase: &str, name: &str, track: Track, microseconds: f64) -> Self {
-        let mut keys = Map::new();
-        keys.insert("ph".into(), json!(phase));
-        keys.insert("name".into(), json!(name));
-        keys.insert("pid".into(), json!(track.process));
-        keys.insert("tid".into(), json!(track.thread));
-        keys.insert("ts".into(), json!(microseconds));
-        Self { keys }
-    }
-
-    fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
-        self.keys.insert(key.into(), value.into());
-        self
-    }
-
-    fn identified(self, category: &str, id: u64) -> Self {
-        self.with("cat", category).with("id", id)
-    }
-
-    fn about(self, arguments: Value) -> Self {
-        self.with("args", arguments)
-    }
 }
 
 impl Perfetto {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::Export;
+use super::exporter::Export;
 use crate::debug::describe;
 use crate::machine::Machine;
 use crate::model::component::{ComponentId, Components};

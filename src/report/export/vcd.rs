@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 
-use super::Export;
+use super::exporter::Export;
 use crate::machine::Machine;
 use crate::model::component::ComponentId;
 use crate::model::inspect::Inspect;
