@@ -9,6 +9,7 @@ use super::arguments::{Changes, Format};
 use super::exit::{Ended, Status, complain, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
+use super::sweep::Plan;
 use super::work::{Work, read_trace};
 use crate::config::machine::MachineSpec;
 use crate::config::{self, Kind};
@@ -21,7 +22,7 @@ use crate::report::sizes;
 use crate::scenario::{Options, Prepared, Scenario};
 use crate::workload::{TaskKind, trace};
 
-/// Diagnose a machine, protocol or scenario file, or a trace, without running it
+/// Diagnose a machine, protocol, scenario or sweep file, or a trace, without running it
 ///
 /// The file is read, everything that it names is looked up, and the machine is built; then it says what it is. A
 /// protocol's table is searched for what loses a store, shows an old value or never ends; what is only unlikely to be
@@ -38,7 +39,7 @@ Examples:
   umscope check umh-4gpu-nvlink --sizes
   umscope check umh-1gpu-pcie --sizes --set 'gpu.memory.secondary_block=64 B'
 
-JSON: file, kind (machine, protocol, scenario or trace), name, warnings, and the facts about it as flat keys.
+JSON: file, kind (machine, protocol, scenario, sweep or trace), name, warnings, and the facts about it as flat keys.
 With --sizes, sizes is a list with an object for each kind of cache or directory that differs.
 
 Exit status: 0 nothing is wrong; 2 something is, and its place is told.")]
@@ -148,6 +149,7 @@ impl Check {
             Kind::Machine => self.machine(),
             Kind::Protocol => self.protocol(),
             Kind::Scenario => self.scenario(interrupt),
+            Kind::Sweep => self.sweep(interrupt),
         }
     }
 
@@ -210,9 +212,14 @@ impl Check {
         Ok(Found { errors: faults.errors, warnings: faults.warnings, ..protocol(&table) })
     }
 
+    fn sweep(&self, interrupt: &Interrupt) -> Result<Found> {
+        let plan = Plan::load(&self.file, None, interrupt)?;
+        Ok(Found::new("sweep", plan.title.clone(), vec![("points", json!(plan.points.len()))]))
+    }
+
     fn scenario(&self, interrupt: &Interrupt) -> Result<Found> {
         let changes = Changes { set: self.set.clone(), ..Changes::default() };
-        let work = Work::load(&self.file, &changes, interrupt)?;
+        let work = Work::load(&self.file, None, &changes, interrupt)?;
         let prepared = work.prepare()?;
         let file = work.scenario.file();
         let mut found = Found::new(
@@ -239,9 +246,9 @@ fn no_kind(source: &Source) -> Box<Diagnostic> {
     match config::Document::new(source.clone()).read::<toml::Table>() {
         Err(error) => error,
         Ok(_) => Box::new(
-            Diagnostic::new("this is no machine, protocol or scenario")
+            Diagnostic::new("this is no machine, protocol, scenario or sweep")
                 .of(source)
-                .expected("the keys gpu or host (a machine), cache (a protocol), or machine (a scenario)"),
+                .expected("the keys gpu or host (a machine), cache (a protocol), machine (a scenario), or set (a sweep)"),
         ),
     }
 }

@@ -10,7 +10,7 @@ use crate::config::{self, Kind};
 use crate::workload::kernels::{Definition, KERNELS, ParameterDefinition};
 use crate::workload::trace;
 
-/// List the bundled machines, protocols, kernels and scenarios, and the trace formats
+/// List bundled machines, protocols, kernels, scenarios, sweeps, and trace formats
 ///
 /// Every name can be used where a file is asked for. A file on disk wins over a bundled one of the same name.
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ Examples:
   umscope list --format json | jq -r '.machines[].name'
 
 JSON: machines[{name, title}], protocols[{name, title}], kernels[{name, title, source, \
-parameters[{name, about, default, expected}]}], scenarios[{name, title}], \
+parameters[{name, about, default, expected}]}], scenarios[{name, title}], sweeps[{name, title}], \
 trace_formats[{name, title}]; with a kind given, only its key.")]
 pub struct List {
     /// Only these
@@ -40,12 +40,13 @@ enum What {
     Protocols,
     Kernels,
     Scenarios,
+    Sweeps,
     TraceFormats,
 }
 
 impl What {
-    const ALL: [Self; 5] =
-        [Self::Machines, Self::Protocols, Self::Kernels, Self::Scenarios, Self::TraceFormats];
+    const ALL: [Self; 6] =
+        [Self::Machines, Self::Protocols, Self::Kernels, Self::Scenarios, Self::Sweeps, Self::TraceFormats];
 
     fn name(self) -> &'static str {
         match self {
@@ -53,6 +54,7 @@ impl What {
             Self::Protocols => "protocols",
             Self::Kernels => "kernels",
             Self::Scenarios => "scenarios",
+            Self::Sweeps => "sweeps",
             Self::TraceFormats => "trace-formats",
         }
     }
@@ -64,6 +66,7 @@ impl What {
             Self::Machines => files(Kind::Machine),
             Self::Protocols => files(Kind::Protocol),
             Self::Scenarios => files(Kind::Scenario),
+            Self::Sweeps => files(Kind::Sweep),
             Self::TraceFormats => {
                 let entry = |format: trace::Format| (format.name().to_owned(), format.title().to_owned());
                 trace::Format::ALL.map(entry).into()

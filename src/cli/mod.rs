@@ -7,7 +7,9 @@ mod bug;
 mod check;
 mod completions;
 mod debug;
+mod destination;
 mod exit;
+mod export;
 mod frame;
 mod interrupt;
 mod list;
@@ -16,11 +18,13 @@ mod look;
 mod man;
 mod output;
 mod pick;
+mod pool;
 mod progress;
 mod run;
 mod drive;
 mod schema;
 mod suite;
+mod sweep;
 mod test;
 mod work;
 
@@ -73,6 +77,8 @@ enum Command {
     Test(test::Test),
     Log(log::Log),
     Frame(frame::Frame),
+    Export(export::Export),
+    Sweep(sweep::Sweep),
     List(list::List),
     Check(check::Check),
     Schema(schema::Schema),
@@ -106,6 +112,8 @@ fn dispatch(cli: &Cli) -> Ended {
         Some(Command::Test(test)) => test.carry_out(),
         Some(Command::Log(log)) => log.carry_out(),
         Some(Command::Frame(frame)) => frame.carry_out(),
+        Some(Command::Export(export)) => export.carry_out(),
+        Some(Command::Sweep(sweep)) => sweep.carry_out(),
         Some(Command::List(list)) => list.carry_out(),
         Some(Command::Check(check)) => check.carry_out(),
         Some(Command::Schema(schema)) => schema.carry_out(),

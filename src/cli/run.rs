@@ -1,7 +1,7 @@
 //! `umscope run`: to the end without a screen, with statistics.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -42,8 +42,11 @@ events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violati
 break), expectations, failures[{message, cycle, event, line}], stopped_at (a record as `umscope log` prints \
 it) and stats{flat dotted keys}; null for what is unknown.
 
-Rows of --sample: one at the first event of or after each multiple of CYCLES, and one in the end; a stretch \
-without events has none. The columns are the statistics' keys.
+Rows of --sample: how it is when each multiple of CYCLES begins, and one of the end. Columns: cycle, event, the \
+counters so far (the keys of stats, such as gpu0.l2.0.misses and messages.read.count), then for each node the \
+MSHRs in use now (NODE.mshrs_used), the warps by state now (gpu0.warps.memory), and for each link the bytes and the \
+share of time it was busy since the last row (LINK.interval.bytes, LINK.interval.utilisation). With --format json \
+standard output is the document alone, so --sample needs --sample-to.
 
 Exit status: 0 all held, or --break stopped it before anything failed; 1 an expectation or a check failed, \
 or there was a deadlock that the scenario does not expect; 2 wrong input; 130 interrupted by ctrl-c (what is \
@@ -60,14 +63,14 @@ pub struct Run {
     #[arg(long)]
     stats: bool,
 
-    /// Write a row of statistics every so many cycles, as CSV: to --sample-file, or else to standard output, and the
+    /// Write a row of statistics every so many cycles, as CSV: to --sample-to, or else to standard output, and the
     /// summary to standard error
     #[arg(long, value_name = "CYCLES", value_parser = positive, allow_negative_numbers = true)]
     sample: Option<u64>,
 
-    /// Where --sample writes; a file that is there is replaced
-    #[arg(long, value_name = "FILE", requires = "sample")]
-    sample_file: Option<PathBuf>,
+    /// Where --sample writes, while the run goes on; a file that is there is replaced
+    #[arg(long, value_name = "FILE", requires = "sample", alias = "sample-file")]
+    sample_to: Option<PathBuf>,
 
     /// Stop at the first record (or moment) that matches, and print it with its position
     #[arg(long = "break", value_name = "QUERY")]
@@ -76,11 +79,11 @@ pub struct Run {
 
 impl Run {
     pub fn carry_out(&self) -> Ended {
-        if self.sample.is_some() && self.sample_file.is_none() && self.format == Format::Json {
+        if self.sample.is_some() && self.sample_to.is_none() && self.format == Format::Json {
             let wrong = crate::diagnostic::Diagnostic::new(
                 "--sample and --format json both write to standard output",
             );
-            return Err(wrong.expected("--sample-file FILE").into());
+            return Err(wrong.expected("--sample-to FILE").into());
         }
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
@@ -147,7 +150,7 @@ impl Run {
                 text.push_str(&format!("{key:width$}  {value}\n"));
             }
         }
-        if self.sample.is_some() && self.sample_file.is_none() {
+        if self.sample.is_some() && self.sample_to.is_none() {
             say(text.trim_end());
             return Ok(());
         }
@@ -156,16 +159,16 @@ impl Run {
 
     fn sampler(&self, machine: &Machine) -> Result<Option<Sampler>, Trouble> {
         let Some(every) = self.sample else { return Ok(None) };
-        let sink: Box<dyn Write> = match &self.sample_file {
-            None => Box::new(Output::standard()),
+        let sink: Box<dyn Write> = match &self.sample_to {
+            None => Box::new(std::io::stdout()),
             Some(path) => {
                 let file = File::create(path).map_err(|error| Trouble::Io("write the sample file", error))?;
-                Box::new(BufWriter::new(file))
+                Box::new(file)
             }
         };
-        let mut sampler = Sampler { series: Series::new(machine, every), sink };
-        let header = sampler.series.header();
-        sampler.write(&header)?;
+        let mut sampler = Sampler { series: Series::new(machine, every), sink: Output::new(sink) };
+        let header = sampler.series.header(machine);
+        sampler.sink.line(&header)?;
         Ok(Some(sampler))
     }
 }
@@ -173,25 +176,22 @@ impl Run {
 /// Writes rows of statistics while a run goes on.
 struct Sampler {
     series: Series,
-    sink: Box<dyn Write>,
+    sink: Output<Box<dyn Write>>,
 }
 
 impl Sampler {
     fn look(&mut self, machine: &Machine) -> Result<(), Trouble> {
-        match self.series.due(machine) {
-            Some(row) => self.write(&row),
-            None => Ok(()),
-        }
+        let Self { series, sink } = self;
+        series.event(machine, |row| {
+            sink.line(row)?;
+            Ok(!sink.is_closed())
+        })
     }
 
     fn end(mut self, machine: &Machine) -> Result<(), Trouble> {
-        let row = self.series.row(machine);
-        self.write(&row)?;
-        self.sink.flush().map_err(|error| Trouble::Io("write the samples", error))
-    }
-
-    fn write(&mut self, row: &str) -> Result<(), Trouble> {
-        writeln!(self.sink, "{row}").map_err(|error| Trouble::Io("write the samples", error))
+        let row = self.series.end(machine);
+        self.sink.line(&row)?;
+        self.sink.done()
     }
 }
 

@@ -26,6 +26,7 @@ enum Kind {
     Machine,
     Protocol,
     Scenario,
+    Sweep,
 }
 
 impl Schema {
@@ -34,6 +35,7 @@ impl Schema {
             Kind::Machine => config::schema::machine(),
             Kind::Protocol => config::schema::protocol(),
             Kind::Scenario => scenario::schema(),
+            Kind::Sweep => config::schema::sweep(),
         };
         Output::standard().json(&schema)?;
         Ok(Status::Held)

@@ -1,11 +1,8 @@
 //! `umscope test`: many scenarios, and whether their expectations hold.
 
-use std::num::NonZeroUsize;
-use std::panic::resume_unwind;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -14,7 +11,7 @@ use super::arguments::{Changes, positive};
 use super::exit::{Ended, Status, complain};
 use super::interrupt::Interrupt;
 use super::output::Output;
-use super::progress::Progress;
+use super::pool;
 use super::suite::{self, Found};
 use super::work::{self, Work};
 use crate::diagnostic::{Diagnostic, Result};
@@ -80,9 +77,7 @@ impl Test {
         let interrupt = Interrupt::install()?;
         let paths = suite::find(&self.paths);
         interrupt.heed();
-        let jobs = self.jobs.and_then(|jobs| usize::try_from(jobs).ok());
-        let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
-        let tested = all(&paths, &self.changes, jobs, &interrupt);
+        let tested = all(&paths, &self.changes, self.jobs, &interrupt);
         let mut output = Output::standard();
         match self.format {
             Format::Text => output.put(&text(&tested))?,
@@ -98,40 +93,20 @@ impl Test {
 
 /// Runs all of them, `jobs` at a time; the results are in the order of the paths. After an interrupt, those that were
 /// not begun, or whose traces were not read, are left out.
-fn all(paths: &[Found], changes: &Changes, jobs: usize, interrupt: &Interrupt) -> Vec<Tested> {
-    let next = AtomicUsize::new(0);
+fn all(paths: &[Found], changes: &Changes, jobs: Option<u64>, interrupt: &Interrupt) -> Vec<Tested> {
     let done: Mutex<Vec<(usize, Tested)>> = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        let worker = || {
-            while let Some((index, path)) = {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                paths.get(index).map(|path| (index, path))
-            } {
-                if interrupt.is_raised() {
-                    break;
-                }
-                let tested = match &path.trouble {
-                    Some(trouble) => Some(absent(&path.path, trouble.clone())),
-                    None => one(&path.path, changes, interrupt),
-                };
-                let mut done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                done.extend(tested.map(|tested| (index, tested)));
-            }
-        };
-        let workers: Vec<_> = (0..jobs.clamp(1, paths.len().max(1))).map(|_| scope.spawn(worker)).collect();
-        let mut progress = Progress::start();
-        while workers.iter().any(|worker| !worker.is_finished()) {
-            thread::sleep(Duration::from_millis(2));
-            let count = done.lock().map_or(0, |done| done.len());
-            progress.tell(|| format!("{count} of {} scenarios", paths.len()));
+    let told = |count| format!("{count} of {} scenarios", paths.len());
+    pool::each(paths.len(), jobs, interrupt, told, |index| {
+        if let Some(path) = paths.get(index) {
+            let tested = match &path.trouble {
+                Some(trouble) => Some(absent(&path.path, trouble.clone())),
+                None => one(&path.path, changes, interrupt),
+            };
+            done.lock().unwrap_or_else(PoisonError::into_inner).extend(tested.map(|tested| (index, tested)));
         }
-        for worker in workers {
-            if let Err(panic) = worker.join() {
-                resume_unwind(panic);
-            }
-        }
+        ControlFlow::Continue(())
     });
-    let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(index, _)| *index);
     done.into_iter().map(|(_, tested)| tested).collect()
 }
@@ -144,7 +119,7 @@ fn absent(path: &str, trouble: Box<Diagnostic>) -> Tested {
 /// Runs one scenario; `None` if an interrupt came before that.
 fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Option<Tested> {
     let start = Instant::now();
-    let (name, result) = match Work::load(path, changes, interrupt) {
+    let (name, result) = match Work::load(path, None, changes, interrupt) {
         Err(_) if interrupt.is_raised() => return None,
         Ok(work) => (work.scenario.title().to_owned(), run(&work, interrupt)),
         Err(error) => (path.to_owned(), Err(error)),

@@ -1,7 +1,7 @@
 //! Finding what an argument names: a scenario file, a bundled scenario, or a trace with a machine.
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::arguments::{Changes, Switch, Target};
@@ -23,6 +23,8 @@ pub struct Work {
     pub options: Options,
     /// Name or path of the machine; of one written in the scenario, the name that it gives itself.
     machine: Option<String>,
+    /// Path of the trace, if there is one.
+    trace: Option<PathBuf>,
 }
 
 impl Work {
@@ -53,7 +55,7 @@ impl Work {
     /// # Errors
     /// As [`Scenario::load`]; a scenario names its own machine.
     fn scenario(target: &Target, interrupt: &Interrupt) -> Result<Self> {
-        let work = Self::load(&target.scenario, &target.changes, interrupt)?;
+        let work = Self::load(&target.scenario, None, &target.changes, interrupt)?;
         match &target.machine {
             Some(_) => {
                 Err(Diagnostic::new(format!("{} is a scenario, and names its machine", target.scenario))
@@ -64,26 +66,34 @@ impl Work {
         }
     }
 
-    /// Reads the scenario of this name or path, and its trace if it has one.
+    /// Reads the scenario of this name or path (from `relative_to`, else from the current folder), and its trace if it
+    /// has one.
     ///
     /// # Errors
     /// As [`Scenario::load`].
-    pub fn load(name: &str, changes: &Changes, interrupt: &Interrupt) -> Result<Self> {
-        let found = config::find(Kind::Scenario, name, None)?;
+    pub fn load(
+        name: &str,
+        relative_to: Option<&Path>,
+        changes: &Changes,
+        interrupt: &Interrupt,
+    ) -> Result<Self> {
+        let found = config::find(Kind::Scenario, name, relative_to)?;
         if let Some(kind) = config::kind_of(&found.source).filter(|kind| *kind != Kind::Scenario) {
             let wrong = Diagnostic::new(format!("this is a {}, not a scenario", kind.name()));
             return Err(wrong.of(&found.source).expected("a file with the key machine").into());
         }
         let (set, mut options) = options(changes);
         let scenario = Scenario::parse(found.source, found.folder)?.with(&set)?;
+        let mut trace = None;
         if let Some((path, format)) = scenario.trace()? {
             options.trace = Some(read_trace(&path, format, interrupt)?.workload);
+            trace = Some(path);
         }
         let machine = match &scenario.file().machine {
             MachineChoice::Named(name) => Some(name.value.clone()),
             MachineChoice::Inline(_) => None,
         };
-        Ok(Self { name: name.to_owned(), scenario, options, machine })
+        Ok(Self { name: name.to_owned(), scenario, options, machine, trace })
     }
 
     /// A trace alone is a scenario without checks: it is run for its numbers.
@@ -102,7 +112,8 @@ impl Work {
         let workload = read_trace(Path::new(&target.scenario), format, interrupt)?.workload;
         let options = Options { trace: Some(workload), ..options };
         let machine = Some(machine.to_owned());
-        Ok(Self { name: target.scenario.clone(), scenario, options, machine })
+        let trace = Some(PathBuf::from(&target.scenario));
+        Ok(Self { name: target.scenario.clone(), scenario, options, machine, trace })
     }
 
     /// Builds the machine, with all queries of the scenario.
@@ -111,6 +122,16 @@ impl Work {
     /// As [`Scenario::prepare`].
     pub fn prepare(&self) -> Result<Prepared> {
         self.scenario.prepare(&self.options)
+    }
+
+    /// Bytes of its trace: of a file, or of the files in a folder.
+    #[must_use]
+    pub fn trace_size(&self) -> Option<u64> {
+        let path = self.trace.as_ref()?;
+        let size =
+            |path: &Path| path.metadata().map_or(0, |file| if file.is_file() { file.len() } else { 0 });
+        let inside = path.read_dir().into_iter().flatten().flatten().map(|entry| size(&entry.path()));
+        Some(size(path) + inside.sum::<u64>())
     }
 
     /// What the machine of `prepared` is called.

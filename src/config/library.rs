@@ -16,6 +16,7 @@ pub enum Kind {
     Machine,
     Protocol,
     Scenario,
+    Sweep,
 }
 
 /// A bundled file.
@@ -38,7 +39,7 @@ pub struct Found {
 }
 
 impl Kind {
-    pub const ALL: [Self; 3] = [Self::Machine, Self::Protocol, Self::Scenario];
+    pub const ALL: [Self; 4] = [Self::Machine, Self::Protocol, Self::Scenario, Self::Sweep];
 
     /// The word for it, in the singular.
     #[must_use]
@@ -47,6 +48,7 @@ impl Kind {
             Self::Machine => "machine",
             Self::Protocol => "protocol",
             Self::Scenario => "scenario",
+            Self::Sweep => "sweep",
         }
     }
 
@@ -56,6 +58,7 @@ impl Kind {
             Self::Machine => "configs/machines",
             Self::Protocol => "configs/protocols",
             Self::Scenario => "scenarios",
+            Self::Sweep => "configs/sweeps",
         }
     }
 
@@ -64,6 +67,7 @@ impl Kind {
             Self::Machine => CONFIGS.get_dir("machines"),
             Self::Protocol => CONFIGS.get_dir("protocols"),
             Self::Scenario => Some(&SCENARIOS),
+            Self::Sweep => CONFIGS.get_dir("sweeps"),
         }
     }
 
@@ -112,6 +116,8 @@ pub fn kind_of(source: &Source) -> Option<Kind> {
     let has = |keys: &[&str]| keys.iter().any(|key| table.contains_key(*key));
     if has(&["cache", "directory", "merge"]) {
         Some(Kind::Protocol)
+    } else if has(&["set", "scenario", "scenarios", "seeds"]) {
+        Some(Kind::Sweep)
     } else if has(&["do", "expect", "say", "machine", "kernel", "program"]) {
         Some(Kind::Scenario)
     } else if has(&["gpu", "host", "network"]) {

@@ -6,6 +6,7 @@ pub mod machine;
 pub mod machine_file;
 pub mod protocol;
 pub mod schema;
+pub mod sweep_file;
 
 mod cell;
 mod check;

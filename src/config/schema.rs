@@ -4,6 +4,7 @@ use schemars::schema_for;
 
 use super::machine_file::MachineFile;
 use super::protocol_file::ProtocolFile;
+use super::sweep_file::SweepFile;
 
 /// The schema of machine files.
 #[must_use]
@@ -15,6 +16,12 @@ pub fn machine() -> serde_json::Value {
 #[must_use]
 pub fn protocol() -> serde_json::Value {
     schema_for!(ProtocolFile).to_value()
+}
+
+/// The schema of sweep files.
+#[must_use]
+pub fn sweep() -> serde_json::Value {
+    schema_for!(SweepFile).to_value()
 }
 
 #[cfg(test)]

@@ -1,67 +1,253 @@
-//! A time series of statistics as CSV: a row every so many cycles.
+//! A time series as CSV: a row every so many cycles, with what has been counted until then, what is then, and how much
+//! went over each link since the last row.
 
-use crate::model::inspect::Inspect;
+use std::collections::BTreeMap;
+
+use super::behind::Behind;
+use super::csv;
+use super::load::{self, Busy};
+use crate::machine::Machine;
+use crate::model::component::ComponentId;
+use crate::model::inspect::{Inspect, WarpState};
+use crate::model::time::Tick;
 
 /// When the next row is due, and what its columns are.
 #[derive(Clone, Debug)]
 pub struct Series {
     /// Cycles between two rows.
     every: u64,
-    /// The first cycle at which the next row is due.
+    /// The cycle of the next row.
     next: u64,
-    columns: Vec<String>,
+    /// The moment of the last row.
+    last: Tick,
+    counters: Vec<String>,
+    nodes: Vec<ComponentId>,
+    /// Compute units and cores by the first word of their paths.
+    groups: BTreeMap<String, Vec<ComponentId>>,
+    links: Vec<LinkSince>,
+    behind: Behind,
+}
+
+/// A link since the last row.
+#[derive(Clone, Debug)]
+struct LinkSince {
+    link: ComponentId,
+    busy: Busy,
+    bytes: u64,
 }
 
 impl Series {
-    /// A series of the statistics that `machine` has before its first event.
+    /// A series of what `machine` has before its first event.
     #[must_use]
-    pub fn new(machine: &dyn Inspect, every: u64) -> Self {
-        let columns = machine.statistics().into_iter().map(|(key, _)| key);
-        let columns = columns.filter(|key| key != "cycles" && key != "events").collect();
-        Self { every: every.max(1), next: every.max(1), columns }
+    pub fn new(machine: &Machine, every: u64) -> Self {
+        let components = machine.components();
+        let links: Vec<_> = load::links(machine).collect();
+        // A share of all the time so far is no use beside that of an interval.
+        let shares: Vec<_> = links.iter().map(|id| format!("{}.utilisation", components.path(*id))).collect();
+        let counted = |key: &String| key != "cycles" && key != "events" && !shares.contains(key);
+        let counters = machine.statistics().into_iter().map(|(key, _)| key).filter(counted).collect();
+        let nodes = components.iter().filter(|(id, _)| machine.mshrs(*id).is_some());
+        let mut groups: BTreeMap<String, Vec<ComponentId>> = BTreeMap::new();
+        for (id, component) in components.iter().filter(|(id, _)| machine.agent(*id).is_some()) {
+            let group = component.path.split('.').next().unwrap_or("");
+            groups.entry(group.to_owned()).or_default().push(id);
+        }
+        Self {
+            every: every.max(1),
+            next: every.max(1),
+            last: 0,
+            counters,
+            nodes: nodes.map(|(id, _)| id).collect(),
+            groups,
+            links: links.iter().map(|&link| LinkSince { link, busy: Busy::default(), bytes: 0 }).collect(),
+            behind: Behind::new(machine),
+        }
     }
 
     /// The first line: the names of the columns.
     #[must_use]
-    pub fn header(&self) -> String {
-        let names = ["cycle".to_owned(), "event".to_owned()].into_iter().chain(self.columns.iter().cloned());
-        names.map(|name| quoted(&name)).collect::<Vec<_>>().join(",")
-    }
-
-    /// The row for the state of `machine`, if one is due: its cycle is the first with an event at or after the one
-    /// asked for, so a stretch without events has no rows.
-    pub fn due(&mut self, machine: &dyn Inspect) -> Option<String> {
-        let cycle = machine.time_base().cycle(machine.tick());
-        if cycle < self.next {
-            return None;
+    pub fn header(&self, machine: &Machine) -> String {
+        let path = |id: ComponentId| machine.components().path(id);
+        let mut names = vec!["cycle".to_owned(), "event".to_owned()];
+        names.extend(self.counters.iter().cloned());
+        names.extend(self.nodes.iter().map(|&node| format!("{}.mshrs_used", path(node))));
+        let states = |group| WarpState::ALL.map(|state| format!("{group}.warps.{}", state.name()));
+        names.extend(self.groups.keys().flat_map(states));
+        for since in &self.links {
+            let link = path(since.link);
+            names.extend([format!("{link}.interval.bytes"), format!("{link}.interval.utilisation")]);
         }
-        self.next = (cycle / self.every).saturating_add(1).saturating_mul(self.every);
-        Some(self.row(machine))
+        csv::row(names)
     }
 
-    /// The row for the state of `machine` as it is.
-    #[must_use]
-    pub fn row(&self, machine: &dyn Inspect) -> String {
-        let cycle = machine.time_base().cycle(machine.tick());
-        let mut row = format!("{cycle},{}", machine.event());
-        let statistics = machine.statistics();
-        let mut values = statistics.iter();
-        for column in &self.columns {
-            row.push(',');
-            // Both are in one fixed order; later keys may stand between.
-            if let Some((_, value)) = values.find(|(key, _)| key == column) {
-                row.push_str(&value.to_string());
+    /// After every event: gives `put` each row that has become due, until it has enough (`false`). The row of a cycle
+    /// tells how all was when it began; a stretch without events has its rows too.
+    ///
+    /// # Errors
+    /// Those of `put`.
+    pub fn event<E>(
+        &mut self,
+        machine: &Machine,
+        mut put: impl FnMut(&str) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let time = machine.time_base();
+        let cycle = time.cycle(machine.tick());
+        if cycle >= self.next {
+            let before = self.behind.before(machine);
+            let event = before.event();
+            let values = values(&self.counters, &self.nodes, &self.groups, before);
+            count(&mut self.links, before);
+            let mut bytes = self.bytes(machine, true);
+            while cycle >= self.next {
+                let now = time.tick_of_cycle(self.next);
+                let links = self.links(&bytes, now);
+                if !put(&format!("{},{event}{values}{links}", self.next))? {
+                    break;
+                }
+                bytes.fill(0);
+                self.next = self.next.saturating_add(self.every);
             }
         }
-        row
+        self.behind.follow(machine);
+        Ok(())
+    }
+
+    /// The row of the end.
+    pub fn end(&mut self, machine: &Machine) -> String {
+        count(&mut self.links, machine);
+        let bytes = self.bytes(machine, false);
+        let values = values(&self.counters, &self.nodes, &self.groups, machine);
+        let links = self.links(&bytes, machine.tick());
+        format!("{},{}{values}{links}", machine.time_base().cycle(machine.tick()), machine.event())
+    }
+
+    /// Bytes over each link since the last row, before the last event of `machine` or with it.
+    fn bytes(&mut self, machine: &Machine, before: bool) -> Vec<u64> {
+        let machine = if before { self.behind.before(machine) } else { machine };
+        let since = |since: &mut LinkSince| {
+            let bytes = machine.link(since.link).map_or(0, |link| link.bytes);
+            let more = bytes.saturating_sub(since.bytes);
+            since.bytes = bytes;
+            more
+        };
+        self.links.iter_mut().map(since).collect()
+    }
+
+    /// The columns of the links in the interval that ends `now`.
+    fn links(&mut self, bytes: &[u64], now: Tick) -> String {
+        let span = now.saturating_sub(self.last);
+        self.last = now;
+        let mut columns = String::new();
+        for (since, bytes) in self.links.iter_mut().zip(bytes) {
+            columns.push_str(&format!(",{bytes},{}", csv::number(since.busy.pass(span))));
+        }
+        columns
     }
 }
 
-/// A field of CSV.
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
+fn count(links: &mut [LinkSince], machine: &Machine) {
+    for since in links {
+        since.busy.count(load::busy(machine, since.link));
+    }
+}
+
+/// The columns that do not depend on the interval.
+fn values(
+    counters: &[String],
+    nodes: &[ComponentId],
+    groups: &BTreeMap<String, Vec<ComponentId>>,
+    machine: &Machine,
+) -> String {
+    let mut row = String::new();
+    let statistics = machine.statistics();
+    let mut known = statistics.iter();
+    for column in counters {
+        row.push(',');
+        // Both are in one fixed order; later keys may stand between.
+        if let Some((_, value)) = known.find(|(key, _)| key == column) {
+            row.push_str(&csv::number(*value));
+        }
+    }
+    for node in nodes {
+        let used = machine.mshrs(*node).map_or(0, |mshrs| mshrs.used);
+        row.push_str(&format!(",{used}"));
+    }
+    for agents in groups.values() {
+        let mut counts = [0_u64; WarpState::ALL.len()];
+        for warp in agents.iter().filter_map(|id| machine.agent(*id)).flat_map(|agent| agent.warps) {
+            if let Some(count) = counts.get_mut(warp.state as usize) {
+                *count += 1;
+            }
+        }
+        row.extend(counts.map(|count| format!(",{count}")));
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::record::Records;
+    use crate::scenario::{Options, Scenario};
+    use std::convert::Infallible;
+
+    /// The columns of a run, by name.
+    fn columns(name: &str, every: u64) -> (BTreeMap<String, Vec<f64>>, Machine) {
+        let scenario = Scenario::load(name).unwrap();
+        let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
+        let mut series = Series::new(&machine, every);
+        let header = series.header(&machine);
+        let mut rows: Vec<String> = Vec::new();
+        let mut records = Records::silent();
+        while machine.step(&mut records) == crate::machine::StepOutcome::Ran {
+            let put = |row: &str| {
+                rows.push(row.to_owned());
+                Ok::<_, Infallible>(true)
+            };
+            series.event(&machine, put).unwrap();
+        }
+        rows.push(series.end(&machine));
+        let mut columns: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for row in &rows {
+            assert_eq!(row.split(',').count(), header.split(',').count());
+            for (name, value) in header.split(',').zip(row.split(',')) {
+                columns.entry(name.to_owned()).or_default().push(value.parse().unwrap_or(f64::NAN));
+            }
+        }
+        (columns, machine)
+    }
+
+    #[test]
+    fn a_row_tells_how_it_is_when_its_cycle_begins() {
+        let (columns, _) = columns("umh/fig5-b1", 100);
+        // The log of this scenario: the first access misses at cycle 0 and is done at 912, the second goes on.
+        let cycles = &columns["cycle"];
+        assert_eq!(cycles[..24], (1..25).map(|row| f64::from(row * 100).min(2315.0)).collect::<Vec<_>>());
+        assert_eq!(
+            columns["gpu0.cu0.l1.mshrs_used"][..10],
+            [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0]
+        );
+        assert_eq!(columns["gpu0.warps.memory"][8..11], [1.0, 0.0, 0.0]);
+        assert_eq!(columns["gpu1.warps.memory"][8..11], [0.0, 1.0, 1.0]);
+        assert_eq!(columns["event"][..4], [4.0, 4.0, 5.0, 5.0]);
+    }
+
+    #[test]
+    fn intervals_add_up() {
+        for every in [1, 7, 100, 1_000_000] {
+            let (columns, machine) = columns("kernels/vector-add-2gpu", every);
+            for link in load::links(&machine) {
+                let path = machine.components().path(link);
+                let bytes: f64 = columns[&format!("{path}.interval.bytes")].iter().sum();
+                assert_eq!(bytes as u64, machine.link(link).unwrap().bytes, "{path} every {every}");
+                let mut last = 0.0;
+                let spans = columns["cycle"].iter().map(|cycle| cycle - std::mem::replace(&mut last, *cycle));
+                let shares = &columns[&format!("{path}.interval.utilisation")];
+                assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)));
+                let busy: f64 = spans.zip(shares).map(|(span, share)| span * share).sum();
+                let all = machine.link(link).unwrap().utilisation * last;
+                assert!((busy - all).abs() <= 2.0, "{path} every {every}: {busy} of {all}");
+            }
+        }
     }
 }

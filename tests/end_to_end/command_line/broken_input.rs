@@ -43,6 +43,17 @@ fn mistyped_names_and_arguments() {
         &["run", "tests/data/traces/parsec", "--machine", "tiny/cpu-2core", "--trace-format", "snoopie"],
         &["check", "tests/data/packed/lines.xz", "--trace-format", "cores"],
         &["log", "umh/fig5-b1", "--where", "transtion to N"],
+        &["export", "umh/fig5-b1"],
+        &["export", "umh/fig5-b1", "--format", "uvm-faults"],
+        &["export", "umh/fig5-b1", "--format", "csv", "--where", "transition at gpu0.l9"],
+        &["export", "umh/fig5-b1", "--format", "csv", "--to", "nowhere/a.csv"],
+        &["sweep", "gpus-and-cache"],
+        &["sweep", "umh/fig5-b1"],
+        &["sweep", "scenarios/umh/fig5-b1.toml"],
+        &["sweep", "gpus-and-caches", "--shard", "9/8"],
+        &["sweep", "gpus-and-caches", "gpus-and-caches"],
+        &["sweep", "--merge", "nowhere/all.jsonl", "tests/data/none.jsonl"],
+        &["sweep", "--merge", "nowhere/all.jsonl", "tests/data/long.toml"],
         &["frame", "umh/fig5-b1", "--size", "0x9"],
         &["frame", "umh/fig5-b1", "--theme", "defualt"],
         &["frame", "umh/fig5-b1", "--layout", "wraps"],
@@ -101,7 +112,7 @@ fn nothing_is_overwritten_by_a_run_that_cannot_start() {
     let path = folder.path().join("samples.csv");
     fs::write(&path, "precious").unwrap();
     let file = path.to_str().unwrap();
-    complaint(&["run", "umh/fg5-b1", "--sample", "10", "--sample-file", file]);
-    complaint(&["run", "umh/fig5-b1", "--break", "nonsense is", "--sample", "10", "--sample-file", file]);
+    complaint(&["run", "umh/fg5-b1", "--sample", "10", "--sample-to", file]);
+    complaint(&["run", "umh/fig5-b1", "--break", "nonsense is", "--sample", "10", "--sample-to", file]);
     assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
 }

@@ -3,8 +3,21 @@
 use super::call;
 
 /// Every subcommand, and none.
-const COMMANDS: [&str; 11] =
-    ["", "debug", "run", "test", "log", "frame", "list", "check", "schema", "completions", "man"];
+const COMMANDS: [&str; 13] = [
+    "",
+    "debug",
+    "run",
+    "test",
+    "log",
+    "frame",
+    "export",
+    "sweep",
+    "list",
+    "check",
+    "schema",
+    "completions",
+    "man",
+];
 
 #[test]
 fn every_help_text_is_as_it_was_approved() {

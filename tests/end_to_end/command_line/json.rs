@@ -75,8 +75,8 @@ fn junit_and_lists_and_schemas_are_well_formed() {
     let junit = call(&["test", "tests/data/fails.toml", "--format", "junit"]);
     assert!(junit.code == Some(1) && junit.stdout.contains("<failure message="), "{junit:?}");
     let list = document(&["list", "--format", "json"]);
-    assert_eq!(keys(&list).join(" "), "kernels machines protocols scenarios trace_formats");
-    for kind in ["machine", "protocol", "scenario"] {
+    assert_eq!(keys(&list).join(" "), "kernels machines protocols scenarios sweeps trace_formats");
+    for kind in ["machine", "protocol", "scenario", "sweep"] {
         assert_eq!(document(&["schema", kind])["type"], "object", "{kind}");
         let first = if kind == "scenario" {
             "umh/fig5-b1".to_owned()

@@ -1,6 +1,7 @@
 //! The command line as scripts rely on it.
 
 mod broken_input;
+mod export;
 mod help;
 mod indexing;
 mod json;
@@ -8,6 +9,7 @@ mod picture;
 mod sizes;
 mod status;
 mod stream;
+mod sweep;
 mod trace;
 
 use crate::common::binary::{Outcome, run};

@@ -1,0 +1,126 @@
+//! Where a command writes: standard output, or a file that appears whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::exit::Trouble;
+use super::output::Output;
+use crate::diagnostic::Diagnostic;
+
+/// Something to write to. A file is written beside the one that it replaces at the end; if that never comes, nothing
+/// has been overwritten.
+#[derive(Debug)]
+pub enum Destination {
+    Standard(Output),
+    File {
+        temporary: BufWriter<NamedTempFile>,
+        path: PathBuf,
+    },
+    /// A pipe or a device, which cannot be replaced.
+    Device(BufWriter<File>),
+}
+
+impl Destination {
+    /// Standard output if there is no path or it is `-`.
+    ///
+    /// # Errors
+    /// If nothing can be written there.
+    pub fn open(path: Option<&Path>) -> Result<Self, Trouble> {
+        let Some(path) = path.filter(|path| *path != Path::new("-")) else {
+            return Ok(Self::Standard(Output::standard()));
+        };
+        Self::file(path).map_err(|error| cannot(path, &error).into())
+    }
+
+    fn file(path: &Path) -> io::Result<Self> {
+        // A link keeps pointing at what is replaced.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        match fs::metadata(&path) {
+            Ok(there) if there.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(there) if !there.is_file() => {
+                return Ok(Self::Device(BufWriter::new(File::options().write(true).open(&path)?)));
+            }
+            Ok(there) if there.permissions().readonly() => {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            _ => {}
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".umscope-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let temporary = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        Ok(Self::File { temporary: BufWriter::with_capacity(1 << 16, temporary), path })
+    }
+
+    /// Whether nobody reads any more.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Self::Standard(output) if output.is_closed())
+    }
+
+    /// All is written: the file takes its place.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn finish(mut self) -> Result<(), Trouble> {
+        self.flush().map_err(|error| Trouble::Io("write the output", error))?;
+        let Self::File { temporary, path } = self else { return Ok(()) };
+        let failed = |error: io::Error| Trouble::from(cannot(&path, &error));
+        let temporary = temporary.into_inner().map_err(|error| failed(error.into_error()))?;
+        temporary.persist(&path).map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+}
+
+fn cannot(path: &Path, error: &io::Error) -> Diagnostic {
+    let text = error.to_string();
+    let reason = text.split(" (os error").next().unwrap_or(&text).split(" at path").next().unwrap_or(&text);
+    Diagnostic::new(format!("{} cannot be written: {reason}", path.display()))
+}
+
+impl Write for Destination {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Standard(output) => output.write(bytes),
+            Self::File { temporary, .. } => temporary.write(bytes),
+            Self::Device(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Standard(output) => output.flush(),
+            Self::File { temporary, .. } => temporary.flush(),
+            Self::Device(file) => file.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_at_the_end_and_only_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "old").unwrap();
+        let mut destination = Destination::open(Some(&path)).unwrap();
+        destination.write_all(b"new").unwrap();
+        drop(destination);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        let mut destination = Destination::open(Some(&path)).unwrap();
+        destination.write_all(b"new").unwrap();
+        destination.finish().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        for wrong in [folder.path(), &folder.path().join("none/a")] {
+            assert!(matches!(Destination::open(Some(wrong)), Err(Trouble::Wrong(_))));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! `umscope export`: a run for other tools.
+
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::arguments::Target;
+use super::destination::Destination;
+use super::drive::drive;
+use super::exit::{Ended, Status, Trouble, say};
+use super::interrupt::Interrupt;
+use super::run::status;
+use super::work::{self, Work};
+use crate::machine::Machine;
+use crate::model::inspect::Inspect;
+use crate::model::record::Record;
+use crate::query::{Filter, Text};
+use crate::report::export::{Csv, Export as Exporter, Perfetto, Vcd};
+use crate::scenario::{Report, Runner};
+
+/// Write what happens in a run for other tools
+///
+/// It is run to its end, and written while it runs.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  umscope export umh/fig5-b1 --format perfetto --to trace.json      open it at ui.perfetto.dev
+  umscope export umh/fig5-b1 --format vcd --where 'block 0x1000' > block.vcd
+  umscope export mine.toml --format csv --where 'complete latency > 400' | sort -t, -k3n
+
+perfetto: JSON of the Trace Event Format. A process is a GPU, the host or the links, a thread a component or a \
+warp. Transactions (from issue to completion) and kernels are asynchronous slices, what a warp does are slices, \
+messages are arrows, changes of state, evictions, stalls, faults and violations are instants, MSHRs in use and \
+the utilisation of links are counters. ts is in microseconds; args have the cycle and the record.
+
+vcd: IEEE 1364, in ps. The state of every block that changes at a node and what every warp does are letters \
+(8 bits, ASCII), MSHRs in use are numbers, how busy a link is in windows of 500 cycles is in percent.
+
+csv: a row a record: event, ordinal, cycle, nanoseconds, kind, at, because, transaction, address, length, the own \
+fields of all kinds as fields.NAME (empty where a kind has none of it), text.
+
+--where chooses what is written; the end of what has begun is written in any case. Links are always there.
+
+Exit status: as that of `umscope run`; what has happened until a failure is written. 130 after ctrl-c, and the \
+file is left as it was.")]
+pub struct Export {
+    #[command(flatten)]
+    target: Target,
+
+    /// For which tools
+    #[arg(long, value_enum)]
+    format: Format,
+
+    /// Which records; all without it
+    #[arg(long = "where", value_name = "QUERY")]
+    query: Option<String>,
+
+    /// Where to write; - or nothing is standard output. A file that is there is replaced once all is written
+    #[arg(long, value_name = "FILE")]
+    to: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// JSON for the viewers of Perfetto and Chrome
+    Perfetto,
+    /// A value change dump for waveform viewers
+    Vcd,
+    /// Records as comma-separated values
+    Csv,
+}
+
+impl Format {
+    fn exporter(self, machine: &Machine) -> Result<Box<dyn Exporter>, Trouble> {
+        Ok(match self {
+            Self::Perfetto => Box::new(Perfetto::new(machine)),
+            Self::Vcd => Box::new(Vcd::new(machine).map_err(failed)?),
+            Self::Csv => Box::new(Csv::default()),
+        })
+    }
+}
+
+fn failed(error: std::io::Error) -> Trouble {
+    Trouble::Io("write the export", error)
+}
+
+impl Export {
+    pub fn carry_out(&self) -> Ended {
+        let interrupt = Interrupt::install()?;
+        let work = Work::open(&self.target, &interrupt)?;
+        let prepared = work.prepare()?;
+        let compile = |query: &String| Filter::compile(&Text::new("--where", query), &prepared.context);
+        let filter = self.query.as_ref().map(compile).transpose()?;
+        let workload = prepared.blueprint.workload.clone();
+        let mut exporter = self.format.exporter(&prepared.machine)?;
+        let mut out = Destination::open(self.to.as_deref())?;
+        exporter.begin(&prepared.machine, &mut out).map_err(failed)?;
+        let mut runner = Runner::new(prepared.machine, prepared.checker, true);
+        let mut seen: Option<u64> = None;
+        let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {
+            // The end of a run that has no event of its own is told with the records of the last one.
+            let new = seen.replace(machine.event()) != Some(machine.event());
+            if new || !records.is_empty() {
+                let chosen = choose(records, filter.as_ref(), machine);
+                exporter.event(machine, &chosen, &mut out).map_err(failed)?;
+            }
+            Ok(if out.is_closed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        work::trusted(&workload)?;
+        let closed = out.is_closed();
+        let status = status(&report, closed);
+        tell(&report);
+        if status == Status::Interrupted && matches!(out, Destination::File { .. }) {
+            say("interrupted: nothing was written");
+            return Ok(status);
+        }
+        exporter.end(runner.machine(), &mut out).map_err(failed)?;
+        out.flush().map_err(failed)?;
+        out.finish()?;
+        Ok(status)
+    }
+}
+
+/// Every record, with whether it is meant.
+fn choose<'a>(records: &'a [Record], filter: Option<&Filter>, machine: &Machine) -> Vec<(bool, &'a Record)> {
+    let meant = |record: &Record| filter.is_none_or(|filter| filter.matches(record, machine.components()));
+    records.iter().map(|record| (meant(record), record)).collect()
+}
+
+/// Says what failed.
+fn tell(report: &Report) {
+    for failure in &report.failures {
+        say(format_args!("failed at event {}, cycle {}: {}", failure.event, failure.cycle, failure.message));
+    }
+}

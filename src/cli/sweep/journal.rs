@@ -1,0 +1,230 @@
+//! The results of a sweep in a file: a line of JSON that tells which points there are, then a line for each that is
+//! done, in any order while the sweep runs and in the order of the points at its end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::header::Header;
+use super::plan::Plan;
+use super::scan::{Scanned, cannot, scan};
+use crate::cli::destination::Destination;
+use crate::cli::exit::{Trouble, say};
+use crate::diagnostic::{Diagnostic, Source};
+
+/// A file of results.
+#[derive(Debug)]
+pub struct Journal {
+    pub name: String,
+    pub header: Header,
+    file: File,
+    /// Where the line of each point stands: its first byte and its length without the line break.
+    lines: BTreeMap<usize, (u64, u64)>,
+    end: u64,
+}
+
+impl Journal {
+    /// Goes on with the file at `path`, or begins it; without a path, a file that nobody sees.
+    ///
+    /// # Errors
+    /// If it cannot be read or written, is something else, or holds results that are not of this plan.
+    pub fn resume(path: Option<&Path>, plan: &Plan) -> Result<Self, Trouble> {
+        let header = Header::of(plan);
+        let (name, mut file) = match path {
+            None => (String::new(), tempfile::tempfile().map_err(failed)?),
+            Some(path) => (path.display().to_string(), open(path)?),
+        };
+        let found = scan(&name, &mut file)?;
+        let mut journal = Self { name, header, file, lines: BTreeMap::new(), end: 0 };
+        journal.take(&found)?;
+        if found.torn {
+            say(format_args!("{}: the last line is torn, and its point is run again", journal.name));
+        }
+        match &found.header {
+            Some(there) if *there == journal.header => {
+                journal.end = found.end;
+                journal.file.set_len(found.end).map_err(failed)?;
+            }
+            // The points are the same or more, and may have other numbers.
+            Some(_) => journal.finish()?,
+            None => {
+                journal.file.set_len(0).map_err(failed)?;
+                journal.put(&journal.header.line())?;
+            }
+        }
+        Ok(journal)
+    }
+
+    /// Reads the file at `path`, whatever sweep it is of.
+    ///
+    /// # Errors
+    /// If it cannot be read or is something else.
+    pub fn read(path: &Path) -> Result<Self, Trouble> {
+        let name = path.display().to_string();
+        let mut file = File::open(path).map_err(|error| Trouble::from(cannot(&name, "read", &error)))?;
+        let found = scan(&name, &mut file)?;
+        let header = found.header.clone();
+        let header = header.ok_or_else(|| Diagnostic::new(format!("{name} holds no results of a sweep")))?;
+        let mut journal = Self { name, header, file, lines: BTreeMap::new(), end: found.end };
+        journal.take(&found)?;
+        if found.torn {
+            say(format_args!("{}: the last line is torn and is left out", journal.name));
+        }
+        Ok(journal)
+    }
+
+    /// Takes over the rows that were found.
+    fn take(&mut self, found: &Scanned) -> Result<(), Trouble> {
+        let keys = self.header.keys.iter().enumerate();
+        let numbers: BTreeMap<String, usize> = keys.map(|(number, key)| (key.clone(), number)).collect();
+        for (key, line, start, length) in &found.rows {
+            let complain = |message: &str, expected: &str| {
+                let text = Diagnostic::new(message).of(&Source::new(format!("{}:{line}", self.name), ""));
+                Trouble::from(text.expected(expected))
+            };
+            let Some(&point) = numbers.get(key) else {
+                let message = "this is a result of another sweep, or of something that has changed since";
+                return Err(complain(message, "another file for --to, or the sweep as it was"));
+            };
+            if let Some(&(before, long)) = self.lines.get(&point) {
+                let same = text(&mut self.file, before, long)? == text(&mut self.file, *start, *length)?;
+                if !same {
+                    let message = format!("there is another result of {}", self.header.name(point));
+                    return Err(complain(&message, "one result for each point"));
+                }
+            }
+            self.lines.insert(point, (*start, *length));
+        }
+        Ok(())
+    }
+
+    /// The points that are done.
+    pub fn done(&self) -> BTreeSet<usize> {
+        self.lines.keys().copied().collect()
+    }
+
+    /// The points that are not done.
+    pub fn missing(&self) -> Vec<usize> {
+        (0..self.header.keys.len()).filter(|point| !self.lines.contains_key(point)).collect()
+    }
+
+    /// The result of a point.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn line(&mut self, point: usize) -> Result<Option<String>, Trouble> {
+        let Some(&(start, length)) = self.lines.get(&point) else { return Ok(None) };
+        text(&mut self.file, start, length).map(Some)
+    }
+
+    /// Adds the result of a point.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn add(&mut self, point: usize, row: &Value) -> Result<(), Trouble> {
+        let line = row.to_string();
+        let (start, length) = (self.end, line.len() as u64);
+        self.put(&(line + "\n"))?;
+        self.lines.insert(point, (start, length));
+        Ok(())
+    }
+
+    /// Writes a whole line at once.
+    fn put(&mut self, line: &str) -> Result<(), Trouble> {
+        self.file.seek(SeekFrom::Start(self.end)).map_err(failed)?;
+        self.file.write_all(line.as_bytes()).map_err(failed)?;
+        self.end += line.len() as u64;
+        Ok(())
+    }
+
+    /// Puts the lines into the order of the points.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(&mut self) -> Result<(), Trouble> {
+        if self.name.is_empty() {
+            return Ok(());
+        }
+        let path = Path::new(&self.name).to_path_buf();
+        let mut sorted = Destination::open(Some(&path))?;
+        self.write(&mut sorted)?;
+        sorted.finish()?;
+        let mut file = open(&path)?;
+        let found = scan(&self.name, &mut file)?;
+        (self.file, self.end) = (file, found.end);
+        self.lines.clear();
+        self.take(&found)
+    }
+
+    /// Writes the header and all lines in the order of the points.
+    fn write(&mut self, out: &mut impl Write) -> Result<(), Trouble> {
+        out.write_all(self.header.line().as_bytes()).map_err(failed)?;
+        for point in self.done() {
+            if let Some(line) = self.line(point)? {
+                writeln!(out, "{line}").map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Puts several files of one sweep together in a new one at `path`.
+///
+/// # Errors
+/// If they are of several sweeps, have several results for a point, or cannot be read or written.
+pub fn merge(path: &Path, inputs: &mut [Journal]) -> Result<Journal, Trouble> {
+    let Some(first) = inputs.first() else {
+        return Err(Diagnostic::new("there is nothing to merge").expected("files of results").into());
+    };
+    let header = first.header.clone();
+    if let Some(other) = inputs.iter().find(|other| other.header != header) {
+        let message = format!("{} and {} are results of different sweeps", first.name, other.name);
+        return Err(Diagnostic::new(message).expected("shards of one sweep").into());
+    }
+    let mut lines: BTreeMap<usize, (String, String)> = BTreeMap::new();
+    for input in inputs.iter_mut() {
+        for point in input.done() {
+            let Some(line) = input.line(point)? else { continue };
+            match lines.get(&point) {
+                Some((before, there)) if *there != line => {
+                    let name = header.name(point);
+                    let message = format!("{before} and {} have different results of {name}", input.name);
+                    return Err(Diagnostic::new(message).expected("one result for each point").into());
+                }
+                Some(_) => {}
+                None => {
+                    lines.insert(point, (input.name.clone(), line));
+                }
+            }
+        }
+    }
+    let mut out = Destination::open(Some(path))?;
+    out.write_all(header.line().as_bytes()).map_err(failed)?;
+    for (_, line) in lines.values() {
+        writeln!(out, "{line}").map_err(failed)?;
+    }
+    out.finish()?;
+    Journal::read(path)
+}
+
+/// Opens a file for reading and writing, and makes it if it is not there.
+fn open(path: &Path) -> Result<File, Trouble> {
+    let mut options = File::options();
+    let opened = options.read(true).write(true).create(true).truncate(false).open(path);
+    opened.map_err(|error| cannot(&path.display().to_string(), "written", &error).into())
+}
+
+fn failed(error: io::Error) -> Trouble {
+    Trouble::Io("write the results", error)
+}
+
+fn text(file: &mut File, start: u64, length: u64) -> Result<String, Trouble> {
+    let read = |error| Trouble::Io("read the results", error);
+    file.seek(SeekFrom::Start(start)).map_err(read)?;
+    let mut text = String::new();
+    file.take(length).read_to_string(&mut text).map_err(read)?;
+    Ok(text)
+}

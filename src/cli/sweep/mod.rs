@@ -1,0 +1,289 @@
+//! `umscope sweep`: a matrix of settings, each combination a run.
+
+mod header;
+mod journal;
+mod plan;
+mod scan;
+mod table;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+
+use super::arguments::positive;
+use super::exit::{Ended, Status, Trouble, say};
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::pool;
+use super::work;
+use crate::diagnostic::Diagnostic;
+use crate::model::inspect::Inspect;
+use crate::report::{self, json as shown};
+use crate::scenario::Runner;
+use journal::Journal;
+pub use plan::Plan;
+use plan::Point;
+
+/// Run a matrix of settings, each combination of them a run
+///
+/// FILE names a scenario (or several, or a trace and a machine) and the values of keys of the machine. Everything is
+/// read, and the machine of every point is built, before the first run.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  umscope sweep gpus-and-caches
+  umscope sweep mine.toml --to results.jsonl --format csv > results.csv
+  umscope sweep mine.toml --to shard3.jsonl --shard 3/8       (the same with 1/8 ... 8/8 elsewhere)
+  umscope sweep --merge results.jsonl shard*.jsonl
+
+A sweep file:
+  scenario = \"kernels/transpose-2gpu\"        # or scenarios = [...], or trace = PATH and machine = NAME
+  seeds = [1, 2]                             # optional; also max-cycles and checks
+  [set]                                      # whatever --set takes
+  gpu.count = [1, 2, 4]
+  gpu.l1.size = [\"512 B\", \"1 KiB\"]
+
+--to: a line of JSON that tells the points, then a line for each that is done, added as soon as it is. Started again \
+with the same file, a sweep goes on where it was; a torn last line is run again. At the end the lines are in the order \
+of the points, whatever the order of the runs: merged shards are the same file, byte by byte. Give every shard a file \
+of its own. A file with results of something else is not touched.
+
+A point is known by its settings and by what it is built from: the scenario, the machine, the protocols, and of a \
+trace how large it is. If any of them has changed, --to must be another file; more values of a key are no change.
+
+A line: key, scenario, machine, set{}, seed, cycles, events, accesses, digest, passed, ended, expectations, \
+failures[], stats{} as in `umscope run --format json`. --format json: sweep, count, missing[], points[] with these \
+and point; csv: point, scenario, machine, seed, passed, ended, cycles, events, accesses, digest, set.KEY, stats.KEY.
+
+Exit status: 0 all held in all points; 1 an expectation or a check failed in a point (the others are run), or a \
+merge lacks points; 2 wrong input, before the first run; 130 interrupted by ctrl-c: what is done stays in --to.")]
+pub struct Sweep {
+    /// A sweep file, or the name of a bundled one; with --merge, files of results
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+
+    /// Where results are kept, and from where a sweep goes on; without it (or with -) nowhere
+    #[arg(long, value_name = "FILE", conflicts_with = "merge")]
+    to: Option<PathBuf>,
+
+    /// Only this part of the points, such as 3/8: of eight, the third
+    #[arg(long, value_name = "PART", value_parser = shard, conflicts_with = "merge")]
+    shard: Option<Shard>,
+
+    /// Put files of results together in this one, and tell what is missing
+    #[arg(long, value_name = "OUT")]
+    merge: Option<PathBuf>,
+
+    /// How to write the results on standard output
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    /// Runs at a time [default: as many as there are processors]
+    #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
+    jobs: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+    /// For spreadsheets
+    Csv,
+}
+
+/// A part of the points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shard {
+    /// From 1.
+    number: usize,
+    of: usize,
+}
+
+impl Shard {
+    /// Points are dealt out in turn, so that every shard has its share of the slow ones.
+    fn has(self, point: usize) -> bool {
+        point % self.of == self.number - 1
+    }
+}
+
+/// A part as it is written: `3/8`.
+fn shard(text: &str) -> Result<Shard, String> {
+    let parse = || {
+        let (number, of) = text.split_once('/')?;
+        let shard = Shard { number: number.trim().parse().ok()?, of: of.trim().parse().ok()? };
+        (1..=shard.of).contains(&shard.number).then_some(shard)
+    };
+    parse().ok_or_else(|| "expected a number and how many there are, from 1/1, such as 3/8".to_owned())
+}
+
+impl Sweep {
+    pub fn carry_out(&self) -> Ended {
+        match (&self.merge, self.files.as_slice()) {
+            (Some(out), files) => self.merge(out, files),
+            (None, [file]) => self.run(file),
+            (None, files) => {
+                let message = format!("there are {} sweep files", files.len());
+                Err(Diagnostic::new(message).expected("one, or --merge OUT with files of results").into())
+            }
+        }
+    }
+
+    fn merge(&self, out: &Path, files: &[String]) -> Ended {
+        let inputs: Result<Vec<_>, _> = files.iter().map(|file| Journal::read(Path::new(file))).collect();
+        let mut merged = journal::merge(out, &mut inputs?)?;
+        let missing = merged.missing();
+        for &point in &missing {
+            say(format_args!("missing: point {point}, {}", merged.header.name(point)));
+        }
+        self.print(&mut merged)?;
+        Ok(if missing.is_empty() { failed(&mut merged)? } else { Status::Failed })
+    }
+
+    fn run(&self, file: &str) -> Ended {
+        let interrupt = Interrupt::install()?;
+        interrupt.heed();
+        let plan = Plan::load(file, self.jobs, &interrupt)?;
+        if interrupt.is_raised() {
+            return Ok(Status::Interrupted);
+        }
+        let kept = self.to.as_deref().filter(|path| *path != Path::new("-"));
+        let journal = Journal::resume(kept, &plan)?;
+        let mine = |point: &usize| self.shard.is_none_or(|shard| shard.has(*point));
+        let before = journal.done();
+        let left: Vec<usize> =
+            (0..plan.points.len()).filter(mine).filter(|point| !before.contains(point)).collect();
+        if !before.is_empty() {
+            say(format_args!("{} of {} points were done already", before.len(), plan.points.len()));
+        }
+        let mut journal = self.points(&plan, &left, journal, &interrupt)?;
+        if interrupt.is_raised() {
+            let done = journal.done().len();
+            say(format_args!("interrupted: {done} of {} points are done", plan.points.len()));
+            return Ok(Status::Interrupted);
+        }
+        journal.finish()?;
+        self.print(&mut journal)?;
+        failed(&mut journal)
+    }
+
+    /// Runs the points that are left, and adds each to the journal.
+    fn points(
+        &self,
+        plan: &Plan,
+        left: &[usize],
+        journal: Journal,
+        interrupt: &Interrupt,
+    ) -> Result<Journal, Trouble> {
+        let shared = Mutex::new((journal, None::<Trouble>));
+        let lock = || -> MutexGuard<'_, (Journal, Option<Trouble>)> {
+            shared.lock().unwrap_or_else(PoisonError::into_inner)
+        };
+        let told = |done| format!("{}: {done} of {} points", plan.title, left.len());
+        pool::each(left.len(), self.jobs, interrupt, told, |index| {
+            let found = left.get(index).and_then(|&number| Some((number, plan.points.get(number)?)));
+            let Some((number, point)) = found else { return ControlFlow::Continue(()) };
+            let row = match one(plan, point, interrupt) {
+                Ok(Some(row)) => row,
+                Ok(None) => return ControlFlow::Break(()),
+                Err(trouble) => {
+                    lock().1.get_or_insert(trouble);
+                    return ControlFlow::Break(());
+                }
+            };
+            let mut shared = lock();
+            match shared.0.add(number, &row) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(trouble) => {
+                    shared.1.get_or_insert(trouble);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        match shared.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            (_, Some(trouble)) => Err(trouble),
+            (journal, None) => Ok(journal),
+        }
+    }
+
+    fn print(&self, journal: &mut Journal) -> Result<(), Trouble> {
+        let mut output = Output::standard();
+        match self.format {
+            Format::Text => table::text(journal, &mut output),
+            Format::Json => table::json(journal, &mut output),
+            Format::Csv => table::csv(journal, &mut output),
+        }
+    }
+}
+
+/// Events between two looks at ctrl-c.
+const SLICE: u32 = 4096;
+
+/// Runs a point; nothing if it was interrupted.
+fn one(plan: &Plan, point: &Point, interrupt: &Interrupt) -> Result<Option<Value>, Trouble> {
+    let Some(work) = plan.work(point) else { return Ok(None) };
+    let prepared = work.prepare()?;
+    let (machine, workload) = (work.machine_name(&prepared), prepared.blueprint.workload.clone());
+    let mut runner: Runner = prepared.runner();
+    let report = loop {
+        if let Some(ended) = (0..SLICE).find_map(|_| runner.step().cloned()) {
+            break runner.report(ended);
+        }
+        if interrupt.is_raised() {
+            return Ok(None);
+        }
+    };
+    work::trusted(&workload)?;
+    let mut row: Map<String, Value> = point.name.json();
+    row.extend([
+        ("key".to_owned(), json!(point.key)),
+        ("machine".to_owned(), json!(machine)),
+        ("cycles".to_owned(), json!(report.cycles)),
+        ("events".to_owned(), json!(report.events)),
+        ("accesses".to_owned(), json!(report.accesses)),
+        ("digest".to_owned(), json!(shown::digest(report.digest))),
+        ("passed".to_owned(), json!(report.passed)),
+        ("ended".to_owned(), json!(report::ended(&report.ended))),
+        ("expectations".to_owned(), json!(report.expectations)),
+        ("failures".to_owned(), shown::failures(&report.failures)),
+        ("stats".to_owned(), shown::statistics(&runner.machine().statistics())),
+    ]);
+    Ok(Some(Value::Object(row)))
+}
+
+/// Whether something failed in a point.
+fn failed(journal: &mut Journal) -> Result<Status, Trouble> {
+    let points: BTreeSet<usize> = journal.done();
+    for point in points {
+        let line = journal.line(point)?.unwrap_or_default();
+        let row: Value = serde_json::from_str(&line).unwrap_or(Value::Null);
+        if row.get("passed") != Some(&Value::Bool(true)) {
+            return Ok(Status::Failed);
+        }
+    }
+    Ok(Status::Held)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_disjoint_and_are_all() {
+        for of in 1..9 {
+            for point in 0..50 {
+                assert_eq!((1..=of).filter(|&number| Shard { number, of }.has(point)).count(), 1);
+            }
+        }
+        assert_eq!(shard("3/8"), Ok(Shard { number: 3, of: 8 }));
+        for wrong in ["0/8", "9/8", "3", "3/", "/8", "0/0", "-1/8", "a/b"] {
+            assert!(shard(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! The points of a sweep: every combination of its settings.
+
+use std::fmt;
+use std::hash::Hasher;
+use std::ops::{ControlFlow, Range};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use rustc_hash::FxHasher;
+use serde_json::{Map, Value, json};
+
+use crate::cli::arguments::{Changes, Switch, Target};
+use crate::cli::interrupt::Interrupt;
+use crate::cli::pool;
+use crate::cli::work::Work;
+use crate::config::document::At;
+use crate::config::sweep_file::{SetValue, Setting, SweepFile};
+use crate::config::{self, Document, Kind};
+use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::scenario::{CYCLES, Prepared};
+
+/// Points that a sweep may have.
+const MOST_POINTS: usize = 100_000;
+
+/// What a sweep runs, read and checked.
+#[derive(Debug)]
+pub struct Plan {
+    /// Its title, or the name of its file.
+    pub title: String,
+    works: Vec<Work>,
+    settings: Vec<Setting>,
+    seeds: Vec<Option<u64>>,
+    source: Source,
+    pub points: Vec<Point>,
+}
+
+/// A run of a sweep.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Which of the works.
+    work: usize,
+    /// Which value of each setting.
+    values: Vec<usize>,
+    seed: Option<u64>,
+    /// Tells its results from those of any other run: a digest of what the machine is built from.
+    pub key: String,
+    /// How people and results tell it from the others.
+    pub name: Name,
+}
+
+/// What a point is called: its scenario, settings and seed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    pub scenario: String,
+    pub set: Vec<(String, String)>,
+    pub seed: Option<u64>,
+}
+
+impl Name {
+    pub fn json(&self) -> Map<String, Value> {
+        let set = self.set.iter().map(|(key, value)| (key.clone(), json!(value)));
+        let mut map = Map::new();
+        map.insert("scenario".into(), json!(self.scenario));
+        map.insert("set".into(), Value::Object(set.collect()));
+        map.insert("seed".into(), json!(self.seed));
+        map
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.scenario)?;
+        self.set.iter().try_for_each(|(key, value)| write!(f, " {key}={value}"))?;
+        self.seed.map_or(Ok(()), |seed| write!(f, " seed {seed}"))
+    }
+}
+
+impl Plan {
+    /// Reads the sweep that `name` is a path to or the bundled name of, builds the machine of every point, and tells
+    /// what is wrong with any.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or a point cannot be run.
+    pub fn load(name: &str, jobs: Option<u64>, interrupt: &Interrupt) -> Result<Self> {
+        let mut plan = Self::read(name, interrupt)?;
+        plan.check(jobs, interrupt)?;
+        Ok(plan)
+    }
+
+    fn read(name: &str, interrupt: &Interrupt) -> Result<Self> {
+        let found = config::find(Kind::Sweep, name, None)?;
+        if let Some(kind) = config::kind_of(&found.source).filter(|kind| *kind != Kind::Sweep) {
+            let wrong = Diagnostic::new(format!("this is a {}, not a sweep", kind.name()));
+            return Err(wrong.of(&found.source).expected("a file with the keys scenario and set").into());
+        }
+        let document = Document::new(found.source);
+        let file: SweepFile = document.read()?;
+        let settings = file.settings(&document)?;
+        let works = works(&file, &document, found.folder.as_deref(), interrupt)?;
+        let seeds = seeds(&file, &document)?;
+        let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+        let title = file.title.clone().unwrap_or_else(|| stem.into_owned());
+        let source = document.source().clone();
+        let mut plan = Self { title, works, settings, seeds, source, points: Vec::new() };
+        plan.points = plan.combinations()?;
+        Ok(plan)
+    }
+
+    /// All combinations: the scenario changes slowest, then the settings in the order of the file, the seed fastest.
+    fn combinations(&self) -> Result<Vec<Point>> {
+        let lengths = self.settings.iter().map(|setting| setting.values.len());
+        let lengths: Vec<usize> =
+            [self.works.len()].into_iter().chain(lengths).chain([self.seeds.len()]).collect();
+        let count = lengths.iter().try_fold(1_usize, |count, length| count.checked_mul(*length));
+        let Some(count) = count.filter(|count| *count <= MOST_POINTS) else {
+            let many = Diagnostic::new("this sweep has too many points").of(&self.source);
+            return Err(many.expected(format!("at most {MOST_POINTS}")).into());
+        };
+        Ok((0..count).map(|number| self.point(number, &lengths)).collect())
+    }
+
+    fn point(&self, number: usize, lengths: &[usize]) -> Point {
+        let mut rest = number;
+        let mut digits: Vec<usize> = lengths
+            .iter()
+            .rev()
+            .map(|length| {
+                let digit = rest % length;
+                rest /= length;
+                digit
+            })
+            .collect();
+        digits.reverse();
+        let work = digits.first().copied().unwrap_or(0);
+        let seed = digits.last().and_then(|seed| self.seeds.get(*seed).copied()).flatten();
+        let values: Vec<usize> = digits.iter().skip(1).take(self.settings.len()).copied().collect();
+        let chosen = self.settings.iter().zip(&values);
+        let set = chosen.filter_map(|(setting, value)| {
+            let value = setting.values.get(*value)?;
+            Some((setting.key.clone(), value.shown.clone()))
+        });
+        let scenario = self.works.get(work).map_or_else(String::new, |work| work.name.clone());
+        let name = Name { scenario, set: set.collect(), seed };
+        Point { work, values, seed, key: String::new(), name }
+    }
+
+    /// What a point runs.
+    pub fn work(&self, point: &Point) -> Option<Work> {
+        let mut work = self.works.get(point.work)?.clone();
+        work.options.seed = point.seed.or(work.options.seed);
+        work.options.set = self.overrides(point).into_iter().map(|(text, ..)| text).collect();
+        Some(work)
+    }
+
+    /// What a point sets: as `--set` takes it, with the places of key and value.
+    fn overrides(&self, point: &Point) -> Vec<(String, &Setting, &SetValue)> {
+        let chosen = self.settings.iter().zip(&point.values);
+        let text = |setting: &Setting, value: &SetValue| format!("{}={}", setting.key, value.text);
+        chosen
+            .filter_map(|(setting, value)| {
+                let value = setting.values.get(*value)?;
+                Some((text(setting, value), setting, value))
+            })
+            .collect()
+    }
+
+    /// Builds every point's machine, and gives every point its key.
+    fn check(&mut self, jobs: Option<u64>, interrupt: &Interrupt) -> Result<()> {
+        let (seeds, all) = (self.seeds.len(), self.points.len());
+        let found: Mutex<Vec<(usize, Result<String>)>> = Mutex::new(Vec::new());
+        let told = |done| format!("{}: {} of {all} points checked", self.title, done * seeds);
+        pool::each(all / seeds.max(1), jobs, interrupt, told, |group| {
+            // What is random does not decide what can be built.
+            let Some((point, work)) =
+                self.points.get(group * seeds).and_then(|point| Some((point, self.work(point)?)))
+            else {
+                return ControlFlow::Continue(());
+            };
+            let key = work.prepare().map(|prepared| key(&work, &prepared));
+            let wrong = key.is_err();
+            let key = key.map_err(|error| self.pointed(point, error));
+            found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((group, key));
+            if wrong { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let mut found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        found.sort_by_key(|(group, _)| *group);
+        for (group, key) in found {
+            let key = key?;
+            for point in self.points.iter_mut().skip(group * seeds).take(seeds) {
+                let mut hasher = FxHasher::default();
+                hasher.write(key.as_bytes());
+                hasher.write(point.name.to_string().as_bytes());
+                point.key = format!("{:016x}", hasher.finish());
+            }
+        }
+        Ok(())
+    }
+
+    /// A complaint about a setting gets its place in the sweep file.
+    fn pointed(&self, point: &Point, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        let overrides = self.overrides(point);
+        let set = error.source.as_ref().filter(|source| &*source.name == "--set");
+        let wrong = set.and_then(|set| overrides.iter().find(|(text, ..)| **text == *set.text));
+        let Some((_, setting, value)) = wrong else {
+            error.message = format!("{} (in the point {})", error.message, point.name);
+            return error;
+        };
+        let start = error.span.as_ref().map_or(0, |span| span.start);
+        let within = |whole: &Range<usize>, from: usize| {
+            let length = error.span.as_ref().map_or(0, ExactSizeIterator::len);
+            let start = (whole.start + from).min(whole.end);
+            start..(start + length).min(whole.end)
+        };
+        // The key may be written in several ways, the value is as it stands.
+        let value_at = setting.key.len() + 1;
+        let span =
+            if start < value_at { setting.span.clone() } else { within(&value.span, start - value_at) };
+        (error.source, error.span) = (Some(self.source.clone()), Some(span));
+        error
+    }
+}
+
+/// A digest of what a machine is built from: the scenario, the machine and its protocols as they are read, and this
+/// version of the program.
+fn key(work: &Work, prepared: &Prepared) -> String {
+    let blueprint = &prepared.blueprint;
+    let mut hasher = FxHasher::default();
+    let parts = [
+        env!("CARGO_PKG_VERSION").to_owned(),
+        work.scenario.source().text.to_string(),
+        format!("{:?}", blueprint.spec),
+        format!("{:?}", blueprint.tables),
+        format!("{:?}", (blueprint.max_cycles, blueprint.checks, &work.trace_size())),
+    ];
+    for part in parts {
+        hasher.write_usize(part.len());
+        hasher.write(part.as_bytes());
+    }
+    format!("{:016x}", hasher.finish())
+}
+
+/// The scenarios that a sweep names, or its trace on its machine.
+fn works(
+    file: &SweepFile,
+    document: &Document,
+    folder: Option<&Path>,
+    interrupt: &Interrupt,
+) -> Result<Vec<Work>> {
+    let names: Vec<&At<String>> = match (&file.scenario, &file.scenarios) {
+        (Some(scenario), None) => vec![scenario],
+        (None, Some(scenarios)) if !scenarios.value.is_empty() => scenarios.value.iter().collect(),
+        (None, Some(scenarios)) => {
+            let none = document.complain(Some(&scenarios.span), "this list is empty");
+            return Err(none.expected("at least one scenario").into());
+        }
+        (Some(_), Some(scenarios)) => {
+            let both = document.complain(Some(&scenarios.span), "there are scenario and scenarios");
+            return Err(both.expected("one of them").into());
+        }
+        (None, None) => Vec::new(),
+    };
+    let again = names
+        .iter()
+        .enumerate()
+        .find(|(index, name)| names.iter().take(*index).any(|before| before.value == name.value));
+    if let Some((_, twice)) = again {
+        return Err(document.complain(Some(&twice.span), "this scenario is named twice").into());
+    }
+    let changes = changes(file, document)?;
+    match (&file.trace, names.first()) {
+        (Some(trace), Some(_)) => {
+            let both = document.complain(Some(&trace.span), "there are a scenario and a trace");
+            Err(both.expected("one of them").into())
+        }
+        (Some(trace), None) => Ok(vec![self::trace(file, trace, document, folder, changes, interrupt)?]),
+        (None, None) => {
+            let nothing = document.complain(None, "this sweep runs nothing");
+            Err(nothing.expected("scenario, scenarios, or trace and machine").into())
+        }
+        (None, Some(_)) => {
+            for (key, given) in [("machine", &file.machine), ("trace-format", &file.trace_format)] {
+                if let Some(given) = given {
+                    let error =
+                        document.complain(Some(&given.span), format!("there is no trace for `{key}`"));
+                    return Err(error.expected("trace").into());
+                }
+            }
+            let load = |name: &&At<String>| {
+                Work::load(&name.value, folder, &changes, interrupt)
+                    .map_err(|error| at(name, document, error))
+            };
+            names.iter().map(load).collect()
+        }
+    }
+}
+
+/// A trace on its machine.
+fn trace(
+    file: &SweepFile,
+    trace: &At<String>,
+    document: &Document,
+    folder: Option<&Path>,
+    changes: Changes,
+    interrupt: &Interrupt,
+) -> Result<Work> {
+    let Some(machine) = &file.machine else {
+        let error = document.complain(Some(&trace.span), "there is no machine for this trace");
+        return Err(error
+            .expected("machine with a name that `umscope list machines` shows, or a path")
+            .into());
+    };
+    let beside = folder.map(|folder| folder.join(&trace.value)).filter(|path| path.exists());
+    let path = beside.unwrap_or_else(|| PathBuf::from(&trace.value));
+    if !path.exists() {
+        let error = document.complain(Some(&trace.span), "there is no such file or folder");
+        return Err(error.expected("the path of a trace").into());
+    }
+    let found = config::find(Kind::Machine, &machine.value, folder);
+    let reference = found.map_err(|error| at(machine, document, error))?.reference;
+    let target = Target {
+        scenario: path.display().to_string(),
+        machine: Some(reference),
+        trace_format: file.trace_format.as_ref().map(|format| format.value.clone()),
+        changes,
+    };
+    Work::open(&target, interrupt).map_err(|error| at(trace, document, error))
+}
+
+/// An error about a name that has no place of its own gets the place of the name.
+fn at(name: &At<String>, document: &Document, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+    if error.source.is_none() {
+        error.source = Some(document.source().clone());
+        error.span = Some(name.span.clone());
+    }
+    error
+}
+
+fn changes(file: &SweepFile, document: &Document) -> Result<Changes> {
+    if let Some(cycles) = file.max_cycles.as_ref().filter(|cycles| !CYCLES.contains(&cycles.value)) {
+        let error = document.complain(Some(&cycles.span), format!("max-cycles is {}", cycles.value));
+        return Err(error.expected(format!("{} to {} GPU core cycles", CYCLES.start(), CYCLES.end())).into());
+    }
+    Ok(Changes {
+        max_cycles: file.max_cycles.as_ref().map(|cycles| cycles.value),
+        checks: file.checks.map(|on| if on { Switch::On } else { Switch::Off }),
+        ..Changes::default()
+    })
+}
+
+fn seeds(file: &SweepFile, document: &Document) -> Result<Vec<Option<u64>>> {
+    let Some(seeds) = &file.seeds else { return Ok(vec![None]) };
+    let wrong = |message: &str, expected: &str| {
+        Err(document.complain(Some(&seeds.span), message).expected(expected).into())
+    };
+    if seeds.value.is_empty() {
+        return wrong("there are no seeds", "at least one");
+    }
+    let mut sorted = seeds.value.clone();
+    sorted.sort_unstable();
+    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+        return wrong("a seed is given twice", "different numbers");
+    }
+    Ok(seeds.value.iter().copied().map(Some).collect())
+}

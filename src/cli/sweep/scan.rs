@@ -1,0 +1,72 @@
+//! Reading a file of results that may end at any byte.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek};
+
+use serde_json::Value;
+
+use super::header::Header;
+use crate::cli::exit::Trouble;
+use crate::diagnostic::{Diagnostic, Source};
+
+/// The longest line that is read, in bytes: the results of a point have some hundred thousand at most.
+const LONGEST: u64 = 64 << 20;
+
+/// What the first line begins with.
+const BEGINNING: &[u8] = b"{\"points\":[";
+
+/// What was read of a file that ends at any byte.
+pub struct Scanned {
+    pub header: Option<Header>,
+    /// Key, number of the line, first byte and length.
+    pub rows: Vec<(String, usize, u64, u64)>,
+    /// The end of the last whole line.
+    pub end: u64,
+    pub torn: bool,
+}
+
+/// Reads a file line by line; what follows the last line break is no line.
+pub fn scan(name: &str, file: &mut File) -> Result<Scanned, Trouble> {
+    let mut found = Scanned { header: None, rows: Vec::new(), end: 0, torn: false };
+    file.rewind().map_err(|error| cannot(name, "read", &error))?;
+    let mut reader = BufReader::new(file);
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let read = |error| Trouble::from(cannot(name, "read", &error));
+        let length = reader.by_ref().take(LONGEST).read_until(b'\n', &mut line).map_err(read)?;
+        let complain = |message: &str| {
+            let source = Source::new(format!("{name}:{number}"), "");
+            let expected = "a file that `umscope sweep` has written";
+            Trouble::from(Diagnostic::new(message).of(&source).expected(expected))
+        };
+        if line.pop_if(|last| *last == b'\n').is_none() {
+            // Of a sweep that was killed; but not a file of something else.
+            if number == 1 && !line.starts_with(BEGINNING) && !BEGINNING.starts_with(&line) {
+                return Err(complain("this is no result of a sweep"));
+            }
+            if length as u64 == LONGEST {
+                return Err(complain("this line is too long"));
+            }
+            found.torn = length > 0;
+            return Ok(found);
+        }
+        if number == 1 {
+            let header = Header::parse(&line);
+            found.header = Some(header.ok_or_else(|| complain("this is no result of a sweep"))?);
+        } else {
+            let row: Option<Value> = serde_json::from_slice(&line).ok();
+            let key = row.as_ref().and_then(|row| row.get("key")?.as_str());
+            let key = key.ok_or_else(|| complain("this is no result of a point"))?.to_owned();
+            found.rows.push((key, number, found.end, length as u64 - 1));
+        }
+        found.end += length as u64;
+    }
+    Ok(found)
+}
+
+/// That a file cannot be read or written.
+pub fn cannot(name: &str, what: &str, error: &io::Error) -> Diagnostic {
+    let text = error.to_string();
+    Diagnostic::new(format!("{name} cannot be {what}: {}", text.split(" (os error").next().unwrap_or(&text)))
+}

@@ -1,0 +1,11 @@
+//! What happened, for other tools: written while it happens, from records and inspection alone.
+
+mod exporter;
+mod perfetto;
+mod records;
+mod vcd;
+
+pub use exporter::Export;
+pub use perfetto::Perfetto;
+pub use records::Csv;
+pub use vcd::Vcd;

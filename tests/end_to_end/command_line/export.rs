@@ -1,0 +1,378 @@
+//! Exports, read by parsers that know nothing of this program.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::call;
+use crate::common::umscope;
+
+/// Scenarios with several GPUs, kernels, a deadlock, evictions and a CPU.
+const SCENARIOS: [&str; 5] = [
+    "umh/fig5-b1",
+    "kernels/vector-add-4gpu",
+    "tests/data/deadlock.toml",
+    "umh/smd-eviction",
+    "kernels/histogram",
+];
+
+fn export(arguments: &[&str]) -> String {
+    let outcome = call(&[&["export"], arguments].concat());
+    let stuck = arguments[0].contains("deadlock");
+    assert_eq!(outcome.code, Some(i32::from(stuck)), "{arguments:?}: {}", outcome.stderr);
+    outcome.stdout
+}
+
+/// The key of a phase that must be there, beside `ph`, `name`, `pid`, `tid`, `ts`.
+fn required(phase: &str) -> &'static [&'static str] {
+    match phase {
+        "M" => &["args"],
+        "B" | "E" => &["cat", "args"],
+        "b" | "e" => &["cat", "id", "args"],
+        "s" => &["cat", "id"],
+        "f" => &["cat", "id", "bp"],
+        "i" => &["cat", "s", "args"],
+        "C" => &["args"],
+        other => panic!("phase {other}"),
+    }
+}
+
+/// Checks a trace by the rules of the Trace Event Format; returns its events.
+fn check_trace(text: &str) -> Vec<Value> {
+    let document: Value = serde_json::from_str(text).unwrap();
+    let events = document["traceEvents"].as_array().unwrap();
+    let (mut processes, mut threads) = (BTreeSet::new(), BTreeSet::new());
+    let mut last: BTreeMap<String, f64> = BTreeMap::new();
+    let mut slices: BTreeMap<(u64, u64), Vec<String>> = BTreeMap::new();
+    let mut open: BTreeMap<(String, u64), (u64, u64, String)> = BTreeMap::new();
+    let (mut arrows, mut arrived) = (BTreeMap::new(), BTreeSet::new());
+    for event in events {
+        let text = |key: &str| event[key].as_str().unwrap_or_else(|| panic!("{key}: {event}")).to_owned();
+        let number = |key: &str| event[key].as_u64().unwrap_or_else(|| panic!("{key}: {event}"));
+        let (phase, name, pid, tid) = (text("ph"), text("name"), number("pid"), number("tid"));
+        let at = event["ts"].as_f64().unwrap();
+        for key in required(&phase) {
+            assert!(!event[key].is_null(), "{key}: {event}");
+        }
+        match name.as_str() {
+            "process_name" if phase == "M" => {
+                assert!(event["args"]["name"].is_string() && processes.insert(pid), "{event}");
+            }
+            "thread_name" if phase == "M" => {
+                assert!(event["args"]["name"].is_string() && threads.insert((pid, tid)), "{event}");
+            }
+            "process_sort_index" | "thread_sort_index" if phase == "M" => {
+                assert!(event["args"]["sort_index"].is_u64(), "{event}");
+            }
+            _ => assert_ne!(phase, "M", "{event}"),
+        }
+        assert!(processes.contains(&pid), "a process without a name: {event}");
+        if phase == "M" {
+            continue;
+        }
+        let track = match phase.as_str() {
+            "C" => format!("{pid} {name}"),
+            "b" | "e" => format!("{} {}", text("cat"), number("id")),
+            _ => format!("{pid}/{tid}"),
+        };
+        let before = last.insert(track, at).unwrap_or(0.0);
+        assert!(before <= at, "back in time: {event}");
+        if phase != "C" {
+            assert!(threads.contains(&(pid, tid)), "a thread without a name: {event}");
+        }
+        if "BEbei".contains(&phase) {
+            assert!(event["args"]["cycle"].is_u64(), "{event}");
+        }
+        match phase.as_str() {
+            "B" => slices.entry((pid, tid)).or_default().push(name),
+            "E" => assert_eq!(slices.get_mut(&(pid, tid)).unwrap().pop(), Some(name), "{event}"),
+            "b" => {
+                let before = open.insert((text("cat"), number("id")), (pid, tid, name));
+                assert_eq!(before, None, "{event}");
+            }
+            "e" => assert_eq!(open.remove(&(text("cat"), number("id"))), Some((pid, tid, name)), "{event}"),
+            "s" => {
+                // An arrow is tied to the slice that is open on its track.
+                assert!(!slices[&(pid, tid)].is_empty(), "{event}");
+                assert_eq!(arrows.insert(number("id"), (name, at)), None, "{event}");
+            }
+            "f" => {
+                assert!(event["bp"] == "e" && !slices[&(pid, tid)].is_empty(), "{event}");
+                let (sent, from) = &arrows[&number("id")];
+                assert!(*sent == name && *from <= at && arrived.insert(number("id")), "{event}");
+            }
+            "i" => assert_eq!(event["s"], "t"),
+            _ => assert!(event["args"].as_object().unwrap().values().all(Value::is_number), "{event}"),
+        }
+    }
+    assert!(slices.values().all(Vec::is_empty), "{slices:?}");
+    assert!(open.is_empty(), "{open:?}");
+    events.clone()
+}
+
+fn count(events: &[Value], phase: &str, category: &str) -> usize {
+    events.iter().filter(|event| event["ph"] == phase && event["cat"] == category).count()
+}
+
+fn records(scenario: &str, query: &str) -> usize {
+    call(&["log", scenario, "--where", query]).stdout.lines().count()
+}
+
+#[test]
+fn a_perfetto_trace_keeps_the_rules_of_its_format_and_has_everything() {
+    for scenario in SCENARIOS {
+        let events = check_trace(&export(&[scenario, "--format", "perfetto"]));
+        for (phase, category, query) in [
+            ("b", "transaction", "issue"),
+            ("s", "message", "message"),
+            ("f", "message", "delivery"),
+            ("i", "transition", "transition"),
+            ("b", "kernel", "kernel ended 0"),
+        ] {
+            assert_eq!(count(&events, phase, category), records(scenario, query), "{scenario}: {query}");
+        }
+        let names: BTreeSet<&str> = events
+            .iter()
+            .filter(|event| event["ph"] == "C")
+            .map(|event| event["name"].as_str().unwrap())
+            .collect();
+        assert!(names.iter().any(|name| name.ends_with(" MSHRs")), "{names:?}");
+        assert!(names.iter().any(|name| name.ends_with(" utilisation")), "{names:?}");
+    }
+}
+
+#[test]
+fn times_are_microseconds_and_cycles_are_told() {
+    let events = check_trace(&export(&["umh/fig5-b1", "--format", "perfetto"]));
+    // The log tells the first access from cycle 0 to 912 of 800 MHz: 1140.05 ns.
+    let slice = |phase: &str| {
+        events.iter().find(|event| event["ph"] == phase && event["id"] == 1 && event["cat"] == "transaction")
+    };
+    let (begin, end) = (slice("b").unwrap(), slice("e").unwrap());
+    assert_eq!((begin["ts"].as_f64(), &begin["name"]), (Some(0.0), &Value::from("n-store 0x1000")));
+    assert!((end["ts"].as_f64().unwrap() - 1.14).abs() < 0.001, "{end}");
+    assert_eq!(end["args"]["cycle"], 912);
+}
+
+#[test]
+fn a_query_chooses_and_what_has_begun_is_ended() {
+    let chosen = |query| check_trace(&export(&["umh/fig5-b1", "--format", "perfetto", "--where", query]));
+    let events = chosen("issue or message type grant");
+    assert_eq!((count(&events, "b", "transaction"), count(&events, "e", "transaction")), (2, 2));
+    assert_eq!((count(&events, "s", "message"), count(&events, "f", "message")), (6, 6));
+    assert_eq!(count(&events, "i", "transition"), 0);
+    let events = chosen("delivery or complete");
+    assert_eq!(count(&events, "f", "message") + count(&events, "e", "transaction"), 0);
+    let rows = export(&["umh/fig5-b1", "--format", "csv", "--where", "transition"]);
+    assert_eq!(rows.lines().count(), records("umh/fig5-b1", "transition") + 1);
+}
+
+/// A value change dump, read by the grammar of IEEE 1364-2005, 18.2.
+#[derive(Debug, Default)]
+struct Dump {
+    /// By code: path with dots, and width.
+    variables: BTreeMap<String, (String, usize)>,
+    /// Time, path and value.
+    changes: Vec<(u64, String, u64)>,
+    end: u64,
+}
+
+fn read_dump(text: &str) -> Dump {
+    let mut dump = Dump::default();
+    let mut words = text.split_ascii_whitespace();
+    let mut scopes: Vec<String> = Vec::new();
+    let (mut defined, mut time) = (false, None::<u64>);
+    let mut paths = BTreeSet::new();
+    while let Some(word) = words.next() {
+        let mut section = || words.by_ref().take_while(|word| *word != "$end").collect::<Vec<_>>();
+        match word {
+            "$version" | "$comment" => assert!(!section().is_empty()),
+            "$timescale" => assert!(["1 ps", "1 fs"].contains(&section().join(" ").as_str())),
+            "$scope" => {
+                let scope = section();
+                assert_eq!((scope.len(), scope[0]), (2, "module"));
+                identifier(scope[1]);
+                scopes.push(scope[1].to_owned());
+            }
+            "$upscope" => {
+                assert!(section().is_empty() && scopes.pop().is_some());
+            }
+            "$var" => {
+                let var = section();
+                assert!(var.len() == 4 && var[0] == "reg" && !defined, "{var:?}");
+                identifier(var[3]);
+                assert!(var[2].chars().all(|letter| letter.is_ascii_graphic()));
+                let path = format!("{}.{}", scopes.join("."), var[3]);
+                assert!(paths.insert(path.clone()), "{path} is declared twice");
+                let width: usize = var[1].parse().unwrap();
+                assert!((1..=32).contains(&width));
+                assert_eq!(dump.variables.insert(var[2].to_owned(), (path, width)), None);
+            }
+            "$enddefinitions" => {
+                assert!(section().is_empty() && scopes.is_empty());
+                defined = true;
+            }
+            "$dumpvars" => assert!(defined && time == Some(0)),
+            "$end" => {
+                let known: BTreeSet<&String> = dump.changes.iter().map(|(_, path, _)| path).collect();
+                assert_eq!(known.len(), dump.variables.len(), "every variable has a first value");
+            }
+            _ if word.starts_with('#') => {
+                let next: u64 = word[1..].parse().unwrap();
+                assert!(defined && time.is_none_or(|time| time < next), "{word} after {time:?}");
+                time = Some(next);
+            }
+            _ => {
+                let bits = word.strip_prefix('b').unwrap_or_else(|| panic!("{word}"));
+                let (path, width) = &dump.variables[words.next().unwrap()];
+                assert!(bits.len() <= *width, "{path} has {width} bits: {word}");
+                let value = u64::from_str_radix(bits, 2).unwrap();
+                dump.changes.push((time.unwrap(), path.clone(), value));
+            }
+        }
+    }
+    dump.end = time.unwrap();
+    dump
+}
+
+fn identifier(name: &str) {
+    let mut letters = name.chars();
+    assert!(letters.next().is_some_and(|letter| letter.is_ascii_alphabetic() || letter == '_'), "{name}");
+    assert!(letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_'), "{name}");
+}
+
+#[test]
+fn a_value_change_dump_is_one() {
+    for scenario in SCENARIOS {
+        let dump = read_dump(&export(&[scenario, "--format", "vcd"]));
+        let changes = |part: &str| {
+            let all = dump.changes.iter().filter(|(_, path, _)| path.contains(part));
+            all.count() - dump.variables.values().filter(|(path, _)| path.contains(part)).count()
+        };
+        assert_eq!(changes(".block_"), records(scenario, "transition"), "{scenario}");
+        assert!(changes("mshrs_used") > 0 && changes(".warp") > 0, "{scenario}");
+        // A request alone is less than a percent.
+        assert!(changes("busy_percent") > 0 || scenario.contains("deadlock"), "{scenario}");
+    }
+}
+
+#[test]
+fn a_value_change_dump_tells_when_and_what() {
+    let dump = read_dump(&export(&["umh/fig5-b1", "--format", "vcd"]));
+    let of = |path: &str| {
+        let all = dump.changes.iter().filter(|(_, name, _)| name == path);
+        all.map(|(time, _, value)| (*time, *value)).collect::<Vec<_>>()
+    };
+    let letters = |path: &str| of(path).iter().map(|(_, value)| *value as u8 as char).collect::<String>();
+    assert_eq!(letters("gpu0.smd0.block_0x1000"), "IES");
+    assert_eq!(letters("gpu0.cu0.warp0"), ".rmrd");
+    assert_eq!(of("gpu0.cu0.l1.mshrs_used").iter().map(|(_, used)| *used).collect::<Vec<_>>(), [0, 1, 0]);
+    // Cycle 912 of 800 MHz.
+    let (_, state) = (of("gpu0.cu0.l1.block_0x1000")[1].0, dump.end);
+    assert_eq!(of("gpu0.cu0.l1.block_0x1000")[1].0 / 1250, 912);
+    assert_eq!(state / 1250, 2315);
+}
+
+/// Rows and fields by RFC 4180.
+fn read_csv(text: &str) -> Vec<Vec<String>> {
+    let mut rows = vec![vec![String::new()]];
+    let mut letters = text.chars().peekable();
+    let mut quoted = false;
+    while let Some(letter) = letters.next() {
+        let row = rows.last_mut().unwrap();
+        match letter {
+            '"' if quoted && letters.next_if_eq(&'"').is_some() => row.last_mut().unwrap().push('"'),
+            '"' if quoted => quoted = false,
+            '"' if row.last().unwrap().is_empty() => quoted = true,
+            ',' if !quoted => row.push(String::new()),
+            '\n' if !quoted => rows.push(vec![String::new()]),
+            _ => row.last_mut().unwrap().push(letter),
+        }
+    }
+    assert!(!quoted && rows.pop().unwrap() == [""], "the last line has an end");
+    rows
+}
+
+#[test]
+fn records_as_rows_are_those_of_the_log() {
+    for scenario in SCENARIOS {
+        let rows = read_csv(&export(&[scenario, "--format", "csv"]));
+        let log: Vec<Value> = call(&["log", scenario, "--format", "json"])
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let header = &rows[0];
+        assert!(rows.iter().all(|row| row.len() == header.len()));
+        assert_eq!(rows.len(), log.len() + 1);
+        for (row, record) in rows[1..].iter().zip(&log) {
+            for (column, field) in header.iter().zip(row) {
+                let value = match column.strip_prefix("fields.") {
+                    Some(name) => &record["fields"][name],
+                    None => &record[column],
+                };
+                let expected = match value {
+                    Value::Null => String::new(),
+                    Value::String(text) => text.clone(),
+                    Value::Array(list) => {
+                        list.iter().map(|item| item.as_str().unwrap()).collect::<Vec<_>>().join(" ")
+                    }
+                    Value::Number(number) if column == "nanoseconds" => {
+                        let difference = field.parse::<f64>().unwrap() - number.as_f64().unwrap();
+                        assert!(difference.abs() < 1e-6, "{field}");
+                        continue;
+                    }
+                    other => other.to_string(),
+                };
+                assert_eq!(*field, expected, "{column} of {record}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_is_as_what_is_printed_and_an_error_leaves_it_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let file = path.to_str().unwrap();
+    for format in ["perfetto", "vcd", "csv"] {
+        fs::write(&path, "precious").unwrap();
+        for wrong in [
+            &["umh/fig5-bb", "--format", format, "--to", file][..],
+            &["umh/fig5-b1", "--format", format, "--to", file, "--where", "nonsense is"],
+        ] {
+            assert_eq!(call(&[&["export"], wrong].concat()).code, Some(2));
+            assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+        }
+        assert_eq!(export(&["umh/fig5-b1", "--format", format, "--to", file]), "");
+        let printed = export(&["umh/fig5-b1", "--format", format, "--to", "-"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), printed);
+        assert_eq!(printed, export(&["umh/fig5-b1", "--format", format]));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left lying about");
+}
+
+#[test]
+fn an_interrupt_overwrites_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.json");
+    fs::write(&path, "precious").unwrap();
+    let child = Command::new(umscope())
+        .args(["export", "tests/data/long.toml", "--format", "perfetto", "--to", path.to_str().unwrap()])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It has begun to write when the file beside is longer than a buffer.
+    let longer = |entry: fs::DirEntry| entry.metadata().is_ok_and(|file| file.len() > 1 << 16);
+    while !fs::read_dir(folder.path()).unwrap().flatten().any(longer) {
+        std::thread::yield_now();
+    }
+    let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left lying about");
+}
