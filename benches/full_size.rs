@@ -1,7 +1,7 @@
 //! Speed, memory and time travel at the paper's size.
 //!
 //!     cargo bench --bench full_size                     # all of it
-//!     cargo bench --bench full_size -- multiply 1       # one machine, once: for instruction counts
+//!     cargo bench --bench full_size -- multiply 1 200000   # one, once, so many events: for instruction counts
 //!
 //! - multiply: matrix multiplication on the four GPUs of Table III, values off, nobody listening
 //! - transpose: 256 x 256 on one GPU and on four, from the blueprint to the end
@@ -49,8 +49,8 @@ fn run(machine: &str, kernel: &str, most: u64) -> (u64, u64, Duration) {
     (machine.event(), machine.accesses(), time)
 }
 
-fn multiply(times: usize) {
-    let runs: Vec<_> = (0..times).map(|_| run("umh-4gpu-nvlink", MULTIPLY, 3_000_000)).collect();
+fn multiply(times: usize, most: u64) {
+    let runs: Vec<_> = (0..times).map(|_| run("umh-4gpu-nvlink", MULTIPLY, most)).collect();
     let speeds: Vec<f64> = runs.iter().map(|(events, _, time)| *events as f64 / time.as_secs_f64()).collect();
     let (events, accesses, _) = runs[0];
     println!(
@@ -124,7 +124,7 @@ fn main() {
         memory();
     }
     if wanted("multiply") {
-        multiply(times);
+        multiply(times, arguments.get(2).and_then(|word| word.parse().ok()).unwrap_or(3_000_000));
     }
     if wanted("transpose") {
         transpose(times);
