@@ -7,6 +7,7 @@
 //! - transpose: 256 x 256 on one GPU and on four, from the blueprint to the end
 //! - growth: events of the same kernel on 1 and 4 GPUs, and over 1 MB and 64 MB (count instructions with callgrind)
 //! - memory: the most that the process held, after 48 MB were added to 48 MB
+//! - fork: taking and dropping a checkpoint
 //! - back: reverse steps after ten million events
 #![allow(clippy::unwrap_used)]
 
@@ -91,6 +92,23 @@ fn memory() {
     println!("memory     {:>12.0} MB   48 MB, {events} events   goal 300 MB", high_water());
 }
 
+/// A checkpoint in the middle of the run: what it costs to take and to drop.
+fn fork() {
+    let mut machine = prepare("umh-4gpu-nvlink", MULTIPLY).machine;
+    machine.run_until(1_000_000);
+    let (mut takes, mut drops) = (Vec::new(), Vec::new());
+    for _ in 0..41 {
+        machine.run_until(machine.event() + 10_000);
+        let start = Instant::now();
+        let copy = machine.clone();
+        takes.push(start.elapsed().as_secs_f64() * 1e3);
+        let start = Instant::now();
+        drop(copy);
+        drops.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    println!("fork       {:>12.2} ms to take, {:.2} ms to drop", median(takes), median(drops));
+}
+
 fn back() {
     let scenario = scenario("umh-4gpu-nvlink", MULTIPLY);
     let prepared = scenario.prepare(&Options::default()).unwrap();
@@ -131,6 +149,9 @@ fn main() {
     }
     if wanted("growth") {
         growth();
+    }
+    if wanted("fork") {
+        fork();
     }
     if wanted("back") {
         back();

@@ -35,7 +35,7 @@ impl Default for Budget {
 const INTERVAL: std::ops::RangeInclusive<u64> = 1 << 10..=1 << 20;
 
 /// A checkpoint is worth this many times its own cost in stepping: more makes runs faster and steps back slower.
-const WORTH: u32 = 50;
+const WORTH: u32 = 12;
 
 #[derive(Debug)]
 struct Checkpoint {
@@ -210,7 +210,7 @@ impl Timeline {
         let cost = self.taken.duration_since(before).max(Duration::from_nanos(1));
         if cost * WORTH > ran {
             self.interval = (self.interval * 2).min(*INTERVAL.end());
-        } else if cost * (WORTH * 4) < ran {
+        } else if cost * (WORTH * 5 / 2) < ran {
             self.interval = (self.interval / 2).max(*INTERVAL.start());
         }
     }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct CowVec<T, const CHUNK: usize> {
     len: usize,
+    /// As far as any was ever written: a clone of a big one that is hardly used costs little.
     chunks: Vec<Option<Arc<[T; CHUNK]>>>,
 }
 
 impl<T: Clone + Default, const CHUNK: usize> CowVec<T, CHUNK> {
     #[must_use]
     pub fn new(len: usize) -> Self {
-        Self { len, chunks: vec![None; len.div_ceil(CHUNK)] }
+        Self { len, chunks: Vec::new() }
     }
 
     #[must_use]
@@ -28,8 +29,7 @@ impl<T: Clone + Default, const CHUNK: usize> CowVec<T, CHUNK> {
 
     /// Adds a chunk of defaults and returns the index of its first element.
     pub fn grow(&mut self) -> usize {
-        let first = self.chunks.len() * CHUNK;
-        self.chunks.push(None);
+        let first = self.len.next_multiple_of(CHUNK);
         self.len = first + CHUNK;
         first
     }
@@ -51,6 +51,9 @@ impl<T: Clone + Default, const CHUNK: usize> CowVec<T, CHUNK> {
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         if index >= self.len {
             return None;
+        }
+        if index / CHUNK >= self.chunks.len() {
+            self.chunks.resize(index / CHUNK + 1, None);
         }
         let chunk = self.chunks.get_mut(index / CHUNK)?;
         let chunk = chunk.get_or_insert_with(|| Arc::new(std::array::from_fn(|_| T::default())));

@@ -15,24 +15,27 @@ use crate::model::operation::WarpAccess;
 pub fn coalesce(access: &WarpAccess, line: u32, values: bool, into: &mut VecDeque<Access>) {
     if let Some(one) = alone(access, line, values) {
         into.push_back(one);
-    } else {
-        into.extend(pieces(access, line, values));
+        return;
     }
-}
-
-fn pieces(access: &WarpAccess, line: u32, values: bool) -> Vec<Access> {
-    let mut pieces: Vec<Access> = Vec::new();
+    let kind = access.kind;
+    let merges = !matches!(kind, AccessKind::Atomic(_)) && access.width > 0;
+    let keeps = values && kind.writes();
+    let mut pieces: SmallVec<[Piece; 4]> = SmallVec::new();
     for (_, address) in access.lanes.iter() {
-        let bytes = access.value.bytes(address, access.width);
+        let bytes = if keeps { access.value.bytes(address, access.width) } else { Bytes::new() };
         let lane = Range::new(address, u32::from(access.width));
         for block in lane.blocks(line) {
-            add(&mut pieces, access.kind, cut(lane, Range::new(block, line)), lane, &bytes, line);
+            let part = cut(lane, Range::new(block, line));
+            let offset = (part.start.0 - lane.start.0) as usize;
+            let data = bytes.get(offset..offset + part.len as usize).unwrap_or(&[]);
+            if merges {
+                piece_of(&mut pieces, block, line, keeps).add(part, data, kind.writes());
+            } else {
+                into.push_back(Access { kind, range: part, bytes: SmallVec::from_slice(data), mask: None });
+            }
         }
     }
-    for piece in &mut pieces {
-        tidy(piece, values);
-    }
-    pieces
+    into.extend(pieces.into_iter().map(|piece| piece.access(kind)));
 }
 
 /// The access of an instruction of one lane, if that lies in one line: nothing to merge.
@@ -52,58 +55,57 @@ fn cut(lane: Range, block: Range) -> Range {
     Range::new(start, (lane.end().min(block.end()).saturating_sub(start.0)) as u32)
 }
 
-/// Adds one lane's part of a line to the access for that line.
-fn add(pieces: &mut Vec<Access>, kind: AccessKind, part: Range, lane: Range, bytes: &Bytes, line: u32) {
-    let offset = (part.start.0 - lane.start.0) as usize;
-    let data = bytes.get(offset..offset + part.len as usize).unwrap_or(&[]);
-    let merges = !matches!(kind, AccessKind::Atomic(_)) && part.len > 0;
-    let block = part.start.block(line);
-    let found =
-        pieces.iter_mut().find(|piece| merges && piece.range.len == line && piece.range.start == block);
-    if let Some(piece) = found {
-        write(piece, part, data);
-        return;
-    }
-    if !merges {
-        let bytes = if kind.writes() { data.iter().copied().collect() } else { Bytes::new() };
-        pieces.push(Access { kind, range: part, bytes, mask: None });
-        return;
-    }
-    let bytes = SmallVec::from_elem(0, line as usize);
-    let mask = Some(Arc::new(Bits::new(line)));
-    let mut piece = Access { kind, range: Range::new(block, line), bytes, mask };
-    write(&mut piece, part, data);
-    pieces.push(piece);
+/// What the lanes touch of one line.
+struct Piece {
+    block: Address,
+    /// First byte touched, and one past the last.
+    from: u32,
+    to: u32,
+    /// Bytes written; loads need none.
+    mask: Bits,
+    /// The whole line, or none where values are not kept.
+    bytes: Bytes,
 }
 
-fn write(piece: &mut Access, part: Range, data: &[u8]) {
-    let from = (part.start.0 - piece.range.start.0) as usize;
-    if let Some(place) = piece.bytes.get_mut(from..from + data.len()) {
-        place.copy_from_slice(data);
-    }
-    if let Some(mask) = piece.mask.as_mut() {
-        Arc::make_mut(mask).set_range(from as u32, from as u32 + part.len, true);
-    }
+/// The piece of a line, most likely the last one.
+fn piece_of(pieces: &mut SmallVec<[Piece; 4]>, block: Address, line: u32, keeps: bool) -> &mut Piece {
+    let index = pieces.iter().rposition(|piece| piece.block == block).unwrap_or_else(|| {
+        let bytes = if keeps { SmallVec::from_elem(0, line as usize) } else { Bytes::new() };
+        pieces.push(Piece { block, from: line, to: 0, mask: Bits::new(line), bytes });
+        pieces.len() - 1
+    });
+    &mut pieces[index]
 }
 
-/// Shrinks an access to the bytes that its lanes touch; loads need no mask and no bytes.
-fn tidy(piece: &mut Access, values: bool) {
-    if let Some(mask) = piece.mask.take() {
-        let first = mask.iter().next().unwrap_or(0);
-        let last = mask.iter().last().unwrap_or(0);
-        let count = last - first + 1;
-        let gaps = mask.count() != count;
-        piece.range = Range::new(Address(piece.range.start.0 + u64::from(first)), count);
-        piece.bytes =
-            piece.bytes.get(first as usize..=last as usize).map(SmallVec::from_slice).unwrap_or_default();
-        if gaps && piece.kind.writes() {
-            let mut shifted = Bits::new(count);
-            mask.iter().for_each(|bit| shifted.set(bit - first, true));
-            piece.mask = Some(Arc::new(shifted));
+impl Piece {
+    fn add(&mut self, part: Range, data: &[u8], writes: bool) {
+        let from = (part.start.0 - self.block.0) as u32;
+        let to = from + part.len;
+        (self.from, self.to) = (self.from.min(from), self.to.max(to));
+        if writes {
+            self.mask.set_range(from, to, true);
+        }
+        if let Some(place) = self.bytes.get_mut(from as usize..from as usize + data.len()) {
+            place.copy_from_slice(data);
         }
     }
-    if !values || !piece.kind.writes() {
-        piece.bytes = Bytes::new();
+
+    /// The bytes from the first to the last that the lanes touch, with a mask if stores leave gaps.
+    fn access(self, kind: AccessKind) -> Access {
+        let count = self.to - self.from;
+        let gaps = kind.writes() && self.mask.count() != count;
+        let mask = gaps.then(|| {
+            let mut shifted = Bits::new(count);
+            self.mask.iter().for_each(|bit| shifted.set(bit - self.from, true));
+            Arc::new(shifted)
+        });
+        let bytes = self.bytes.get(self.from as usize..self.to as usize);
+        Access {
+            kind,
+            range: Range::new(self.block.plus(u64::from(self.from)), count),
+            bytes: bytes.map(SmallVec::from_slice).unwrap_or_default(),
+            mask,
+        }
     }
 }
 
