@@ -130,8 +130,7 @@ impl Machine {
         }
         if let Some((_, message)) = queue.incoming.front() {
             let about = About::new(message.range, message.number).because(message.cause);
-            let (at, copy) = (message.to, Arc::new(message.clone()));
-            out.record(at, about, || What::Stall { message: copy });
+            out.record(message.to, about, || What::Stall { message: Arc::new(message.clone()) });
         }
         Handled::Yes
     }
@@ -139,8 +138,8 @@ impl Machine {
     /// A node has handled an input: its messages leave, its completions go to the agent above it.
     fn after_node(&mut self, node: usize, out: &mut Outbox) {
         self.dispatch(node, out);
-        let mut completions = std::mem::take(&mut out.completions);
         if let Some(Some(agent)) = self.fixed.agent_above.get(node).copied() {
+            let mut completions = std::mem::take(&mut out.completions);
             let mut told = Told::default();
             for completion in &completions {
                 self.finish_access(completion, out);
@@ -155,9 +154,9 @@ impl Machine {
                 }
             }
             self.take_told(agent, told, out);
+            completions.clear();
+            out.completions = completions;
         }
-        completions.clear();
-        out.completions = completions;
         if out.flushed {
             out.flushed = false;
             self.node_flushed(node, out);
@@ -219,7 +218,7 @@ impl Machine {
                 warp,
                 kind: access.kind,
                 range: access.range,
-                bytes: access.bytes.clone(),
+                bytes: Bytes::from_slice(&access.bytes),
                 issued,
                 issued_at: event,
             };
@@ -235,6 +234,9 @@ impl Machine {
 
     /// Ends what an agent has ended, and keeps results.
     fn take_told(&mut self, agent: usize, told: Told, out: &mut Outbox) {
+        if told.is_empty() {
+            return;
+        }
         for (label, bytes) in told.results {
             self.tasks.results.insert(label, bytes);
         }

@@ -19,7 +19,7 @@ impl Agent {
         let mut finished = None;
         if let Some(entry) = warp.in_flight.get_mut(index) {
             entry.left = entry.left.saturating_sub(1);
-            if entry.read.is_empty() && completion.kind != AccessKind::Store {
+            if entry.read.is_empty() && !completion.read.is_empty() && completion.kind != AccessKind::Store {
                 entry.read.clone_from(&completion.read);
             }
             if entry.left == 0 {

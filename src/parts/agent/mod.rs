@@ -65,6 +65,13 @@ pub struct Told {
     pub results: Vec<(Arc<str>, Bytes)>,
 }
 
+impl Told {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ended.is_empty() && self.results.is_empty()
+    }
+}
+
 /// A compute unit or core.
 #[derive(Clone, Debug)]
 pub struct Agent {

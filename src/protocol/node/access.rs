@@ -163,13 +163,12 @@ impl Node {
             Who::Local(ticket) => {
                 let coherent = want.action != Action::NStore;
                 let kind = access.kind;
-                let bytes = read.clone();
                 let latency = out.tick.saturating_sub(ticket.issued);
                 let warp = ticket.warp;
                 out.record(self.config.id, Self::about(want), || What::Complete {
                     kind,
                     warp,
-                    bytes,
+                    bytes: read.clone(),
                     latency,
                 });
                 out.completions.push(Completion {
@@ -231,7 +230,7 @@ fn apply(entry: &mut Entry, access: &Access, is_root: bool) -> (Bytes, Bytes) {
     let old: Bytes = entry.data.read(access.range).map(SmallVec::from_slice).unwrap_or_default();
     let new = match access.kind {
         AccessKind::Load => return (old, Bytes::new()),
-        AccessKind::Store | AccessKind::NStore => access.bytes.clone(),
+        AccessKind::Store | AccessKind::NStore => SmallVec::from_slice(&access.bytes),
         AccessKind::Atomic(op) => op.apply(&old, &access.bytes),
     };
     if access.range.len > 0 {
