@@ -8,6 +8,7 @@ mod check;
 mod completions;
 mod debug;
 mod exit;
+mod figures;
 mod frame;
 mod interrupt;
 mod list;
@@ -16,6 +17,7 @@ mod look;
 mod man;
 mod output;
 mod pick;
+mod pool;
 mod progress;
 mod run;
 mod drive;
@@ -73,6 +75,7 @@ enum Command {
     Test(test::Test),
     Log(log::Log),
     Frame(frame::Frame),
+    Figures(figures::Figures),
     List(list::List),
     Check(check::Check),
     Schema(schema::Schema),
@@ -106,6 +109,7 @@ fn dispatch(cli: &Cli) -> Ended {
         Some(Command::Test(test)) => test.carry_out(),
         Some(Command::Log(log)) => log.carry_out(),
         Some(Command::Frame(frame)) => frame.carry_out(),
+        Some(Command::Figures(figures)) => figures.carry_out(),
         Some(Command::List(list)) => list.carry_out(),
         Some(Command::Check(check)) => check.carry_out(),
         Some(Command::Schema(schema)) => schema.carry_out(),

@@ -1,5 +1,7 @@
 //! What came of a run, for people and for programs.
 
+pub mod chart;
+pub mod figures;
 pub mod json;
 pub mod junit;
 pub mod number;
@@ -28,6 +30,18 @@ pub struct Run {
     pub peak_memory_bytes: Option<u64>,
 }
 
+/// How a run ended, in a word.
+#[must_use]
+pub fn ended(ended: &Ended) -> &'static str {
+    match ended {
+        Ended::Finished => "finished",
+        Ended::Stuck(_) => "deadlock",
+        Ended::Violation => "violation",
+        Ended::Limit(_) => "limit",
+        Ended::Interrupted => "interrupted",
+    }
+}
+
 /// A record at which a run was stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped {
@@ -43,13 +57,7 @@ impl Run {
         if self.stopped_at.is_some() {
             return "break";
         }
-        match self.report.ended {
-            Ended::Finished => "finished",
-            Ended::Stuck(_) => "deadlock",
-            Ended::Violation => "violation",
-            Ended::Limit(_) => "limit",
-            Ended::Interrupted => "interrupted",
-        }
+        ended(&self.report.ended)
     }
 
     /// Events executed in a second of real time; `None` if it took none.

@@ -1,0 +1,50 @@
+//! Many jobs of the same kind on all processors.
+
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::interrupt::Interrupt;
+use super::progress::Progress;
+
+/// Does `each` for every number below `count`, `jobs` at a time (as many as there are processors if that is not said),
+/// in threads of their own. After ctrl-c or a break no more are begun. `told` tells how far it is.
+pub fn each(
+    count: usize,
+    jobs: Option<u64>,
+    interrupt: &Interrupt,
+    told: impl Fn(usize) -> String,
+    each: impl Fn(usize) -> ControlFlow<()> + Sync,
+) {
+    let jobs = jobs.and_then(|jobs| usize::try_from(jobs).ok());
+    let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
+    let (next, done, enough) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let worker = || {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= count || interrupt.is_raised() || enough.load(Ordering::Relaxed) {
+                    break;
+                }
+                if each(number).is_break() {
+                    enough.store(true, Ordering::Relaxed);
+                }
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        let workers: Vec<_> = (0..jobs.clamp(1, count.max(1))).map(|_| scope.spawn(worker)).collect();
+        let mut progress = Progress::start();
+        while workers.iter().any(|worker| !worker.is_finished()) {
+            thread::sleep(Duration::from_millis(2));
+            progress.tell(|| told(done.load(Ordering::Relaxed)));
+        }
+        for worker in workers {
+            if let Err(panic) = worker.join() {
+                resume_unwind(panic);
+            }
+        }
+    });
+}
