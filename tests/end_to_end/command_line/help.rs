@@ -3,8 +3,8 @@
 use super::call;
 
 /// Every subcommand, and none.
-const COMMANDS: [&str; 11] =
-    ["", "debug", "run", "test", "log", "frame", "list", "check", "schema", "completions", "man"];
+const COMMANDS: [&str; 12] =
+    ["", "debug", "run", "test", "log", "frame", "figures", "list", "check", "schema", "completions", "man"];
 
 #[test]
 fn every_help_text_is_as_it_was_approved() {

@@ -1,6 +1,7 @@
 //! The command line as scripts rely on it.
 
 mod broken_input;
+mod figures;
 mod help;
 mod indexing;
 mod json;
