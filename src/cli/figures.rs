@@ -1,6 +1,6 @@
 //! `umscope figures`: what the papers report, and what comes out here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -21,23 +21,37 @@ use crate::report::figures::registry;
 use crate::report::figures::workload::Effort;
 use crate::report::figures::{self, text};
 
+/// What stands below the help: examples, the ids, the JSON, the statuses.
+fn after_help() -> String {
+    let ids = |measured: bool| {
+        let ids = registry::all().filter(|figure| figure.is_measured() == measured);
+        ids.map(|figure| figure.id).collect::<Vec<_>>().join(", ")
+    };
+    format!(
+        "Examples:\n  \
+           umscope figures --quick\n  \
+           umscope figures umh-block umh-peer --svg charts\n  \
+           umscope figures --format json | jq '.[] | select(.holds == false)'\n\n\
+         Measured: {}.\n\n\
+         Listed, but not measured yet: {}.\n\n\
+         JSON: a list of {{id, claim, paper[], ours[], unit, holds, scale, note}}; holds is null where nothing is \
+         measured, and the note says what is missing; ours has null for a number of a claim that is not \
+         measured.\n\n\
+         Exit status: 0 also if figures are missed; 2 wrong input; 130 interrupted (nothing is written).",
+        ids(true),
+        ids(false)
+    )
+}
+
 /// Reproduce the papers' figures and claims, ours beside theirs
 ///
 /// Without ID, all of them. A value is what comes out of the mechanism with the paper's parameters; nothing is fitted.
 /// Orders and exact numbers hold or do not; any other number holds within a quarter of the paper's. Workloads run
 /// shrunk, together with the capacities that they press on: the scale stands beside each figure.
 #[derive(Debug, Args)]
-#[command(after_long_help = concat!(
-    "Examples:\n",
-    "  umscope figures --quick\n",
-    "  umscope figures umh-block umh-peer --svg charts\n",
-    "  umscope figures --format json | jq '.[] | select(.holds == false)'\n\n",
-    "JSON: a list of {id, claim, paper[], ours[], unit, holds, scale, note}; holds is null where nothing is ",
-    "measured, and the note says what is missing; ours has null for a number of a claim that is not measured.\n\n",
-    "Exit status: 0 also if figures are missed; 2 wrong input; 130 interrupted (nothing is written)."
-))]
+#[command(after_long_help = after_help())]
 pub struct Figures {
-    /// Figures to reproduce: umh-block, umh-mask and so on; the list without ID names them all
+    /// Figures to reproduce [default: all]
     #[arg(value_name = "ID")]
     ids: Vec<String>,
 
@@ -86,13 +100,18 @@ impl Figures {
 
 /// Runs what the figures need, each run once. After an interrupt some are missing.
 fn run(figures: &[&'static Figure], effort: Effort, jobs: Option<u64>, interrupt: &Interrupt) -> Results {
-    let needed: BTreeSet<_> = figures.iter().flat_map(|figure| figure.experiments(effort)).collect();
-    let needed: Vec<Experiment> = needed.into_iter().collect();
+    let mut needed: BTreeMap<Experiment, bool> = BTreeMap::new();
+    for figure in figures {
+        for experiment in figure.experiments(effort) {
+            *needed.entry(experiment).or_default() |= figure.counts_crossing();
+        }
+    }
+    let needed: Vec<_> = needed.into_iter().collect();
     let results: Mutex<BTreeMap<Experiment, Result<Outcome>>> = Mutex::default();
     let told = |done| format!("{done} of {} runs", needed.len());
     pool::each(needed.len(), jobs, interrupt, told, |index| {
-        let Some(experiment) = needed.get(index) else { return ControlFlow::Continue(()) };
-        if let Some(outcome) = experiment.run(&|| interrupt.is_raised()).transpose() {
+        let Some((experiment, count)) = needed.get(index) else { return ControlFlow::Continue(()) };
+        if let Some(outcome) = experiment.run(*count, &|| interrupt.is_raised()).transpose() {
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
             results.insert(experiment.clone(), outcome);
         }

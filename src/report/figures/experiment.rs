@@ -34,7 +34,8 @@ pub struct Outcome {
     pub cycles: u64,
     /// When tasks started and ended, in cycles.
     tasks: Vec<(Arc<str>, f64, f64)>,
-    pub crossing: Crossing,
+    /// If it was asked for.
+    pub crossing: Option<Crossing>,
 }
 
 /// What all runs gave.
@@ -53,20 +54,22 @@ impl Experiment {
         scenario.with(set.as_slice())?.prepare(&options)
     }
 
-    /// Runs it to its end; `None` if it was stopped.
+    /// Runs it to its end, and counts what crosses the network if that is asked for; `None` if it was stopped.
     ///
     /// # Errors
     /// As [`Self::prepare`].
-    pub fn run(&self, stop: &dyn Fn() -> bool) -> Result<Option<Outcome>> {
+    pub fn run(&self, count: bool, stop: &dyn Fn() -> bool) -> Result<Option<Outcome>> {
         let prepared = self.prepare()?;
-        let mut tally = Tally::of(&prepared.machine);
-        let mut runner = Runner::new(prepared.machine, prepared.checker, true);
+        let mut tally = count.then(|| Tally::of(&prepared.machine));
+        let mut runner = Runner::new(prepared.machine, prepared.checker, count);
         loop {
             for _ in 0..SLICE {
                 if let Some(ended) = runner.step().cloned() {
-                    return Ok(Some(Outcome::of(&runner, &ended, tally.crossing)));
+                    return Ok(Some(Outcome::of(&runner, &ended, tally.map(|tally| tally.crossing))));
                 }
-                tally.take(runner.records());
+                if let Some(tally) = &mut tally {
+                    tally.take(runner.records());
+                }
             }
             if stop() {
                 return Ok(None);
@@ -92,7 +95,7 @@ impl Experiment {
 }
 
 impl Outcome {
-    fn of(runner: &Runner, ended: &Ended, crossing: Crossing) -> Self {
+    fn of(runner: &Runner, ended: &Ended, crossing: Option<Crossing>) -> Self {
         let machine = runner.machine();
         let time = machine.time_base();
         let tasks = machine
@@ -156,11 +159,14 @@ mod tests {
 
     #[test]
     fn a_run_gives_its_cycles_and_what_crossed_the_network() {
-        let outcome = sample().run(&|| false).unwrap().unwrap();
+        let outcome = sample().run(true, &|| false).unwrap().unwrap();
         assert_eq!(outcome.ended, "finished");
         let span = outcome.span("work").unwrap();
         assert!(span > 0.0 && span <= outcome.cycles as f64, "{outcome:?}");
-        assert!(outcome.crossing.data > 0 && outcome.crossing.requests > 0, "{outcome:?}");
+        let crossing = outcome.crossing.unwrap();
+        assert!(crossing.data > 0 && crossing.requests > 0, "{crossing:?}");
+        let uncounted = sample().run(false, &|| false).unwrap().unwrap();
+        assert_eq!((uncounted.cycles, uncounted.crossing), (outcome.cycles, None));
         assert!(outcome.span("wor").is_err());
     }
 
@@ -188,18 +194,18 @@ mod tests {
     #[test]
     fn a_run_stops_when_it_is_told_to() {
         let long = Experiment { scale: 1, scenario: sample().scenario.replace("1024", "65536"), ..sample() };
-        assert!(long.run(&|| true).unwrap().is_none());
+        assert!(long.run(false, &|| true).unwrap().is_none());
     }
 
     #[test]
     fn what_did_not_end_well_is_no_result() {
         let mut results = Results::default();
         assert!(results.of(&sample()).unwrap_err().contains("missing"));
-        let outcome = sample().run(&|| false).unwrap().unwrap();
+        let outcome = sample().run(true, &|| false).unwrap().unwrap();
         results.0.insert(sample(), Ok(Outcome { ended: "deadlock", ..outcome }));
         assert!(results.of(&sample()).unwrap_err().contains("deadlock"));
         let wrong = Experiment { set: vec!["gpu.cuont=2".to_owned()], ..sample() };
-        results.0.insert(wrong.clone(), wrong.run(&|| false).map(Option::unwrap));
+        results.0.insert(wrong.clone(), wrong.run(false, &|| false).map(Option::unwrap));
         assert!(results.of(&wrong).unwrap_err().contains("cuont"));
         assert!(wrong.machine().is_err());
     }

@@ -29,6 +29,8 @@ pub enum How {
     Measured {
         /// The runs that are needed. What several figures need is run once.
         experiments: fn(Effort) -> Vec<Experiment>,
+        /// Whether what crosses the network is counted in them.
+        crossing: bool,
         /// What the runs show; an error says why they show nothing.
         finding: fn(Effort, &Results) -> Result<Finding, String>,
     },
@@ -56,6 +58,12 @@ pub struct Row {
 }
 
 impl Figure {
+    /// Whether we have numbers beside the paper's.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        matches!(self.how, How::Measured { .. })
+    }
+
     /// The runs that are needed.
     #[must_use]
     pub fn experiments(&self, effort: Effort) -> Vec<Experiment> {
@@ -63,6 +71,12 @@ impl Figure {
             How::Missing(_) => Vec::new(),
             How::Measured { experiments, .. } => experiments(effort),
         }
+    }
+
+    /// Whether what crosses the network is counted in its runs.
+    #[must_use]
+    pub fn counts_crossing(&self) -> bool {
+        matches!(self.how, How::Measured { crossing: true, .. })
     }
 
     /// What `results` show of it.

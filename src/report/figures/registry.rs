@@ -24,7 +24,7 @@ pub fn select(ids: &[String]) -> Result<Vec<&'static Figure>> {
     for id in ids {
         if !all().any(|figure| figure.id == id) {
             let unknown = Diagnostic::new(format!("there is no figure `{id}`"));
-            let expected = "an id that `umscope figures --help` shows";
+            let expected = "an id that `umscope help figures` lists";
             return Err(Box::new(unknown.expected(expected).nearest(id, all().map(|figure| figure.id))));
         }
     }

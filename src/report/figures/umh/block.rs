@@ -1,6 +1,6 @@
 //! Fig. 9: what the size of secondary blocks does to the time of workloads.
 
-use super::system::{self, MACHINE, blocks, cycles, names, ratios, run, series};
+use super::system::{self, MACHINE, blocks, cycles, names, ratios, run, series, unless};
 use crate::report::chart::{Bars, Chart, Lines, Series};
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, How, geometric_mean};
@@ -12,7 +12,7 @@ pub const FIGURE: Figure = Figure {
     paper: &[4.0],
     unit: "KiB",
     place: "UMH 5, Fig 9",
-    how: How::Measured { experiments, finding },
+    how: How::Measured { experiments, crossing: false, finding },
 };
 
 /// Sizes in KiB; the paper's choice is the second last but one.
@@ -21,6 +21,11 @@ const CHOSEN: usize = 2;
 
 /// Workloads whose time the paper says to grow with the block.
 const OUTLIERS: [&str; 2] = ["FW", "FWT"];
+
+/// Why it is missed where it is: 3 GPUs, which share no factor with the stacks, run those workloads faster than 4.
+const REASON: &str = "workgroups, and blocks over stacks, are dealt in turn: where a block is as large as what a \
+                      workgroup uses (BSch and RD at 4 KiB, FWT at 2 KiB), each of 4 GPUs has all of its blocks in \
+                      one stack of four";
 
 fn experiments(effort: Effort) -> Vec<Experiment> {
     let of = |workload| SIZES.map(|kib| run(workload, &blocks(kib)));
@@ -51,11 +56,12 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         if grow { "yes" } else { "no" }
     );
     let machine = format!("{MACHINE}, interleaves as large as the block");
+    let holds = best == CHOSEN && degrades && grow;
     Ok(Finding {
         ours: vec![SIZES.get(best).map(|size| *size as f64)],
-        holds: best == CHOSEN && degrades && grow,
+        holds,
         scale: scale_text(&workloads),
-        note: system::sentences(&[&order, &shape, &machine, &left_out(effort)]),
+        note: system::sentences(&[&order, &shape, unless(holds, REASON), &machine, &left_out(effort)]),
         charts: vec![("", bars(&workloads, &relative, &means)), ("-mean", lines(&means, &outliers))],
     })
 }

@@ -1,6 +1,6 @@
 //! Section 5.3: what it costs a GPU to deal addresses over its L2 slices in pieces of 4 KiB instead of lines.
 
-use super::system::{self, MACHINE, names, ratios, repeated, series};
+use super::system::{self, MACHINE, names, ratios, repeated, series, unless};
 use crate::report::chart::{Bars, Chart};
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
@@ -12,7 +12,7 @@ pub const FIGURE: Figure = Figure {
     paper: &[5.4],
     unit: "%",
     place: "UMH 5.3",
-    how: How::Measured { experiments, finding },
+    how: How::Measured { experiments, crossing: false, finding },
 };
 
 /// Blocks of a line each fit both interleaves.
@@ -28,6 +28,10 @@ fn set(interleave: &str) -> Vec<String> {
 fn experiment(workload: (&Workload, u64), interleave: &str) -> Experiment {
     repeated(workload, 2, &set(interleave))
 }
+
+/// Why it is missed where it is: with `gpu.memory.dram.always_reopen=false` most of the cost is gone.
+const REASON: &str = "the lines of 4 KiB stand in one stack, whose row is reopened for each of them (5.4); a memory that \
+                      keeps rows open loses far less";
 
 const BOTH: [&str; 2] = ["64 B", "4 KiB"];
 
@@ -55,11 +59,13 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         (extreme(f64::max) - 1.0) * 100.0
     );
     let how = "the second of two runs, which finds its data in the GPU's memory; blocks of 64 B";
+    let holds = near(cost, 5.4);
+    let machine = format!("{MACHINE} with one GPU");
     Ok(Finding {
         ours: vec![Some(cost)],
-        holds: near(cost, 5.4),
+        holds,
         scale: scale_text(&workloads),
-        note: system::sentences(&[&range, how, &format!("{MACHINE} with one GPU"), &left_out(effort)]),
+        note: system::sentences(&[&range, how, unless(holds, REASON), &machine, &left_out(effort)]),
         charts: vec![(
             "",
             Chart::Bars(Bars {

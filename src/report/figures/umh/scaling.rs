@@ -1,6 +1,6 @@
 //! Section 6.1.2: how much faster four GPUs are than one. The rows of the baselines are not measured yet.
 
-use super::system::{self, MACHINE, cycles, gpus, names, ratios, run, series};
+use super::system::{self, MACHINE, cycles, gpus, names, ratios, run, series, unless};
 use crate::report::chart::{Bars, Chart, Lines, Series};
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
@@ -12,10 +12,16 @@ pub const FIGURE: Figure = Figure {
     paper: &[2.3, 1.76, 1.5],
     unit: "x",
     place: "UMH 6.1.2",
-    how: How::Measured { experiments, finding },
+    how: How::Measured { experiments, crossing: false, finding },
 };
 
 const COUNTS: [u32; 3] = [1, 2, 4];
+
+/// Why it is missed where it is: 3 GPUs, which share no factor with the stacks, run BSch and RD faster than 4; links
+/// carry about twice the data to 4 GPUs as to one for DCT, MM, MT and SLA.
+const REASON: &str = "workgroups are dealt to GPUs in turn: those that share a block of 4 KiB fetch it on every GPU (DCT, \
+                      MM, MT, SLA), those that fill blocks (BSch, RD) have them in one stack of four; DH and RS wait \
+                      for the host between launches";
 
 fn experiments(effort: Effort) -> Vec<Experiment> {
     let of = |workload| COUNTS.map(|count| run(workload, &gpus(count)));
@@ -45,11 +51,12 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         points: COUNTS.map(|count| format!("{count} GPU{}", if count == 1 { "" } else { "s" })).into(),
         series: vec![line("UMH, GM", vec![1.0, means[0], means[1]]), line("ideal", vec![1.0, 2.0, 4.0])],
     };
+    let holds = near(means[1], 2.3);
     Ok(Finding {
         ours: vec![Some(means[1]), None, None],
-        holds: near(means[1], 2.3),
+        holds,
         scale: scale_text(&workloads),
-        note: system::sentences(&[missing, &two_gpus, &machine, &left_out(effort)]),
+        note: system::sentences(&[missing, &two_gpus, unless(holds, REASON), &machine, &left_out(effort)]),
         charts: vec![("", Chart::Bars(bars)), ("-mean", Chart::Lines(lines))],
     })
 }

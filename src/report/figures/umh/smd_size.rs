@@ -17,7 +17,7 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "MiB, bits, bits, bits",
     place: "UMH 5, Fig 7, 11",
-    how: How::Measured { experiments: |_| Vec::new(), finding },
+    how: How::Measured { experiments: |_| Vec::new(), crossing: false, finding },
 };
 
 /// Bits of an address (section 5: "a 64-bit architecture").

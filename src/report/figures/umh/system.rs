@@ -82,6 +82,12 @@ pub fn series(name: impl Into<String>, values: &[f64], mean: f64) -> Series {
     Series { name: name.into(), values: values.iter().copied().chain([mean]).collect() }
 }
 
+/// Why a figure is missed, unless it `holds`.
+#[must_use]
+pub fn unless(holds: bool, reason: &str) -> &str {
+    if holds { "" } else { reason }
+}
+
 /// Sentences in a row; empty ones are left out.
 #[must_use]
 pub fn sentences(parts: &[&str]) -> String {

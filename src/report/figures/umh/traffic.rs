@@ -1,6 +1,6 @@
 //! Section 6.1.4: what coherence adds to the traffic between the directories of GPUs and host.
 
-use super::system::{self, MACHINE, names, run, series};
+use super::system::{self, MACHINE, names, run, series, unless};
 use crate::report::chart::{Bars, Chart};
 use crate::report::figures::crossing::Crossing;
 use crate::report::figures::experiment::{Experiment, Results};
@@ -13,11 +13,15 @@ pub const FIGURE: Figure = Figure {
     paper: &[0.08, 1.2],
     unit: "%",
     place: "UMH 6.1.4",
-    how: How::Measured { experiments, finding },
+    how: How::Measured { experiments, crossing: true, finding },
 };
 
 /// The workload that the paper has as the worst.
 const WORST: &str = "FW";
+
+/// Why it is missed: 16 bytes are 0.39 % of 4 KiB.
+const REASON: &str = "every grant is acknowledged with a header of 16 B, 0.39 % of a block of 4 KiB by itself; the \
+                      paper does not say what it counts";
 
 fn experiments(effort: Effort) -> Vec<Experiment> {
     workloads(effort).into_iter().map(|workload| run(workload, &[])).collect()
@@ -27,7 +31,8 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
     let crossing = |&(workload, scale): &(&'static Workload, u64)| {
         let outcome = results.of(&run((workload, scale), &[]));
-        outcome.map(|outcome| outcome.crossing).map_err(|why| format!("{}: {why}", workload.name))
+        let crossing = outcome.and_then(|outcome| outcome.crossing.ok_or("nothing was counted".to_owned()));
+        crossing.map_err(|why| format!("{}: {why}", workload.name))
     };
     let crossings = workloads.iter().map(crossing).collect::<Result<Vec<_>, _>>()?;
     let shares = of_data(&crossings, Crossing::coherence);
@@ -38,11 +43,19 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let counted = "messages between SMDs and HMDs without data, requests for data excepted, over the data";
     let order = format!("the worst is {worst_name}");
     let detail = format!("arithmetic mean as in the paper; with requests {with_requests:.2} %");
+    let holds = near(average, 0.08) && near(worst, 1.2) && worst_name == WORST;
     Ok(Finding {
         ours: vec![Some(average), Some(worst)],
-        holds: near(average, 0.08) && near(worst, 1.2) && worst_name == WORST,
+        holds,
         scale: scale_text(&workloads),
-        note: system::sentences(&[&order, counted, &detail, MACHINE, &left_out(effort)]),
+        note: system::sentences(&[
+            &order,
+            counted,
+            &detail,
+            unless(holds, REASON),
+            MACHINE,
+            &left_out(effort),
+        ]),
         charts: vec![("", chart(&workloads, &crossings))],
     })
 }
