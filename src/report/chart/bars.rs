@@ -4,6 +4,13 @@ use super::Bars;
 use super::sheet::{Sheet, colour, escaped, gap};
 
 pub(super) fn draw(chart: &Bars, mut sheet: Sheet) -> String {
+    sheet.legend(&chart.series, |index, (x, _), y| {
+        let (y, colour) = (y - 6.0, colour(index));
+        format!("<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"20\" height=\"12\" fill=\"{colour}\"/>")
+    });
+    if let Some(mean) = chart.groups.len().checked_sub(1).filter(|mean| *mean > 0) {
+        sheet.divide(mean);
+    }
     for group in 0..chart.groups.len() {
         if chart.stacked { stack(chart, group, &mut sheet) } else { side_by_side(chart, group, &mut sheet) }
     }

@@ -1,5 +1,5 @@
 //! Charts as pictures (SVG): grouped or stacked bars, and lines. Colours that colour-blind people can tell apart
-//! (Okabe and Ito); lines differ in their marks, too, and bars stand in the order of the legend.
+//! (Okabe and Ito); lines differ in marks and dashes, too, and bars stand in the order of the legend.
 
 mod bars;
 mod lines;
@@ -16,7 +16,7 @@ pub enum Chart {
     Lines(Lines),
 }
 
-/// Bars in groups; a thin line leads from each group to the next, the last of which is usually a mean.
+/// Bars in groups, the last of which is a mean and stands apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
     pub title: String,

@@ -31,8 +31,12 @@ const NARROWEST: f64 = 420.0;
 const SLOT: f64 = 11.0;
 const GAP: f64 = 26.0;
 
-/// Pixels of a character of the text, about.
+/// Pixels of a character of the text and of the title, about, and of what stands before a name in the legend.
 const CHARACTER: f64 = 6.8;
+const LARGE: f64 = 8.5;
+const PATCH: f64 = 26.0;
+/// The middle of the legend.
+const LEGEND: f64 = 44.0;
 
 /// A picture under way.
 pub(super) struct Sheet {
@@ -49,7 +53,9 @@ impl Sheet {
     pub fn new(title: &str, axis: &str, groups: &[String], series: &[Series], top: f64) -> Self {
         let longest = groups.iter().map(|name| name.chars().count()).max().unwrap_or(0) as f64;
         let least = (series.len() as f64 * SLOT + GAP).max(longest * CHARACTER + 8.0);
-        let group = least.max(NARROWEST / groups.len().max(1) as f64);
+        let legend: f64 = series.iter().map(entry).sum();
+        let field = NARROWEST.max(legend).max(title.chars().count() as f64 * LARGE);
+        let group = least.max(field / groups.len().max(1) as f64);
         let step = step(top);
         let mut sheet = Self {
             svg: String::new(),
@@ -59,7 +65,6 @@ impl Sheet {
         };
         sheet.head(title);
         sheet.axes(axis, groups, step);
-        sheet.legend(series);
         sheet
     }
 
@@ -102,17 +107,17 @@ impl Sheet {
         }
     }
 
-    /// A patch of colour and a name for each series, if there are several.
-    fn legend(&mut self, series: &[Series]) {
+    /// A name for each series, if there are several, behind what `patch` draws between two points on a line across.
+    pub fn legend(&mut self, series: &[Series], patch: impl Fn(usize, (f64, f64), f64) -> String) {
         if series.len() < 2 {
             return;
         }
         let mut x = LEFT;
         for (index, series) in series.iter().enumerate() {
-            let (colour, name, text) = (colour(index), escaped(&series.name), x + 16.0);
-            self.line(&format!("<rect x=\"{x:.1}\" y=\"38\" width=\"11\" height=\"11\" fill=\"{colour}\"/>"));
-            self.line(&format!("<text x=\"{text:.1}\" y=\"48\">{name}</text>"));
-            x = text + series.name.chars().count() as f64 * CHARACTER + 16.0;
+            self.line(&patch(index, (x, x + PATCH - 6.0), LEGEND));
+            let (at, y, name) = (x + PATCH, LEGEND + 4.0, escaped(&series.name));
+            self.line(&format!("<text x=\"{at:.1}\" y=\"{y:.1}\">{name}</text>"));
+            x += entry(series);
         }
     }
 
@@ -136,11 +141,24 @@ impl Sheet {
         ABOVE + FIELD * (1.0 - value.max(0.0) / self.top)
     }
 
+    /// A line up and down that sets a group apart from those before it.
+    pub fn divide(&mut self, group: usize) {
+        let (x, from, to) = (self.left(group), ABOVE, ABOVE + FIELD + 24.0);
+        self.line(&format!(
+            "<line x1=\"{x:.1}\" y1=\"{from:.1}\" x2=\"{x:.1}\" y2=\"{to:.1}\" stroke=\"#888888\"/>"
+        ));
+    }
+
     /// The whole document.
     pub fn finish(mut self) -> String {
         self.svg.push_str("</svg>\n");
         self.svg
     }
+}
+
+/// Pixels of a series in the legend.
+fn entry(series: &Series) -> f64 {
+    PATCH + series.name.chars().count() as f64 * CHARACTER + 16.0
 }
 
 /// The colour of a series.

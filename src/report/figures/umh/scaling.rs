@@ -17,7 +17,7 @@ pub const FIGURE: Figure = Figure {
 
 const COUNTS: [u32; 3] = [1, 2, 4];
 
-/// Why it is missed where it is: 3 GPUs, which share no factor with the stacks, run BSch and RD faster than 4; links
+/// Why it is missed where it is: 3 GPUs, which share no factor with the stacks, run `BSch` and RD faster than 4; links
 /// carry about twice the data to 4 GPUs as to one for DCT, MM, MT and SLA.
 const REASON: &str = "workgroups are dealt to GPUs in turn: those that share a block of 4 KiB fetch it on every GPU (DCT, \
                       MM, MT, SLA), those that fill blocks (BSch, RD) have them in one stack of four; DH and RS wait \
