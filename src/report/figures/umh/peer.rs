@@ -22,7 +22,7 @@ fn set(peer: bool) -> Vec<String> {
 
 /// Why it is missed where it is.
 const REASON: &str = "only what several GPUs read while one owns it can be handed over: DCT, MM, MT and SLA gain, \
-                      streams have nothing to gain, and SC loses";
+                      streams have nothing to gain";
 
 fn experiments(effort: Effort) -> Vec<Experiment> {
     let of = |workload| [true, false].map(|peer| run(workload, &set(peer)));
