@@ -10,6 +10,7 @@ mod debug;
 mod destination;
 mod exit;
 mod export;
+mod figures;
 mod frame;
 mod interrupt;
 mod list;
@@ -79,6 +80,7 @@ enum Command {
     Frame(frame::Frame),
     Export(export::Export),
     Sweep(sweep::Sweep),
+    Figures(figures::Figures),
     List(list::List),
     Check(check::Check),
     Schema(schema::Schema),
@@ -114,6 +116,7 @@ fn dispatch(cli: &Cli) -> Ended {
         Some(Command::Frame(frame)) => frame.carry_out(),
         Some(Command::Export(export)) => export.carry_out(),
         Some(Command::Sweep(sweep)) => sweep.carry_out(),
+        Some(Command::Figures(figures)) => figures.carry_out(),
         Some(Command::List(list)) => list.carry_out(),
         Some(Command::Check(check)) => check.carry_out(),
         Some(Command::Schema(schema)) => schema.carry_out(),

@@ -1,8 +1,10 @@
 //! What came of a run, for people and for programs.
 
 pub mod behind;
+pub mod chart;
 pub mod csv;
 pub mod export;
+pub mod figures;
 pub mod json;
 pub mod junit;
 pub mod load;

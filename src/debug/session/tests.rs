@@ -204,7 +204,7 @@ fn goto_cycle_is_the_first_position_in_it_from_either_side() {
 
 #[test]
 fn a_million_events_later_a_step_back_replays_few_of_them() {
-    for (count, most) in [(6, 256), (Budget::default().count, 64)] {
+    for (count, most) in [(6, 1024), (Budget::default().count, 256)] {
         let mut session = session(2_000_000);
         session.timeline.set_budget(Budget { count, ..Budget::default() });
         execute(&mut session, "goto 1000000");

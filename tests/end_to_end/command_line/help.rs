@@ -3,7 +3,7 @@
 use super::call;
 
 /// Every subcommand, and none.
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "",
     "debug",
     "run",
@@ -12,6 +12,7 @@ const COMMANDS: [&str; 13] = [
     "frame",
     "export",
     "sweep",
+    "figures",
     "list",
     "check",
     "schema",

@@ -2,6 +2,7 @@
 
 mod broken_input;
 mod export;
+mod figures;
 mod help;
 mod indexing;
 mod json;

@@ -19,6 +19,7 @@ fn a_reader_that_has_seen_enough_ends_nothing_with_noise() {
         "schema scenario",
         "debug umh/fig5-b1 --no-tui",
         "run umh/fig5-b1 --format json",
+        "figures umh-mask",
     ] {
         // Nobody reads any more when it begins to write.
         let script =
@@ -48,6 +49,7 @@ fn a_full_disk_is_told() {
         "schema scenario",
         "completions bash",
         "man",
+        "figures umh-mask",
     ] {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let output = Command::new(umscope())

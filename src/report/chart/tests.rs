@@ -1,0 +1,129 @@
+//! That pictures are XML, and show what they were given.
+
+use super::{Bars, Chart, Lines, Series};
+
+fn series(name: &str, values: &[f64]) -> Series {
+    Series { name: name.to_owned(), values: values.to_vec() }
+}
+
+fn bars(stacked: bool) -> Chart {
+    Chart::Bars(Bars {
+        title: "A < B & \"C\"".to_owned(),
+        axis: "time & more".to_owned(),
+        groups: ["FW", "<GM>"].map(str::to_owned).into(),
+        series: vec![series("1 KiB", &[1.0, 2.0]), series("a>b", &[3.0, f64::NAN])],
+        stacked,
+    })
+}
+
+fn lines() -> Chart {
+    Chart::Lines(Lines {
+        title: "L".to_owned(),
+        axis: "y".to_owned(),
+        points: ["1", "2", "3"].map(str::to_owned).into(),
+        series: vec![series("one", &[1.0, 2.0, 4.0]), series("two", &[4.0])],
+    })
+}
+
+/// Names of the elements of a document in the order in which they begin.
+///
+/// # Errors
+/// If it is not well-formed.
+fn elements(document: &str) -> Result<Vec<String>, String> {
+    let (mut names, mut open) = (Vec::new(), Vec::new());
+    let mut rest = document;
+    while let Some(at) = rest.find('<') {
+        text(&rest[..at])?;
+        let end = rest[at..].find('>').ok_or("a tag without an end")? + at;
+        let tag = &rest[at + 1..end];
+        rest = &rest[end + 1..];
+        if let Some(name) = tag.strip_prefix('/') {
+            if open.pop() != Some(name.to_owned()) {
+                return Err(format!("</{name}> ends what did not begin"));
+            }
+            continue;
+        }
+        let bare = tag.strip_suffix('/');
+        let (name, attributes) = bare.unwrap_or(tag).split_once(' ').unwrap_or((bare.unwrap_or(tag), ""));
+        attributes_of(attributes)?;
+        names.push(name.to_owned());
+        if bare.is_none() {
+            open.push(name.to_owned());
+        } else if open.is_empty() {
+            return Err(format!("<{name}> stands alone"));
+        }
+    }
+    text(rest)?;
+    if open.is_empty() { Ok(names) } else { Err(format!("{open:?} do not end")) }
+}
+
+/// `name="value"`, each once.
+fn attributes_of(mut rest: &str) -> Result<(), String> {
+    let mut names: Vec<&str> = Vec::new();
+    while !rest.trim().is_empty() {
+        let (name, after) = rest.trim_start().split_once("=\"").ok_or(format!("no attribute: {rest}"))?;
+        let (value, after) = after.split_once('"').ok_or(format!("no end: {after}"))?;
+        text(value)?;
+        if names.contains(&name) || name.contains(char::is_whitespace) {
+            return Err(format!("attribute {name}"));
+        }
+        names.push(name);
+        rest = after;
+    }
+    Ok(())
+}
+
+/// Text may have `&` only in references.
+fn text(text: &str) -> Result<(), String> {
+    let known = |rest: &str| ["amp;", "lt;", "gt;", "quot;"].iter().any(|name| rest.starts_with(name));
+    match text.match_indices('&').find(|(at, _)| !known(&text[at + 1..])) {
+        Some(_) => Err(format!("a bare & in {text}")),
+        None => Ok(()),
+    }
+}
+
+#[test]
+fn pictures_are_xml() {
+    for (chart, shapes) in [(bars(false), 3), (bars(true), 3), (lines(), 4)] {
+        let svg = chart.svg();
+        let names = elements(&svg).unwrap_or_else(|wrong| panic!("{wrong}\n{svg}"));
+        assert_eq!(names[0], "svg");
+        assert_eq!(names.iter().filter(|name| *name == "title").count(), shapes + 1, "{svg}");
+    }
+}
+
+#[test]
+fn what_is_no_xml_would_be_seen() {
+    for wrong in ["<a>", "<a></b>", "<a x=1></a>", "<a x=\"1\" x=\"2\"></a>", "<a>&</a>", "<a/>", "<a"] {
+        assert!(elements(wrong).is_err(), "{wrong}");
+    }
+    assert_eq!(elements("<a x=\"1\"><b/>&lt;</a>").unwrap(), ["a", "b"]);
+}
+
+/// The `y` and `height` of every bar, top to bottom of the document.
+fn heights(svg: &str) -> Vec<(f64, f64)> {
+    let attribute = |line: &str, name: &str| -> f64 {
+        let (_, after) = line.split_once(&format!(" {name}=\"")).unwrap();
+        after.split_once('"').unwrap().0.parse().unwrap()
+    };
+    let bars = svg.lines().filter(|line| line.contains("</rect>"));
+    bars.map(|line| (attribute(line, "y"), attribute(line, "height"))).collect()
+}
+
+#[test]
+fn bars_are_as_high_as_their_values_and_stacks_stand_on_each_other() {
+    let [(_, one), (_, three), (_, two)] = heights(&bars(false).svg())[..] else { panic!() };
+    assert!((three - 3.0 * one).abs() < 0.2 && (two - 2.0 * one).abs() < 0.2);
+    let [(low, _), (high, tall), _] = heights(&bars(true).svg())[..] else { panic!() };
+    assert!((high + tall - low).abs() < 0.2, "the second begins where the first ends");
+}
+
+#[test]
+fn a_picture_has_title_axis_names_and_legend() {
+    let svg = bars(false).svg();
+    for words in
+        ["A &lt; B &amp; &quot;C&quot;", ">time &amp; more<", ">FW<", ">&lt;GM&gt;<", ">1 KiB<", ">a&gt;b<"]
+    {
+        assert!(svg.contains(words), "{words}: {svg}");
+    }
+}

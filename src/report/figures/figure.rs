@@ -1,0 +1,128 @@
+//! What a figure of a paper is: the claim with its numbers, and how ours come about.
+
+use super::experiment::{Experiment, Results};
+use super::workload::Effort;
+use crate::report::chart::Chart;
+
+/// How far a number may lie from the paper's and still count as the same: a quarter of it. Orders and exact numbers
+/// have no such room.
+const NEAR: f64 = 0.25;
+
+/// A number of a paper that we want to see again.
+#[derive(Clone, Copy, Debug)]
+pub struct Figure {
+    pub id: &'static str,
+    pub claim: &'static str,
+    /// The paper's numbers; none if only an order is claimed.
+    pub paper: &'static [f64],
+    pub unit: &'static str,
+    /// Where it stands in the paper.
+    pub place: &'static str,
+    pub how: How,
+}
+
+/// How our numbers come about.
+#[derive(Clone, Copy, Debug)]
+pub enum How {
+    /// They do not yet: what is missing.
+    Missing(&'static str),
+    Measured {
+        /// The runs that are needed. What several figures need is run once.
+        experiments: fn(Effort) -> Vec<Experiment>,
+        /// Whether what crosses the network is counted in them.
+        crossing: bool,
+        /// What the runs show; an error says why they show nothing.
+        finding: fn(Effort, &Results) -> Result<Finding, String>,
+    },
+}
+
+/// What we have found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// In the order of the paper's numbers; `None` for what is not measured.
+    pub ours: Vec<Option<f64>>,
+    pub holds: bool,
+    /// By what data and capacities are smaller than the paper's.
+    pub scale: String,
+    pub note: String,
+    /// Charts, each with what its file is called after the id.
+    pub charts: Vec<(&'static str, Chart)>,
+}
+
+/// A figure with what was found.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub figure: &'static Figure,
+    /// Or why there is nothing.
+    pub found: Result<Finding, String>,
+}
+
+impl Figure {
+    /// Whether we have numbers beside the paper's.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        matches!(self.how, How::Measured { .. })
+    }
+
+    /// The runs that are needed.
+    #[must_use]
+    pub fn experiments(&self, effort: Effort) -> Vec<Experiment> {
+        match self.how {
+            How::Missing(_) => Vec::new(),
+            How::Measured { experiments, .. } => experiments(effort),
+        }
+    }
+
+    /// Whether what crosses the network is counted in its runs.
+    #[must_use]
+    pub fn counts_crossing(&self) -> bool {
+        matches!(self.how, How::Measured { crossing: true, .. })
+    }
+
+    /// What `results` show of it.
+    #[must_use]
+    pub fn row(&'static self, effort: Effort, results: &Results) -> Row {
+        let found = match self.how {
+            How::Missing(what) => Err(what.to_owned()),
+            How::Measured { finding, .. } => finding(effort, results),
+        };
+        Row { figure: self, found }
+    }
+}
+
+/// Whether `ours` lies within a quarter of the paper's number.
+#[must_use]
+pub fn near(ours: f64, paper: f64) -> bool {
+    (ours / paper - 1.0).abs() <= NEAR
+}
+
+/// Whether `ours` is the paper's number to the `decimals` that the paper prints.
+#[must_use]
+pub fn exact(ours: f64, paper: f64, decimals: i32) -> bool {
+    // Half a unit of the last place, rounded either way, and what binary fractions lose.
+    (ours - paper).abs() <= 0.5 * 10f64.powi(-decimals) + 1e-9
+}
+
+/// The geometric mean; `NaN` of nothing.
+#[must_use]
+pub fn geometric_mean(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_is_within_a_quarter_and_exact_within_the_last_place() {
+        assert!(near(5.0, 4.0) && near(3.0, 4.0) && !near(5.1, 4.0) && !near(f64::NAN, 4.0));
+        assert!(exact(3.125, 3.12, 2) && !exact(3.13, 3.12, 2) && exact(512.0, 512.0, 0));
+        assert!(!exact(513.0, 512.0, 0) && !exact(f64::NAN, 512.0, 0));
+    }
+
+    #[test]
+    fn the_geometric_mean_is_that_of_ratios() {
+        assert!((geometric_mean(&[2.0, 8.0]) - 4.0).abs() < 1e-12);
+        assert!(geometric_mean(&[]).is_nan());
+    }
+}

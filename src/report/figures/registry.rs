@@ -1,0 +1,66 @@
+//! All figures of all papers.
+
+use super::figure::Figure;
+use super::{numa_aware, paged_memory, scale_gpu, selective_caching, umh};
+use crate::diagnostic::{Diagnostic, Result};
+
+/// Every figure, paper by paper.
+pub fn all() -> impl Iterator<Item = &'static Figure> {
+    let papers: [&'static [Figure]; 5] = [
+        &umh::FIGURES,
+        &selective_caching::FIGURES,
+        &numa_aware::FIGURES,
+        &paged_memory::FIGURES,
+        &scale_gpu::FIGURES,
+    ];
+    papers.into_iter().flatten()
+}
+
+/// The figures with these ids, each once and in the order of the registry; all of them without ids.
+///
+/// # Errors
+/// If there is none of an id; names the nearest.
+pub fn select(ids: &[String]) -> Result<Vec<&'static Figure>> {
+    for id in ids {
+        if !all().any(|figure| figure.id == id) {
+            let unknown = Diagnostic::new(format!("there is no figure `{id}`"));
+            let expected = "an id that `umscope help figures` lists";
+            return Err(Box::new(unknown.expected(expected).nearest(id, all().map(|figure| figure.id))));
+        }
+    }
+    Ok(all().filter(|figure| ids.is_empty() || ids.iter().any(|id| figure.id == id)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::report::figures::workload::Effort;
+
+    #[test]
+    fn no_id_is_there_twice() {
+        let ids: BTreeSet<_> = all().map(|figure| figure.id).collect();
+        assert_eq!((ids.len(), all().count()), (51, 51));
+    }
+
+    #[test]
+    fn figures_are_chosen_by_id_and_slips_are_answered() {
+        let chosen = select(&["umh-mask", "umh-block", "umh-mask"].map(str::to_owned)).unwrap();
+        assert_eq!(chosen.iter().map(|figure| figure.id).collect::<Vec<_>>(), ["umh-block", "umh-mask"]);
+        let wrong = select(&["umh-blok".to_owned()]).unwrap_err();
+        assert_eq!(wrong.suggestion.as_deref(), Some("did you mean umh-block?"));
+    }
+
+    #[test]
+    fn every_run_of_every_figure_can_be_built() {
+        let runs: BTreeSet<_> = all().flat_map(|figure| figure.experiments(Effort::Quick)).collect();
+        assert!(runs.len() > 50, "{}", runs.len());
+        for run in runs {
+            run.prepare().unwrap_or_else(|error| panic!("{}\n{:?}: {error}", run.scenario, run.set));
+        }
+        for run in all().flat_map(|figure| figure.experiments(Effort::Whole)) {
+            assert!(run.scale.is_power_of_two());
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Figures as people read them.
+
+use std::fmt::Write;
+
+use super::figure::{Figure, Finding, Row};
+
+/// Columns of a line.
+const WIDTH: usize = 100;
+
+/// All rows: first what was measured, then what was not, then how many hold.
+#[must_use]
+pub fn text(rows: &[Row]) -> String {
+    let mut text = String::new();
+    for row in rows {
+        if let Ok(found) = &row.found {
+            measured(&mut text, row.figure, found);
+        }
+    }
+    absent(&mut text, rows);
+    let count = |holds: bool| {
+        rows.iter().filter(|row| row.found.as_ref().is_ok_and(|found| found.holds == holds)).count()
+    };
+    let missing = rows.iter().filter(|row| row.found.is_err()).count();
+    let _ = writeln!(text, "{} hold, {} missed, {missing} not measured", count(true), count(false));
+    text
+}
+
+fn measured(text: &mut String, figure: &Figure, found: &Finding) {
+    let verdict = if found.holds { "holds" } else { "MISSED" };
+    let _ = writeln!(text, "{}: {verdict}", figure.id);
+    paragraph(text, 2, figure.claim);
+    let ours: Vec<_> = found.ours.iter().map(|value| value.map_or_else(|| "-".to_owned(), number)).collect();
+    let _ = writeln!(text, "  paper  {} {} ({})", paper(figure), figure.unit, figure.place);
+    let _ = writeln!(text, "  ours   {} {} (scale {})", ours.join(", "), figure.unit, found.scale);
+    paragraph(text, 2, &found.note);
+    text.push('\n');
+}
+
+/// What was not measured, gathered by the reason.
+fn absent(text: &mut String, rows: &[Row]) {
+    let mut reasons: Vec<&str> = Vec::new();
+    for row in rows {
+        if let Err(why) = &row.found
+            && !reasons.contains(&why.as_str())
+        {
+            reasons.push(why);
+        }
+    }
+    for reason in reasons {
+        paragraph(text, 0, &format!("not measured: {reason}"));
+        for row in rows.iter().filter(|row| row.found.as_ref().is_err_and(|why| why == reason)) {
+            let figure = row.figure;
+            let numbers = if figure.paper.is_empty() {
+                String::new()
+            } else {
+                format!(": {} {}", paper(figure), figure.unit)
+            };
+            paragraph(text, 2, &format!("{}  {}{numbers} ({})", figure.id, figure.claim, figure.place));
+        }
+        text.push('\n');
+    }
+}
+
+fn paper(figure: &Figure) -> String {
+    figure.paper.iter().copied().map(number).collect::<Vec<_>>().join(", ")
+}
+
+/// Three digits that count, or all before the point.
+fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    let decimals = match magnitude {
+        _ if (value - value.round()).abs() < 1e-9 || magnitude >= 100.0 => 0,
+        _ if magnitude >= 10.0 => 1,
+        _ if magnitude >= 1.0 => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// `text` broken between words, the lines after the first a little further in.
+fn paragraph(into: &mut String, indent: usize, text: &str) {
+    let mut line = " ".repeat(indent);
+    let mut used = false;
+    for word in text.split_whitespace() {
+        if used && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            into.push_str(&line);
+            into.push('\n');
+            line = " ".repeat(indent + 2);
+            used = false;
+        }
+        if used {
+            line.push(' ');
+        }
+        line.push_str(word);
+        used = true;
+    }
+    into.push_str(&line);
+    into.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::figures::registry::select;
+
+    #[test]
+    fn what_holds_what_is_missed_and_what_is_not_measured_are_told_apart() {
+        let ids = ["umh-memcpy", "umh-peer", "umh-mask"].map(str::to_owned);
+        let rows: Vec<_> = select(&ids)
+            .unwrap()
+            .into_iter()
+            .map(|figure| {
+                let found = Finding {
+                    ours: vec![Some(7.125), None],
+                    holds: figure.id == "umh-mask",
+                    scale: "1/4".to_owned(),
+                    note: "a note of many words ".repeat(8),
+                    charts: Vec::new(),
+                };
+                let found = if figure.id == "umh-memcpy" { Err("no baseline".to_owned()) } else { Ok(found) };
+                Row { figure, found }
+            })
+            .collect();
+        insta::assert_snapshot!(text(&rows));
+        insta::assert_snapshot!(format!("{:#}", super::super::json(&rows)));
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_count() {
+        let numbers = [512.0, 1.54, 35.37, 0.0812, 123.4, -2.5, f64::NAN].map(number);
+        assert_eq!(numbers, ["512", "1.54", "35.4", "0.081", "123", "-2.50", "NaN"]);
+    }
+}

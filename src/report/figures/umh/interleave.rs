@@ -1,0 +1,80 @@
+//! Section 5.3: what it costs a GPU to deal addresses over its L2 slices in pieces of 4 KiB instead of lines.
+
+use super::system::{self, MACHINE, names, ratios, repeated, series, unless};
+use crate::report::chart::{Bars, Chart};
+use crate::report::figures::experiment::{Experiment, Results};
+use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::workload::{Effort, Workload, left_out, scale_text, workloads};
+
+pub const FIGURE: Figure = Figure {
+    id: "umh-interleave",
+    claim: "cost of 64 B to 4 KiB interleave, 1 GPU",
+    paper: &[5.4],
+    unit: "%",
+    place: "UMH 5.3",
+    how: How::Measured { experiments, crossing: false, finding },
+};
+
+/// Blocks of a line each fit both interleaves.
+fn set(interleave: &str) -> Vec<String> {
+    ["gpu.count=1", "gpu.memory.secondary_block=64 B", "host.block=64 B", "host.llc.line=64 B"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain([format!("gpu.l2.interleave={interleave}")])
+        .collect()
+}
+
+/// The paper compares GPUs, not their ways to the host: the second run finds its data in the GPU's memory.
+fn experiment(workload: (&Workload, u64), interleave: &str) -> Experiment {
+    repeated(workload, 2, &set(interleave))
+}
+
+/// Why it is missed where it is: with `gpu.memory.dram.always_reopen=false` most of the cost is gone.
+const REASON: &str = "the lines of 4 KiB stand in one stack, whose row is reopened for each of them (5.4); a memory that \
+                      keeps rows open loses far less";
+
+const BOTH: [&str; 2] = ["64 B", "4 KiB"];
+
+fn experiments(effort: Effort) -> Vec<Experiment> {
+    let of = |workload| BOTH.map(|interleave| experiment(workload, interleave));
+    workloads(effort).into_iter().flat_map(of).collect()
+}
+
+fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workloads = workloads(effort);
+    let time = |interleave, &(workload, scale): &(&'static Workload, u64)| {
+        let outcome = results.of(&experiment((workload, scale), interleave));
+        outcome.and_then(|outcome| outcome.span("run-2")).map_err(|why| format!("{}: {why}", workload.name))
+    };
+    let times = |interleave| {
+        workloads.iter().map(|workload| time(interleave, workload)).collect::<Result<Vec<_>, _>>()
+    };
+    let slowdowns = ratios(&times(BOTH[1])?, &times(BOTH[0])?);
+    let mean = geometric_mean(&slowdowns);
+    let cost = (mean - 1.0) * 100.0;
+    let extreme = |better: fn(f64, f64) -> f64| slowdowns.iter().copied().reduce(better).unwrap_or(f64::NAN);
+    let range = format!(
+        "{:.1} % to {:.1} % by workload",
+        (extreme(f64::min) - 1.0) * 100.0,
+        (extreme(f64::max) - 1.0) * 100.0
+    );
+    let how = "the second of two runs, which finds its data in the GPU's memory; blocks of 64 B";
+    let holds = near(cost, 5.4);
+    let machine = format!("{MACHINE} with one GPU");
+    Ok(Finding {
+        ours: vec![Some(cost)],
+        holds,
+        scale: scale_text(&workloads),
+        note: system::sentences(&[&range, how, unless(holds, REASON), &machine, &left_out(effort)]),
+        charts: vec![(
+            "",
+            Chart::Bars(Bars {
+                title: "Interleave of 4 KiB instead of 64 B, 1 GPU (UMH, 5.3)".to_owned(),
+                axis: "time over that with 64 B".to_owned(),
+                groups: names(&workloads, "GM"),
+                series: vec![series("4 KiB", &slowdowns, mean)],
+                stacked: false,
+            }),
+        )],
+    })
+}

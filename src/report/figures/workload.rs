@@ -1,0 +1,104 @@
+//! The workloads of UMH, Table I, and how far they are shrunk.
+
+/// How much work a figure may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// All figures in less than a minute: some of the workloads, shrunk a lot.
+    Quick,
+    /// All workloads.
+    Whole,
+}
+
+/// A workload of Table I.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Workload {
+    /// As the paper abbreviates it.
+    pub name: &'static str,
+    pub kernel: &'static str,
+    /// By what its data and the machine's capacities shrink when all workloads run, a power of two.
+    whole: u64,
+    /// The same for a quick look; `None` leaves it out.
+    quick: Option<u64>,
+}
+
+const fn workload(name: &'static str, kernel: &'static str, whole: u64, quick: Option<u64>) -> Workload {
+    Workload { name, kernel, whole, quick }
+}
+
+/// In the order of the table. Small arrays shrink less: a few blocks of 4 KiB would say nothing about blocks. What takes
+/// many accesses for its data shrinks more.
+static TABLE_ONE: [Workload; 14] = [
+    workload("BSch", "black-scholes", 16, Some(64)),
+    workload("DCT", "dct", 16, Some(64)),
+    workload("DH", "haar-wavelet", 16, Some(64)),
+    workload("FW", "floyd-warshall", 4, Some(16)),
+    workload("FWT", "fast-walsh-transform", 4, Some(16)),
+    workload("Hist", "histogram", 4, Some(16)),
+    workload("MM", "matrix-multiplication", 16, Some(64)),
+    workload("MT", "transpose", 16, Some(64)),
+    workload("MTw", "mersenne-twister", 64, None),
+    workload("RD", "reduction", 4, Some(64)),
+    workload("RS", "radix-sort", 64, None),
+    workload("SC", "simple-convolution", 16, None),
+    workload("SF", "sobel-filter", 16, Some(64)),
+    workload("SLA", "scan-large-arrays", 16, Some(64)),
+];
+
+impl Workload {
+    fn scale_at(&self, effort: Effort) -> Option<u64> {
+        match effort {
+            Effort::Quick => self.quick,
+            Effort::Whole => Some(self.whole),
+        }
+    }
+}
+
+/// The workloads to run, each with its scale.
+#[must_use]
+pub fn workloads(effort: Effort) -> Vec<(&'static Workload, u64)> {
+    TABLE_ONE.iter().filter_map(|workload| Some((workload, workload.scale_at(effort)?))).collect()
+}
+
+/// The scale of `workloads` in words: the usual one, then those that differ.
+#[must_use]
+pub fn scale_text(workloads: &[(&Workload, u64)]) -> String {
+    let times = |scale: u64| workloads.iter().filter(|(_, other)| *other == scale).count();
+    let Some((_, usual)) = workloads.iter().max_by_key(|(_, scale)| times(*scale)) else {
+        return String::new();
+    };
+    let others = workloads.iter().filter(|(_, scale)| scale != usual);
+    let others: Vec<_> = others.map(|(workload, scale)| format!("{} 1/{scale}", workload.name)).collect();
+    if others.is_empty() { format!("1/{usual}") } else { format!("1/{usual}, {}", others.join(", ")) }
+}
+
+/// The workloads that are left out, in words; empty if none is.
+#[must_use]
+pub fn left_out(effort: Effort) -> String {
+    let names = TABLE_ONE.iter().filter(|workload| workload.scale_at(effort).is_none());
+    let names: Vec<_> = names.map(|workload| workload.name).collect();
+    if names.is_empty() { String::new() } else { format!("without {}", names.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::kernels;
+
+    #[test]
+    fn every_workload_is_a_kernel_that_takes_a_scale() {
+        for workload in &TABLE_ONE {
+            let kernel = kernels::find(workload.kernel).unwrap();
+            assert!(kernel.parameters().any(|parameter| parameter.name == "scale"), "{}", workload.kernel);
+        }
+    }
+
+    #[test]
+    fn what_is_shrunk_otherwise_and_what_is_left_out_is_said() {
+        let (one, two) = (&TABLE_ONE[0], &TABLE_ONE[1]);
+        assert_eq!(scale_text(&[(one, 4), (two, 4)]), "1/4");
+        assert_eq!(scale_text(&[(one, 8), (two, 4), (two, 4)]), "1/4, BSch 1/8");
+        assert_eq!(scale_text(&[]), "");
+        assert_eq!(left_out(Effort::Whole), "");
+        assert!(left_out(Effort::Quick).starts_with("without "));
+    }
+}
