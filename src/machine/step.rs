@@ -7,6 +7,7 @@ use super::tasks::operation;
 use super::{Machine, StepOutcome, Transaction};
 use crate::model::access::{Access, Bytes};
 use crate::model::fault::Fault;
+use crate::model::level::Level;
 use crate::model::message::TxnNumber;
 use crate::model::record::{Records, What};
 use crate::model::time::Tick;
@@ -107,6 +108,7 @@ impl Machine {
             out.record(message.to, about, || What::Delivery(copy));
         }
         self.note_touched(message.range);
+        self.note_reached(node, &message);
         if let Some(target) = self.nodes.get_mut(node) {
             target.receive(message, out);
         }
@@ -172,9 +174,8 @@ impl Machine {
 
     fn finish_access(&mut self, completion: &Completion, out: &mut Outbox) {
         self.check_access(completion, out);
-        if let Some(key) = completion.txn {
-            self.txns.remove(key);
-        }
+        let transaction = completion.txn.and_then(|key| self.txns.remove(key));
+        self.count_latency(completion, transaction.as_ref());
     }
 
     fn run_memory(&mut self, node: usize, out: &mut Outbox) -> Handled {
@@ -222,6 +223,8 @@ impl Machine {
                 bytes: access.bytes.clone(),
                 issued,
                 issued_at: event,
+                reached: Level::Joined,
+                probed: false,
             };
             ((offer == Offer::Miss).then(|| txns.insert(transaction())), number)
         };

@@ -129,7 +129,7 @@ fn links(machine: &dyn Inspect, statistics: &BTreeMap<&str, f64>) -> Vec<String>
 
 fn messages(statistics: &BTreeMap<&str, f64>) -> Vec<String> {
     let counts = MessageKind::ALL.into_iter().filter_map(|kind| {
-        let count = statistics.get(format!("messages.{}.count", kind.name()).as_str())?;
+        let count = statistics.get(format!("messages.{}.count", kind.name().replace('-', "_")).as_str())?;
         (*count > 0.0).then(|| format!("{} {}", grouped(*count as u64), kind.name()))
     });
     let counts: Vec<_> = counts.collect();
