@@ -3,7 +3,7 @@
 use super::{Machine, Transaction};
 use crate::model::access::AccessKind;
 use crate::model::level::Level;
-use crate::model::message::{Message, MessageKind, Network};
+use crate::model::message::{Message, MessageKind, Network, TxnKey};
 use crate::model::time::Tick;
 use crate::protocol::outbox::Completion;
 
@@ -48,6 +48,8 @@ impl Class {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Latency {
     pub count: u64,
+    /// Those that waited where they were served for a miss under way.
+    pub merged: u64,
     /// Those for which a directory had to ask caches other than the accessing one's own.
     pub probed: u64,
     pub ticks: Tick,
@@ -55,8 +57,9 @@ pub struct Latency {
 }
 
 impl Latency {
-    fn add(&mut self, ticks: Tick, probed: bool) {
+    fn add(&mut self, ticks: Tick, merged: bool, probed: bool) {
         self.count += 1;
+        self.merged += u64::from(merged);
         self.probed += u64::from(probed);
         self.ticks += ticks;
         self.longest = self.longest.max(ticks);
@@ -67,6 +70,7 @@ impl Latency {
     pub fn with(self, other: &Self) -> Self {
         Self {
             count: self.count + other.count,
+            merged: self.merged + other.merged,
             probed: self.probed + other.probed,
             ticks: self.ticks + other.ticks,
             longest: self.longest.max(other.longest),
@@ -88,9 +92,19 @@ impl Machine {
         };
         let Some(transaction) = message.txn.and_then(|key| self.txns.get_mut(key)) else { return };
         match reached {
-            Some(level) => transaction.reached = transaction.reached.max(level),
+            Some(level) if level > transaction.reached => {
+                (transaction.reached, transaction.merged) = (level, false);
+            }
+            Some(_) => {}
             // A recall of another block, for room, is no part of the access.
             None => transaction.probed |= message.range.contains(transaction.range.start),
+        }
+    }
+
+    /// The request of a transaction has joined a miss under way where it has come to.
+    pub(super) fn note_merged(&mut self, txn: Option<TxnKey>) {
+        if let Some(transaction) = txn.and_then(|key| self.txns.get_mut(key)) {
+            transaction.merged = true;
         }
     }
 
@@ -107,13 +121,14 @@ impl Machine {
 
     /// Counts an access that was performed. What its L1 performs at once takes the latency of the L1.
     pub(super) fn count_latency(&mut self, completion: &Completion, transaction: Option<&Transaction>) {
-        let (level, probed) = transaction.map_or((Level::L1, false), |txn| (txn.reached, txn.probed));
+        let (level, merged, probed) =
+            transaction.map_or((Level::L1, false, false), |txn| (txn.reached, txn.merged, txn.probed));
         let node = self.fixed.node_of.get(completion.node.index()).copied().flatten();
         let hit = node.and_then(|node| self.fixed.hit_time.get(node)).copied().unwrap_or(0);
         let ticks = self.now.saturating_sub(completion.ticket.issued).max(hit);
         let class = self.latencies.get_mut(Class::of(completion) as usize);
         if let Some(latency) = class.and_then(|levels| levels.get_mut(level as usize)) {
-            latency.add(ticks, probed);
+            latency.add(ticks, merged, probed);
         }
     }
 }

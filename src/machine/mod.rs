@@ -128,6 +128,8 @@ struct Transaction {
     issued_at: EventNumber,
     /// The farthest place that it has come to.
     reached: Level,
+    /// It waits, or waited, there for a miss under way.
+    merged: bool,
     /// Other caches were asked for its sake.
     probed: bool,
 }

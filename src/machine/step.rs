@@ -110,7 +110,11 @@ impl Machine {
         self.note_touched(message.range);
         self.note_reached(node, &message);
         if let Some(target) = self.nodes.get_mut(node) {
+            let (txn, merges) = (message.txn, target.counters.merges);
             target.receive(message, out);
+            if target.counters.merges != merges {
+                self.note_merged(txn);
+            }
         }
         if self.channels.get(index).is_some_and(|channel| channel.is_waiting(lane)) {
             self.pump(index, lane, out);
@@ -224,6 +228,7 @@ impl Machine {
                 issued,
                 issued_at: event,
                 reached: Level::Joined,
+                merged: false,
                 probed: false,
             };
             ((offer == Offer::Miss).then(|| txns.insert(transaction())), number)

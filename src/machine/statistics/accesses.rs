@@ -29,6 +29,7 @@ impl Machine {
             sheet.share(format!("access.{name}.share"), sum.count, all.count);
             sheet.put(format!("access.{name}.mean_cycles"), self.mean_cycles(sum.ticks, sum.count));
             sheet.share(format!("access.{name}.time_share"), sum.ticks, all.ticks);
+            sheet.count(format!("access.{name}.merged"), sum.merged);
             sheet.count(format!("access.{name}.probed"), sum.probed);
         }
         for class in Class::ALL {

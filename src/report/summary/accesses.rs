@@ -16,10 +16,11 @@ fn place(level: Level) -> &'static str {
     }
 }
 
-/// A row for each level at which accesses were served. `asked others` had to wait for probes of other caches.
+/// A row for each level at which accesses were served: the farthest that got a request of theirs. Those merged waited
+/// there for a miss under way, those probed for other caches.
 pub fn by_level(values: &Values) -> Table {
     let mut table =
-        Table::new(["served by", "accesses", "share", "mean cycles", "share of latency", "asked others"]);
+        Table::new(["served by", "accesses", "share", "mean cycles", "of latency", "merged", "probed"]);
     for level in Level::ALL {
         let key = |name: &str| format!("access.{}.{name}", level.name());
         if !values.is_some(&key("count")) {
@@ -32,6 +33,7 @@ pub fn by_level(values: &Values) -> Table {
                 values.percent(&key("share")),
                 values.mean(&key("mean_cycles")),
                 values.percent(&key("time_share")),
+                values.count(&key("merged")),
                 values.count(&key("probed")),
             ],
         );

@@ -2,6 +2,7 @@
 
 use super::table::Table;
 use super::values::Values;
+use crate::report::number::short;
 
 /// Levels by their words in keys.
 const LEVELS: [(&str, &str); 6] = [
@@ -27,14 +28,14 @@ pub fn caches(values: &Values) -> Table {
             name,
             [
                 values.percent(&key("hit_rate")),
-                super::grouped(asked as u64),
-                values.count(&key("merges")),
+                short(asked),
+                values.short(&key("merges")),
                 values.mean(&key("mshr_mean")),
-                values.count(&key("mshr_high_water")),
-                values.count(&key("mshr_full")),
-                values.count(&key("evictions")),
-                values.count(&key("recalls")),
-                values.count(&key("probes")),
+                values.short(&key("mshr_high_water")),
+                values.short(&key("mshr_full")),
+                values.short(&key("evictions")),
+                values.short(&key("recalls")),
+                values.short(&key("probes")),
             ],
         );
     }
@@ -50,7 +51,7 @@ pub fn memories(values: &Values) -> Table {
         if values.is_some(&key("bytes")) {
             let mut cells = vec![values.percent(&key("row_hit_rate"))];
             let counts = ["row_misses", "row_conflicts", "directory_accesses", "reads", "writes"];
-            cells.extend(counts.map(|name| values.count(&key(name))));
+            cells.extend(counts.map(|name| values.short(&key(name))));
             cells.push(values.bytes(&key("bytes")));
             table.row(name, cells);
         }

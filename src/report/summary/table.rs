@@ -32,7 +32,8 @@ impl Table {
         let mut lines = vec![self.line(&self.heads, "")];
         lines.extend(self.rows.iter().map(|row| self.line(row, "  ")));
         lines.extend(self.notes.iter().map(|note| format!("  {note}")));
-        lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+        let trimmed: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+        trimmed.join("\n") + "\n"
     }
 
     fn line(&self, cells: &[String], indent: &str) -> String {

@@ -30,6 +30,11 @@ impl<'a> Values<'a> {
         known(self.get(key), |value| grouped(value as u64))
     }
 
+    /// A count in few places.
+    pub fn short(&self, key: &str) -> String {
+        known(self.get(key), number::short)
+    }
+
     pub fn percent(&self, key: &str) -> String {
         known(self.get(key), number::percent)
     }
