@@ -1,7 +1,8 @@
 //! How long accesses took, by what they were and by how far they had to go.
 
 use super::{Machine, Transaction};
-use crate::model::access::AccessKind;
+use crate::model::access::{Access, AccessKind};
+use crate::model::address::Range;
 use crate::model::level::Level;
 use crate::model::message::{Message, MessageKind, Network, TxnKey};
 use crate::model::time::Tick;
@@ -33,9 +34,9 @@ impl Class {
         }
     }
 
-    fn of(completion: &Completion) -> Self {
-        match completion.kind {
-            AccessKind::Store if completion.range.len == 0 => Self::Exclusive,
+    fn of(kind: AccessKind, range: Range) -> Self {
+        match kind {
+            AccessKind::Store if range.len == 0 => Self::Exclusive,
             AccessKind::Load => Self::Load,
             AccessKind::Store => Self::Store,
             AccessKind::NStore => Self::NStore,
@@ -57,10 +58,8 @@ pub struct Latency {
 }
 
 impl Latency {
-    fn add(&mut self, ticks: Tick, merged: bool, probed: bool) {
+    fn add(&mut self, ticks: Tick) {
         self.count += 1;
-        self.merged += u64::from(merged);
-        self.probed += u64::from(probed);
         self.ticks += ticks;
         self.longest = self.longest.max(ticks);
     }
@@ -80,6 +79,14 @@ impl Latency {
 
 /// By [`Class`] and [`Level`].
 pub type Latencies = [[Latency; Level::ALL.len()]; Class::ALL.len()];
+
+/// Counts a hit, which takes so many ticks.
+pub(super) fn count_hit(latencies: &mut Latencies, access: &Access, ticks: Tick) {
+    let levels = latencies.get_mut(Class::of(access.kind, access.range) as usize);
+    if let Some(latency) = levels.and_then(|levels| levels.get_mut(Level::L1 as usize)) {
+        latency.add(ticks);
+    }
+}
 
 impl Machine {
     /// A message is about to be taken: notes how far its transaction has come.
@@ -119,16 +126,16 @@ impl Machine {
         Some(if self.level_of(node) == Some(level) { Level::Peer } else { level })
     }
 
-    /// Counts an access that was performed. What its L1 performs at once takes the latency of the L1.
-    pub(super) fn count_latency(&mut self, completion: &Completion, transaction: Option<&Transaction>) {
-        let (level, merged, probed) =
-            transaction.map_or((Level::L1, false, false), |txn| (txn.reached, txn.merged, txn.probed));
+    /// Counts an access that missed and was performed. What its L1 performs at once takes the latency of the L1.
+    pub(super) fn count_miss(&mut self, completion: &Completion, transaction: &Transaction) {
         let node = self.fixed.node_of.get(completion.node.index()).copied().flatten();
         let hit = node.and_then(|node| self.fixed.hit_time.get(node)).copied().unwrap_or(0);
         let ticks = self.now.saturating_sub(completion.ticket.issued).max(hit);
-        let class = self.latencies.get_mut(Class::of(completion) as usize);
-        if let Some(latency) = class.and_then(|levels| levels.get_mut(level as usize)) {
-            latency.add(ticks, merged, probed);
+        let class = self.latencies.get_mut(Class::of(completion.kind, completion.range) as usize);
+        if let Some(latency) = class.and_then(|levels| levels.get_mut(transaction.reached as usize)) {
+            latency.add(ticks);
+            latency.merged += u64::from(transaction.merged);
+            latency.probed += u64::from(transaction.probed);
         }
     }
 }

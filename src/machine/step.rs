@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::latency::count_hit;
 use super::queue::Event;
 use super::tasks::operation;
 use super::{Machine, StepOutcome, Transaction};
@@ -178,8 +179,9 @@ impl Machine {
 
     fn finish_access(&mut self, completion: &Completion, out: &mut Outbox) {
         self.check_access(completion, out);
-        let transaction = completion.txn.and_then(|key| self.txns.remove(key));
-        self.count_latency(completion, transaction.as_ref());
+        if let Some(transaction) = completion.txn.and_then(|key| self.txns.remove(key)) {
+            self.count_miss(completion, &transaction);
+        }
     }
 
     fn run_memory(&mut self, node: usize, out: &mut Outbox) -> Handled {
@@ -210,6 +212,7 @@ impl Machine {
 
     fn issue(&mut self, index: usize, l1: usize, has_room: bool, told: &mut Told, out: &mut Outbox) {
         let (txns, made) = (&mut self.txns, &mut self.txns_made);
+        let (latencies, hit_time) = (&mut self.latencies, self.fixed.hit_time.get(l1).copied().unwrap_or(0));
         let event = self.event;
         let workload = &self.tasks.workload;
         let (Some(agent), Some(node)) = (self.agents.get_mut(index), self.nodes.get_mut(l1)) else { return };
@@ -218,6 +221,9 @@ impl Machine {
             *made += 1;
             let number = TxnNumber(*made);
             touched = Some(access.range);
+            if offer == Offer::Hit {
+                count_hit(latencies, access, hit_time);
+            }
             let transaction = || Transaction {
                 number,
                 agent: index,
