@@ -153,6 +153,15 @@ fn figure_5_b1_is_as_its_log_tells() {
 }
 
 #[test]
+fn who_gets_a_block_from_another_gpu_was_served_by_it() {
+    let all = statistics(&after("umh/fig5-b2", u64::MAX));
+    // The first store is served by the host, the second by the GPU of the first, which was asked for its sake.
+    let found = ["hmd.count", "hmd.probed", "peer.count", "peer.probed", "n_store.count"]
+        .map(|key| all[&format!("access.{key}")] as u64);
+    assert_eq!(found, [1, 0, 1, 1, 2]);
+}
+
+#[test]
 fn what_synchronisation_cost() {
     let flush = statistics(&after("umh/sync-flush", u64::MAX));
     let task = flush.iter().find(|(key, _)| key.starts_with("tasks.") && key.contains("flush"));
