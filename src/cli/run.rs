@@ -42,6 +42,28 @@ events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violati
 break), expectations, failures[{message, cycle, event, line}], stopped_at (a record as `umscope log` prints \
 it) and stats{flat dotted keys}; null for what is unknown.
 
+Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1):
+  warp_cycles.STATE, warp_share.STATE   of all warp slots, GPUn.* of a GPU (host.* of the cores), and warp_cycles of \
+each unit; STATE: none ready running memory mshr_full link_full barrier fence done. Shares are of the time with work, \
+without none and done
+  access.LEVEL.count, .share, .mean_cycles, .time_share, .merged, .probed   by the farthest place that got a request \
+of an access: l1 (a hit), joined (a miss under way in its L1), l2, llc, smd, hmd, peer (another GPU handed the data \
+over). Merged: waited there for a miss under way; probed: other caches were asked
+  access.KIND.count, .mean_cycles, .max_cycles, .LEVEL.count, .LEVEL.mean_cycles   KIND: load store n_store atomic, \
+and exclusive (the request of dynamic synchronisation). From issue until performed
+  NODE.*, levels.LEVEL.*   hits misses hit_rate merges evictions recalls writebacks probes merged_bytes \
+peer_transfers promotions mshr_full mshr_high_water mshr_mean (in use, over time, a node); LEVEL: gpu_l1 l2 smd \
+cpu_l1 llc hmd
+  messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere; over a link of the network
+  LINK.bytes, .messages, .utilisation, .queued_cycles, .queued_mean_cycles (for the wire), .no_credit_cycles (for \
+a buffer at the other end)
+  LINK.data_bytes, .coherence_bytes, .coherence_share; network.*   data without headers; messages that are neither \
+requests nor carry data; the second over the first (UMH, section 6.1.4)
+  MEMORY.dram.*, levels.LEVEL.dram.*   row_hits row_misses row_conflicts directory_accesses (always reopen their row) \
+row_hit_rate reads writes bytes queue_high_water busy_cycles
+  sync.*   fence_cycles barrier_cycles spin_cycles exclusive_accesses exclusive_cycles flush_cycles flush_bytes
+  tasks.ID.cycles
+
 Rows of --sample: how it is when each multiple of CYCLES begins, and one of the end. Columns: cycle, event, the \
 counters so far (the keys of stats, such as gpu0.l2.0.misses and messages.read.count), then for each node the \
 MSHRs in use now (NODE.mshrs_used), the warps by state now (gpu0.warps.memory), and for each link the bytes and the \
@@ -147,6 +169,7 @@ impl Run {
             text.push('\n');
             let width = done.statistics.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
             for (key, value) in &done.statistics {
+                let value = if value.is_finite() { value.to_string() } else { "-".to_owned() };
                 text.push_str(&format!("{key:width$}  {value}\n"));
             }
         }

@@ -304,7 +304,7 @@ impl Inspect for Machine {
             utilisation: if self.now == 0 { 0.0 } else { wire.busy.min(self.now) as f64 / self.now as f64 },
             history: wire.history(self.now),
             sample_cycles: SAMPLE_CYCLES,
-            bytes: wire.bytes,
+            bytes: wire.bytes(),
             queued: self.queued(index),
             buffered: self.buffered(index),
             in_flight: self.packets(index),

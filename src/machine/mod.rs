@@ -8,6 +8,7 @@ mod build;
 mod check;
 mod initial;
 mod inspect;
+mod latency;
 mod memory;
 mod queue;
 #[cfg(test)]
@@ -31,6 +32,7 @@ use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::fault::Fault;
+use crate::model::level::Level;
 use crate::model::message::{MessageKind, Network, TxnKey, TxnNumber};
 use crate::model::state::State;
 use crate::model::time::{EventNumber, Tick, TimeBase};
@@ -44,6 +46,7 @@ use crate::protocol::table::Table;
 use crate::workload::Workload;
 use check::Checker;
 pub use initial::check_addresses;
+use latency::Latencies;
 use queue::Queue;
 pub use sizes::Storage;
 use tasks::Tasks;
@@ -123,6 +126,12 @@ struct Transaction {
     bytes: Bytes,
     issued: Tick,
     issued_at: EventNumber,
+    /// The farthest place that it has come to.
+    reached: Level,
+    /// It waits, or waited, there for a miss under way.
+    merged: bool,
+    /// Other caches were asked for its sake.
+    probed: bool,
 }
 
 /// What never changes while a machine runs; clones share it.
@@ -149,6 +158,9 @@ struct Fixed {
     agent_above: Vec<Option<usize>>,
     /// Component and the two ends of each visible link, by link.
     visible_links: Vec<Option<(ComponentId, String, String)>>,
+    /// Per node: its level, and how long a hit of the agent above it takes.
+    level_of: Vec<Level>,
+    hit_time: Vec<Tick>,
     /// Agents of each GPU.
     gpu_agents: Vec<Vec<usize>>,
     /// How the memory behind a node is addressed.
@@ -178,6 +190,7 @@ pub struct Machine {
     violations: Vec<Violation>,
     /// Messages sent and their bytes, by kind.
     sent: [(u64, u64); MessageKind::ALL.len()],
+    latencies: Latencies,
     wake_ups: u64,
     finished_checked: bool,
     buffers: Option<Box<Buffers>>,

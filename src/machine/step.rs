@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use super::latency::count_hit;
 use super::queue::Event;
 use super::tasks::operation;
 use super::{Machine, StepOutcome, Transaction};
 use crate::model::access::{Access, Bytes};
 use crate::model::fault::Fault;
+use crate::model::level::Level;
 use crate::model::message::TxnNumber;
 use crate::model::record::{Records, What};
 use crate::model::time::Tick;
@@ -107,8 +109,13 @@ impl Machine {
             out.record(message.to, about, || What::Delivery(copy));
         }
         self.note_touched(message.range);
+        self.note_reached(node, &message);
         if let Some(target) = self.nodes.get_mut(node) {
+            let (txn, merges) = (message.txn, target.counters.merges);
             target.receive(message, out);
+            if target.counters.merges != merges {
+                self.note_merged(txn);
+            }
         }
         if self.channels.get(index).is_some_and(|channel| channel.is_waiting(lane)) {
             self.pump(index, lane, out);
@@ -171,8 +178,8 @@ impl Machine {
 
     fn finish_access(&mut self, completion: &Completion, out: &mut Outbox) {
         self.check_access(completion, out);
-        if let Some(key) = completion.txn {
-            self.txns.remove(key);
+        if let Some(transaction) = completion.txn.and_then(|key| self.txns.remove(key)) {
+            self.count_miss(completion, &transaction);
         }
     }
 
@@ -204,6 +211,7 @@ impl Machine {
 
     fn issue(&mut self, index: usize, l1: usize, has_room: bool, told: &mut Told, out: &mut Outbox) {
         let (txns, made) = (&mut self.txns, &mut self.txns_made);
+        let (latencies, hit_time) = (&mut self.latencies, self.fixed.hit_time.get(l1).copied().unwrap_or(0));
         let event = self.event;
         let workload = &self.tasks.workload;
         let (Some(agent), Some(node)) = (self.agents.get_mut(index), self.nodes.get_mut(l1)) else { return };
@@ -212,6 +220,9 @@ impl Machine {
             *made += 1;
             let number = TxnNumber(*made);
             touched = Some(access.range);
+            if offer == Offer::Hit {
+                count_hit(latencies, access, hit_time);
+            }
             let transaction = || Transaction {
                 number,
                 agent: index,
@@ -221,6 +232,9 @@ impl Machine {
                 bytes: Bytes::from_slice(&access.bytes),
                 issued,
                 issued_at: event,
+                reached: Level::Joined,
+                merged: false,
+                probed: false,
             };
             ((offer == Offer::Miss).then(|| txns.insert(transaction())), number)
         };

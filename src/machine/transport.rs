@@ -94,7 +94,7 @@ impl Machine {
         let (lookup, link) = (channel.lookup, channel.link);
         let Some(queue) = channel.lanes.get_mut(lane) else { return };
         let Some(wire) = self.links.get_mut(link) else { return };
-        let arrival = wire.transmit(message.size, ready.max(self.now)) + lookup;
+        let arrival = wire.transmit(&message, ready, self.now) + lookup;
         let is_head = queue.incoming.is_empty();
         queue.incoming.push_back((arrival, message));
         if is_head {

@@ -8,6 +8,7 @@ pub mod component;
 pub mod cow;
 pub mod fault;
 pub mod inspect;
+pub mod level;
 pub mod message;
 pub mod operation;
 pub mod patch;

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
+use crate::model::message::{Message, MessageKind, Network};
 use crate::model::time::{ByteRate, Tick};
 
 /// Samples of utilisation that a link remembers.
@@ -19,9 +20,14 @@ pub struct Link {
     /// Ticks in a sample of the history.
     window: Tick,
     free_at: Tick,
-    pub bytes: u64,
-    pub messages: u64,
+    /// Messages and their bytes, by kind.
+    pub carried: [(u64, u64); MessageKind::ALL.len()],
+    /// Bytes of messages that only keep caches coherent: neither requests nor with data (UMH, section 6.1.4).
+    pub coherence: u64,
     pub busy: Tick,
+    /// Ticks that messages waited for the wire, and before that for a free buffer at the other end.
+    pub queued: Tick,
+    pub held_back: Tick,
     /// Number of the sample under way, and the ticks busy in it.
     current: (u64, Tick),
     sample_end: Tick,
@@ -38,21 +44,32 @@ impl Link {
             window: window.max(1),
             sample_end: window.max(1),
             free_at: 0,
-            bytes: 0,
-            messages: 0,
+            carried: [(0, 0); MessageKind::ALL.len()],
+            coherence: 0,
             busy: 0,
+            queued: 0,
+            held_back: 0,
             current: (0, 0),
             history: VecDeque::new(),
         }
     }
 
-    /// Sends a message that is ready at `ready`; returns when its last byte arrives.
-    pub fn transmit(&mut self, size: u32, ready: Tick) -> Tick {
-        self.bytes += u64::from(size);
-        self.messages += 1;
+    /// Sends a message that could leave at `ready` and may from `now` on; returns when its last byte arrives.
+    pub fn transmit(&mut self, message: &Message, ready: Tick, now: Tick) -> Tick {
+        let size = u64::from(message.size);
+        if let Some((count, bytes)) = self.carried.get_mut(message.kind as usize) {
+            *count += 1;
+            *bytes += size;
+        }
+        if !message.has_data && message.kind.network() != Network::Request {
+            self.coherence += size;
+        }
+        self.held_back += now.saturating_sub(ready);
+        let ready = ready.max(now);
         let Some(rate) = self.rate.as_mut() else { return ready + self.latency };
         let start = ready.max(self.free_at);
-        let span = rate.occupy(u64::from(size));
+        self.queued += start - ready;
+        let span = rate.occupy(size);
         self.free_at = start + span;
         self.busy += span;
         self.sample(start, span);
@@ -99,6 +116,12 @@ impl Link {
         copy.history.into_iter().collect()
     }
 
+    /// Bytes of all messages so far.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.carried.iter().map(|(_, bytes)| bytes).sum()
+    }
+
     #[must_use]
     pub fn window(&self) -> Tick {
         self.window
@@ -118,21 +141,62 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::address::{Address, Range};
+    use crate::model::component::ComponentId;
+
+    fn sized(size: u32) -> Message {
+        Message {
+            kind: MessageKind::Writeback,
+            from: ComponentId(0),
+            to: ComponentId(1),
+            range: Range::new(Address(0), 64),
+            txn: None,
+            number: None,
+            cause: 0,
+            size,
+            granted: None,
+            peer: None,
+            held: None,
+            access: None,
+            has_data: true,
+            patch: None,
+        }
+    }
+
+    #[test]
+    fn coherence_is_what_is_neither_a_request_nor_data() {
+        let mut link = Link::new(None, 5, 8, 100);
+        for (kind, has_data) in [
+            (MessageKind::Read, false),
+            (MessageKind::Forward, true),
+            (MessageKind::Grant, true),
+            (MessageKind::Grant, false),
+            (MessageKind::Answer, false),
+            (MessageKind::ProbeWrite, false),
+        ] {
+            link.transmit(&Message { kind, has_data, ..sized(16) }, 0, 0);
+        }
+        assert_eq!((link.coherence, link.bytes()), (48, 96));
+    }
 
     #[test]
     fn messages_queue_behind_each_other() {
         let mut link = Link::new(Some(ByteRate::new(16, 1)), 5, 8, 100);
-        assert_eq!(link.transmit(160, 0), 15);
-        assert_eq!(link.transmit(160, 0), 25);
+        assert_eq!(link.transmit(&sized(160), 0, 0), 15);
+        assert_eq!(link.transmit(&sized(160), 0, 4), 25);
         assert_eq!(link.busy, 20);
         assert_eq!(link.history(200), [0.2, 0.0]);
+        // The second could have left at 0, might at 4, and found the wire free at 10.
+        assert_eq!((link.held_back, link.queued), (4, 6));
+        assert_eq!(link.carried[MessageKind::Writeback as usize], (2, 320));
+        assert_eq!(link.bytes(), 320);
     }
 
     #[test]
     fn serialisation_of_secondary_blocks_is_as_the_paper_says() {
         // UMH, section 5: 8 KiB in 512 cycles and 1 KiB in 64 over 16 bytes a cycle.
         let mut link = Link::new(Some(ByteRate::new(16, 1)), 0, 8, 100);
-        assert_eq!(link.transmit(8192, 0), 512);
-        assert_eq!(link.transmit(1024, 512), 576);
+        assert_eq!(link.transmit(&sized(8192), 0, 0), 512);
+        assert_eq!(link.transmit(&sized(1024), 512, 512), 576);
     }
 }

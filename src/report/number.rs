@@ -14,6 +14,17 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// A number in six places at most, up to a thousand million: `9,999`, `123 k`, `1.2 M`.
+#[must_use]
+pub fn short(number: f64) -> String {
+    match number {
+        small if small < 10_000.0 => grouped(small as u64),
+        _ if number < 999_500.0 => format!("{:.0} k", number / 1e3),
+        _ if number < 99.95e6 => format!("{:.1} M", number / 1e6),
+        _ => format!("{:.0} M", number / 1e6),
+    }
+}
+
 /// Bytes in the largest unit of which there is one at least: `1.5 MiB`.
 #[must_use]
 pub fn bytes(number: f64) -> String {
@@ -54,6 +65,8 @@ mod tests {
         let texts: Vec<_> = [0, 999, 1000, 1_234_567].into_iter().map(grouped).collect();
         assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([bytes(64.0), bytes(1536.0), bytes(1e20)], ["64 B", "1.50 KiB", "90949470 TiB"]);
+        let shorts = [9999.0, 10_000.0, 999_499.0, 999_500.0, 99_949_999.0, 1e8].map(short);
+        assert_eq!(shorts, ["9,999", "10 k", "999 k", "1.0 M", "99.9 M", "100 M"]);
         assert_eq!([time(12.5), time(2345.0), time(9e12)], ["12.50 ns", "2.35 us", "9000 s"]);
     }
 }

@@ -7,10 +7,12 @@ use slotmap::SlotMap;
 use super::Builder;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::check::Checker;
+use crate::machine::latency::Latencies;
 use crate::machine::queue::Queue;
 use crate::machine::tasks::Tasks;
 use crate::machine::{Fixed, Machine};
 use crate::model::component::ComponentId;
+use crate::model::level::Level;
 use crate::model::message::{MessageKind, Network};
 use crate::parts::channel::Channel;
 use crate::protocol::node::Node;
@@ -47,6 +49,7 @@ impl Builder<'_> {
             event: 0,
             violations: Vec::new(),
             sent: [(0, 0); MessageKind::ALL.len()],
+            latencies: Latencies::default(),
             wake_ups: 0,
             finished_checked: false,
             buffers: None,
@@ -91,6 +94,12 @@ impl Builder<'_> {
         for (position, agent) in self.agents.iter().enumerate() {
             agent_above[agent.l1] = Some(position);
         }
+        let mut hit_time = vec![0; self.nodes.len()];
+        for agent in &self.agents {
+            hit_time[agent.l1] = agent.config.clock.cycles(u64::from(agent.config.l1_latency));
+        }
+        let kind = |node: &Node| self.components.get(node.id()).map(|component| component.kind);
+        let level = |node: &Node| kind(node).map_or(Level::L1, Level::of);
         let fetches = |table: &Table| {
             table.rows.iter().any(|row| row.leaf.iter().flatten().any(|cell| cell.step == Step::Fetch))
         };
@@ -110,6 +119,8 @@ impl Builder<'_> {
             inputs,
             port_period: self.period.clone(),
             agent_above,
+            level_of: self.nodes.iter().map(level).collect(),
+            hit_time,
             visible_links: self.visible.clone(),
             gpu_agents: self.gpu_agents.clone(),
             dram_of: self.dram_of.clone(),

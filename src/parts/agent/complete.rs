@@ -4,6 +4,7 @@ use super::warps::{InFlight, Warp};
 use super::{Agent, Told, Work};
 use crate::model::access::AccessKind;
 use crate::model::inspect::WarpState;
+use crate::model::time::Tick;
 use crate::protocol::outbox::{Completion, Outbox};
 
 impl Agent {
@@ -29,7 +30,7 @@ impl Agent {
         warp.ready_at = warp.ready_at.max(ready);
         if let Some(index) = finished {
             let entry = warp.in_flight.remove(index);
-            Self::end_instruction(warp, entry, told);
+            Self::end_instruction(warp, entry, now, told);
         }
         let goes_on = match warp.state {
             WarpState::Memory => !warp.must_wait(self.config.outstanding),
@@ -41,10 +42,13 @@ impl Agent {
         }
     }
 
-    fn end_instruction(warp: &mut Warp, entry: InFlight, told: &mut Told) {
+    fn end_instruction(warp: &mut Warp, entry: InFlight, now: Tick, told: &mut Told) {
         if entry.until.as_ref().is_some_and(|until| *until != entry.read) {
             warp.next = warp.next.saturating_sub(1);
             return;
+        }
+        if entry.until.is_some() {
+            (warp.spun, warp.spins_since) = (warp.spun(now), None);
         }
         if let Some(label) = entry.label {
             told.results.push((label, entry.read.clone()));

@@ -68,6 +68,7 @@ impl Agent {
                 self.load_accesses(slot, access, None, now);
             }
             Some(Operation::SpinUntil(access, until)) => {
+                warp.spins_since = warp.spins_since.or(Some(now));
                 self.load_accesses(slot, access, Some(until.clone()), now);
             }
             Some(Operation::Barrier) => {

@@ -88,8 +88,8 @@ pub struct Agent {
     /// Warps that the L1 turned away, first come first served.
     stalled: VecDeque<usize>,
     pub accesses: u64,
-    /// Ticks that warps spent in each state, by its position in [`WarpState::ALL`].
-    pub time_in: [Tick; WarpState::ALL.len()],
+    /// Ticks that warps spent in each state that they have left, by its position in [`WarpState::ALL`].
+    time_in: [Tick; WarpState::ALL.len()],
 }
 
 /// Gives an access of a warp, issued at a tick, its number, and its transaction if it is not over at once.
@@ -173,6 +173,25 @@ impl Agent {
         warp.since = out.tick;
         self.active.set(slot as u32, matches!(to, WarpState::Ready | WarpState::Running));
         out.record(self.config.id, About::default(), || What::Warp { warp: slot as u32, from, to });
+    }
+
+    /// Ticks that its warps spent in each state until `now`, by its position in [`WarpState::ALL`]. The sum is `now` for
+    /// each warp slot.
+    #[must_use]
+    pub fn time_in(&self, now: Tick) -> [Tick; WarpState::ALL.len()] {
+        let mut all = self.time_in;
+        for warp in &self.warps {
+            if let Some(time) = all.get_mut(warp.state as usize) {
+                *time += now.saturating_sub(warp.since);
+            }
+        }
+        all
+    }
+
+    /// Ticks that its warps spun until `now`.
+    #[must_use]
+    pub fn spun(&self, now: Tick) -> Tick {
+        self.warps.iter().map(|warp| warp.spun(now)).sum()
     }
 
     /// When the agent has something to do next, if nothing else happens.

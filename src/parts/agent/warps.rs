@@ -38,6 +38,10 @@ pub struct Warp {
     /// Transactions in flight.
     pub waits: SmallVec<[TxnNumber; 2]>,
     pub(super) instructions: u64,
+    /// When it began to spin, if it does.
+    pub(super) spins_since: Option<Tick>,
+    /// Ticks that it has spun before.
+    pub(super) spun: Tick,
     /// What its last load or atomic read.
     pub(super) result: Bytes,
     pub current: Option<Operation>,
@@ -48,6 +52,12 @@ impl Warp {
     #[must_use]
     pub fn done(&self) -> u64 {
         self.instructions
+    }
+
+    /// Ticks that it has spun until `now`: from the first try to the one that read what it waited for.
+    #[must_use]
+    pub fn spun(&self, now: Tick) -> Tick {
+        self.spun + self.spins_since.map_or(0, |since| now.saturating_sub(since))
     }
 
     pub(super) fn is_issuing(&self) -> bool {

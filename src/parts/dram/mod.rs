@@ -80,6 +80,16 @@ pub struct DramCounters {
 }
 
 impl DramCounters {
+    /// Counts of several memories together.
+    pub fn add(&mut self, other: &Self) {
+        self.rows.iter_mut().zip(other.rows).for_each(|(sum, count)| *sum += count);
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.bytes += other.bytes;
+        self.busy += other.busy;
+        self.queue_high_water = self.queue_high_water.max(other.queue_high_water);
+    }
+
     fn count(&mut self, access: RowAccess, bytes: u32, busy: Tick) {
         if let Some(count) = self.rows.get_mut(access as usize) {
             *count += 1;

@@ -71,6 +71,8 @@ impl Node {
         message.granted = Some(state);
         if let Some(data) = dirty {
             self.counters.writebacks += 1;
+            // Only a flush evicts for nobody.
+            self.counters.flushed_bytes += if eviction.number.is_none() { u64::from(data.len) } else { 0 };
             message.size += data.len;
             message.has_data = true;
             message.patch = Some(Arc::new(data));

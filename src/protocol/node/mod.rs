@@ -110,6 +110,29 @@ pub struct Counters {
     pub peer_transfers: u64,
     pub promotions: u64,
     pub mshr_full: u64,
+    /// Ticks that MSHRs were in use, less the moment at which each of those in use was taken.
+    mshr_ticks: Tick,
+    /// Bytes that a flush of this node wrote back.
+    pub flushed_bytes: u64,
+}
+
+impl Counters {
+    /// Counts of several nodes together.
+    pub fn add(&mut self, other: &Self) {
+        self.hits += other.hits;
+        self.misses += other.misses;
+        self.merges += other.merges;
+        self.evictions += other.evictions;
+        self.recalls += other.recalls;
+        self.writebacks += other.writebacks;
+        self.probes += other.probes;
+        self.merged_bytes += other.merged_bytes;
+        self.peer_transfers += other.peer_transfers;
+        self.promotions += other.promotions;
+        self.mshr_full += other.mshr_full;
+        self.mshr_ticks = self.mshr_ticks.wrapping_add(other.mshr_ticks);
+        self.flushed_bytes += other.flushed_bytes;
+    }
 }
 
 /// One cache or directory.
@@ -331,6 +354,7 @@ impl Node {
         if !pending.mshr {
             pending.mshr = true;
             self.mshrs_used += 1;
+            self.counters.mshr_ticks = self.counters.mshr_ticks.wrapping_sub(out.tick);
             self.high_water = self.high_water.max(self.mshrs_used);
             self.record_mshr(pending.block, number, MshrChange::Allocate, out);
         }
@@ -340,6 +364,7 @@ impl Node {
         if pending.mshr {
             pending.mshr = false;
             self.mshrs_used = self.mshrs_used.saturating_sub(1);
+            self.counters.mshr_ticks = self.counters.mshr_ticks.wrapping_add(out.tick);
             self.record_mshr(pending.block, number, MshrChange::Release, out);
         }
     }

@@ -282,6 +282,12 @@ impl Node {
             .collect()
     }
 
+    /// Ticks that MSHRs were in use until `now`, summed over them.
+    #[must_use]
+    pub fn mshr_ticks(&self, now: Tick) -> Tick {
+        self.counters.mshr_ticks.wrapping_add(u64::from(self.mshrs_used).wrapping_mul(now))
+    }
+
     /// Most MSHRs ever in use.
     #[must_use]
     pub fn high_water(&self) -> u32 {

@@ -26,6 +26,38 @@ fn a_run_is_one_document_with_stable_keys() {
 }
 
 #[test]
+fn statistics_have_one_kind_of_key_and_are_null_where_nothing_is_known() {
+    let run = document(&["run", "kernels/transpose-4gpu", "--format", "json"]);
+    let stats = run["stats"].as_object().unwrap();
+    let plain =
+        |key: &&String| key.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "._".contains(c));
+    // Tasks are called as their scenario calls them.
+    let odd: Vec<_> = stats.keys().filter(|key| !key.starts_with("tasks.") && !plain(key)).collect();
+    assert!(odd.is_empty(), "{odd:?}");
+    assert_eq!(stats["access.atomic.mean_cycles"], Value::Null);
+    assert_eq!(stats["host.warp_share.memory"], Value::Null);
+    let number = |key: &str| stats.get(key).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {key}"));
+    let levels =
+        ["l1", "joined", "l2", "llc", "smd", "hmd"].map(|level| number(&format!("access.{level}.count")));
+    assert_eq!(levels.iter().sum::<f64>() as u64, run["accesses"].as_u64().unwrap());
+    assert!(number("sync.flush_bytes") > 0.0 && number("levels.smd.mshr_mean") > 0.0);
+}
+
+#[test]
+fn a_summary_shows_what_there_was_and_all_statistics_if_asked() {
+    let plain = call(&["run", "kernels/transpose-4gpu"]).stdout;
+    for table in
+        ["warp time", "served by", "accesses", "caches", "memory", "links", "messages", "synchronisation"]
+    {
+        assert!(plain.lines().any(|line| line.starts_with(table)), "{table} in {plain}");
+    }
+    assert!(!plain.contains("warp_share.memory"));
+    let all = call(&["run", "kernels/transpose-4gpu", "--stats"]).stdout;
+    assert!(all.lines().any(|line| line.starts_with("gpu3.warp_share.memory ")), "{all}");
+    assert!(all.lines().any(|line| line.starts_with("access.atomic.mean_cycles ") && line.ends_with(" -")));
+}
+
+#[test]
 fn a_test_tells_every_scenario_and_why_it_failed() {
     let test = document(&["test", "umh/fig5-b1", "tests/data/fails.toml", "--format", "json"]);
     assert_eq!((&test["passed"], &test["failed"]), (&Value::from(1), &Value::from(1)));

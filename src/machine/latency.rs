@@ -1,0 +1,141 @@
+//! How long accesses took, by what they were and by how far they had to go.
+
+use super::{Machine, Transaction};
+use crate::model::access::{Access, AccessKind};
+use crate::model::address::Range;
+use crate::model::level::Level;
+use crate::model::message::{Message, MessageKind, Network, TxnKey};
+use crate::model::time::Tick;
+use crate::protocol::outbox::Completion;
+
+/// What an access was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Load,
+    Store,
+    NStore,
+    Atomic,
+    /// A coherent store of no bytes: the exclusive access of dynamic synchronisation (UMH, section 4.2.1).
+    Exclusive,
+}
+
+impl Class {
+    pub const ALL: [Self; 5] = [Self::Load, Self::Store, Self::NStore, Self::Atomic, Self::Exclusive];
+
+    /// The word that stands for it in keys.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::NStore => "n_store",
+            Self::Atomic => "atomic",
+            Self::Exclusive => "exclusive",
+        }
+    }
+
+    fn of(kind: AccessKind, range: Range) -> Self {
+        match kind {
+            AccessKind::Store if range.len == 0 => Self::Exclusive,
+            AccessKind::Load => Self::Load,
+            AccessKind::Store => Self::Store,
+            AccessKind::NStore => Self::NStore,
+            AccessKind::Atomic(_) => Self::Atomic,
+        }
+    }
+}
+
+/// Accesses that were performed, and the time from issue until then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Latency {
+    pub count: u64,
+    /// Those that waited where they were served for a miss under way.
+    pub merged: u64,
+    /// Those for which a directory had to ask caches other than the accessing one's own.
+    pub probed: u64,
+    pub ticks: Tick,
+    pub longest: Tick,
+}
+
+impl Latency {
+    fn add(&mut self, ticks: Tick) {
+        self.count += 1;
+        self.ticks += ticks;
+        self.longest = self.longest.max(ticks);
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn with(self, other: &Self) -> Self {
+        Self {
+            count: self.count + other.count,
+            merged: self.merged + other.merged,
+            probed: self.probed + other.probed,
+            ticks: self.ticks + other.ticks,
+            longest: self.longest.max(other.longest),
+        }
+    }
+}
+
+/// By [`Class`] and [`Level`].
+pub type Latencies = [[Latency; Level::ALL.len()]; Class::ALL.len()];
+
+/// Counts a hit, which takes so many ticks.
+pub(super) fn count_hit(latencies: &mut Latencies, access: &Access, ticks: Tick) {
+    let levels = latencies.get_mut(Class::of(access.kind, access.range) as usize);
+    if let Some(latency) = levels.and_then(|levels| levels.get_mut(Level::L1 as usize)) {
+        latency.add(ticks);
+    }
+}
+
+impl Machine {
+    /// A message is about to be taken: notes how far its transaction has come.
+    pub(super) fn note_reached(&mut self, node: usize, message: &Message) {
+        let reached = match (message.kind.network(), message.kind) {
+            (Network::Request, _) => self.level_of(node),
+            (Network::Reply, MessageKind::PeerData) => self.supplier(node, message),
+            (Network::Reply, _) => return,
+            (Network::Probe, _) => None,
+        };
+        let Some(transaction) = message.txn.and_then(|key| self.txns.get_mut(key)) else { return };
+        match reached {
+            Some(level) if level > transaction.reached => {
+                (transaction.reached, transaction.merged) = (level, false);
+            }
+            Some(_) => {}
+            // A recall of another block, for room, is no part of the access.
+            None => transaction.probed |= message.range.contains(transaction.range.start),
+        }
+    }
+
+    /// The request of a transaction has joined a miss under way where it has come to.
+    pub(super) fn note_merged(&mut self, txn: Option<TxnKey>) {
+        if let Some(transaction) = txn.and_then(|key| self.txns.get_mut(key)) {
+            transaction.merged = true;
+        }
+    }
+
+    fn level_of(&self, node: usize) -> Option<Level> {
+        self.fixed.level_of.get(node).copied()
+    }
+
+    /// Who supplied the data of a peer transfer: home has to if the sibling has none to hand over.
+    fn supplier(&self, node: usize, message: &Message) -> Option<Level> {
+        let sender = self.fixed.node_of.get(message.from.index()).copied().flatten()?;
+        let level = self.level_of(sender)?;
+        Some(if self.level_of(node) == Some(level) { Level::Peer } else { level })
+    }
+
+    /// Counts an access that missed and was performed. What its L1 performs at once takes the latency of the L1.
+    pub(super) fn count_miss(&mut self, completion: &Completion, transaction: &Transaction) {
+        let node = self.fixed.node_of.get(completion.node.index()).copied().flatten();
+        let hit = node.and_then(|node| self.fixed.hit_time.get(node)).copied().unwrap_or(0);
+        let ticks = self.now.saturating_sub(completion.ticket.issued).max(hit);
+        let class = self.latencies.get_mut(Class::of(completion.kind, completion.range) as usize);
+        if let Some(latency) = class.and_then(|levels| levels.get_mut(transaction.reached as usize)) {
+            latency.add(ticks);
+            latency.merged += u64::from(transaction.merged);
+            latency.probed += u64::from(transaction.probed);
+        }
+    }
+}

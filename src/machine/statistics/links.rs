@@ -1,0 +1,59 @@
+//! What went over the links of the network, and what of it was data, and what kept caches coherent.
+
+use super::{Sheet, word};
+use crate::machine::Machine;
+use crate::model::message::MessageKind;
+use crate::parts::link::Link;
+
+/// Bytes by what they are for. The rest are headers of data and requests, which would be there without coherence too.
+#[derive(Clone, Copy, Debug, Default)]
+struct Traffic {
+    /// Data without the headers of the messages that carry them.
+    data: u64,
+    /// Probes, acknowledgements, notices, and answers and grants without data.
+    coherence: u64,
+}
+
+impl Traffic {
+    fn of(link: &Link, header: u64) -> Self {
+        let data = |(count, bytes): &(u64, u64)| bytes.saturating_sub(count * header);
+        Self { data: link.carried.iter().map(data).sum(), coherence: link.coherence }
+    }
+
+    fn put(self, prefix: &str, sheet: &mut Sheet) {
+        sheet.count(format!("{prefix}.data_bytes"), self.data);
+        sheet.count(format!("{prefix}.coherence_bytes"), self.coherence);
+        sheet.share(format!("{prefix}.coherence_share"), self.coherence, self.data);
+    }
+}
+
+impl Machine {
+    /// Each link, and all: UMH, section 6.1.4, compares coherency information between SMDs and HMDs with the data
+    /// transferred over the network.
+    pub(super) fn link_statistics(&self, sheet: &mut Sheet) {
+        let header = u64::from(self.fixed.spec.network.header);
+        let mut all = Traffic::default();
+        for (link, shown) in self.links.iter().zip(&self.fixed.visible_links) {
+            let Some((id, _, _)) = shown else { continue };
+            let path = self.fixed.components.path(*id);
+            let messages: u64 = link.carried.iter().map(|(count, _)| count).sum();
+            sheet.count(format!("{path}.bytes"), link.bytes());
+            sheet.count(format!("{path}.messages"), messages);
+            let share = if self.now == 0 { 0.0 } else { link.busy.min(self.now) as f64 / self.now as f64 };
+            sheet.put(format!("{path}.utilisation"), share);
+            sheet.put(format!("{path}.queued_cycles"), self.cycles(link.queued));
+            sheet.put(format!("{path}.queued_mean_cycles"), self.mean_cycles(link.queued, messages));
+            sheet.put(format!("{path}.no_credit_cycles"), self.cycles(link.held_back));
+            for (kind, (count, bytes)) in MessageKind::ALL.into_iter().zip(link.carried) {
+                let kind = word(kind.name());
+                sheet.count(format!("{path}.messages.{kind}.count"), count);
+                sheet.count(format!("{path}.messages.{kind}.bytes"), bytes);
+            }
+            let traffic = Traffic::of(link, header);
+            traffic.put(path, sheet);
+            all.data += traffic.data;
+            all.coherence += traffic.coherence;
+        }
+        all.put("network", sheet);
+    }
+}

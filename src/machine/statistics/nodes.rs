@@ -1,0 +1,88 @@
+//! What caches and directories counted: each, and each level of the hierarchy.
+
+use super::Sheet;
+use crate::machine::Machine;
+use crate::model::component::ComponentKind;
+use crate::model::time::Tick;
+use crate::protocol::node::{Counters, Node};
+
+/// Counts of one node, or summed over those of a level.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    nodes: u64,
+    counters: Counters,
+    high_water: u32,
+    /// Ticks that MSHRs were in use, summed over them.
+    mshr_ticks: Tick,
+}
+
+impl Counted {
+    fn add(&mut self, other: &Self) {
+        self.nodes += other.nodes;
+        self.counters.add(&other.counters);
+        self.high_water = self.high_water.max(other.high_water);
+        self.mshr_ticks = self.mshr_ticks.saturating_add(other.mshr_ticks);
+    }
+
+    fn put(&self, prefix: &str, now: Tick, sheet: &mut Sheet) {
+        let counters = &self.counters;
+        let values = [
+            ("hits", counters.hits),
+            ("misses", counters.misses),
+            ("merges", counters.merges),
+            ("evictions", counters.evictions),
+            ("recalls", counters.recalls),
+            ("writebacks", counters.writebacks),
+            ("probes", counters.probes),
+            ("merged_bytes", counters.merged_bytes),
+            ("peer_transfers", counters.peer_transfers),
+            ("promotions", counters.promotions),
+            ("mshr_full", counters.mshr_full),
+            ("mshr_high_water", u64::from(self.high_water)),
+        ];
+        for (name, value) in values {
+            sheet.count(format!("{prefix}.{name}"), value);
+        }
+        sheet.share(format!("{prefix}.mshr_mean"), self.mshr_ticks, now.saturating_mul(self.nodes));
+        sheet.share(format!("{prefix}.hit_rate"), counters.hits, counters.hits + counters.misses);
+    }
+}
+
+impl Machine {
+    pub(super) fn node_statistics(&self, sheet: &mut Sheet) {
+        let mut levels: Vec<(&str, Counted)> = Vec::new();
+        let mut each = Sheet::default();
+        for node in &self.nodes {
+            let counted = self.counted(node);
+            counted.put(self.fixed.components.path(node.id()), self.now, &mut each);
+            let Some(level) = self.level_name(node) else { continue };
+            match levels.iter_mut().find(|(name, _)| *name == level) {
+                Some((_, sum)) => sum.add(&counted),
+                None => levels.push((level, counted)),
+            }
+        }
+        for (name, sum) in levels {
+            sum.put(&format!("levels.{name}"), self.now, sheet);
+        }
+        sheet.0.append(&mut each.0);
+    }
+
+    fn counted(&self, node: &Node) -> Counted {
+        Counted {
+            nodes: 1,
+            counters: node.counters,
+            high_water: node.high_water(),
+            mshr_ticks: node.mshr_ticks(self.now),
+        }
+    }
+
+    /// The level of the hierarchy that a node belongs to; L1s of cores apart from those of compute units.
+    fn level_name(&self, node: &Node) -> Option<&'static str> {
+        let component = self.fixed.components.get(node.id())?;
+        match component.kind {
+            ComponentKind::L1 if component.path.starts_with("host.") => Some("cpu_l1"),
+            ComponentKind::L1 => Some("gpu_l1"),
+            kind => kind.is_node().then(|| kind.name()),
+        }
+    }
+}

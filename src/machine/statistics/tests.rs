@@ -1,0 +1,122 @@
+use crate::machine::Machine;
+use crate::machine::sample::working;
+use crate::model::access::AccessKind::{self, Load, NStore, Store};
+use crate::model::inspect::Inspect;
+
+/// The two small GPUs after this work.
+fn after(work: &[(&str, AccessKind, Vec<u64>)]) -> Machine {
+    let mut machine = working("tiny/umh-2gpu", &[], work);
+    machine.run_until(u64::MAX);
+    assert!(machine.is_finished());
+    machine
+}
+
+#[track_caller]
+fn assert_statistics(machine: &Machine, expected: &[(&str, f64)]) {
+    for (key, value) in expected {
+        let found = machine.statistic(key).unwrap_or_else(|| panic!("no {key}"));
+        assert!((found - value).abs() < 0.01, "{key} is {found}, not {value}");
+    }
+}
+
+#[test]
+fn an_access_counts_where_its_farthest_request_came_to() {
+    // From memory; from the L1 (2 cycles); from the secondary block that the first brought to the SMD.
+    let machine = after(&[("gpu0.cu0", Load, vec![0x1000, 0x1000, 0x1040])]);
+    let alone = after(&[("gpu0.cu0", Load, vec![0x1000])]);
+    let miss = alone.statistic("access.load.max_cycles").unwrap();
+    assert_statistics(
+        &machine,
+        &[
+            ("access.hmd.count", 1.0),
+            ("access.l1.count", 1.0),
+            ("access.smd.count", 1.0),
+            ("access.l2.count", 0.0),
+            ("access.joined.count", 0.0),
+            ("access.l1.mean_cycles", 2.0),
+            ("access.load.l1.mean_cycles", 2.0),
+            ("access.load.count", 3.0),
+            ("access.store.count", 0.0),
+            ("access.load.max_cycles", miss),
+        ],
+    );
+    assert!(machine.statistic("access.smd.mean_cycles") < machine.statistic("access.hmd.mean_cycles"));
+    assert!(machine.statistic("access.l2.mean_cycles").unwrap().is_nan());
+    assert!(machine.statistic("access.peer.count").is_none(), "this machine has no peer transfers");
+}
+
+#[test]
+fn who_joins_a_miss_counts_where_it_joined() {
+    // Two warps of one unit, and a unit beside it: the second joins in the L1, the third in the L2.
+    let machine = after(&[
+        ("gpu0.cu0", Load, vec![0x1000]),
+        ("gpu0.cu0", Load, vec![0x1000]),
+        ("gpu0.cu1", Load, vec![0x1000]),
+    ]);
+    assert_statistics(
+        &machine,
+        &[
+            ("access.hmd.count", 1.0),
+            ("access.hmd.merged", 0.0),
+            ("access.joined.count", 1.0),
+            ("access.l2.count", 1.0),
+            ("access.l2.merged", 1.0),
+            ("levels.gpu_l1.merges", 1.0),
+            ("levels.l2.merges", 1.0),
+            ("gpu0.l2.0.merges", 1.0),
+        ],
+    );
+}
+
+#[test]
+fn other_caches_are_asked_for_the_sake_of_an_access_but_not_for_room() {
+    let machine = after(&[("gpu0.cu0", Store, vec![0x1000]), ("gpu1.cu0", Store, vec![0x1000])]);
+    assert_statistics(&machine, &[("access.hmd.count", 2.0), ("access.hmd.probed", 1.0)]);
+    // Six secondary blocks do not fit into four: the SMD recalls lines from above, which are in other sets there.
+    let blocks = (0..6).map(|block| 0x1040 * block).collect();
+    let machine = after(&[("gpu0.cu0", Store, blocks)]);
+    assert_statistics(&machine, &[("access.hmd.probed", 0.0), ("gpu0.smd0.recalls", 2.0)]);
+    assert_statistics(&machine, &[("levels.smd.evictions", 2.0), ("levels.smd.recalls", 2.0)]);
+}
+
+#[test]
+fn mshrs_in_use_are_an_integral_over_time() {
+    // One miss at a time from the issue until the data are here, as long as the access takes.
+    let machine = after(&[("gpu0.cu0", Load, vec![0x1000, 0x2000])]);
+    let base = machine.time_base();
+    let time = machine.tick() as f64 / base.ticks_per_cycle as f64;
+    let spent = machine.statistic("access.hmd.mean_cycles").unwrap() * 2.0;
+    let mean = machine.statistic("gpu0.cu0.l1.mshr_mean").unwrap();
+    assert!((mean - spent / time).abs() < 1e-9, "{mean} is not {spent} of {time}");
+    // A mean over the level's four L1s.
+    assert!((machine.statistic("levels.gpu_l1.mshr_mean").unwrap() - mean / 4.0).abs() < 1e-9);
+    assert_statistics(&machine, &[("gpu0.cu0.l1.mshr_high_water", 1.0)]);
+}
+
+#[test]
+fn mshrs_in_use_are_known_while_a_miss_is_under_way() {
+    let mut machine = working("tiny/umh-2gpu", &[], &[("gpu0.cu0", Load, vec![0x1000])]);
+    // The request has come to the host: all the time since the issue.
+    machine.run_until(5);
+    assert_statistics(&machine, &[("gpu0.cu0.l1.mshr_mean", 1.0)]);
+    assert_statistics(&machine, &[("warp_share.memory", 1.0)]);
+}
+
+#[test]
+fn every_wire_counts_what_it_carried() {
+    let far = || (0..40).map(|line| 0x440 * line).collect();
+    let machine = after(&[
+        ("gpu0.cu0", NStore, far()),
+        ("gpu0.cu1", Store, far()),
+        ("gpu1.cu0", Load, far()),
+        ("host.cpu0", Store, far()),
+    ]);
+    let mut carried = machine.sent.map(|_| (0, 0));
+    for link in &machine.links {
+        for (sum, (count, bytes)) in carried.iter_mut().zip(link.carried) {
+            *sum = (sum.0 + count, sum.1 + bytes);
+        }
+    }
+    assert_eq!(carried, machine.sent);
+    assert!(machine.links.iter().any(|link| link.queued > 0), "nothing ever waited for a wire");
+}
