@@ -5,10 +5,11 @@
 //!
 //! - multiply: matrix multiplication on the four GPUs of Table III, values off, nobody listening
 //! - transpose: 256 x 256 on one GPU and on four, from the blueprint to the end
-//! - growth: events of the same kernel on 1 and 4 GPUs, and over 1 MB and 64 MB (count instructions with callgrind)
+//! - growth: the same kernel on 1 and on 4 GPUs (1-gpu, 4-gpus), and over 1 MB and 64 MB (1-mb, 64-mb)
 //! - memory: the most that the process held, after 48 MB were added to 48 MB
 //! - fork: taking and dropping a checkpoint
-//! - back: reverse steps after ten million events
+//! - back: reverse steps at the end of the multiplication
+//! - reverse: a reverse-continue over a whole run, over the same forward
 #![allow(clippy::unwrap_used)]
 
 use std::time::{Duration, Instant};
@@ -21,7 +22,8 @@ use umscope::machine::StepOutcome;
 use umscope::model::inspect::Inspect;
 use umscope::scenario::{Options, Prepared, Scenario};
 
-const MULTIPLY: &str = "name = \"matrix-multiplication\"\nwith = { rows = 512, inner = 512, columns = 512 }";
+const MULTIPLY: &str =
+    "name = \"matrix-multiplication\"\nwith = { rows = 1024, inner = 1024, columns = 1024 }";
 const TRANSPOSE: &str = "name = \"transpose\"\nwith = { width = 256, height = 256 }";
 /// Two vectors of 24 MB make a third.
 const VECTORS: &str = "name = \"vector-add\"\nwith = { size = 4194304 }";
@@ -61,22 +63,26 @@ fn multiply(times: usize, most: u64) {
 }
 
 fn transpose(times: usize) {
-    for (machine, goal) in [("umh-1gpu-pcie", 0.76), ("umh-4gpu-nvlink", 2.2)] {
+    for (machine, goal) in [("umh-1gpu-nvlink", 0.76), ("umh-4gpu-nvlink", 2.2)] {
         let runs: Vec<_> = (0..times).map(|_| run(machine, TRANSPOSE, u64::MAX)).collect();
         let seconds: Vec<f64> = runs.iter().map(|(_, _, time)| time.as_secs_f64()).collect();
         println!("transpose  {:>12.3} s   {machine}, {} events   goal {goal} s", median(seconds), runs[0].0);
     }
 }
 
-fn growth() {
-    for machine in ["umh-1gpu-pcie", "umh-4gpu-pcie"] {
-        let (events, _, time) = run(machine, MULTIPLY, 1_000_000);
-        println!("growth     {:>12.0} events/s   {machine}", events as f64 / time.as_secs_f64());
-    }
-    for elements in [1 << 20, 64 << 20] {
-        let kernel = format!("name = \"vector-add\"\nwith = {{ size = {} }}", elements / 12);
-        let (events, _, time) = run("umh-1gpu-pcie", &kernel, 1_000_000);
-        println!("growth     {:>12.0} events/s   {} MB", events as f64 / time.as_secs_f64(), elements >> 20);
+/// The same kernel on 1 and on 4 GPUs, and over 1 MB and 64 MB: the instructions of an event should grow by less than a tenth.
+fn growth(wanted: impl Fn(&str) -> bool, most: u64) {
+    let vectors = |mega: u32| format!("name = \"vector-add\"\nwith = {{ size = {} }}", (mega << 20) / 12);
+    for (what, machine, kernel) in [
+        ("1-gpu", "umh-1gpu-nvlink", MULTIPLY.to_owned()),
+        ("4-gpus", "umh-4gpu-nvlink", MULTIPLY.to_owned()),
+        ("1-mb", "umh-1gpu-nvlink", vectors(1)),
+        ("64-mb", "umh-1gpu-nvlink", vectors(64)),
+    ] {
+        if wanted(what) {
+            let (events, _, time) = run(machine, &kernel, most);
+            println!("{what:<10} {:>12.0} events/s   {events} events", events as f64 / time.as_secs_f64());
+        }
     }
 }
 
@@ -134,26 +140,46 @@ fn back() {
     );
 }
 
+/// Back over a whole run under a breakpoint that never holds, over the time forward under the same.
+fn reverse() {
+    let scenario = scenario("umh-1gpu-nvlink", TRANSPOSE);
+    let prepared = scenario.prepare(&Options::default()).unwrap();
+    let mut session = Session::open(Origin::scenario("bench", &scenario, prepared), None);
+    let interrupt = Interrupt::default();
+    let mut time = |command: &str| {
+        let start = Instant::now();
+        session.execute(command, &interrupt).unwrap();
+        start.elapsed().as_secs_f64()
+    };
+    time("break violation");
+    let forward = time("continue");
+    let back = time("reverse-continue");
+    println!("reverse    {:>12.2} times the {forward:.2} s forward   goal 2.5", back / forward);
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let times: usize = arguments.get(1).and_then(|word| word.parse().ok()).unwrap_or(3);
+    let most: Option<u64> = arguments.get(2).and_then(|word| word.parse().ok());
     let wanted = |what: &str| arguments.first().is_none_or(|word| word == what);
     if wanted("memory") {
         memory();
     }
     if wanted("multiply") {
-        multiply(times, arguments.get(2).and_then(|word| word.parse().ok()).unwrap_or(3_000_000));
+        multiply(times, most.unwrap_or(3_000_000));
     }
     if wanted("transpose") {
         transpose(times);
     }
-    if wanted("growth") {
-        growth();
-    }
+    let growing = |what: &str| wanted("growth") || wanted(what);
+    growth(growing, most.unwrap_or(1_000_000));
     if wanted("fork") {
         fork();
     }
     if wanted("back") {
         back();
+    }
+    if wanted("reverse") {
+        reverse();
     }
 }

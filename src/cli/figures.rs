@@ -1,6 +1,6 @@
 //! `umscope figures`: what the papers report, and what comes out here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -100,18 +100,13 @@ impl Figures {
 
 /// Runs what the figures need, each run once. After an interrupt some are missing.
 fn run(figures: &[&'static Figure], effort: Effort, jobs: Option<u64>, interrupt: &Interrupt) -> Results {
-    let mut needed: BTreeMap<Experiment, bool> = BTreeMap::new();
-    for figure in figures {
-        for experiment in figure.experiments(effort) {
-            *needed.entry(experiment).or_default() |= figure.counts_crossing();
-        }
-    }
+    let needed: BTreeSet<Experiment> = figures.iter().flat_map(|figure| figure.experiments(effort)).collect();
     let needed: Vec<_> = needed.into_iter().collect();
     let results: Mutex<BTreeMap<Experiment, Result<Outcome>>> = Mutex::default();
     let told = |done| format!("{done} of {} runs", needed.len());
     pool::each(needed.len(), jobs, interrupt, told, |index| {
-        let Some((experiment, count)) = needed.get(index) else { return ControlFlow::Continue(()) };
-        if let Some(outcome) = experiment.run(*count, &|| interrupt.is_raised()).transpose() {
+        let Some(experiment) = needed.get(index) else { return ControlFlow::Continue(()) };
+        if let Some(outcome) = experiment.run(&|| interrupt.is_raised()).transpose() {
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
             results.insert(experiment.clone(), outcome);
         }

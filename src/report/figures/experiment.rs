@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::crossing::{Crossing, Tally};
+use super::crossing::Crossing;
 use crate::diagnostic::{Result, Source};
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
@@ -34,8 +34,7 @@ pub struct Outcome {
     pub cycles: u64,
     /// When tasks started and ended, in cycles.
     tasks: Vec<(Arc<str>, f64, f64)>,
-    /// If it was asked for.
-    pub crossing: Option<Crossing>,
+    pub crossing: Crossing,
 }
 
 /// What all runs gave.
@@ -54,21 +53,17 @@ impl Experiment {
         scenario.with(set.as_slice())?.prepare(&options)
     }
 
-    /// Runs it to its end, and counts what crosses the network if that is asked for; `None` if it was stopped.
+    /// Runs it to its end; `None` if it was stopped.
     ///
     /// # Errors
     /// As [`Self::prepare`].
-    pub fn run(&self, count: bool, stop: &dyn Fn() -> bool) -> Result<Option<Outcome>> {
+    pub fn run(&self, stop: &dyn Fn() -> bool) -> Result<Option<Outcome>> {
         let prepared = self.prepare()?;
-        let mut tally = count.then(|| Tally::of(&prepared.machine));
-        let mut runner = Runner::new(prepared.machine, prepared.checker, count);
+        let mut runner = Runner::new(prepared.machine, prepared.checker, false);
         loop {
             for _ in 0..SLICE {
                 if let Some(ended) = runner.step().cloned() {
-                    return Ok(Some(Outcome::of(&runner, &ended, tally.map(|tally| tally.crossing))));
-                }
-                if let Some(tally) = &mut tally {
-                    tally.take(runner.records());
+                    return Ok(Some(Outcome::of(&runner, &ended)));
                 }
             }
             if stop() {
@@ -95,7 +90,7 @@ impl Experiment {
 }
 
 impl Outcome {
-    fn of(runner: &Runner, ended: &Ended, crossing: Option<Crossing>) -> Self {
+    fn of(runner: &Runner, ended: &Ended) -> Self {
         let machine = runner.machine();
         let time = machine.time_base();
         let tasks = machine
@@ -106,7 +101,7 @@ impl Outcome {
             ended: report::ended(ended),
             cycles: time.cycle(machine.tick()),
             tasks: tasks.collect(),
-            crossing,
+            crossing: Crossing::of(machine),
         }
     }
 
@@ -150,6 +145,9 @@ fn not_finished(ended: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::component::{ComponentId, ComponentKind};
+    use crate::model::message::Network;
+    use crate::model::record::What;
 
     fn sample() -> Experiment {
         let scenario = "machine = 'tiny/umh-2gpu'\n[[kernel]]\nid = 'work'\nname = 'reduction'\n\
@@ -159,53 +157,54 @@ mod tests {
 
     #[test]
     fn a_run_gives_its_cycles_and_what_crossed_the_network() {
-        let outcome = sample().run(true, &|| false).unwrap().unwrap();
+        let outcome = sample().run(&|| false).unwrap().unwrap();
         assert_eq!(outcome.ended, "finished");
         let span = outcome.span("work").unwrap();
         assert!(span > 0.0 && span <= outcome.cycles as f64, "{outcome:?}");
-        let crossing = outcome.crossing.unwrap();
-        assert!(crossing.data > 0 && crossing.requests > 0, "{crossing:?}");
-        let uncounted = sample().run(false, &|| false).unwrap().unwrap();
-        assert_eq!((uncounted.cycles, uncounted.crossing), (outcome.cycles, None));
+        let crossing = outcome.crossing;
+        assert!(crossing.data > 0.0 && crossing.requests > 0.0, "{crossing:?}");
+        assert!(crossing.probes > 0.0 && crossing.probes < crossing.coherence, "{crossing:?}");
         assert!(outcome.span("wor").is_err());
     }
 
     #[test]
-    fn what_crosses_is_what_the_links_carried() {
+    fn what_crosses_is_what_the_messages_say() {
         let prepared = sample().prepare().unwrap();
-        let header = f64::from(prepared.machine.spec().network.header);
-        let mut tally = Tally::of(&prepared.machine);
+        let kinds: Vec<_> = prepared.machine.components().iter().map(|(_, it)| it.kind).collect();
+        let is = |id: ComponentId, kind| kinds.get(id.index()) == Some(&kind);
         let mut runner = Runner::new(prepared.machine, prepared.checker, true);
+        let (mut data, mut requests) = (0, 0);
         while runner.step().is_none() {
-            tally.take(runner.records());
+            for record in runner.records() {
+                let What::Message(message) = &record.what else { continue };
+                let up = is(message.from, ComponentKind::Smd) && is(message.to, ComponentKind::Hmd);
+                let down = is(message.from, ComponentKind::Hmd) && is(message.to, ComponentKind::Smd);
+                if (up || down) && message.has_data {
+                    data += message.size - runner.machine().spec().network.header;
+                } else if up && message.kind.network() == Network::Request {
+                    requests += message.size;
+                }
+            }
         }
-        let statistics = runner.machine().statistics();
-        let sum = |name: &str| {
-            let of_links =
-                statistics.iter().filter(|(key, _)| key.starts_with("link.") && key.ends_with(name));
-            of_links.map(|(_, value)| value).sum::<f64>()
-        };
-        let data = sum(".bytes") - header * sum(".messages");
-        assert!(data > 0.0 && (tally.crossing.data as f64 - data).abs() < 0.5, "{tally:?}");
-        let bare = (tally.crossing.coherence() + tally.crossing.requests) as f64 / header;
-        assert!(bare > 0.0 && bare < sum(".messages"), "{tally:?}");
+        let crossing = Crossing::of(runner.machine());
+        assert_eq!((crossing.data, crossing.requests), (f64::from(data), f64::from(requests)));
     }
 
     #[test]
     fn a_run_stops_when_it_is_told_to() {
         let long = Experiment { scale: 1, scenario: sample().scenario.replace("1024", "65536"), ..sample() };
-        assert!(long.run(false, &|| true).unwrap().is_none());
+        assert!(long.run(&|| true).unwrap().is_none());
     }
 
     #[test]
     fn what_did_not_end_well_is_no_result() {
         let mut results = Results::default();
         assert!(results.of(&sample()).unwrap_err().contains("missing"));
-        let outcome = sample().run(true, &|| false).unwrap().unwrap();
+        let outcome = sample().run(&|| false).unwrap().unwrap();
         results.0.insert(sample(), Ok(Outcome { ended: "deadlock", ..outcome }));
         assert!(results.of(&sample()).unwrap_err().contains("deadlock"));
         let wrong = Experiment { set: vec!["gpu.cuont=2".to_owned()], ..sample() };
-        results.0.insert(wrong.clone(), wrong.run(false, &|| false).map(Option::unwrap));
+        results.0.insert(wrong.clone(), wrong.run(&|| false).map(Option::unwrap));
         assert!(results.of(&wrong).unwrap_err().contains("cuont"));
         assert!(wrong.machine().is_err());
     }

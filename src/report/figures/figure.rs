@@ -29,8 +29,6 @@ pub enum How {
     Measured {
         /// The runs that are needed. What several figures need is run once.
         experiments: fn(Effort) -> Vec<Experiment>,
-        /// Whether what crosses the network is counted in them.
-        crossing: bool,
         /// What the runs show; an error says why they show nothing.
         finding: fn(Effort, &Results) -> Result<Finding, String>,
     },
@@ -71,12 +69,6 @@ impl Figure {
             How::Missing(_) => Vec::new(),
             How::Measured { experiments, .. } => experiments(effort),
         }
-    }
-
-    /// Whether what crosses the network is counted in its runs.
-    #[must_use]
-    pub fn counts_crossing(&self) -> bool {
-        matches!(self.how, How::Measured { crossing: true, .. })
     }
 
     /// What `results` show of it.

@@ -12,7 +12,7 @@ pub const FIGURE: Figure = Figure {
     paper: &[4.0],
     unit: "KiB",
     place: "UMH 5, Fig 9",
-    how: How::Measured { experiments, crossing: false, finding },
+    how: How::Measured { experiments, finding },
 };
 
 /// Sizes in KiB; the paper's choice is the second last but one.

@@ -12,7 +12,7 @@ pub const FIGURE: Figure = Figure {
     paper: &[5.4],
     unit: "%",
     place: "UMH 5.3",
-    how: How::Measured { experiments, crossing: false, finding },
+    how: How::Measured { experiments, finding },
 };
 
 /// Blocks of a line each fit both interleaves.

@@ -17,7 +17,7 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "%",
     place: "UMH 4.1.2",
-    how: How::Measured { experiments: |_| Vec::new(), crossing: false, finding },
+    how: How::Measured { experiments: |_| Vec::new(), finding },
 };
 
 /// Where it stores.

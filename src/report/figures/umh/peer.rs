@@ -12,7 +12,7 @@ pub const FIGURE: Figure = Figure {
     paper: &[5.0],
     unit: "%",
     place: "UMH 4.1.1",
-    how: How::Measured { experiments, crossing: false, finding },
+    how: How::Measured { experiments, finding },
 };
 
 /// The machine as it is has peer transfers.

@@ -12,7 +12,7 @@ pub const FIGURE: Figure = Figure {
     paper: &[2.3, 1.76, 1.5],
     unit: "x",
     place: "UMH 6.1.2",
-    how: How::Measured { experiments, crossing: false, finding },
+    how: How::Measured { experiments, finding },
 };
 
 const COUNTS: [u32; 3] = [1, 2, 4];

@@ -16,7 +16,7 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "cycles",
     place: "UMH 5",
-    how: How::Measured { experiments: |_| Vec::new(), crossing: false, finding },
+    how: How::Measured { experiments: |_| Vec::new(), finding },
 };
 
 /// One load that brings one block; 12.8 GB/s are 16 bytes in a cycle of 800 MHz.

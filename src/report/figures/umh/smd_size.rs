@@ -17,7 +17,7 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "MiB, bits, bits, bits",
     place: "UMH 5, Fig 7, 11",
-    how: How::Measured { experiments: |_| Vec::new(), crossing: false, finding },
+    how: How::Measured { experiments: |_| Vec::new(), finding },
 };
 
 /// A machine that does nothing yet. Section 5 calculates with a direct-mapped directory.

@@ -16,7 +16,7 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "KiB",
     place: "UMH 6.2",
-    how: How::Measured { experiments: |_| Vec::new(), crossing: false, finding },
+    how: How::Measured { experiments: |_| Vec::new(), finding },
 };
 
 /// Every compute unit stores to all lines of one block of 4 KiB; then a core asks for it, or nobody does.

@@ -13,7 +13,7 @@ pub const FIGURE: Figure = Figure {
     paper: &[0.08, 1.2],
     unit: "%",
     place: "UMH 6.1.4",
-    how: How::Measured { experiments, crossing: true, finding },
+    how: How::Measured { experiments, finding },
 };
 
 /// The workload that the paper has as the worst.
@@ -31,15 +31,14 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
     let crossing = |&(workload, scale): &(&'static Workload, u64)| {
         let outcome = results.of(&run((workload, scale), &[]));
-        let crossing = outcome.and_then(|outcome| outcome.crossing.ok_or("nothing was counted".to_owned()));
-        crossing.map_err(|why| format!("{}: {why}", workload.name))
+        outcome.map(|outcome| outcome.crossing).map_err(|why| format!("{}: {why}", workload.name))
     };
     let crossings = workloads.iter().map(crossing).collect::<Result<Vec<_>, _>>()?;
-    let shares = of_data(&crossings, Crossing::coherence);
+    let shares = of_data(&crossings, |crossing| crossing.coherence);
     let average = mean(&shares);
     let worst = workloads.iter().zip(&shares).max_by(|one, other| one.1.total_cmp(other.1));
     let (worst_name, worst) = worst.map_or(("", f64::NAN), |((workload, _), share)| (workload.name, *share));
-    let with_requests = mean(&of_data(&crossings, |crossing| crossing.coherence() + crossing.requests));
+    let with_requests = mean(&of_data(&crossings, |crossing| crossing.coherence + crossing.requests));
     let counted = "messages between SMDs and HMDs without data, requests for data excepted, over the data";
     let order = format!("the worst is {worst_name}");
     let detail = format!("arithmetic mean as in the paper; with requests {with_requests:.2} %");
@@ -61,8 +60,8 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
 }
 
 /// Parts of the traffic over the data, in percent.
-fn of_data(crossings: &[Crossing], part: impl Fn(&Crossing) -> u64) -> Vec<f64> {
-    crossings.iter().map(|crossing| part(crossing) as f64 / crossing.data as f64 * 100.0).collect()
+fn of_data(crossings: &[Crossing], part: impl Fn(&Crossing) -> f64) -> Vec<f64> {
+    crossings.iter().map(|crossing| part(crossing) / crossing.data * 100.0).collect()
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -70,7 +69,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 fn chart(workloads: &[(&Workload, u64)], crossings: &[Crossing]) -> Chart {
-    let part = |name: &str, part: fn(&Crossing) -> u64| {
+    let part = |name: &str, part: fn(&Crossing) -> f64| {
         let shares = of_data(crossings, part);
         series(name, &shares, mean(&shares))
     };
@@ -80,8 +79,7 @@ fn chart(workloads: &[(&Workload, u64)], crossings: &[Crossing]) -> Chart {
         groups: names(workloads, "mean"),
         series: vec![
             part("probes", |crossing| crossing.probes),
-            part("answers without data", |crossing| crossing.answers),
-            part("acknowledgements", |crossing| crossing.acknowledgements),
+            part("answers and acknowledgements", |crossing| crossing.coherence - crossing.probes),
         ],
         stacked: true,
     })
