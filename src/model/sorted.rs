@@ -1,12 +1,13 @@
-//! A map for the few things that are under way at one place: a sorted vector of boxes, so that finding is a short
-//! binary search, and putting in and taking out move pointers only.
+//! A map for the few things that are under way at one place: a sorted vector of pointers, so that finding is a short
+//! binary search, and putting in and taking out move pointers only. A clone shares the values until they are written.
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// A map from a small key to something big.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortedMap<K, V> {
-    list: Vec<(K, Box<V>)>,
+    list: Vec<(K, Arc<V>)>,
 }
 
 impl<K, V> Default for SortedMap<K, V> {
@@ -15,7 +16,7 @@ impl<K, V> Default for SortedMap<K, V> {
     }
 }
 
-impl<K: Ord + Copy, V> SortedMap<K, V> {
+impl<K: Ord + Copy, V: Clone> SortedMap<K, V> {
     fn find(&self, key: K) -> Result<usize, usize> {
         self.list.binary_search_by(|(known, _)| known.cmp(&key))
     }
@@ -27,7 +28,7 @@ impl<K: Ord + Copy, V> SortedMap<K, V> {
 
     pub fn get_mut(&mut self, key: K) -> Option<&mut V> {
         let index = self.find(key).ok()?;
-        self.list.get_mut(index).map(|(_, value)| &mut **value)
+        self.list.get_mut(index).map(|(_, value)| Arc::make_mut(value))
     }
 
     #[must_use]
@@ -36,14 +37,14 @@ impl<K: Ord + Copy, V> SortedMap<K, V> {
     }
 
     /// Puts a value in place of the one that is there, if any.
-    pub fn insert(&mut self, key: K, value: Box<V>) {
+    pub fn insert(&mut self, key: K, value: Arc<V>) {
         match self.find(key) {
             Ok(index) => self.list[index].1 = value,
             Err(index) => self.list.insert(index, (key, value)),
         }
     }
 
-    pub fn remove(&mut self, key: K) -> Option<Box<V>> {
+    pub fn remove(&mut self, key: K) -> Option<Arc<V>> {
         self.find(key).ok().map(|index| self.list.remove(index).1)
     }
 
@@ -52,11 +53,11 @@ impl<K: Ord + Copy, V> SortedMap<K, V> {
         let index = match self.find(key) {
             Ok(index) => index,
             Err(index) => {
-                self.list.insert(index, (key, Box::new(make())));
+                self.list.insert(index, (key, Arc::new(make())));
                 index
             }
         };
-        &mut self.list[index].1
+        Arc::make_mut(&mut self.list[index].1)
     }
 
     /// Keys, ascending.
@@ -106,7 +107,7 @@ mod tests {
             for (what, key, value) in steps {
                 match what {
                     0 => {
-                        ours.insert(key, Box::new(value));
+                        ours.insert(key, Arc::new(value));
                         theirs.insert(key, value);
                     }
                     1 => prop_assert_eq!(ours.remove(key).map(|value| *value), theirs.remove(&key)),

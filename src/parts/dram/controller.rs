@@ -1,6 +1,7 @@
 //! A memory controller with queues, which serves first ready, first come first served (UMH, Table III: FR-FCFS).
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -96,7 +97,7 @@ impl Controller {
         self.made += 1;
         self.counters.reads += 1;
         let rows = self.queue(local, bytes, false, about);
-        self.jobs.insert(self.made, Box::new(Job { rows, end: 0 }));
+        self.jobs.insert(self.made, Arc::new(Job { rows, end: 0 }));
         Read(self.made)
     }
 

@@ -113,7 +113,7 @@ impl Node {
             self.counters.merges += 1;
             self.record_mshr(block, number, MshrChange::Merge, out);
         }
-        pending.queue.push_back(want);
+        Arc::make_mut(&mut pending).queue.push_back(want);
         self.resume(pending, out);
     }
 

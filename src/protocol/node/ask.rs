@@ -1,5 +1,7 @@
 //! Asking the parent, and what its grant does.
 
+use std::sync::Arc;
+
 use super::pending::{Asked, Pending, Want};
 use super::{Node, Role};
 use crate::model::access::{AccessKind, Bytes};
@@ -108,7 +110,8 @@ impl Node {
     /// A grant, or the data of a peer transfer: the request has ended when both are here.
     pub(super) fn receive_grant(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        let Some(mut pending) = self.pending.remove(block) else { return };
+        let Some(mut shared) = self.pending.remove(block) else { return };
+        let pending = Arc::make_mut(&mut shared);
         let mut is_complete = false;
         if let Some(asked) = pending.asked.as_mut() {
             if message.kind == MessageKind::Grant {
@@ -121,10 +124,10 @@ impl Node {
             is_complete = asked.granted.is_some() && asked.has_data;
         }
         if is_complete {
-            self.end_request(&mut pending, message, out);
-            self.resume(pending, out);
+            self.end_request(pending, message, out);
+            self.resume(shared, out);
         } else {
-            self.pending.insert(block, pending);
+            self.pending.insert(block, shared);
         }
     }
 
@@ -181,7 +184,8 @@ impl Node {
     /// The answer to the oldest access that was passed up, or to a fetch.
     pub(super) fn receive_reply(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        let Some(mut pending) = self.pending.remove(block) else { return };
+        let Some(mut shared) = self.pending.remove(block) else { return };
+        let pending = Arc::make_mut(&mut shared);
         let is_fetch = pending.asked.as_ref().is_some_and(|asked| {
             asked.kind == MessageKind::Fetch && message.range == Range::new(block, self.config.block)
         });
@@ -190,11 +194,11 @@ impl Node {
                 asked.has_data = true;
                 asked.data.clone_from(&message.patch);
             }
-            self.end_request(&mut pending, message, out);
+            self.end_request(pending, message, out);
         } else if let Some(want) = pending.passed.pop_front() {
             self.end_passed(block, &want, message, out);
         }
-        self.resume(pending, out);
+        self.resume(shared, out);
     }
 
     fn end_passed(&mut self, block: Address, want: &Want, message: &Message, out: &mut Outbox) {

@@ -26,10 +26,11 @@ impl Node {
         let about = About::new(self.range_of(victim), txn.1);
         out.record(self.config.id, about, || What::Evict { state, dirty });
         self.counters.evictions += 1;
-        let mut pending = self.spare.take(victim, out.tick);
+        let mut shared = self.spare.take(victim, out.tick);
+        let pending = Arc::make_mut(&mut shared);
         pending.evicting = Some(Eviction { awaiting: holders, since: out.tick, number: txn.1, txn: txn.0 });
         if holders == 0 {
-            self.finish_eviction(&mut pending, out);
+            self.finish_eviction(pending, out);
         } else {
             self.counters.recalls += 1;
             self.recalling.push(victim);
@@ -37,9 +38,9 @@ impl Node {
             self.probe_children(holders, MessageKind::ProbeWrite, range, txn, None, out);
         }
         if pending.is_idle() {
-            self.spare.put(pending);
+            self.spare.put(shared);
         } else {
-            self.pending.insert(victim, pending);
+            self.pending.insert(victim, shared);
         }
     }
 
@@ -121,7 +122,7 @@ impl Node {
     pub(super) fn receive_evict_ack(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
         if let Some(mut pending) = self.pending.remove(block) {
-            pending.writeback = false;
+            Arc::make_mut(&mut pending).writeback = false;
             self.resume(pending, out);
         }
     }

@@ -412,23 +412,24 @@ impl Node {
     }
 
     /// What is under way for a block, taken out to be changed, or a new one.
-    fn take_pending(&mut self, block: Address, now: Tick) -> Box<Pending> {
+    fn take_pending(&mut self, block: Address, now: Tick) -> Arc<Pending> {
         self.pending.remove(block).unwrap_or_else(|| self.spare.take(block, now))
     }
 
     /// Does whatever has become possible for a block, and keeps what is left under way.
-    fn resume(&mut self, mut pending: Box<Pending>, out: &mut Outbox) {
+    fn resume(&mut self, mut shared: Arc<Pending>, out: &mut Outbox) {
+        let pending = Arc::make_mut(&mut shared);
         let block = pending.block;
         self.store.focus(block);
-        self.drive(&mut pending, out);
+        self.drive(pending, out);
         if pending.asked.is_none() && pending.queue.is_empty() && pending.passed.is_empty() {
-            self.release_mshr(&mut pending, None, out);
+            self.release_mshr(pending, None, out);
         }
         if !pending.is_idle() {
-            self.pending.insert(block, pending);
+            self.pending.insert(block, shared);
             return;
         }
-        self.spare.put(pending);
+        self.spare.put(shared);
         self.note_free(block);
         if self.config.role != Role::Root && self.state(block) == State::I {
             self.store.remove(block);
@@ -470,7 +471,7 @@ impl Node {
 
     fn retry(&mut self, block: Address, out: &mut Outbox) {
         if let Some(mut pending) = self.pending.remove(block) {
-            pending.waits = false;
+            Arc::make_mut(&mut pending).waits = false;
             self.resume(pending, out);
         }
     }

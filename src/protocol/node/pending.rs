@@ -208,10 +208,9 @@ pub struct ProbeJob {
     pub for_peer: Option<Arc<Patch>>,
 }
 
-/// Boxes that are used again, so that a miss need not ask for memory. A copy of a node needs none of them.
+/// Allocations that are used again, so that a miss need not ask for memory. A copy of a node needs none of them.
 #[derive(Debug, Default)]
-#[expect(clippy::vec_box, reason = "the boxes are what is used again")]
-pub struct Spare(Vec<Box<Pending>>);
+pub struct Spare(Vec<Arc<Pending>>);
 
 impl Clone for Spare {
     fn clone(&self) -> Self {
@@ -220,17 +219,20 @@ impl Clone for Spare {
 }
 
 impl Spare {
-    pub fn take(&mut self, block: Address, since: Tick) -> Box<Pending> {
+    pub fn take(&mut self, block: Address, since: Tick) -> Arc<Pending> {
         match self.0.pop() {
             Some(mut pending) => {
-                pending.renew(block, since);
+                Arc::make_mut(&mut pending).renew(block, since);
                 pending
             }
-            None => Box::new(Pending::new(block, since)),
+            None => Arc::new(Pending::new(block, since)),
         }
     }
 
-    pub fn put(&mut self, pending: Box<Pending>) {
-        self.0.push(pending);
+    /// What a clone of the node still has is not used again.
+    pub fn put(&mut self, mut pending: Arc<Pending>) {
+        if Arc::get_mut(&mut pending).is_some() {
+            self.0.push(pending);
+        }
     }
 }

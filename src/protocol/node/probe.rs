@@ -44,7 +44,7 @@ impl Node {
             for_peer: None,
         };
         let key = message.range.start;
-        self.jobs.insert(key, Box::new(job));
+        self.jobs.insert(key, Arc::new(job));
         for block in blocks {
             let probe = BlockProbe {
                 job: key,
@@ -56,7 +56,7 @@ impl Node {
                 cause: message.cause,
             };
             let mut pending = self.take_pending(block, out.tick);
-            pending.probe = Some(probe);
+            Arc::make_mut(&mut pending).probe = Some(probe);
             self.resume(pending, out);
         }
         self.answer_if_done(key, out);
@@ -156,7 +156,7 @@ impl Node {
         if self.jobs.get(key).is_none_or(|job| job.left > 0) {
             return;
         }
-        let Some(job) = self.jobs.remove(key) else { return };
+        let Some(job) = self.jobs.remove(key).map(Arc::unwrap_or_clone) else { return };
         let mut answer = self.message(MessageKind::Answer, job.parent, job.range, out);
         (answer.txn, answer.number) = (job.txn, job.number);
         let held = Held { block: self.config.block, copies: job.copies, owned: job.owned };

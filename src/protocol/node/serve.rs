@@ -1,5 +1,7 @@
 //! Serving the children: the directory's part of the table.
 
+use std::sync::Arc;
+
 use super::pending::{Pending, Service, Want, Who};
 use super::{Need, Node, Role};
 use crate::model::access::{Access, AccessKind, Bytes};
@@ -305,7 +307,8 @@ impl Node {
         let block = self.block_of(message.range.start);
         let unit = self.unit_of(block, message.range.start);
         let Some(child) = self.config.child(message.from) else { return };
-        let Some(mut pending) = self.pending.remove(block) else { return };
+        let Some(mut shared) = self.pending.remove(block) else { return };
+        let pending = Arc::make_mut(&mut shared);
         let service = pending.serving.iter_mut().position(|service| {
             service.unit == unit && service.granted && service.want.who == Who::Child(child)
         });
@@ -318,7 +321,7 @@ impl Node {
                 pending.serving.remove(index);
             }
         }
-        self.resume(pending, out);
+        self.resume(shared, out);
     }
 
     /// A child's answer to a probe: it belongs to an eviction, to the parent's probe, or to a child's request.
@@ -327,22 +330,23 @@ impl Node {
         let Some(child) = self.config.child(message.from) else { return };
         self.take_bytes(block, child, message, out);
         self.take_held(block, child, message, out);
-        let Some(mut pending) = self.pending.remove(block) else { return };
+        let Some(mut shared) = self.pending.remove(block) else { return };
+        let pending = Arc::make_mut(&mut shared);
         let bit = 1u64 << child;
         if let Some(eviction) = pending.evicting.as_mut().filter(|eviction| eviction.awaiting & bit != 0) {
             eviction.awaiting &= !bit;
             if eviction.awaiting == 0 {
-                self.finish_eviction(&mut pending, out);
+                self.finish_eviction(pending, out);
             }
         } else if let Some(probe) = pending.probe.as_mut().filter(|probe| probe.awaiting & bit != 0) {
             probe.awaiting &= !bit;
             if probe.awaiting == 0 {
-                self.finish_probe(&mut pending, out);
+                self.finish_probe(pending, out);
             }
         } else {
-            self.answer_service(&mut pending, child, message, out);
+            self.answer_service(pending, child, message, out);
         }
-        self.resume(pending, out);
+        self.resume(shared, out);
     }
 
     fn answer_service(&mut self, pending: &mut Pending, child: u8, message: &Message, out: &mut Outbox) {
