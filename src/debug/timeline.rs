@@ -35,7 +35,7 @@ impl Default for Budget {
 const INTERVAL: std::ops::RangeInclusive<u64> = 1 << 10..=1 << 20;
 
 /// A checkpoint is worth this many times its own cost in stepping: more makes runs faster and steps back slower.
-const WORTH: u32 = 20;
+const WORTH: u32 = 50;
 
 #[derive(Debug)]
 struct Checkpoint {
