@@ -39,6 +39,12 @@ impl Goal {
         !matches!(self, Self::Event | Self::NewCycle | Self::Cycle(_) | Self::Nowhere)
     }
 
+    /// The cycle before an event, as far as it matters to this goal: to find it is a division for each event.
+    #[must_use]
+    pub fn cycle_before(&self, machine: &dyn Subject) -> u64 {
+        if matches!(self, Self::NewCycle | Self::Cycle(_)) { machine.cycle() } else { 0 }
+    }
+
     /// Whether the very first position has it, where nothing has happened yet.
     #[must_use]
     pub fn holds_at_start(&self, machine: &dyn Subject) -> bool {

@@ -184,7 +184,7 @@ impl Travel {
         let mut records = Records { on: listen, list: Vec::new() };
         let mut trips = Trips::new();
         for _ in 0..fuel {
-            let before = timeline.machine().cycle();
+            let before = self.goal.cycle_before(timeline.machine());
             records.list.clear();
             let end_is_new = timeline.at_end().is_none();
             let outcome = timeline.step(&mut records);
