@@ -16,7 +16,7 @@ use super::work::{self, Work};
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
-use crate::query::{Filter, Text};
+use crate::query::Filter;
 use crate::report::export::{Csv, Export as Exporter, Perfetto, Vcd};
 use crate::scenario::{Report, Runner};
 
@@ -91,8 +91,7 @@ impl Export {
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
         let prepared = work.prepare()?;
-        let compile = |query: &String| Filter::compile(&Text::new("--where", query), &prepared.context);
-        let filter = self.query.as_ref().map(compile).transpose()?;
+        let filter = work::filter(self.query.as_deref(), &prepared)?;
         let workload = prepared.blueprint.workload.clone();
         let mut exporter = self.format.exporter(&prepared.machine)?;
         let mut out = Destination::open(self.to.as_deref())?;

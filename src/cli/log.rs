@@ -13,7 +13,6 @@ use super::run::status;
 use super::work::{self, Work};
 use crate::debug::describe;
 use crate::model::inspect::Inspect;
-use crate::query::{Filter, Text};
 use crate::report;
 use crate::scenario::Runner;
 
@@ -63,8 +62,7 @@ impl Log {
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
         let prepared = work.prepare()?;
-        let compile = |query: &String| Filter::compile(&Text::new("--where", query), &prepared.context);
-        let filter = self.query.as_ref().map(compile).transpose()?;
+        let filter = work::filter(self.query.as_deref(), &prepared)?;
         let workload = prepared.blueprint.workload.clone();
         let mut runner = Runner::new(prepared.machine, prepared.checker, true);
         let mut output = Output::standard();

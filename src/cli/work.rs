@@ -9,6 +9,7 @@ use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::config::{self, Kind, MachineChoice};
 use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::query::{Filter, Text};
 use crate::report::number::grouped;
 use crate::scenario::{Options, Prepared, Scenario};
 use crate::workload::Workload;
@@ -152,6 +153,14 @@ fn options(changes: &Changes) -> (Vec<String>, Options) {
         trace: None,
     };
     (scenario, options)
+}
+
+/// What `--where` asks for.
+///
+/// # Errors
+/// If it is no query about this machine.
+pub fn filter(query: Option<&str>, prepared: &Prepared) -> Result<Option<Filter>> {
+    query.map(|query| Filter::compile(&Text::new("--where", query), &prepared.context)).transpose()
 }
 
 /// Reads a trace and shows how far it is; an interrupt breaks it off.

@@ -48,18 +48,6 @@ impl<K: Ord + Copy, V: Clone> SortedMap<K, V> {
         self.find(key).ok().map(|index| self.list.remove(index).1)
     }
 
-    /// The value of a key, made if it is not there.
-    pub fn get_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
-        let index = match self.find(key) {
-            Ok(index) => index,
-            Err(index) => {
-                self.list.insert(index, (key, Arc::new(make())));
-                index
-            }
-        };
-        Arc::make_mut(&mut self.list[index].1)
-    }
-
     /// Keys, ascending.
     pub fn keys(&self) -> impl Iterator<Item = K> + '_ {
         self.list.iter().map(|(key, _)| *key)
@@ -112,8 +100,12 @@ mod tests {
                     }
                     1 => prop_assert_eq!(ours.remove(key).map(|value| *value), theirs.remove(&key)),
                     2 => {
-                        let ours = ours.get_or_insert_with(key, || value);
-                        prop_assert_eq!(ours, theirs.entry(key).or_insert(value));
+                        let before = ours.clone();
+                        if let (Some(ours), Some(theirs)) = (ours.get_mut(key), theirs.get_mut(&key)) {
+                            prop_assert_eq!(before.get(key), Some(&*theirs));
+                            (*ours, *theirs) = (value, value);
+                            prop_assert_ne!(before.get(key).map(std::ptr::from_ref), Some(std::ptr::from_ref(ours)));
+                        }
                     }
                     _ => prop_assert_eq!(ours.get(key), theirs.get(&key)),
                 }

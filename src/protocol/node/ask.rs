@@ -11,7 +11,6 @@ use crate::model::message::{Message, MessageKind};
 use crate::model::patch::Patch;
 use crate::model::state::State;
 use crate::protocol::outbox::{About, Outbox};
-use crate::protocol::store::Room;
 use crate::protocol::table::{Cell, Next, Step};
 
 impl Node {
@@ -53,36 +52,6 @@ impl Node {
         (message.txn, message.number) = Self::key_of(want);
         self.send(message, out);
         true
-    }
-
-    /// Finds a place for a block, evicting another if need be. `false` if none can be had yet.
-    fn make_room(&mut self, block: Address, want: &Want, out: &mut Outbox) -> bool {
-        loop {
-            if !self.recalling.is_empty() && self.is_evicting_from(self.store.set_of(block)) {
-                return false;
-            }
-            let room = self.store.room(block, |other| other == block || self.pending.contains(other));
-            match room {
-                Room::Free(slot) => {
-                    let entry = self.new_entry(block);
-                    self.store.place(slot, entry);
-                    self.touch(block);
-                    return true;
-                }
-                Room::Victim(victim) => {
-                    self.evict(victim, (want.txn, want.number), out);
-                    if self.store.get(victim).is_some() {
-                        return false;
-                    }
-                }
-                Room::None => return false,
-            }
-        }
-    }
-
-    /// One eviction at a time in a set, so that a block that waits for room does not empty the set.
-    fn is_evicting_from(&self, set: u32) -> bool {
-        self.recalling.iter().any(|&block| self.store.set_of(block) == set)
     }
 
     /// Hands an access to the parent to perform (write-through). A copy here is kept up to date.

@@ -11,6 +11,7 @@ mod evict;
 mod merge;
 pub mod pending;
 mod probe;
+mod room;
 mod serve;
 mod view;
 
@@ -24,14 +25,15 @@ use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
-use crate::model::record::{MshrChange, What};
+use crate::model::record::What;
 use crate::model::sorted::SortedMap;
 use crate::model::state::{Action, State};
 use crate::model::time::Tick;
 use crate::protocol::outbox::{About, Outbox, Outgoing};
 use crate::protocol::store::{Entry, Interleave, Store, Unit};
 use crate::protocol::table::{Cell, Next, Step, Table};
-use pending::{Pending, ProbeJob, Spare, Waiting, Want};
+use pending::{Pending, ProbeJob, Spare, Want};
+use room::Waiting;
 
 pub use access::Offer;
 pub use view::{Busy, WaitsFor};
@@ -345,36 +347,6 @@ impl Node {
         out.record(self.config.id, about, || What::Directory { owner, sharers });
     }
 
-    /// Whether an MSHR can be taken.
-    fn has_mshr(&self) -> bool {
-        self.config.mshrs == 0 || self.mshrs_used < self.config.mshrs
-    }
-
-    fn take_mshr(&mut self, pending: &mut Pending, number: Option<TxnNumber>, out: &mut Outbox) {
-        if !pending.mshr {
-            pending.mshr = true;
-            self.mshrs_used += 1;
-            self.counters.mshr_ticks = self.counters.mshr_ticks.wrapping_sub(out.tick);
-            self.high_water = self.high_water.max(self.mshrs_used);
-            self.record_mshr(pending.block, number, MshrChange::Allocate, out);
-        }
-    }
-
-    fn release_mshr(&mut self, pending: &mut Pending, number: Option<TxnNumber>, out: &mut Outbox) {
-        if pending.mshr {
-            pending.mshr = false;
-            self.mshrs_used = self.mshrs_used.saturating_sub(1);
-            self.counters.mshr_ticks = self.counters.mshr_ticks.wrapping_add(out.tick);
-            self.record_mshr(pending.block, number, MshrChange::Release, out);
-        }
-    }
-
-    fn record_mshr(&self, block: Address, txn: Option<TxnNumber>, change: MshrChange, out: &mut Outbox) {
-        let (used, capacity) = (self.mshrs_used, self.config.mshrs);
-        let about = About::new(self.range_of(block), txn);
-        out.record(self.config.id, about, || What::Mshr { change, used, capacity });
-    }
-
     /// Whether this request could be taken now; probes and replies always can.
     #[must_use]
     pub fn accepts(&self, message: &Message) -> bool {
@@ -449,37 +421,6 @@ impl Node {
             if pending.evicting.is_some() || pending.writeback || !self.serve_next(pending, out) {
                 return;
             }
-        }
-    }
-
-    /// Gives blocks another try whose MSHR or way may be free now, and goes on flushing.
-    fn settle(&mut self, out: &mut Outbox) {
-        for _ in 0..self.waiting.for_mshr.len() {
-            if !self.has_mshr() {
-                break;
-            }
-            let Some(block) = self.waiting.for_mshr.pop_front() else { break };
-            self.retry(block, out);
-        }
-        while let Some(block) = self.waiting.take_ready() {
-            self.retry(block, out);
-        }
-        if self.flushing {
-            self.flush_more(out);
-        }
-    }
-
-    fn retry(&mut self, block: Address, out: &mut Outbox) {
-        if let Some(mut pending) = self.pending.remove(block) {
-            Arc::make_mut(&mut pending).waits = false;
-            self.resume(pending, out);
-        }
-    }
-
-    /// A way of the block's set may be had now.
-    fn note_free(&mut self, block: Address) {
-        if !self.waiting.for_way.is_empty() {
-            self.waiting.freed.push(self.store.set_of(block));
         }
     }
 

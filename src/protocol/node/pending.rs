@@ -121,29 +121,8 @@ pub struct Pending {
     pub writeback: bool,
     /// It holds one of the node's MSHRs.
     pub mshr: bool,
-    /// It waits for an MSHR or a way: it stands in [`Waiting`].
+    /// It waits for an MSHR or a way: it stands in [`super::room::Waiting`].
     pub waits: bool,
-}
-
-/// Blocks that wait for an MSHR or for a way of their set, first come first served.
-#[derive(Clone, Debug, Default, Hash)]
-pub struct Waiting {
-    pub for_mshr: VecDeque<Address>,
-    pub for_way: Vec<(u32, Address)>,
-    /// Sets of which a way may have become free.
-    pub freed: SmallVec<[u32; 4]>,
-}
-
-impl Waiting {
-    /// Takes out the first block that waits for a way of a set that has become free: one block for each way.
-    pub fn take_ready(&mut self) -> Option<Address> {
-        while let Some(freed) = self.freed.pop() {
-            if let Some(first) = self.for_way.iter().position(|(set, _)| *set == freed) {
-                return Some(self.for_way.remove(first).1);
-            }
-        }
-        None
-    }
 }
 
 impl Pending {

@@ -29,9 +29,9 @@ fn experiment(workload: (&Workload, u64), interleave: &str) -> Experiment {
     repeated(workload, 2, &set(interleave))
 }
 
-/// Why it is missed where it is: with `gpu.memory.dram.always_reopen=false` most of the cost is gone.
-const REASON: &str = "the lines of 4 KiB stand in one stack, whose row is reopened for each of them (5.4); a memory that \
-                      keeps rows open loses far less";
+/// Seen with Hist at 1/4, MM and SF at 1/16.
+const REASON: &str = "not explained: SF loses most and MM gains, and rows that stay open \
+                      (gpu.memory.dram.always_reopen=false) change that by less than a tenth";
 
 const BOTH: [&str; 2] = ["64 B", "4 KiB"];
 

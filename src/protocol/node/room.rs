@@ -1,0 +1,139 @@
+//! Room: the node's MSHRs, a way of its set for a block, and who waits for either.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::Node;
+use super::pending::{Pending, Want};
+use crate::model::address::Address;
+use crate::model::message::TxnNumber;
+use crate::model::record::{MshrChange, What};
+use crate::protocol::outbox::{About, Outbox};
+use crate::protocol::store::Room;
+
+/// Blocks that wait for an MSHR or for a way of their set, first come first served.
+#[derive(Clone, Debug, Default, Hash)]
+pub struct Waiting {
+    pub for_mshr: VecDeque<Address>,
+    pub for_way: Vec<(u32, Address)>,
+    /// Sets of which a way may have become free.
+    pub freed: SmallVec<[u32; 4]>,
+}
+
+impl Waiting {
+    /// Takes out the first block that waits for a way of a set that has become free: one block for each way.
+    pub fn take_ready(&mut self) -> Option<Address> {
+        while let Some(freed) = self.freed.pop() {
+            if let Some(first) = self.for_way.iter().position(|(set, _)| *set == freed) {
+                return Some(self.for_way.remove(first).1);
+            }
+        }
+        None
+    }
+}
+
+impl Node {
+    /// Whether an MSHR can be taken.
+    pub(super) fn has_mshr(&self) -> bool {
+        self.config.mshrs == 0 || self.mshrs_used < self.config.mshrs
+    }
+
+    pub(super) fn take_mshr(&mut self, pending: &mut Pending, number: Option<TxnNumber>, out: &mut Outbox) {
+        if !pending.mshr {
+            pending.mshr = true;
+            self.mshrs_used += 1;
+            self.counters.mshr_ticks = self.counters.mshr_ticks.wrapping_sub(out.tick);
+            self.high_water = self.high_water.max(self.mshrs_used);
+            self.record_mshr(pending.block, number, MshrChange::Allocate, out);
+        }
+    }
+
+    pub(super) fn release_mshr(
+        &mut self,
+        pending: &mut Pending,
+        number: Option<TxnNumber>,
+        out: &mut Outbox,
+    ) {
+        if pending.mshr {
+            pending.mshr = false;
+            self.mshrs_used = self.mshrs_used.saturating_sub(1);
+            self.counters.mshr_ticks = self.counters.mshr_ticks.wrapping_add(out.tick);
+            self.record_mshr(pending.block, number, MshrChange::Release, out);
+        }
+    }
+
+    pub(super) fn record_mshr(
+        &self,
+        block: Address,
+        txn: Option<TxnNumber>,
+        change: MshrChange,
+        out: &mut Outbox,
+    ) {
+        let (used, capacity) = (self.mshrs_used, self.config.mshrs);
+        let about = About::new(self.range_of(block), txn);
+        out.record(self.config.id, about, || What::Mshr { change, used, capacity });
+    }
+
+    /// Gives blocks another try whose MSHR or way may be free now, and goes on flushing.
+    pub(super) fn settle(&mut self, out: &mut Outbox) {
+        for _ in 0..self.waiting.for_mshr.len() {
+            if !self.has_mshr() {
+                break;
+            }
+            let Some(block) = self.waiting.for_mshr.pop_front() else { break };
+            self.retry(block, out);
+        }
+        while let Some(block) = self.waiting.take_ready() {
+            self.retry(block, out);
+        }
+        if self.flushing {
+            self.flush_more(out);
+        }
+    }
+
+    fn retry(&mut self, block: Address, out: &mut Outbox) {
+        if let Some(mut pending) = self.pending.remove(block) {
+            Arc::make_mut(&mut pending).waits = false;
+            self.resume(pending, out);
+        }
+    }
+
+    /// A way of the block's set may be had now.
+    pub(super) fn note_free(&mut self, block: Address) {
+        if !self.waiting.for_way.is_empty() {
+            self.waiting.freed.push(self.store.set_of(block));
+        }
+    }
+
+    /// Finds a place for a block, evicting another if need be. `false` if none can be had yet.
+    pub(super) fn make_room(&mut self, block: Address, want: &Want, out: &mut Outbox) -> bool {
+        loop {
+            if !self.recalling.is_empty() && self.is_evicting_from(self.store.set_of(block)) {
+                return false;
+            }
+            let room = self.store.room(block, |other| other == block || self.pending.contains(other));
+            match room {
+                Room::Free(slot) => {
+                    let entry = self.new_entry(block);
+                    self.store.place(slot, entry);
+                    self.touch(block);
+                    return true;
+                }
+                Room::Victim(victim) => {
+                    self.evict(victim, (want.txn, want.number), out);
+                    if self.store.get(victim).is_some() {
+                        return false;
+                    }
+                }
+                Room::None => return false,
+            }
+        }
+    }
+
+    /// One eviction at a time in a set, so that a block that waits for room does not empty the set.
+    fn is_evicting_from(&self, set: u32) -> bool {
+        self.recalling.iter().any(|&block| self.store.set_of(block) == set)
+    }
+}
