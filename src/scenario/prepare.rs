@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::config::document::At;
 use crate::config::machine::MachineSpec;
-use crate::config::{self, Document, Kind, MachineChoice};
+use crate::config::{self, Document, Kind, MachineChoice, Shelf};
 use crate::diagnostic::{Result, Source};
 use crate::machine::{Blueprint, Machine};
 use crate::protocol::table::Table;
@@ -34,8 +34,8 @@ const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);
 pub struct Scenario {
     file: ScenarioFile,
     document: Document,
-    /// What paths in it are relative to.
-    folder: Option<PathBuf>,
+    /// Where the names in it are looked up.
+    shelf: Shelf,
     work: Work,
 }
 
@@ -89,10 +89,18 @@ impl Scenario {
     /// # Errors
     /// If it is no TOML, has unknown keys, or what it does makes no sense.
     pub fn parse(source: Source, folder: Option<PathBuf>) -> Result<Self> {
+        Self::parse_on(source, Shelf::at(folder))
+    }
+
+    /// The same; the names in it are looked up on `shelf`.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn parse_on(source: Source, shelf: Shelf) -> Result<Self> {
         let document = Document::new(source);
         let file: ScenarioFile = document.read()?;
         let work = Work::read(&file, &document)?;
-        Ok(Self { file, document, folder, work })
+        Ok(Self { file, document, shelf, work })
     }
 
     /// The same with keys of its file set to other values, each `KEY=VALUE`.
@@ -109,7 +117,7 @@ impl Scenario {
         }
         let file: ScenarioFile = document.read()?;
         let work = Work::read(&file, &document)?;
-        Ok(Self { file, document, folder: self.folder, work })
+        Ok(Self { file, document, shelf: self.shelf, work })
     }
 
     /// What it shows; its file's name if it does not say.
@@ -150,7 +158,7 @@ impl Scenario {
                 None => Ok(None),
             };
         };
-        let folder = self.folder.as_ref();
+        let folder = self.shelf.folder();
         let path = folder.map_or_else(|| trace.value.clone().into(), |folder| folder.join(&trace.value));
         if let Err(error) = path.metadata() {
             let message = format!("the trace {} cannot be read: {error}", path.display());
@@ -168,17 +176,16 @@ impl Scenario {
     /// # Errors
     /// If there is no such machine, it contradicts itself, or an override does not fit it.
     pub fn machine(&self, set: &[String]) -> Result<MachineSpec> {
-        let folder = self.folder.as_deref();
         let mut spec = match &self.file.machine {
-            MachineChoice::Named(name) => config::load_machine_with(&name.value, folder, set)
+            MachineChoice::Named(name) => config::load_machine_from(&self.shelf, &name.value, set)
                 .map_err(|error| self.pointed(name, error))?,
             MachineChoice::Inline(machine) if set.is_empty() => {
-                machine.specification(&self.document, folder)?
+                machine.specification(&self.document, &self.shelf)?
             }
             MachineChoice::Inline(_) => self.overridden(set)?,
         };
         if let Some(protocol) = &self.file.protocol {
-            let found = config::find(Kind::Protocol, &protocol.value, folder);
+            let found = self.shelf.find(Kind::Protocol, &protocol.value);
             spec.protocol = found.map_err(|error| self.pointed(protocol, error))?.reference;
         }
         spec.shrink(self.work.scale());
@@ -193,8 +200,8 @@ impl Scenario {
         }
         let file: ScenarioFile = document.read()?;
         match &file.machine {
-            MachineChoice::Inline(machine) => machine.specification(&document, self.folder.as_deref()),
-            MachineChoice::Named(name) => config::load_machine(&name.value, self.folder.as_deref()),
+            MachineChoice::Inline(machine) => machine.specification(&document, &self.shelf),
+            MachineChoice::Named(name) => config::load_machine_from(&self.shelf, &name.value, &[]),
         }
     }
 
@@ -217,7 +224,7 @@ impl Scenario {
     /// If the machine, a protocol, a component or a state that it names is not there.
     pub fn blueprint(&self, options: &Options) -> Result<Blueprint> {
         let mut spec = self.machine(&options.set)?;
-        let tables = tables(&mut spec, self.folder.as_deref())?;
+        let tables = tables(&mut spec, &self.shelf)?;
         let mut blueprint = Blueprint {
             spec,
             tables,
@@ -306,7 +313,7 @@ impl Prepared {
 }
 
 /// Loads every protocol table that a machine names, and has the machine name them as they call themselves.
-fn tables(spec: &mut MachineSpec, folder: Option<&std::path::Path>) -> Result<Vec<Arc<Table>>> {
+fn tables(spec: &mut MachineSpec, shelf: &Shelf) -> Result<Vec<Arc<Table>>> {
     let mut names = vec![&mut spec.protocol];
     if let Some(gpu) = &mut spec.gpu {
         names.extend(&mut gpu.l1.protocol);
@@ -316,7 +323,7 @@ fn tables(spec: &mut MachineSpec, folder: Option<&std::path::Path>) -> Result<Ve
     names.extend(spec.host.llc.as_mut().and_then(|llc| llc.protocol.as_mut()));
     let mut tables: Vec<Arc<Table>> = Vec::new();
     for name in names {
-        let mut table = config::load_protocol(name, folder)?;
+        let mut table = config::load_protocol_from(shelf, name)?;
         if tables.iter().any(|known| known.name == table.name && **known != table) {
             table.name.clone_from(name);
         }
