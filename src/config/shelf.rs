@@ -78,11 +78,7 @@ impl Shelf {
             Box::new(error.nearest(name, names))
         })?;
         let folder = file.on_disk.then(|| Path::new(&file.reference).parent().map(Path::to_path_buf));
-        Ok(Found {
-            source: file.source.clone(),
-            folder: folder.flatten(),
-            reference: file.reference.clone(),
-        })
+        Ok(Found { source: file.source.clone(), folder: folder.flatten(), reference: file.reference.clone() })
     }
 }
 

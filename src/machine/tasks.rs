@@ -7,7 +7,7 @@ use crate::model::access::Bytes;
 use crate::model::operation::Operation;
 use crate::model::time::{EventNumber, Tick};
 use crate::parts::agent::Work;
-use crate::workload::{TaskKind, Workload};
+use crate::workload::{Task, TaskKind, Workload};
 
 /// One task's progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -73,6 +73,15 @@ impl Tasks {
             }
         }
         ready
+    }
+
+    /// Adds a task that waits for nothing; returns its number.
+    pub fn add(&mut self, task: Task) -> usize {
+        let mut workload = (*self.workload).clone();
+        workload.tasks.push(Task { after: Vec::new(), ..task });
+        self.workload = Arc::new(workload);
+        self.states.push(TaskState::default());
+        self.states.len() - 1
     }
 
     #[must_use]

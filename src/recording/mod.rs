@@ -101,7 +101,8 @@ impl Recording {
     /// Adds what was done to the machine after `event`, and after all inputs so far.
     #[must_use]
     pub fn input(mut self, event: EventNumber, input: Input) -> Self {
-        let event = self.inputs.last().map_or(event, |(last, _)| event.max(*last));
+        // Each input is an event.
+        let event = self.inputs.last().map_or(event, |(last, _)| event.max(last.saturating_add(1)));
         self.inputs.push((event, input));
         self
     }

@@ -216,7 +216,8 @@ fn body(recording: &mut Recording, line: &str, lines: &Lines<'_>) -> Result<()> 
     let mut last = recording.last();
     match parts.as_slice() {
         ["input", event, verb, text] => {
-            last = last.max(recording.inputs.last().map_or(0, |(event, _)| *event));
+            // Each input is an event.
+            last = last.max(recording.inputs.last().map_or(0, |(event, _)| event.saturating_add(1)));
             let event = number(event, lines)?;
             ascends(last, event, lines)?;
             let input = Input::new(verb, &unescape(text)).map_err(|error| {

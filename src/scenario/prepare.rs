@@ -9,8 +9,10 @@ use crate::config::machine::MachineSpec;
 use crate::config::{self, Document, Kind, MachineChoice, Shelf};
 use crate::diagnostic::{Result, Source};
 use crate::machine::{Blueprint, Machine};
+use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
 use crate::query::{Context, Stop};
+use crate::recording::Input;
 use crate::workload::Workload;
 use crate::workload::trace::Format;
 
@@ -32,10 +34,10 @@ const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);
 /// A scenario as read.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    file: ScenarioFile,
-    document: Document,
+    pub(super) file: ScenarioFile,
+    pub(super) document: Document,
     /// Where the names in it are looked up.
-    shelf: Shelf,
+    pub(super) shelf: Shelf,
     work: Work,
 }
 
@@ -50,6 +52,10 @@ pub struct Options {
     pub checks: Option<bool>,
     /// What the scenario's trace holds; it runs before the scenario's own tasks that wait for nothing.
     pub trace: Option<Workload>,
+    /// Where that was read from, and its format if that was stated.
+    pub trace_from: Option<(PathBuf, Option<Format>)>,
+    /// What is done to the machine on the way, after the events of these numbers, which ascend strictly.
+    pub inputs: Vec<(EventNumber, Input)>,
 }
 
 /// A scenario on its machine, ready to run.
@@ -176,7 +182,18 @@ impl Scenario {
     /// # Errors
     /// If there is no such machine, it contradicts itself, or an override does not fit it.
     pub fn machine(&self, set: &[String]) -> Result<MachineSpec> {
-        let mut spec = match &self.file.machine {
+        let mut spec = self.own_machine(set)?;
+        if let Some(protocol) = &self.file.protocol {
+            let found = self.shelf.find(Kind::Protocol, &protocol.value);
+            spec.protocol = found.map_err(|error| self.pointed(protocol, error))?.reference;
+        }
+        spec.shrink(self.work.scale());
+        Ok(spec)
+    }
+
+    /// The same, with the protocol that the machine itself names.
+    pub(super) fn own_machine(&self, set: &[String]) -> Result<MachineSpec> {
+        let spec = match &self.file.machine {
             MachineChoice::Named(name) => config::load_machine_from(&self.shelf, &name.value, set)
                 .map_err(|error| self.pointed(name, error))?,
             MachineChoice::Inline(machine) if set.is_empty() => {
@@ -184,11 +201,6 @@ impl Scenario {
             }
             MachineChoice::Inline(_) => self.overridden(set)?,
         };
-        if let Some(protocol) = &self.file.protocol {
-            let found = self.shelf.find(Kind::Protocol, &protocol.value);
-            spec.protocol = found.map_err(|error| self.pointed(protocol, error))?.reference;
-        }
-        spec.shrink(self.work.scale());
         Ok(spec)
     }
 
@@ -223,19 +235,7 @@ impl Scenario {
     /// # Errors
     /// If the machine, a protocol, a component or a state that it names is not there.
     pub fn blueprint(&self, options: &Options) -> Result<Blueprint> {
-        let mut spec = self.machine(&options.set)?;
-        let tables = tables(&mut spec, &self.shelf)?;
-        let mut blueprint = Blueprint {
-            spec,
-            tables,
-            workload: Arc::new(Workload::default()),
-            seed: options.seed.or(self.file.seed).unwrap_or(0),
-            max_cycles: options.max_cycles.map_or_else(|| self.max_cycles(), Ok)?,
-            checks: options.checks.or(self.file.checks).unwrap_or(true),
-            faults: Vec::new(),
-            initial: Vec::new(),
-            memory: Vec::new(),
-        };
+        let mut blueprint = self.foundation(options)?;
         // A machine without work tells which components there are.
         let probe = Machine::build(&blueprint)?;
         let document = &self.document;
@@ -244,12 +244,28 @@ impl Scenario {
             append(&mut workload, trace);
         }
         blueprint.workload = Arc::new(workload);
-        blueprint.faults =
-            self.file.faults.iter().map(|fault| setup::fault(fault, document)).collect::<Result<_>>()?;
         let block = |at: &At<_>| setup::block(&at.value, document, &probe, blueprint.spec.host.memory);
         blueprint.initial = self.file.states.iter().map(block).collect::<Result<_>>()?;
         blueprint.memory = setup::memory(&self.file.memory, document, blueprint.spec.host.memory)?;
         Ok(blueprint)
+    }
+
+    /// The machine without anything to do or to begin with.
+    pub(super) fn foundation(&self, options: &Options) -> Result<Blueprint> {
+        let mut spec = self.machine(&options.set)?;
+        let tables = tables(&mut spec, &self.shelf)?;
+        let faults = self.file.faults.iter().map(|fault| setup::fault(fault, &self.document));
+        Ok(Blueprint {
+            spec,
+            tables,
+            workload: Arc::new(Workload::default()),
+            seed: options.seed.or(self.file.seed).unwrap_or(0),
+            max_cycles: options.max_cycles.map_or_else(|| self.max_cycles(), Ok)?,
+            checks: options.checks.or(self.file.checks).unwrap_or(true),
+            faults: faults.collect::<Result<_>>()?,
+            initial: Vec::new(),
+            memory: Vec::new(),
+        })
     }
 
     /// Builds the machine and compiles all queries for it.
@@ -258,8 +274,11 @@ impl Scenario {
     /// As [`Self::blueprint`], and if a query names what the machine does not have.
     pub fn prepare(&self, options: &Options) -> Result<Prepared> {
         let blueprint = self.blueprint(options)?;
-        let machine = Machine::build(&blueprint)?;
+        let mut machine = Machine::build(&blueprint)?;
         self.agrees(&blueprint, &machine)?;
+        if !options.inputs.is_empty() {
+            machine.plan(self.plan(options, &machine)?);
+        }
         let mut context = Context::of(&machine);
         context.ids = self.work.ids();
         context
@@ -314,15 +333,8 @@ impl Prepared {
 
 /// Loads every protocol table that a machine names, and has the machine name them as they call themselves.
 fn tables(spec: &mut MachineSpec, shelf: &Shelf) -> Result<Vec<Arc<Table>>> {
-    let mut names = vec![&mut spec.protocol];
-    if let Some(gpu) = &mut spec.gpu {
-        names.extend(&mut gpu.l1.protocol);
-        names.extend(&mut gpu.l2.cache.protocol);
-    }
-    names.extend(&mut spec.host.l1.protocol);
-    names.extend(spec.host.llc.as_mut().and_then(|llc| llc.protocol.as_mut()));
     let mut tables: Vec<Arc<Table>> = Vec::new();
-    for name in names {
+    for name in spec.protocols() {
         let mut table = config::load_protocol_from(shelf, name)?;
         if tables.iter().any(|known| known.name == table.name && **known != table) {
             table.name.clone_from(name);

@@ -1,6 +1,8 @@
 use super::*;
 use crate::config::machine::GpuHome;
-use crate::config::{Document, Shelf, find, list, load_machine, load_machine_with, load_protocol, machine_from_toml};
+use crate::config::{
+    Document, Shelf, find, list, load_machine, load_machine_with, load_protocol, machine_from_toml,
+};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::model::units::{Bandwidth, Duration, Size};
 
