@@ -242,7 +242,8 @@ impl Machine {
             ((offer == Offer::Miss).then(|| txns.insert(transaction())), number)
         };
         let fetch = |work: Work, at: u64| operation(workload, work, at);
-        let mut around = Surroundings { l1: node, has_room, operation: &fetch, begin: &mut begin };
+        let quiet = !out.records.on && self.checker.is_none();
+        let mut around = Surroundings { l1: node, has_room, quiet, operation: &fetch, begin: &mut begin };
         agent.issue(&mut around, told, out);
         if let Some(range) = touched {
             self.note_touched(range);

@@ -1,5 +1,6 @@
 //! The program: which tasks have started and ended, and how blocks are dealt over compute units.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -92,11 +93,13 @@ impl Tasks {
 
 /// Operation `index` of some work.
 #[must_use]
-pub fn operation(workload: &Workload, work: Work, index: u64) -> Option<Operation> {
+pub fn operation(workload: &Workload, work: Work, index: u64) -> Option<Cow<'_, Operation>> {
     let task = workload.tasks.get(work.task())?;
     match (&task.what, work) {
         (TaskKind::Program { operations, .. }, _) => operations.at(index),
-        (TaskKind::Kernel(kernel), Work::Block { block, warp, .. }) => kernel.operation(block, warp, index),
+        (TaskKind::Kernel(kernel), Work::Block { block, warp, .. }) => {
+            kernel.operation(block, warp, index).map(Cow::Owned)
+        }
         _ => None,
     }
 }
