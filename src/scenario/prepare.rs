@@ -217,7 +217,10 @@ impl Scenario {
     /// If the machine, a protocol, a component or a state that it names is not there.
     pub fn blueprint(&self, options: &Options) -> Result<Blueprint> {
         let mut spec = self.machine(&options.set)?;
-        let tables = tables(&mut spec, self.folder.as_deref())?;
+        let mut tables = tables(&mut spec, self.folder.as_deref())?;
+        for text in &self.file.mutate.0 {
+            setup::mutate(text, &self.document, &mut tables)?;
+        }
         let mut blueprint = Blueprint {
             spec,
             tables,
