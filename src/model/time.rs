@@ -7,6 +7,13 @@ pub type Tick = u64;
 /// The number of an event; a position in a run. `step` executes exactly one event.
 pub type EventNumber = u64;
 
+/// When something began: for how long, and which event shows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Since {
+    pub tick: Tick,
+    pub event: EventNumber,
+}
+
 /// Converts between ticks, nanoseconds and the cycles that people are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeBase {

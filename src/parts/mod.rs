@@ -5,4 +5,8 @@ pub mod agent;
 pub mod channel;
 pub mod coalescer;
 pub mod dram;
+pub mod driver;
+pub mod gmmu;
 pub mod link;
+pub mod residency;
+pub mod tlb;

@@ -1,3 +1,5 @@
 //! What decides: small pure functions over named signals, one file each, named as their paper names them.
 
 pub mod cta;
+pub mod eviction;
+pub mod prefetch;

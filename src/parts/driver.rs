@@ -1,0 +1,412 @@
+//! The driver on the host that serves the far-faults of a GPU ("Towards High Performance Paged Memory for GPUs",
+//! sections 3.1 and 4.1): it is woken by an interrupt, takes what far-faults until its service time is over, fills the
+//! transfer set with prefetched pages, and has it moved.
+
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+
+use super::residency::Residency;
+use crate::model::page::{Page, PageSet};
+use crate::model::random::Random;
+use crate::model::time::{Since, Tick};
+use crate::policy::eviction::Evictor;
+use crate::policy::prefetch::{self, Prefetcher};
+
+/// What does not change while a driver lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DriverConfig {
+    /// From the interrupt to the submission of the transfer set: the unloaded time of a far-fault.
+    pub service: Tick,
+    /// Pages in a transfer set.
+    pub set: usize,
+    pub prefetcher: Prefetcher,
+    pub evictor: Evictor,
+    /// Prefetching goes on when GPU memory is full, and evicts (section 5.2).
+    pub prefetch_when_full: bool,
+    /// Until GPU memory is full for the first time, prefetch as the oracle does and evict nothing (section 5).
+    pub precondition: bool,
+}
+
+/// A far-fault in the driver's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fault {
+    pub page: Page,
+    pub since: Since,
+}
+
+/// A page of a transfer set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Planned {
+    pub page: Page,
+    /// It far-faulted; otherwise it is prefetched.
+    pub demanded: bool,
+    /// Number of the transfer set, from 1.
+    pub set: u64,
+}
+
+/// What the driver wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Take a page out of GPU memory.
+    Evict(Page),
+    /// Move a page to the GPU: it has a frame.
+    Fetch(Planned),
+}
+
+/// How the last transfer set came about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decision {
+    pub set: u64,
+    pub at: Tick,
+    pub demanded: usize,
+    pub prefetched: usize,
+    pub evicted: usize,
+    /// Frames that were free before.
+    pub free: u64,
+}
+
+/// Pages moved and faults served so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub faults: u64,
+    pub demanded: u64,
+    pub prefetched: u64,
+    pub used: u64,
+    pub wasted: u64,
+    pub evicted: u64,
+    pub written_back: u64,
+    /// Pages that were evicted and far-faulted again.
+    pub thrashed: u64,
+}
+
+/// The driver of one GPU.
+#[derive(Clone, Debug)]
+pub struct Driver {
+    config: DriverConfig,
+    pub residency: Residency,
+    queue: VecDeque<Fault>,
+    /// When the transfer set that gathers is submitted.
+    due: Option<Tick>,
+    /// Pages of submitted sets that wait for a frame.
+    planned: VecDeque<Planned>,
+    last: Option<Page>,
+    sets: u64,
+    /// Order in which an earlier run touched pages, and how far this run has come.
+    touched: std::sync::Arc<[Page]>,
+    cursor: usize,
+    random: Random,
+    was_full: bool,
+    evicted_once: PageSet,
+    pub decision: Decision,
+    pub counters: Counters,
+}
+
+impl Driver {
+    #[must_use]
+    pub fn new(
+        config: DriverConfig,
+        residency: Residency,
+        touched: std::sync::Arc<[Page]>,
+        seed: u64,
+    ) -> Self {
+        Self {
+            config,
+            residency,
+            queue: VecDeque::new(),
+            due: None,
+            planned: VecDeque::new(),
+            last: None,
+            sets: 0,
+            touched,
+            cursor: 0,
+            random: Random::new(seed),
+            was_full: false,
+            evicted_once: PageSet::default(),
+            decision: Decision::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Step 5 of Fig. 4: a far-fault comes into the queue, and the driver is interrupted. Whether the page had been
+    /// evicted before.
+    pub fn interrupt(&mut self, page: Page, now: Since) -> bool {
+        self.counters.faults += 1;
+        self.last = Some(page);
+        let thrashes = self.evicted_once.contains(page);
+        self.counters.thrashed += u64::from(thrashes);
+        self.queue.push_back(Fault { page, since: now });
+        self.wake(now.tick, true);
+        thrashes
+    }
+
+    /// Begins to gather a transfer set, if there is anything for one. Where the GPU is at work, prefetching needs no
+    /// far-fault.
+    pub fn wake(&mut self, now: Tick, is_working: bool) {
+        let prefetches = is_working && self.speculates() && !self.residency.absent().is_empty();
+        if self.due.is_none() && (!self.queue.is_empty() || prefetches) {
+            self.due = Some(now.saturating_add(self.config.service));
+        }
+    }
+
+    /// The prefetcher in force.
+    #[must_use]
+    pub fn prefetcher(&self) -> Prefetcher {
+        if self.config.precondition && !self.was_full { Prefetcher::Oracle } else { self.config.prefetcher }
+    }
+
+    /// Whether transfer sets are made without far-faults: as long as that evicts nothing.
+    fn speculates(&self) -> bool {
+        self.residency.free() > 0 && !matches!(self.prefetcher(), Prefetcher::None | Prefetcher::Tree)
+    }
+
+    /// When it has something to do next.
+    #[must_use]
+    pub fn next(&self) -> Option<Tick> {
+        self.due
+    }
+
+    /// Submits the transfer set that is due.
+    pub fn advance(&mut self, now: Tick) -> Vec<Order> {
+        if self.due.is_none_or(|due| due > now) {
+            return Vec::new();
+        }
+        self.due = None;
+        self.sets += 1;
+        let demand = self.demand();
+        let free = self.residency.free();
+        let extra = self.prefetch(&demand, free);
+        self.decision = Decision {
+            set: self.sets,
+            at: now,
+            demanded: demand.len(),
+            prefetched: extra.len(),
+            evicted: 0,
+            free,
+        };
+        let set = self.sets;
+        let all = demand.iter().map(|page| (*page, true)).chain(extra.into_iter().map(|page| (page, false)));
+        self.planned.extend(all.map(|(page, demanded)| Planned { page, demanded, set }));
+        self.was_full |= self.residency.free() < self.planned.len() as u64;
+        let mut orders = self.make_room();
+        self.decision.evicted = orders.len();
+        orders.extend(self.fetch());
+        orders
+    }
+
+    /// "The first unique 80 pages that far-fault to the SW runtime within an interval."
+    fn demand(&mut self) -> Vec<Page> {
+        let mut unique = PageSet::default();
+        let mut demand = Vec::new();
+        while demand.len() < self.config.set.max(1) {
+            let Some(fault) = self.queue.pop_front() else { break };
+            let is_planned = self.planned.iter().any(|planned| planned.page == fault.page);
+            if self.residency.absent().contains(fault.page) && !is_planned && unique.insert(fault.page) {
+                demand.push(fault.page);
+            }
+        }
+        demand
+    }
+
+    fn prefetch(&mut self, demand: &[Page], free: u64) -> Vec<Page> {
+        let is_full = free <= demand.len() as u64;
+        if is_full && !self.config.prefetch_when_full {
+            return Vec::new();
+        }
+        let mut room = self.config.set.saturating_sub(demand.len());
+        if !self.config.prefetch_when_full {
+            room = room.min((free - demand.len() as u64) as usize);
+        }
+        let mut absent = self.residency.absent().clone();
+        let mut present = self.residency.present().clone();
+        for page in demand.iter().copied().chain(self.planned.iter().map(|planned| planned.page)) {
+            absent.remove(page);
+            present.insert(page);
+        }
+        while self.touched.get(self.cursor).is_some_and(|page| !absent.contains(*page)) {
+            self.cursor += 1;
+        }
+        let signals = prefetch::Signals {
+            room,
+            demand,
+            last: self.last,
+            absent: &absent,
+            present: &present,
+            touched: self.touched.get(self.cursor..).unwrap_or_default(),
+            page: self.residency.page(),
+            is_full,
+        };
+        self.prefetcher().choose(&signals, &mut self.random)
+    }
+
+    /// Evicts as many pages as those that wait for a frame need.
+    fn make_room(&mut self) -> Vec<Order> {
+        let mut orders = Vec::new();
+        let coming_free = |residency: &Residency| residency.free() + residency.leaving().len();
+        while coming_free(&self.residency) < self.planned.len() as u64 {
+            let victims = self.config.evictor.choose(&mut self.residency.signals(), &mut self.random);
+            if victims.is_empty() {
+                break;
+            }
+            for page in victims {
+                self.counters.wasted += u64::from(self.residency.leave(page));
+                self.counters.evicted += 1;
+                self.evicted_once.insert(page);
+                orders.push(Order::Evict(page));
+            }
+        }
+        orders
+    }
+
+    /// Gives frames that are free to pages that wait for one.
+    fn fetch(&mut self) -> Vec<Order> {
+        let mut orders = Vec::new();
+        while self.residency.free() > 0
+            && let Some(planned) = self.planned.pop_front()
+        {
+            self.residency.reserve(planned.page);
+            let count =
+                if planned.demanded { &mut self.counters.demanded } else { &mut self.counters.prefetched };
+            *count += 1;
+            orders.push(Order::Fetch(planned));
+        }
+        orders
+    }
+
+    /// A page is back in host memory.
+    pub fn evicted(&mut self, page: Page) -> Vec<Order> {
+        self.counters.written_back += u64::from(self.residency.gone(page));
+        let mut orders = self.make_room();
+        orders.extend(self.fetch());
+        orders
+    }
+
+    /// A page has come to the GPU.
+    pub fn arrived(&mut self, planned: Planned, now: Tick) -> Vec<Order> {
+        self.residency.arrive(planned.page, planned.demanded, now);
+        // What could not be evicted before may be now.
+        let mut orders = self.make_room();
+        orders.extend(self.fetch());
+        orders
+    }
+
+    /// A page of the GPU is accessed.
+    pub fn touch(&mut self, page: Page, writes: bool, now: Tick) {
+        self.counters.used += u64::from(self.residency.touch(page, writes, now));
+    }
+
+    /// Far-faults that wait for the next transfer set.
+    pub fn queue(&self) -> impl Iterator<Item = &Fault> {
+        self.queue.iter()
+    }
+
+    /// Pages that wait for a frame.
+    pub fn planned(&self) -> impl Iterator<Item = &Planned> {
+        self.planned.iter()
+    }
+
+    #[must_use]
+    pub fn config(&self) -> DriverConfig {
+        self.config
+    }
+
+    /// No far-fault waits, and nothing is on its way.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        let residency = &self.residency;
+        let still = residency.coming().is_empty() && residency.leaving().is_empty();
+        still && self.queue.is_empty() && self.planned.is_empty()
+    }
+
+    pub fn digest(&self, hasher: &mut impl Hasher) {
+        self.residency.digest(hasher);
+        (&self.queue, self.due, &self.planned, self.last, self.sets, self.cursor).hash(hasher);
+        (self.random, self.was_full, &self.evicted_once).hash(hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn driver(prefetcher: Prefetcher, frames: u64, pages: u64) -> Driver {
+        let config = DriverConfig {
+            service: 100,
+            set: 4,
+            prefetcher,
+            evictor: Evictor::Lru,
+            prefetch_when_full: false,
+            precondition: false,
+        };
+        Driver::new(config, Residency::new(4096, frames, (0..pages).map(Page).collect()), [].into(), 1)
+    }
+
+    fn fault(driver: &mut Driver, page: u64, tick: Tick) {
+        driver.interrupt(Page(page), Since { tick, event: 0 });
+    }
+
+    fn fetched(orders: &[Order]) -> Vec<(u64, bool)> {
+        let fetch = |order: &Order| match order {
+            Order::Fetch(planned) => Some((planned.page.0, planned.demanded)),
+            Order::Evict(_) => None,
+        };
+        orders.iter().filter_map(fetch).collect()
+    }
+
+    #[test]
+    fn a_set_is_submitted_after_the_service_time_with_demand_first() {
+        let mut driver = driver(Prefetcher::Locality, 100, 100);
+        fault(&mut driver, 40, 5);
+        fault(&mut driver, 10, 60);
+        fault(&mut driver, 40, 70);
+        assert_eq!(driver.next(), Some(105));
+        assert_eq!(driver.advance(104), []);
+        let orders = driver.advance(105);
+        // The last far-fault was 40 again: its neighbours fill the set.
+        assert_eq!(fetched(&orders), [(40, true), (10, true), (41, false), (42, false)]);
+        assert_eq!(driver.decision.prefetched, 2);
+    }
+
+    #[test]
+    fn more_faults_than_a_set_holds_wait_for_the_next() {
+        let mut driver = driver(Prefetcher::None, 100, 100);
+        (0..6).for_each(|page| fault(&mut driver, page, 0));
+        assert_eq!(fetched(&driver.advance(100)).len(), 4);
+        assert_eq!(driver.next(), None);
+        driver.wake(100, true);
+        assert_eq!(driver.next(), Some(200));
+        assert_eq!(fetched(&driver.advance(200)), [(4, true), (5, true)]);
+        driver.wake(200, true);
+        assert_eq!(driver.next(), None, "without a prefetcher nothing is left to do");
+    }
+
+    #[test]
+    fn a_full_memory_evicts_before_it_fetches() {
+        let mut driver = driver(Prefetcher::None, 2, 8);
+        for page in 0..2 {
+            fault(&mut driver, page, 0);
+        }
+        for order in driver.advance(100) {
+            let Order::Fetch(planned) = order else { panic!("nothing is evicted") };
+            driver.arrived(planned, 110 + planned.page.0);
+        }
+        driver.touch(Page(0), true, 150);
+        fault(&mut driver, 7, 160);
+        assert_eq!(driver.advance(260), [Order::Evict(Page(1))]);
+        assert_eq!(fetched(&driver.evicted(Page(1))), [(7, true)]);
+        assert_eq!((driver.counters.evicted, driver.counters.written_back), (1, 0));
+        assert!(driver.interrupt(Page(1), Since::default()), "it was there before");
+    }
+
+    #[test]
+    fn a_page_that_is_coming_cannot_be_evicted_and_room_is_made_later() {
+        let mut driver = driver(Prefetcher::None, 1, 8);
+        fault(&mut driver, 3, 0);
+        let orders = driver.advance(100);
+        assert_eq!(fetched(&orders), [(3, true)]);
+        fault(&mut driver, 4, 101);
+        assert_eq!(driver.advance(201), []);
+        let Order::Fetch(planned) = orders[0] else { panic!() };
+        assert_eq!(driver.arrived(planned, 210), [Order::Evict(Page(3))]);
+        assert_eq!(fetched(&driver.evicted(Page(3))), [(4, true)]);
+    }
+}

@@ -1,0 +1,245 @@
+//! The MMU of a GPU: page walks by several walkers, and the MSHRs of far-faults ("Towards High Performance Paged
+//! Memory for GPUs", section 3, Fig. 4).
+
+mod walk_cache;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{Hash, Hasher};
+
+use smallvec::SmallVec;
+
+use crate::model::page::Page;
+use crate::model::time::{Since, Tick};
+use walk_cache::WalkCache;
+
+/// What does not change while a GMMU lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GmmuConfig {
+    /// Walks at the same time.
+    pub walkers: u32,
+    /// Levels of the page table.
+    pub levels: u32,
+    /// Entries of the page walk cache, and what one costs.
+    pub cache: u32,
+    pub cache_latency: Tick,
+    /// A level that memory has to be asked for.
+    pub memory_latency: Tick,
+    /// Far-faults tracked for each compute unit.
+    pub far_faults: u32,
+}
+
+/// A translation that a TLB asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Request {
+    /// The compute unit, by its place in the GPU.
+    pub unit: u32,
+    pub page: Page,
+    /// It can be taken from here on.
+    pub ready: Tick,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Walk {
+    unit: u32,
+    page: Page,
+    ends: Tick,
+}
+
+/// An entry of the far-fault MSHRs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FarFault {
+    pub since: Since,
+    /// The compute units to be told.
+    pub units: SmallVec<[u32; 4]>,
+}
+
+/// What a walk came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The page is in GPU memory.
+    Translated,
+    /// It is not: a far-fault that is new, and goes to the driver.
+    Raised,
+    /// A far-fault of this page is tracked already.
+    Merged,
+    /// Every MSHR of this compute unit is in use: the request is forgotten.
+    Dropped,
+}
+
+/// The end of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub unit: u32,
+    pub page: Page,
+    pub found: Found,
+}
+
+/// The MMU of one GPU.
+#[derive(Clone, Debug)]
+pub struct Gmmu {
+    config: GmmuConfig,
+    queue: VecDeque<Request>,
+    walks: Vec<Walk>,
+    cache: WalkCache,
+    far_faults: BTreeMap<Page, FarFault>,
+    /// MSHRs in use, by compute unit.
+    held: Vec<u32>,
+    pub walked: u64,
+    pub high_water: usize,
+}
+
+impl Gmmu {
+    #[must_use]
+    pub fn new(config: GmmuConfig, units: usize) -> Self {
+        Self {
+            config,
+            queue: VecDeque::new(),
+            walks: Vec::new(),
+            cache: WalkCache::new(config.cache as usize),
+            far_faults: BTreeMap::new(),
+            held: vec![0; units],
+            walked: 0,
+            high_water: 0,
+        }
+    }
+
+    /// A TLB asks.
+    pub fn ask(&mut self, request: Request) {
+        let place = self.queue.iter().rposition(|other| other.ready <= request.ready).map_or(0, |at| at + 1);
+        self.queue.insert(place, request);
+    }
+
+    /// When it has something to do next.
+    #[must_use]
+    pub fn next(&self) -> Option<Tick> {
+        let ends = self.walks.iter().map(|walk| walk.ends).min();
+        let starts = self.queue.front().map(|request| request.ready).filter(|_| self.has_walker());
+        ends.into_iter().chain(starts).min()
+    }
+
+    fn has_walker(&self) -> bool {
+        self.walks.len() < self.config.walkers.max(1) as usize
+    }
+
+    /// Ends the walks that are over by now, and starts those for which there are walkers.
+    pub fn advance(&mut self, now: Since, is_resident: impl Fn(Page) -> bool) -> Vec<Outcome> {
+        let mut ended: Vec<Walk> = self.walks.iter().filter(|walk| walk.ends <= now.tick).copied().collect();
+        self.walks.retain(|walk| walk.ends > now.tick);
+        ended.sort_by_key(|walk| walk.ends);
+        let outcomes = ended
+            .into_iter()
+            .map(|Walk { unit, page, .. }| {
+                let found = if is_resident(page) { Found::Translated } else { self.fault(unit, page, now) };
+                Outcome { unit, page, found }
+            })
+            .collect();
+        while self.has_walker() && self.queue.front().is_some_and(|request| request.ready <= now.tick) {
+            let Some(request) = self.queue.pop_front() else { break };
+            let (cached, asked) = self.cache.walk(request.page, self.config.levels);
+            let span =
+                u64::from(cached) * self.config.cache_latency + u64::from(asked) * self.config.memory_latency;
+            self.walks.push(Walk { unit: request.unit, page: request.page, ends: now.tick + span });
+            self.walked += 1;
+        }
+        outcomes
+    }
+
+    /// A page that is not in GPU memory: steps 3 and 4 of Fig. 4.
+    fn fault(&mut self, unit: u32, page: Page, now: Since) -> Found {
+        let Some(held) = self.held.get_mut(unit as usize) else { return Found::Dropped };
+        if *held >= self.config.far_faults {
+            return Found::Dropped;
+        }
+        *held += 1;
+        let known = self.far_faults.contains_key(&page);
+        let entry =
+            self.far_faults.entry(page).or_insert_with(|| FarFault { since: now, units: SmallVec::new() });
+        entry.units.push(unit);
+        self.high_water = self.high_water.max(self.far_faults.len());
+        if known { Found::Merged } else { Found::Raised }
+    }
+
+    /// A page has come: the compute units whose TLBs are to replay (step 6 of Fig. 4).
+    pub fn arrived(&mut self, page: Page) -> SmallVec<[u32; 4]> {
+        let units = self.far_faults.remove(&page).map(|fault| fault.units).unwrap_or_default();
+        for unit in &units {
+            if let Some(held) = self.held.get_mut(*unit as usize) {
+                *held = held.saturating_sub(1);
+            }
+        }
+        units
+    }
+
+    /// Far-faults that are tracked.
+    pub fn far_faults(&self) -> impl Iterator<Item = (Page, &FarFault)> {
+        self.far_faults.iter().map(|(page, fault)| (*page, fault))
+    }
+
+    /// Requests that wait for a walker, and walks under way.
+    #[must_use]
+    pub fn busy(&self) -> (usize, usize) {
+        (self.queue.len(), self.walks.len())
+    }
+
+    #[must_use]
+    pub fn config(&self) -> GmmuConfig {
+        self.config
+    }
+
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.walks.is_empty() && self.far_faults.is_empty()
+    }
+
+    pub fn digest(&self, hasher: &mut impl Hasher) {
+        (&self.queue, &self.walks, &self.cache, &self.far_faults, &self.held).hash(hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gmmu(walkers: u32, levels: u32, far_faults: u32) -> Gmmu {
+        let config =
+            GmmuConfig { walkers, levels, cache: 16, cache_latency: 20, memory_latency: 100, far_faults };
+        Gmmu::new(config, 2)
+    }
+
+    fn at(tick: Tick) -> Since {
+        Since { tick, event: tick }
+    }
+
+    fn ask(gmmu: &mut Gmmu, unit: u32, page: u64) {
+        gmmu.ask(Request { unit, page: Page(page), ready: 0 });
+    }
+
+    #[test]
+    fn walkers_bound_the_walks_at_a_time() {
+        let mut gmmu = gmmu(2, 2, 4);
+        (0..3).for_each(|page| ask(&mut gmmu, 0, page));
+        assert_eq!(gmmu.advance(at(0), |_| true), []);
+        assert_eq!(gmmu.busy(), (1, 2));
+        // The first walk asks memory for both levels, the second finds the upper one in the cache.
+        assert_eq!(gmmu.next(), Some(120));
+        let second = gmmu.advance(at(120), |_| true);
+        assert_eq!(second, [Outcome { unit: 0, page: Page(1), found: Found::Translated }]);
+        assert_eq!(gmmu.busy(), (0, 2));
+    }
+
+    #[test]
+    fn far_faults_are_raised_merged_and_dropped() {
+        let mut gmmu = gmmu(8, 1, 2);
+        for (unit, page) in [(0, 1), (1, 1), (0, 2), (0, 3)] {
+            ask(&mut gmmu, unit, page);
+        }
+        gmmu.advance(at(0), |_| false);
+        let found: Vec<_> = gmmu.advance(at(1000), |_| false).iter().map(|outcome| outcome.found).collect();
+        assert_eq!(found, [Found::Raised, Found::Merged, Found::Raised, Found::Dropped]);
+        assert_eq!(gmmu.arrived(Page(1)).len(), 2);
+        assert_eq!(gmmu.far_faults().count(), 1);
+        ask(&mut gmmu, 0, 3);
+        gmmu.advance(at(2000), |_| false);
+        assert_eq!(gmmu.advance(at(3000), |_| false)[0].found, Found::Raised);
+    }
+}

@@ -1,0 +1,234 @@
+//! Which pages are in the memory of a GPU: the driver's page tables of both sides.
+
+use std::hash::{Hash, Hasher};
+
+use crate::model::page::{Page, PageSet};
+use crate::model::recency::Recency;
+use crate::model::time::Tick;
+use crate::policy::eviction::{BLOCK, Signals};
+
+/// Where a page is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// In host memory.
+    Host,
+    /// On its way to the GPU: it has a frame there.
+    Coming,
+    /// In GPU memory.
+    Gpu,
+    /// Being evicted: no longer translated, and its frame not yet free.
+    Leaving,
+}
+
+/// The pages of one GPU.
+#[derive(Clone, Debug)]
+pub struct Residency {
+    /// Bytes of a page.
+    page: u32,
+    /// Frames of GPU memory.
+    frames: u64,
+    allocated: PageSet,
+    /// Allocated and in host memory.
+    absent: PageSet,
+    coming: PageSet,
+    resident: PageSet,
+    leaving: PageSet,
+    /// Resident or coming: what prefetchers take for present.
+    present: PageSet,
+    dirty: PageSet,
+    /// Prefetched, and not touched yet.
+    unused: PageSet,
+    pages: Recency,
+    blocks: Recency,
+}
+
+impl Residency {
+    /// All pages in host memory.
+    #[must_use]
+    pub fn new(page: u32, frames: u64, allocated: PageSet) -> Self {
+        Self {
+            page,
+            frames,
+            absent: allocated.clone(),
+            allocated,
+            coming: PageSet::default(),
+            resident: PageSet::default(),
+            leaving: PageSet::default(),
+            present: PageSet::default(),
+            dirty: PageSet::default(),
+            unused: PageSet::default(),
+            pages: Recency::default(),
+            blocks: Recency::default(),
+        }
+    }
+
+    #[must_use]
+    pub fn place(&self, page: Page) -> Place {
+        if self.resident.contains(page) {
+            Place::Gpu
+        } else if self.coming.contains(page) {
+            Place::Coming
+        } else if self.leaving.contains(page) {
+            Place::Leaving
+        } else {
+            Place::Host
+        }
+    }
+
+    /// A page gets a frame, and is on its way.
+    pub fn reserve(&mut self, page: Page) {
+        self.absent.remove(page);
+        self.coming.insert(page);
+        self.present.insert(page);
+    }
+
+    /// A page has come. `touched` tells one that was demanded from one that was prefetched.
+    pub fn arrive(&mut self, page: Page, touched: bool, now: Tick) {
+        self.coming.remove(page);
+        self.resident.insert(page);
+        if !touched {
+            self.unused.insert(page);
+        }
+        self.pages.touch(page, now);
+        self.blocks.touch(self.block(page), now);
+    }
+
+    /// A page is accessed; whether that is the first use of a prefetched one.
+    pub fn touch(&mut self, page: Page, writes: bool, now: Tick) -> bool {
+        if writes {
+            self.dirty.insert(page);
+        }
+        self.pages.touch(page, now);
+        self.blocks.touch(self.block(page), now);
+        self.unused.remove(page)
+    }
+
+    /// A page is no longer translated; whether it was prefetched for nothing.
+    pub fn leave(&mut self, page: Page) -> bool {
+        self.resident.remove(page);
+        self.present.remove(page);
+        self.leaving.insert(page);
+        self.pages.forget(page);
+        let block = self.block(page);
+        let per_block = self.per_block();
+        if self.resident.count_in(Page(block.0 * per_block), per_block) == 0 {
+            self.blocks.forget(block);
+        }
+        self.unused.remove(page)
+    }
+
+    /// A page is back in host memory, and its frame is free; whether it was dirty.
+    pub fn gone(&mut self, page: Page) -> bool {
+        self.leaving.remove(page);
+        if self.allocated.contains(page) {
+            self.absent.insert(page);
+        }
+        self.dirty.remove(page)
+    }
+
+    /// What an eviction policy may look at.
+    pub fn signals(&mut self) -> Signals<'_> {
+        Signals {
+            resident: &self.resident,
+            pages: &mut self.pages,
+            blocks: &mut self.blocks,
+            page: self.page,
+        }
+    }
+
+    fn per_block(&self) -> u64 {
+        u64::from((BLOCK / self.page.max(1)).max(1))
+    }
+
+    fn block(&self, page: Page) -> Page {
+        Page(page.0 / self.per_block())
+    }
+
+    /// Frames that hold nothing and are promised to nobody.
+    #[must_use]
+    pub fn free(&self) -> u64 {
+        self.frames.saturating_sub(self.resident.len() + self.coming.len() + self.leaving.len())
+    }
+
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    #[must_use]
+    pub fn page(&self) -> u32 {
+        self.page
+    }
+
+    #[must_use]
+    pub fn is_dirty(&self, page: Page) -> bool {
+        self.dirty.contains(page)
+    }
+
+    #[must_use]
+    pub fn is_unused(&self, page: Page) -> bool {
+        self.unused.contains(page)
+    }
+
+    #[must_use]
+    pub fn allocated(&self) -> &PageSet {
+        &self.allocated
+    }
+
+    #[must_use]
+    pub fn absent(&self) -> &PageSet {
+        &self.absent
+    }
+
+    #[must_use]
+    pub fn present(&self) -> &PageSet {
+        &self.present
+    }
+
+    #[must_use]
+    pub fn resident(&self) -> &PageSet {
+        &self.resident
+    }
+
+    #[must_use]
+    pub fn leaving(&self) -> &PageSet {
+        &self.leaving
+    }
+
+    #[must_use]
+    pub fn coming(&self) -> &PageSet {
+        &self.coming
+    }
+
+    #[must_use]
+    pub fn unused(&self) -> &PageSet {
+        &self.unused
+    }
+
+    pub fn digest(&self, hasher: &mut impl Hasher) {
+        (&self.absent, &self.coming, &self.resident, &self.leaving).hash(hasher);
+        (&self.dirty, &self.unused, &self.pages, &self.blocks).hash(hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_goes_round() {
+        let mut pages = Residency::new(4096, 2, (0..4).map(Page).collect());
+        assert_eq!((pages.free(), pages.place(Page(1))), (2, Place::Host));
+        pages.reserve(Page(1));
+        assert_eq!((pages.free(), pages.place(Page(1))), (1, Place::Coming));
+        pages.arrive(Page(1), false, 5);
+        assert!(pages.is_unused(Page(1)));
+        assert!(pages.touch(Page(1), true, 6) && !pages.touch(Page(1), false, 7));
+        assert_eq!((pages.free(), pages.place(Page(1))), (1, Place::Gpu));
+        assert!(!pages.leave(Page(1)));
+        assert_eq!((pages.free(), pages.place(Page(1))), (1, Place::Leaving));
+        assert_eq!((pages.pages.oldest(), pages.blocks.oldest()), (None, None));
+        assert!(pages.gone(Page(1)), "it was dirty");
+        assert_eq!((pages.free(), pages.place(Page(1)), pages.absent().len()), (2, Place::Host, 4));
+    }
+}

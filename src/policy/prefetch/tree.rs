@@ -1,0 +1,87 @@
+use super::Signals;
+use crate::model::page::{Page, PageSet};
+
+/// Bytes of a basic block, the leaf of a tree, and of a whole tree.
+const LEAF: u64 = 64 << 10;
+const ROOT: u64 = 2 << 20;
+
+/// What the drivers of NVIDIA GPUs do, as far as it can be seen from outside (transfers of a GTX 1080 Ti): a far-fault
+/// brings its block of 64 KiB, and with it the largest part of the tree of 2 MiB round it that is then more than half
+/// present. The room of a transfer set does not bound it.
+pub fn choose(signals: &Signals<'_>) -> Vec<Page> {
+    let page = u64::from(signals.page.max(1));
+    let (leaf, root) = ((LEAF / page).max(1), (ROOT / page).max(1));
+    let mut brought = PageSet::default();
+    let mut order = Vec::new();
+    for fault in signals.demand {
+        let mut whole = leaf;
+        let mut size = leaf * 2;
+        while size <= root {
+            let inner = part(*fault, whole);
+            let counts = |page: &Page| {
+                inner.contains(&page.0) || signals.present.contains(*page) || brought.contains(*page)
+            };
+            let present = part(*fault, size).map(Page).filter(counts).count() as u64;
+            if present * 2 > size {
+                whole = size;
+            }
+            size *= 2;
+        }
+        for page in part(*fault, whole).map(Page) {
+            if signals.absent.contains(page) && brought.insert(page) {
+                order.push(page);
+            }
+        }
+    }
+    order
+}
+
+/// The aligned `size` pages round a page.
+fn part(page: Page, size: u64) -> std::ops::Range<u64> {
+    let first = page.0 / size * size;
+    first..first.saturating_add(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that each touch of a block of 64 KiB moves, in KiB.
+    fn moved(blocks: &[u64]) -> Vec<u64> {
+        let mut absent: PageSet = (0..512).map(Page).collect();
+        let mut present = PageSet::default();
+        let touch = |block: &u64| {
+            let demand = [Page(block * 16 + 3)];
+            absent.remove(demand[0]);
+            let mut pages = choose(&Signals {
+                room: 0,
+                demand: &demand,
+                last: None,
+                absent: &absent,
+                present: &present,
+                touched: &[],
+                page: 4096,
+                is_full: false,
+            });
+            pages.extend(demand);
+            for page in &pages {
+                absent.remove(*page);
+                present.insert(*page);
+            }
+            pages.len() as u64 * 4
+        };
+        blocks.iter().map(touch).collect()
+    }
+
+    #[test]
+    fn it_moves_what_a_gtx_1080_ti_moves() {
+        // getHWPrefetcherP1 to P3 of the traces.
+        assert_eq!(moved(&[0, 1, 2, 4, 8, 16]), [64, 64, 128, 256, 512, 1024]);
+        assert_eq!(moved(&[1, 3, 0]), [64, 64, 128]);
+    }
+
+    #[test]
+    fn a_tree_ends_at_two_mebibytes() {
+        assert_eq!(part(Page(513), 512), 512..1024);
+    }
+}
