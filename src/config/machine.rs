@@ -1,6 +1,8 @@
 //! A machine file as a typed specification: plain numbers in base units, already checked.
 
 use crate::model::units::{Bandwidth, Duration, Frequency, Size};
+use crate::policy::eviction::Evictor;
+use crate::policy::prefetch::Prefetcher;
 
 /// A whole machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +56,8 @@ pub struct GpuSpec {
     pub l1: CacheSpec,
     pub l2: L2Spec,
     pub memory: GpuMemorySpec,
+    /// Of a GPU with memory of its own.
+    pub paging: Option<PagingSpec>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -102,6 +106,8 @@ pub enum GpuHome {
     Smd,
     /// Nothing: the L2 goes straight to host memory.
     Host,
+    /// The GPU's own memory, one partition a slice, with the pages that were brought there.
+    Own,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -118,6 +124,45 @@ pub struct GpuMemorySpec {
     pub latency: u32,
     pub mshrs: u32,
     pub dram: DramSpec,
+}
+
+/// What a far-fault does to its compute unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultMode {
+    /// The warp waits, the others go on.
+    Replay,
+    /// The TLB takes nothing until the page is there.
+    Block,
+}
+
+/// Paged GPU memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PagingSpec {
+    /// Bytes of a page.
+    pub page: u32,
+    /// GPU memory in percent of what the work touches; the memory's size if there is none.
+    pub share: Option<u32>,
+    pub faults: FaultMode,
+    /// Tracked for each compute unit.
+    pub far_faults: u32,
+    /// Entries.
+    pub tlb: u32,
+    /// One way, in core cycles.
+    pub tlb_latency: u32,
+    pub walkers: u32,
+    pub levels: u32,
+    /// Entries.
+    pub walk_cache: u32,
+    /// In core cycles.
+    pub walk_cache_latency: u32,
+    pub walk_memory: Duration,
+    pub service: Duration,
+    /// Pages.
+    pub transfer_set: u32,
+    pub prefetch: Prefetcher,
+    pub prefetch_when_full: bool,
+    pub evict: Evictor,
+    pub precondition: bool,
 }
 
 /// How a memory controller orders its requests.

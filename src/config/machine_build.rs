@@ -3,6 +3,7 @@
 mod cache;
 mod gpu;
 mod host;
+mod paging;
 #[cfg(test)]
 mod tests;
 

@@ -2,6 +2,8 @@
 //!
 //! The documentation of each field is also its description in the JSON schema.
 
+pub mod paging;
+
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -52,6 +54,8 @@ pub struct GpuFile {
     pub l2: Option<L2File>,
     /// What stands behind the L2.
     pub memory: Option<GpuMemoryFile>,
+    /// How pages come to GPU memory that is the GPU's own (`memory.home = "own"`), which they have to.
+    pub paging: Option<paging::PagingFile>,
 }
 
 /// The compute units of one GPU.
@@ -151,6 +155,8 @@ pub enum HomeWord {
     Smd,
     /// Straight to the host's memory.
     Host,
+    /// To the GPU's own memory, which has what was brought there (`gpu.paging`).
+    Own,
 }
 
 /// A memory.

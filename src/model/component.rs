@@ -30,6 +30,12 @@ pub enum ComponentKind {
     Smd,
     /// A host memory directory with its DDR memory.
     Hmd,
+    /// A partition of a GPU's own memory.
+    Memory,
+    /// The memory management unit of a GPU.
+    Gmmu,
+    /// The driver of a GPU, on the host.
+    Driver,
     /// One direction of a link.
     Link,
 }
@@ -45,6 +51,9 @@ impl ComponentKind {
             Self::Llc => "llc",
             Self::Smd => "smd",
             Self::Hmd => "hmd",
+            Self::Memory => "memory",
+            Self::Gmmu => "gmmu",
+            Self::Driver => "driver",
             Self::Link => "link",
         }
     }
@@ -52,7 +61,7 @@ impl ComponentKind {
     /// Whether it holds blocks with a coherence state or a directory.
     #[must_use]
     pub fn is_node(self) -> bool {
-        matches!(self, Self::L1 | Self::L2 | Self::Llc | Self::Smd | Self::Hmd)
+        matches!(self, Self::L1 | Self::L2 | Self::Llc | Self::Smd | Self::Hmd | Self::Memory)
     }
 }
 

@@ -29,11 +29,15 @@ pub enum WarpState {
     Barrier,
     /// Waits for its earlier accesses at a fence.
     Fence,
+    /// Waits for the translation of an address.
+    Translation,
+    /// Waits for a page that is not in the memory of its device.
+    FarFault,
     Done,
 }
 
 impl WarpState {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::None,
         Self::Ready,
         Self::Running,
@@ -42,6 +46,8 @@ impl WarpState {
         Self::LinkFull,
         Self::Barrier,
         Self::Fence,
+        Self::Translation,
+        Self::FarFault,
         Self::Done,
     ];
 
@@ -56,6 +62,8 @@ impl WarpState {
             Self::LinkFull => "link-full",
             Self::Barrier => "barrier",
             Self::Fence => "fence",
+            Self::Translation => "translation",
+            Self::FarFault => "far-fault",
             Self::Done => "done",
         }
     }
@@ -72,6 +80,8 @@ impl WarpState {
             Self::LinkFull => 'q',
             Self::Barrier => 'b',
             Self::Fence => 'f',
+            Self::Translation => 't',
+            Self::FarFault => 'p',
             Self::Done => 'd',
         }
     }

@@ -87,6 +87,123 @@ impl RowAccess {
     }
 }
 
+/// A step in the life of a far-fault ("Towards High Performance Paged Memory for GPUs", Fig. 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultStage {
+    /// A page walk found that the page is not in the memory of the GPU; a far-fault MSHR was taken.
+    Raised,
+    /// Another compute unit's far-fault of this page is tracked already.
+    Merged,
+    /// The TLB was told to replay (Nack-Replayable).
+    Nacked,
+    /// No far-fault MSHR was free: the TLB will ask again when another far-fault has ended.
+    Dropped,
+    /// It came into the driver's queue.
+    Queued,
+    /// The driver put its page into a transfer set.
+    Serviced,
+    /// Its page is there.
+    Arrived,
+    /// A TLB asks for the translation again.
+    Replayed,
+}
+
+impl FaultStage {
+    pub const ALL: [Self; 8] = [
+        Self::Raised,
+        Self::Merged,
+        Self::Nacked,
+        Self::Dropped,
+        Self::Queued,
+        Self::Serviced,
+        Self::Arrived,
+        Self::Replayed,
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Raised => "raised",
+            Self::Merged => "merged",
+            Self::Nacked => "nacked",
+            Self::Dropped => "dropped",
+            Self::Queued => "queued",
+            Self::Serviced => "serviced",
+            Self::Arrived => "arrived",
+            Self::Replayed => "replayed",
+        }
+    }
+}
+
+/// What happens to a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PageChange {
+    /// A far-faulted page is moved.
+    Demanded,
+    /// A page is moved that nobody has asked for.
+    Prefetched,
+    /// It is in the memory of the GPU.
+    Arrived,
+    /// It is taken out of the memory of the GPU.
+    Evicted,
+    /// The same, though it was prefetched and never used.
+    Wasted,
+    /// It is written back to the host.
+    WrittenBack,
+    /// It is in host memory again.
+    Gone,
+    /// It far-faults after it was evicted.
+    Thrash,
+}
+
+impl PageChange {
+    pub const ALL: [Self; 8] = [
+        Self::Demanded,
+        Self::Prefetched,
+        Self::Arrived,
+        Self::Evicted,
+        Self::Wasted,
+        Self::WrittenBack,
+        Self::Gone,
+        Self::Thrash,
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Demanded => "demanded",
+            Self::Prefetched => "prefetched",
+            Self::Arrived => "arrived",
+            Self::Evicted => "evicted",
+            Self::Wasted => "wasted",
+            Self::WrittenBack => "written-back",
+            Self::Gone => "gone",
+            Self::Thrash => "thrash",
+        }
+    }
+}
+
+/// What happens in a TLB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TlbChange {
+    Miss,
+    Fill,
+    ShootDown,
+}
+
+impl TlbChange {
+    pub const ALL: [Self; 3] = [Self::Miss, Self::Fill, Self::ShootDown];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Miss => "miss",
+            Self::Fill => "fill",
+            Self::ShootDown => "shoot-down",
+        }
+    }
+}
+
 /// The kinds of records and their fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
@@ -124,6 +241,12 @@ pub enum What {
     Activate { bank: u32, row: u64, access: RowAccess },
     /// A memory controller let an access move its data.
     Dram { bank: u32, row: u64, access: RowAccess, writes: bool },
+    /// A TLB missed, was filled, or lost an entry.
+    Tlb { change: TlbChange },
+    /// A far-fault goes on; `set` numbers the transfer set from 1, 0 for none.
+    FarFault { stage: FaultStage, gpu: u32, set: u64 },
+    /// A page is moved.
+    Page { change: PageChange, gpu: u32, set: u64 },
     /// The machine was changed from outside.
     Input { text: Arc<str> },
     /// An injected fault took effect.
@@ -172,6 +295,9 @@ pub enum FieldType {
     MessageKind,
     MshrChange,
     RowAccess,
+    FaultStage,
+    PageChange,
+    TlbChange,
     WarpState,
     Network,
     Number,
@@ -325,6 +451,37 @@ pub const KINDS: &[KindInfo] = &[
         ],
     },
     KindInfo {
+        name: "tlb",
+        about: "a TLB missed, was filled, or lost an entry",
+        fields: &[field("change", FieldType::TlbChange, "miss, fill or shoot-down")],
+    },
+    KindInfo {
+        name: "far-fault",
+        about: "a far-fault went on",
+        fields: &[
+            field(
+                "stage",
+                FieldType::FaultStage,
+                "raised, merged, nacked, dropped, queued, serviced, arrived or replayed",
+            ),
+            field("gpu", FieldType::Number, "number of the GPU"),
+            field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
+        ],
+    },
+    KindInfo {
+        name: "page-move",
+        about: "a page was moved, or its move has ended",
+        fields: &[
+            field(
+                "change",
+                FieldType::PageChange,
+                "demanded, prefetched, arrived, evicted, wasted, written-back, gone or thrash",
+            ),
+            field("gpu", FieldType::Number, "number of the GPU"),
+            field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
+        ],
+    },
+    KindInfo {
         name: "input",
         about: "the machine was changed from outside: an event of its own",
         fields: &[field("text", FieldType::Text, "what was changed, as it was given")],
@@ -366,6 +523,9 @@ impl Record {
             What::NoCredit { .. } => "no-credit",
             What::Activate { .. } => "activate",
             What::Dram { .. } => "dram",
+            What::Tlb { .. } => "tlb",
+            What::FarFault { .. } => "far-fault",
+            What::Page { .. } => "page-move",
             What::Input { .. } => "input",
             What::Fault { .. } => "fault",
             What::Violation { .. } => "violation",
@@ -453,6 +613,19 @@ impl Record {
                 "row" => Some(Field::Number(*row)),
                 "access" => Some(Field::Word(access.name())),
                 "writes" => Some(Field::Number(u64::from(*writes))),
+                _ => None,
+            },
+            What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
+            What::FarFault { stage, gpu, set } => match name {
+                "stage" => Some(Field::Word(stage.name())),
+                "gpu" => Some(Field::Number(u64::from(*gpu))),
+                "set" => Some(Field::Number(*set)),
+                _ => None,
+            },
+            What::Page { change, gpu, set } => match name {
+                "change" => Some(Field::Word(change.name())),
+                "gpu" => Some(Field::Number(u64::from(*gpu))),
+                "set" => Some(Field::Number(*set)),
                 _ => None,
             },
             What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),

@@ -3,6 +3,7 @@
 use super::super::check::Known;
 use super::super::fail;
 use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec};
+use super::super::machine_file::paging::PagingFile;
 use super::super::machine_file::{CacheFile, GpuFile, GpuMemoryFile, HomeWord, L2File};
 use super::cache::CacheDefaults;
 use super::{Build, GIB, KIB, MEMORY};
@@ -42,7 +43,16 @@ impl Build<'_> {
             return fail(check.document.complain(span, "a bit of the mask stands for more than a line"));
         }
         let clock = check.clock("gpu.clock", file.clock.as_ref(), 800_000_000)?;
-        Ok((GpuSpec { count, clock, cu: self.cu(file)?, l1, l2, memory }, block))
+        let paging = match (memory.home, &file.paging) {
+            (GpuHome::Own, given) => Some(self.paging(given.as_ref().unwrap_or(&PagingFile::default()))?),
+            (_, None) => None,
+            (_, Some(_)) => {
+                let message =
+                    "gpu.paging without gpu.memory.home = \"own\": there is no memory to bring pages to";
+                return fail(check.document.complain(None, message));
+            }
+        };
+        Ok((GpuSpec { count, clock, cu: self.cu(file)?, l1, l2, memory, paging }, block))
     }
 
     fn cu(&self, file: &GpuFile) -> Result<CuSpec> {
@@ -100,6 +110,7 @@ impl Build<'_> {
         let check = self.check;
         let home = match file.home {
             Some(HomeWord::Host) => GpuHome::Host,
+            Some(HomeWord::Own) => GpuHome::Own,
             Some(HomeWord::Smd) | None => GpuHome::Smd,
         };
         let key = "gpu.memory.secondary_block";

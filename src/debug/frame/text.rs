@@ -156,6 +156,8 @@ fn warp_state(state: WarpState) -> &'static str {
         WarpState::LinkFull => "waits for room towards its parent",
         WarpState::Barrier => "waits at a barrier",
         WarpState::Fence => "waits at a fence",
+        WarpState::Translation => "waits for the translation of an address",
+        WarpState::FarFault => "waits for a page",
         WarpState::Done => "has done all its work",
     }
 }

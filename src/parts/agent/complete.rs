@@ -57,7 +57,9 @@ impl Agent {
             Self::end_instruction(warp, entry, now, told);
         }
         let goes_on = match warp.state {
-            WarpState::Memory => !warp.must_wait(self.config.outstanding),
+            WarpState::Memory | WarpState::Translation | WarpState::FarFault => {
+                !warp.must_wait(self.config.outstanding)
+            }
             WarpState::Fence => warp.in_flight.is_empty(),
             _ => false,
         };

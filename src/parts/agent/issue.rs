@@ -5,6 +5,7 @@ use super::{Agent, Performed, Surroundings, Told};
 use crate::model::access::Bytes;
 use crate::model::inspect::WarpState;
 use crate::model::operation::{Fence, Operation, WarpAccess};
+use crate::model::page::Page;
 use crate::model::record::What;
 use crate::model::time::Tick;
 use crate::parts::coalescer::{alone, coalesce};
@@ -120,6 +121,9 @@ impl Agent {
             return false;
         }
         let Some(one) = alone(access, self.config.line, false) else { return false };
+        if self.config.page > 0 {
+            return false;
+        }
         if !around.l1.hit(&one, out) {
             return false;
         }
@@ -174,6 +178,14 @@ impl Agent {
             return;
         }
         let instruction = warp.instructions;
+        if self.config.page > 0 {
+            let page = Page::of(access.range.start, self.config.page);
+            if !self.translate(slot, page, around, told, out) {
+                return;
+            }
+        }
+        let Some(warp) = self.warps.get_mut(slot) else { return };
+        let Some(access) = warp.to_issue.front() else { return };
         if around.quiet && !self.config.values && around.l1.hit(access, out) {
             (around.begin)(slot as u32, access, Offer::Hit, now);
             warp.to_issue.pop_front();
@@ -224,6 +236,8 @@ impl Agent {
             return;
         } else if warp.is_issuing() || !full {
             WarpState::Ready
+        } else if let Some(page) = warp.untranslated() {
+            self.untranslated_state(page)
         } else {
             WarpState::Memory
         };

@@ -4,6 +4,7 @@
 mod barriers;
 mod complete;
 mod issue;
+mod translate;
 mod warps;
 
 use std::borrow::Cow;
@@ -17,8 +18,10 @@ use crate::model::component::ComponentId;
 use crate::model::inspect::WarpState;
 use crate::model::message::{TxnKey, TxnNumber};
 use crate::model::operation::Operation;
+use crate::model::page::Page;
 use crate::model::record::What;
 use crate::model::time::{Clock, Tick};
+use crate::parts::tlb::Tlb;
 use crate::protocol::node::{Node, Offer};
 use crate::protocol::outbox::{About, Outbox};
 
@@ -38,6 +41,8 @@ pub struct AgentConfig {
     pub l1_latency: u32,
     pub line: u32,
     pub values: bool,
+    /// Bytes of a page, where accesses are translated; 0 where they are not.
+    pub page: u32,
 }
 
 /// What a warp is working on.
@@ -65,12 +70,14 @@ pub struct Told {
     pub ended: Vec<(Work, Bytes)>,
     /// Results of labelled accesses.
     pub results: Vec<(Arc<str>, Bytes)>,
+    /// Pages whose translation is asked for.
+    pub asked: Vec<Page>,
 }
 
 impl Told {
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.ended.is_empty() && self.results.is_empty()
+        self.ended.is_empty() && self.results.is_empty() && self.asked.is_empty()
     }
 }
 
@@ -81,6 +88,8 @@ pub struct Agent {
     /// Index of its L1 among the nodes.
     pub l1: usize,
     pub warps: Vec<Warp>,
+    /// Of a compute unit on a machine with pages. A core has none: its page table is asked at once.
+    pub tlb: Option<Box<Tlb>>,
     /// Warps that are ready or running. Follows from their states.
     active: Bits,
     last: usize,
@@ -107,6 +116,8 @@ pub struct Surroundings<'a> {
     /// Operation `index` of some work.
     pub operation: &'a dyn Fn(Work, u64) -> Option<Cow<'a, Operation>>,
     pub begin: Begin<'a>,
+    /// Whether a page is in the memory that a core may access.
+    pub is_here: &'a dyn Fn(Page) -> bool,
 }
 
 impl std::fmt::Debug for Surroundings<'_> {
@@ -122,6 +133,7 @@ impl Agent {
             config,
             l1,
             warps: vec![Warp::default(); slots as usize],
+            tlb: None,
             active: Bits::new(slots),
             last: 0,
             issue_free_at: 0,
@@ -210,7 +222,10 @@ impl Agent {
         (self.last, self.issue_free_at, &self.waiting, &self.stalled).hash(hasher);
         for warp in &self.warps {
             (warp.state, warp.work, warp.next, warp.ready_at, &warp.waits).hash(hasher);
-            (&warp.to_issue, &warp.in_flight, &warp.result).hash(hasher);
+            (&warp.to_issue, &warp.in_flight, &warp.result, &warp.untranslated).hash(hasher);
+        }
+        if let Some(tlb) = &self.tlb {
+            tlb.digest(hasher);
         }
     }
 }

@@ -9,6 +9,7 @@ use super::Work;
 use crate::model::access::{Access, Bytes};
 use crate::model::inspect::WarpState;
 use crate::model::message::TxnNumber;
+use crate::model::page::Page;
 use crate::model::time::Tick;
 
 /// A memory instruction that has accesses left.
@@ -33,6 +34,8 @@ pub struct Warp {
     pub(super) ready_at: Tick,
     /// Accesses of the current instruction that the L1 has not taken yet.
     pub(super) to_issue: VecDeque<Access>,
+    /// Accesses that wait for the translation of their page.
+    pub(super) untranslated: Vec<(Page, Access)>,
     pub(super) in_flight: SmallVec<[InFlight; 1]>,
     /// Transactions in flight.
     pub waits: SmallVec<[TxnNumber; 2]>,
@@ -62,6 +65,12 @@ impl Warp {
 
     pub(super) fn is_issuing(&self) -> bool {
         !self.to_issue.is_empty()
+    }
+
+    /// The page that its oldest untranslated access waits for.
+    #[must_use]
+    pub fn untranslated(&self) -> Option<Page> {
+        self.untranslated.first().map(|(page, _)| *page)
     }
 
     /// Whether the next instruction must wait for one in flight. Nothing passes a spinning load.

@@ -59,8 +59,8 @@ fn role(state: WarpState) -> Role {
     match state {
         WarpState::None | WarpState::Done => Role::Dim,
         WarpState::Ready | WarpState::Running => Role::Good,
-        WarpState::Memory | WarpState::Fence | WarpState::Barrier => Role::Waiting,
-        WarpState::MshrFull | WarpState::LinkFull => Role::Bad,
+        WarpState::Memory | WarpState::Fence | WarpState::Barrier | WarpState::Translation => Role::Waiting,
+        WarpState::MshrFull | WarpState::LinkFull | WarpState::FarFault => Role::Bad,
     }
 }
 

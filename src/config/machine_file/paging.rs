@@ -1,0 +1,87 @@
+//! The part of a machine file about paged GPU memory.
+
+use schemars::JsonSchema;
+
+use super::super::document::At;
+use crate::model::units::{Duration, Size};
+
+/// Paged GPU memory ("Towards High Performance Paged Memory for GPUs").
+#[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub struct PagingFile {
+    /// Bytes of a page, a power of two from 4 KiB to 2 MiB. Default: "4 KiB".
+    pub page: Option<At<Size>>,
+    /// GPU memory as a share of the memory that the work touches, in percent, 1 to 100. Default: all of
+    /// `gpu.memory.size` on each partition.
+    pub share: Option<At<u64>>,
+    /// What a far-fault does to its compute unit. Default: "replay".
+    pub faults: Option<FaultsWord>,
+    /// Far-faults that the GMMU tracks for each compute unit, 1 to 256. Default: 16.
+    pub far_faults: Option<At<u64>>,
+    /// Entries of the TLB of a compute unit, 1 to 65536. Default: 128.
+    pub tlb: Option<At<u64>>,
+    /// From a TLB to the GMMU and back, one way, in core cycles. Default: 10.
+    pub tlb_latency: Option<At<u64>>,
+    /// Page walks at the same time, 1 to 1024. Default: 64.
+    pub walkers: Option<At<u64>>,
+    /// Levels of the page table, 1 to 6. Default: 4.
+    pub levels: Option<At<u64>>,
+    /// The page walk cache; its entries have 8 bytes. Default: "8 KiB".
+    pub walk_cache: Option<At<Size>>,
+    /// A level that the page walk cache has, in core cycles. Default: 20.
+    pub walk_cache_latency: Option<At<u64>>,
+    /// A level that memory is asked for. Default: "100 ns".
+    pub walk_memory: Option<At<Duration>>,
+    /// From the interrupt of a far-fault to the submission of its transfer set. Default: "20 us".
+    pub service: Option<At<Duration>>,
+    /// Pages in a transfer set, 1 to 65536. Default: 80.
+    pub transfer_set: Option<At<u64>>,
+    /// What fills a transfer set that far-faults did not fill. Default: "none".
+    pub prefetch: Option<PrefetchWord>,
+    /// Prefetching goes on when GPU memory is full. Default: false.
+    pub prefetch_when_full: Option<bool>,
+    /// Which page leaves a full GPU memory. Default: "random".
+    pub evict: Option<EvictWord>,
+    /// Until GPU memory is full for the first time, prefetch as the oracle does (section 5). Default: false.
+    pub precondition: Option<bool>,
+}
+
+/// What a far-fault does to its compute unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FaultsWord {
+    /// Its warp waits, and the others go on.
+    Replay,
+    /// Its TLB takes nothing until the page is there (section 2.1).
+    Block,
+}
+
+/// A prefetcher (section 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PrefetchWord {
+    None,
+    /// Any pages.
+    Random,
+    /// From the lowest page up.
+    Sequential,
+    /// The 128 pages beyond the last far-fault, then from the lowest up.
+    Locality,
+    /// In the order in which an earlier run touched them.
+    Oracle,
+    /// As the drivers of NVIDIA GPUs do: by trees of 2 MiB.
+    Tree,
+}
+
+/// An eviction policy (section 5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+pub enum EvictWord {
+    #[serde(rename = "random")]
+    Random,
+    /// The page that was accessed longest ago.
+    #[serde(rename = "lru")]
+    Lru,
+    /// The 2 MiB that were accessed longest ago.
+    #[serde(rename = "lru-2mib")]
+    LruBlock,
+}

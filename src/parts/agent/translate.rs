@@ -1,0 +1,130 @@
+//! Translation: an access goes to the L1 once its page is translated; until then it is set aside.
+
+use smallvec::SmallVec;
+
+use super::{Agent, Surroundings, Told};
+use crate::model::inspect::WarpState;
+use crate::model::page::Page;
+use crate::model::record::{TlbChange, What};
+use crate::model::time::Since;
+use crate::parts::tlb::{Look, Progress};
+use crate::protocol::outbox::{About, Outbox};
+
+impl Agent {
+    /// Looks up the page of the next access of a warp. Unless it is translated, the access is set aside, or the warp waits
+    /// for the TLB.
+    pub(super) fn translate(
+        &mut self,
+        slot: usize,
+        page: Page,
+        around: &Surroundings<'_>,
+        told: &mut Told,
+        out: &mut Outbox,
+    ) -> bool {
+        let since = Since { tick: out.tick, event: out.event };
+        let look = match &mut self.tlb {
+            Some(tlb) => tlb.look(page, since),
+            None if (around.is_here)(page) => Look::Hit,
+            None if self.waits_for(page) => Look::Merged,
+            None => Look::Miss,
+        };
+        match look {
+            Look::Hit => return true,
+            Look::Blocked => {
+                self.stall(slot, WarpState::FarFault, out);
+                return false;
+            }
+            Look::Miss => {
+                told.asked.push(page);
+                self.record_tlb(page, TlbChange::Miss, out);
+            }
+            Look::Merged => {}
+        }
+        self.set_aside(slot, page, out);
+        false
+    }
+
+    fn waits_for(&self, page: Page) -> bool {
+        self.warps.iter().any(|warp| warp.untranslated.iter().any(|(waited, _)| *waited == page))
+    }
+
+    fn set_aside(&mut self, slot: usize, page: Page, out: &mut Outbox) {
+        let Some(warp) = self.warps.get_mut(slot) else { return };
+        if let Some(access) = warp.to_issue.pop_front() {
+            warp.untranslated.push((page, access));
+        }
+        self.issue_free_at = self.issue_free_at.max(out.tick) + self.config.clock.period;
+        self.settle(slot, out);
+    }
+
+    fn record_tlb(&self, page: Page, change: TlbChange, out: &mut Outbox) {
+        let about = About::new(page.range(self.config.page), None);
+        out.record(self.config.id, about, || What::Tlb { change });
+    }
+
+    /// What a warp does whose oldest access waits for a page.
+    pub(super) fn untranslated_state(&self, page: Page) -> WarpState {
+        let mut misses = self.tlb.iter().flat_map(|tlb| tlb.misses());
+        match misses.find(|(missed, _)| *missed == page) {
+            Some((_, miss)) if miss.progress == Progress::Walking => WarpState::Translation,
+            _ => WarpState::FarFault,
+        }
+    }
+
+    /// A page is translated, or may be accessed: what waited for it goes on.
+    pub fn translated(&mut self, page: Page, out: &mut Outbox) {
+        if let Some(tlb) = &mut self.tlb {
+            tlb.fill(page);
+            self.record_tlb(page, TlbChange::Fill, out);
+        }
+        for slot in 0..self.warps.len() {
+            let Some(warp) = self.warps.get_mut(slot) else { continue };
+            let waiting = std::mem::take(&mut warp.untranslated);
+            let (ready, still): (Vec<_>, Vec<_>) =
+                waiting.into_iter().partition(|(waited, _)| *waited == page);
+            warp.untranslated = still;
+            if ready.is_empty() {
+                continue;
+            }
+            warp.to_issue.extend(ready.into_iter().map(|(_, access)| access));
+            warp.ready_at = warp.ready_at.max(out.tick + self.config.clock.period);
+            self.set_state(slot, WarpState::Ready, out);
+        }
+        self.unstall(out);
+    }
+
+    /// A translation turned into a far-fault (Nack-Replayable).
+    pub fn nacked(&mut self, page: Page, out: &mut Outbox) -> Progress {
+        let progress = self.tlb.as_mut().map_or(Progress::Tracked, |tlb| tlb.nack(page));
+        self.settle_waiting(out);
+        progress
+    }
+
+    /// A far-fault has ended: the pages whose translation the TLB asks for again.
+    pub fn resolved(&mut self, page: Page, out: &mut Outbox) -> SmallVec<[Page; 2]> {
+        let again = self.tlb.as_mut().map(|tlb| tlb.resolve(page)).unwrap_or_default();
+        self.settle_waiting(out);
+        self.unstall(out);
+        again
+    }
+
+    /// The states of warps that wait for translations, after those have changed.
+    fn settle_waiting(&mut self, out: &mut Outbox) {
+        for slot in 0..self.warps.len() {
+            let waits = self
+                .warps
+                .get(slot)
+                .is_some_and(|warp| matches!(warp.state, WarpState::Translation | WarpState::FarFault));
+            if waits && !self.stalled.contains(&slot) {
+                self.settle(slot, out);
+            }
+        }
+    }
+
+    /// Drops a translation.
+    pub fn shoot_down(&mut self, page: Page, out: &mut Outbox) {
+        if self.tlb.as_mut().is_some_and(|tlb| tlb.shoot_down(page)) {
+            self.record_tlb(page, TlbChange::ShootDown, out);
+        }
+    }
+}
