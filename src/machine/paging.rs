@@ -1,0 +1,167 @@
+//! Paged GPU memory: translations, far-faults, and pages on their way between the host and the GPUs ("Towards High
+//! Performance Paged Memory for GPUs"). Caches work with addresses; what a page table decides is whether an access may
+//! go to the memory of its device at all.
+
+mod moves;
+mod serve;
+mod view;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{Hash, Hasher};
+
+use super::Machine;
+use super::queue::Event;
+use crate::model::component::ComponentId;
+use crate::model::page::Page;
+use crate::model::time::Tick;
+use crate::parts::driver::{Driver, Planned};
+use crate::parts::gmmu::{Gmmu, Outcome};
+
+/// What does not change while pages move.
+#[derive(Clone, Debug)]
+pub struct GpuPorts {
+    pub gmmu: ComponentId,
+    pub driver: ComponentId,
+    /// Compute units, by their index among the agents.
+    pub units: Vec<usize>,
+    /// Caches, by their index among the nodes: L1s first, then L2s.
+    pub caches: Vec<usize>,
+    /// The GPU's own memory, by index among the nodes.
+    pub memories: Vec<usize>,
+    /// Links from the host and to it.
+    pub links: (usize, usize),
+    /// From a TLB to the GMMU, one way.
+    pub latency: Tick,
+}
+
+/// The paging of one GPU.
+#[derive(Clone, Debug)]
+pub struct GpuPaging {
+    pub ports: std::sync::Arc<GpuPorts>,
+    pub gmmu: Gmmu,
+    pub driver: Driver,
+    /// What the GMMU has found, on its way to the TLBs.
+    replies: VecDeque<(Tick, Outcome)>,
+    /// Pages on the link.
+    arrivals: VecDeque<(Tick, Planned)>,
+    departures: VecDeque<(Tick, Page)>,
+    /// When it was planned to go on.
+    wake: Option<Tick>,
+}
+
+/// Where a page is, as the driver of the whole machine sees it. Pages that it does not list are in host memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Owner {
+    /// Leaving the caches of the host for a GPU, or on the link to it.
+    ToGpu(u32),
+    Gpu(u32),
+    /// Leaving the caches of a GPU for the host, or on the link.
+    ToHost(u32),
+}
+
+/// The paging of a machine.
+#[derive(Clone, Debug)]
+pub struct Paging {
+    /// Bytes of a page.
+    pub page: u32,
+    /// From a core's access of a page that a GPU has, to the order to bring it back.
+    service: Tick,
+    pub gpus: Vec<GpuPaging>,
+    /// Caches of the host, L1s first.
+    host_caches: Vec<usize>,
+    cores: Vec<usize>,
+    owners: BTreeMap<Page, Owner>,
+    /// Pages that leave the caches of a side.
+    draining: BTreeSet<Page>,
+    /// Fetches that wait for their page to come to rest: the GPU, and what it wants.
+    wanted: BTreeMap<Page, Vec<(u32, Planned)>>,
+    /// Pages that cores wait for, and when the driver has been told.
+    recalled: BTreeMap<Page, Tick>,
+}
+
+impl Paging {
+    #[must_use]
+    pub fn new(page: u32, service: Tick, gpus: Vec<GpuPaging>, host_caches: Vec<usize>, cores: Vec<usize>) -> Self {
+        Self {
+            page,
+            service,
+            gpus,
+            host_caches,
+            cores,
+            owners: BTreeMap::new(),
+            draining: BTreeSet::new(),
+            wanted: BTreeMap::new(),
+            recalled: BTreeMap::new(),
+        }
+    }
+
+    /// Whether a core may access a page.
+    #[must_use]
+    pub fn is_at_host(&self, page: Page) -> bool {
+        !self.owners.contains_key(&page)
+    }
+
+    /// Nothing is asked for and nothing moves.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.recalled.is_empty() && self.wanted.is_empty() && self.gpus.iter().all(GpuPaging::is_idle)
+    }
+
+    pub fn digest(&self, hasher: &mut impl Hasher) {
+        for gpu in &self.gpus {
+            gpu.gmmu.digest(hasher);
+            gpu.driver.digest(hasher);
+            gpu.arrivals.hash(hasher);
+            gpu.departures.hash(hasher);
+        }
+        (&self.owners, &self.draining, &self.recalled).hash(hasher);
+    }
+}
+
+impl GpuPaging {
+    #[must_use]
+    pub fn new(ports: GpuPorts, gmmu: Gmmu, driver: Driver) -> Self {
+        Self {
+            ports: std::sync::Arc::new(ports),
+            gmmu,
+            driver,
+            replies: VecDeque::new(),
+            arrivals: VecDeque::new(),
+            departures: VecDeque::new(),
+            wake: None,
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        let still = self.replies.is_empty() && self.arrivals.is_empty() && self.departures.is_empty();
+        still && self.gmmu.is_idle() && self.driver.is_idle()
+    }
+
+    /// When it has something to do next.
+    fn next(&self) -> Option<Tick> {
+        let heads = [
+            self.replies.front().map(|(tick, _)| *tick),
+            self.arrivals.front().map(|(tick, _)| *tick),
+            self.departures.front().map(|(tick, _)| *tick),
+            self.gmmu.next(),
+            self.driver.next(),
+        ];
+        heads.into_iter().flatten().min()
+    }
+}
+
+impl Machine {
+    /// Schedules the paging of a GPU for when it has something to do.
+    fn wake_paging(&mut self, gpu: usize) {
+        let now = self.now;
+        let Some(paging) = self.paging.as_mut() else { return };
+        let recalled = if gpu == 0 { paging.recalled.values().min().copied() } else { None };
+        let Some(one) = paging.gpus.get_mut(gpu) else { return };
+        let Some(next) = one.next().into_iter().chain(recalled).min() else { return };
+        let next = next.max(now);
+        if one.wake.is_none_or(|planned| next < planned) {
+            one.wake = Some(next);
+            self.queue.push(next, Event::Paging(gpu as u32));
+        }
+    }
+}

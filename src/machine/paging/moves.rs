@@ -1,0 +1,226 @@
+//! Pages change sides: their translations and cached lines go first, then their bytes over the link.
+
+use super::{Machine, Owner};
+use crate::model::address::{Address, Range};
+use crate::model::page::Page;
+use crate::model::record::{FaultStage, PageChange};
+use crate::parts::driver::Planned;
+use crate::protocol::outbox::Outbox;
+
+impl Machine {
+    /// A page is to come to a GPU, which has a frame for it.
+    pub(super) fn fetch(&mut self, gpu: usize, planned: Planned, out: &mut Outbox) {
+        let (change, set, page) = if planned.demanded {
+            (PageChange::Demanded, planned.set, planned.page)
+        } else {
+            (PageChange::Prefetched, planned.set, planned.page)
+        };
+        if planned.demanded {
+            self.tell_fault(gpu, page, FaultStage::Serviced, set, out);
+        }
+        self.tell_page(gpu, page, change, set, out);
+        self.begin_fetch(gpu, planned, out);
+    }
+
+    fn begin_fetch(&mut self, gpu: usize, planned: Planned, out: &mut Outbox) {
+        let page = planned.page;
+        let Some(paging) = self.paging.as_mut() else { return };
+        match paging.owners.get(&page).copied() {
+            None => {
+                paging.owners.insert(page, Owner::ToGpu(gpu as u32));
+                paging.draining.insert(page);
+                paging.wanted.entry(page).or_default().insert(0, (gpu as u32, planned));
+                self.drain(page, out);
+            }
+            Some(owner) => {
+                paging.wanted.entry(page).or_default().push((gpu as u32, planned));
+                if let Owner::Gpu(other) = owner {
+                    self.send_home(other as usize, page, out);
+                }
+            }
+        }
+    }
+
+    /// A page that another wants leaves the memory of a GPU.
+    fn send_home(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
+        if let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
+            one.driver.residency.leave(page);
+            self.expel(gpu, page, out);
+        }
+    }
+
+    /// A page leaves a GPU: no TLB translates it any more, and its lines leave the caches.
+    pub(super) fn expel(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
+        let Some(paging) = self.paging.as_mut() else { return };
+        paging.owners.insert(page, Owner::ToHost(gpu as u32));
+        paging.draining.insert(page);
+        let Some(ports) = paging.gpus.get(gpu).map(|one| one.ports.clone()) else { return };
+        self.tell_page(gpu, page, PageChange::Evicted, 0, out);
+        for &unit in &ports.units {
+            if let Some(agent) = self.agents.get_mut(unit) {
+                agent.shoot_down(page, out);
+            }
+        }
+        self.drain(page, out);
+    }
+
+    /// After an event about a range: the pages in it that are leaving may have left the caches.
+    pub(in crate::machine) fn drain_range(&mut self, range: Range, out: &mut Outbox) {
+        let Some(paging) = self.paging.as_ref().filter(|paging| !paging.draining.is_empty()) else { return };
+        let page = Page::of(range.start, paging.page);
+        if paging.draining.contains(&page) {
+            self.drain(page, out);
+        }
+    }
+
+    /// Evicts the lines of a leaving page from the caches of the side that it leaves; once they are gone, it moves on.
+    fn drain(&mut self, page: Page, out: &mut Outbox) {
+        let Some(paging) = self.paging.as_ref() else { return };
+        let (caches, memories) = match paging.owners.get(&page) {
+            Some(Owner::ToHost(gpu)) => match paging.gpus.get(*gpu as usize) {
+                Some(one) => (one.ports.caches.clone(), one.ports.memories.clone()),
+                None => return,
+            },
+            _ => (paging.host_caches.clone(), Vec::new()),
+        };
+        let range = page.range(paging.page);
+        let mut is_clear = true;
+        for &node in caches.iter().chain(&memories) {
+            let Some(target) = self.nodes.get_mut(node) else { continue };
+            let block = target.config.block.max(1);
+            let mut acted = false;
+            for address in range.blocks(block) {
+                acted |= target.evict_block(address, out);
+            }
+            if acted {
+                self.after_node(node, out);
+            }
+            is_clear &= self.nodes.get(node).is_none_or(|node| !node.is_busy_with(range));
+        }
+        if is_clear && self.paging.as_mut().is_some_and(|paging| paging.draining.remove(&page)) {
+            self.depart(page, out);
+        }
+    }
+
+    /// A page has left the caches: its bytes move.
+    fn depart(&mut self, page: Page, out: &mut Outbox) {
+        let now = self.now;
+        let Some(paging) = self.paging.as_mut() else { return };
+        let bytes = u64::from(paging.page);
+        match paging.owners.get(&page).copied() {
+            Some(Owner::ToGpu(gpu)) => {
+                let waiting = paging.wanted.get_mut(&page);
+                let Some(planned) = waiting.filter(|list| !list.is_empty()).map(|list| list.remove(0).1) else { return };
+                paging.wanted.retain(|_, list| !list.is_empty());
+                let Some(one) = paging.gpus.get_mut(gpu as usize) else { return };
+                let Some(link) = self.links.get_mut(one.ports.links.0) else { return };
+                one.arrivals.push_back((link.carry(bytes, now), planned));
+                self.wake_paging(gpu as usize);
+            }
+            Some(Owner::ToHost(gpu)) => {
+                let gpu = gpu as usize;
+                let Some(one) = paging.gpus.get_mut(gpu) else { return };
+                if !one.driver.residency.is_dirty(page) {
+                    self.settle_back(gpu, page, out);
+                    return;
+                }
+                let Some(link) = self.links.get_mut(one.ports.links.1) else { return };
+                one.departures.push_back((link.carry(bytes, now), page));
+                self.tell_page(gpu, page, PageChange::WrittenBack, 0, out);
+                self.wake_paging(gpu);
+            }
+            _ => {}
+        }
+    }
+
+    /// A page is in host memory again.
+    pub(super) fn settle_back(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
+        self.copy_to_host(gpu, page);
+        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
+        let orders = one.driver.evicted(page);
+        self.tell_page(gpu, page, PageChange::Gone, 0, out);
+        self.come_to_rest(page, None, out);
+        self.carry_out(gpu, orders, out);
+    }
+
+    /// A page is at rest: who waits for it goes on.
+    pub(super) fn come_to_rest(&mut self, page: Page, gpu: Option<u32>, out: &mut Outbox) {
+        let Some(paging) = self.paging.as_mut() else { return };
+        match gpu {
+            Some(gpu) => drop(paging.owners.insert(page, Owner::Gpu(gpu))),
+            None => drop(paging.owners.remove(&page)),
+        }
+        let cores = if gpu.is_none() && paging.recalled.remove(&page).is_some() { paging.cores.clone() } else { Vec::new() };
+        for core in cores {
+            if let Some(agent) = self.agents.get_mut(core) {
+                agent.translated(page, out);
+            }
+            self.wake(core);
+        }
+        let Some(paging) = self.paging.as_mut() else { return };
+        let next = paging.wanted.get_mut(&page).filter(|list| !list.is_empty()).map(|list| list.remove(0));
+        paging.wanted.retain(|_, list| !list.is_empty());
+        if let Some((gpu, planned)) = next {
+            self.begin_fetch(gpu as usize, planned, out);
+        }
+    }
+
+    /// Cores have waited long enough for pages that GPUs have.
+    pub(super) fn recall(&mut self, out: &mut Outbox) {
+        let now = self.now;
+        let Some(paging) = self.paging.as_mut() else { return };
+        let due: Vec<Page> = paging.recalled.iter().filter(|(_, at)| **at <= now).map(|(page, _)| *page).collect();
+        for page in due {
+            let Some(paging) = self.paging.as_mut() else { return };
+            match paging.owners.get(&page).copied() {
+                Some(Owner::Gpu(gpu)) => {
+                    // Told; it ends when the page is back.
+                    paging.recalled.insert(page, u64::MAX);
+                    self.send_home(gpu as usize, page, out);
+                }
+                Some(_) => drop(paging.recalled.insert(page, now + paging.service)),
+                None => self.come_to_rest(page, None, out),
+            }
+        }
+    }
+
+    /// Bytes of a page go from host memory to that of a GPU.
+    pub(super) fn copy_to_gpu(&mut self, gpu: usize, page: Page) {
+        self.copy_page(gpu, page, true);
+    }
+
+    pub(super) fn copy_to_host(&mut self, gpu: usize, page: Page) {
+        self.copy_page(gpu, page, false);
+    }
+
+    fn copy_page(&mut self, gpu: usize, page: Page, to_gpu: bool) {
+        let Some(paging) = self.paging.as_ref().filter(|_| self.fixed.spec.values) else { return };
+        let Some(ports) = paging.gpus.get(gpu).map(|one| one.ports.clone()) else { return };
+        let memories = ports.memories.iter().filter_map(|node| self.nodes.get(*node));
+        let smallest = memories.map(|node| node.config.block).min().unwrap_or(64);
+        for address in page.range(paging.page).blocks(smallest) {
+            let (host, own) = (self.host_memory(address), self.gpu_memory(gpu, address));
+            let (from, to) = if to_gpu { (host, own) } else { (own, host) };
+            let line = Range::new(address, smallest);
+            let bytes = from.and_then(|from| self.nodes.get(from)).and_then(|node| node.value(line));
+            if let (Some(bytes), Some(to)) = (bytes, to.and_then(|to| self.nodes.get_mut(to))) {
+                to.set_memory(address, &bytes);
+            }
+        }
+    }
+
+    /// The node of host memory that an address falls to.
+    fn host_memory(&self, address: Address) -> Option<usize> {
+        let home = self.home(address)?.id();
+        self.fixed.node_of.get(home.index()).copied().flatten()
+    }
+
+    /// The partition of a GPU's memory that an address falls to.
+    pub(super) fn gpu_memory(&self, gpu: usize, address: Address) -> Option<usize> {
+        let paging = self.paging.as_ref()?;
+        let ports = &paging.gpus.get(gpu)?.ports;
+        let interleave = u64::from(self.fixed.spec.gpu.as_ref()?.l2.interleave);
+        let dealing = crate::protocol::store::Interleave { size: interleave, count: ports.memories.len() as u64 };
+        ports.memories.get(dealing.index(address)).copied()
+    }
+}

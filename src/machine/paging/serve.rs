@@ -1,0 +1,222 @@
+//! What is due: page walks, answers to TLBs, transfer sets, and pages that have come.
+
+use super::super::step::Handled;
+use super::Machine;
+use crate::model::page::Page;
+use crate::model::record::{FaultStage, PageChange, What};
+use crate::model::time::Since;
+use crate::parts::driver::{Order, Planned};
+use crate::parts::gmmu::{Found, Outcome, Request};
+use crate::parts::tlb::Progress;
+use crate::protocol::outbox::{About, Outbox};
+
+impl Machine {
+    /// The paging of a GPU does what is due.
+    pub(in crate::machine) fn run_paging(&mut self, gpu: usize, out: &mut Outbox) -> Handled {
+        let now = self.now;
+        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else {
+            return Handled::No;
+        };
+        if one.wake != Some(now) {
+            return Handled::No;
+        }
+        one.wake = None;
+        self.departed(gpu, out);
+        self.arrived(gpu, out);
+        self.answer(gpu, out);
+        self.walk(gpu, out);
+        self.submit(gpu, out);
+        if gpu == 0 {
+            self.recall(out);
+        }
+        self.wake_paging(gpu);
+        Handled::Yes
+    }
+
+    pub(super) fn about_page(&self, page: Page) -> About {
+        let bytes = self.paging.as_ref().map_or(4096, |paging| paging.page);
+        About::new(page.range(bytes), None)
+    }
+
+    pub(super) fn tell_fault(&self, gpu: usize, page: Page, stage: FaultStage, set: u64, out: &mut Outbox) {
+        let Some(one) = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu)) else { return };
+        let at = match stage {
+            FaultStage::Queued | FaultStage::Serviced => one.ports.driver,
+            _ => one.ports.gmmu,
+        };
+        out.record(at, self.about_page(page), || What::FarFault { stage, gpu: gpu as u32, set });
+    }
+
+    pub(super) fn tell_page(&self, gpu: usize, page: Page, change: PageChange, set: u64, out: &mut Outbox) {
+        let Some(one) = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu)) else { return };
+        out.record(one.ports.driver, self.about_page(page), || What::Page { change, gpu: gpu as u32, set });
+    }
+
+    /// Agents ask for translations: TLBs of their GMMU, cores of the driver.
+    pub(in crate::machine) fn ask_for_pages(&mut self, agent: usize, pages: Vec<Page>) {
+        let now = self.now;
+        let Some(paging) = self.paging.as_mut() else { return };
+        let unit_of = |one: &super::GpuPaging| one.ports.units.iter().position(|unit| *unit == agent);
+        let found = paging.gpus.iter().enumerate().find_map(|(gpu, one)| Some((gpu, unit_of(one)?)));
+        let gpu = match found {
+            Some((gpu, unit)) => {
+                let one = &mut paging.gpus[gpu];
+                for page in pages {
+                    let ready = now + one.ports.latency;
+                    one.gmmu.ask(Request { unit: unit as u32, page, ready });
+                }
+                gpu
+            }
+            None => {
+                let due = now + paging.service;
+                for page in pages {
+                    paging.recalled.entry(page).or_insert(due);
+                }
+                0
+            }
+        };
+        self.wake_paging(gpu);
+    }
+
+    /// Page walks that have ended, and those that can begin.
+    fn walk(&mut self, gpu: usize, out: &mut Outbox) {
+        let since = Since { tick: self.now, event: out.event };
+        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
+        let resident = one.driver.residency.resident();
+        let outcomes = one.gmmu.advance(since, |page| resident.contains(page));
+        let due = since.tick + one.ports.latency;
+        one.replies.extend(outcomes.iter().map(|outcome| (due, *outcome)));
+        for Outcome { page, found, .. } in outcomes {
+            match found {
+                Found::Translated => {}
+                Found::Raised => {
+                    self.tell_fault(gpu, page, FaultStage::Raised, 0, out);
+                    self.interrupt(gpu, page, since, out);
+                }
+                Found::Merged => self.tell_fault(gpu, page, FaultStage::Merged, 0, out),
+                Found::Dropped => self.tell_fault(gpu, page, FaultStage::Dropped, 0, out),
+            }
+        }
+    }
+
+    fn interrupt(&mut self, gpu: usize, page: Page, since: Since, out: &mut Outbox) {
+        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
+        let thrashes = one.driver.interrupt(page, since);
+        self.tell_fault(gpu, page, FaultStage::Queued, 0, out);
+        if thrashes {
+            self.tell_page(gpu, page, PageChange::Thrash, 0, out);
+        }
+    }
+
+    /// What the GMMU has found comes to the TLBs.
+    fn answer(&mut self, gpu: usize, out: &mut Outbox) {
+        let now = self.now;
+        while let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
+            if one.replies.front().is_none_or(|(due, _)| *due > now) {
+                return;
+            }
+            let Some((_, Outcome { unit, page, found })) = one.replies.pop_front() else { return };
+            // The page may have come or gone since the walk ended.
+            let is_resident = one.driver.residency.resident().contains(page);
+            let ports = one.ports.clone();
+            let Some(&agent) = ports.units.get(unit as usize) else { continue };
+            let Some(target) = self.agents.get_mut(agent) else { continue };
+            match found {
+                Found::Translated if is_resident => target.translated(page, out),
+                Found::Translated => self.ask_again(gpu, unit, page),
+                Found::Raised | Found::Merged | Found::Dropped => {
+                    let progress = target.nacked(page, out);
+                    let stage = FaultStage::Nacked;
+                    self.tell_fault(gpu, page, stage, 0, out);
+                    // It came while the Nack was on its way.
+                    if is_resident || progress == Progress::Tracked && found == Found::Dropped {
+                        self.replay(gpu, unit, page, out);
+                    }
+                }
+            }
+            self.wake(agent);
+        }
+    }
+
+    fn ask_again(&mut self, gpu: usize, unit: u32, page: Page) {
+        let now = self.now;
+        if let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
+            let ready = now + one.ports.latency;
+            one.gmmu.ask(Request { unit, page, ready });
+        }
+    }
+
+    /// A far-fault of a compute unit has ended: its TLB replays (step 6 of Fig. 4).
+    fn replay(&mut self, gpu: usize, unit: u32, page: Page, out: &mut Outbox) {
+        let Some(one) = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu)) else { return };
+        let Some(&agent) = one.ports.units.get(unit as usize) else { return };
+        let Some(target) = self.agents.get_mut(agent) else { return };
+        for again in target.resolved(page, out) {
+            self.tell_fault(gpu, again, FaultStage::Replayed, 0, out);
+            self.ask_again(gpu, unit, again);
+        }
+        self.wake(agent);
+    }
+
+    /// The transfer set that is due.
+    fn submit(&mut self, gpu: usize, out: &mut Outbox) {
+        let now = self.now;
+        let is_working = !self.tasks.all_ended();
+        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
+        let orders = one.driver.advance(now);
+        one.driver.wake(now, is_working);
+        self.carry_out(gpu, orders, out);
+    }
+
+    pub(super) fn carry_out(&mut self, gpu: usize, orders: Vec<Order>, out: &mut Outbox) {
+        for order in orders {
+            match order {
+                Order::Evict(page) => self.expel(gpu, page, out),
+                Order::Fetch(planned) => self.fetch(gpu, planned, out),
+            }
+        }
+    }
+
+    /// Pages that have come over the link.
+    fn arrived(&mut self, gpu: usize, out: &mut Outbox) {
+        let now = self.now;
+        while let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
+            if one.arrivals.front().is_none_or(|(due, _)| *due > now) {
+                return;
+            }
+            let Some((_, planned)) = one.arrivals.pop_front() else { return };
+            self.settle_in(gpu, planned, out);
+        }
+    }
+
+    /// A page is in the memory of the GPU: it is translated from here on.
+    fn settle_in(&mut self, gpu: usize, planned: Planned, out: &mut Outbox) {
+        let Planned { page, set, .. } = planned;
+        let now = self.now;
+        self.copy_to_gpu(gpu, page);
+        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
+        let orders = one.driver.arrived(planned, now);
+        let units = one.gmmu.arrived(page);
+        self.tell_page(gpu, page, PageChange::Arrived, set, out);
+        if !units.is_empty() {
+            self.tell_fault(gpu, page, FaultStage::Arrived, set, out);
+        }
+        self.come_to_rest(page, Some(gpu as u32), out);
+        for unit in units {
+            self.replay(gpu, unit, page, out);
+        }
+        self.carry_out(gpu, orders, out);
+    }
+
+    /// Written-back pages that have come to host memory.
+    fn departed(&mut self, gpu: usize, out: &mut Outbox) {
+        let now = self.now;
+        while let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
+            if one.departures.front().is_none_or(|(due, _)| *due > now) {
+                return;
+            }
+            let Some((_, page)) = one.departures.pop_front() else { return };
+            self.settle_back(gpu, page, out);
+        }
+    }
+}
