@@ -13,6 +13,7 @@ pub mod config;
 pub mod machine;
 pub mod query;
 pub mod scenario;
+pub mod explore;
 pub mod debug;
 pub mod report;
 pub mod tui;

@@ -10,6 +10,7 @@ mod initial;
 mod inspect;
 mod latency;
 mod memory;
+mod order;
 mod queue;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -47,8 +48,10 @@ use crate::workload::Workload;
 use check::Checker;
 pub use initial::check_addresses;
 use latency::Latencies;
+pub use order::Wiring;
 use queue::Queue;
 pub use sizes::Storage;
+pub use transport::has_room;
 use tasks::Tasks;
 
 /// Everything that a machine is built from.

@@ -39,7 +39,9 @@ impl Node {
         }
     }
 
-    fn must_promote(&self, access: &Access) -> bool {
+    /// Whether a non-coherent store must be coherent, because a mask bit stands for more bytes than it writes.
+    #[must_use]
+    pub fn must_promote(&self, access: &Access) -> bool {
         let masked = || self.config.table.rows.iter().any(|row| row.noncoherent);
         let granule = self.config.granule;
         self.config.values && masked() && access.runs().iter().any(|run| !Patch::aligned(*run, granule))

@@ -13,6 +13,7 @@ pub mod pending;
 mod probe;
 mod room;
 mod serve;
+mod timeless;
 mod view;
 
 use std::hash::{Hash, Hasher};
@@ -36,6 +37,7 @@ use pending::{Pending, ProbeJob, Spare, Want};
 use room::Waiting;
 
 pub use access::Offer;
+pub use timeless::{Timeless, message_without_time};
 pub use view::{Busy, WaitsFor};
 
 /// Where a node stands in the hierarchy.
