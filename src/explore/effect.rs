@@ -9,11 +9,12 @@ use super::tables::Tables;
 use super::values::{self, Stored};
 use crate::model::access::AccessKind;
 use crate::model::address::Address;
-use crate::model::message::Message;
+use crate::model::fault::Fault;
+use crate::model::message::{Message, MessageKind};
 use crate::model::patch::Patch;
 use crate::model::record::Records;
 use crate::model::time::TimeBase;
-use crate::protocol::node::{Node, Offer, Timeless, message_without_time};
+use crate::protocol::node::{Node, Offer, Role, Timeless, message_without_time};
 use crate::protocol::outbox::{Buffers, Completion, Outbox, Ticket};
 
 /// What came of an input.
@@ -117,11 +118,19 @@ impl System {
         stored.coherent |= seen(values::STORING, &mut timeless);
         stored.loose |= seen(values::STORING_LOOSE, &mut timeless);
         timeless.patches_mut(|patch| self.settle(patch, stored));
+        // Unless whole blocks are merged, nobody looks at bytes that do not count.
+        let masked = !shape.template.config.faults.contains(&Fault::MergeWholeBlocks);
+        if masked {
+            timeless.forget_dead_bytes(shape.role == Role::Root);
+        }
         let mut sends = Vec::new();
         for outgoing in &out.sends {
             let mut message = message_without_time(&outgoing.message);
             if let Some(patch) = &mut message.patch {
                 self.settle(Arc::make_mut(patch), stored);
+                if masked && matches!(message.kind, MessageKind::Answer | MessageKind::Writeback) {
+                    Arc::make_mut(patch).clear_unmarked();
+                }
             }
             match self.lane(index, message.to, message.kind.network()) {
                 Some(lane) => sends.push((lane as u16, message)),

@@ -77,10 +77,12 @@ impl System {
     pub fn new(machine: &Machine, alphabet: &Alphabet) -> Result<Self> {
         let wiring = machine.wiring();
         let smallest = wiring.nodes.iter().map(|node| node.config.block).min().unwrap_or(64);
-        let mut lines: Vec<Address> = alphabet.bytes.iter().map(|byte| byte.block(smallest)).collect();
+        let touched = alphabet.accesses.iter().map(|(_, range)| range);
+        let mut lines: Vec<Address> = touched.flat_map(|range| range.blocks(smallest)).collect();
         lines.sort_unstable();
         lines.dedup();
-        check_size(&wiring, alphabet, machine)?;
+        let bytes = alphabet.bytes();
+        check_size(&wiring, &bytes, &lines, machine)?;
         let forwards = |node: &Node| {
             let steps = node.config.table.rows.iter().flat_map(|row| row.leaf.iter().flatten());
             steps.map(|cell| cell.step).any(|step| matches!(step, Step::Fetch | Step::Forward))
@@ -94,7 +96,7 @@ impl System {
             folded: wiring.folded,
             capacity: wiring.buffers.saturating_mul(2),
             lines,
-            bytes: alphabet.bytes.clone(),
+            bytes,
             outstanding: alphabet.outstanding,
             values,
             coherent: wiring.coherent,
@@ -129,10 +131,8 @@ impl System {
         let mut deeds = Vec::new();
         let agents = wiring.agents.iter().filter(|(_, l1)| *l1 == number).map(|(by, _)| *by);
         for by in agents.filter(|by| alphabet.by.is_empty() || alphabet.by.contains(by)) {
-            for &byte in &alphabet.bytes {
-                for &kind in &alphabet.kinds {
-                    deeds.push(Deed::Access { by, access: self.access(node, kind, byte) });
-                }
+            for &(kind, range) in &alphabet.accesses {
+                deeds.push(Deed::Access { by, access: self.access(node, kind, range) });
             }
             let acquires = node.config.table.rows.iter().any(|row| {
                 row.leaf.get(crate::model::state::Action::Acquire.index()).is_some_and(Option::is_some)
@@ -143,7 +143,7 @@ impl System {
         }
         if alphabet.evictions && node.config.role != Role::Root {
             let mut blocks: Vec<Address> =
-                alphabet.bytes.iter().map(|byte| byte.block(node.config.block)).collect();
+                self.lines.iter().map(|line| line.block(node.config.block)).collect();
             blocks.sort_unstable();
             blocks.dedup();
             deeds.extend(blocks.into_iter().map(Deed::Evict));
@@ -151,15 +151,13 @@ impl System {
         deeds
     }
 
-    /// An access of one byte, which writes what becomes the newest.
-    fn access(&self, node: &Node, kind: AccessKind, byte: Address) -> Access {
-        let range = Range::new(byte, 1);
-        let mut access = Access { kind, range, bytes: SmallVec::from_slice(&[0]), mask: None };
-        let loose = !self.values || kind == AccessKind::NStore && !node.must_promote(&access);
-        match kind {
-            AccessKind::Load => access.bytes.clear(),
-            _ if loose => access.bytes[0] = values::STORING_LOOSE,
-            _ => access.bytes[0] = values::STORING,
+    /// An access, which writes what becomes the newest.
+    fn access(&self, node: &Node, kind: AccessKind, range: Range) -> Access {
+        let mut access = Access { kind, range, bytes: SmallVec::new(), mask: None };
+        if kind.writes() {
+            let loose = !self.values || kind == AccessKind::NStore && !node.must_promote(&access);
+            let class = if loose { values::STORING_LOOSE } else { values::STORING };
+            access.bytes = SmallVec::from_elem(class, range.len as usize);
         }
         access
     }
@@ -243,14 +241,25 @@ fn routes(wiring: &Wiring<'_>, components: usize) -> Vec<Vec<Option<u16>>> {
     routes
 }
 
-fn check_size(wiring: &Wiring<'_>, alphabet: &Alphabet, machine: &Machine) -> Result<()> {
+fn check_size(wiring: &Wiring<'_>, bytes: &[Address], lines: &[Address], machine: &Machine) -> Result<()> {
     let most = |what: String| Diagnostic::new(what).expected(format!("at most {MOST} to explore")).into();
     if let Some(node) = wiring.nodes.iter().find(|node| node.config.children.len() > MOST) {
         let path = machine.components().path(node.id());
         return Err(most(format!("{path} has {} children", node.config.children.len())));
     }
-    if alphabet.bytes.len() > MOST {
-        return Err(most(format!("{} bytes are accessed", alphabet.bytes.len())));
+    if bytes.len() > MOST {
+        return Err(most(format!("{} bytes are stored to", bytes.len())));
+    }
+    if lines.len() > MOST {
+        return Err(most(format!("{} blocks are accessed", lines.len())));
+    }
+    let smallest = wiring.nodes.iter().map(|node| node.config.block).min().unwrap_or(64);
+    let leaf = |node: &&Node| node.config.role == Role::Leaf;
+    if let Some(odd) = wiring.nodes.iter().filter(leaf).find(|node| node.config.block != smallest) {
+        let path = machine.components().path(odd.id());
+        return Err(Diagnostic::new(format!("the lines of {path} are larger than those of another L1"))
+            .expected("lines of one size in all L1s to explore")
+            .into());
     }
     if wiring.nodes.len() > 64 {
         return Err(Diagnostic::new(format!("the machine has {} caches and directories", wiring.nodes.len()))

@@ -55,7 +55,7 @@ impl Node {
             return Offer::Miss;
         }
         let action = self.action_of(access);
-        if matches!(self.need(block, action, true), Need::Here(cell) if cell.step == Step::Hit) {
+        if matches!(self.need(block, action), Need::Here(cell) if cell.step == Step::Hit) {
             return Offer::Hit;
         }
         if self.has_mshr() {
@@ -135,7 +135,8 @@ impl Node {
             entry.used = self.uses;
             if !is_root {
                 let from = entry.state;
-                let next = self.config.table.cell(from, want.action, false).map(|cell| cell.next);
+                let has_children = self.config.role != super::Role::Leaf;
+                let next = self.config.table.cell(from, want.action, has_children).map(|cell| cell.next);
                 if let Some(Next::To(to)) = next {
                     entry.state = to;
                 }

@@ -247,11 +247,12 @@ impl Node {
         }
     }
 
-    fn need(&self, block: Address, action: Action, as_leaf: bool) -> Need {
+    /// The cells for nodes with children hold for all that a child asks, also where it is performed here.
+    fn need(&self, block: Address, action: Action) -> Need {
         if self.config.role == Role::Root {
             return Need::Here(Cell { step: Step::Hit, next: Next::Same });
         }
-        match self.config.table.cell(self.state(block), action, !as_leaf) {
+        match self.config.table.cell(self.state(block), action, self.config.role != Role::Leaf) {
             Some(cell) => match cell.step {
                 Step::Hit | Step::Flush => Need::Here(cell),
                 Step::Ask(_) | Step::Fetch => Need::Parent(cell),
@@ -362,7 +363,7 @@ impl Node {
         let block = self.block_of(message.range.start);
         self.has_mshr()
             || self.pending.contains(block)
-            || matches!(self.need(block, action, message.kind == MessageKind::Fetch), Need::Here(_))
+            || matches!(self.need(block, action), Need::Here(_))
     }
 
     /// Takes a message.

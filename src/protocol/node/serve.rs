@@ -26,8 +26,7 @@ impl Node {
             MessageKind::Forward => message.access.as_deref().map_or(Action::Store, action_of_forward),
             _ => Action::Load,
         };
-        let as_leaf = matches!(message.kind, MessageKind::Fetch | MessageKind::Forward);
-        if matches!(self.need(block, action, as_leaf), Need::Here(_)) {
+        if matches!(self.need(block, action), Need::Here(_)) {
             self.counters.hits += 1;
         } else {
             self.counters.misses += 1;
@@ -57,7 +56,7 @@ impl Node {
                 held |= bit;
                 continue;
             }
-            match self.need(pending.block, want.action, want.is_performed_here()) {
+            match self.need(pending.block, want.action) {
                 Need::Here(cell) => {
                     if let Some(want) = pending.queue.remove(index) {
                         self.serve(pending, want, cell.step, out);
@@ -255,7 +254,7 @@ impl Node {
         let (Who::Child(child), Some(rule)) = (service.want.who, service.rule) else { return };
         let want = &service.want;
         self.touch(block);
-        let state = match self.need(block, want.action, false) {
+        let state = match self.need(block, want.action) {
             Need::Here(cell) => match cell.next {
                 Next::To(state) => state,
                 _ => self.state(block),
