@@ -90,9 +90,15 @@ impl Worker<'_> {
         let (name, above) = (self.path(index), self.path(parent));
         let line = self.system.lines.get(line).copied().unwrap_or_default();
         if has {
-            Broken { rule: "directory", text: format!("{name} holds block {line}, but {above} does not list it") }
+            Broken {
+                rule: "directory",
+                text: format!("{name} holds block {line}, but {above} does not list it"),
+            }
         } else {
-            Broken { rule: "inclusion", text: format!("{name} holds block {line}, but {above} does not have it") }
+            Broken {
+                rule: "inclusion",
+                text: format!("{name} holds block {line}, but {above} does not have it"),
+            }
         }
     }
 
@@ -156,7 +162,8 @@ impl Worker<'_> {
     #[must_use]
     pub fn deadlock(&self, state: &[u32]) -> Broken {
         let busy = |index: &usize| !self.node(state, *index).is_idle;
-        let nodes: Vec<&str> = (0..self.system.nodes.len()).filter(busy).map(|index| self.path(index)).collect();
+        let nodes: Vec<&str> =
+            (0..self.system.nodes.len()).filter(busy).map(|index| self.path(index)).collect();
         let text = format!("no message can be taken any more, and work is left at {}", nodes.join(", "));
         Broken { rule: "deadlock", text }
     }

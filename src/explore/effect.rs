@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::system::{Deed, NodeShape, System};
 use super::tables::Tables;
 use super::values::{self, Stored};
+use crate::machine::lane_network;
 use crate::model::access::AccessKind;
 use crate::model::address::Address;
 use crate::model::fault::Fault;
@@ -62,7 +63,7 @@ impl System {
         let mut out = Outbox::new(0, 0, time, Box::<Buffers>::default(), &mut records);
         let taken = match input {
             Input::Message(message) => {
-                let accepts = node.accepts(message);
+                let accepts = node.accepts(message) && node.sinks(message);
                 if accepts {
                     node.receive((**message).clone(), &mut out);
                 }
@@ -102,8 +103,7 @@ impl System {
     fn gather(&self, index: usize, shape: &NodeShape, node: &Node, out: &mut Outbox) -> Raw {
         let mut timeless = node.timeless();
         let mut stored = Stored::default();
-        let mut broken =
-            out.breaches.first().map(|breach| Arc::new((breach.rule, breach.text.clone())));
+        let mut broken = out.breaches.first().map(|breach| Arc::new((breach.rule, breach.text.clone())));
         for completion in &out.completions {
             if let Some(text) = self.complete(completion, &mut stored) {
                 broken = broken.or(Some(Arc::new(("stale-read", text))));
@@ -119,7 +119,9 @@ impl System {
         stored.loose |= seen(values::STORING_LOOSE, &mut timeless);
         timeless.patches_mut(|patch| self.settle(patch, stored));
         // Unless whole blocks are merged, nobody looks at bytes that do not count.
-        let masked = !shape.template.config.faults.contains(&Fault::MergeWholeBlocks);
+        let faults = &shape.template.config.faults;
+        let whole = [Fault::MergeWholeBlocks, Fault::GrantOverOwnBytes];
+        let masked = !whole.iter().any(|fault| faults.contains(fault));
         if masked {
             timeless.forget_dead_bytes(shape.role == Role::Root);
         }
@@ -132,7 +134,8 @@ impl System {
                     Arc::make_mut(patch).clear_unmarked();
                 }
             }
-            match self.lane(index, message.to, message.kind.network()) {
+            let network = lane_network(&message, &shape.template.config.faults);
+            match self.lane(index, message.to, network) {
                 Some(lane) => sends.push((lane as u16, message)),
                 None => {
                     let path = self.names.path(message.to);
@@ -158,13 +161,17 @@ impl System {
             return None;
         }
         let mut text = None;
-        for (offset, at) in (0..u64::from(completion.range.len)).map(|o| (o, completion.range.start.plus(o))) {
+        for (offset, at) in (0..u64::from(completion.range.len)).map(|o| (o, completion.range.start.plus(o)))
+        {
             let Some(byte) = self.tracked(at) else { continue };
             let bit = 1u8 << byte;
             if let Some(&class) = completion.read.get(offset as usize) {
                 let is_old = matches!(class, values::CURRENT | values::LOOSE) && stored.coherent & bit != 0;
                 if class == values::STALE || is_old {
-                    text = text.or(Some(format!("{} read {at} older than its last coherent store", completion.kind.name())));
+                    text = text.or(Some(format!(
+                        "{} read {at} older than its last coherent store",
+                        completion.kind.name()
+                    )));
                 }
             }
             if completion.kind.writes() && completion.kind != AccessKind::Load {

@@ -158,8 +158,11 @@ impl Search {
             self.take(found, &mut next, workers.len());
             let states: usize = next.iter().map(|part| part.states.capacity() * 4).sum();
             let edges: usize = self.edges.iter().map(|edges| edges.capacity() * size_of::<Edge>()).sum();
-            let bytes =
-                self.visited.footprint() + held + states + edges + shared.lock().footprint() * (1 + workers.len());
+            let bytes = self.visited.footprint()
+                + held
+                + states
+                + edges
+                + shared.lock().footprint() * (1 + workers.len());
             self.bound = if !go_on(self.counts) {
                 Some(Bound::Interrupt)
             } else if self.counts.states >= limits.states {
@@ -271,11 +274,8 @@ fn step(worker: &mut Worker<'_>, visited: &Visited, state: &[u32], number: u32, 
     let Some((hash, _)) = visited.state(number) else { return };
     let deliveries = worker.look(state);
     if deliveries == 0 {
-        let wrong = if worker.is_quiet(state) {
-            worker.check_quiet(state)
-        } else {
-            Some(worker.deadlock(state))
-        };
+        let wrong =
+            if worker.is_quiet(state) { worker.check_quiet(state) } else { Some(worker.deadlock(state)) };
         found.wrong.extend(wrong.map(|broken| Wrong { state: number, last: None, broken }));
     }
     let moves = std::mem::take(&mut worker.moves);

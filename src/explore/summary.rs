@@ -35,9 +35,7 @@ pub trait Live {
 
 impl Live for System {
     fn live(&self, patch: &Patch) -> u8 {
-        let class = |at: &Address| {
-            patch.read(Range::new(*at, 1)).and_then(|bytes| bytes.first().copied())
-        };
+        let class = |at: &Address| patch.read(Range::new(*at, 1)).and_then(|bytes| bytes.first().copied());
         let is_live = |at| class(at).is_some_and(|class| class != values::STALE);
         bits(self.bytes.iter().map(is_live))
     }

@@ -262,9 +262,12 @@ fn check_size(wiring: &Wiring<'_>, bytes: &[Address], lines: &[Address], machine
             .into());
     }
     if wiring.nodes.len() > 64 {
-        return Err(Diagnostic::new(format!("the machine has {} caches and directories", wiring.nodes.len()))
-            .expected("at most 64 to explore")
-            .into());
+        return Err(Diagnostic::new(format!(
+            "the machine has {} caches and directories",
+            wiring.nodes.len()
+        ))
+        .expected("at most 64 to explore")
+        .into());
     }
     if wiring.nodes.iter().any(|node| !node.config.values) {
         return Err(Diagnostic::new("the machine keeps no values, so that no lost store could be seen")

@@ -134,7 +134,9 @@ impl Visited {
     /// Bytes that it takes.
     #[must_use]
     pub fn footprint(&self) -> usize {
-        let of = |shard: &Shard| shard.slots.len() * 8 + shard.hashes.capacity() * 16 + shard.parents.capacity() * 4;
+        let of = |shard: &Shard| {
+            shard.slots.len() * 8 + shard.hashes.capacity() * 16 + shard.parents.capacity() * 4
+        };
         self.shards.iter().map(of).sum()
     }
 }

@@ -179,7 +179,7 @@ impl<'a> Worker<'a> {
             if !has_room(network, self.full[to], system.folded) {
                 continue;
             }
-            if network != Network::Request || self.effect(to, state[to], u64::from(head)).taken {
+            if self.effect(to, state[to], u64::from(head)).taken {
                 self.moves.push(Move::Deliver(number as u16));
             }
         }
@@ -275,8 +275,7 @@ impl<'a> Worker<'a> {
         let last = self.next.len() - 1;
         let loose = effect.stored.after(self.next[last] as u8);
         self.set(last, u32::from(loose));
-        let broken =
-            effect.broken.map(|broken| Broken { rule: broken.0, text: self.at(node, &broken.1) });
+        let broken = effect.broken.map(|broken| Broken { rule: broken.0, text: self.at(node, &broken.1) });
         (self.hash, broken)
     }
 

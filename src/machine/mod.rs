@@ -4,6 +4,7 @@
 //! a compute unit or core issues, or a task starts. Everything that follows at once (table cells used,
 //! messages put on their links) belongs to that event.
 
+mod adopt;
 mod build;
 mod check;
 mod initial;
@@ -11,12 +12,14 @@ mod inspect;
 mod latency;
 mod memory;
 mod order;
+mod plan;
 mod queue;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sizes;
 mod statistics;
 mod step;
+mod tamper;
 mod tasks;
 mod transport;
 
@@ -49,10 +52,12 @@ use check::Checker;
 pub use initial::check_addresses;
 use latency::Latencies;
 pub use order::Wiring;
+use plan::Plan;
+pub use plan::{Change, Planned};
 use queue::Queue;
 pub use sizes::Storage;
-pub use transport::has_room;
 use tasks::Tasks;
+pub use transport::{has_room, lane_network};
 
 /// Everything that a machine is built from.
 #[derive(Clone, Debug)]
@@ -137,8 +142,8 @@ struct Transaction {
     probed: bool,
 }
 
-/// What never changes while a machine runs; clones share it.
-#[derive(Debug)]
+/// What does not change while a machine runs by itself; clones share it.
+#[derive(Clone, Debug)]
 struct Fixed {
     spec: MachineSpec,
     time: TimeBase,
@@ -201,6 +206,8 @@ pub struct Machine {
     full: Vec<[u32; Network::ALL.len()]>,
     /// Per node, lanes into it whose head it has turned away. Follows from the channels.
     held: Vec<u32>,
+    /// What will be done to it from outside. No part of the digest: it has not happened.
+    plan: Plan,
 }
 
 impl Machine {
@@ -252,6 +259,12 @@ impl Machine {
     #[must_use]
     pub fn accesses(&self) -> u64 {
         self.agents.iter().map(|agent| agent.accesses).sum()
+    }
+
+    /// All that it does, what was added by hand included.
+    #[must_use]
+    pub fn workload(&self) -> &Arc<Workload> {
+        &self.tasks.workload
     }
 
     /// Why what happens cannot be trusted: a trace that changed while it was read.

@@ -4,7 +4,7 @@ use super::Machine;
 use super::queue::Event;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
-use crate::model::message::{Message, Network};
+use crate::model::message::{Message, MessageKind, Network};
 use crate::model::record::What;
 use crate::model::time::Tick;
 use crate::parts::channel::Ready;
@@ -21,6 +21,17 @@ pub fn has_room(network: Network, full: [bool; Network::ALL.len()], folded: bool
         Network::Probe => room(Network::Probe) && room(Network::Reply),
         // Where the networks are folded, a reply too waits for the room of all.
         Network::Reply => !folded || room(Network::Reply),
+    }
+}
+
+/// The network whose lane carries a message: its own, unless a fault says otherwise.
+#[must_use]
+pub fn lane_network(message: &Message, faults: &[Fault]) -> Network {
+    let is_eviction = matches!(message.kind, MessageKind::Writeback | MessageKind::Notify);
+    if is_eviction && faults.contains(&Fault::WritebacksAsRequests) {
+        Network::Request
+    } else {
+        message.kind.network()
     }
 }
 
@@ -73,7 +84,7 @@ impl Machine {
         }
         let Some(index) = self.channel_between(node, message.to) else { return };
         let Some(channel) = self.channels.get_mut(index) else { return };
-        let lane = channel.lane_of(message.kind.network());
+        let lane = channel.lane_of(lane_network(&message, &self.fixed.faults));
         match ready {
             Ready::At(tick) if channel.is_clear(lane) => self.launch(index, lane, tick, message),
             _ => {
@@ -201,6 +212,7 @@ impl Machine {
         let network = message.kind.network();
         has_room(network, full, self.fixed.folded)
             && (network != Network::Request || target.accepts(message))
+            && target.sinks(message)
     }
 
     /// Whether the L1 of an agent can send a request down.

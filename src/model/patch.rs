@@ -99,9 +99,7 @@ impl Patch {
     /// Zeros every byte that does not count.
     pub fn clear_unmarked(&mut self) {
         let (start, granule, mask) = (self.start.0, u64::from(self.granule), self.mask.clone());
-        self.change_bytes(|at, byte| {
-            if mask.get(((at.0 - start) / granule) as u32) { byte } else { 0 }
-        });
+        self.change_bytes(|at, byte| if mask.get(((at.0 - start) / granule) as u32) { byte } else { 0 });
     }
 
     /// The bytes of `range`, as far as they lie inside and values are kept.

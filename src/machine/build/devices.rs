@@ -84,12 +84,7 @@ impl Builder<'_> {
     }
 
     /// The stacked memory directories with their stacks, one for each slice.
-    fn stacks(
-        &mut self,
-        index: u32,
-        gpu: &GpuSpec,
-        dealing: Interleave,
-    ) -> Result<Vec<usize>> {
+    fn stacks(&mut self, index: u32, gpu: &GpuSpec, dealing: Interleave) -> Result<Vec<usize>> {
         let clock = self.gpu_clock;
         let memory = &gpu.memory;
         let cache = CacheSpec {

@@ -6,11 +6,12 @@ use super::pending::{Eviction, Pending, Want};
 use super::{Node, Role};
 use crate::model::address::Address;
 use crate::model::bits::Bits;
+use crate::model::fault::Fault;
 use crate::model::message::{Held, Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::record::What;
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{About, Outbox};
-use crate::protocol::table::Step;
+use crate::protocol::table::{Next, Step};
 
 impl Node {
     /// Starts to evict a block that is not busy. Without children to recall it is gone at once.
@@ -82,9 +83,16 @@ impl Node {
         pending.writeback = true;
     }
 
-    /// Sends the dirty bytes of a block down but keeps it, no longer as its owner (`flush` in a table).
-    /// `false` if there is nothing to send.
-    pub(super) fn flush_down(&mut self, pending: &mut Pending, want: &Want, out: &mut Outbox) -> bool {
+    /// Sends the dirty bytes of a block down but keeps it, no longer as its owner (`flush` in a table). It is in the state that
+    /// follows from then on: the parent may let others have the block before it has acknowledged. `false` if there is
+    /// nothing to send.
+    pub(super) fn flush_down(
+        &mut self,
+        pending: &mut Pending,
+        want: &Want,
+        next: Next,
+        out: &mut Outbox,
+    ) -> bool {
         let block = pending.block;
         let state = self.state(block);
         let Some(parent) = self.config.parent(block) else { return false };
@@ -105,6 +113,9 @@ impl Node {
         self.counters.writebacks += 1;
         self.send(message, out);
         pending.writeback = true;
+        if let Next::To(to) = next {
+            self.transition(block, want.action, to, Self::about(want), out);
+        }
         true
     }
 
@@ -112,8 +123,13 @@ impl Node {
     pub(super) fn receive_eviction(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
         let Some(child) = self.config.child(message.from) else { return };
-        self.take_bytes(block, child, message, out);
+        if !self.drops_writeback(child, message) {
+            self.take_bytes(block, child, message, out);
+        }
         self.leave(block, child, message, out);
+        if self.config.has_fault(Fault::WritebackIsAnswer) {
+            self.note_answer(block, child, message, out);
+        }
         let mut ack = self.message(MessageKind::EvictAck, message.from, message.range, out);
         (ack.txn, ack.number) = (message.txn, message.number);
         self.send(ack, out);

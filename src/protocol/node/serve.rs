@@ -13,7 +13,7 @@ use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{Breach, Outbox};
 use crate::protocol::store::Unit;
-use crate::protocol::table::{DirectoryRule, Next, Probe, Step, When};
+use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Step, When};
 
 impl Node {
     pub(super) fn receive_request(&mut self, message: Message, out: &mut Outbox) {
@@ -59,7 +59,7 @@ impl Node {
             match self.need(pending.block, want.action) {
                 Need::Here(cell) => {
                     if let Some(want) = pending.queue.remove(index) {
-                        self.serve(pending, want, cell.step, out);
+                        self.serve(pending, want, cell, out);
                     }
                     return true;
                 }
@@ -104,9 +104,9 @@ impl Node {
     }
 
     /// Starts to serve a want that needs nothing from the parent.
-    fn serve(&mut self, pending: &mut Pending, want: Want, step: Step, out: &mut Outbox) {
+    fn serve(&mut self, pending: &mut Pending, want: Want, cell: Cell, out: &mut Outbox) {
         if let Who::Local(_) = want.who {
-            if step == Step::Flush && self.flush_down(pending, &want, out) {
+            if cell.step == Step::Flush && self.flush_down(pending, &want, cell.next, out) {
                 pending.queue.push_front(want);
                 return;
             }
@@ -139,7 +139,9 @@ impl Node {
             MessageKind::Forward => MessageKind::Write,
             kind => kind,
         };
-        let exclusive = self.config.role == Role::Root || self.config.table.is_exclusive(self.state(block));
+        let exclusive = self.config.role == Role::Root
+            || self.config.table.is_exclusive(self.state(block))
+            || self.config.has_fault(Fault::ExclusiveFromShared);
         self.config.table.directory(kind).iter().copied().find(|rule| {
             let holds = match rule.when {
                 When::Always => true,
@@ -173,6 +175,9 @@ impl Node {
         let peer = self.peer_for(pending.block, child, kind, targets, &service.want);
         let range = self.unit_range(pending.block, service.unit);
         self.probe_children(targets, kind, range, Self::key_of(&service.want), peer, out);
+        if kind == MessageKind::ProbeWrite && self.config.has_fault(Fault::LeaveEarly) {
+            self.forget_children(pending.block, service.unit, targets);
+        }
         if let Some(owner) = peer.and(entry.owner) {
             self.counters.peer_transfers += 1;
             let from = self.config.children.get(owner as usize).copied();
@@ -196,7 +201,8 @@ impl Node {
             && self.config.peers & both == both
             && want.range.len == self.config.unit;
         let entry = self.store.get(block)?;
-        let clean = entry.newer.as_deref().is_none_or(Bits::is_empty);
+        let clean =
+            entry.newer.as_deref().is_none_or(Bits::is_empty) || self.config.has_fault(Fault::ForgetNewer);
         (fits && clean).then(|| self.config.children.get(child as usize).copied())?
     }
 
@@ -262,15 +268,19 @@ impl Node {
             _ => self.state(block),
         };
         self.transition(block, want.action, state, Self::about(want), out);
-        self.enter(block, service.unit, child, want, rule.grant);
+        let granted = self.granted_state(rule.grant, from.is_some());
+        let needs_data = self.needs_data(block, service.unit, child, want);
+        self.enter(block, service.unit, child, want, granted);
         self.record_directory(block, service.unit, want.number, out);
         let Some(&to) = self.config.children.get(child as usize) else { return };
         let mut message = self.message(MessageKind::Grant, to, want.range, out);
         (message.txn, message.number) = Self::key_of(want);
-        message.granted = Some(rule.grant);
+        message.granted = Some(granted);
         message.peer = from;
-        if from.is_none() {
-            self.load_clean(&mut message, block, want.range);
+        match from {
+            None if needs_data => self.load_clean(&mut message, block, want.range),
+            None => message.has_data = true,
+            Some(_) => {}
         }
         self.send(message, out);
         service.granted = true;
@@ -329,6 +339,11 @@ impl Node {
         let Some(child) = self.config.child(message.from) else { return };
         self.take_bytes(block, child, message, out);
         self.take_held(block, child, message, out);
+        self.note_answer(block, child, message, out);
+    }
+
+    /// Counts a child's answer where it is awaited.
+    pub(super) fn note_answer(&mut self, block: Address, child: u8, message: &Message, out: &mut Outbox) {
         let Some(mut shared) = self.pending.remove(block) else { return };
         let pending = Arc::make_mut(&mut shared);
         let bit = 1u64 << child;
@@ -356,7 +371,7 @@ impl Node {
         let Some(index) = found else { return };
         let mut service = pending.serving.remove(index);
         service.awaiting &= !bit;
-        if service.granted && message.peer.is_none() {
+        if service.granted && message.peer.is_none() && !self.config.has_fault(Fault::NoSupply) {
             self.supply_for_owner(pending.block, &service.want, out);
         }
         if service.awaiting == 0 {
