@@ -1,9 +1,11 @@
 //! Machine and protocol files as typed specifications, and the files that are bundled.
 
 pub mod document;
+pub mod fault;
 pub mod library;
 pub mod machine;
 pub mod machine_file;
+pub mod mutation;
 pub mod protocol;
 pub mod schema;
 pub mod shelf;

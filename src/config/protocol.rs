@@ -68,6 +68,15 @@ fn table(document: &Document, file: &ProtocolFile) -> Result<Table> {
     Ok(table)
 }
 
+/// A rule of a directory that stands outside of a protocol file.
+///
+/// # Errors
+/// If it grants a state that the table does not have.
+pub(super) fn rule(document: &Document, file: &RuleFile, table: &Table) -> Result<DirectoryRule> {
+    let states = table.rows.iter().map(|row| row.state).collect();
+    Reader { document, states }.rule(file)
+}
+
 struct Reader<'a> {
     document: &'a Document,
     /// In the order of the file.

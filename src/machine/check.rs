@@ -21,6 +21,8 @@ struct Byte {
     coherent: u8,
     /// Non-coherent stores since.
     noncoherent: SmallVec<[u8; 4]>,
+    /// The L1s that made them: each sees its own at least.
+    writers: SmallVec<[ComponentId; 4]>,
 }
 
 /// What the checks remember.
@@ -40,7 +42,7 @@ impl Checker {
 
     /// Memory before the first event.
     pub fn set_initial(&mut self, address: Address, byte: u8) {
-        self.bytes.insert(address.0, Byte { coherent: byte, noncoherent: SmallVec::new() });
+        self.bytes.insert(address.0, Byte { coherent: byte, ..Byte::default() });
     }
 
     /// Dirty bytes of a block that is placed before the first event.
@@ -50,24 +52,30 @@ impl Checker {
         }
     }
 
-    fn store(&mut self, run: Range, bytes: &[u8], coherent: bool) {
+    fn store(&mut self, at: ComponentId, run: Range, bytes: &[u8], coherent: bool) {
         for (offset, byte) in bytes.iter().enumerate() {
             let known = self.bytes.entry(run.start.plus(offset as u64).0).or_default();
             if coherent {
-                *known = Byte { coherent: *byte, noncoherent: SmallVec::new() };
-            } else if !known.noncoherent.contains(byte) {
+                *known = Byte { coherent: *byte, ..Byte::default() };
+                continue;
+            }
+            if !known.noncoherent.contains(byte) {
                 known.noncoherent.push(*byte);
+            }
+            if !known.writers.contains(&at) {
+                known.writers.push(at);
             }
         }
     }
 
-    /// The first byte of a coherent load that it cannot have read: its address, what it read, what it should.
-    fn stale(&self, range: Range, read: &[u8]) -> Option<(Address, u8, u8)> {
+    /// The first byte of a coherent load at an L1 that it cannot have read: its address, what it read, what it should.
+    fn stale(&self, at: ComponentId, range: Range, read: &[u8]) -> Option<(Address, u8, u8)> {
         read.iter().enumerate().find_map(|(offset, byte)| {
             let address = range.start.plus(offset as u64);
             let unwritten = Byte::default();
             let known = self.bytes.get(&address.0).unwrap_or(&unwritten);
-            let fine = known.coherent == *byte || known.noncoherent.contains(byte);
+            let may_be_old = known.coherent == *byte && !known.writers.contains(&at);
+            let fine = may_be_old || known.noncoherent.contains(byte);
             (!fine).then_some((address, *byte, known.coherent))
         })
     }
@@ -87,7 +95,8 @@ impl Machine {
         self.violations.push(Violation { event: self.event, rule, text });
     }
 
-    /// An access was performed: what it read must be the last coherent store, or a non-coherent one since.
+    /// An access was performed: what it read must be the last coherent store, unless its own L1 has stored since, or
+    /// a non-coherent one since.
     pub(super) fn check_access(&mut self, completion: &Completion, out: &mut Outbox) {
         let coherent = self.fixed.coherent;
         let Some(checker) = self.checker.as_mut() else { return };
@@ -95,7 +104,9 @@ impl Machine {
             return;
         }
         let stale = match completion.kind {
-            AccessKind::Load | AccessKind::Atomic(_) => checker.stale(completion.range, &completion.read),
+            AccessKind::Load | AccessKind::Atomic(_) => {
+                checker.stale(completion.node, completion.range, &completion.read)
+            }
             _ => None,
         };
         if completion.kind.writes() {
@@ -106,14 +117,18 @@ impl Machine {
                 mask: completion.mask.clone(),
             };
             for run in access.runs() {
-                checker.store(run, access.bytes_of(run), completion.coherent);
+                checker.store(completion.node, run, access.bytes_of(run), completion.coherent);
             }
         }
         if let Some((address, read, last)) = stale {
             let about = About::new(completion.range, completion.number);
-            let text = format!(
-                "the load read {read:#04x} at {address}, but the last coherent store wrote {last:#04x}"
-            );
+            let text = if read == last {
+                format!("the load read {read:#04x} at {address}, but its own L1 has stored there since")
+            } else {
+                format!(
+                    "the load read {read:#04x} at {address}, but the last coherent store wrote {last:#04x}"
+                )
+            };
             self.violate(completion.node, about, "stale-read", &text, out);
         }
     }

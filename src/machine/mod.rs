@@ -18,6 +18,7 @@ pub(crate) mod sample;
 mod sizes;
 mod statistics;
 mod step;
+mod tamper;
 mod tasks;
 mod transport;
 
@@ -138,8 +139,8 @@ struct Transaction {
     probed: bool,
 }
 
-/// What never changes while a machine runs; clones share it.
-#[derive(Debug)]
+/// What does not change while a machine runs by itself; clones share it.
+#[derive(Clone, Debug)]
 struct Fixed {
     spec: MachineSpec,
     time: TimeBase,

@@ -4,7 +4,7 @@ use super::Machine;
 use super::queue::Event;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
-use crate::model::message::{Message, Network};
+use crate::model::message::{Message, MessageKind, Network};
 use crate::model::record::What;
 use crate::model::time::Tick;
 use crate::parts::channel::Ready;
@@ -60,7 +60,12 @@ impl Machine {
         }
         let Some(index) = self.channel_between(node, message.to) else { return };
         let Some(channel) = self.channels.get_mut(index) else { return };
-        let lane = channel.lane_of(message.kind.network());
+        let is_eviction = matches!(message.kind, MessageKind::Writeback | MessageKind::Notify);
+        let network = match message.kind.network() {
+            _ if is_eviction && self.fixed.faults.contains(&Fault::WritebacksAsRequests) => Network::Request,
+            network => network,
+        };
+        let lane = channel.lane_of(network);
         match ready {
             Ready::At(tick) if channel.is_clear(lane) => self.launch(index, lane, tick, message),
             _ => {
@@ -190,7 +195,7 @@ impl Machine {
             Network::Request => full == [0; Network::ALL.len()] && target.accepts(message),
             Network::Probe => has_room(Network::Probe) && has_room(Network::Reply),
             // Where the networks are folded, a reply too waits for the room of all.
-            Network::Reply => !self.fixed.folded || has_room(Network::Reply),
+            Network::Reply => (!self.fixed.folded || has_room(Network::Reply)) && target.sinks(message),
         }
     }
 

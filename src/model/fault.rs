@@ -1,4 +1,10 @@
 //! Faults that a scenario may inject by name, to show what a rule of the protocol is for.
+//!
+//! Each switches one rule of `PROTOCOL.md` off at the place that keeps it. Two rules have no fault: 5 (an access is
+//! performed in the event in which its grant arrives, so nothing can come between it and the acknowledgement) and 11
+//! (its alternative is equally clean). One network for all is a machine's own setting, `virtual_networks`.
+
+use std::fmt;
 
 use super::message::MessageKind;
 
@@ -13,40 +19,131 @@ pub enum Fault {
     AnswerWithoutData,
     /// The first listed sharer is left out when a write probes the others.
     SkipInvalidation,
-    /// A node that waits for its parent lets its parent's probes wait (rule 1 of `PROTOCOL.md` off).
+    /// A node that waits for its parent lets its parent's probes wait (rule 1 off).
     ProbesMayNotPass,
+    /// A node that is asking its children answers its parent at once, without asking them again (rule 2 off).
+    AnswerWhileAsking,
+    /// A node asks for a block again while its writeback is not acknowledged (rule 3 off).
+    NoEvictAck,
     /// A parent does not wait for grant acknowledgements (rule 4 off).
     NoGrantAck,
+    /// A write grant to a listed sharer carries no data (rule 6 off).
+    GrantWithoutData,
+    /// Granted data are laid over the requester's own dirty bytes (rule 6 off).
+    GrantOverOwnBytes,
+    /// An exclusive copy is granted by a node that is not itself exclusive (rule 7 off).
+    ExclusiveFromShared,
+    /// A writeback waits until its receiver has done with the block (rule 8 off).
+    WritebacksWait,
+    /// A child leaves the directory when a write probe is sent to it, and what it writes back then is dropped
+    /// (rule 9 off).
+    LeaveEarly,
+    /// A writeback counts as the answer to a probe (rule 10 off).
+    WritebackIsAnswer,
     /// Dirty data are merged whole, not under their mask (rule 12 off).
     MergeWholeBlocks,
     /// Data given to a read probe stay marked dirty at the giver (rule 13 off).
     KeepMaskOnRead,
+    /// A node keeps its state when dirty data of a child arrive (rule 14 off).
+    MergeKeepsState,
+    /// Writebacks travel with the requests, so that answers may overtake them (the channels' rule off).
+    WritebacksAsRequests,
+    /// Home hands a read to the owner although it has newer bytes itself (peer transfer).
+    ForgetNewer,
+    /// A read that a peer serves is granted an exclusive state (peer transfer).
+    PeerGrantsExclusive,
+    /// A requester acknowledges its grant before the peer's data have come (peer transfer).
+    AckBeforeData,
+    /// Home does not supply the data that an owner turns out not to have (peer transfer).
+    NoSupply,
+    /// Requests for one block are served by the position of their sender, not in the order of their coming.
+    UnfairArbiter,
 }
+
+/// Faults without parameters, in the order of the enum.
+const PLAIN: [(&str, Fault); 21] = [
+    ("answer-without-data", Fault::AnswerWithoutData),
+    ("skip-invalidation", Fault::SkipInvalidation),
+    ("probes-may-not-pass", Fault::ProbesMayNotPass),
+    ("answer-while-asking", Fault::AnswerWhileAsking),
+    ("no-evict-ack", Fault::NoEvictAck),
+    ("no-grant-ack", Fault::NoGrantAck),
+    ("grant-without-data", Fault::GrantWithoutData),
+    ("grant-over-own-bytes", Fault::GrantOverOwnBytes),
+    ("exclusive-from-shared", Fault::ExclusiveFromShared),
+    ("writebacks-wait", Fault::WritebacksWait),
+    ("leave-early", Fault::LeaveEarly),
+    ("writeback-is-answer", Fault::WritebackIsAnswer),
+    ("merge-whole-blocks", Fault::MergeWholeBlocks),
+    ("keep-mask-on-read", Fault::KeepMaskOnRead),
+    ("merge-keeps-state", Fault::MergeKeepsState),
+    ("writebacks-as-requests", Fault::WritebacksAsRequests),
+    ("forget-newer", Fault::ForgetNewer),
+    ("peer-grants-exclusive", Fault::PeerGrantsExclusive),
+    ("ack-before-data", Fault::AckBeforeData),
+    ("no-supply", Fault::NoSupply),
+    ("unfair-arbiter", Fault::UnfairArbiter),
+];
 
 impl Fault {
     /// Names without their parameters, in the order of the enum.
-    pub const NAMES: [&'static str; 8] = [
-        "lose-message",
-        "drop-wake-up",
-        "answer-without-data",
-        "skip-invalidation",
-        "probes-may-not-pass",
-        "no-grant-ack",
-        "merge-whole-blocks",
-        "keep-mask-on-read",
-    ];
+    pub const NAMES: [&'static str; 23] = {
+        let mut names = ["lose-message"; 23];
+        names[1] = "drop-wake-up";
+        let mut index = 0;
+        while index < PLAIN.len() {
+            names[index + 2] = PLAIN[index].0;
+            index += 1;
+        }
+        names
+    };
 
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::LoseMessage { .. } => "lose-message",
             Self::DropWakeUp { .. } => "drop-wake-up",
-            Self::AnswerWithoutData => "answer-without-data",
-            Self::SkipInvalidation => "skip-invalidation",
-            Self::ProbesMayNotPass => "probes-may-not-pass",
-            Self::NoGrantAck => "no-grant-ack",
-            Self::MergeWholeBlocks => "merge-whole-blocks",
-            Self::KeepMaskOnRead => "keep-mask-on-read",
+            plain => PLAIN.iter().find(|(_, fault)| *fault == plain).map_or("", |(name, _)| name),
         }
+    }
+
+    /// The fault of this name, if it takes no parameters.
+    #[must_use]
+    pub fn plain(name: &str) -> Option<Self> {
+        PLAIN.iter().find(|(known, _)| *known == name).map(|(_, fault)| *fault)
+    }
+
+    /// Every fault that takes no parameters.
+    pub fn all_plain() -> impl Iterator<Item = Self> {
+        PLAIN.into_iter().map(|(_, fault)| fault)
+    }
+}
+
+/// As it is written at the prompt: the name, then the type of the message, then which one.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Self::LoseMessage { kind, nth } => write!(f, " {} {nth}", kind.name()),
+            Self::DropWakeUp { nth } => write!(f, " {nth}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_names_its_fault() {
+        assert_eq!(Fault::NAMES.len(), PLAIN.len() + 2);
+        for fault in Fault::all_plain() {
+            assert_eq!(Fault::plain(fault.name()), Some(fault));
+            assert_eq!(fault.to_string(), fault.name());
+        }
+        let lost = Fault::LoseMessage { kind: MessageKind::GrantAck, nth: 3 };
+        assert_eq!(lost.to_string(), "lose-message grant-ack 3");
+        assert_eq!(Fault::plain("lose-message"), None);
     }
 }

@@ -60,6 +60,10 @@ pub struct ScenarioFile {
     /// Bytes of the host memory before the first event; the rest is zero.
     #[serde(default)]
     pub memory: Vec<BytesFile>,
+    /// Changes of the protocol's table, such as "cache N read = ack > I", "inner I n-store = write > M",
+    /// "directory read 2 = none" or "merge N E = none"; of another table than the machine's own as "vi: ...".
+    #[serde(default)]
+    pub mutate: Texts,
     /// Faults to inject.
     #[serde(default, rename = "fault")]
     pub faults: Vec<At<FaultFile>>,
@@ -265,8 +269,11 @@ pub struct BytesFile {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct FaultFile {
-    /// lose-message, drop-wake-up, answer-without-data, skip-invalidation, probes-may-not-pass, no-grant-ack,
-    /// merge-whole-blocks or keep-mask-on-read.
+    /// lose-message, drop-wake-up, or a rule of the protocol that is not kept: answer-without-data, skip-invalidation,
+    /// probes-may-not-pass, answer-while-asking, no-evict-ack, no-grant-ack, grant-without-data, grant-over-own-bytes,
+    /// exclusive-from-shared, writebacks-wait, leave-early, writeback-is-answer, merge-whole-blocks, keep-mask-on-read,
+    /// merge-keeps-state, writebacks-as-requests, forget-newer, peer-grants-exclusive, ack-before-data, no-supply or
+    /// unfair-arbiter.
     pub name: At<String>,
     /// Of lose-message: the type of the message, such as probe-read.
     pub message: Option<At<String>>,

@@ -253,7 +253,10 @@ impl Scenario {
     /// The machine without anything to do or to begin with.
     pub(super) fn foundation(&self, options: &Options) -> Result<Blueprint> {
         let mut spec = self.machine(&options.set)?;
-        let tables = tables(&mut spec, &self.shelf)?;
+        let mut tables = tables(&mut spec, &self.shelf)?;
+        for text in &self.file.mutate.0 {
+            setup::mutate(text, &self.document, &mut tables)?;
+        }
         let faults = self.file.faults.iter().map(|fault| setup::fault(fault, &self.document));
         Ok(Blueprint {
             spec,

@@ -1,8 +1,10 @@
 //! What is there before the first event: blocks, bytes of memory, and the faults to inject.
 
-use crate::config::Document;
+use std::sync::Arc;
+
 use crate::config::document::At;
-use crate::diagnostic::Result;
+use crate::config::{Document, mutation};
+use crate::diagnostic::{Result, Source};
 use crate::machine::{InitialBlock, Machine};
 use crate::model::access::Bytes;
 use crate::model::address::Address;
@@ -12,6 +14,7 @@ use crate::model::inspect::Inspect;
 use crate::model::message::MessageKind;
 use crate::model::state::State;
 use crate::model::units::Size;
+use crate::protocol::table::Table;
 use crate::query::parse_bytes;
 
 use super::file::{BytesFile, FaultFile, StateFile};
@@ -119,25 +122,39 @@ pub fn fault(file: &At<FaultFile>, document: &Document) -> Result<Fault> {
     Ok(match name.value.as_str() {
         "lose-message" => Fault::LoseMessage { kind: message_kind(file, document)?, nth: number },
         "drop-wake-up" => Fault::DropWakeUp { nth: number },
-        other => {
-            let known = PLAIN.into_iter().find(|fault| fault.name() == other);
-            known.ok_or_else(|| {
-                let error = document.complain(Some(&name.span), format!("there is no fault {other}"));
-                error.expected(Fault::NAMES.join(", ")).nearest(other, Fault::NAMES)
-            })?
-        }
+        other => Fault::plain(other).ok_or_else(|| {
+            let error = document.complain(Some(&name.span), format!("there is no fault {other}"));
+            error.expected(Fault::NAMES.join(", ")).nearest(other, Fault::NAMES)
+        })?,
     })
 }
 
-/// Faults without parameters.
-const PLAIN: [Fault; 6] = [
-    Fault::AnswerWithoutData,
-    Fault::SkipInvalidation,
-    Fault::ProbesMayNotPass,
-    Fault::NoGrantAck,
-    Fault::MergeWholeBlocks,
-    Fault::KeepMaskOnRead,
-];
+/// Changes the table that a `mutate` is about.
+///
+/// # Errors
+/// If it is no change of one of them.
+pub fn mutate(text: &At<String>, document: &Document, tables: &mut [Arc<Table>]) -> Result<()> {
+    // The text without its quotes, if it is written without escapes; else by itself.
+    let place = document.complain(Some(&text.span), "");
+    let raw = document.text(&text.span);
+    let (source, span) = match (place.source, place.span) {
+        (Some(source), Some(span)) if raw.contains(text.value.as_str()) => {
+            let start = span.start + raw.find(text.value.as_str()).unwrap_or(0);
+            (source, start..start + text.value.len())
+        }
+        _ => {
+            let name = document.source().name.clone();
+            (Source::new(name, text.value.as_str()), 0..text.value.len())
+        }
+    };
+    let mutation = mutation::parse(&source, span, tables)?;
+    let found = tables.iter_mut().find(|table| *table.name == *mutation.table);
+    if let Some(table) = found {
+        let changed = mutation.change.apply(table);
+        *table = Arc::new(changed.map_err(|message| document.complain(Some(&text.span), message))?);
+    }
+    Ok(())
+}
 
 fn message_kind(file: &At<FaultFile>, document: &Document) -> Result<MessageKind> {
     let names = MessageKind::ALL.map(MessageKind::name);

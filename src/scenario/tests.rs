@@ -85,6 +85,14 @@ fn a_lost_message_is_a_deadlock() {
 }
 
 #[test]
+fn a_changed_cell_changes_what_happens() {
+    let plain = format!("{STORE}[[expect]]\nnever = \"message type write\"\n");
+    assert!(run(&plain).passed);
+    let changed = format!("mutate = [\"cache I n-store = write > M\", \"merge N E = none\"]\n{plain}");
+    assert!(!run(&changed).passed);
+}
+
+#[test]
 fn a_run_is_the_same_whoever_listens() {
     let digest = |listen| {
         let Prepared { machine, checker, .. } = prepare(STORE);
@@ -248,6 +256,13 @@ fn slips_in_what_is_expected_are_pointed_at() {
             "did you mean lose-message?",
         ),
         (with("[[fault]]\nname = \"no-grant-ack\"\nnth = 2"), (8, 7), "no-grant-ack takes no nth", "", ""),
+        (
+            format!("mutate = \"cache N raed = ack\"\n{}", STORE.trim_start()),
+            (1, 19),
+            "the table has no column raed",
+            "",
+            "did you mean read?",
+        ),
         (
             with("[[expect]]\nthat = \"state of gpu0.l9 block 0 is M\""),
             (7, 18),

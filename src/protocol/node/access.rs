@@ -141,7 +141,8 @@ impl Node {
             self.counters.merges += 1;
             self.record_mshr(block, number, MshrChange::Merge, out);
         }
-        Arc::make_mut(&mut pending).queue.push_back(want);
+        let queue = &mut Arc::make_mut(&mut pending).queue;
+        queue.insert(self.place_in(queue, &want), want);
         self.resume(pending, out);
     }
 

@@ -6,8 +6,9 @@ use super::pending::{Asked, Pending, Want};
 use super::{Node, Role};
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
+use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
-use crate::model::message::{Message, MessageKind};
+use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::state::State;
 use crate::protocol::outbox::{About, Outbox};
@@ -91,6 +92,10 @@ impl Node {
                 asked.data.clone_from(&message.patch);
             }
             is_complete = asked.granted.is_some() && asked.has_data;
+            if !is_complete && self.acknowledges_early(message) {
+                let (to, number) = (asked.parent, asked.number);
+                self.acknowledge(block, to, (message.txn, number), out);
+            }
         }
         if is_complete {
             self.end_request(pending, message, out);
@@ -115,18 +120,31 @@ impl Node {
             if self.config.role == Role::Leaf {
                 self.perform_waiting(pending, out);
             }
-            if asked.kind != MessageKind::Fetch {
-                let mut ack = self.message(MessageKind::GrantAck, asked.parent, self.range_of(block), out);
-                (ack.txn, ack.number) = (message.txn, asked.number);
-                self.send(ack, out);
+            let is_acknowledged =
+                message.kind == MessageKind::PeerData && self.config.has_fault(Fault::AckBeforeData);
+            if asked.kind != MessageKind::Fetch && !is_acknowledged {
+                self.acknowledge(block, asked.parent, (message.txn, asked.number), out);
             }
         }
         self.release_mshr(pending, message.number, out);
     }
 
+    fn acknowledge(
+        &self,
+        block: Address,
+        to: ComponentId,
+        key: (Option<TxnKey>, Option<TxnNumber>),
+        out: &mut Outbox,
+    ) {
+        let mut ack = self.message(MessageKind::GrantAck, to, self.range_of(block), out);
+        (ack.txn, ack.number) = key;
+        self.send(ack, out);
+    }
+
     /// The parent's bytes go in under the complement of this node's own mask (rule 6 of `PROTOCOL.md`).
     fn fill(&mut self, block: Address, fresh: Option<&Patch>, out: &mut Outbox) {
-        let whole = self.config.has_fault(Fault::MergeWholeBlocks);
+        let whole =
+            self.config.has_fault(Fault::MergeWholeBlocks) || self.config.has_fault(Fault::GrantOverOwnBytes);
         if let (Some(entry), Some(fresh)) = (self.store.get_mut(block), fresh) {
             if whole {
                 entry.data.copy_in(fresh.start, fresh.bytes());

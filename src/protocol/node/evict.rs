@@ -6,6 +6,7 @@ use super::pending::{Eviction, Pending, Want};
 use super::{Node, Role};
 use crate::model::address::Address;
 use crate::model::bits::Bits;
+use crate::model::fault::Fault;
 use crate::model::message::{Held, Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::record::What;
 use crate::model::state::{Action, State};
@@ -112,8 +113,13 @@ impl Node {
     pub(super) fn receive_eviction(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
         let Some(child) = self.config.child(message.from) else { return };
-        self.take_bytes(block, child, message, out);
+        if !self.drops_writeback(child, message) {
+            self.take_bytes(block, child, message, out);
+        }
         self.leave(block, child, message, out);
+        if self.config.has_fault(Fault::WritebackIsAnswer) {
+            self.note_answer(block, child, message, out);
+        }
         let mut ack = self.message(MessageKind::EvictAck, message.from, message.range, out);
         (ack.txn, ack.number) = (message.txn, message.number);
         self.send(ack, out);

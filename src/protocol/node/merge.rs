@@ -49,7 +49,8 @@ impl Node {
         out.record(self.config.id, about, || What::Merge { from, bytes });
         let before = self.state(block);
         let table = &self.config.table;
-        let after = message.granted.map_or(before, |gave| {
+        let gave = message.granted.filter(|_| !self.config.has_fault(Fault::MergeKeepsState));
+        let after = gave.map_or(before, |gave| {
             if message.kind == MessageKind::Answer {
                 table.merged_answer(gave, before)
             } else {

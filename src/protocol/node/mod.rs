@@ -8,6 +8,7 @@
 mod access;
 mod ask;
 mod evict;
+mod fault;
 mod merge;
 pub mod pending;
 mod probe;
@@ -412,13 +413,16 @@ impl Node {
         loop {
             if let Some(probe) = pending.probe {
                 let held_back = pending.asked.is_some() && self.config.has_fault(Fault::ProbesMayNotPass);
-                if probe.started || !pending.is_quiet() || held_back {
+                if probe.started || !self.may_answer(pending) || held_back {
                     return;
                 }
                 self.start_probe(pending, out);
                 continue;
             }
-            if pending.evicting.is_some() || pending.writeback || !self.serve_next(pending, out) {
+            if pending.evicting.is_some()
+                || self.waits_for_evict_ack(pending)
+                || !self.serve_next(pending, out)
+            {
                 return;
             }
         }

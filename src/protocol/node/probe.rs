@@ -71,6 +71,8 @@ impl Node {
         let targets = self
             .store
             .get(pending.block)
+            // They are busy only where rule 2 is off.
+            .filter(|_| pending.is_quiet())
             .map_or(0, |entry| if recalls { entry.holders() } else { entry.owners() });
         probe.started = true;
         probe.awaiting = targets;

@@ -140,7 +140,9 @@ impl Node {
             MessageKind::Forward => MessageKind::Write,
             kind => kind,
         };
-        let exclusive = self.config.role == Role::Root || self.config.table.is_exclusive(self.state(block));
+        let exclusive = self.config.role == Role::Root
+            || self.config.table.is_exclusive(self.state(block))
+            || self.config.has_fault(Fault::ExclusiveFromShared);
         self.config.table.directory(kind).iter().copied().find(|rule| {
             let holds = match rule.when {
                 When::Always => true,
@@ -174,6 +176,9 @@ impl Node {
         let peer = self.peer_for(pending.block, child, kind, targets, &service.want);
         let range = self.unit_range(pending.block, service.unit);
         self.probe_children(targets, kind, range, Self::key_of(&service.want), peer, out);
+        if kind == MessageKind::ProbeWrite && self.config.has_fault(Fault::LeaveEarly) {
+            self.forget_children(pending.block, service.unit, targets);
+        }
         if let Some(owner) = peer.and(entry.owner) {
             self.counters.peer_transfers += 1;
             let from = self.config.children.get(owner as usize).copied();
@@ -197,7 +202,8 @@ impl Node {
             && self.config.peers & both == both
             && want.range.len == self.config.unit;
         let entry = self.store.get(block)?;
-        let clean = entry.newer.as_deref().is_none_or(Bits::is_empty);
+        let clean =
+            entry.newer.as_deref().is_none_or(Bits::is_empty) || self.config.has_fault(Fault::ForgetNewer);
         (fits && clean).then(|| self.config.children.get(child as usize).copied())?
     }
 
@@ -263,15 +269,19 @@ impl Node {
             _ => self.state(block),
         };
         self.transition(block, want.action, state, Self::about(want), out);
-        self.enter(block, service.unit, child, want, rule.grant);
+        let granted = self.granted_state(rule.grant, from.is_some());
+        let needs_data = self.needs_data(block, service.unit, child, want);
+        self.enter(block, service.unit, child, want, granted);
         self.record_directory(block, service.unit, want.number, out);
         let Some(&to) = self.config.children.get(child as usize) else { return };
         let mut message = self.message(MessageKind::Grant, to, want.range, out);
         (message.txn, message.number) = Self::key_of(want);
-        message.granted = Some(rule.grant);
+        message.granted = Some(granted);
         message.peer = from;
-        if from.is_none() {
-            self.load_clean(&mut message, block, want.range);
+        match from {
+            None if needs_data => self.load_clean(&mut message, block, want.range),
+            None => message.has_data = true,
+            Some(_) => {}
         }
         self.send(message, out);
         service.granted = true;
@@ -330,6 +340,11 @@ impl Node {
         let Some(child) = self.config.child(message.from) else { return };
         self.take_bytes(block, child, message, out);
         self.take_held(block, child, message, out);
+        self.note_answer(block, child, message, out);
+    }
+
+    /// Counts a child's answer where it is awaited.
+    pub(super) fn note_answer(&mut self, block: Address, child: u8, message: &Message, out: &mut Outbox) {
         let Some(mut shared) = self.pending.remove(block) else { return };
         let pending = Arc::make_mut(&mut shared);
         let bit = 1u64 << child;
@@ -357,7 +372,7 @@ impl Node {
         let Some(index) = found else { return };
         let mut service = pending.serving.remove(index);
         service.awaiting &= !bit;
-        if service.granted && message.peer.is_none() {
+        if service.granted && message.peer.is_none() && !self.config.has_fault(Fault::NoSupply) {
             self.supply_for_owner(pending.block, &service.want, out);
         }
         if service.awaiting == 0 {

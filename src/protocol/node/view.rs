@@ -60,7 +60,7 @@ impl Node {
         }
     }
 
-    fn first_exclusive(&self) -> Option<State> {
+    pub(super) fn first_exclusive(&self) -> Option<State> {
         self.config.table.rows.iter().find(|row| row.exclusive).map(|row| row.state)
     }
 
