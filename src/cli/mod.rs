@@ -8,6 +8,7 @@ mod check;
 mod completions;
 mod debug;
 mod destination;
+mod diagnosis;
 mod exit;
 mod export;
 mod figures;

@@ -149,6 +149,7 @@ fn options(changes: &Changes) -> (Vec<String>, Options) {
         set: machine,
         seed: changes.seed,
         max_cycles: changes.max_cycles,
+        transaction_limit: changes.transaction_limit,
         checks: changes.checks.map(|switch| switch == Switch::On),
         trace: None,
     };

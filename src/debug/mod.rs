@@ -5,6 +5,7 @@ pub mod breakpoint;
 pub mod command;
 pub mod console;
 pub mod describe;
+pub mod diagnosis;
 pub mod engine;
 pub mod frame;
 pub mod goal;

@@ -19,6 +19,7 @@ mod step;
 mod tamper;
 mod tasks;
 mod transport;
+mod waits;
 
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -193,6 +194,8 @@ pub struct Machine {
     sent: [(u64, u64); MessageKind::ALL.len()],
     latencies: Latencies,
     wake_ups: u64,
+    /// Cycles that a transaction may take, if that is checked.
+    transaction_limit: Option<u64>,
     finished_checked: bool,
     buffers: Option<Box<Buffers>>,
     /// Per node and virtual network, lanes out of it that have no room. Follows from the channels.

@@ -29,6 +29,9 @@ pub const CYCLES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
 /// Cycles after which a run of scripted accesses is stopped, and one of kernels or a trace.
 const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);
 
+/// Cycles that a transaction may take if nothing else is said: far more than any takes that is not starved.
+const TRANSACTION_LIMIT: u64 = 1_000_000;
+
 /// A scenario as read.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -46,6 +49,8 @@ pub struct Options {
     pub set: Vec<String>,
     pub seed: Option<u64>,
     pub max_cycles: Option<u64>,
+    /// Cycles that a transaction may take; 0 for no limit.
+    pub transaction_limit: Option<u64>,
     /// Whether the rules of the protocol are checked after every event, whatever the scenario says.
     pub checks: Option<bool>,
     /// What the scenario's trace holds; it runs before the scenario's own tasks that wait for nothing.
@@ -254,7 +259,9 @@ impl Scenario {
     /// As [`Self::blueprint`], and if a query names what the machine does not have.
     pub fn prepare(&self, options: &Options) -> Result<Prepared> {
         let blueprint = self.blueprint(options)?;
-        let machine = Machine::build(&blueprint)?;
+        let mut machine = Machine::build(&blueprint)?;
+        let limit = options.transaction_limit.or(self.file.transaction_limit).unwrap_or(TRANSACTION_LIMIT);
+        machine.set_transaction_limit((limit > 0).then_some(limit));
         self.agrees(&blueprint, &machine)?;
         let mut context = Context::of(&machine);
         context.ids = self.work.ids();

@@ -14,6 +14,7 @@ pub mod pending;
 mod probe;
 mod room;
 mod serve;
+mod stand;
 mod view;
 
 use std::hash::{Hash, Hasher};
@@ -37,6 +38,7 @@ use pending::{Pending, ProbeJob, Spare, Want};
 use room::Waiting;
 
 pub use access::Offer;
+pub use stand::{Keeper, Need as Needs, Stand};
 pub use view::{Busy, WaitsFor};
 
 /// Where a node stands in the hierarchy.
