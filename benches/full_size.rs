@@ -118,7 +118,8 @@ fn fork() {
 fn back() {
     let scenario = scenario("umh-4gpu-nvlink", MULTIPLY);
     let prepared = scenario.prepare(&Options::default()).unwrap();
-    let mut session = Session::open(Origin::scenario("bench", &scenario, prepared), None);
+    let mut session =
+        Session::open(Origin::scenario("bench", &scenario, &Options::default(), prepared), None);
     let interrupt = Interrupt::default();
     let start = Instant::now();
     session.execute("step 10000000", &interrupt).unwrap();
@@ -144,7 +145,8 @@ fn back() {
 fn reverse() {
     let scenario = scenario("umh-1gpu-nvlink", TRANSPOSE);
     let prepared = scenario.prepare(&Options::default()).unwrap();
-    let mut session = Session::open(Origin::scenario("bench", &scenario, prepared), None);
+    let mut session =
+        Session::open(Origin::scenario("bench", &scenario, &Options::default(), prepared), None);
     let interrupt = Interrupt::default();
     let mut time = |command: &str| {
         let start = Instant::now();

@@ -50,7 +50,7 @@ fn prepare() -> (Scenario, Prepared) {
 
 fn session() -> Session {
     let (scenario, prepared) = prepare();
-    Session::open(Origin::scenario("bench", &scenario, prepared), None)
+    Session::open(Origin::scenario("bench", &scenario, &Options::default(), prepared), None)
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {
@@ -134,7 +134,8 @@ fn caches(sets: u32) -> Duration {
     let text = LONG.replace("tiny/umh-2gpu", "umh-4gpu-pcie");
     let scenario = Scenario::parse(Source::new("bench", text), None).unwrap();
     let prepared = scenario.prepare(&Options::default()).unwrap();
-    let mut session = Session::open(Origin::scenario("bench", &scenario, prepared), None);
+    let mut session =
+        Session::open(Origin::scenario("bench", &scenario, &Options::default(), prepared), None);
     session.execute("step 200000", &Interrupt::default()).unwrap();
     let info = Arc::new(session.info());
     let wish = Wish { panes: [Pane::Caches].into_iter().collect(), sets, ..Wish::default() };

@@ -12,6 +12,7 @@ pub mod workload;
 pub mod config;
 pub mod machine;
 pub mod query;
+pub mod recording;
 pub mod scenario;
 pub mod debug;
 pub mod report;

@@ -230,6 +230,16 @@ fn listening_changes_nothing() {
     }
 }
 
+/// Without values and checks hits are performed in place, where nobody listens.
+#[test]
+fn listening_changes_nothing_where_hits_are_performed_in_place() {
+    let roomy = ["values=false", "gpu.l1.size=4 KiB", "gpu.l1.ways=4"].map(str::to_owned);
+    for protocol in PROTOCOLS {
+        let plan = varied("tiny/umh-2gpu", &roomy, protocol, 2000, 3, Vec::new());
+        listening_changes_nothing_on(&Blueprint { checks: false, ..plan });
+    }
+}
+
 fn listening_changes_nothing_on(plan: &Blueprint) {
     let (mut heard, mut unheard) = (Machine::build(plan).unwrap(), Machine::build(plan).unwrap());
     let mut records = Records::listening();

@@ -64,6 +64,7 @@ impl Changes {
         let is_scale = |text: &String| text.split_once('=').is_some_and(|(key, _)| key.trim() == "scale");
         let (mut scenario, machine): (Vec<_>, Vec<_>) = self.set.iter().cloned().partition(is_scale);
         scenario.extend(self.scale.map(|scale| format!("scale={scale}")));
+        scenario.extend(self.transaction_limit.map(|cycles| format!("transaction-limit={cycles}")));
         (scenario, machine)
     }
 }

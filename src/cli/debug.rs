@@ -19,6 +19,7 @@ use crate::debug::proto::{Request, border};
 use crate::debug::session::{Reload, Session};
 use crate::debug::{engine, interrupt};
 use crate::diagnostic::{self, Diagnostic};
+use crate::model::time::EventNumber;
 use crate::tui::run::{self, End};
 use crate::tui::settings::Settings;
 
@@ -64,11 +65,17 @@ impl Debug {
             return self.console();
         }
         let settings = self.look.settings()?;
-        let session = open(&self.target)?;
-        Ok(match on_screen(session, settings, self.at)? {
+        let (session, there) = open(&self.target)?;
+        Ok(match on_screen(session, settings, self.first(there))? {
             Left::ByUser => Status::Held,
             Left::For(status) => status,
         })
+    }
+
+    /// The command that goes where the session begins, unless that is its start.
+    fn first(&self, there: Option<EventNumber>) -> Option<String> {
+        let cycle = self.at.map(|cycle| format!("goto cycle {cycle}"));
+        cycle.or(there.map(|event| format!("goto event {event}")))
     }
 
     fn console(&self) -> Ended {
@@ -81,9 +88,9 @@ impl Debug {
             // A script that is interrupted shall not go on with its next command.
             Interrupt::install()?;
         }
-        let mut session = open(&self.target)?;
-        if let Some(cycle) = self.at {
-            session.execute(&format!("goto cycle {cycle}"), &interrupt)?;
+        let (mut session, there) = open(&self.target)?;
+        if let Some(command) = self.first(there) {
+            session.execute(&command, &interrupt)?;
         }
         let manners = Manners { prompt: people };
         let mut output = Output::standard();
@@ -95,37 +102,40 @@ impl Debug {
     }
 }
 
-/// A session on what `target` names, which can read it again.
+/// A session on what `target` names, which can read it again; and the event to begin at, if it is a recording that is
+/// about its end.
 ///
 /// # Errors
 /// As [`Work::open`] and [`Work::prepare`].
-pub fn open(target: &Target) -> Result<Session, Trouble> {
+pub fn open(target: &Target) -> Result<(Session, Option<EventNumber>), Trouble> {
     // Ends the process: nothing is on the screen yet.
     let interrupt = Interrupt::install()?;
     let target = target.clone();
     let load = move || {
         let work = Work::open(&target, &Interrupt::default())?;
         let prepared = work.prepare()?;
-        Ok(Origin::scenario(&work.name, &work.scenario, prepared))
+        let end = work.recording.as_ref().and_then(|recording| recording.end.as_ref());
+        let there = end.filter(|end| end.how.is_of_interest()).map(|end| end.mark.event);
+        Ok((Origin::scenario(&work.name, &work.scenario, &work.options, prepared), there))
     };
-    let origin = load()?;
+    let (origin, there) = load()?;
     interrupt.release();
-    let reload: Reload = Box::new(load);
-    Ok(Session::open(origin, Some(reload)))
+    let reload: Reload = Box::new(move || load().map(|(origin, _)| origin));
+    Ok((Session::open(origin, Some(reload)), there))
 }
 
-/// Shows `session` on the screen until the user leaves; tells how it ended.
+/// Shows `session` on the screen, after a first command, until the user leaves; tells how it ended.
 ///
 /// # Errors
 /// If there is no terminal, or it fails.
-pub fn on_screen(mut session: Session, settings: Settings, at: Option<u64>) -> Result<Left, Trouble> {
+pub fn on_screen(mut session: Session, settings: Settings, command: Option<String>) -> Result<Left, Trouble> {
     terminal()?;
     let info = Arc::new(session.info());
     let first = session.frame(&info, &Wish::default());
     let (client, server) = border(Arc::new(first));
     let engine = engine::spawn(session, server).map_err(|error| Trouble::Io("start the engine", error))?;
-    if let Some(cycle) = at {
-        client.send(Request::Command(format!("goto cycle {cycle}")));
+    if let Some(command) = command {
+        client.send(Request::Command(command));
     }
     let end = run::run(&client, settings);
     client.send(Request::Interrupt);

@@ -32,9 +32,10 @@ pub struct Frame {
     #[command(flatten)]
     target: Target,
 
-    /// The first event of this cycle, or of a later one; the end, if the run ends before
-    #[arg(long, value_name = "CYCLE", value_parser = number, allow_negative_numbers = true, default_value = "0")]
-    at: u64,
+    /// The first event of this cycle, or of a later one; the end, if the run ends before [default: the start, or the
+    /// end of a recording that ended badly or was kept there]
+    #[arg(long, value_name = "CYCLE", value_parser = number, allow_negative_numbers = true)]
+    at: Option<u64>,
 
     /// Columns and rows
     #[arg(long, value_name = "COLUMNSxROWS", value_parser = size, default_value = "120x40")]
@@ -74,9 +75,11 @@ impl Frame {
         // Ends the process: there is nothing to tell of half a way.
         Interrupt::install()?;
         let settings = self.look.settings()?;
-        let mut session = debug::open(&self.target)?;
-        if self.at > 0 {
-            session.execute(&format!("goto cycle {}", self.at), &interrupt::Interrupt::default())?;
+        let (mut session, there) = debug::open(&self.target)?;
+        let cycle = self.at.filter(|cycle| *cycle > 0).map(|cycle| format!("goto cycle {cycle}"));
+        let event = there.filter(|_| self.at.is_none()).map(|event| format!("goto event {event}"));
+        if let Some(command) = cycle.or(event) {
+            session.execute(&command, &interrupt::Interrupt::default())?;
         }
         let title = format!("{}, cycle {}", self.target.scenario, session.cycle());
         let buffer = draw(&mut session, settings, self.size);

@@ -22,6 +22,8 @@ mod output;
 mod pick;
 mod pool;
 mod progress;
+mod record;
+mod replay;
 mod run;
 mod drive;
 mod schema;
@@ -76,6 +78,7 @@ struct Cli {
 enum Command {
     Debug(debug::Debug),
     Run(run::Run),
+    Replay(replay::Replay),
     Test(test::Test),
     Log(log::Log),
     Frame(frame::Frame),
@@ -112,6 +115,7 @@ fn dispatch(cli: &Cli) -> Ended {
         None => pick::carry_out(&cli.look),
         Some(Command::Debug(debug)) => debug.carry_out(),
         Some(Command::Run(run)) => run.carry_out(),
+        Some(Command::Replay(replay)) => replay.carry_out(),
         Some(Command::Test(test)) => test.carry_out(),
         Some(Command::Log(log)) => log.carry_out(),
         Some(Command::Frame(frame)) => frame.carry_out(),

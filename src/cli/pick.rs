@@ -19,7 +19,7 @@ pub fn carry_out(look: &Look) -> Ended {
             Picked::Open(scenario) => {
                 let changes = Changes::default();
                 let target = Target { scenario, machine: None, trace_format: None, changes };
-                if let Left::For(status) = on_screen(open(&target)?, settings.clone(), None)? {
+                if let Left::For(status) = on_screen(open(&target)?.0, settings.clone(), None)? {
                     return Ok(status);
                 }
             }

@@ -14,6 +14,7 @@ use super::drive::drive;
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
+use super::record::Recorder;
 use super::work::{self, Work};
 use crate::debug::describe;
 use crate::machine::Machine;
@@ -37,6 +38,7 @@ Examples:
   umscope run traces/vectoradd --machine umh-4gpu-pcie
   umscope run mine.toml --sample 1000 > series.csv
   umscope run mine.toml --break 'transition at gpu0 to M'
+  umscope run mine.toml --record mine.rec
 
 JSON: scenario, machine, seed, cycles, events, accesses, digest (16 hex digits), wall_seconds, \
 events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violation, limit, interrupted or \
@@ -101,6 +103,10 @@ pub struct Run {
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
 
+    /// Write a recording of the run, which `replay` checks and `debug` opens; a recording that is there is replaced
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
     /// Stop at the first record (or moment) that matches, and print it with its position
     #[arg(long = "break", value_name = "QUERY")]
     stop: Option<String>,
@@ -128,12 +134,17 @@ impl Run {
         let blueprint = prepared.blueprint.clone();
         let (seed, workload) = (blueprint.seed, blueprint.workload.clone());
         let mut sampler = self.sampler(&prepared.machine)?;
+        let recorder = self.record.as_ref().map(|path| Recorder::begin(path, &work));
+        let mut recorder = recorder.transpose()?;
         let mut runner = runner(prepared, stop.is_some());
         let mut stopped = None;
         let start = Instant::now();
         let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {
             if let Some(sampler) = &mut sampler {
                 sampler.look(machine)?;
+            }
+            if let Some(recorder) = &mut recorder {
+                recorder.look(machine)?;
             }
             stopped = stop.as_ref().and_then(|stop| hit(stop, machine, records));
             Ok(if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
@@ -142,6 +153,9 @@ impl Run {
         work::trusted(&workload)?;
         if let Some(sampler) = sampler {
             sampler.end(runner.machine())?;
+        }
+        if let Some(recorder) = recorder {
+            recorder.end(runner.machine(), &report)?;
         }
         let diagnosis = diagnosis::of(&report, runner.machine(), &blueprint);
         if let (Some(path), Some(diagnosis)) = (&self.dot, &diagnosis) {

@@ -10,6 +10,7 @@ use super::progress::Progress;
 use crate::config::{self, Kind, MachineChoice};
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::query::{Filter, Text};
+use crate::recording::{self, Recording, TraceFile};
 use crate::report::number::grouped;
 use crate::scenario::{Options, Prepared, Scenario};
 use crate::workload::Workload;
@@ -26,6 +27,8 @@ pub struct Work {
     machine: Option<String>,
     /// Path of the trace, if there is one.
     trace: Option<PathBuf>,
+    /// The recording that it was read from.
+    pub recording: Option<Recording>,
 }
 
 impl Work {
@@ -35,6 +38,9 @@ impl Work {
     /// If there is no such thing, it cannot be read, or a trace comes without a machine.
     pub fn open(target: &Target, interrupt: &Interrupt) -> Result<Self> {
         let path = Path::new(&target.scenario);
+        if recording::write::is_recording(path) {
+            return Self::recorded(target, interrupt);
+        }
         let format = target.trace_format.as_deref().map(Format::parse).transpose()?;
         let is_trace = format.is_some() || trace::detect(path).is_some();
         match &target.machine {
@@ -49,6 +55,48 @@ impl Work {
             }
             _ => Self::scenario(target, interrupt),
         }
+    }
+
+    /// Reads the recording that is named.
+    ///
+    /// # Errors
+    /// If it is broken, its trace has changed, or something shall be changed about it.
+    fn recorded(target: &Target, interrupt: &Interrupt) -> Result<Self> {
+        let changes = &target.changes;
+        let changed = target.machine.is_some()
+            || target.trace_format.is_some()
+            || !changes.set.is_empty()
+            || changes.scale.or(changes.seed).or(changes.max_cycles).is_some()
+            || changes.checks.is_some();
+        if changed {
+            let error =
+                Diagnostic::new(format!("{} is a recording: it says itself what is set", target.scenario));
+            return Err(error
+                .expected("its name alone; `fork` in `umscope debug` changes things on the way")
+                .into());
+        }
+        let recording = recording::read(Path::new(&target.scenario))?;
+        if let Some(changed) = recording.origin.trace.as_ref().map(TraceFile::changed).transpose()?.flatten()
+        {
+            let error = Diagnostic::new(changed);
+            return Err(error.expected("the trace that was recorded").into());
+        }
+        Self::of_recording(&target.scenario, recording, interrupt)
+    }
+
+    /// What `recording`, from the file of this name, was made of.
+    ///
+    /// # Errors
+    /// If that makes no sense any more, or its trace cannot be read.
+    pub fn of_recording(name: &str, recording: Recording, interrupt: &Interrupt) -> Result<Self> {
+        let (scenario, mut options) = Scenario::recorded(&recording)?;
+        let trace = options.trace_from.clone();
+        if let Some((path, format)) = &trace {
+            options.trace = Some(read_trace(path, *format, interrupt)?.workload);
+        }
+        let machine = named(&scenario);
+        let trace = trace.map(|(path, _)| path);
+        Ok(Self { name: name.to_owned(), scenario, options, machine, trace, recording: Some(recording) })
     }
 
     /// Reads the scenario that is named.
@@ -88,13 +136,11 @@ impl Work {
         let mut trace = None;
         if let Some((path, format)) = scenario.trace()? {
             options.trace = Some(read_trace(&path, format, interrupt)?.workload);
+            options.trace_from = Some((path.clone(), format));
             trace = Some(path);
         }
-        let machine = match &scenario.file().machine {
-            MachineChoice::Named(name) => Some(name.value.clone()),
-            MachineChoice::Inline(_) => None,
-        };
-        Ok(Self { name: name.to_owned(), scenario, options, machine, trace })
+        let machine = named(&scenario);
+        Ok(Self { name: name.to_owned(), scenario, options, machine, trace, recording: None })
     }
 
     /// A trace alone is a scenario without checks: it is run for its numbers.
@@ -111,10 +157,12 @@ impl Work {
         let (set, options) = options(&target.changes);
         let scenario = Scenario::parse(Source::new(target.scenario.as_str(), file), None)?.with(&set)?;
         let workload = read_trace(Path::new(&target.scenario), format, interrupt)?.workload;
-        let options = Options { trace: Some(workload), ..options };
+        let path = PathBuf::from(&target.scenario);
+        let trace_from = Some((path.clone(), format));
+        let options = Options { trace: Some(workload), trace_from, ..options };
         let machine = Some(machine.to_owned());
-        let trace = Some(PathBuf::from(&target.scenario));
-        Ok(Self { name: target.scenario.clone(), scenario, options, machine, trace })
+        let (name, trace) = (target.scenario.clone(), Some(path));
+        Ok(Self { name, scenario, options, machine, trace, recording: None })
     }
 
     /// Builds the machine, with all queries of the scenario.
@@ -142,6 +190,14 @@ impl Work {
     }
 }
 
+/// The machine that a scenario names.
+fn named(scenario: &Scenario) -> Option<String> {
+    match &scenario.file().machine {
+        MachineChoice::Named(name) => Some(name.value.clone()),
+        MachineChoice::Inline(_) => None,
+    }
+}
+
 /// What is set of the scenario file, and what else changes.
 fn options(changes: &Changes) -> (Vec<String>, Options) {
     let (scenario, machine) = changes.split();
@@ -149,9 +205,10 @@ fn options(changes: &Changes) -> (Vec<String>, Options) {
         set: machine,
         seed: changes.seed,
         max_cycles: changes.max_cycles,
-        transaction_limit: changes.transaction_limit,
         checks: changes.checks.map(|switch| switch == Switch::On),
         trace: None,
+        trace_from: None,
+        inputs: Vec::new(),
     };
     (scenario, options)
 }

@@ -70,6 +70,11 @@ impl Document {
         &self.source
     }
 
+    /// What was set of the file itself, each `KEY=VALUE`.
+    pub fn set_texts(&self) -> impl Iterator<Item = &str> {
+        self.overrides.iter().filter(|over| over.within.is_empty()).map(|over| &*over.source.text)
+    }
+
     /// Sets `KEY=VALUE`: the key with dots (`gpu.l1.size`), the value as in the file or, if that is no TOML, as a
     /// string. Whether key and value make sense is told by [`Self::read`].
     ///

@@ -71,6 +71,12 @@ impl Kind {
         }
     }
 
+    /// A name as bundled files have it: without the folder of their kind, and without `.toml`.
+    pub(super) fn bare(self, name: &str) -> &str {
+        let bare = name.strip_prefix(self.root()).map_or(name, |rest| rest.trim_start_matches('/'));
+        bare.strip_suffix(".toml").unwrap_or(bare)
+    }
+
     /// The bundled files: name without `.toml`, and text; in the order of their names.
     fn bundled(self) -> Vec<(String, &'static str)> {
         let mut files = Vec::new();
@@ -127,19 +133,22 @@ pub fn kind_of(source: &Source) -> Option<Kind> {
     }
 }
 
+/// The paths that `name` may be, in the order in which they are tried.
+pub(super) fn paths(name: &str, relative_to: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+    let folders = relative_to.into_iter().chain([Path::new("")]);
+    folders.flat_map(move |folder| [folder.join(name), folder.join(format!("{name}.toml"))])
+}
+
 /// Finds the file that `name` is a path to (from `relative_to`, else from the current folder) or the bundled name
 /// of. `.toml` may be left out. A file on disk wins over a bundled one.
 ///
 /// # Errors
 /// If there is none (with the nearest name), or it cannot be read as text.
 pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found> {
-    let with_ending = format!("{name}.toml");
-    let folders = relative_to.into_iter().chain([Path::new("")]);
-    let bare = name.strip_prefix(kind.root()).map_or(name, |rest| rest.trim_start_matches('/'));
-    let bare = bare.strip_suffix(".toml").unwrap_or(bare);
+    let bare = kind.bare(name);
     let bundled = kind.bundled();
     let is_bundled = bundled.iter().any(|(found, _)| found == name);
-    for path in folders.flat_map(|folder| [folder.join(name), folder.join(&with_ending)]) {
+    for path in paths(name, relative_to) {
         if path.exists() && !path.is_dir() {
             let source = read_text(&path, TEXT_LIMIT)?;
             // A scenario `moesi.toml` beside a scenario that names the protocol `moesi` is not meant.

@@ -16,6 +16,18 @@ pub struct MachineSpec {
 }
 
 impl MachineSpec {
+    /// The protocol of every part that names one, the machine's own first.
+    pub fn protocols(&mut self) -> Vec<&mut String> {
+        let mut names = vec![&mut self.protocol];
+        if let Some(gpu) = &mut self.gpu {
+            names.extend(&mut gpu.l1.protocol);
+            names.extend(&mut gpu.l2.cache.protocol);
+        }
+        names.extend(&mut self.host.l1.protocol);
+        names.extend(self.host.llc.as_mut().and_then(|llc| llc.protocol.as_mut()));
+        names
+    }
+
     /// Every cache and GPU memory `by` times smaller, a power of two: fewer sets, a power of two still, of the same ways
     /// and blocks; each keeps one at least.
     pub fn shrink(&mut self, by: u64) {

@@ -7,13 +7,12 @@ mod host;
 mod tests;
 
 use std::ops::Range;
-use std::path::Path;
 
 use super::check::Check;
 use super::document::{At, Document};
 use super::machine::{GpuSpec, HostSpec, MachineSpec, NetworkKind, NetworkSpec, Topology};
 use super::machine_file::{HostFile, MachineFile, NetworkFile, NetworkWord, TopologyWord};
-use super::{Kind, fail, find};
+use super::{Kind, Shelf, fail};
 use crate::diagnostic::Result;
 use crate::model::time::gcd;
 use crate::model::units::Frequency;
@@ -29,8 +28,8 @@ const MEMORY: u64 = 1 << 48;
 const TICKS: u64 = 100_000_000_000_000_000;
 
 /// The machine that `file` describes.
-pub(super) fn machine(file: &MachineFile, document: &Document, folder: Option<&Path>) -> Result<MachineSpec> {
-    let build = Build { check: Check { document }, folder };
+pub(super) fn machine(file: &MachineFile, document: &Document, shelf: &Shelf) -> Result<MachineSpec> {
+    let build = Build { check: Check { document }, shelf };
     let (gpu, gpu_block) = match &file.gpu {
         Some(gpu) => build.gpu(gpu).map(|(gpu, block)| (Some(gpu), Some(block)))?,
         None => (None, None),
@@ -55,7 +54,7 @@ pub(super) fn machine(file: &MachineFile, document: &Document, folder: Option<&P
 
 struct Build<'a> {
     check: Check<'a>,
-    folder: Option<&'a Path>,
+    shelf: &'a Shelf,
 }
 
 impl Build<'_> {
@@ -92,7 +91,7 @@ impl Build<'_> {
     /// The name of a protocol that exists, its path made independent of the machine file's folder.
     fn protocol(&self, given: Option<&At<String>>) -> Result<Option<String>> {
         let Some(At { value, span }) = given else { return Ok(None) };
-        match find(Kind::Protocol, value, self.folder) {
+        match self.shelf.find(Kind::Protocol, value) {
             Ok(found) => Ok(Some(found.reference)),
             Err(error) => {
                 let mut complaint = self.check.document.complain(Some(span), error.message);

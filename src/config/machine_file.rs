@@ -3,7 +3,6 @@
 //! The documentation of each field is also its description in the JSON schema.
 
 use std::fmt;
-use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
@@ -11,6 +10,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::document::{At, Document};
 use super::machine::MachineSpec;
+use super::shelf::Shelf;
 use crate::diagnostic::Result;
 use crate::model::units::{Bandwidth, Duration, Frequency, Size};
 
@@ -292,12 +292,12 @@ pub enum MachineChoice {
 
 impl MachineFile {
     /// The machine that this file describes, checked. Places of complaints are those of `document`, from which it was
-    /// read; protocol paths are relative to `folder`.
+    /// read; protocols are looked up on `shelf`.
     ///
     /// # Errors
     /// If it contradicts itself, goes past a stated limit, or names a protocol that is not there.
-    pub fn specification(&self, document: &Document, folder: Option<&Path>) -> Result<MachineSpec> {
-        super::machine_build::machine(self, document, folder)
+    pub fn specification(&self, document: &Document, shelf: &Shelf) -> Result<MachineSpec> {
+        super::machine_build::machine(self, document, shelf)
     }
 }
 

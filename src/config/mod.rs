@@ -1,13 +1,13 @@
 //! Machine and protocol files as typed specifications, and the files that are bundled.
 
 pub mod document;
-pub mod fault;
 pub mod library;
 pub mod machine;
 pub mod machine_file;
 pub mod mutation;
 pub mod protocol;
 pub mod schema;
+pub mod shelf;
 pub mod sweep_file;
 
 mod cell;
@@ -19,6 +19,7 @@ mod quantity;
 pub use document::Document;
 pub use library::{Entry, Kind, find, kind_of, list};
 pub use machine_file::{MachineChoice, MachineFile};
+pub use shelf::{Kept, Shelf};
 
 use std::path::Path;
 
@@ -43,13 +44,21 @@ pub fn load_machine_with(
     relative_to: Option<&Path>,
     overrides: &[String],
 ) -> Result<MachineSpec> {
-    let found = find(Kind::Machine, name, relative_to)?;
+    load_machine_from(&Shelf::at(relative_to.map(Path::to_path_buf)), name, overrides)
+}
+
+/// The same, looked up on `shelf`.
+///
+/// # Errors
+/// As [`load_machine_with`].
+pub fn load_machine_from(shelf: &Shelf, name: &str, overrides: &[String]) -> Result<MachineSpec> {
+    let found = shelf.find(Kind::Machine, name)?;
     let mut document = Document::new(found.source);
     for text in overrides {
         document.set(text)?;
     }
     let file: MachineFile = document.read()?;
-    file.specification(&document, found.folder.as_deref())
+    file.specification(&document, &shelf.in_folder(found.folder))
 }
 
 /// A machine from the text of a machine file.
@@ -59,7 +68,7 @@ pub fn load_machine_with(
 pub fn machine_from_toml(source: &Source) -> Result<MachineSpec> {
     let document = Document::new(source.clone());
     let file: MachineFile = document.read()?;
-    file.specification(&document, None)
+    file.specification(&document, &Shelf::default())
 }
 
 /// Reads the protocol file that `name` is a path to or the bundled name of.
@@ -67,7 +76,15 @@ pub fn machine_from_toml(source: &Source) -> Result<MachineSpec> {
 /// # Errors
 /// If there is none, it cannot be read, or its table makes no sense.
 pub fn load_protocol(name: &str, relative_to: Option<&Path>) -> Result<Table> {
-    protocol::from_toml(&find(Kind::Protocol, name, relative_to)?.source)
+    load_protocol_from(&Shelf::at(relative_to.map(Path::to_path_buf)), name)
+}
+
+/// The same, looked up on `shelf`.
+///
+/// # Errors
+/// As [`load_protocol`].
+pub fn load_protocol_from(shelf: &Shelf, name: &str) -> Result<Table> {
+    protocol::from_toml(&shelf.find(Kind::Protocol, name)?.source)
 }
 
 /// Reads the text of the scenario that `name` is a path to or the bundled name of.

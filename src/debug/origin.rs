@@ -4,7 +4,7 @@ use super::lesson::Lesson;
 use super::subject::Subject;
 use crate::config::machine::{MachineSpec, NetworkKind};
 use crate::query::Context;
-use crate::scenario::{Break, Prepared, Scenario};
+use crate::scenario::{Break, Options, Prepared, Scenario};
 
 /// A machine at its first position, and what belongs to it.
 #[derive(Debug)]
@@ -21,12 +21,21 @@ pub struct Origin {
     pub context: Option<Context>,
     pub breaks: Vec<Break>,
     pub lesson: Option<Lesson>,
+    /// How to make it again, and otherwise.
+    pub maker: Option<Maker>,
+}
+
+/// A scenario with what was said besides.
+#[derive(Clone, Debug)]
+pub struct Maker {
+    pub scenario: Scenario,
+    pub options: Options,
 }
 
 impl Origin {
     /// A scenario that has been prepared.
     #[must_use]
-    pub fn scenario(name: &str, scenario: &Scenario, prepared: Prepared) -> Self {
+    pub fn scenario(name: &str, scenario: &Scenario, options: &Options, prepared: Prepared) -> Self {
         Self {
             name: name.to_owned(),
             title: scenario.title().to_owned(),
@@ -36,6 +45,7 @@ impl Origin {
             context: Some(prepared.context),
             breaks: prepared.breaks,
             lesson: Lesson::new(prepared.narrator, prepared.checker),
+            maker: Some(Maker { scenario: scenario.clone(), options: options.clone() }),
         }
     }
 }
@@ -61,8 +71,9 @@ impl Origin {
     /// The scenario that this text describes.
     pub fn of_text(name: &str, text: &str) -> crate::diagnostic::Result<Self> {
         let scenario = Scenario::parse(crate::diagnostic::Source::new(name, text), None)?;
-        let prepared = scenario.prepare(&crate::scenario::Options::default())?;
-        Ok(Self::scenario(name, &scenario, prepared))
+        let options = Options::default();
+        let prepared = scenario.prepare(&options)?;
+        Ok(Self::scenario(name, &scenario, &options, prepared))
     }
 }
 
@@ -73,7 +84,6 @@ mod tests {
     use super::super::stop::Reason;
     use super::super::work::Outcome;
     use super::*;
-    use crate::scenario::Options;
 
     fn execute(session: &mut Session, text: &str) -> Outcome {
         session.execute(text, &Interrupt::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -177,7 +187,7 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
     fn bundled(name: &str, options: &Options) -> Session {
         let scenario = Scenario::load(name).unwrap();
         let prepared = scenario.prepare(options).unwrap();
-        Session::open(Origin::scenario(name, &scenario, prepared), None)
+        Session::open(Origin::scenario(name, &scenario, options, prepared), None)
     }
 
     fn lesson_questions(session: &Session) -> usize {

@@ -211,6 +211,7 @@ impl Session {
         for record in self.recall.at_hand(self.event()).iter().rev() {
             let kind = match record.what {
                 What::Violation { .. } => MarkKind::Violation,
+                What::Input { .. } => MarkKind::Input,
                 What::Fault { .. } => MarkKind::Fault,
                 What::Kernel { .. } => MarkKind::Kernel,
                 _ if is_change(record) => MarkKind::Transition,

@@ -35,12 +35,13 @@ impl Machine {
                 Work::Block { block, warp, .. } => format!("{} block {block} warp {warp}", task.id),
             })
         });
-        let next = || operation(&self.tasks.workload, warp.work?, warp.next);
-        let shown = warp.current.clone().or_else(next);
+        let shown = warp
+            .work
+            .and_then(|work| operation(&self.tasks.workload, work, warp.current.unwrap_or(warp.next)));
         WarpView {
             state: warp.state,
             since: warp.since,
-            instruction: warp.work.and(shown.as_ref().map(describe_operation)),
+            instruction: shown.as_deref().map(describe_operation),
             work,
             waits: warp.waits.to_vec(),
             done: warp.done(),

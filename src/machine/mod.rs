@@ -4,19 +4,20 @@
 //! a compute unit or core issues, or a task starts. Everything that follows at once (table cells used,
 //! messages put on their links) belongs to that event.
 
+mod adopt;
 mod build;
 mod check;
 mod initial;
 mod inspect;
 mod latency;
 mod memory;
+mod plan;
 mod queue;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sizes;
 mod statistics;
 mod step;
-mod tamper;
 mod tasks;
 mod transport;
 mod waits;
@@ -49,6 +50,8 @@ use crate::workload::Workload;
 use check::Checker;
 pub use initial::check_addresses;
 use latency::Latencies;
+use plan::Plan;
+pub use plan::{Change, Planned};
 use queue::Queue;
 pub use sizes::Storage;
 use tasks::Tasks;
@@ -137,7 +140,7 @@ struct Transaction {
 }
 
 /// What does not change while a machine runs by itself; clones share it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Fixed {
     spec: MachineSpec,
     time: TimeBase,
@@ -202,6 +205,8 @@ pub struct Machine {
     full: Vec<[u32; Network::ALL.len()]>,
     /// Per node, lanes into it whose head it has turned away. Follows from the channels.
     held: Vec<u32>,
+    /// What will be done to it from outside. No part of the digest: it has not happened.
+    plan: Plan,
 }
 
 impl Machine {
@@ -253,6 +258,12 @@ impl Machine {
     #[must_use]
     pub fn accesses(&self) -> u64 {
         self.agents.iter().map(|agent| agent.accesses).sum()
+    }
+
+    /// All that it does, what was added by hand included.
+    #[must_use]
+    pub fn workload(&self) -> &Arc<Workload> {
+        &self.tasks.workload
     }
 
     /// Why what happens cannot be trusted: a trace that changed while it was read.

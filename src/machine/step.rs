@@ -31,6 +31,9 @@ impl Machine {
     /// Executes one event; its records replace those in `records` if it listens.
     pub fn step(&mut self, records: &mut Records) -> StepOutcome {
         records.list.clear();
+        if self.plan.due <= self.event {
+            return self.intervene(records);
+        }
         loop {
             if self.queue.next_tick().is_some_and(|tick| tick > self.fixed.last_tick) {
                 return StepOutcome::Limit(self.fixed.time.cycle(self.fixed.last_tick));
@@ -57,7 +60,7 @@ impl Machine {
         }
     }
 
-    fn outbox<'a>(&mut self, records: &'a mut Records) -> Outbox<'a> {
+    pub(super) fn outbox<'a>(&mut self, records: &'a mut Records) -> Outbox<'a> {
         let lists = self.buffers.take().unwrap_or_default();
         Outbox::new(self.event, self.now, self.fixed.time, lists, records)
     }
@@ -239,7 +242,8 @@ impl Machine {
             ((offer == Offer::Miss).then(|| txns.insert(transaction())), number)
         };
         let fetch = |work: Work, at: u64| operation(workload, work, at);
-        let mut around = Surroundings { l1: node, has_room, operation: &fetch, begin: &mut begin };
+        let quiet = !out.records.on && self.checker.is_none();
+        let mut around = Surroundings { l1: node, has_room, quiet, operation: &fetch, begin: &mut begin };
         agent.issue(&mut around, told, out);
         if let Some(range) = touched {
             self.note_touched(range);
@@ -323,7 +327,7 @@ impl Machine {
         Handled::Yes
     }
 
-    fn host_component(&self) -> crate::model::component::ComponentId {
+    pub(super) fn host_component(&self) -> crate::model::component::ComponentId {
         self.nodes.last().map_or(crate::model::component::ComponentId(0), crate::protocol::node::Node::id)
     }
 

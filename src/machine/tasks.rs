@@ -1,5 +1,6 @@
 //! The program: which tasks have started and ended, and how blocks are dealt over compute units.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use crate::model::access::Bytes;
 use crate::model::operation::Operation;
 use crate::model::time::{EventNumber, Tick};
 use crate::parts::agent::Work;
-use crate::workload::{TaskKind, Workload};
+use crate::workload::{Task, TaskKind, Workload};
 
 /// One task's progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -75,6 +76,15 @@ impl Tasks {
         ready
     }
 
+    /// Adds a task that waits for nothing; returns its number.
+    pub fn add(&mut self, task: Task) -> usize {
+        let mut workload = (*self.workload).clone();
+        workload.tasks.push(Task { after: Vec::new(), ..task });
+        self.workload = Arc::new(workload);
+        self.states.push(TaskState::default());
+        self.states.len() - 1
+    }
+
     #[must_use]
     pub fn all_ended(&self) -> bool {
         self.states.iter().all(|state| state.ended.is_some())
@@ -83,11 +93,13 @@ impl Tasks {
 
 /// Operation `index` of some work.
 #[must_use]
-pub fn operation(workload: &Workload, work: Work, index: u64) -> Option<Operation> {
+pub fn operation(workload: &Workload, work: Work, index: u64) -> Option<Cow<'_, Operation>> {
     let task = workload.tasks.get(work.task())?;
     match (&task.what, work) {
         (TaskKind::Program { operations, .. }, _) => operations.at(index),
-        (TaskKind::Kernel(kernel), Work::Block { block, warp, .. }) => kernel.operation(block, warp, index),
+        (TaskKind::Kernel(kernel), Work::Block { block, warp, .. }) => {
+            kernel.operation(block, warp, index).map(Cow::Owned)
+        }
         _ => None,
     }
 }

@@ -67,9 +67,9 @@ pub struct Access {
 impl Access {
     /// The runs of bytes that it touches, as ranges.
     #[must_use]
-    pub fn runs(&self) -> Vec<Range> {
-        let Some(mask) = &self.mask else { return vec![self.range] };
-        let mut runs: Vec<Range> = Vec::new();
+    pub fn runs(&self) -> SmallVec<[Range; 2]> {
+        let Some(mask) = &self.mask else { return SmallVec::from_slice(&[self.range]) };
+        let mut runs: SmallVec<[Range; 2]> = SmallVec::new();
         for bit in mask.iter() {
             let at = self.range.start.plus(u64::from(bit));
             match runs.last_mut() {

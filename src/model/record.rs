@@ -124,6 +124,8 @@ pub enum What {
     Activate { bank: u32, row: u64, access: RowAccess },
     /// A memory controller let an access move its data.
     Dram { bank: u32, row: u64, access: RowAccess, writes: bool },
+    /// The machine was changed from outside.
+    Input { text: Arc<str> },
     /// An injected fault took effect.
     Fault { name: &'static str },
     /// A check failed.
@@ -323,6 +325,11 @@ pub const KINDS: &[KindInfo] = &[
         ],
     },
     KindInfo {
+        name: "input",
+        about: "the machine was changed from outside: an event of its own",
+        fields: &[field("text", FieldType::Text, "what was changed, as it was given")],
+    },
+    KindInfo {
         name: "fault",
         about: "an injected fault took effect",
         fields: &[field("name", FieldType::Text, "its name")],
@@ -359,6 +366,7 @@ impl Record {
             What::NoCredit { .. } => "no-credit",
             What::Activate { .. } => "activate",
             What::Dram { .. } => "dram",
+            What::Input { .. } => "input",
             What::Fault { .. } => "fault",
             What::Violation { .. } => "violation",
         }
@@ -447,6 +455,7 @@ impl Record {
                 "writes" => Some(Field::Number(u64::from(*writes))),
                 _ => None,
             },
+            What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
             What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
             What::Violation { rule, text } => match name {
                 "rule" => Some(Field::Word(rule)),

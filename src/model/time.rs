@@ -89,6 +89,13 @@ impl ByteRate {
         u64::try_from(total / per).unwrap_or(u64::MAX)
     }
 
+    /// Becomes `other`; what is left of a tick stays if it is the same rate.
+    pub fn adopt(&mut self, other: Self) {
+        if (self.bytes, self.ticks) != (other.bytes, other.ticks) {
+            *self = Self { carry: 0, ..other };
+        }
+    }
+
     /// The remainder carried so far, for digests.
     #[must_use]
     pub fn carry(&self) -> u64 {

@@ -39,7 +39,7 @@ pub fn coalesce(access: &WarpAccess, line: u32, values: bool, into: &mut VecDequ
 }
 
 /// The access of an instruction of one lane, if that lies in one line: nothing to merge.
-fn alone(access: &WarpAccess, line: u32, values: bool) -> Option<Access> {
+pub(super) fn alone(access: &WarpAccess, line: u32, values: bool) -> Option<Access> {
     let address = access.lanes.single()?;
     let range = Range::new(address, u32::from(access.width));
     if address.block(line) != Address(range.end().saturating_sub(1).max(address.0)).block(line) {

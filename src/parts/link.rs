@@ -54,6 +54,15 @@ impl Link {
         }
     }
 
+    /// Has the rate, latency and lanes of `other` from here on.
+    pub fn adopt(&mut self, other: &Self) {
+        match (&mut self.rate, other.rate) {
+            (Some(own), Some(new)) => own.adopt(new),
+            (own, new) => *own = new,
+        }
+        (self.latency, self.lanes) = (other.latency, other.lanes);
+    }
+
     /// Sends a message that could leave at `ready` and may from `now` on; returns when its last byte arrives.
     pub fn transmit(&mut self, message: &Message, ready: Tick, now: Tick) -> Tick {
         let size = u64::from(message.size);

@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use crate::config::document::At;
 use crate::config::machine::MachineSpec;
-use crate::config::{self, Document, Kind, MachineChoice};
+use crate::config::{self, Document, Kind, MachineChoice, Shelf};
 use crate::diagnostic::{Result, Source};
 use crate::machine::{Blueprint, Machine};
+use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
 use crate::query::{Context, Stop};
+use crate::recording::Input;
 use crate::workload::Workload;
 use crate::workload::trace::Format;
 
@@ -35,10 +37,10 @@ const TRANSACTION_LIMIT: u64 = 1_000_000;
 /// A scenario as read.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    file: ScenarioFile,
-    document: Document,
-    /// What paths in it are relative to.
-    folder: Option<PathBuf>,
+    pub(super) file: ScenarioFile,
+    pub(super) document: Document,
+    /// Where the names in it are looked up.
+    pub(super) shelf: Shelf,
     work: Work,
 }
 
@@ -49,12 +51,14 @@ pub struct Options {
     pub set: Vec<String>,
     pub seed: Option<u64>,
     pub max_cycles: Option<u64>,
-    /// Cycles that a transaction may take; 0 for no limit.
-    pub transaction_limit: Option<u64>,
     /// Whether the rules of the protocol are checked after every event, whatever the scenario says.
     pub checks: Option<bool>,
     /// What the scenario's trace holds; it runs before the scenario's own tasks that wait for nothing.
     pub trace: Option<Workload>,
+    /// Where that was read from, and its format if that was stated.
+    pub trace_from: Option<(PathBuf, Option<Format>)>,
+    /// What is done to the machine on the way, after the events of these numbers, which ascend strictly.
+    pub inputs: Vec<(EventNumber, Input)>,
 }
 
 /// A scenario on its machine, ready to run.
@@ -94,10 +98,18 @@ impl Scenario {
     /// # Errors
     /// If it is no TOML, has unknown keys, or what it does makes no sense.
     pub fn parse(source: Source, folder: Option<PathBuf>) -> Result<Self> {
+        Self::parse_on(source, Shelf::at(folder))
+    }
+
+    /// The same; the names in it are looked up on `shelf`.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn parse_on(source: Source, shelf: Shelf) -> Result<Self> {
         let document = Document::new(source);
         let file: ScenarioFile = document.read()?;
         let work = Work::read(&file, &document)?;
-        Ok(Self { file, document, folder, work })
+        Ok(Self { file, document, shelf, work })
     }
 
     /// The same with keys of its file set to other values, each `KEY=VALUE`.
@@ -114,7 +126,7 @@ impl Scenario {
         }
         let file: ScenarioFile = document.read()?;
         let work = Work::read(&file, &document)?;
-        Ok(Self { file, document, folder: self.folder, work })
+        Ok(Self { file, document, shelf: self.shelf, work })
     }
 
     /// What it shows; its file's name if it does not say.
@@ -155,7 +167,7 @@ impl Scenario {
                 None => Ok(None),
             };
         };
-        let folder = self.folder.as_ref();
+        let folder = self.shelf.folder();
         let path = folder.map_or_else(|| trace.value.clone().into(), |folder| folder.join(&trace.value));
         if let Err(error) = path.metadata() {
             let message = format!("the trace {} cannot be read: {error}", path.display());
@@ -173,20 +185,25 @@ impl Scenario {
     /// # Errors
     /// If there is no such machine, it contradicts itself, or an override does not fit it.
     pub fn machine(&self, set: &[String]) -> Result<MachineSpec> {
-        let folder = self.folder.as_deref();
-        let mut spec = match &self.file.machine {
-            MachineChoice::Named(name) => config::load_machine_with(&name.value, folder, set)
-                .map_err(|error| self.pointed(name, error))?,
-            MachineChoice::Inline(machine) if set.is_empty() => {
-                machine.specification(&self.document, folder)?
-            }
-            MachineChoice::Inline(_) => self.overridden(set)?,
-        };
+        let mut spec = self.own_machine(set)?;
         if let Some(protocol) = &self.file.protocol {
-            let found = config::find(Kind::Protocol, &protocol.value, folder);
+            let found = self.shelf.find(Kind::Protocol, &protocol.value);
             spec.protocol = found.map_err(|error| self.pointed(protocol, error))?.reference;
         }
         spec.shrink(self.work.scale());
+        Ok(spec)
+    }
+
+    /// The same, with the protocol that the machine itself names.
+    pub(super) fn own_machine(&self, set: &[String]) -> Result<MachineSpec> {
+        let spec = match &self.file.machine {
+            MachineChoice::Named(name) => config::load_machine_from(&self.shelf, &name.value, set)
+                .map_err(|error| self.pointed(name, error))?,
+            MachineChoice::Inline(machine) if set.is_empty() => {
+                machine.specification(&self.document, &self.shelf)?
+            }
+            MachineChoice::Inline(_) => self.overridden(set)?,
+        };
         Ok(spec)
     }
 
@@ -198,8 +215,8 @@ impl Scenario {
         }
         let file: ScenarioFile = document.read()?;
         match &file.machine {
-            MachineChoice::Inline(machine) => machine.specification(&document, self.folder.as_deref()),
-            MachineChoice::Named(name) => config::load_machine(&name.value, self.folder.as_deref()),
+            MachineChoice::Inline(machine) => machine.specification(&document, &self.shelf),
+            MachineChoice::Named(name) => config::load_machine_from(&self.shelf, &name.value, &[]),
         }
     }
 
@@ -221,22 +238,7 @@ impl Scenario {
     /// # Errors
     /// If the machine, a protocol, a component or a state that it names is not there.
     pub fn blueprint(&self, options: &Options) -> Result<Blueprint> {
-        let mut spec = self.machine(&options.set)?;
-        let mut tables = tables(&mut spec, self.folder.as_deref())?;
-        for text in &self.file.mutate.0 {
-            setup::mutate(text, &self.document, &mut tables)?;
-        }
-        let mut blueprint = Blueprint {
-            spec,
-            tables,
-            workload: Arc::new(Workload::default()),
-            seed: options.seed.or(self.file.seed).unwrap_or(0),
-            max_cycles: options.max_cycles.map_or_else(|| self.max_cycles(), Ok)?,
-            checks: options.checks.or(self.file.checks).unwrap_or(true),
-            faults: Vec::new(),
-            initial: Vec::new(),
-            memory: Vec::new(),
-        };
+        let mut blueprint = self.foundation(options)?;
         // A machine without work tells which components there are.
         let probe = Machine::build(&blueprint)?;
         let document = &self.document;
@@ -245,12 +247,31 @@ impl Scenario {
             append(&mut workload, trace);
         }
         blueprint.workload = Arc::new(workload);
-        blueprint.faults =
-            self.file.faults.iter().map(|fault| setup::fault(fault, document)).collect::<Result<_>>()?;
         let block = |at: &At<_>| setup::block(&at.value, document, &probe, blueprint.spec.host.memory);
         blueprint.initial = self.file.states.iter().map(block).collect::<Result<_>>()?;
         blueprint.memory = setup::memory(&self.file.memory, document, blueprint.spec.host.memory)?;
         Ok(blueprint)
+    }
+
+    /// The machine without anything to do or to begin with.
+    pub(super) fn foundation(&self, options: &Options) -> Result<Blueprint> {
+        let mut spec = self.machine(&options.set)?;
+        let mut tables = tables(&mut spec, &self.shelf)?;
+        for text in &self.file.mutate.0 {
+            setup::mutate(text, &self.document, &mut tables)?;
+        }
+        let faults = self.file.faults.iter().map(|fault| setup::fault(fault, &self.document));
+        Ok(Blueprint {
+            spec,
+            tables,
+            workload: Arc::new(Workload::default()),
+            seed: options.seed.or(self.file.seed).unwrap_or(0),
+            max_cycles: options.max_cycles.map_or_else(|| self.max_cycles(), Ok)?,
+            checks: options.checks.or(self.file.checks).unwrap_or(true),
+            faults: faults.collect::<Result<_>>()?,
+            initial: Vec::new(),
+            memory: Vec::new(),
+        })
     }
 
     /// Builds the machine and compiles all queries for it.
@@ -260,9 +281,12 @@ impl Scenario {
     pub fn prepare(&self, options: &Options) -> Result<Prepared> {
         let blueprint = self.blueprint(options)?;
         let mut machine = Machine::build(&blueprint)?;
-        let limit = options.transaction_limit.or(self.file.transaction_limit).unwrap_or(TRANSACTION_LIMIT);
+        let limit = self.file.transaction_limit.unwrap_or(TRANSACTION_LIMIT);
         machine.set_transaction_limit((limit > 0).then_some(limit));
         self.agrees(&blueprint, &machine)?;
+        if !options.inputs.is_empty() {
+            machine.plan(self.plan(options, &machine)?);
+        }
         let mut context = Context::of(&machine);
         context.ids = self.work.ids();
         context
@@ -316,17 +340,10 @@ impl Prepared {
 }
 
 /// Loads every protocol table that a machine names, and has the machine name them as they call themselves.
-fn tables(spec: &mut MachineSpec, folder: Option<&std::path::Path>) -> Result<Vec<Arc<Table>>> {
-    let mut names = vec![&mut spec.protocol];
-    if let Some(gpu) = &mut spec.gpu {
-        names.extend(&mut gpu.l1.protocol);
-        names.extend(&mut gpu.l2.cache.protocol);
-    }
-    names.extend(&mut spec.host.l1.protocol);
-    names.extend(spec.host.llc.as_mut().and_then(|llc| llc.protocol.as_mut()));
+fn tables(spec: &mut MachineSpec, shelf: &Shelf) -> Result<Vec<Arc<Table>>> {
     let mut tables: Vec<Arc<Table>> = Vec::new();
-    for name in names {
-        let mut table = config::load_protocol(name, folder)?;
+    for name in spec.protocols() {
+        let mut table = config::load_protocol_from(shelf, name)?;
         if tables.iter().any(|known| known.name == table.name && **known != table) {
             table.name.clone_from(name);
         }

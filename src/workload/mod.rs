@@ -4,6 +4,7 @@ pub mod kernels;
 mod lanes;
 pub mod trace;
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -69,10 +70,10 @@ pub enum Operations {
 impl Operations {
     /// Instruction `index`, or `None` past the end.
     #[must_use]
-    pub fn at(&self, index: u64) -> Option<Operation> {
+    pub fn at(&self, index: u64) -> Option<Cow<'_, Operation>> {
         match self {
-            Self::Listed(list) => list.get(usize::try_from(index).ok()?).cloned(),
-            Self::Computed(program) => program.operation(index),
+            Self::Listed(list) => list.get(usize::try_from(index).ok()?).map(Cow::Borrowed),
+            Self::Computed(program) => program.operation(index).map(Cow::Owned),
         }
     }
 

@@ -1,6 +1,8 @@
 use super::*;
 use crate::config::machine::GpuHome;
-use crate::config::{Document, list, load_machine, load_machine_with, load_protocol, machine_from_toml};
+use crate::config::{
+    Document, Shelf, find, list, load_machine, load_machine_with, load_protocol, machine_from_toml,
+};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::model::units::{Bandwidth, Duration, Size};
 
@@ -213,7 +215,7 @@ fn a_scenario_may_name_or_hold_a_machine() {
     use crate::config::MachineChoice;
     let document = Document::new(Source::new("s.toml", "\n[machine]\ngpu.count = 12"));
     let Scenario { machine: MachineChoice::Inline(file) } = document.read().unwrap() else { panic!() };
-    assert_eq!(file.specification(&document, None).unwrap_err().position(), Some((3, 13)));
+    assert_eq!(file.specification(&document, &Shelf::default()).unwrap_err().position(), Some((3, 13)));
     let document = Document::new(Source::new("s.toml", "machine = 'tiny/m2s-a'"));
     let Scenario { machine: MachineChoice::Named(name) } = document.read().unwrap() else { panic!() };
     assert_eq!((name.value.as_str(), name.span), ("tiny/m2s-a", 10..22));

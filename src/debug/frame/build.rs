@@ -132,7 +132,7 @@ fn happenings(machine: &dyn Inspect, last: &[Record]) -> Vec<Happening> {
 /// Within a weight, records stay in the order in which they happened.
 fn weight(what: &What) -> u8 {
     match what {
-        What::Violation { .. } | What::Fault { .. } => 0,
+        What::Violation { .. } | What::Input { .. } | What::Fault { .. } => 0,
         What::Issue { .. }
         | What::Complete { .. }
         | What::Kernel { .. }

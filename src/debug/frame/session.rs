@@ -176,6 +176,8 @@ pub enum MarkKind {
     Breakpoint,
     Bookmark,
     Kernel,
+    /// The machine was changed from outside.
+    Input,
     Fault,
     Violation,
 }

@@ -89,6 +89,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
             let does = if *writes { "writes" } else { "reads" };
             format!("{} {does} {} in row {row:#x} of bank {bank}", access.name(), place(record))
         }
+        What::Input { text } => format!("changed: {text}"),
         What::Fault { name } => format!("injected: {name}"),
         What::Violation { rule, text } => format!("{rule}: {text}"),
     }

@@ -14,6 +14,7 @@ pub fn session(last: EventNumber) -> Session {
 
 fn session_of(machine: Box<dyn Subject>) -> Session {
     let origin = Origin {
+        maker: None,
         name: "toy".into(),
         title: "A toy".into(),
         source: String::new(),

@@ -8,6 +8,7 @@ use super::Builder;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::check::Checker;
 use crate::machine::latency::Latencies;
+use crate::machine::plan::Plan;
 use crate::machine::queue::Queue;
 use crate::machine::tasks::Tasks;
 use crate::machine::{Fixed, Machine};
@@ -56,6 +57,7 @@ impl Builder<'_> {
             buffers: None,
             full: vec![[0; Network::ALL.len()]; node_count],
             held: vec![0; node_count],
+            plan: Plan::default(),
         };
         machine.check_workload()?;
         machine.place_memory(self.blueprint)?;

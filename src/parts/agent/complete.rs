@@ -2,26 +2,50 @@
 
 use super::warps::{InFlight, Warp};
 use super::{Agent, Told, Work};
-use crate::model::access::AccessKind;
+use crate::model::access::{AccessKind, Bytes};
 use crate::model::inspect::WarpState;
+use crate::model::message::TxnNumber;
 use crate::model::time::Tick;
 use crate::protocol::outbox::{Completion, Outbox};
+
+/// An access that was performed, as far as its warp is concerned.
+pub(super) struct Performed<'a> {
+    pub slot: usize,
+    /// Number of the memory instruction.
+    pub instruction: u64,
+    /// The transaction that the warp waits for, if it does.
+    pub number: Option<TxnNumber>,
+    /// What a load or atomic read.
+    pub read: &'a Bytes,
+}
 
 impl Agent {
     /// An access of this agent was performed.
     pub fn complete(&mut self, completion: &Completion, latency: u32, told: &mut Told, out: &mut Outbox) {
-        let slot = completion.ticket.warp as usize;
+        let none = Bytes::new();
+        let performed = Performed {
+            slot: completion.ticket.warp as usize,
+            instruction: completion.ticket.instruction,
+            number: completion.number,
+            read: if completion.kind == AccessKind::Store { &none } else { &completion.read },
+        };
+        self.perform(&performed, latency, told, out);
+    }
+
+    /// What follows for the warp.
+    pub(super) fn perform(&mut self, performed: &Performed, latency: u32, told: &mut Told, out: &mut Outbox) {
+        let &Performed { slot, instruction, number, read } = performed;
         let now = out.tick;
         let ready = now + self.config.clock.cycles(u64::from(latency.max(1)));
         let Some(warp) = self.warps.get_mut(slot) else { return };
-        warp.waits.retain(|number| Some(*number) != completion.number);
-        let found = warp.in_flight.iter().position(|entry| entry.number == completion.ticket.instruction);
+        warp.waits.retain(|waited| Some(*waited) != number);
+        let found = warp.in_flight.iter().position(|entry| entry.number == instruction);
         let Some(index) = found else { return };
         let mut finished = None;
         if let Some(entry) = warp.in_flight.get_mut(index) {
             entry.left = entry.left.saturating_sub(1);
-            if entry.read.is_empty() && !completion.read.is_empty() && completion.kind != AccessKind::Store {
-                entry.read.clone_from(&completion.read);
+            if entry.read.is_empty() && !read.is_empty() {
+                entry.read.clone_from(read);
             }
             if entry.left == 0 {
                 finished = Some(index);

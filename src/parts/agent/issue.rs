@@ -1,13 +1,13 @@
 //! Issuing: which warp is next, its next operation, and the accesses that are offered to the L1.
 
 use super::warps::{InFlight, Warp};
-use super::{Agent, Surroundings, Told};
+use super::{Agent, Performed, Surroundings, Told};
 use crate::model::access::Bytes;
 use crate::model::inspect::WarpState;
 use crate::model::operation::{Fence, Operation, WarpAccess};
 use crate::model::record::What;
 use crate::model::time::Tick;
-use crate::parts::coalescer::coalesce;
+use crate::parts::coalescer::{alone, coalesce};
 use crate::protocol::node::Offer;
 use crate::protocol::outbox::{About, Outbox, Ticket};
 
@@ -54,8 +54,10 @@ impl Agent {
         let period = self.config.clock.period;
         let Some(warp) = self.warps.get_mut(slot) else { return false };
         let Some(work) = warp.work else { return false };
-        let operation = (around.operation)(work, warp.next);
-        match &operation {
+        let at = warp.next;
+        let operation = (around.operation)(work, at);
+        warp.current = operation.is_some().then_some(at);
+        match operation.as_deref() {
             None if warp.in_flight.is_empty() => self.end(slot, told, out),
             None => self.set_state(slot, WarpState::Memory, out),
             Some(Operation::Compute(cycles)) => {
@@ -65,11 +67,16 @@ impl Agent {
                 self.set_state(slot, WarpState::Running, out);
             }
             Some(Operation::Access(access)) => {
+                if self.hit_alone(slot, access, around, told, out) {
+                    return false;
+                }
                 self.load_accesses(slot, access, None, now);
+                return true;
             }
             Some(Operation::SpinUntil(access, until)) => {
                 warp.spins_since = warp.spins_since.or(Some(now));
                 self.load_accesses(slot, access, Some(until.clone()), now);
+                return true;
             }
             Some(Operation::Barrier) => {
                 warp.next += 1;
@@ -91,11 +98,41 @@ impl Agent {
                 }
             }
         }
-        let accesses = matches!(operation, Some(Operation::Access(_) | Operation::SpinUntil(..)));
-        if let Some(warp) = self.warps.get_mut(slot) {
-            warp.current = operation;
+        false
+    }
+
+    /// Whether hits need not be told to anybody, so that they can be performed in place.
+    fn is_quiet(&self, around: &Surroundings<'_>) -> bool {
+        around.quiet && around.has_room && !self.config.values
+    }
+
+    /// Performs an instruction of one access that hits. `false`, and nothing is done, if it is not one, or somebody
+    /// wants to know.
+    fn hit_alone(
+        &mut self,
+        slot: usize,
+        access: &WarpAccess,
+        around: &mut Surroundings<'_>,
+        told: &mut Told,
+        out: &mut Outbox,
+    ) -> bool {
+        if !self.is_quiet(around) || access.label.is_some() {
+            return false;
         }
-        accesses
+        let Some(one) = alone(access, self.config.line, false) else { return false };
+        if !around.l1.hit(&one, out) {
+            return false;
+        }
+        if let Some(warp) = self.warps.get_mut(slot) {
+            warp.next += 1;
+            warp.instructions += 1;
+            let ready = out.tick + self.config.clock.cycles(u64::from(self.config.l1_latency.max(1)));
+            warp.ready_at = warp.ready_at.max(ready);
+        }
+        (around.begin)(slot as u32, &one, Offer::Hit, out.tick);
+        self.issue_free_at = out.tick;
+        self.after_issue(slot, told, out);
+        true
     }
 
     /// Turns a memory instruction into accesses.
@@ -136,12 +173,21 @@ impl Agent {
             self.stall(slot, WarpState::LinkFull, out);
             return;
         }
+        let instruction = warp.instructions;
+        if around.quiet && !self.config.values && around.l1.hit(access, out) {
+            (around.begin)(slot as u32, access, Offer::Hit, now);
+            warp.to_issue.pop_front();
+            let performed = Performed { slot, instruction, number: None, read: &Bytes::new() };
+            self.perform(&performed, self.config.l1_latency, told, out);
+            self.after_issue(slot, told, out);
+            return;
+        }
         let offer = around.l1.offer(access, out);
         if offer == Offer::Full {
             self.stall(slot, WarpState::MshrFull, out);
             return;
         }
-        let ticket = Ticket { warp: slot as u32, instruction: warp.instructions, issued: now };
+        let ticket = Ticket { warp: slot as u32, instruction, issued: now };
         let Some(access) = warp.to_issue.pop_front() else { return };
         let (key, number) = (around.begin)(slot as u32, &access, offer, now);
         if offer == Offer::Miss {
@@ -151,21 +197,23 @@ impl Agent {
         let issue = || What::Issue { kind, warp: slot as u32, bytes: bytes.clone() };
         out.record(id, About::new(access.range, Some(number)), issue);
         around.l1.access(offer, ticket, access, (key, Some(number)), out);
-        self.accesses += 1;
-        self.issue_free_at = self.issue_free_at.max(now) + self.config.clock.period;
         self.after_issue(slot, told, out);
-        self.unstall(out);
     }
 
     /// What a warp does once an access has been taken: goes on issuing, goes on, or waits. What the L1 performed
     /// meanwhile is this agent's own.
     fn after_issue(&mut self, slot: usize, told: &mut Told, out: &mut Outbox) {
-        let mine = std::mem::take(&mut out.completions);
-        for completion in &mine {
-            self.complete(completion, self.config.l1_latency, told, out);
+        self.accesses += 1;
+        self.issue_free_at = self.issue_free_at.max(out.tick) + self.config.clock.period;
+        if !out.completions.is_empty() {
+            let mine = std::mem::take(&mut out.completions);
+            for completion in &mine {
+                self.complete(completion, self.config.l1_latency, told, out);
+            }
+            out.completions = mine;
         }
-        out.completions = mine;
         self.settle(slot, out);
+        self.unstall(out);
     }
 
     /// Sets the state of a warp from what it has left to do.

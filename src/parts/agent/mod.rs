@@ -6,6 +6,7 @@ mod complete;
 mod issue;
 mod warps;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use crate::model::time::{Clock, Tick};
 use crate::protocol::node::{Node, Offer};
 use crate::protocol::outbox::{About, Outbox};
 
+use complete::Performed;
 pub use warps::Warp;
 
 /// What does not change while an agent lives.
@@ -100,8 +102,10 @@ pub struct Surroundings<'a> {
     pub l1: &'a mut Node,
     /// The L1's way down has room for a request.
     pub has_room: bool,
+    /// Nobody listens, and nothing is checked.
+    pub quiet: bool,
     /// Operation `index` of some work.
-    pub operation: &'a dyn Fn(Work, u64) -> Option<Operation>,
+    pub operation: &'a dyn Fn(Work, u64) -> Option<Cow<'a, Operation>>,
     pub begin: Begin<'a>,
 }
 

@@ -9,7 +9,6 @@ use super::Work;
 use crate::model::access::{Access, Bytes};
 use crate::model::inspect::WarpState;
 use crate::model::message::TxnNumber;
-use crate::model::operation::Operation;
 use crate::model::time::Tick;
 
 /// A memory instruction that has accesses left.
@@ -44,7 +43,8 @@ pub struct Warp {
     pub(super) spun: Tick,
     /// What its last load or atomic read.
     pub(super) result: Bytes,
-    pub current: Option<Operation>,
+    /// The operation of its work that it took last.
+    pub current: Option<u64>,
 }
 
 impl Warp {

@@ -70,6 +70,11 @@ impl DramChannel {
         }
     }
 
+    /// Has the rate of `other` from here on.
+    pub fn adopt(&mut self, other: &Self) {
+        self.rate.adopt(other.rate);
+    }
+
     pub fn waiting(&self) -> usize {
         self.reads.len() + self.writes.len()
     }

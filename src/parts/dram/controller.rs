@@ -92,6 +92,19 @@ impl Controller {
         }
     }
 
+    #[must_use]
+    pub fn timing(&self) -> &DramTiming {
+        &self.timing
+    }
+
+    /// Has the timing, rate and scheduling of `other` from here on.
+    pub fn adopt(&mut self, other: &Self) {
+        (self.timing, self.scheduling) = (other.timing, other.scheduling);
+        for (own, new) in self.channels.iter_mut().zip(&other.channels) {
+            own.adopt(new);
+        }
+    }
+
     /// Queues a read of `bytes` at a local address.
     pub fn read(&mut self, local: u64, bytes: u32, about: About) -> Read {
         self.made += 1;

@@ -30,6 +30,17 @@ impl InOrder {
         Self { timing, rate, banks, bus_free_at: 0, counters: DramCounters::default() }
     }
 
+    #[must_use]
+    pub fn timing(&self) -> &DramTiming {
+        &self.timing
+    }
+
+    /// Has the timing and rate of `other` from here on.
+    pub fn adopt(&mut self, other: &Self) {
+        self.timing = other.timing;
+        self.rate.adopt(other.rate);
+    }
+
     /// Moves `bytes` at a local address, not before `now`, and returns when the last byte is there.
     /// The access is spread over the rows that it touches.
     pub fn access(&mut self, local: u64, bytes: u32, writes: bool, now: Tick) -> Tick {

@@ -117,6 +117,26 @@ impl Dram {
         }
     }
 
+    /// Whether `other` has the same channels, banks and rows, and a scheduler of the same kind.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        let shape = |timing: &DramTiming| (timing.channels, timing.banks, timing.row);
+        match (self, other) {
+            (Self::InOrder(own), Self::InOrder(new)) => shape(own.timing()) == shape(new.timing()),
+            (Self::FrFcfs(own), Self::FrFcfs(new)) => shape(own.timing()) == shape(new.timing()),
+            _ => false,
+        }
+    }
+
+    /// Has the timing, rate and scheduling of `other`, which is like it, from here on.
+    pub fn adopt(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::InOrder(own), Self::InOrder(new)) => own.adopt(new),
+            (Self::FrFcfs(own), Self::FrFcfs(new)) => own.adopt(new),
+            _ => {}
+        }
+    }
+
     /// Whether nothing is under way that has an event of its own.
     #[must_use]
     pub fn is_idle(&self) -> bool {

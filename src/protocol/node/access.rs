@@ -7,14 +7,14 @@ use smallvec::SmallVec;
 use super::pending::{Want, Who};
 use super::{Need, Node};
 use crate::model::access::{Access, AccessKind, Bytes};
-use crate::model::address::{Address, Range};
+use crate::model::address::Address;
 use crate::model::message::{MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, What};
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{Completion, Outbox, Ticket};
 use crate::protocol::store::Entry;
-use crate::protocol::table::{Next, Step};
+use crate::protocol::table::{Cell, Next, Step};
 
 /// What would become of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,34 @@ impl Node {
         self.counters.mshr_full += 1;
         self.record_mshr(block, None, MshrChange::Full, out);
         Offer::Full
+    }
+
+    /// Performs an access that hits, where nobody keeps its bytes or a record of it. `false`, and nothing is done, if it
+    /// does not hit.
+    pub fn hit(&mut self, access: &Access, out: &mut Outbox) -> bool {
+        let block = self.block_of(access.range.start);
+        if self.pending.contains(block) {
+            return false;
+        }
+        let action = self.action_of(access);
+        self.store.focus(block);
+        let Need::Here(Cell { step: Step::Hit, next }) = self.need(block, action, true) else { return false };
+        self.uses += 1;
+        let Some(entry) = self.store.get_mut(block) else { return false };
+        let from = entry.state;
+        entry.used = self.uses;
+        if let Next::To(to) = next {
+            entry.state = to;
+        }
+        if access.kind.writes() {
+            mark(entry, access);
+        }
+        self.count_cell(from, action);
+        self.counters.hits += 1;
+        if access.kind.writes() && access.range.len > 0 {
+            self.note_write(access.range, out);
+        }
+        true
     }
 
     /// Takes an access as it was offered.
@@ -226,6 +254,15 @@ impl Node {
     }
 }
 
+/// Marks what an access writes as dirty.
+fn mark(entry: &mut Entry, access: &Access) {
+    match &access.mask {
+        _ if access.range.len == 0 => {}
+        None => entry.data.mark(access.range),
+        Some(_) => access.runs().into_iter().for_each(|run| entry.data.mark(run)),
+    }
+}
+
 /// Reads and writes the bytes of an access in a block that is here.
 fn apply(entry: &mut Entry, access: &Access, is_root: bool) -> (Bytes, Bytes) {
     let old: Bytes = entry.data.read(access.range).map(SmallVec::from_slice).unwrap_or_default();
@@ -234,19 +271,14 @@ fn apply(entry: &mut Entry, access: &Access, is_root: bool) -> (Bytes, Bytes) {
         AccessKind::Store | AccessKind::NStore => SmallVec::from_slice(&access.bytes),
         AccessKind::Atomic(op) => op.apply(&old, &access.bytes),
     };
-    if access.range.len > 0 {
-        let data = &mut entry.data;
-        let mut write = |run: Range| {
+    if access.range.len > 0 && entry.data.has_values() {
+        for run in access.runs() {
             let from = run.start.0.saturating_sub(access.range.start.0) as usize;
-            data.copy_in(run.start, new.get(from..from + run.len as usize).unwrap_or(&[]));
-            if !is_root {
-                data.mark(run);
-            }
-        };
-        match &access.mask {
-            None => write(access.range),
-            Some(_) => access.runs().into_iter().for_each(write),
+            entry.data.copy_in(run.start, new.get(from..from + run.len as usize).unwrap_or(&[]));
         }
+    }
+    if !is_root {
+        mark(entry, access);
     }
     let read = if matches!(access.kind, AccessKind::Atomic(_)) { old } else { Bytes::new() };
     (read, new)

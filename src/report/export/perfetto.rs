@@ -286,6 +286,7 @@ impl Perfetto {
             | What::Promote { .. }
             | What::Stall { .. }
             | What::NoCredit { .. }
+            | What::Input { .. }
             | What::Fault { .. }
             | What::Violation { .. } => self.instant(record.kind(), record, names, out),
             _ => self.begin_slice(record, names, out),

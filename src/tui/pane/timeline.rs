@@ -92,6 +92,7 @@ fn letter(kind: MarkKind) -> &'static str {
         MarkKind::Breakpoint => "b",
         MarkKind::Bookmark => "•",
         MarkKind::Kernel => "k",
+        MarkKind::Input => "y",
         MarkKind::Fault => "!",
         MarkKind::Violation => "✗",
     }
@@ -101,7 +102,7 @@ fn mark_role(kind: MarkKind) -> Role {
     match kind {
         MarkKind::Transition | MarkKind::Kernel => Role::Text,
         MarkKind::Narration | MarkKind::Bookmark => Role::Mark,
-        MarkKind::Breakpoint | MarkKind::Fault => Role::Warning,
+        MarkKind::Breakpoint | MarkKind::Input | MarkKind::Fault => Role::Warning,
         MarkKind::Violation => Role::Bad,
     }
 }
@@ -113,6 +114,7 @@ fn legend(frame: &Frame, canvas: &mut Canvas, y: u16) {
         (MarkKind::Breakpoint, "breakpoint"),
         (MarkKind::Bookmark, "bookmark"),
         (MarkKind::Kernel, "kernel"),
+        (MarkKind::Input, "changed by hand"),
         (MarkKind::Fault, "injected fault"),
         (MarkKind::Violation, "a check failed"),
     ];

@@ -30,7 +30,9 @@ pub fn example(name: &str) -> String {
 /// All that a task's warps do (each block's warps in order), or its core.
 pub fn streams(task: &Task) -> Vec<Vec<Operation>> {
     match &task.what {
-        TaskKind::Program { operations, .. } => vec![(0..).map_while(|nth| operations.at(nth)).collect()],
+        TaskKind::Program { operations, .. } => {
+            vec![(0..).map_while(|nth| operations.at(nth).map(std::borrow::Cow::into_owned)).collect()]
+        }
         TaskKind::Kernel(kernel) => {
             let warps = |block| (0..kernel.warps_per_block()).map(move |warp| (block, warp));
             let program = |(block, warp)| (0..).map_while(|nth| kernel.operation(block, warp, nth)).collect();

@@ -7,6 +7,7 @@ mod help;
 mod indexing;
 mod json;
 mod picture;
+mod recording;
 mod sizes;
 mod status;
 mod stream;

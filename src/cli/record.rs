@@ -1,0 +1,67 @@
+//! Writing a recording while a run goes on.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+use super::exit::Trouble;
+use super::work::Work;
+use crate::machine::Machine;
+use crate::recording::{End, Ending, Mark, Marker, Writer, write};
+use crate::scenario::{Ended, Report};
+
+/// A recording that grows with its run. Whatever ends the run, what has been written is good.
+#[derive(Debug)]
+pub struct Recorder {
+    writer: Writer<BufWriter<File>>,
+    marker: Marker,
+}
+
+impl Recorder {
+    /// Begins the recording of `work` at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be written, or something that is no recording is there.
+    pub fn begin(path: &Path, work: &Work) -> Result<Self, Trouble> {
+        write::may_replace(path)?;
+        let recording = work.scenario.recording(&work.name, &work.options)?;
+        let begin = || {
+            let mut writer = Writer::begin(BufWriter::new(File::create(path)?), &recording.origin)?;
+            recording.inputs.iter().try_for_each(|(event, input)| writer.input(*event, input))?;
+            Ok(writer)
+        };
+        Ok(Self { writer: begin().map_err(failed)?, marker: Marker::default() })
+    }
+
+    /// Looks at the machine after an event.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn look(&mut self, machine: &Machine) -> Result<(), Trouble> {
+        match self.marker.look(machine) {
+            Some(mark) => self.writer.mark(mark).map_err(failed),
+            None => Ok(()),
+        }
+    }
+
+    /// The run is over.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn end(self, machine: &Machine, report: &Report) -> Result<(), Trouble> {
+        let how = match report.ended {
+            Ended::Violation => Ending::Violation,
+            Ended::Stuck(_) => Ending::Deadlock,
+            _ if !report.passed => Ending::Failed,
+            Ended::Finished => Ending::Finished,
+            Ended::Limit(_) => Ending::Limit,
+            Ended::Interrupted => Ending::Interrupted,
+        };
+        self.writer.end(&End { mark: Mark::of(machine), how }).map_err(failed)?;
+        Ok(())
+    }
+}
+
+fn failed(error: io::Error) -> Trouble {
+    Trouble::Io("write the recording", error)
+}

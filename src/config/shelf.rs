@@ -1,0 +1,127 @@
+//! Where the names in a file are looked up: on disk and among the bundled files, or only among files that were kept.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::library::{self, Found, Kind, paths};
+use crate::diagnostic::{Diagnostic, Result, Source};
+
+/// A file as it was when it was used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub kind: Kind,
+    /// The path or bundled name that found it.
+    pub reference: String,
+    /// It was on disk: paths in it are relative to its folder.
+    pub on_disk: bool,
+    pub source: Source,
+}
+
+/// A place from which names are looked up.
+#[derive(Clone, Debug, Default)]
+pub struct Shelf {
+    /// What paths are relative to, before the current folder.
+    folder: Option<PathBuf>,
+    /// Nothing else is looked at if this is given.
+    kept: Option<Arc<[Kept]>>,
+}
+
+impl Shelf {
+    /// Paths are relative to `folder`, if there is one, and to the current folder.
+    #[must_use]
+    pub fn at(folder: Option<PathBuf>) -> Self {
+        Self { folder, kept: None }
+    }
+
+    /// Only these files exist.
+    #[must_use]
+    pub fn of(kept: Arc<[Kept]>, folder: Option<PathBuf>) -> Self {
+        Self { folder, kept: Some(kept) }
+    }
+
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// The files that are all there are.
+    #[must_use]
+    pub fn kept(&self) -> Option<&[Kept]> {
+        self.kept.as_deref()
+    }
+
+    /// The same files from another folder.
+    #[must_use]
+    pub fn in_folder(&self, folder: Option<PathBuf>) -> Self {
+        Self { folder, kept: self.kept.clone() }
+    }
+
+    /// The file that `name` means.
+    ///
+    /// # Errors
+    /// As [`library::find`].
+    pub fn find(&self, kind: Kind, name: &str) -> Result<Found> {
+        let Some(kept) = &self.kept else { return library::find(kind, name, self.folder()) };
+        let of_kind = || kept.iter().filter(|file| file.kind == kind);
+        let on_disk = paths(name, self.folder()).find_map(|path| {
+            let path = path.display().to_string();
+            of_kind().find(|file| file.on_disk && file.reference == path)
+        });
+        let bare = kind.bare(name);
+        let bundled = || of_kind().filter(|file| !file.on_disk);
+        let file = on_disk
+            .or_else(|| bundled().find(|file| file.reference == bare))
+            .or_else(|| bundled().find(|file| file.reference.rsplit('/').next() == Some(bare)));
+        let file = file.ok_or_else(|| {
+            let names = of_kind().map(|file| file.reference.as_str());
+            let error = Diagnostic::new(format!("the recording holds no {} `{name}`", kind.name()));
+            Box::new(error.nearest(name, names))
+        })?;
+        let folder = file.on_disk.then(|| Path::new(&file.reference).parent().map(Path::to_path_buf));
+        Ok(Found { source: file.source.clone(), folder: folder.flatten(), reference: file.reference.clone() })
+    }
+}
+
+impl Found {
+    /// What is to be kept of it, so that it is found again by the same names.
+    #[must_use]
+    pub fn keep(&self, kind: Kind) -> Kept {
+        Kept {
+            kind,
+            reference: self.reference.clone(),
+            on_disk: self.folder.is_some(),
+            source: self.source.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{load_machine_from, load_protocol_from};
+
+    #[test]
+    fn what_was_kept_is_found_by_the_names_that_found_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Shelf::at(Some(folder.path().to_path_buf()));
+        let table = &*library::find(Kind::Protocol, "mesi", None).unwrap().source.text.clone();
+        std::fs::create_dir(folder.path().join("m")).unwrap();
+        std::fs::write(folder.path().join("m/own.toml"), table).unwrap();
+        std::fs::write(folder.path().join("m/mine.toml"), "protocol = 'own'\n[gpu]\ncount = 1\n").unwrap();
+        let machine = disk.find(Kind::Machine, "m/mine").unwrap();
+        let own = disk.in_folder(machine.folder.clone()).find(Kind::Protocol, "own").unwrap();
+        let bundled = disk.find(Kind::Machine, "umh-2gpu").unwrap();
+        let kept: Vec<_> =
+            vec![machine.keep(Kind::Machine), own.keep(Kind::Protocol), bundled.keep(Kind::Machine)];
+        let spec = load_machine_from(&disk, "m/mine", &[]).unwrap();
+        drop(std::fs::remove_dir_all(folder.path()));
+        let shelf = Shelf::of(kept.into(), Some(folder.path().to_path_buf()));
+        assert_eq!(load_machine_from(&shelf, "m/mine", &[]).unwrap(), spec);
+        assert_eq!(load_protocol_from(&shelf, &spec.protocol).unwrap().name, "mesi");
+        for name in ["umh-2gpu", "tiny/umh-2gpu", "configs/machines/tiny/umh-2gpu.toml"] {
+            assert_eq!(shelf.find(Kind::Machine, name).unwrap(), bundled, "{name}");
+        }
+        let missing = shelf.find(Kind::Protocol, "nmoesi").unwrap_err().to_string();
+        assert!(missing.contains("the recording holds no protocol `nmoesi`"), "{missing}");
+    }
+}

@@ -1,0 +1,97 @@
+//! Changing how a machine is built while it runs: another machine of the same shape lends its configuration.
+
+use super::Machine;
+use crate::protocol::node::Node;
+use crate::protocol::outbox::Outbox;
+
+impl Machine {
+    /// Whether this machine could go on with the configuration of `other`: the same components, places for blocks and
+    /// ticks. Timing, policies, MSHRs, buffers, cells of tables and faults may differ.
+    ///
+    /// # Errors
+    /// Says in one sentence what differs.
+    pub fn can_adopt(&self, other: &Self) -> Result<(), String> {
+        let clock = |machine: &Self| {
+            let host = machine.fixed.spec.host.clock;
+            (machine.fixed.time, machine.fixed.spec.gpu.as_ref().map(|gpu| gpu.clock), host)
+        };
+        if clock(self) != clock(other) {
+            return Err("a clock cannot change under way: all that is planned is counted in its ticks".into());
+        }
+        if self.fixed.components != other.fixed.components {
+            return Err("it would have other components".into());
+        }
+        for (own, new) in self.nodes.iter().zip(&other.nodes) {
+            if let Some(what) = differs(own, new) {
+                let path = self.fixed.components.path(own.id());
+                return Err(format!("{path} would have {what}"));
+            }
+        }
+        for (own, new) in self.agents.iter().zip(&other.agents) {
+            if own.warps.len() != new.warps.len() {
+                let path = self.fixed.components.path(own.config.id);
+                return Err(format!("{path} would have {} warps, not {}", new.warps.len(), own.warps.len()));
+            }
+        }
+        let lanes = |machine: &Self| machine.channels.first().map(|channel| channel.lanes.len());
+        if self.links.len() != other.links.len()
+            || self.channels.len() != other.channels.len()
+            || lanes(self) != lanes(other)
+        {
+            return Err("its network would have other channels".into());
+        }
+        if self.fixed.dram_of != other.fixed.dram_of
+            || self.drams.iter().zip(&other.drams).any(|(own, new)| !own.is_like(new))
+        {
+            return Err("its memory would have other channels, banks or rows".into());
+        }
+        Ok(())
+    }
+
+    /// Takes over the configuration of `other`, which [`Self::can_adopt`] allows. What was turned away is tried again.
+    pub(super) fn adopt(&mut self, other: &Self, out: &mut Outbox) {
+        self.fixed = other.fixed.clone();
+        for (own, new) in self.nodes.iter_mut().zip(&other.nodes) {
+            own.config = new.config.clone();
+        }
+        for (own, new) in self.agents.iter_mut().zip(&other.agents) {
+            own.config = new.config;
+        }
+        for (own, new) in self.links.iter_mut().zip(&other.links) {
+            own.adopt(new);
+        }
+        for (own, new) in self.channels.iter_mut().zip(&other.channels) {
+            (own.lookup, own.buffers) = (new.lookup, new.buffers);
+        }
+        for (own, new) in self.drams.iter_mut().zip(&other.drams) {
+            own.adopt(new);
+        }
+        for channel in 0..self.channels.len() {
+            for lane in 0..self.channels.get(channel).map_or(0, |channel| channel.lanes.len()) {
+                self.pump(channel, lane, out);
+            }
+        }
+        for node in 0..self.nodes.len() {
+            self.stir(node, out);
+        }
+    }
+}
+
+/// What of a node would be of another shape.
+fn differs(own: &Node, new: &Node) -> Option<String> {
+    let (a, b) = (&own.config, &new.config);
+    if own.geometry() != new.geometry() || a.block != b.block || a.unit != b.unit || a.dealing != b.dealing {
+        return Some("other places for blocks".into());
+    }
+    if a.granule != b.granule || a.values != b.values {
+        return Some("another byte mask".into());
+    }
+    if a.parents != b.parents || a.children != b.children || a.peers != b.peers {
+        return Some("other neighbours".into());
+    }
+    let states = |node: &Node| node.config.table.rows.iter().map(|row| row.state).collect::<Vec<_>>();
+    if states(own) != states(new) {
+        return Some(format!("other states under {} than under {}", b.table.name, a.table.name));
+    }
+    None
+}

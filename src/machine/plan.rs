@@ -1,0 +1,85 @@
+//! What is done to a machine from outside while it runs: planned by position, and part of the machine's value, so that
+//! a clone, a checkpoint and a replay do the same.
+//!
+//! Each intervention is an event of its own, at the tick of the event before it.
+
+use std::sync::Arc;
+
+use super::{Machine, StepOutcome};
+use crate::model::record::{Records, What};
+use crate::model::time::EventNumber;
+use crate::protocol::outbox::About;
+use crate::workload::Task;
+
+/// Something that is done to a machine.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// From here on it has the latencies, policies, tables and faults of this one, which is of the same shape.
+    Adopt(Arc<Machine>),
+    /// It has one more thing to do, from now on.
+    Work(Task),
+}
+
+/// A change and when it is made.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The position after which it is made.
+    pub event: EventNumber,
+    /// As whoever planned it wrote it.
+    pub text: Arc<str>,
+    pub change: Change,
+}
+
+/// All that is planned, and what is next.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    changes: Arc<[Planned]>,
+    /// The position after which the next change is made; the end of time if none is left.
+    pub due: EventNumber,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { changes: Arc::default(), due: EventNumber::MAX }
+    }
+}
+
+impl Plan {
+    /// The first change that is made at `event` or later.
+    fn next(&self, event: EventNumber) -> Option<&Planned> {
+        self.changes.get(self.changes.partition_point(|planned| planned.event < event))
+    }
+}
+
+impl Machine {
+    /// Replaces all that is planned. Changes are at positions that ascend strictly; those before the present one have
+    /// been made.
+    pub fn plan(&mut self, changes: Arc<[Planned]>) {
+        self.plan = Plan { changes, due: EventNumber::MAX };
+        self.plan.due = self.plan.next(self.event).map_or(EventNumber::MAX, |planned| planned.event);
+    }
+
+    /// Makes the change that is due, as one event.
+    pub(super) fn intervene(&mut self, records: &mut Records) -> StepOutcome {
+        let planned = self.plan.next(self.event).cloned();
+        self.event += 1;
+        self.plan.due = self.plan.next(self.event).map_or(EventNumber::MAX, |planned| planned.event);
+        let Some(planned) = planned else { return StepOutcome::Ran };
+        self.finished_checked = false;
+        let at = self.host_component();
+        let mut out = self.outbox(records);
+        out.record(at, About::default(), || What::Input { text: planned.text.clone() });
+        match &planned.change {
+            Change::Adopt(other) => self.adopt(other, &mut out),
+            Change::Work(task) => self.add_task(task.clone()),
+        }
+        self.check_event(&mut out);
+        self.buffers = Some(out.into_lists());
+        StepOutcome::Ran
+    }
+
+    fn add_task(&mut self, task: Task) {
+        let index = self.tasks.add(task);
+        self.plan_task(index);
+    }
+}

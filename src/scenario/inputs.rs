@@ -1,0 +1,146 @@
+//! What is done to a machine while it runs, from text to changes of the machine.
+
+use std::sync::Arc;
+
+use crate::config::document::At;
+use crate::config::{Document, mutation};
+use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::machine::{Blueprint, Change, Machine, Planned, check_addresses};
+use crate::model::fault::Fault;
+use crate::model::inspect::Inspect;
+use crate::protocol::mutation::Mutation;
+use crate::query::Text;
+use crate::recording::Input;
+use crate::workload::{Task, TaskKind};
+
+use super::file::FaultFile;
+use super::instruction as instructions;
+use super::place::Place;
+use super::prepare::{Options, Scenario};
+use super::setup;
+
+impl Scenario {
+    /// The changes that the inputs in `options` make to `machine`, which was built with the same options.
+    ///
+    /// # Errors
+    /// If an input makes no sense, or the machine cannot go on so.
+    pub fn plan(&self, options: &Options, machine: &Machine) -> Result<Arc<[Planned]>> {
+        let mut reader = Reader {
+            scenario: self,
+            machine,
+            options: Options { inputs: Vec::new(), trace: None, ..options.clone() },
+            faults: Vec::new(),
+            mutations: Vec::new(),
+            works: 0,
+        };
+        let planned = options.inputs.iter().map(|(event, input)| {
+            let change = reader.change(input)?;
+            Ok(Planned { event: *event, text: input.to_string().into(), change })
+        });
+        planned.collect()
+    }
+}
+
+/// Reads inputs one after the other: each changes what those before it have left.
+struct Reader<'a> {
+    scenario: &'a Scenario,
+    machine: &'a Machine,
+    options: Options,
+    faults: Vec<Fault>,
+    mutations: Vec<Mutation>,
+    /// Accesses by hand so far.
+    works: usize,
+}
+
+impl Reader<'_> {
+    fn change(&mut self, input: &Input) -> Result<Change> {
+        match input {
+            Input::Set(text) => {
+                self.options.set.push(text.clone());
+                self.adopt(input)
+            }
+            Input::Fault(text) => {
+                self.faults.push(fault(text)?);
+                self.adopt(input)
+            }
+            Input::Access(text) => self.access(text),
+            Input::Cell(text) => {
+                let source = Source::new(":cell", text.as_str());
+                let tables = self.blueprint()?.tables;
+                self.mutations.push(mutation::parse(&source, 0..text.len(), &tables)?);
+                self.adopt(input)
+            }
+            Input::Choose(_) => {
+                let message = format!("\"{}\" is not known here", input.verb());
+                Err(Box::new(Diagnostic::new(message).expected("set, fault, cell or access")))
+            }
+        }
+    }
+
+    /// What the machine with all that has been changed so far is built from.
+    fn blueprint(&self) -> Result<Blueprint> {
+        let mut blueprint = self.scenario.foundation(&self.options)?;
+        blueprint.faults.extend(&self.faults);
+        for mutation in &self.mutations {
+            mutation.apply_to(&mut blueprint.tables).map_err(|message| Box::new(Diagnostic::new(message)))?;
+        }
+        Ok(blueprint)
+    }
+
+    /// The machine with all that has been changed so far.
+    fn adopt(&self, input: &Input) -> Result<Change> {
+        let template = Machine::build(&self.blueprint()?)?;
+        self.machine.can_adopt(&template).map_err(|reason| {
+            let source = Source::new(format!(":{}", input.verb()), input.text());
+            let error = Diagnostic::new(format!("this cannot change under way: {reason}"));
+            Box::new(error.at(&source, 0..source.text.len()))
+        })?;
+        Ok(Change::Adopt(Arc::new(template)))
+    }
+
+    /// `gpu0.cu0 store 0x1000 07`
+    fn access(&mut self, text: &str) -> Result<Change> {
+        let source = Source::new(":access", text);
+        let start = text.len() - text.trim_start().len();
+        let end = start + text.trim().find(char::is_whitespace).unwrap_or(text.trim().len());
+        let name = At { value: text.get(start..end).unwrap_or_default().to_owned(), span: start..end };
+        let document = Document::new(source.clone());
+        let place = Place { document: &document, components: self.machine.components() };
+        let (_, agent) = place.agent(&name)?;
+        let rest = text.get(end..).unwrap_or_default();
+        let instruction = rest.trim();
+        let at = end + (rest.len() - rest.trim_start().len());
+        let text = Text::within(&source, at..at + instruction.len(), instruction);
+        let operations = vec![instructions::parse(&text)?];
+        self.works += 1;
+        let id: Arc<str> = format!("by-hand-{}", self.works).into();
+        check_addresses(&id, &operations)?;
+        let what = TaskKind::Program { agent: agent.path.clone(), warp: None, operations: operations.into() };
+        Ok(Change::Work(Task { id, after: Vec::new(), delay: 0, what }))
+    }
+}
+
+/// A fault alone in a document.
+#[derive(serde::Deserialize)]
+struct Injected {
+    fault: At<FaultFile>,
+}
+
+/// `lose-message message=probe-read nth=2`: a name, and its keys as a scenario writes them.
+fn fault(text: &str) -> Result<Fault> {
+    let mut words = text.split_whitespace();
+    let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    let mut table = format!("fault = {{ name = {}", quoted(words.next().unwrap_or_default()));
+    for word in words {
+        let Some((key, value)) = word.split_once('=') else {
+            let error = Diagnostic::new(format!("\"{word}\" sets nothing"));
+            return Err(Box::new(error.expected("KEY=VALUE, such as message=probe-read or nth=2")));
+        };
+        let value = if value.parse::<u64>().is_ok() { value.to_owned() } else { quoted(value) };
+        table.push_str(&format!(", {key} = {value}"));
+    }
+    table.push_str(" }");
+    let document = Document::new(Source::new(":fault", table));
+    let file: Injected = document.read()?;
+    setup::fault(&file.fault, &document)
+}

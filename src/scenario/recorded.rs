@@ -1,0 +1,232 @@
+//! Scenarios in recordings: what of a scenario is kept, and how it is opened again.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::{Kept, Kind, MachineChoice, Shelf};
+use crate::diagnostic::Result;
+use crate::recording::{Input, Origin, Recording, TraceFile};
+use crate::workload::trace::Format;
+
+use super::prepare::{Options, Scenario};
+
+impl Scenario {
+    /// All that its machine is made of, for a recording; `name` is how it was named.
+    ///
+    /// # Errors
+    /// As [`Self::machine`], and if its trace cannot be read.
+    pub fn origin(&self, name: &str, options: &Options) -> Result<Origin> {
+        let trace = options.trace_from.as_ref();
+        let trace = trace.map(|(path, format)| TraceFile::of(path, format.map(Format::name)));
+        let folder = self.shelf.folder().map(|folder| folder.display().to_string());
+        Ok(Origin {
+            made_by: env!("CARGO_PKG_VERSION").to_owned(),
+            name: name.to_owned(),
+            scenario: self.source().clone(),
+            folder,
+            with: self.document.set_texts().map(str::to_owned).collect(),
+            files: self.files(options)?,
+            set: options.set.clone(),
+            seed: options.seed,
+            max_cycles: options.max_cycles,
+            checks: options.checks,
+            trace: trace.transpose()?,
+        })
+    }
+
+    /// A recording of it that says nothing yet but what is done on the way.
+    ///
+    /// # Errors
+    /// As [`Self::origin`].
+    pub fn recording(&self, name: &str, options: &Options) -> Result<Recording> {
+        let recording = Recording::new(self.origin(name, options)?);
+        let inputs = options.inputs.iter().cloned();
+        Ok(inputs.fold(recording, |recording, (event, input)| recording.input(event, input)))
+    }
+
+    /// The machine and protocol files that it uses.
+    fn files(&self, options: &Options) -> Result<Vec<Kept>> {
+        let mut files = Vec::new();
+        if let MachineChoice::Named(name) = &self.file.machine {
+            files.push(self.shelf.find(Kind::Machine, &name.value)?.keep(Kind::Machine));
+        }
+        let mut keep = |name: &str| -> Result<()> {
+            let kept = self.shelf.find(Kind::Protocol, name)?.keep(Kind::Protocol);
+            if !files.contains(&kept) {
+                files.push(kept);
+            }
+            Ok(())
+        };
+        if let Some(protocol) = &self.file.protocol {
+            keep(&protocol.value)?;
+        }
+        // Every change on the way may name another.
+        let mut set = options.set.clone();
+        let mut used = vec![self.own_machine(&set)?];
+        for (_, input) in &options.inputs {
+            if let Input::Set(text) = input {
+                set.push(text.clone());
+                used.push(self.own_machine(&set)?);
+            }
+        }
+        for spec in &mut used {
+            spec.protocols().into_iter().try_for_each(|name| keep(name))?;
+        }
+        Ok(files)
+    }
+
+    /// The scenario that was recorded, and what else was said then. Its trace is not read.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn recorded(recording: &Recording) -> Result<(Self, Options)> {
+        let origin = &recording.origin;
+        let shelf = Shelf::of(origin.files.clone().into(), origin.folder.as_ref().map(PathBuf::from));
+        let scenario = Self::parse_on(origin.scenario.clone(), shelf)?.with(&origin.with)?;
+        let format = |trace: &TraceFile| trace.format.as_deref().map(Format::parse).transpose();
+        let trace_from = match &origin.trace {
+            Some(trace) => Some((Path::new(&trace.path).to_path_buf(), format(trace)?)),
+            None => None,
+        };
+        let options = Options {
+            set: origin.set.clone(),
+            seed: origin.seed,
+            max_cycles: origin.max_cycles,
+            checks: origin.checks,
+            trace: None,
+            trace_from,
+            inputs: recording.inputs.clone(),
+        };
+        Ok((scenario, options))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Source;
+    use crate::machine::Machine;
+    use crate::model::inspect::Inspect;
+    use crate::model::record::{Record, Records, What};
+    use crate::model::state::{Action, State};
+
+    const TEXT: &str = r#"
+machine = "tiny/umh-2gpu"
+[[do]]
+id = "a"
+by = "gpu0.cu0"
+store = { address = 0x1000, bytes = "07" }
+[[do]]
+after = "a"
+by = "gpu1.cu0"
+load = { address = 0x1000 }
+"#;
+
+    fn machine(text: &str, options: &Options) -> Result<Machine> {
+        let scenario = Scenario::parse(Source::new("t.toml", text), None)?;
+        Ok(scenario.prepare(options)?.machine)
+    }
+
+    fn with(inputs: Vec<(u64, Input)>) -> Options {
+        Options { inputs, ..Options::default() }
+    }
+
+    fn records(machine: &mut Machine) -> Vec<Record> {
+        let (mut records, mut all) = (Records::listening(), Vec::new());
+        while machine.step(&mut records) == crate::machine::StepOutcome::Ran {
+            all.append(&mut records.list);
+        }
+        all
+    }
+
+    #[test]
+    fn a_recording_opens_without_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let machine = folder.path().join("mine.toml");
+        let own = crate::config::find(Kind::Machine, "tiny/umh-2gpu", None).unwrap();
+        let own = own.source.text.replace("protocol = \"nmoesi\"", "protocol = \"own\"");
+        std::fs::write(&machine, own).unwrap();
+        let table = crate::config::find(Kind::Protocol, "nmoesi", None).unwrap();
+        std::fs::write(folder.path().join("own.toml"), &*table.source.text).unwrap();
+        let text = TEXT.replace("tiny/umh-2gpu", "mine.toml");
+        let place = Some(folder.path().to_path_buf());
+        let scenario = Scenario::parse(Source::new("t.toml", text), place).unwrap();
+        let inputs = vec![(30, Input::Set("network.latency=\"2 us\"".into()))];
+        let options = Options { set: vec!["gpu.l1.latency=3".into()], seed: Some(4), ..with(inputs) };
+        let mut first = scenario.prepare(&options).unwrap().machine;
+        let recording = scenario.recording("t", &options).unwrap();
+        assert_eq!(recording.origin.files.len(), 2);
+        std::fs::remove_dir_all(folder.path()).unwrap();
+        let (scenario, options) = Scenario::recorded(&recording).unwrap();
+        let mut again = scenario.prepare(&options).unwrap().machine;
+        assert_eq!(records(&mut first), records(&mut again));
+        assert_eq!(first.digest(), again.digest());
+        assert_eq!(scenario.recording("t", &options).unwrap(), recording, "and can be recorded again");
+    }
+
+    #[test]
+    fn a_change_is_an_event_and_what_comes_before_it_stays() {
+        let mut plain = machine(TEXT, &Options::default()).unwrap();
+        let plain_records = records(&mut plain);
+        let options = with(vec![
+            (10, Input::Set("network.latency=\"2 us\"".into())),
+            (14, Input::Access("gpu0.cu1 load 0x1000 1".into())),
+        ]);
+        let mut forked = machine(TEXT, &options).unwrap();
+        let forked_records = records(&mut forked);
+        let before = |record: &&Record| record.id.event <= 10;
+        let first: Vec<_> = plain_records.iter().filter(before).collect();
+        assert_eq!(first, forked_records.iter().filter(before).collect::<Vec<_>>());
+        let said: Vec<_> = forked_records
+            .iter()
+            .filter_map(|record| match &record.what {
+                What::Input { text } => Some((record.id.event, text.to_string())),
+                _ => None,
+            })
+            .collect();
+        let expected = [(11, "set network.latency=\"2 us\""), (15, "access gpu0.cu1 load 0x1000 1")];
+        assert_eq!(said, expected.map(|(event, text)| (event, text.to_owned())));
+        assert!(plain.tick() < forked.tick(), "a slower network takes longer");
+        assert_eq!(plain.accesses() + 1, forked.accesses());
+        assert!(forked.is_finished() && forked.task("by-hand-1").is_some_and(|task| task.ended.is_some()));
+    }
+
+    #[test]
+    fn a_cell_can_change_late() {
+        let cell = Input::Cell("cache M write = ack > I".into());
+        let mut late = machine(TEXT, &with(vec![(2, cell)])).unwrap();
+        records(&mut late);
+        let cell = late.tables()[0].cell(State(b'M'), Action::Write, false).unwrap();
+        assert_eq!(cell.step, crate::protocol::table::Step::Ack);
+        let wrong = machine(TEXT, &with(vec![(2, Input::Cell("cache M wirte = ack".into()))])).unwrap_err();
+        assert_eq!(wrong.suggestion.as_deref(), Some("did you mean write?"));
+    }
+
+    #[test]
+    fn a_fault_can_come_late() {
+        let lost = Input::Fault("lose-message message=grant nth=1".into());
+        let mut late = machine(TEXT, &with(vec![(2, lost)])).unwrap();
+        records(&mut late);
+        assert!(!late.is_finished(), "the lost message is waited for");
+    }
+
+    #[test]
+    fn what_cannot_change_under_way_is_refused_with_the_reason() {
+        for (input, wanted) in [
+            (Input::Set("gpu.count=3".into()), "it would have other components"),
+            (Input::Set("gpu.clock=\"900 MHz\"".into()), "a clock cannot change under way"),
+            (Input::Set("gpu.l1.ways=1".into()), "would have other places for blocks"),
+            (Input::Set("gpu.cu.wavefronts=2".into()), "would have 2 warps, not 4"),
+            (Input::Set("protocol=msi".into()), "other states under msi than under nmoesi"),
+            (Input::Set("network.virtual_networks=1".into()), "its network would have other channels"),
+            (Input::Set("gpu.l1.latencyy=1".into()), "did you mean latency?"),
+            (Input::Fault("lose-mesage".into()), "did you mean lose-message?"),
+            (Input::Fault("lose-message probe".into()), "\"probe\" sets nothing"),
+            (Input::Access("gpu0.cu7 load 0x1000".into()), "gpu0.cu7"),
+            (Input::Access("gpu0.cu0 laod 0x1000".into()), "did you mean load?"),
+            (Input::Access("gpu0.cu0".into()), "the instruction is empty"),
+        ] {
+            let error = machine(TEXT, &with(vec![(3, input.clone())])).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{input}: {error}");
+        }
+    }
+}

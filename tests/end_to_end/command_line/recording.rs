@@ -1,0 +1,152 @@
+//! Recordings: written by a run, replayed, opened, cut off and broken.
+
+use std::fs;
+use std::path::Path;
+
+use super::{call, document};
+use crate::common::binary::run;
+use crate::common::umscope;
+
+/// A scenario on a machine and a protocol of its own, in `folder`; its path.
+fn scenario(folder: &Path) -> String {
+    let protocol = fs::read_to_string("configs/protocols/nmoesi.toml").unwrap();
+    fs::write(folder.join("mine-protocol.toml"), protocol).unwrap();
+    let machine = fs::read_to_string("configs/machines/tiny/umh-2gpu.toml").unwrap();
+    assert!(machine.contains("protocol = \"nmoesi\""));
+    let machine = machine.replace("protocol = \"nmoesi\"", "protocol = \"mine-protocol\"");
+    fs::write(folder.join("mine-machine.toml"), machine).unwrap();
+    let path = folder.join("mine.toml");
+    let text = r#"
+machine = "mine-machine"
+[[kernel]]
+name = "transpose"
+with = { width = 64 }
+"#;
+    fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+/// A recording of [`scenario`] in `folder`, whose files are gone; its path.
+fn recording(folder: &Path) -> String {
+    let scenario = scenario(folder);
+    let path = folder.join("mine.rec").display().to_string();
+    let done = call(&["run", &scenario, "--record", &path, "--set", "gpu.l1.ways=4", "--seed", "7"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    for name in ["mine.toml", "mine-machine.toml", "mine-protocol.toml"] {
+        fs::remove_file(folder.join(name)).unwrap();
+    }
+    path
+}
+
+#[test]
+fn a_recording_replays_after_its_files_are_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = recording(folder.path());
+    let told = call(&["replay", &path]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    assert!(told.stdout.contains("digests agree\nended there: finished\n"), "{}", told.stdout);
+    let replay = document(&["replay", &path, "--format", "json"]);
+    assert_eq!((&replay["complete"], &replay["ended"]), (&true.into(), &"finished".into()), "{replay}");
+    assert!(replay["differs"].is_null() && replay["digests"].as_u64() > Some(10), "{replay}");
+    // It is a scenario too.
+    let run = document(&["run", &path, "--format", "json"]);
+    assert_eq!((&run["events"], &run["seed"]), (&replay["event"], &7.into()));
+    let log = call(&["log", &path, "--where", "kernel"]);
+    assert_eq!((log.code, log.stdout.lines().count()), (Some(0), 2), "{log:?}");
+    let frame = call(&["frame", &path, "--at", "900"]);
+    assert!(frame.code == Some(0) && frame.stdout.contains("mine.rec"), "{frame:?}");
+}
+
+#[test]
+fn a_recording_cut_off_anywhere_replays_up_to_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = recording(folder.path());
+    let whole = fs::read(&path).unwrap();
+    let cut = folder.path().join("cut.rec").display().to_string();
+    let mut last = 0;
+    let text = String::from_utf8_lossy(&whole);
+    let body = text.find("\nbegin #").unwrap() + 30;
+    for part in [10, 50, 90, 99] {
+        fs::write(&cut, &whole[..body + (whole.len() - body) * part / 100]).unwrap();
+        let replay = document(&["replay", &cut, "--format", "json"]);
+        assert_eq!((&replay["complete"], &replay["ended"]), (&false.into(), &serde_json::Value::Null));
+        let event = replay["event"].as_u64().unwrap();
+        assert!(replay["differs"].is_null() && event >= last, "{replay}");
+        last = event;
+        let told = call(&["replay", &cut]);
+        assert!(told.code == Some(0) && told.stdout.contains("the recording was cut off"), "{told:?}");
+    }
+    assert!(last > 1000, "{last}");
+    fs::write(&cut, &whole[..200]).unwrap();
+    let refused = call(&["replay", &cut]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
+    assert!(refused.stderr.contains("cut off at line"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_changed_recording_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = recording(folder.path());
+    let text = fs::read_to_string(&path).unwrap();
+    let changed = text.replace("set gpu.l1.ways=4", "set gpu.l1.ways=2");
+    assert_ne!(text, changed);
+    let line = 1 + changed.lines().position(|line| line.starts_with("set ")).unwrap();
+    fs::write(&path, changed).unwrap();
+    for command in [&["replay", &path][..], &["run", &path], &["debug", &path, "--no-tui"]] {
+        let refused = call(command);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{refused:?}");
+        assert!(refused.stderr.contains(&format!("mine.rec:{line}:1: this line")), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn a_run_that_ended_badly_opens_where_it_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("bad.toml");
+    let text = r#"
+machine = "tiny/umh-2gpu"
+fault = [{ name = "lose-message", message = "grant" }]
+do = [{ by = "gpu0.cu0", load = { address = 0x1000 } }]
+"#;
+    fs::write(&scenario, text).unwrap();
+    let path = folder.path().join("bad.rec").display().to_string();
+    let done = call(&["run", scenario.to_str().unwrap(), "--record", &path]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let replay = document(&["replay", &path, "--format", "json"]);
+    assert_eq!(replay["ended"], "deadlock");
+    let console = run(umscope(), &["debug", &path, "--no-tui"], "info position\n");
+    assert!(console.stdout.contains(&format!("event {} ", replay["event"])), "{console:?}");
+}
+
+#[test]
+fn a_trace_that_has_changed_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("kernel-1.traceg");
+    fs::copy("tests/data/accel-sim/kernel-1.traceg", &trace).unwrap();
+    let path = folder.path().join("t.rec").display().to_string();
+    let named = trace.display().to_string();
+    let done = call(&["run", &named, "--machine", "tiny/umh-1gpu", "--record", &path]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(call(&["replay", &path]).code, Some(0));
+    let mut text = fs::read(&trace).unwrap();
+    text.push(b'\n');
+    fs::write(&trace, text).unwrap();
+    let told = call(&["replay", &path]);
+    assert_eq!((told.code, told.stdout.as_str()), (Some(1), ""), "{told:?}");
+    assert!(told.stderr.contains("bytes now, and had"), "{}", told.stderr);
+    assert_eq!(call(&["debug", &path, "--no-tui"]).code, Some(2));
+}
+
+#[test]
+fn a_recording_replaces_nothing_but_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = scenario(folder.path());
+    let before = fs::read_to_string(&scenario).unwrap();
+    let refused = call(&["run", &scenario, "--record", &scenario]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{refused:?}");
+    assert!(refused.stderr.contains("is there already, and is no recording"), "{}", refused.stderr);
+    assert_eq!(fs::read_to_string(&scenario).unwrap(), before);
+    let path = recording(folder.path());
+    let changed = call(&["run", &path, "--set", "gpu.l1.ways=1"]);
+    assert!(changed.code == Some(2) && changed.stderr.contains("it says itself what is set"), "{changed:?}");
+}
