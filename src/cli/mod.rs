@@ -9,6 +9,7 @@ mod completions;
 mod debug;
 mod destination;
 mod diff;
+mod diagnosis;
 mod exit;
 mod explore;
 mod export;

@@ -7,6 +7,7 @@ pub mod command;
 pub mod compare;
 pub mod console;
 pub mod describe;
+pub mod diagnosis;
 pub mod engine;
 pub mod frame;
 pub mod goal;

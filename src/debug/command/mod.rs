@@ -10,6 +10,7 @@ mod cause;
 mod commands;
 mod complete;
 mod condition;
+mod deadlock;
 mod delete;
 mod diff;
 mod display;
