@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::config::MachineChoice;
 use crate::config::document::At;
 
+use super::exploration::ExploreFile;
 use super::values::{Given, Texts};
 
 /// A scenario: a machine, what it does, and what shall be seen.
@@ -38,6 +39,9 @@ pub struct ScenarioFile {
     pub ends: Option<Ending>,
     /// Cycles after which the run is stopped. Default: 10 million, or 10 billion with kernels or a trace.
     pub max_cycles: Option<At<u64>>,
+    /// Cycles that a transaction may take, from issue to its end; one that takes longer is a failed check (`overdue`).
+    /// 0: as long as it likes. Default: 1 million.
+    pub transaction_limit: Option<u64>,
     /// A trace to run: path of a file or folder.
     pub trace: Option<At<String>>,
     /// The trace's format, if it cannot be told from the file: a name that `umscope list trace-formats` shows.
@@ -67,6 +71,8 @@ pub struct ScenarioFile {
     /// Faults to inject.
     #[serde(default, rename = "fault")]
     pub faults: Vec<At<FaultFile>>,
+    /// What `umscope explore` does in every order.
+    pub explore: Option<ExploreFile>,
     /// Narration.
     #[serde(default, rename = "say")]
     pub says: Vec<At<SayFile>>,
