@@ -12,6 +12,7 @@ mod inspect;
 mod latency;
 mod memory;
 mod order;
+mod paging;
 mod plan;
 mod queue;
 #[cfg(test)]
@@ -52,6 +53,7 @@ use check::Checker;
 pub use initial::check_addresses;
 use latency::Latencies;
 pub use order::Wiring;
+use paging::Paging;
 use plan::Plan;
 pub use plan::{Change, Planned};
 use queue::Queue;
@@ -188,6 +190,8 @@ pub struct Machine {
     channels: Vec<Channel>,
     port_free_at: Vec<Tick>,
     drams: Vec<Dram>,
+    /// Boxed, since few machines have it.
+    paging: Option<Box<Paging>>,
     queue: Queue,
     tasks: Tasks,
     txns: SlotMap<TxnKey, Transaction>,
@@ -237,6 +241,9 @@ impl Machine {
         self.links.iter().for_each(|link| link.digest(&mut hasher));
         self.channels.iter().for_each(|channel| channel.digest(&mut hasher));
         self.drams.iter().for_each(|dram| dram.digest(&mut hasher));
+        if let Some(paging) = &self.paging {
+            paging.digest(&mut hasher);
+        }
         self.queue.digest(&mut hasher);
         std::hash::Hash::hash(&self.tasks.states, &mut hasher);
         std::hash::Hash::hash(&self.tasks.results, &mut hasher);
@@ -255,6 +262,7 @@ impl Machine {
             && self.nodes.iter().all(Node::is_idle)
             && self.channels.iter().all(Channel::is_empty)
             && self.drams.iter().all(Dram::is_idle)
+            && self.paging.as_ref().is_none_or(|paging| paging.is_idle())
     }
 
     /// Accesses performed or under way so far.

@@ -11,6 +11,7 @@ use std::hash::{Hash, Hasher};
 
 use super::Machine;
 use super::queue::Event;
+use crate::model::address::Range;
 use crate::model::component::ComponentId;
 use crate::model::page::Page;
 use crate::model::time::Tick;
@@ -81,7 +82,13 @@ pub struct Paging {
 
 impl Paging {
     #[must_use]
-    pub fn new(page: u32, service: Tick, gpus: Vec<GpuPaging>, host_caches: Vec<usize>, cores: Vec<usize>) -> Self {
+    pub fn new(
+        page: u32,
+        service: Tick,
+        gpus: Vec<GpuPaging>,
+        host_caches: Vec<usize>,
+        cores: Vec<usize>,
+    ) -> Self {
         Self {
             page,
             service,
@@ -151,6 +158,21 @@ impl GpuPaging {
 }
 
 impl Machine {
+    /// An agent accesses a page.
+    pub(super) fn touch_page(&mut self, agent: usize, range: Range, writes: bool) {
+        let now = self.now;
+        let Some(paging) = self.paging.as_mut() else { return };
+        let page = Page::of(range.start, paging.page);
+        if let Some(one) = paging.gpus.iter_mut().find(|one| one.ports.units.contains(&agent)) {
+            one.driver.touch(page, writes, now);
+        }
+    }
+
+    /// Of each GPU, its pages in the order in which they were accessed first.
+    pub(super) fn touched_pages(&self) -> Vec<std::sync::Arc<[Page]>> {
+        self.paging.iter().flat_map(|paging| &paging.gpus).map(|one| one.driver.order().into()).collect()
+    }
+
     /// Schedules the paging of a GPU for when it has something to do.
     fn wake_paging(&mut self, gpu: usize) {
         let now = self.now;

@@ -17,6 +17,8 @@ pub enum Event {
     Task(u32),
     /// The memory controller behind a node goes on.
     Memory(u32),
+    /// The paging of a GPU goes on.
+    Paging(u32),
 }
 
 impl Event {

@@ -7,6 +7,7 @@ use super::queue::Event;
 use super::tasks::operation;
 use super::{Machine, StepOutcome, Transaction};
 use crate::model::access::{Access, Bytes};
+use crate::model::address::Range;
 use crate::model::fault::Fault;
 use crate::model::level::Level;
 use crate::model::message::TxnNumber;
@@ -20,7 +21,7 @@ use crate::workload::TaskKind;
 
 /// What handling an event came to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Handled {
+pub(super) enum Handled {
     /// It happened.
     Yes,
     /// It was superseded, or put off without any effect: not an event.
@@ -48,6 +49,7 @@ impl Machine {
                 Event::Agent(agent) => self.run_agent(agent as usize, &mut out),
                 Event::Task(task) => self.start_task(task as usize, &mut out),
                 Event::Memory(node) => self.run_memory(node as usize, &mut out),
+                Event::Paging(gpu) => self.run_paging(gpu as usize, &mut out),
             };
             if handled == Handled::Yes {
                 self.check_event(&mut out);
@@ -111,7 +113,8 @@ impl Machine {
             let copy = Arc::new(message.clone());
             out.record(message.to, about, || What::Delivery(copy));
         }
-        self.note_touched(message.range);
+        let range = message.range;
+        self.note_touched(range);
         self.note_reached(node, &message);
         if let Some(target) = self.nodes.get_mut(node) {
             let (txn, merges) = (message.txn, target.counters.merges);
@@ -124,6 +127,7 @@ impl Machine {
             self.pump(index, lane, out);
         }
         self.after_node(node, out);
+        self.drain_range(range, out);
         Handled::Yes
     }
 
@@ -146,7 +150,7 @@ impl Machine {
     }
 
     /// A node has handled an input: its messages leave, its completions go to the agent above it.
-    fn after_node(&mut self, node: usize, out: &mut Outbox) {
+    pub(super) fn after_node(&mut self, node: usize, out: &mut Outbox) {
         self.dispatch(node, out);
         if let Some(Some(agent)) = self.fixed.agent_above.get(node).copied() {
             let mut completions = std::mem::take(&mut out.completions);
@@ -218,11 +222,11 @@ impl Machine {
         let event = self.event;
         let workload = &self.tasks.workload;
         let (Some(agent), Some(node)) = (self.agents.get_mut(index), self.nodes.get_mut(l1)) else { return };
-        let mut touched = None;
+        let mut touched: Option<(Range, bool)> = None;
         let mut begin = |warp: u32, access: &Access, offer: Offer, issued: Tick| {
             *made += 1;
             let number = TxnNumber(*made);
-            touched = Some(access.range);
+            touched = Some((access.range, access.kind.writes()));
             if offer == Offer::Hit {
                 count_hit(latencies, access, hit_time);
             }
@@ -243,10 +247,20 @@ impl Machine {
         };
         let fetch = |work: Work, at: u64| operation(workload, work, at);
         let quiet = !out.records.on && self.checker.is_none();
-        let mut around = Surroundings { l1: node, has_room, quiet, operation: &fetch, begin: &mut begin };
+        let paging = &self.paging;
+        let is_here = |page| paging.as_ref().is_none_or(|paging| paging.is_at_host(page));
+        let mut around = Surroundings {
+            l1: node,
+            has_room,
+            quiet,
+            operation: &fetch,
+            begin: &mut begin,
+            is_here: &is_here,
+        };
         agent.issue(&mut around, told, out);
-        if let Some(range) = touched {
+        if let Some((range, writes)) = touched {
             self.note_touched(range);
+            self.touch_page(index, range, writes);
         }
     }
 
@@ -255,6 +269,7 @@ impl Machine {
         if told.is_empty() {
             return;
         }
+        self.ask_for_pages(agent, told.asked);
         for (label, bytes) in told.results {
             self.tasks.results.insert(label, bytes);
         }

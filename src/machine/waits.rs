@@ -113,6 +113,12 @@ impl Machine {
                     }
                 }
             }
+            WarpState::Translation | WarpState::FarFault => {
+                let page = warp.untranslated().unwrap_or_default();
+                if let Some(link) = self.why_translation(agent, slot).into_iter().next() {
+                    wait(Party::Page(link.at, page), link.text, None, None);
+                }
+            }
             WarpState::Memory | WarpState::Fence => {
                 for number in &warp.waits {
                     let ended = Party::WakeUp(agent.config.id, slot);

@@ -12,14 +12,16 @@ pub enum Level {
     L2,
     Llc,
     Smd,
+    /// The memory of the GPU.
+    Memory,
     Hmd,
     /// Another GPU handed the data over directly (peer transfer).
     Peer,
 }
 
 impl Level {
-    pub const ALL: [Self; 7] =
-        [Self::L1, Self::Joined, Self::L2, Self::Llc, Self::Smd, Self::Hmd, Self::Peer];
+    pub const ALL: [Self; 8] =
+        [Self::L1, Self::Joined, Self::L2, Self::Llc, Self::Smd, Self::Memory, Self::Hmd, Self::Peer];
 
     /// The word that stands for it in keys.
     #[must_use]
@@ -30,6 +32,7 @@ impl Level {
             Self::L2 => "l2",
             Self::Llc => "llc",
             Self::Smd => "smd",
+            Self::Memory => "memory",
             Self::Hmd => "hmd",
             Self::Peer => "peer",
         }
@@ -42,8 +45,14 @@ impl Level {
             ComponentKind::L2 => Self::L2,
             ComponentKind::Llc => Self::Llc,
             ComponentKind::Smd => Self::Smd,
+            ComponentKind::Memory => Self::Memory,
             ComponentKind::Hmd => Self::Hmd,
-            ComponentKind::L1 | ComponentKind::Cu | ComponentKind::Core | ComponentKind::Link => Self::L1,
+            ComponentKind::L1
+            | ComponentKind::Cu
+            | ComponentKind::Core
+            | ComponentKind::Link
+            | ComponentKind::Gmmu
+            | ComponentKind::Driver => Self::L1,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::address::Address;
 use super::component::{ComponentId, Components};
 use super::message::{Network, TxnNumber};
+use super::page::Page;
 use super::time::{EventNumber, Tick};
 
 /// What a node is doing about a block.
@@ -63,6 +64,8 @@ pub enum Party {
     Lost(ComponentId, ComponentId),
     /// The end of an access that has ended: nobody will tell the warp.
     WakeUp(ComponentId, u32),
+    /// A page that must be translated, or come.
+    Page(ComponentId, Page),
 }
 
 impl Party {
@@ -81,7 +84,8 @@ impl Party {
             | Self::Mshrs(at)
             | Self::Ways(at, _)
             | Self::Lost(_, at)
-            | Self::WakeUp(at, _) => at,
+            | Self::WakeUp(at, _)
+            | Self::Page(at, _) => at,
             Self::Lane { to, .. } => to,
         }
     }
@@ -113,6 +117,7 @@ impl Party {
             }
             Self::Lost(from, to) => format!("a message from {} to {}", names.path(from), names.path(to)),
             Self::WakeUp(at, warp) => format!("the wake-up of {} warp {warp}", names.path(at)),
+            Self::Page(at, page) => format!("page {page} for {}", names.path(at)),
         }
     }
 }

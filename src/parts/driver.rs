@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
-use super::residency::Residency;
+use super::residency::{Place, Residency};
 use crate::model::page::{Page, PageSet};
 use crate::model::random::Random;
 use crate::model::time::{Since, Tick};
@@ -97,6 +97,9 @@ pub struct Driver {
     random: Random,
     was_full: bool,
     evicted_once: PageSet,
+    /// Pages in the order in which they were accessed first.
+    order: Vec<Page>,
+    seen: PageSet,
     pub decision: Decision,
     pub counters: Counters,
 }
@@ -122,6 +125,8 @@ impl Driver {
             random: Random::new(seed),
             was_full: false,
             evicted_once: PageSet::default(),
+            order: Vec::new(),
+            seen: PageSet::default(),
             decision: Decision::default(),
             counters: Counters::default(),
         }
@@ -196,14 +201,20 @@ impl Driver {
     /// "The first unique 80 pages that far-fault to the SW runtime within an interval."
     fn demand(&mut self) -> Vec<Page> {
         let mut unique = PageSet::default();
-        let mut demand = Vec::new();
+        let (mut demand, mut leaving) = (Vec::new(), Vec::new());
         while demand.len() < self.config.set.max(1) {
             let Some(fault) = self.queue.pop_front() else { break };
+            if self.residency.place(fault.page) == Place::Leaving {
+                leaving.push(fault);
+                continue;
+            }
             let is_planned = self.planned.iter().any(|planned| planned.page == fault.page);
             if self.residency.absent().contains(fault.page) && !is_planned && unique.insert(fault.page) {
                 demand.push(fault.page);
             }
         }
+        // They can be fetched once they are back.
+        self.queue.extend(leaving);
         demand
     }
 
@@ -292,6 +303,15 @@ impl Driver {
     /// A page of the GPU is accessed.
     pub fn touch(&mut self, page: Page, writes: bool, now: Tick) {
         self.counters.used += u64::from(self.residency.touch(page, writes, now));
+        if self.seen.insert(page) {
+            self.order.push(page);
+        }
+    }
+
+    /// Pages in the order in which they were accessed first.
+    #[must_use]
+    pub fn order(&self) -> &[Page] {
+        &self.order
     }
 
     /// Far-faults that wait for the next transfer set.

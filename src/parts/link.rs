@@ -25,6 +25,8 @@ pub struct Link {
     /// Bytes of messages that only keep caches coherent: neither requests nor with data (UMH, section 6.1.4).
     pub coherence: u64,
     pub busy: Tick,
+    /// Bytes of pages.
+    pub paged: u64,
     /// Ticks that messages waited for the wire, and before that for a free buffer at the other end.
     pub queued: Tick,
     pub held_back: Tick,
@@ -47,6 +49,7 @@ impl Link {
             carried: [(0, 0); MessageKind::ALL.len()],
             coherence: 0,
             busy: 0,
+            paged: 0,
             queued: 0,
             held_back: 0,
             current: (0, 0),
@@ -81,6 +84,19 @@ impl Link {
         let span = rate.occupy(size);
         self.free_at = start + span;
         self.busy += span;
+        self.sample(start, span);
+        self.free_at + self.latency
+    }
+
+    /// Carries so many bytes that are no message of a protocol, from `ready` on; returns when the last of them arrives.
+    pub fn carry(&mut self, bytes: u64, ready: Tick) -> Tick {
+        let Some(rate) = self.rate.as_mut() else { return ready + self.latency };
+        let start = ready.max(self.free_at);
+        self.queued += start - ready;
+        let span = rate.occupy(bytes);
+        self.free_at = start + span;
+        self.busy += span;
+        self.paged += bytes;
         self.sample(start, span);
         self.free_at + self.latency
     }

@@ -5,7 +5,9 @@ use crate::model::access::{AccessKind, AtomicOp};
 use crate::model::component::ComponentKind;
 use crate::model::inspect::WarpState;
 use crate::model::message::{MessageKind, Network};
-use crate::model::record::{FieldInfo, FieldType, KINDS, KindInfo, MshrChange, RowAccess};
+use crate::model::record::{
+    FaultStage, FieldInfo, FieldType, KINDS, KindInfo, MshrChange, PageChange, RowAccess, TlbChange,
+};
 use crate::model::state::Action;
 
 use super::filter::{Clause, Meaning, Operand, Shared};
@@ -250,6 +252,9 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
         FieldType::MessageKind => word(parser, &message_words()),
         FieldType::MshrChange => word(parser, &MSHR_CHANGES.map(MshrChange::name)),
         FieldType::RowAccess => word(parser, &RowAccess::ALL.map(RowAccess::name)),
+        FieldType::FaultStage => word(parser, &FaultStage::ALL.map(FaultStage::name)),
+        FieldType::PageChange => word(parser, &PageChange::ALL.map(PageChange::name)),
+        FieldType::TlbChange => word(parser, &TlbChange::ALL.map(TlbChange::name)),
         FieldType::WarpState => word(parser, &WarpState::ALL.map(WarpState::name)),
         FieldType::Network => word(parser, &Network::ALL.map(Network::name)),
     }

@@ -143,10 +143,12 @@ fn weight(what: &What) -> u8 {
         | What::Transition { .. }
         | What::Promote { .. }
         | What::Evict { .. }
+        | What::FarFault { .. }
+        | What::Page { .. }
         | What::Message(_) => 1,
         What::Merge { .. } | What::Directory { .. } | What::Hit { .. } | What::Dram { .. } => 2,
         What::Stall { .. } | What::NoCredit { .. } | What::Activate { .. } => 3,
-        What::Mshr { .. } | What::Warp { .. } => 4,
+        What::Mshr { .. } | What::Warp { .. } | What::Tlb { .. } => 4,
     }
 }
 

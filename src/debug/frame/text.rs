@@ -89,10 +89,22 @@ pub fn describe(record: &Record, names: &Names) -> String {
             let does = if *writes { "writes" } else { "reads" };
             format!("{} {does} {} in row {row:#x} of bank {bank}", access.name(), place(record))
         }
+        What::Tlb { change } => format!("{} {}", change.name(), place(record)),
+        What::FarFault { stage, gpu, set } => {
+            format!("{} {} of gpu{gpu}{}", stage.name(), place(record), in_set(*set))
+        }
+        What::Page { change, gpu, set } => {
+            format!("{} {} of gpu{gpu}{}", change.name(), place(record), in_set(*set))
+        }
         What::Input { text } => format!("changed: {text}"),
         What::Fault { name } => format!("injected: {name}"),
         What::Violation { rule, text } => format!("{rule}: {text}"),
     }
+}
+
+/// The transfer set that a page is in.
+fn in_set(set: u64) -> String {
+    if set == 0 { String::new() } else { format!(" in transfer set {set}") }
 }
 
 fn place(record: &Record) -> String {

@@ -1,10 +1,11 @@
 //! GPUs and host: their compute units, cores, caches, directories and memories.
 
 use super::Builder;
+use super::paging::GpuParts;
 use crate::config::machine::{CacheSpec, GpuHome, GpuSpec, HostSpec};
 use crate::diagnostic::Result;
 use crate::model::component::ComponentKind;
-use crate::model::time::ByteRate;
+use crate::model::time::{ByteRate, Tick};
 use crate::protocol::node::Role;
 use crate::protocol::store::Interleave;
 
@@ -56,31 +57,70 @@ impl Builder<'_> {
         let latency = clock.cycles(u64::from(gpu.l2.crossbar_latency));
         let width = gpu.l2.crossbar_width;
         let rate = (width > 0).then(|| ByteRate::new(u64::from(width), clock.period));
-        if !gpu.l2.present {
-            let GpuHome::Smd = gpu.memory.home else { return Ok(l1s) };
-            let smds = self.stacks(index, gpu, dealing)?;
-            for l1 in l1s {
-                let (up, down) = (self.wire(rate, latency), self.wire(rate, latency));
-                self.connect(l1, &smds, dealing, (up, down));
+        let mut tops = l1s.clone();
+        if gpu.l2.present {
+            tops.clear();
+            for slice in 0..gpu.l2.slices {
+                let path = format!("gpu{index}.l2.{slice}");
+                tops.push(self.node(path, ComponentKind::L2, &gpu.l2.cache, Role::Inner, clock, dealing)?);
             }
-            return Ok(smds);
+            self.cross(&l1s, &tops, dealing, (rate, latency));
         }
-        let mut slices = Vec::new();
-        for slice in 0..gpu.l2.slices {
-            let path = format!("gpu{index}.l2.{slice}");
-            slices.push(self.node(path, ComponentKind::L2, &gpu.l2.cache, Role::Inner, clock, dealing)?);
+        let memories = match gpu.memory.home {
+            GpuHome::Host => return Ok(tops),
+            GpuHome::Smd => self.stacks(index, gpu, dealing)?,
+            GpuHome::Own => self.partitions(index, gpu, dealing)?,
+        };
+        if gpu.l2.present {
+            for (&slice, &memory) in tops.iter().zip(&memories) {
+                let (up, down) = (self.wire(None, clock.period), self.wire(None, clock.period));
+                self.connect(slice, &[memory], Interleave::NONE, (up, down));
+            }
+        } else {
+            self.cross(&l1s, &memories, dealing, (rate, latency));
         }
-        for l1 in l1s {
-            let (up, down) = (self.wire(rate, latency), self.wire(rate, latency));
-            self.connect(l1, &slices, dealing, (up, down));
+        if gpu.memory.home == GpuHome::Smd {
+            return Ok(memories);
         }
-        let GpuHome::Smd = gpu.memory.home else { return Ok(slices) };
-        let smds = self.stacks(index, gpu, dealing)?;
-        for (&slice, &smd) in slices.iter().zip(&smds) {
-            let (up, down) = (self.wire(None, clock.period), self.wire(None, clock.period));
-            self.connect(slice, &[smd], Interleave::NONE, (up, down));
+        let slices = tops.into_iter().filter(|top| !l1s.contains(top));
+        let caches = l1s.iter().copied().chain(slices).collect();
+        self.gpu_parts.push(GpuParts { caches, memories, links: (0, 0) });
+        Ok(Vec::new())
+    }
+
+    /// A crossbar between the L1s of a GPU and what is behind them.
+    fn cross(
+        &mut self,
+        l1s: &[usize],
+        parents: &[usize],
+        dealing: Interleave,
+        wire: (Option<ByteRate>, Tick),
+    ) {
+        for &l1 in l1s {
+            let (up, down) = (self.wire(wire.0, wire.1), self.wire(wire.0, wire.1));
+            self.connect(l1, parents, dealing, (up, down));
         }
-        Ok(smds)
+    }
+
+    /// The partitions of the GPU's own memory, one for each slice.
+    fn partitions(&mut self, index: u32, gpu: &GpuSpec, dealing: Interleave) -> Result<Vec<usize>> {
+        let memory = &gpu.memory;
+        let cache = CacheSpec {
+            size: memory.size,
+            ways: 1,
+            line: if gpu.l2.present { gpu.l2.cache.line } else { gpu.l1.line },
+            latency: memory.latency,
+            mshrs: 0,
+            protocol: None,
+        };
+        let mut partitions = Vec::new();
+        for number in 0..gpu.l2.slices {
+            let path = format!("gpu{index}.memory.{number}");
+            let node = self.node(path, ComponentKind::Memory, &cache, Role::Root, self.gpu_clock, dealing)?;
+            self.dram(node, &memory.dram, dealing);
+            partitions.push(node);
+        }
+        Ok(partitions)
     }
 
     /// The stacked memory directories with their stacks, one for each slice.
@@ -124,6 +164,7 @@ impl Builder<'_> {
             if let Some(lookup) = self.lookup.get_mut(l1) {
                 *lookup = clock.period;
             }
+            self.host_caches.push(l1);
             self.agent(path, ComponentKind::Core, l1, (1, 4, host.outstanding), clock, host.l1.latency);
             tops.push(l1);
         }
@@ -136,6 +177,7 @@ impl Builder<'_> {
                 clock,
                 Interleave::NONE,
             )?;
+            self.host_caches.push(node);
             let hop = self.ticks(host.hop);
             for l1 in std::mem::take(&mut tops) {
                 let (up, down) = (self.wire(None, hop), self.wire(None, hop));

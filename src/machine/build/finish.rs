@@ -29,6 +29,7 @@ impl Builder<'_> {
             }
             self.nodes.push(Node::new(config, store));
         }
+        let paging = self.paging().map(Box::new);
         let channels = self.channels();
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
@@ -42,6 +43,7 @@ impl Builder<'_> {
             links: self.links,
             channels,
             drams: self.drams,
+            paging,
             queue: Queue::default(),
             tasks: Tasks::new(self.blueprint.workload.clone()),
             txns: SlotMap::with_key(),

@@ -3,6 +3,7 @@
 mod devices;
 mod finish;
 mod network;
+mod paging;
 #[cfg(test)]
 mod table_three;
 
@@ -12,14 +13,17 @@ use super::{Blueprint, Machine};
 use crate::config::machine::{CacheSpec, DramScheduler, DramSpec, MachineSpec};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::component::{ComponentId, ComponentKind, Components};
+use crate::model::page::Page;
 use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
 use crate::model::units::{Bandwidth, Duration, Frequency};
 use crate::parts::agent::{Agent, AgentConfig};
 use crate::parts::dram::{Controller, Dram, DramTiming, InOrder, Scheduling};
 use crate::parts::link::Link;
+use crate::policy::prefetch::Prefetcher;
 use crate::protocol::node::{Node, NodeConfig, Role};
 use crate::protocol::store::{Interleave, Store};
 use crate::protocol::table::Table;
+use paging::GpuParts;
 
 /// Ticks a second at most: beyond that clocks have no useful common multiple.
 const MAX_RESOLUTION: u64 = 1_000_000_000_000_000;
@@ -52,9 +56,29 @@ struct Builder<'a> {
     links: Vec<Link>,
     visible: Vec<Option<(ComponentId, String, String)>>,
     ways: Vec<Way>,
+    gpu_parts: Vec<GpuParts>,
+    host_caches: Vec<usize>,
+    /// Of each GPU, the order in which an earlier run touched its pages.
+    touched: Vec<Arc<[Page]>>,
 }
 
+/// Builds a machine; for an oracle, after a first run of the same work that only records what it touches ("two
+/// execution-pass approach", "Towards High Performance Paged Memory for GPUs", section 4.2).
 pub(super) fn build(blueprint: &Blueprint) -> Result<Machine> {
+    let paging = blueprint.spec.gpu.as_ref().and_then(|gpu| gpu.paging.as_ref());
+    if !paging.is_some_and(|paging| paging.precondition || paging.prefetch == Prefetcher::Oracle) {
+        return build_once(blueprint, Vec::new());
+    }
+    let mut first = Blueprint { checks: false, faults: Vec::new(), ..blueprint.clone() };
+    if let Some(paging) = first.spec.gpu.as_mut().and_then(|gpu| gpu.paging.as_mut()) {
+        (paging.prefetch, paging.precondition, paging.share) = (Prefetcher::Sequential, false, Some(100));
+    }
+    let mut machine = build_once(&first, Vec::new())?;
+    machine.run_until(u64::MAX);
+    build_once(blueprint, machine.touched_pages())
+}
+
+fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machine> {
     let spec = &blueprint.spec;
     let time = time_base(spec)?;
     let per = |frequency: Frequency| Clock { period: (time.ticks_per_second / frequency.0.max(1)).max(1) };
@@ -76,6 +100,9 @@ pub(super) fn build(blueprint: &Blueprint) -> Result<Machine> {
         links: Vec::new(),
         visible: Vec::new(),
         ways: Vec::new(),
+        gpu_parts: Vec::new(),
+        host_caches: Vec::new(),
+        touched,
     };
     builder.devices()?;
     builder.finish()
@@ -187,6 +214,7 @@ impl Builder<'_> {
             l1_latency: latency,
             line,
             values: self.spec.values,
+            page: 0,
         };
         self.agents.push(Agent::new(config, l1, slots));
     }

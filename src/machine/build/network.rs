@@ -20,6 +20,9 @@ impl Builder<'_> {
                 let up = self.link(format!("link.{name}.out"), &name, "host");
                 (up, self.link(format!("link.{name}.in"), "host", &name))
             });
+            if let Some(parts) = self.gpu_parts.get_mut(*index as usize) {
+                parts.links = links;
+            }
             for (slice, &top) in (0u64..).zip(tops) {
                 let reachable = self.reachable(slice, hmds, dealing);
                 if reachable.len() == hmds.len() {

@@ -110,7 +110,10 @@ impl Machine {
         match paging.owners.get(&page).copied() {
             Some(Owner::ToGpu(gpu)) => {
                 let waiting = paging.wanted.get_mut(&page);
-                let Some(planned) = waiting.filter(|list| !list.is_empty()).map(|list| list.remove(0).1) else { return };
+                let Some(planned) = waiting.filter(|list| !list.is_empty()).map(|list| list.remove(0).1)
+                else {
+                    return;
+                };
                 paging.wanted.retain(|_, list| !list.is_empty());
                 let Some(one) = paging.gpus.get_mut(gpu as usize) else { return };
                 let Some(link) = self.links.get_mut(one.ports.links.0) else { return };
@@ -150,7 +153,11 @@ impl Machine {
             Some(gpu) => drop(paging.owners.insert(page, Owner::Gpu(gpu))),
             None => drop(paging.owners.remove(&page)),
         }
-        let cores = if gpu.is_none() && paging.recalled.remove(&page).is_some() { paging.cores.clone() } else { Vec::new() };
+        let cores = if gpu.is_none() && paging.recalled.remove(&page).is_some() {
+            paging.cores.clone()
+        } else {
+            Vec::new()
+        };
         for core in cores {
             if let Some(agent) = self.agents.get_mut(core) {
                 agent.translated(page, out);
@@ -169,7 +176,8 @@ impl Machine {
     pub(super) fn recall(&mut self, out: &mut Outbox) {
         let now = self.now;
         let Some(paging) = self.paging.as_mut() else { return };
-        let due: Vec<Page> = paging.recalled.iter().filter(|(_, at)| **at <= now).map(|(page, _)| *page).collect();
+        let due: Vec<Page> =
+            paging.recalled.iter().filter(|(_, at)| **at <= now).map(|(page, _)| *page).collect();
         for page in due {
             let Some(paging) = self.paging.as_mut() else { return };
             match paging.owners.get(&page).copied() {
@@ -220,7 +228,8 @@ impl Machine {
         let paging = self.paging.as_ref()?;
         let ports = &paging.gpus.get(gpu)?.ports;
         let interleave = u64::from(self.fixed.spec.gpu.as_ref()?.l2.interleave);
-        let dealing = crate::protocol::store::Interleave { size: interleave, count: ports.memories.len() as u64 };
+        let dealing =
+            crate::protocol::store::Interleave { size: interleave, count: ports.memories.len() as u64 };
         ports.memories.get(dealing.index(address)).copied()
     }
 }

@@ -244,7 +244,7 @@ impl Agent {
         self.set_state(slot, state, out);
     }
 
-    fn stall(&mut self, slot: usize, state: WarpState, out: &mut Outbox) {
+    pub(super) fn stall(&mut self, slot: usize, state: WarpState, out: &mut Outbox) {
         self.stalled.push_back(slot);
         self.set_state(slot, state, out);
     }

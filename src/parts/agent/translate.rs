@@ -22,11 +22,14 @@ impl Agent {
         out: &mut Outbox,
     ) -> bool {
         let since = Since { tick: out.tick, event: out.event };
-        let look = match &mut self.tlb {
-            Some(tlb) => tlb.look(page, since),
-            None if (around.is_here)(page) => Look::Hit,
-            None if self.waits_for(page) => Look::Merged,
-            None => Look::Miss,
+        let look = if let Some(tlb) = &mut self.tlb {
+            tlb.look(page, since)
+        } else if (around.is_here)(page) {
+            Look::Hit
+        } else if self.waits_for(page) {
+            Look::Merged
+        } else {
+            Look::Miss
         };
         match look {
             Look::Hit => return true,

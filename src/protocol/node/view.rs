@@ -208,6 +208,15 @@ impl Node {
         self.store.get(self.block_of(address))
     }
 
+    /// Whether a block of a range is here or under way; of memory, under way.
+    #[must_use]
+    pub fn is_busy_with(&self, range: Range) -> bool {
+        let is_root = self.config.role == Role::Root;
+        range
+            .blocks(self.config.block.max(1))
+            .any(|block| self.pending.contains(block) || !is_root && self.store.get(block).is_some())
+    }
+
     /// The directory's view of `child` for the unit at `address`: whether it is listed, and as owner.
     #[must_use]
     pub fn listed(&self, address: Address, child: ComponentId) -> Option<(bool, bool)> {

@@ -11,6 +11,7 @@ fn place(level: Level) -> &'static str {
         Level::L2 => "L2",
         Level::Llc => "LLC",
         Level::Smd => "SMD",
+        Level::Memory => "GPU memory",
         Level::Hmd => "HMD",
         Level::Peer => "another GPU",
     }

@@ -1,0 +1,125 @@
+//! Paged GPU memory: TLBs, GMMUs and drivers, and which pages there are.
+
+use std::sync::Arc;
+
+use super::Builder;
+use crate::config::machine::{FaultMode, PagingSpec};
+use crate::machine::paging::{GpuPaging, GpuPorts, Paging};
+use crate::model::address::Range;
+use crate::model::component::ComponentKind;
+use crate::model::operation::Operation;
+use crate::model::page::{Page, PageSet};
+use crate::parts::driver::{Driver, DriverConfig};
+use crate::parts::gmmu::{Gmmu, GmmuConfig};
+use crate::parts::residency::Residency;
+use crate::parts::tlb::{Tlb, TlbConfig};
+use crate::workload::{Operations, TaskKind, Workload};
+
+/// What of a GPU its pages have to do with, by index among nodes and links.
+#[derive(Clone, Debug, Default)]
+pub struct GpuParts {
+    pub caches: Vec<usize>,
+    pub memories: Vec<usize>,
+    /// Links to the host and from it.
+    pub links: (usize, usize),
+}
+
+impl Builder<'_> {
+    /// The paging of the machine, if it has any. Its agents get their TLBs.
+    pub(super) fn paging(&mut self) -> Option<Paging> {
+        let spec = self.spec.gpu.as_ref()?.paging.clone()?;
+        let pages = pages_of(&self.blueprint.workload, spec.page);
+        let parts = std::mem::take(&mut self.gpu_parts);
+        let gpus =
+            parts.into_iter().enumerate().map(|(gpu, parts)| self.gpu_paging(gpu, parts, &spec, &pages));
+        let gpus: Vec<GpuPaging> = gpus.collect();
+        let of_gpu: Vec<usize> = self.gpu_agents.iter().flatten().copied().collect();
+        let cores: Vec<usize> = (0..self.agents.len()).filter(|agent| !of_gpu.contains(agent)).collect();
+        for agent in &mut self.agents {
+            agent.config.page = spec.page;
+        }
+        Some(Paging::new(spec.page, self.ticks(spec.service), gpus, self.host_caches.clone(), cores))
+    }
+
+    fn gpu_paging(&mut self, gpu: usize, parts: GpuParts, spec: &PagingSpec, pages: &PageSet) -> GpuPaging {
+        let units = self.gpu_agents.get(gpu).cloned().unwrap_or_default();
+        for unit in &units {
+            if let Some(agent) = self.agents.get_mut(*unit) {
+                agent.tlb = Some(Box::new(Tlb::new(TlbConfig {
+                    entries: spec.tlb,
+                    far_faults: spec.far_faults,
+                    blocks: spec.faults == FaultMode::Block,
+                })));
+            }
+        }
+        let cycles = |count: u32| self.gpu_clock.cycles(u64::from(count));
+        let walks = GmmuConfig {
+            walkers: spec.walkers,
+            levels: spec.levels,
+            cache: spec.walk_cache,
+            cache_latency: cycles(spec.walk_cache_latency),
+            memory_latency: self.ticks(spec.walk_memory),
+            far_faults: spec.far_faults,
+        };
+        let service = DriverConfig {
+            service: self.ticks(spec.service).max(1),
+            set: spec.transfer_set as usize,
+            prefetcher: spec.prefetch,
+            evictor: spec.evict,
+            prefetch_when_full: spec.prefetch_when_full,
+            precondition: spec.precondition,
+        };
+        let residency = Residency::new(spec.page, self.frames(spec, pages), pages.clone());
+        let seed = self.blueprint.seed.wrapping_add(gpu as u64);
+        let ports = GpuPorts {
+            gmmu: self.components.add(format!("gpu{gpu}.gmmu"), ComponentKind::Gmmu),
+            driver: self.components.add(format!("host.driver{gpu}"), ComponentKind::Driver),
+            latency: self.gpu_clock.cycles(u64::from(spec.tlb_latency.max(1))),
+            links: (parts.links.1, parts.links.0),
+            caches: parts.caches,
+            memories: parts.memories,
+            units: units.clone(),
+        };
+        let touched = self.touched.get(gpu).cloned().unwrap_or_else(|| Arc::from([]));
+        let driver = Driver::new(service, residency, touched, seed);
+        GpuPaging::new(ports, Gmmu::new(walks, units.len()), driver)
+    }
+
+    /// Pages that fit into the memory of a GPU.
+    fn frames(&self, spec: &PagingSpec, pages: &PageSet) -> u64 {
+        let size = self.spec.gpu.as_ref().map_or(0, |gpu| gpu.memory.size.0 * u64::from(gpu.l2.slices));
+        let frames = match spec.share {
+            Some(share) => (pages.len() * u64::from(share)).div_ceil(100),
+            None => size / u64::from(spec.page.max(1)),
+        };
+        frames.max(1)
+    }
+}
+
+/// The pages that some work touches.
+fn pages_of(workload: &Workload, page: u32) -> PageSet {
+    let mut pages = PageSet::default();
+    let mut add = |range: Range| {
+        let last =
+            Page::of(crate::model::address::Address(range.end().saturating_sub(1).max(range.start.0)), page);
+        pages.extend((Page::of(range.start, page).0..=last.0).map(Page));
+    };
+    for task in &workload.tasks {
+        match &task.what {
+            TaskKind::Kernel(kernel) => kernel.footprint().into_iter().for_each(&mut add),
+            TaskKind::Program { operations: Operations::Computed(program), .. } => {
+                program.footprint().into_iter().for_each(&mut add);
+            }
+            TaskKind::Program { operations, .. } => {
+                for operation in operations.listed() {
+                    if let Operation::Access(access) | Operation::SpinUntil(access, _) = operation {
+                        let width = u32::from(access.width.max(1));
+                        access.lanes.iter().for_each(|(_, address)| add(Range::new(address, width)));
+                    }
+                }
+            }
+            TaskKind::Flush { .. } => {}
+        }
+    }
+    pages
+}
