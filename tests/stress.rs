@@ -304,3 +304,31 @@ fn the_checks_see_what_a_broken_rule_does() {
         assert!(caught, "{fault} goes unnoticed");
     }
 }
+
+/// GPUs with less memory of their own than the work touches, and cores that touch the same pages: whatever brings pages and
+/// whatever drives them out, every access ends, and no store is lost on the way.
+#[test]
+fn paging_loses_no_store_and_wakes_every_warp() {
+    let own = ["gpu.memory.home=own", "gpu.paging.service=2 us", "gpu.paging.transfer_set=4"];
+    let variations: &[&[&str]] = &[
+        &["gpu.paging.share=100"],
+        &["gpu.paging.share=30", "gpu.paging.far_faults=1", "gpu.paging.tlb=2"],
+        &["gpu.paging.share=50", "gpu.paging.evict=lru", "gpu.paging.faults=block", "gpu.paging.walkers=1"],
+        &["gpu.paging.share=50", "gpu.paging.evict=lru-2mib", "gpu.paging.prefetch=sequential"],
+        &["gpu.paging.share=40", "gpu.paging.prefetch=locality", "gpu.paging.prefetch_when_full=true"],
+        &["gpu.paging.share=60", "gpu.paging.prefetch=tree"],
+        &["gpu.paging.share=60", "gpu.paging.prefetch=random", "gpu.paging.walk_cache=0 B"],
+        &["gpu.paging.share=50", "gpu.paging.prefetch=oracle", "gpu.paging.precondition=true"],
+    ];
+    let mut failures = Vec::new();
+    for machine in ["tiny/umh-1gpu", "tiny/umh-2gpu"] {
+        for changes in variations {
+            let changes: Vec<String> = own.iter().chain(*changes).map(|&change| change.to_owned()).collect();
+            let plan = varied(machine, &changes, "mesi", accesses() / 4, 5, Vec::new());
+            if let Err(failure) = run(&plan) {
+                failures.push(format!("{machine} {changes:?}: {failure}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

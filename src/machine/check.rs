@@ -266,7 +266,7 @@ impl Machine {
             .take(8)
             .collect();
         for (address, value) in lost {
-            let at = self.home(address).map_or(ComponentId(0), Node::id);
+            let at = self.memory_behind(address).map_or(ComponentId(0), Node::id);
             let about = About::new(Range::new(address, 1), None);
             let text = format!("the store of {value:#04x} at {address} is nowhere any more");
             self.violate(at, about, "lost-store", &text, out);
@@ -289,6 +289,6 @@ impl Machine {
         };
         let is_dirty = |node: &&Node| node.config.role != Role::Root && node.is_dirty(range);
         self.nodes.iter().filter(is_dirty).any(|node| fits(node.value(range)))
-            || fits(self.home(address).and_then(|home| home.value(range)))
+            || fits(self.memory_behind(address).and_then(|home| home.value(range)))
     }
 }

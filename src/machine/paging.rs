@@ -76,8 +76,8 @@ pub struct Paging {
     draining: BTreeSet<Page>,
     /// Fetches that wait for their page to come to rest: the GPU, and what it wants.
     wanted: BTreeMap<Page, Vec<(u32, Planned)>>,
-    /// Pages that cores wait for, and when the driver has been told.
-    recalled: BTreeMap<Page, Tick>,
+    /// Pages that cores wait for, and when the driver orders them back; nothing once it has.
+    recalled: BTreeMap<Page, Option<Tick>>,
 }
 
 impl Paging {
@@ -177,7 +177,7 @@ impl Machine {
     fn wake_paging(&mut self, gpu: usize) {
         let now = self.now;
         let Some(paging) = self.paging.as_mut() else { return };
-        let recalled = if gpu == 0 { paging.recalled.values().min().copied() } else { None };
+        let recalled = if gpu == 0 { paging.recalled.values().flatten().min().copied() } else { None };
         let Some(one) = paging.gpus.get_mut(gpu) else { return };
         let Some(next) = one.next().into_iter().chain(recalled).min() else { return };
         let next = next.max(now);

@@ -5,6 +5,7 @@ mod accesses;
 mod links;
 mod memory;
 mod nodes;
+mod paging;
 mod synchronisation;
 #[cfg(test)]
 mod tests;
@@ -55,6 +56,7 @@ impl Machine {
         self.node_statistics(&mut sheet);
         self.link_statistics(&mut sheet);
         self.dram_statistics(&mut sheet);
+        self.paging_statistics(&mut sheet);
         self.synchronisation_statistics(&mut sheet);
         for task in self.tasks() {
             if let (Some(started), Some(ended)) = (task.started, task.ended) {

@@ -3,6 +3,7 @@
 mod accesses;
 mod caches;
 mod network;
+mod paging;
 mod synchronisation;
 mod table;
 #[cfg(test)]
@@ -55,6 +56,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         accesses::by_class(&values),
         caches::caches(&values),
         caches::memories(&values),
+        paging::table(&values),
         network::links(machine, &values),
         network::messages(machine, &values),
         synchronisation::table(&values),

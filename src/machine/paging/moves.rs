@@ -5,6 +5,7 @@ use crate::model::address::{Address, Range};
 use crate::model::page::Page;
 use crate::model::record::{FaultStage, PageChange};
 use crate::parts::driver::Planned;
+use crate::protocol::node::Node;
 use crate::protocol::outbox::Outbox;
 
 impl Machine {
@@ -176,17 +177,17 @@ impl Machine {
     pub(super) fn recall(&mut self, out: &mut Outbox) {
         let now = self.now;
         let Some(paging) = self.paging.as_mut() else { return };
+        let is_due = |at: &Option<crate::model::time::Tick>| at.is_some_and(|at| at <= now);
         let due: Vec<Page> =
-            paging.recalled.iter().filter(|(_, at)| **at <= now).map(|(page, _)| *page).collect();
+            paging.recalled.iter().filter(|(_, at)| is_due(at)).map(|(page, _)| *page).collect();
         for page in due {
             let Some(paging) = self.paging.as_mut() else { return };
             match paging.owners.get(&page).copied() {
                 Some(Owner::Gpu(gpu)) => {
-                    // Told; it ends when the page is back.
-                    paging.recalled.insert(page, u64::MAX);
+                    paging.recalled.insert(page, None);
                     self.send_home(gpu as usize, page, out);
                 }
-                Some(_) => drop(paging.recalled.insert(page, now + paging.service)),
+                Some(_) => drop(paging.recalled.insert(page, Some(now + paging.service))),
                 None => self.come_to_rest(page, None, out),
             }
         }
@@ -214,6 +215,20 @@ impl Machine {
             if let (Some(bytes), Some(to)) = (bytes, to.and_then(|to| self.nodes.get_mut(to))) {
                 to.set_memory(address, &bytes);
             }
+        }
+    }
+
+    /// The memory that has the bytes of an address: that of the GPU whose page it is, or else that of the host.
+    pub(in crate::machine) fn memory_behind(&self, address: Address) -> Option<&Node> {
+        let owner = self
+            .paging
+            .as_ref()
+            .and_then(|paging| paging.owners.get(&Page::of(address, paging.page)).copied());
+        match owner {
+            Some(Owner::Gpu(gpu) | Owner::ToHost(gpu)) => {
+                self.nodes.get(self.gpu_memory(gpu as usize, address)?)
+            }
+            Some(Owner::ToGpu(_)) | None => self.home(address),
         }
     }
 

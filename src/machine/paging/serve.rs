@@ -70,7 +70,7 @@ impl Machine {
             None => {
                 let due = now + paging.service;
                 for page in pages {
-                    paging.recalled.entry(page).or_insert(due);
+                    paging.recalled.entry(page).or_insert(Some(due));
                 }
                 0
             }
