@@ -18,3 +18,6 @@ pub mod values;
 pub mod visited;
 pub mod way;
 pub mod worker;
+
+#[cfg(test)]
+mod tests;
