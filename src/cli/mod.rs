@@ -8,6 +8,8 @@ mod check;
 mod completions;
 mod debug;
 mod destination;
+mod diff;
+mod diagnosis;
 mod exit;
 mod explore;
 mod export;
@@ -79,6 +81,7 @@ enum Command {
     Debug(debug::Debug),
     Run(run::Run),
     Replay(replay::Replay),
+    Diff(diff::Diff),
     Test(test::Test),
     Log(log::Log),
     Frame(frame::Frame),
@@ -117,6 +120,7 @@ fn dispatch(cli: &Cli) -> Ended {
         Some(Command::Debug(debug)) => debug.carry_out(),
         Some(Command::Run(run)) => run.carry_out(),
         Some(Command::Replay(replay)) => replay.carry_out(),
+        Some(Command::Diff(diff)) => diff.carry_out(),
         Some(Command::Test(test)) => test.carry_out(),
         Some(Command::Log(log)) => log.carry_out(),
         Some(Command::Frame(frame)) => frame.carry_out(),

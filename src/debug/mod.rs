@@ -1,10 +1,13 @@
 //! The debugger without a screen: a machine on its timeline, verbs in both directions, breakpoints, commands, the
 //! console, and the engine thread that serves a screen with frames.
 
+pub mod branch;
 pub mod breakpoint;
 pub mod command;
+pub mod compare;
 pub mod console;
 pub mod describe;
+pub mod diagnosis;
 pub mod engine;
 pub mod frame;
 pub mod goal;

@@ -62,7 +62,7 @@ impl Shard {
             return (self.number(place), false);
         }
         let place = self.hashes.len() as u32;
-        self.slots[slot] = (hash >> 64) as u32 as u64 * (1 << 32) | u64::from(place + 1);
+        self.slots[slot] = (u64::from((hash >> 64) as u32) << 32) | u64::from(place + 1);
         self.hashes.push(hash);
         self.parents.push(parent);
         if self.hashes.len() * 3 > self.slots.len() * 2 {

@@ -18,3 +18,4 @@ pub mod sorted;
 pub mod state;
 pub mod time;
 pub mod units;
+pub mod wait;

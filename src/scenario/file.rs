@@ -39,6 +39,9 @@ pub struct ScenarioFile {
     pub ends: Option<Ending>,
     /// Cycles after which the run is stopped. Default: 10 million, or 10 billion with kernels or a trace.
     pub max_cycles: Option<At<u64>>,
+    /// Cycles that a transaction may take, from issue to its end; one that takes longer is a failed check (`overdue`).
+    /// 0: as long as it likes. Default: 1 million.
+    pub transaction_limit: Option<u64>,
     /// A trace to run: path of a file or folder.
     pub trace: Option<At<String>>,
     /// The trace's format, if it cannot be told from the file: a name that `umscope list trace-formats` shows.

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::config::Document;
 use crate::config::document::At;
+use crate::config::{Document, mutation};
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::machine::{Blueprint, Change, Machine, Planned, check_addresses};
 use crate::model::choice::Choice;
 use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
+use crate::protocol::mutation::Mutation;
 use crate::query::Text;
 use crate::recording::Input;
 use crate::workload::{Task, TaskKind};
@@ -30,6 +31,7 @@ impl Scenario {
             machine,
             options: Options { inputs: Vec::new(), trace: None, ..options.clone() },
             faults: Vec::new(),
+            mutations: Vec::new(),
             works: 0,
         };
         let planned = options.inputs.iter().map(|(event, input)| {
@@ -46,6 +48,7 @@ struct Reader<'a> {
     machine: &'a Machine,
     options: Options,
     faults: Vec<Fault>,
+    mutations: Vec<Mutation>,
     /// Accesses by hand so far.
     works: usize,
 }
@@ -62,19 +65,29 @@ impl Reader<'_> {
                 self.adopt(input)
             }
             Input::Access(text) => self.access(text),
-            Input::Choose(text) => self.choose(text),
-            Input::Cell(_) => {
-                let message = format!("\"{}\" is not known here", input.verb());
-                Err(Box::new(Diagnostic::new(message).expected("choose, set, fault or access")))
+            Input::Cell(text) => {
+                let source = Source::new(":cell", text.as_str());
+                let tables = self.blueprint()?.tables;
+                self.mutations.push(mutation::parse(&source, 0..text.len(), &tables)?);
+                self.adopt(input)
             }
+            Input::Choose(text) => self.choose(text),
         }
+    }
+
+    /// What the machine with all that has been changed so far is built from.
+    fn blueprint(&self) -> Result<Blueprint> {
+        let mut blueprint = self.scenario.foundation(&self.options)?;
+        blueprint.faults.extend(&self.faults);
+        for mutation in &self.mutations {
+            mutation.apply_to(&mut blueprint.tables).map_err(|message| Box::new(Diagnostic::new(message)))?;
+        }
+        Ok(blueprint)
     }
 
     /// The machine with all that has been changed so far.
     fn adopt(&self, input: &Input) -> Result<Change> {
-        let mut blueprint: Blueprint = self.scenario.foundation(&self.options)?;
-        blueprint.faults.extend(&self.faults);
-        let template = Machine::build(&blueprint)?;
+        let template = Machine::build(&self.blueprint()?)?;
         self.machine.can_adopt(&template).map_err(|reason| {
             let source = Source::new(format!(":{}", input.verb()), input.text());
             let error = Diagnostic::new(format!("this cannot change under way: {reason}"));

@@ -31,6 +31,9 @@ pub const CYCLES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
 /// Cycles after which a run of scripted accesses is stopped, and one of kernels or a trace.
 const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);
 
+/// Cycles that a transaction may take if nothing else is said: far more than any takes that is not starved.
+const TRANSACTION_LIMIT: u64 = 1_000_000;
+
 /// A scenario as read.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -282,6 +285,8 @@ impl Scenario {
     pub fn prepare(&self, options: &Options) -> Result<Prepared> {
         let blueprint = self.blueprint(options)?;
         let mut machine = Machine::build(&blueprint)?;
+        let limit = self.file.transaction_limit.unwrap_or(TRANSACTION_LIMIT);
+        machine.set_transaction_limit((limit > 0).then_some(limit));
         self.agrees(&blueprint, &machine)?;
         if !options.inputs.is_empty() {
             machine.plan(self.plan(options, &machine)?);

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{
-    Command, bookmark, breakpoint, cause, commands, condition, delete, display, enable, goto, help, info,
-    lesson, log, quit, reload, save, select, set, source, step, travel, until, watch, why,
+    Command, bookmark, breakpoint, cause, commands, condition, deadlock, delete, diff, display, enable, fork,
+    goto, help, info, lesson, log, quit, reload, save, select, set, source, step, travel, until, watch, why,
 };
 use crate::diagnostic::{Diagnostic, Result, Source};
 
@@ -41,11 +41,16 @@ pub const ALL: &[Command] = &[
     save::SAVE,
     info::INFO,
     why::WHY,
+    deadlock::DEADLOCK,
     display::PRINT,
     display::DISPLAY,
     display::UNDISPLAY,
     log::LOG,
     select::SELECT,
+    fork::FORK,
+    fork::BRANCH,
+    fork::BRANCHES,
+    diff::DIFF,
     lesson::PREDICT,
     lesson::REVEAL,
     set::SET,

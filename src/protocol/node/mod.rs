@@ -15,6 +15,7 @@ mod probe;
 mod room;
 mod serve;
 mod timeless;
+mod stand;
 mod view;
 
 use std::hash::{Hash, Hasher};
@@ -38,6 +39,7 @@ use pending::{Pending, ProbeJob, Spare, Want};
 use room::Waiting;
 
 pub use access::Offer;
+pub use stand::{Keeper, Need as Needs, Stand};
 pub use timeless::{Timeless, message_without_time};
 pub use view::{Busy, WaitsFor};
 
