@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::breakpoint::Breakpoints;
 use super::frame::selection::Selection;
+use super::hunt::Hunt;
 use super::origin::Origin;
 use super::queue::Queue;
 use super::recall::Recall;
@@ -74,6 +75,8 @@ pub struct Session {
     pub(super) leash: Leash,
     /// How many pieces of narration have been told in passing.
     pub(super) told: usize,
+    /// The bug that is to be found here.
+    pub(super) hunt: Option<Hunt>,
     pub(super) travel: Option<Travel>,
     /// Why it stands where it stands.
     pub(super) stop: Option<Stop>,
@@ -118,6 +121,7 @@ impl Session {
             depth: 0,
             leash: Leash::default(),
             told: 0,
+            hunt: origin.bug.map(Hunt::new),
             travel: None,
             stop: None,
             history: Vec::new(),

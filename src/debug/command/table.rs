@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{
-    Command, bookmark, breakpoint, cause, commands, condition, deadlock, delete, display, enable, goto, help,
-    info, lesson, log, quit, reload, save, select, set, source, step, travel, until, watch, why,
+    Command, bookmark, breakpoint, bug, cause, commands, condition, deadlock, delete, display, enable, goto,
+    help, info, lesson, log, quit, reload, save, select, set, source, step, travel, until, watch, why,
 };
 use crate::diagnostic::{Diagnostic, Result, Source};
 
@@ -49,6 +49,8 @@ pub const ALL: &[Command] = &[
     select::SELECT,
     lesson::PREDICT,
     lesson::REVEAL,
+    bug::BUG,
+    bug::HINT,
     set::SET,
     source::SOURCE,
     reload::RELOAD,
