@@ -8,8 +8,10 @@ mod check;
 mod completions;
 mod debug;
 mod destination;
+mod diff;
 mod diagnosis;
 mod exit;
+mod explore;
 mod export;
 mod figures;
 mod frame;
@@ -79,10 +81,12 @@ enum Command {
     Debug(debug::Debug),
     Run(run::Run),
     Replay(replay::Replay),
+    Diff(diff::Diff),
     Test(test::Test),
     Log(log::Log),
     Frame(frame::Frame),
     Export(export::Export),
+    Explore(explore::Explore),
     Sweep(sweep::Sweep),
     Figures(figures::Figures),
     List(list::List),
@@ -116,10 +120,12 @@ fn dispatch(cli: &Cli) -> Ended {
         Some(Command::Debug(debug)) => debug.carry_out(),
         Some(Command::Run(run)) => run.carry_out(),
         Some(Command::Replay(replay)) => replay.carry_out(),
+        Some(Command::Diff(diff)) => diff.carry_out(),
         Some(Command::Test(test)) => test.carry_out(),
         Some(Command::Log(log)) => log.carry_out(),
         Some(Command::Frame(frame)) => frame.carry_out(),
         Some(Command::Export(export)) => export.carry_out(),
+        Some(Command::Explore(explore)) => explore.carry_out(),
         Some(Command::Sweep(sweep)) => sweep.carry_out(),
         Some(Command::Figures(figures)) => figures.carry_out(),
         Some(Command::List(list)) => list.carry_out(),

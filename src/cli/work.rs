@@ -246,5 +246,13 @@ fn unknown(target: &Target) -> Box<Diagnostic> {
 /// # Errors
 /// The first complaint of a kernel.
 pub fn trusted(workload: &Arc<Workload>) -> Result<()> {
-    workload.complaint().map_or(Ok(()), Err)
+    void(workload.complaint())
+}
+
+/// That nothing makes the results of a run void.
+///
+/// # Errors
+/// What does.
+pub fn void(complaint: Option<Box<Diagnostic>>) -> Result<()> {
+    complaint.map_or(Ok(()), Err)
 }

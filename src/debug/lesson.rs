@@ -20,7 +20,7 @@ pub struct Failed {
 }
 
 /// What a lesson has come to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Lesson {
     narrator: Narrator,
     told: Told,
@@ -73,6 +73,19 @@ impl Lesson {
         };
         for say in lesson.narrator.opening() {
             lesson.say(0, say);
+        }
+        lesson
+    }
+
+    /// What it came to up to `event`, for a run that becomes another one there: it has nothing to say about that.
+    #[must_use]
+    pub fn until(&self, event: EventNumber) -> Self {
+        let mut lesson = Self { over: true, ..self.clone() };
+        lesson.said.retain(|(at, _)| *at <= event);
+        lesson.asked.retain(|asked| asked.event <= event);
+        lesson.failed.retain(|failed| failed.event <= event);
+        for settled in &mut lesson.settled {
+            *settled = settled.filter(|at| *at <= event);
         }
         lesson
     }

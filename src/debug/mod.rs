@@ -1,8 +1,10 @@
 //! The debugger without a screen: a machine on its timeline, verbs in both directions, breakpoints, commands, the
 //! console, and the engine thread that serves a screen with frames.
 
+pub mod branch;
 pub mod breakpoint;
 pub mod command;
+pub mod compare;
 pub mod console;
 pub mod describe;
 pub mod diagnosis;

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::branch::Branches;
 use super::breakpoint::{Breakpoint, Trigger};
 use super::command::{Arguments, Word};
 use super::origin::Origin;
-use super::session::{Display, Session, context_of};
+use super::session::{Display, Session, context_of, planned};
 use super::stop::Reason;
 use super::timeline::Timeline;
 use super::watch::Watched;
@@ -113,6 +114,8 @@ impl Session {
         self.filter = None;
         self.context = Arc::new(context);
         self.timeline = Timeline::new(origin.machine, self.settings.budget).with_lesson(origin.lesson);
+        self.branches = Branches::new(planned(origin.maker.as_ref()));
+        (self.maker, self.comparison) = (origin.maker, None);
         self.recall.clear();
         (self.title, self.source, self.about) = (origin.title, origin.source, origin.about);
         self.selection = super::frame::selection::Selection::default();

@@ -14,7 +14,7 @@ const MOST: usize = 1 << 10;
 const MARKS: usize = 256;
 
 /// Samples of a run at equal distances, from its first position on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Profile {
     start: EventNumber,
     spacing: u64,
@@ -31,6 +31,18 @@ impl Profile {
     pub fn new(machine: &dyn Subject) -> Self {
         let probes = vec![machine.probes()];
         Self { start: machine.event(), spacing: 1, probes, marks: BTreeSet::new(), seen: (0, 0) }
+    }
+
+    /// What is known up to where `machine` is.
+    #[must_use]
+    pub fn until(&self, machine: &dyn Subject) -> Self {
+        let events = machine.event().saturating_sub(self.start);
+        let samples = usize::try_from(events / self.spacing).unwrap_or(usize::MAX).saturating_add(1);
+        let mut known = self.clone();
+        known.probes.truncate(samples);
+        known.marks.retain(|(event, _)| *event <= machine.event());
+        known.seen = (machine.violations().len(), machine.launches().len());
+        known
     }
 
     /// The next position to be sampled.

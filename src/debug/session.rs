@@ -6,10 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::branch::Branches;
 use super::breakpoint::Breakpoints;
+use super::compare::Comparison;
 use super::frame::selection::Selection;
 use super::hunt::Hunt;
-use super::origin::Origin;
+use super::origin::{Maker, Origin};
 use super::queue::Queue;
 use super::recall::Recall;
 use super::settings::Settings;
@@ -25,6 +27,7 @@ use crate::model::record::Record;
 use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
 use crate::query::{Context, Filter};
+use crate::recording::Input;
 
 /// Reads the scenario's files again.
 pub type Reload = Box<dyn FnMut() -> Result<Origin> + Send>;
@@ -52,6 +55,8 @@ pub struct Session {
     pub(super) about: String,
     pub(super) reload: Option<Reload>,
     pub(super) context: Arc<Context>,
+    pub(super) maker: Option<Maker>,
+    pub(super) branches: Branches,
     pub(super) timeline: Timeline,
     pub(super) recall: Recall,
     pub(super) breakpoints: Breakpoints,
@@ -78,6 +83,8 @@ pub struct Session {
     /// The bug that is to be found here.
     pub(super) hunt: Option<Hunt>,
     pub(super) travel: Option<Travel>,
+    /// Two runs that are being compared, and their names.
+    pub(super) comparison: Option<(Box<Comparison>, [String; 2])>,
     /// Why it stands where it stands.
     pub(super) stop: Option<Stop>,
     /// Commands typed, oldest first.
@@ -105,6 +112,8 @@ impl Session {
             about: origin.about,
             reload,
             context: Arc::new(context),
+            branches: Branches::new(planned(origin.maker.as_ref())),
+            maker: origin.maker,
             timeline: Timeline::new(origin.machine, Budget::default()).with_lesson(origin.lesson),
             recall: Recall::default(),
             breakpoints: Breakpoints::new(true),
@@ -123,6 +132,7 @@ impl Session {
             told: 0,
             hunt: origin.bug.map(Hunt::new),
             travel: None,
+            comparison: None,
             stop: None,
             history: Vec::new(),
         };
@@ -233,6 +243,11 @@ impl Session {
     pub(super) fn complaint(message: impl Into<String>) -> Box<Diagnostic> {
         Box::new(Diagnostic::new(message))
     }
+}
+
+/// What is done to the machine from the beginning.
+pub(super) fn planned(maker: Option<&Maker>) -> Vec<(EventNumber, Input)> {
+    maker.map_or_else(Vec::new, |maker| maker.options.inputs.clone())
 }
 
 /// Blocks offered by completion, at most.

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::machine::{Machine, StepOutcome, TaskView, Violation};
+use crate::machine::{Machine, Planned, StepOutcome, TaskView, Violation};
 use crate::model::component::ComponentId;
 use crate::model::record::Records;
 use crate::model::time::EventNumber;
@@ -20,6 +20,8 @@ pub trait Subject: query::Subject + Debug + Send + Sync {
     fn digest(&self) -> u64;
     /// Bytes that a fork shares with nobody else, roughly.
     fn footprint(&self) -> usize;
+    /// Replaces all that will be done to it from outside.
+    fn plan(&mut self, changes: Arc<[Planned]>);
     /// A copy that goes its own way from here.
     fn fork(&self) -> Box<dyn Subject>;
     /// All tasks, in the order of the workload.
@@ -51,6 +53,9 @@ impl Subject for Machine {
     }
     fn footprint(&self) -> usize {
         Self::footprint(self)
+    }
+    fn plan(&mut self, changes: Arc<[Planned]>) {
+        Self::plan(self, changes);
     }
     fn fork(&self) -> Box<dyn Subject> {
         Box::new(self.clone())

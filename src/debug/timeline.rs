@@ -6,12 +6,13 @@
 //! logarithmic far away, whatever the budget.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::lesson::Lesson;
 use super::profile::Profile;
 use super::subject::Subject;
-use crate::machine::StepOutcome;
+use crate::machine::{Planned, StepOutcome};
 use crate::model::record::{Record, Records};
 use crate::model::time::EventNumber;
 
@@ -320,6 +321,49 @@ impl Timeline {
     /// Moves the cursor to `target`, however long that takes, or to the end of the run.
     pub fn goto(&mut self, target: EventNumber) {
         while !self.approach(target, u64::MAX) {}
+    }
+
+    /// The same run up to the cursor, and from there another one with `plan`.
+    #[must_use]
+    pub fn branch(&self, plan: &Arc<[Planned]>) -> Self {
+        let event = self.event();
+        let mut branch = self.copy(&*self.current, event);
+        branch.current.plan(plan.clone());
+        for checkpoint in branch.checkpoints.values_mut() {
+            checkpoint.machine.plan(plan.clone());
+        }
+        branch.lesson = self.lesson.as_ref().map(|lesson| lesson.until(event));
+        branch
+    }
+
+    /// The same run, its cursor at the last checkpoint that is not beyond `event`.
+    #[must_use]
+    pub fn copy_before(&self, event: EventNumber) -> Self {
+        let machine = self.fork_before(event);
+        let at = machine.event();
+        self.copy(&*machine, at)
+    }
+
+    /// What is known of the run up to `event`, where `machine` is.
+    fn copy(&self, machine: &dyn Subject, event: EventNumber) -> Self {
+        let checkpoints: BTreeMap<_, _> = self
+            .checkpoints
+            .range(..=event)
+            .map(|(at, kept)| (*at, Checkpoint { machine: kept.machine.fork(), bytes: kept.bytes }))
+            .collect();
+        Self {
+            current: machine.fork(),
+            bytes: checkpoints.values().map(|checkpoint| checkpoint.bytes).sum(),
+            checkpoints,
+            budget: self.budget,
+            interval: self.interval,
+            due: event,
+            taken: Instant::now(),
+            furthest: event,
+            end: None,
+            lesson: None,
+            profile: self.profile.until(machine),
+        }
     }
 
     /// The records of the events after position `after` up to position `until`, made again by replay.

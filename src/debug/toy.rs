@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::subject::Subject;
 use crate::diagnostic::Diagnostic;
-use crate::machine::{Machine, StepOutcome, TaskView, Violation};
+use crate::machine::{Machine, Planned, StepOutcome, TaskView, Violation};
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, ComponentKind, Components};
@@ -120,6 +120,7 @@ impl Subject for Toy {
     fn footprint(&self) -> usize {
         100
     }
+    fn plan(&mut self, _: Arc<[Planned]>) {}
     fn fork(&self) -> Box<dyn Subject> {
         Box::new(self.clone())
     }

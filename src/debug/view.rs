@@ -83,6 +83,7 @@ impl Session {
             begins: self.began.filter(|(txn, _)| selection.txn == Some(*txn)).map(|(_, event)| event),
             log,
             lesson: self.lesson_view(),
+            branch: self.branches.view(),
             marks: if wish.panes.has(Pane::Timeline) { self.marks() } else { Vec::new() },
             activity: if wish.panes.has(Pane::Timeline) {
                 self.timeline.profile().activity()
@@ -228,7 +229,6 @@ impl Session {
         for record in self.recall.at_hand(self.event()).iter().rev() {
             let kind = match record.what {
                 What::Violation { .. } => MarkKind::Violation,
-                What::Input { .. } => MarkKind::Input,
                 What::Fault { .. } => MarkKind::Fault,
                 What::Kernel { .. } => MarkKind::Kernel,
                 _ if is_change(record) => MarkKind::Transition,
@@ -240,6 +240,7 @@ impl Session {
             }
         }
         marks.extend(self.timeline.profile().marks().map(|(event, kind)| mark(event, kind)));
+        marks.extend(self.inputs().iter().map(|(event, _)| mark(event + 1, MarkKind::Input)));
         let said = self.timeline.lesson().into_iter().flat_map(super::lesson::Lesson::said);
         marks.extend(said.map(|event| mark(event, MarkKind::Narration)));
         marks.extend(self.hits.iter().map(|event| mark(*event, MarkKind::Breakpoint)));

@@ -2,12 +2,14 @@
 
 use super::breakpoint::Tripped;
 use super::command::{self, Arguments, Effect};
+use super::compare::Comparison;
 use super::frame::selection::Selection;
 use super::interrupt::Interrupt;
 use super::question::Asked;
 use super::queue::Line;
 use super::session::Session;
 use super::stop::{Reason, Stop};
+use super::subject::Subject;
 use super::travel::{Cause, Course};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::StepOutcome;
@@ -63,6 +65,18 @@ const HITS: usize = 1000;
 /// Events between two looks at the interrupt.
 const SLICE: u64 = 4096;
 
+/// What was said, and nothing else.
+fn said(lines: Vec<String>) -> Outcome {
+    Outcome { lines, stop: None, quit: false }
+}
+
+/// What came of a comparison, in lines.
+fn compared(comparison: Comparison, names: &[String; 2]) -> Vec<String> {
+    let machines = comparison.machines().map(Subject::fork);
+    let [a, b] = names;
+    comparison.verdict().lines([a.as_str(), b.as_str()], [&*machines[0], &*machines[1]])
+}
+
 impl Session {
     /// Takes a typed line, to be carried out by [`Session::work`].
     pub fn submit(&mut self, text: &str) {
@@ -76,10 +90,10 @@ impl Session {
         self.queue.push(Line::typed(text));
     }
 
-    /// Whether the cursor is moving.
+    /// Whether the cursor is moving, or something else takes its time.
     #[must_use]
     pub fn is_moving(&self) -> bool {
-        self.travel.is_some()
+        self.travel.is_some() || self.comparison.is_some()
     }
 
     /// Whether the cursor is moving forwards, event by event.
@@ -120,12 +134,23 @@ impl Session {
             self.travel = Some(travel);
             return Progress::Running;
         }
+        if let Some((mut comparison, names)) = self.comparison.take() {
+            if comparison.advance(fuel) {
+                return Progress::Done(said(compared(*comparison, &names)));
+            }
+            self.comparison = Some((comparison, names));
+            return Progress::Running;
+        }
         let Some(line) = self.queue.pop() else { return Progress::Idle };
         if line.depth == 0 {
             self.leash = Leash::default();
         }
         match self.carry_out(&line) {
-            Ok(Effect::Said(lines)) => Progress::Done(Outcome { lines, stop: None, quit: false }),
+            Ok(Effect::Said(lines)) => Progress::Done(said(lines)),
+            Ok(Effect::Compare(comparison, names)) => {
+                self.comparison = Some((comparison, names));
+                Progress::Running
+            }
             Ok(Effect::Quit) => Progress::Done(Outcome { lines: Vec::new(), stop: None, quit: true }),
             Ok(Effect::Go(travel)) => {
                 self.travel = Some(travel);
@@ -141,6 +166,10 @@ impl Session {
     /// Stops what is going on and forgets what waits. Returns the stop, if the cursor was moving.
     pub fn interrupt(&mut self) -> Option<Outcome> {
         self.queue.clear();
+        if let Some((comparison, _)) = self.comparison.take() {
+            let event = comparison.event();
+            return Some(said(vec![format!("interrupted: the same up to event {event} at least")]));
+        }
         self.travel.take()?;
         Some(self.halt(vec![Reason::Interrupted], Vec::new()))
     }

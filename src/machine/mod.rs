@@ -11,6 +11,7 @@ mod initial;
 mod inspect;
 mod latency;
 mod memory;
+mod order;
 mod plan;
 mod queue;
 #[cfg(test)]
@@ -50,11 +51,13 @@ use crate::workload::Workload;
 use check::Checker;
 pub use initial::check_addresses;
 use latency::Latencies;
+pub use order::Wiring;
 use plan::Plan;
 pub use plan::{Change, Planned};
 use queue::Queue;
 pub use sizes::Storage;
 use tasks::Tasks;
+pub use transport::{has_room, lane_network};
 
 /// Everything that a machine is built from.
 #[derive(Clone, Debug)]

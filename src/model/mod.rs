@@ -4,6 +4,7 @@
 pub mod access;
 pub mod address;
 pub mod bits;
+pub mod choice;
 pub mod component;
 pub mod cow;
 pub mod fault;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::config::MachineChoice;
 use crate::config::document::At;
 
+use super::exploration::ExploreFile;
 use super::values::{Given, Texts};
 
 /// A scenario: a machine, what it does, and what shall be seen.
@@ -70,6 +71,8 @@ pub struct ScenarioFile {
     /// Faults to inject.
     #[serde(default, rename = "fault")]
     pub faults: Vec<At<FaultFile>>,
+    /// What `umscope explore` does in every order.
+    pub explore: Option<ExploreFile>,
     /// Narration.
     #[serde(default, rename = "say")]
     pub says: Vec<At<SayFile>>,

@@ -150,6 +150,10 @@ impl Scenario {
         &self.file
     }
 
+    pub(super) fn document(&self) -> &Document {
+        &self.document
+    }
+
     /// The file's text.
     #[must_use]
     pub fn source(&self) -> &Source {

@@ -252,6 +252,7 @@ impl Sample {
         Facts {
             info: Arc::new(self.info()),
             table: Some(Arc::new(table())),
+            branch: None,
             run: RunState::Paused,
             stop: Some(Stop {
                 text: "breakpoint 1: message from host.hmd0".into(),

@@ -44,6 +44,12 @@ impl Arguments {
         &self.source
     }
 
+    /// Its place in the source.
+    #[must_use]
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
     /// None at all, at the same place.
     #[must_use]
     pub fn nothing(&self) -> Self {

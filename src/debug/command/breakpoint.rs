@@ -14,7 +14,7 @@ Breakpoints stop a run in both directions.";
 
 pub const BREAK: Command = Command {
     name: "break",
-    aliases: &["b"],
+    aliases: &["b", "br"],
     usage: "break QUERY [if PREDICATE]",
     group: Group::Breakpoints,
     about: "stop at a record, or where a predicate becomes true",

@@ -69,6 +69,14 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
         Completes::Breakpoint => plain(
             session.breakpoints().list().iter().map(|found| (found.id.to_string(), found.line())).collect(),
         ),
+        Completes::Branch => plain(
+            session
+                .branches()
+                .list()
+                .iter()
+                .map(|branch| (branch.number.to_string(), branch.what()))
+                .collect(),
+        ),
         Completes::Position if is_first => plain(positions(session)),
         Completes::Component if is_first => plain(
             session

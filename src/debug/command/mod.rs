@@ -13,8 +13,10 @@ mod complete;
 mod condition;
 mod deadlock;
 mod delete;
+mod diff;
 mod display;
 mod enable;
+mod fork;
 mod goto;
 mod help;
 mod info;
@@ -38,6 +40,7 @@ pub use complete::{Candidate, complete};
 pub use help::reference;
 pub use table::{ALL, find};
 
+use super::compare::Comparison;
 use super::session::Session;
 use super::travel::Travel;
 use crate::diagnostic::Result;
@@ -49,6 +52,8 @@ pub enum Effect {
     Said(Vec<String>),
     /// The cursor shall move.
     Go(Travel),
+    /// Two runs of these names shall be compared.
+    Compare(Box<Comparison>, [String; 2]),
     Quit,
 }
 
@@ -72,12 +77,14 @@ pub enum Group {
     Moving,
     Breakpoints,
     Looking,
+    WhatIf,
     Lesson,
     Session,
 }
 
 impl Group {
-    pub const ALL: [Self; 5] = [Self::Moving, Self::Breakpoints, Self::Looking, Self::Lesson, Self::Session];
+    pub const ALL: [Self; 6] =
+        [Self::Moving, Self::Breakpoints, Self::Looking, Self::WhatIf, Self::Lesson, Self::Session];
 
     #[must_use]
     pub fn title(self) -> &'static str {
@@ -85,6 +92,7 @@ impl Group {
             Self::Moving => "Moving",
             Self::Breakpoints => "Breakpoints and watchpoints",
             Self::Looking => "Looking",
+            Self::WhatIf => "What if",
             Self::Lesson => "Lessons",
             Self::Session => "The session",
         }
@@ -109,6 +117,8 @@ pub enum Completes {
     Position,
     /// A command's name.
     Command,
+    /// A branch's number.
+    Branch,
     Component,
     /// A file.
     Path,

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::{
-    Command, bookmark, breakpoint, bug, cause, commands, condition, deadlock, delete, display, enable, goto,
-    help, info, lesson, log, quit, reload, save, select, set, source, step, travel, until, watch, why,
+    Command, bookmark, breakpoint, bug, cause, commands, condition, deadlock, delete, diff, display, enable,
+    fork, goto, help, info, lesson, log, quit, reload, save, select, set, source, step, travel, until, watch,
+    why,
 };
 use crate::diagnostic::{Diagnostic, Result, Source};
 
@@ -47,6 +48,10 @@ pub const ALL: &[Command] = &[
     display::UNDISPLAY,
     log::LOG,
     select::SELECT,
+    fork::FORK,
+    fork::BRANCH,
+    fork::BRANCHES,
+    diff::DIFF,
     lesson::PREDICT,
     lesson::REVEAL,
     bug::BUG,

@@ -14,7 +14,7 @@ use super::log::Log;
 use super::map::Map;
 use super::selection::Selection;
 use super::sequence::Sequence;
-use super::session::{Activity, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
+use super::session::{Activity, BranchView, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
 use super::wish::{Pane, Wish};
 use super::{Frame, Happening, Knot, LastCell, ProtocolView, text};
 
@@ -25,6 +25,7 @@ pub struct Facts<'a> {
     /// The table of the selected node, or of the machine.
     pub table: Option<Arc<Table>>,
     pub run: RunState,
+    pub branch: Option<BranchView>,
     pub stop: Option<Stop>,
     pub selection: Selection,
     /// The furthest event ever reached, and whether the run ends there.
@@ -89,6 +90,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     Frame {
         info: facts.info,
         run: facts.run,
+        branch: facts.branch,
         stop: facts.stop,
         selection,
         begins: facts.begins,

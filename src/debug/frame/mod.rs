@@ -27,7 +27,7 @@ use log::Log;
 use map::Map;
 use selection::Selection;
 use sequence::Sequence;
-use session::{Activity, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
+use session::{Activity, BranchView, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
 
 /// Everything that one screen shows. A part that was not wished for is empty.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub struct Frame {
     pub time: TimeBase,
     pub position: Position,
     pub run: RunState,
+    /// Which run it is, if not the one that was opened.
+    pub branch: Option<BranchView>,
     pub stop: Option<Stop>,
     pub selection: Selection,
     /// What the last event did, in sentences, and what caused it.
@@ -114,6 +116,7 @@ impl Default for Frame {
             time: TimeBase { ticks_per_second: 1, ticks_per_cycle: 1 },
             position: Position::default(),
             run: RunState::default(),
+            branch: None,
             stop: None,
             selection: Selection::default(),
             now: Vec::new(),

@@ -44,6 +44,14 @@ pub struct Position {
     pub ended: bool,
 }
 
+/// Which of several runs this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BranchView {
+    pub number: u32,
+    /// The event after which it is another run than the one that it left.
+    pub event: EventNumber,
+}
+
 /// What the engine is doing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum RunState {

@@ -45,8 +45,12 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     let room = usize::from(line.width).saturating_sub(fixed);
     let name =
         if frame.info.scenario.is_empty() { "umscope".to_owned() } else { frame.info.scenario.clone() };
-    let name = fit(&name, room.clamp(8, 40) as u16);
-    let mut x = put(buffer, line, 1, &name, app.theme.style(Role::Header));
+    let branch = frame.branch.map_or(String::new(), |branch| {
+        format!(" [branch {} from event {}]", branch.number, number(branch.event))
+    });
+    let name = fit(&name, room.saturating_sub(branch.width()).clamp(8, 40) as u16);
+    let x = put(buffer, line, 1, &name, app.theme.style(Role::Header));
+    let mut x = put(buffer, line, x, &branch, app.theme.style(Role::Warning));
     x = put(buffer, line, x + 2, &format!("{mark} {state}"), app.theme.style(role));
     x = put(buffer, line, x + 2, &place, app.theme.style(Role::Strong));
     let left = line.width.saturating_sub(x);

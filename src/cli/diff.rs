@@ -1,0 +1,136 @@
+//! `umscope diff`: where two runs part.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::arguments::{Changes, Format, Target};
+use super::exit::{Ended, Status, Trouble};
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::progress::Progress;
+use super::work::{self, Work};
+use crate::debug::compare::{Comparison, Course, Verdict};
+use crate::debug::subject::Subject;
+use crate::debug::timeline::{Budget, Timeline};
+use crate::model::record::Record;
+use crate::report;
+use crate::report::number::grouped;
+
+/// The first record at which two runs part, and what led to it
+///
+/// A run is a scenario (a path or a bundled name) or a recording. Records are compared by cycle, place and what they
+/// say; what --set, --seed and the other options change is changed in both.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  umscope diff umh/fig5-a umh/fig5-b1
+  umscope diff before.rec mine.toml
+  umscope diff fast.toml slow.toml --ignore-time
+
+JSON: a, b (as named), equal, alike (records that both have), before[] (the last of them) and parts: null if they are \
+equal, else a and b, each with event, cycle, ended (null, or finished, deadlock or limit: there is no further \
+record), inputs[] (what was done to its machine until then), records[] (the first that the other does not have, and those after it) and causes[] (what led to the first of \
+them, nearest first); records as `umscope log` prints them.
+
+Exit status: 0 they are the same to the end; 1 they part; 2 wrong input; 130 interrupted.")]
+pub struct Diff {
+    /// A scenario or recording
+    #[arg(value_name = "RUN")]
+    a: String,
+
+    /// Another one
+    #[arg(value_name = "RUN")]
+    b: String,
+
+    /// The same records at other times are the same
+    #[arg(long)]
+    ignore_time: bool,
+
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    #[command(flatten)]
+    changes: Changes,
+}
+
+/// Events between two looks at ctrl-c and the clock.
+const SLICE: u64 = 2048;
+
+impl Diff {
+    pub fn carry_out(&self) -> Ended {
+        let interrupt = Interrupt::install()?;
+        let timeline = |name: &String| -> Result<Timeline, Trouble> {
+            let changes = if crate::recording::write::is_recording(name.as_ref()) {
+                Changes::default()
+            } else {
+                self.changes.clone()
+            };
+            let target = Target { scenario: name.clone(), machine: None, trace_format: None, changes };
+            let machine = Work::open(&target, &interrupt)?.prepare()?.machine;
+            Ok(Timeline::new(Box::new(machine), Budget::default()))
+        };
+        let mut comparison = Comparison::new(timeline(&self.a)?, timeline(&self.b)?, self.ignore_time);
+        let mut progress = Progress::start();
+        interrupt.heed();
+        while !comparison.advance(SLICE) {
+            if interrupt.is_raised() {
+                return Ok(Status::Interrupted);
+            }
+            progress.tell(|| format!("the same up to event {}", grouped(comparison.event())));
+        }
+        progress.clear();
+        let machines = comparison.machines().map(Subject::fork);
+        for machine in &machines {
+            work::void(machine.complaint())?;
+        }
+        let machines = [&*machines[0], &*machines[1]];
+        let verdict = comparison.verdict();
+        let mut output = Output::standard();
+        match self.format {
+            Format::Text => {
+                let lines = verdict.lines([self.a.as_str(), self.b.as_str()], machines);
+                output.put(&(lines.join("\n") + "\n"))?;
+            }
+            Format::Json => output.json(&self.document(&verdict, machines))?,
+        }
+        Ok(if verdict.parts.is_none() { Status::Held } else { Status::Failed })
+    }
+
+    fn document(&self, verdict: &Verdict, machines: [&dyn Subject; 2]) -> Value {
+        let parts = verdict
+            .parts
+            .as_ref()
+            .map(|[a, b]| json!({ "a": course(a, machines[0]), "b": course(b, machines[1]) }));
+        json!({
+            "a": self.a,
+            "b": self.b,
+            "equal": verdict.parts.is_none(),
+            "alike": verdict.alike,
+            "before": records(&verdict.before, machines[0]),
+            "parts": parts,
+        })
+    }
+}
+
+fn course(course: &Course, machine: &dyn Subject) -> Value {
+    use crate::machine::StepOutcome;
+    let ended = course.end.map(|end| match end {
+        StepOutcome::Stuck => "deadlock",
+        StepOutcome::Limit(_) => "limit",
+        StepOutcome::Finished | StepOutcome::Ran => "finished",
+    });
+    json!({
+        "event": course.event,
+        "cycle": course.cycle,
+        "ended": ended,
+        "inputs": records(&course.inputs, machine),
+        "records": records(&course.records, machine),
+        "causes": records(&course.causes, machine),
+    })
+}
+
+fn records(list: &[Record], machine: &dyn Subject) -> Vec<Value> {
+    let (components, time) = (machine.components(), machine.time_base());
+    list.iter().map(|record| report::json::record(record, components, time)).collect()
+}

@@ -1,0 +1,44 @@
+//! `diff`: where two branches part.
+
+use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::session::Session;
+use crate::diagnostic::Result;
+
+pub const DIFF: Command = Command {
+    name: "diff",
+    aliases: &[],
+    usage: "diff [N [M]] [ignore-time]",
+    group: Group::WhatIf,
+    about: "the first record at which two branches part, and what led to it",
+    details: "\
+Without a number, this branch and the one that it left; with one, that one and this. With ignore-time the same records
+at other times are the same. `umscope diff` compares any two scenarios or recordings.",
+    completes: Completes::Branch,
+    run: diff,
+};
+
+fn diff(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    let mut words = arguments.words();
+    let ignore_time = words.last().is_some_and(|word| word.text == "ignore-time");
+    if ignore_time {
+        words.pop();
+    }
+    let mut numbers = Vec::new();
+    for word in &words {
+        let number = arguments.number(word, "the number of a branch, or ignore-time")?;
+        numbers.push(u32::try_from(number).unwrap_or(u32::MAX));
+    }
+    let here = session.branches().current();
+    let (a, b) = match numbers.as_slice() {
+        [] => {
+            let only =
+                || Box::new(Session::complaint("there is one branch only").expected("fork, to make another"));
+            (session.relative(here).ok_or_else(only)?, here)
+        }
+        [other] => (*other, here),
+        [a, b] => (*a, *b),
+        _ => return Err(arguments.complaint("two branches are enough")),
+    };
+    let comparison = session.compare(a, b, ignore_time)?;
+    Ok(Effect::Compare(Box::new(comparison), [format!("branch {a}"), format!("branch {b}")]))
+}

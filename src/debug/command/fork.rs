@@ -1,0 +1,94 @@
+//! `fork`, `branch` and `branches`: what if.
+
+use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::session::Session;
+use crate::debug::travel::Travel;
+use crate::diagnostic::Result;
+use crate::recording::{Input, VERBS};
+
+pub const FORK: Command = Command {
+    name: "fork",
+    aliases: &[],
+    usage: "fork set|fault|access|cell|choose ...",
+    group: Group::WhatIf,
+    about: "leave this run here for one in which something else comes next",
+    details: "\
+    fork set network.latency=\"2 us\"         a latency, a bandwidth, MSHRs, buffers, a policy: as --set
+    fork fault lose-message message=grant   a fault is injected from now on
+    fork access gpu0.cu0 store 0x1000 07    one more access, now: agent and instruction
+    fork cell cache N read = \"ack > I\"      another cell of the protocol's table
+    fork choose deliver A > B request       the next event, whatever the timed queue says
+
+The change is an event of its own. Both runs stay: `branches` lists them, `branch N` goes to the other, `diff` tells
+where they part. What comes before stays the same, so that going back and forth works as ever. Components, cache
+sizes and clocks cannot change under way.",
+    completes: Completes::Words(&VERBS),
+    run: fork,
+};
+
+pub const BRANCH: Command = Command {
+    name: "branch",
+    aliases: &[],
+    usage: "branch N",
+    group: Group::WhatIf,
+    about: "go to another branch",
+    details: "The cursor goes where it was there last.",
+    completes: Completes::Branch,
+    run: branch,
+};
+
+pub const BRANCHES: Command = Command {
+    name: "branches",
+    aliases: &[],
+    usage: "branches",
+    group: Group::WhatIf,
+    about: "all branches, with what makes them different",
+    details: "",
+    completes: Completes::Nothing,
+    run: |session, arguments| {
+        arguments.none()?;
+        Ok(Effect::Said(list(session)))
+    },
+};
+
+fn fork(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    let (verb, rest) = arguments.split_first();
+    if verb.is_empty() || !VERBS.contains(&verb) {
+        let span = arguments.words().first().map_or(arguments.nothing().span(), |word| word.span.clone());
+        let error = arguments.error(span, "what shall come next?").expected(VERBS.join(", "));
+        return Err(Box::new(error.nearest(verb, VERBS)));
+    }
+    if rest.is_empty() {
+        return Err(rest.missing(format!("what to {verb}; see help fork")));
+    }
+    let event = session.event();
+    session.fork(Input::new(verb, rest.text())?)?;
+    Ok(Effect::Go(Travel::to(event + 1)))
+}
+
+fn branch(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    let words = arguments.words();
+    match words.as_slice() {
+        [] => Err(arguments.missing("the number of a branch")),
+        [word] => {
+            let number = arguments.number(word, "the number of a branch")?;
+            let number = u32::try_from(number).unwrap_or(u32::MAX);
+            session.switch(number).map_err(|mut error| {
+                error.source = Some(arguments.source().clone());
+                error.span = Some(word.span.clone());
+                error
+            })?;
+            Ok(Effect::Go(Travel::to(session.event())))
+        }
+        [_, second, ..] => Err(arguments.error(second.span.clone(), "one branch is enough")),
+    }
+}
+
+fn list(session: &Session) -> Vec<String> {
+    let branches = session.branches();
+    let line = |branch: &crate::debug::branch::Branch| {
+        let mark = if branch.number == branches.current() { '*' } else { ' ' };
+        format!("{mark} {}  {}", branch.number, branch.what())
+    };
+    branches.list().iter().map(line).collect()
+}
