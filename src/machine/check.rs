@@ -15,7 +15,7 @@ use crate::protocol::node::{Node, Role};
 use crate::protocol::outbox::{About, Breach, Completion, Outbox};
 
 /// Events between two looks for a transaction that takes too long.
-const OVERDUE_EVENTS: u64 = 1024;
+const OVERDUE_EVENTS: u64 = 256;
 
 /// What a byte may be.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +91,14 @@ impl Machine {
         }
     }
 
-    fn violate(&mut self, at: ComponentId, about: About, rule: &'static str, text: &str, out: &mut Outbox) {
+    pub(super) fn violate(
+        &mut self,
+        at: ComponentId,
+        about: About,
+        rule: &'static str,
+        text: &str,
+        out: &mut Outbox,
+    ) {
         let text: std::sync::Arc<str> = format!("at {}: {text}", self.fixed.components.path(at)).into();
         let copy = text.clone();
         out.record(at, about, || What::Violation { rule, text: copy });

@@ -10,7 +10,7 @@ use crate::model::access::{Access, Bytes};
 use crate::model::address::Range;
 use crate::model::fault::Fault;
 use crate::model::level::Level;
-use crate::model::message::TxnNumber;
+use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{Records, What};
 use crate::model::time::Tick;
 use crate::parts::agent::{Surroundings, Told, Work};
@@ -105,6 +105,14 @@ impl Machine {
             let at = (*next).max(self.now + period);
             self.queue.push(at, Event::deliver(index, lane));
         }
+        self.hand_over(index, lane, message, out);
+        Handled::Yes
+    }
+
+    /// A node takes a message that has been taken off its lane.
+    pub(super) fn hand_over(&mut self, index: usize, lane: usize, message: Message, out: &mut Outbox) {
+        let Some(node) = self.channels.get(index).map(|channel| channel.to) else { return };
+        let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
         if let Some(free) = self.port_free_at.get_mut(node) {
             *free = self.now + period;
         }
@@ -128,7 +136,6 @@ impl Machine {
         }
         self.after_node(node, out);
         self.drain_range(range, out);
-        Handled::Yes
     }
 
     /// The head stays where it is until its receiver changes. Told once, not at every try.
