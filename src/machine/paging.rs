@@ -17,6 +17,7 @@ use crate::model::page::Page;
 use crate::model::time::Tick;
 use crate::parts::driver::{Driver, Planned};
 use crate::parts::gmmu::{Gmmu, Outcome};
+use crate::protocol::outbox::Outbox;
 
 /// What does not change while pages move.
 #[derive(Clone, Debug)]
@@ -159,12 +160,17 @@ impl GpuPaging {
 
 impl Machine {
     /// An agent accesses a page.
-    pub(super) fn touch_page(&mut self, agent: usize, range: Range, writes: bool) {
+    pub(super) fn touch_page(&mut self, agent: usize, range: Range, writes: bool, out: &mut Outbox) {
         let now = self.now;
         let Some(paging) = self.paging.as_mut() else { return };
         let page = Page::of(range.start, paging.page);
-        if let Some(one) = paging.gpus.iter_mut().find(|one| one.ports.units.contains(&agent)) {
-            one.driver.touch(page, writes, now);
+        let found = paging.gpus.iter().position(|one| one.ports.units.contains(&agent));
+        let Some(gpu) = found else { return };
+        let orders =
+            paging.gpus.get_mut(gpu).map(|one| one.driver.touch(page, writes, now)).unwrap_or_default();
+        if !orders.is_empty() {
+            self.carry_out(gpu, orders, out);
+            self.wake_paging(gpu);
         }
     }
 

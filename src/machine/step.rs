@@ -267,7 +267,7 @@ impl Machine {
         agent.issue(&mut around, told, out);
         if let Some((range, writes)) = touched {
             self.note_touched(range);
-            self.touch_page(index, range, writes);
+            self.touch_page(index, range, writes, out);
         }
     }
 

@@ -256,6 +256,8 @@ impl Driver {
         while coming_free(&self.residency) < self.planned.len() as u64 {
             let victims = self.config.evictor.choose(&mut self.residency.signals(), &mut self.random);
             if victims.is_empty() {
+                // Only what somebody waits for may have to wait for a frame.
+                self.planned.retain(|planned| planned.demanded);
                 break;
             }
             for page in victims {
@@ -301,11 +303,17 @@ impl Driver {
     }
 
     /// A page of the GPU is accessed.
-    pub fn touch(&mut self, page: Page, writes: bool, now: Tick) {
+    pub fn touch(&mut self, page: Page, writes: bool, now: Tick) -> Vec<Order> {
         self.counters.used += u64::from(self.residency.touch(page, writes, now));
         if self.seen.insert(page) {
             self.order.push(page);
         }
+        if self.planned.is_empty() {
+            return Vec::new();
+        }
+        let mut orders = self.make_room();
+        orders.extend(self.fetch());
+        orders
     }
 
     /// Pages in the order in which they were accessed first.
@@ -408,6 +416,7 @@ mod tests {
         for order in driver.advance(100) {
             let Order::Fetch(planned) = order else { panic!("nothing is evicted") };
             driver.arrived(planned, 110 + planned.page.0);
+            driver.touch(planned.page, false, 120 + planned.page.0);
         }
         driver.touch(Page(0), true, 150);
         fault(&mut driver, 7, 160);
@@ -426,7 +435,8 @@ mod tests {
         fault(&mut driver, 4, 101);
         assert_eq!(driver.advance(201), []);
         let Order::Fetch(planned) = orders[0] else { panic!() };
-        assert_eq!(driver.arrived(planned, 210), [Order::Evict(Page(3))]);
+        assert_eq!(driver.arrived(planned, 210), [], "it has not been touched");
+        assert_eq!(driver.touch(Page(3), false, 220), [Order::Evict(Page(3))]);
         assert_eq!(fetched(&driver.evicted(Page(3))), [(4, true)]);
     }
 }

@@ -38,6 +38,9 @@ pub struct Residency {
     dirty: PageSet,
     /// Prefetched, and not touched yet.
     unused: PageSet,
+    /// Resident, and not waited for: what was demanded may not leave before it has been touched, or those who wait
+    /// for it might drive each other's pages out for ever.
+    settled: PageSet,
     pages: Recency,
     blocks: Recency,
 }
@@ -57,6 +60,7 @@ impl Residency {
             present: PageSet::default(),
             dirty: PageSet::default(),
             unused: PageSet::default(),
+            settled: PageSet::default(),
             pages: Recency::default(),
             blocks: Recency::default(),
         }
@@ -82,13 +86,18 @@ impl Residency {
         self.present.insert(page);
     }
 
-    /// A page has come. `touched` tells one that was demanded from one that was prefetched.
-    pub fn arrive(&mut self, page: Page, touched: bool, now: Tick) {
+    /// A page has come, because it was demanded or else prefetched.
+    pub fn arrive(&mut self, page: Page, demanded: bool, now: Tick) {
         self.coming.remove(page);
         self.resident.insert(page);
-        if !touched {
+        if !demanded {
             self.unused.insert(page);
+            self.settle(page, now);
         }
+    }
+
+    fn settle(&mut self, page: Page, now: Tick) {
+        self.settled.insert(page);
         self.pages.touch(page, now);
         self.blocks.touch(self.block(page), now);
     }
@@ -98,8 +107,7 @@ impl Residency {
         if writes {
             self.dirty.insert(page);
         }
-        self.pages.touch(page, now);
-        self.blocks.touch(self.block(page), now);
+        self.settle(page, now);
         self.unused.remove(page)
     }
 
@@ -107,11 +115,12 @@ impl Residency {
     pub fn leave(&mut self, page: Page) -> bool {
         self.resident.remove(page);
         self.present.remove(page);
+        self.settled.remove(page);
         self.leaving.insert(page);
         self.pages.forget(page);
         let block = self.block(page);
         let per_block = self.per_block();
-        if self.resident.count_in(Page(block.0 * per_block), per_block) == 0 {
+        if self.settled.count_in(Page(block.0 * per_block), per_block) == 0 {
             self.blocks.forget(block);
         }
         self.unused.remove(page)
@@ -128,12 +137,7 @@ impl Residency {
 
     /// What an eviction policy may look at.
     pub fn signals(&mut self) -> Signals<'_> {
-        Signals {
-            resident: &self.resident,
-            pages: &mut self.pages,
-            blocks: &mut self.blocks,
-            page: self.page,
-        }
+        Signals { resident: &self.settled, pages: &mut self.pages, blocks: &mut self.blocks, page: self.page }
     }
 
     fn per_block(&self) -> u64 {
@@ -207,7 +211,7 @@ impl Residency {
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
         (&self.absent, &self.coming, &self.resident, &self.leaving).hash(hasher);
-        (&self.dirty, &self.unused, &self.pages, &self.blocks).hash(hasher);
+        (&self.dirty, &self.unused, &self.settled, &self.pages, &self.blocks).hash(hasher);
     }
 }
 
