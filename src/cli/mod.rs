@@ -6,6 +6,7 @@ mod arguments;
 mod bug;
 mod check;
 mod completions;
+mod counterexample;
 mod debug;
 mod destination;
 mod diff;
@@ -20,6 +21,7 @@ mod list;
 mod log;
 mod look;
 mod man;
+mod mutants;
 mod output;
 mod pick;
 mod pool;
@@ -87,6 +89,7 @@ enum Command {
     Frame(frame::Frame),
     Export(export::Export),
     Explore(explore::Explore),
+    Mutants(mutants::Mutants),
     Sweep(sweep::Sweep),
     Figures(figures::Figures),
     List(list::List),
@@ -126,6 +129,7 @@ fn dispatch(cli: &Cli) -> Ended {
         Some(Command::Frame(frame)) => frame.carry_out(),
         Some(Command::Export(export)) => export.carry_out(),
         Some(Command::Explore(explore)) => explore.carry_out(),
+        Some(Command::Mutants(mutants)) => mutants.carry_out(),
         Some(Command::Sweep(sweep)) => sweep.carry_out(),
         Some(Command::Figures(figures)) => figures.carry_out(),
         Some(Command::List(list)) => list.carry_out(),
