@@ -3,7 +3,7 @@
 use super::call;
 
 /// Every subcommand, and none.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; N] = [
     "",
     "debug",
     "run",

@@ -1,11 +1,13 @@
 //! The command line as scripts rely on it.
 
 mod broken_input;
+mod explore;
 mod export;
 mod figures;
 mod help;
 mod indexing;
 mod json;
+mod mutants;
 mod picture;
 mod recording;
 mod sizes;
