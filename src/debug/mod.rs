@@ -11,6 +11,7 @@ pub mod diagnosis;
 pub mod engine;
 pub mod frame;
 pub mod goal;
+pub mod hunt;
 pub mod interrupt;
 pub mod lesson;
 mod lesson_view;

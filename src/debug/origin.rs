@@ -4,7 +4,7 @@ use super::lesson::Lesson;
 use super::subject::Subject;
 use crate::config::machine::{MachineSpec, NetworkKind};
 use crate::query::Context;
-use crate::scenario::{Break, Options, Prepared, Scenario};
+use crate::scenario::{Break, Bug, Options, Prepared, Scenario};
 
 /// A machine at its first position, and what belongs to it.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub struct Origin {
     pub context: Option<Context>,
     pub breaks: Vec<Break>,
     pub lesson: Option<Lesson>,
+    /// What is to be found, if it is a hunt for a bug.
+    pub bug: Option<Bug>,
     /// How to make it again, and otherwise.
     pub maker: Option<Maker>,
 }
@@ -45,6 +47,7 @@ impl Origin {
             context: Some(prepared.context),
             breaks: prepared.breaks,
             lesson: Lesson::new(prepared.narrator, prepared.checker),
+            bug: prepared.bug,
             maker: Some(Maker { scenario: scenario.clone(), options: options.clone() }),
         }
     }

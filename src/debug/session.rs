@@ -10,6 +10,7 @@ use super::branch::Branches;
 use super::breakpoint::Breakpoints;
 use super::compare::Comparison;
 use super::frame::selection::Selection;
+use super::hunt::Hunt;
 use super::origin::{Maker, Origin};
 use super::queue::Queue;
 use super::recall::Recall;
@@ -79,6 +80,8 @@ pub struct Session {
     pub(super) leash: Leash,
     /// How many pieces of narration have been told in passing.
     pub(super) told: usize,
+    /// The bug that is to be found here.
+    pub(super) hunt: Option<Hunt>,
     pub(super) travel: Option<Travel>,
     /// Two runs that are being compared, and their names.
     pub(super) comparison: Option<(Box<Comparison>, [String; 2])>,
@@ -127,6 +130,7 @@ impl Session {
             depth: 0,
             leash: Leash::default(),
             told: 0,
+            hunt: origin.bug.map(Hunt::new),
             travel: None,
             comparison: None,
             stop: None,

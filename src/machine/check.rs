@@ -15,7 +15,7 @@ use crate::protocol::node::{Node, Role};
 use crate::protocol::outbox::{About, Breach, Completion, Outbox};
 
 /// Events between two looks for a transaction that takes too long.
-const OVERDUE_EVENTS: u64 = 1024;
+const OVERDUE_EVENTS: u64 = 256;
 
 /// What a byte may be.
 #[derive(Clone, Debug, Default)]

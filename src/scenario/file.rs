@@ -76,6 +76,8 @@ pub struct ScenarioFile {
     /// Narration.
     #[serde(default, rename = "say")]
     pub says: Vec<At<SayFile>>,
+    /// A bug to be found.
+    pub bug: Option<At<BugFile>>,
     /// Breakpoints that the debugger begins with.
     #[serde(default, rename = "break")]
     pub breaks: Vec<At<BreakFile>>,
@@ -319,6 +321,23 @@ pub struct AskFile {
     /// What tells the answer: a cell of the protocol's table such as "cache N read" (an L1), "inner E store" (a node with
     /// children), "merge N E", or "directory read".
     pub because: Option<At<String>>,
+}
+
+/// A bug to be found: the learner is told the symptom only, and asks for hints one by one.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { symptom = \"...\", answer = \"...\" }")]
+pub struct BugFile {
+    /// What is wrong, as a user would tell it.
+    pub symptom: String,
+    /// Hints, from a faint one to a plain one.
+    #[serde(default)]
+    pub hints: Vec<String>,
+    /// What it may be; the right answer is among them.
+    pub choices: Vec<String>,
+    /// What it is.
+    pub answer: At<String>,
+    /// Why it is that, told once it has been found.
+    pub because: String,
 }
 
 /// A breakpoint that the debugger begins with.

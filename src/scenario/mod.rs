@@ -5,6 +5,7 @@
 //! look at one event at a time and are plain values, so that the debugger can go back with them.
 
 mod access;
+mod bug;
 mod cell;
 mod checker;
 mod expectation;
@@ -22,6 +23,7 @@ mod setup;
 mod values;
 mod work;
 
+pub use bug::Bug;
 pub use cell::CellName;
 pub use checker::{Checker, Ended, Failure};
 pub use expectation::{Condition, Expectation, Matching, When};

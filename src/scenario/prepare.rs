@@ -16,6 +16,7 @@ use crate::recording::Input;
 use crate::workload::Workload;
 use crate::workload::trace::Format;
 
+use super::bug::{self, Bug};
 use super::checker::Checker;
 use super::expectation::Compiler;
 use super::file::{BreakFile, Ending, ScenarioFile};
@@ -68,6 +69,8 @@ pub struct Prepared {
     pub blueprint: Blueprint,
     pub checker: Checker,
     pub narrator: Narrator,
+    /// What is to be found, if it is a hunt for a bug.
+    pub bug: Option<Bug>,
     pub breaks: Vec<Break>,
     /// The names that queries on this machine may use.
     pub context: Context,
@@ -303,7 +306,8 @@ impl Scenario {
         let says = self.file.says.iter().map(|at| narration::say(compiler, at, table));
         let narrator = Narrator { says: says.collect::<Result<_>>()? };
         let breaks = self.file.breaks.iter().map(|at| stop(compiler, at)).collect::<Result<_>>()?;
-        Ok(Prepared { machine, blueprint, checker, narrator, breaks, context })
+        let bug = self.file.bug.as_ref().map(|at| bug::bug(at, &self.document)).transpose()?;
+        Ok(Prepared { machine, blueprint, checker, narrator, bug, breaks, context })
     }
 
     /// The states that the scenario begins with must not contradict each other, unless that is what it is about.

@@ -6,6 +6,7 @@
 mod arguments;
 mod bookmark;
 mod breakpoint;
+mod bug;
 mod cause;
 mod commands;
 mod complete;

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::{
-    Command, bookmark, breakpoint, cause, commands, condition, deadlock, delete, diff, display, enable, fork,
-    goto, help, info, lesson, log, quit, reload, save, select, set, source, step, travel, until, watch, why,
+    Command, bookmark, breakpoint, bug, cause, commands, condition, deadlock, delete, diff, display, enable,
+    fork, goto, help, info, lesson, log, quit, reload, save, select, set, source, step, travel, until, watch,
+    why,
 };
 use crate::diagnostic::{Diagnostic, Result, Source};
 
@@ -53,6 +54,8 @@ pub const ALL: &[Command] = &[
     diff::DIFF,
     lesson::PREDICT,
     lesson::REVEAL,
+    bug::BUG,
+    bug::HINT,
     set::SET,
     source::SOURCE,
     reload::RELOAD,
