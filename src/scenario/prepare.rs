@@ -9,6 +9,7 @@ use crate::config::machine::MachineSpec;
 use crate::config::{self, Document, Kind, MachineChoice, Shelf};
 use crate::diagnostic::{Result, Source};
 use crate::machine::{Blueprint, Machine};
+use crate::model::inspect::Inspect;
 use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
 use crate::query::{Context, Stop};
@@ -18,7 +19,7 @@ use crate::workload::trace::Format;
 
 use super::checker::Checker;
 use super::expectation::Compiler;
-use super::file::{BreakFile, Ending, ScenarioFile};
+use super::file::{BreakFile, Ending, ScenarioFile, StartFile};
 use super::narration::{self, Narrator};
 use super::prose;
 use super::runner::Runner;
@@ -30,6 +31,9 @@ pub const CYCLES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
 
 /// Cycles after which a run of scripted accesses is stopped, and one of kernels or a trace.
 const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);
+
+/// The last event that a scenario may begin at: what comes before is run while it is read.
+pub const FARTHEST: EventNumber = 1_000_000;
 
 /// A scenario as read.
 #[derive(Clone, Debug)]
@@ -279,9 +283,10 @@ impl Scenario {
         let blueprint = self.blueprint(options)?;
         let mut machine = Machine::build(&blueprint)?;
         self.agrees(&blueprint, &machine)?;
-        if !options.inputs.is_empty() {
+        if !options.inputs.is_empty() || !self.file.inputs.is_empty() {
             machine.plan(self.plan(options, &machine)?);
         }
+        self.begin(&mut machine)?;
         let mut context = Context::of(&machine);
         context.ids = self.work.ids();
         context
@@ -295,6 +300,30 @@ impl Scenario {
         let narrator = Narrator { says: says.collect::<Result<_>>()? };
         let breaks = self.file.breaks.iter().map(|at| stop(compiler, at)).collect::<Result<_>>()?;
         Ok(Prepared { machine, blueprint, checker, narrator, breaks, context })
+    }
+
+    /// Runs the machine to the moment that the scenario begins at.
+    fn begin(&self, machine: &mut Machine) -> Result<()> {
+        let Some(start) = &self.file.start else { return Ok(()) };
+        let StartFile { event, digest } = &start.value;
+        let wrong = |at: &std::ops::Range<usize>, message: String| self.document.complain(Some(at), message);
+        if event.value > FARTHEST {
+            let error = wrong(&event.span, format!("event {} is too far to begin at", event.value));
+            return Err(error.expected(format!("an event up to {FARTHEST}")).into());
+        }
+        machine.run_until(event.value);
+        if machine.event() < event.value {
+            let message = format!("the run ends at event {} already", machine.event());
+            return Err(wrong(&event.span, message).into());
+        }
+        let found = format!("{:016x}", machine.digest());
+        match digest {
+            Some(digest) if digest.value != found => {
+                let error = wrong(&digest.span, format!("at event {} this is another machine", event.value));
+                Err(error.expected(format!("{found}, as it is now")).into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The states that the scenario begins with must not contradict each other, unless that is what it is about.

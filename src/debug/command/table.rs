@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::{
     Command, bookmark, breakpoint, cause, commands, condition, delete, diff, display, enable, fork, goto,
-    help, info, lesson, log, quit, reload, save, select, set, source, step, travel, until, watch, why,
+    help, info, lesson, log, quit, reload, save, select, set, shrink, source, step, travel, until, watch,
+    why,
 };
 use crate::diagnostic::{Diagnostic, Result, Source};
 
@@ -50,6 +51,7 @@ pub const ALL: &[Command] = &[
     fork::BRANCH,
     fork::BRANCHES,
     diff::DIFF,
+    shrink::SHRINK,
     lesson::PREDICT,
     lesson::REVEAL,
     set::SET,
