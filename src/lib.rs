@@ -14,6 +14,7 @@ pub mod machine;
 pub mod query;
 pub mod recording;
 pub mod scenario;
+pub mod explore;
 pub mod debug;
 pub mod report;
 pub mod tui;

@@ -48,6 +48,10 @@ pub struct Changes {
     #[arg(long, value_name = "CYCLES", value_parser = cycles, allow_negative_numbers = true)]
     pub max_cycles: Option<u64>,
 
+    /// Cycles after which a transaction that has not ended is a failed check, instead of the scenario's; 0 for none
+    #[arg(long, value_name = "CYCLES", value_parser = number, allow_negative_numbers = true)]
+    pub transaction_limit: Option<u64>,
+
     /// Check the protocol's rules after every event (default: what the scenario says; off for a trace)
     #[arg(long, value_name = "WHEN")]
     pub checks: Option<Switch>,
@@ -60,6 +64,7 @@ impl Changes {
         let is_scale = |text: &String| text.split_once('=').is_some_and(|(key, _)| key.trim() == "scale");
         let (mut scenario, machine): (Vec<_>, Vec<_>) = self.set.iter().cloned().partition(is_scale);
         scenario.extend(self.scale.map(|scale| format!("scale={scale}")));
+        scenario.extend(self.transaction_limit.map(|cycles| format!("transaction-limit={cycles}")));
         (scenario, machine)
     }
 }

@@ -9,7 +9,9 @@ mod completions;
 mod debug;
 mod destination;
 mod diff;
+mod diagnosis;
 mod exit;
+mod explore;
 mod export;
 mod figures;
 mod frame;
@@ -86,6 +88,7 @@ enum Command {
     Log(log::Log),
     Frame(frame::Frame),
     Export(export::Export),
+    Explore(explore::Explore),
     Sweep(sweep::Sweep),
     Figures(figures::Figures),
     List(list::List),
@@ -125,6 +128,7 @@ fn dispatch(cli: &Cli) -> Ended {
         Some(Command::Log(log)) => log.carry_out(),
         Some(Command::Frame(frame)) => frame.carry_out(),
         Some(Command::Export(export)) => export.carry_out(),
+        Some(Command::Explore(explore)) => explore.carry_out(),
         Some(Command::Sweep(sweep)) => sweep.carry_out(),
         Some(Command::Figures(figures)) => figures.carry_out(),
         Some(Command::List(list)) => list.carry_out(),

@@ -9,6 +9,7 @@ use std::time::Instant;
 use clap::Args;
 
 use super::arguments::{Format, Target, positive};
+use super::diagnosis;
 use super::drive::drive;
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
@@ -41,7 +42,9 @@ Examples:
 
 JSON: scenario, machine, seed, cycles, events, accesses, digest (16 hex digits), wall_seconds, \
 events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violation, limit, interrupted or \
-break), expectations, failures[{message, cycle, event, line}], stopped_at (a record as `umscope log` prints \
+break), expectations, failures[{message, cycle, event, line}], diagnosis (why it could not go on: verdict (deadlock, \
+lost-message, lost-wake-up, livelock, starvation or unknown), event, cycle, complete, circle, transactions[], \
+waits[{who, waits, for, since_cycle, block, transaction, event, record}], others, notes[]), stopped_at (a record as `umscope log` prints \
 it) and stats{flat dotted keys}; null for what is unknown.
 
 Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1):
@@ -96,6 +99,10 @@ pub struct Run {
     #[arg(long, value_name = "FILE", requires = "sample", alias = "sample-file")]
     sample_to: Option<PathBuf>,
 
+    /// Write the wait-for graph of a run that could not go on, for Graphviz; a file that is there is replaced
+    #[arg(long, value_name = "FILE")]
+    dot: Option<PathBuf>,
+
     /// Write a recording of the run, which `replay` checks and `debug` opens; a recording that is there is replaced
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -124,7 +131,8 @@ impl Run {
         // A machine that is written in the scenario has no other name than its own.
         let about =
             if machine == spec.name { String::new() } else { format!("{}, ", spec.name) } + &spec.protocol;
-        let (seed, workload) = (prepared.blueprint.seed, prepared.blueprint.workload.clone());
+        let blueprint = prepared.blueprint.clone();
+        let (seed, workload) = (blueprint.seed, blueprint.workload.clone());
         let mut sampler = self.sampler(&prepared.machine)?;
         let recorder = self.record.as_ref().map(|path| Recorder::begin(path, &work));
         let mut recorder = recorder.transpose()?;
@@ -149,7 +157,12 @@ impl Run {
         if let Some(recorder) = recorder {
             recorder.end(runner.machine(), &report)?;
         }
+        let diagnosis = diagnosis::of(&report, runner.machine(), &blueprint);
+        if let (Some(path), Some(diagnosis)) = (&self.dot, &diagnosis) {
+            diagnosis::write_dot(path, diagnosis, runner.machine())?;
+        }
         let done = Done {
+            diagnosis,
             scenario: work.name.clone(),
             machine,
             seed,

@@ -8,13 +8,16 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::arguments::{Changes, positive};
+use super::diagnosis;
 use super::exit::{Ended, Status, complain};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::pool;
 use super::suite::{self, Found};
 use super::work::{self, Work};
+use crate::debug::diagnosis::Diagnosis;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::report;
 use crate::report::json::{digest, failures};
 use crate::report::junit::{self, Case};
 use crate::scenario::{self, Failure, Report};
@@ -31,7 +34,7 @@ Examples:
   umscope test scenarios/ --format junit > results.xml
 
 JSON: passed, failed, scenarios[{name, path, passed, expectations, cycles, events, digest, \
-failures[{message, cycle, event, line}]}]; null for what a scenario that cannot be read does not have.
+failures[{message, cycle, event, line}], diagnosis (as of `umscope run`)}]; null for what a scenario that cannot be read does not have.
 
 Exit status: 0 all held; 1 an expectation or a check failed, or a scenario ended otherwise than it says; \
 2 a scenario cannot be read (the others are run); 130 interrupted.")]
@@ -70,6 +73,8 @@ struct Tested {
     name: String,
     seconds: f64,
     result: Result<Report>,
+    /// Why it could not go on, where it was meant to.
+    diagnosis: Option<Diagnosis>,
 }
 
 impl Test {
@@ -113,7 +118,13 @@ fn all(paths: &[Found], changes: &Changes, jobs: Option<u64>, interrupt: &Interr
 
 /// One that is not there.
 fn absent(path: &str, trouble: Box<Diagnostic>) -> Tested {
-    Tested { path: path.to_owned(), name: path.to_owned(), seconds: 0.0, result: Err(trouble) }
+    Tested {
+        path: path.to_owned(),
+        name: path.to_owned(),
+        seconds: 0.0,
+        result: Err(trouble),
+        diagnosis: None,
+    }
 }
 
 /// Runs one scenario; `None` if an interrupt came before that.
@@ -124,15 +135,20 @@ fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Option<Tested> {
         Ok(work) => (work.scenario.title().to_owned(), run(&work, interrupt)),
         Err(error) => (path.to_owned(), Err(error)),
     };
-    Some(Tested { path: path.to_owned(), name, seconds: start.elapsed().as_secs_f64(), result })
+    let seconds = start.elapsed().as_secs_f64();
+    let (result, diagnosis) = match result {
+        Ok((report, diagnosis)) => (Ok(report), diagnosis),
+        Err(error) => (Err(error), None),
+    };
+    Some(Tested { path: path.to_owned(), name, seconds, result, diagnosis })
 }
 
 /// Events between two looks at ctrl-c.
 const SLICE: u32 = 4096;
 
-fn run(work: &Work, interrupt: &Interrupt) -> Result<Report> {
+fn run(work: &Work, interrupt: &Interrupt) -> Result<(Report, Option<Diagnosis>)> {
     let prepared = work.prepare()?;
-    let workload = prepared.blueprint.workload.clone();
+    let blueprint = prepared.blueprint.clone();
     let mut runner = prepared.runner();
     let report = loop {
         if let Some(ended) = (0..SLICE).find_map(|_| runner.step().cloned()) {
@@ -142,8 +158,9 @@ fn run(work: &Work, interrupt: &Interrupt) -> Result<Report> {
             break runner.so_far(scenario::Ended::Interrupted);
         }
     };
-    work::trusted(&workload)?;
-    Ok(report)
+    work::trusted(&blueprint.workload)?;
+    let diagnosis = if report.passed { None } else { diagnosis::of(&report, runner.machine(), &blueprint) };
+    Ok((report, diagnosis))
 }
 
 fn status(tested: &[Tested]) -> Status {
@@ -198,6 +215,7 @@ impl Tested {
             "events": report.map(|report| report.events),
             "digest": report.map(|report| digest(report.digest)),
             "failures": failed,
+            "diagnosis": self.diagnosis.as_ref().map(report::diagnosis::json),
         })
     }
 }
@@ -221,6 +239,8 @@ fn text(tested: &[Tested]) -> String {
         lines.push(format!("{word} {}{name}", one.path));
         let failures = one.result.iter().flat_map(|report| &report.failures);
         lines.extend(failures.map(|failure| format!("       {}", sentence(failure))));
+        let diagnosis = one.diagnosis.iter().flat_map(Diagnosis::lines);
+        lines.extend(diagnosis.map(|line| format!("       {line}")));
     }
     let (passed, failed) = count(tested);
     lines.push(format!("\n{passed} passed, {failed} failed\n"));

@@ -84,6 +84,8 @@ pub struct CacheSpec {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct L2Spec {
+    /// Without it the L1s stand over what would be behind it.
+    pub present: bool,
     pub slices: u32,
     /// Each slice.
     pub cache: CacheSpec,

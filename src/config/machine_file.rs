@@ -95,6 +95,9 @@ pub struct CacheFile {
 #[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct L2File {
+    /// Whether there is one. Without it the L1s stand over the memory stacks, dealt over them as over slices, or with
+    /// `memory.home = "host"` over the host. Default: true.
+    pub present: Option<bool>,
     /// Slices, and with an SMD as many memory stacks, 1 to 16. Default: 1.
     pub slices: Option<At<u64>>,
     /// Capacity of one slice. Size divided by line and ways gives the number of sets, which must be a power of two.

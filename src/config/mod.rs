@@ -1,7 +1,6 @@
 //! Machine and protocol files as typed specifications, and the files that are bundled.
 
 pub mod document;
-pub mod fault;
 pub mod library;
 pub mod machine;
 pub mod machine_file;

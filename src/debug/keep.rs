@@ -63,7 +63,7 @@ impl Session {
         draft.head.insert("start".into(), Value::Table(start));
         let title = format!("{}, from event {event}", self.title);
         draft.head.insert("title".into(), Value::String(title));
-        for gone in ["say", "break", "about"] {
+        for gone in ["say", "break", "about", "bug", "explore"] {
             draft.head.remove(gone);
         }
         // What should be seen at a moment may be over.

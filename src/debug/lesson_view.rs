@@ -1,6 +1,7 @@
 //! A lesson at the cursor, as the screen and the console show it.
 
-use super::frame::session::{Expectation, Lesson as View, Question, Reveal, Say};
+use super::frame::session::{Expectation, Hunt as HuntView, Lesson as View, Question, Reveal, Say};
+use super::hunt::Hunt;
 use super::lesson::{Lesson, expected};
 use super::question::Asked;
 use super::session::Session;
@@ -27,7 +28,24 @@ impl Session {
             // What is still to be decided would give the answers away.
             hides: lesson.asks() > 0,
             expectations,
+            hunt: self.hunt.as_ref().map(hunt),
         })
+    }
+}
+
+/// A hunt, as far as it has come.
+fn hunt(hunt: &Hunt) -> HuntView {
+    let said = |choice: &String| match () {
+        () if hunt.found && *choice == hunt.bug.answer => Some(true),
+        () if hunt.wrong.contains(choice) => Some(false),
+        () => None,
+    };
+    HuntView {
+        symptom: hunt.bug.symptom.clone(),
+        hints: hunt.given().cloned().collect(),
+        left: hunt.bug.hints.len() - hunt.hints.min(hunt.bug.hints.len()),
+        choices: hunt.bug.choices.iter().map(|choice| (choice.clone(), said(choice))).collect(),
+        because: hunt.found.then(|| hunt.bug.because.clone()),
     }
 }
 

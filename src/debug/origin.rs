@@ -5,7 +5,7 @@ use super::subject::Subject;
 use crate::config::machine::{MachineSpec, NetworkKind};
 use crate::model::inspect::Inspect;
 use crate::query::Context;
-use crate::scenario::{Break, Options, Prepared, Scenario};
+use crate::scenario::{Break, Bug, Options, Prepared, Scenario};
 
 /// A machine at its first position, and what belongs to it.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub struct Origin {
     pub context: Option<Context>,
     pub breaks: Vec<Break>,
     pub lesson: Option<Lesson>,
+    /// What is to be found, if it is a hunt for a bug.
+    pub bug: Option<Bug>,
     /// How to make it again, and otherwise.
     pub maker: Option<Maker>,
 }
@@ -47,6 +49,7 @@ impl Origin {
             context: Some(prepared.context),
             breaks: prepared.breaks,
             lesson: Lesson::new(prepared.narrator, prepared.checker, from),
+            bug: prepared.bug,
             maker: Some(Maker { scenario: scenario.clone(), options: options.clone() }),
         }
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::branch::Branches;
 use super::breakpoint::Breakpoints;
 use super::frame::selection::Selection;
+use super::hunt::Hunt;
 use super::job::Job;
 use super::origin::{Maker, Origin};
 use super::queue::Queue;
@@ -79,6 +80,8 @@ pub struct Session {
     pub(super) leash: Leash,
     /// How many pieces of narration have been told in passing.
     pub(super) told: usize,
+    /// The bug that is to be found here.
+    pub(super) hunt: Option<Hunt>,
     pub(super) travel: Option<Travel>,
     /// What a command is doing that takes its time.
     pub(super) job: Option<Box<dyn Job>>,
@@ -127,6 +130,7 @@ impl Session {
             depth: 0,
             leash: Leash::default(),
             told: 0,
+            hunt: origin.bug.map(Hunt::new),
             travel: None,
             job: None,
             stop: None,

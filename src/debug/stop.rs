@@ -112,7 +112,7 @@ impl Reason {
             Self::Expectation(text) => format!("expectation failed: {text}"),
             Self::Question(text) => format!("question: {text}"),
             Self::Finished => "end of the run: all work is done".to_owned(),
-            Self::Stuck => "stuck: work is left, but nothing can move".to_owned(),
+            Self::Stuck => "stuck: work is left, but nothing can move (deadlock tells why)".to_owned(),
             Self::Limit(cycle) => format!("end of the run: cycle {cycle} is the last (max-cycles)"),
             Self::Void(why) => why.clone(),
             Self::Start => "start of the run: there is no earlier event".to_owned(),

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::breakpoint::Breakpoint;
 use super::command;
+use super::diagnosis::{Sentence, diagnose};
 use super::frame::focus;
 use super::frame::log::{Log, LogLine};
 use super::frame::selection::Selection;
 use super::frame::session::{Activity, BreakpointRow, CommandInfo, Info, Mark, MarkKind, RunState};
 use super::frame::wish::{Pane, Wish};
-use super::frame::{Facts, Frame, build};
+use super::frame::{Facts, Frame, Knot, build};
 use super::goal::is_change;
 use super::session::Session;
 use crate::machine::StepOutcome;
@@ -91,8 +92,24 @@ impl Session {
                 Activity::default()
             },
             breakpoints: self.rows(),
+            deadlock: self.knot(),
         };
         build(self.machine(), facts, wish)
+    }
+
+    /// What can never go on, where the run has come to rest too early or something is overdue.
+    fn knot(&self) -> Option<Knot> {
+        let machine = self.machine().machine()?;
+        let is_overdue = || machine.violations().iter().any(|violation| violation.rule == "overdue");
+        if self.is_moving() || (self.run_state() != RunState::Stuck && !is_overdue()) {
+            return None;
+        }
+        let found = diagnose(machine)?;
+        Some(Knot {
+            headline: found.headline(),
+            at: found.sentences.iter().map(|sentence| sentence.from.component()).collect(),
+            sentences: found.sentences.iter().map(Sentence::text).collect(),
+        })
     }
 
     /// Selects what was picked on the screen. With another transaction comes its line: that of the block picked with it,

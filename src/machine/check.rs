@@ -14,6 +14,9 @@ use crate::model::state::State;
 use crate::protocol::node::{Node, Role};
 use crate::protocol::outbox::{About, Breach, Completion, Outbox};
 
+/// Events between two looks for a transaction that takes too long.
+const OVERDUE_EVENTS: u64 = 256;
+
 /// What a byte may be.
 #[derive(Clone, Debug, Default)]
 struct Byte {
@@ -88,7 +91,14 @@ impl Machine {
         }
     }
 
-    fn violate(&mut self, at: ComponentId, about: About, rule: &'static str, text: &str, out: &mut Outbox) {
+    pub(super) fn violate(
+        &mut self,
+        at: ComponentId,
+        about: About,
+        rule: &'static str,
+        text: &str,
+        out: &mut Outbox,
+    ) {
         let text: std::sync::Arc<str> = format!("at {}: {text}", self.fixed.components.path(at)).into();
         let copy = text.clone();
         out.record(at, about, || What::Violation { rule, text: copy });
@@ -139,11 +149,32 @@ impl Machine {
         for Breach { at, about, rule, text } in std::mem::take(&mut out.breaches) {
             self.violate(at, about, rule, &text, out);
         }
+        if self.event.is_multiple_of(OVERDUE_EVENTS) {
+            self.check_overdue(out);
+        }
         let Some(checker) = self.checker.as_mut() else { return };
         let touched = std::mem::take(&mut checker.touched);
         for range in touched {
             self.check_range(range, out);
         }
+    }
+
+    /// A transaction that has outlived its limit: one violation in a run.
+    fn check_overdue(&mut self, out: &mut Outbox) {
+        let Some(number) = self.checker.as_ref().and_then(|_| self.overdue()) else { return };
+        if self.violations.iter().any(|violation| violation.rule == "overdue") {
+            return;
+        }
+        let Some(txn) = self.txns.values().find(|txn| txn.number == number) else { return };
+        let Some(at) = self.agents.get(txn.agent).map(|agent| agent.config.id) else { return };
+        let (about, limit) = (About::new(txn.range, Some(number)), self.transaction_limit.unwrap_or(0));
+        let text = format!(
+            "transaction {}, {} of {}, has not ended after {limit} cycles",
+            number.0,
+            txn.kind.name(),
+            txn.range.start
+        );
+        self.violate(at, about, "overdue", &text, out);
     }
 
     fn check_range(&mut self, range: Range, out: &mut Outbox) {

@@ -11,6 +11,7 @@ mod initial;
 mod inspect;
 mod latency;
 mod memory;
+mod order;
 mod plan;
 mod queue;
 #[cfg(test)]
@@ -18,9 +19,9 @@ pub(crate) mod sample;
 mod sizes;
 mod statistics;
 mod step;
-mod tamper;
 mod tasks;
 mod transport;
+mod waits;
 
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -50,11 +51,13 @@ use crate::workload::Workload;
 use check::Checker;
 pub use initial::check_addresses;
 use latency::Latencies;
+pub use order::Wiring;
 use plan::Plan;
 pub use plan::{Change, Planned};
 use queue::Queue;
 pub use sizes::Storage;
 use tasks::Tasks;
+pub use transport::{has_room, lane_network};
 
 /// Everything that a machine is built from.
 #[derive(Clone, Debug)]
@@ -140,7 +143,7 @@ struct Transaction {
 }
 
 /// What does not change while a machine runs by itself; clones share it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Fixed {
     spec: MachineSpec,
     time: TimeBase,
@@ -197,6 +200,8 @@ pub struct Machine {
     sent: [(u64, u64); MessageKind::ALL.len()],
     latencies: Latencies,
     wake_ups: u64,
+    /// Cycles that a transaction may take, if that is checked.
+    transaction_limit: Option<u64>,
     finished_checked: bool,
     buffers: Option<Box<Buffers>>,
     /// Per node and virtual network, lanes out of it that have no room. Follows from the channels.

@@ -11,6 +11,30 @@ use crate::parts::channel::Ready;
 use crate::protocol::outbox::{About, Outbox, Outgoing};
 use std::sync::Arc;
 
+/// Whether a node some of whose lanes out are `full`, by virtual network, may take a message of a network: there is room for
+/// what it may have to send.
+#[must_use]
+pub fn has_room(network: Network, full: [bool; Network::ALL.len()], folded: bool) -> bool {
+    let room = |network: Network| full.get(network as usize) == Some(&false);
+    match network {
+        Network::Request => full == [false; Network::ALL.len()],
+        Network::Probe => room(Network::Probe) && room(Network::Reply),
+        // Where the networks are folded, a reply too waits for the room of all.
+        Network::Reply => !folded || room(Network::Reply),
+    }
+}
+
+/// The network whose lane carries a message: its own, unless a fault says otherwise.
+#[must_use]
+pub fn lane_network(message: &Message, faults: &[Fault]) -> Network {
+    let is_eviction = matches!(message.kind, MessageKind::Writeback | MessageKind::Notify);
+    if is_eviction && faults.contains(&Fault::WritebacksAsRequests) {
+        Network::Request
+    } else {
+        message.kind.network()
+    }
+}
+
 impl Machine {
     fn channel_between(&self, from: usize, to: ComponentId) -> Option<usize> {
         self.fixed.routes.get(from)?.get(to.index()).copied().flatten().map(|channel| channel as usize)
@@ -29,6 +53,7 @@ impl Machine {
         out.writes = writes;
         let mut sends = std::mem::take(&mut out.sends);
         for Outgoing { message, read } in sends.drain(..) {
+            let read = if self.plan.is_ordered { 0 } else { read };
             memory |= read > 0;
             let ready = if read > 0 { self.read_memory(node, &message, read) } else { Ready::At(self.now) };
             self.post(node, message, ready, out);
@@ -60,12 +85,7 @@ impl Machine {
         }
         let Some(index) = self.channel_between(node, message.to) else { return };
         let Some(channel) = self.channels.get_mut(index) else { return };
-        let is_eviction = matches!(message.kind, MessageKind::Writeback | MessageKind::Notify);
-        let network = match message.kind.network() {
-            _ if is_eviction && self.fixed.faults.contains(&Fault::WritebacksAsRequests) => Network::Request,
-            network => network,
-        };
-        let lane = channel.lane_of(network);
+        let lane = channel.lane_of(lane_network(&message, &self.fixed.faults));
         match ready {
             Ready::At(tick) if channel.is_clear(lane) => self.launch(index, lane, tick, message),
             _ => {
@@ -189,14 +209,11 @@ impl Machine {
     /// Whether a node can take a message now.
     pub(super) fn can_take(&self, node: usize, message: &Message) -> bool {
         let Some(target) = self.nodes.get(node) else { return false };
-        let full = self.full.get(node).copied().unwrap_or_default();
-        let has_room = |network: Network| full.get(network as usize) == Some(&0);
-        match message.kind.network() {
-            Network::Request => full == [0; Network::ALL.len()] && target.accepts(message),
-            Network::Probe => has_room(Network::Probe) && has_room(Network::Reply),
-            // Where the networks are folded, a reply too waits for the room of all.
-            Network::Reply => (!self.fixed.folded || has_room(Network::Reply)) && target.sinks(message),
-        }
+        let full = self.full.get(node).copied().unwrap_or_default().map(|lanes| lanes > 0);
+        let network = message.kind.network();
+        has_room(network, full, self.fixed.folded)
+            && (network != Network::Request || target.accepts(message))
+            && target.sinks(message)
     }
 
     /// Whether the L1 of an agent can send a request down.

@@ -119,13 +119,13 @@ impl Fault {
     }
 }
 
-/// As it is written at the prompt: the name, then the type of the message, then which one.
+/// As it is written at the prompt: the name, and its keys as a scenario writes them.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match self {
-            Self::LoseMessage { kind, nth } => write!(f, " {} {nth}", kind.name()),
-            Self::DropWakeUp { nth } => write!(f, " {nth}"),
+            Self::LoseMessage { kind, nth } => write!(f, " message={} nth={nth}", kind.name()),
+            Self::DropWakeUp { nth } => write!(f, " nth={nth}"),
             _ => Ok(()),
         }
     }
@@ -143,7 +143,7 @@ mod tests {
             assert_eq!(fault.to_string(), fault.name());
         }
         let lost = Fault::LoseMessage { kind: MessageKind::GrantAck, nth: 3 };
-        assert_eq!(lost.to_string(), "lose-message grant-ack 3");
+        assert_eq!(lost.to_string(), "lose-message message=grant-ack nth=3");
         assert_eq!(Fault::plain("lose-message"), None);
     }
 }

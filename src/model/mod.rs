@@ -4,6 +4,7 @@
 pub mod access;
 pub mod address;
 pub mod bits;
+pub mod choice;
 pub mod component;
 pub mod cow;
 pub mod fault;
@@ -17,3 +18,4 @@ pub mod sorted;
 pub mod state;
 pub mod time;
 pub mod units;
+pub mod wait;

@@ -86,6 +86,22 @@ impl Patch {
         }
     }
 
+    /// Puts what `change` makes of it in place of every byte, marked or not. Copies them only if any changes.
+    pub fn change_bytes(&mut self, change: impl Fn(Address, u8) -> u8) {
+        let Some(bytes) = &mut self.bytes else { return };
+        let start = self.start;
+        let new = |(offset, byte): (usize, &u8)| change(start.plus(offset as u64), *byte);
+        if bytes.iter().enumerate().any(|place| new(place) != *place.1) {
+            *bytes = bytes.iter().enumerate().map(new).collect();
+        }
+    }
+
+    /// Zeros every byte that does not count.
+    pub fn clear_unmarked(&mut self) {
+        let (start, granule, mask) = (self.start.0, u64::from(self.granule), self.mask.clone());
+        self.change_bytes(|at, byte| if mask.get(((at.0 - start) / granule) as u32) { byte } else { 0 });
+    }
+
     /// The bytes of `range`, as far as they lie inside and values are kept.
     #[must_use]
     pub fn read(&self, range: Range) -> Option<&[u8]> {

@@ -48,6 +48,13 @@ impl<K: Ord + Copy, V: Clone> SortedMap<K, V> {
         self.find(key).ok().map(|index| self.list.remove(index).1)
     }
 
+    /// Changes every value, ascending by key. Those that a clone shares are copied.
+    pub fn each_mut(&mut self, mut change: impl FnMut(&mut V)) {
+        for (_, value) in &mut self.list {
+            change(Arc::make_mut(value));
+        }
+    }
+
     /// Keys, ascending.
     pub fn keys(&self) -> impl Iterator<Item = K> + '_ {
         self.list.iter().map(|(key, _)| *key)

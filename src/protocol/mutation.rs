@@ -32,6 +32,19 @@ pub struct Mutation {
 /// Requests that a directory has rules for.
 pub const REQUESTS: [MessageKind; 3] = [MessageKind::Read, MessageKind::ReadNc, MessageKind::Write];
 
+impl Mutation {
+    /// Changes the table of its name among `tables`.
+    ///
+    /// # Errors
+    /// If none has that name, or it has no such row or rule.
+    pub fn apply_to(&self, tables: &mut [Arc<Table>]) -> Result<(), String> {
+        let found = tables.iter_mut().find(|table| *table.name == *self.table);
+        let table = found.ok_or_else(|| format!("the machine has no protocol {}", self.table))?;
+        *table = Arc::new(self.change.apply(table)?);
+        Ok(())
+    }
+}
+
 impl Change {
     /// The table with this change; everything else, its name too, stays.
     ///

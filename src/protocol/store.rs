@@ -157,6 +157,15 @@ impl Store {
         Self { places, slots: CowVec::new(0), last: (NOWHERE, None) }
     }
 
+    /// The same places with nothing in them.
+    #[must_use]
+    pub fn emptied(&self) -> Self {
+        match &self.places {
+            Places::Tagged { sets, ways, block, dealing, .. } => Self::tagged(*sets, *ways, *block, *dealing),
+            Places::Memory { block, .. } => Self::memory(*block),
+        }
+    }
+
     /// Set of a block.
     #[must_use]
     pub fn set_of(&self, address: Address) -> u32 {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Run;
+use super::{Run, diagnosis};
 use crate::debug::describe;
 use crate::model::component::{ComponentId, Components};
 use crate::model::record::{Field, KINDS, Record};
@@ -28,6 +28,7 @@ pub fn run(run: &Run) -> Value {
         "ended": run.ended(),
         "expectations": report.expectations,
         "failures": failures(&report.failures),
+        "diagnosis": run.diagnosis.as_ref().map(diagnosis::json),
         "stopped_at": run.stopped_at.as_ref().map(|stopped| stopped.json.clone()),
         "stats": statistics(&run.statistics),
     })

@@ -3,6 +3,7 @@
 pub mod behind;
 pub mod chart;
 pub mod csv;
+pub mod diagnosis;
 pub mod export;
 pub mod figures;
 pub mod json;
@@ -14,6 +15,7 @@ pub mod series;
 pub mod sizes;
 pub mod summary;
 
+use crate::debug::diagnosis::Diagnosis;
 use crate::scenario::{Ended, Report};
 
 /// A run that is over, with what its report does not know.
@@ -25,6 +27,8 @@ pub struct Run {
     pub machine: String,
     pub seed: u64,
     pub report: Report,
+    /// Why it could not go on, if it could not.
+    pub diagnosis: Option<Diagnosis>,
     /// The record at which it was stopped, if it was.
     pub stopped_at: Option<Stopped>,
     /// Flat dotted keys.

@@ -106,6 +106,9 @@ fn verdict(text: &mut String, run: &Run, file: &str) {
     if let Some(more) = report.failures.len().checked_sub(FAILURES).filter(|more| *more > 0) {
         let _ = writeln!(text, "and {more} more failures");
     }
+    if let Some(diagnosis) = &run.diagnosis {
+        let _ = writeln!(text, "\n{}", diagnosis.lines().join("\n"));
+    }
 }
 
 fn expectations(count: usize) -> String {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::config::MachineChoice;
 use crate::config::document::At;
 
+use super::exploration::ExploreFile;
 use super::values::{Given, Texts};
 
 /// A scenario: a machine, what it does, and what shall be seen.
@@ -38,6 +39,9 @@ pub struct ScenarioFile {
     pub ends: Option<Ending>,
     /// Cycles after which the run is stopped. Default: 10 million, or 10 billion with kernels or a trace.
     pub max_cycles: Option<At<u64>>,
+    /// Cycles that a transaction may take, from issue to its end; one that takes longer is a failed check (`overdue`).
+    /// 0: as long as it likes. Default: 1 million.
+    pub transaction_limit: Option<u64>,
     /// A trace to run: path of a file or folder.
     pub trace: Option<At<String>>,
     /// The trace's format, if it cannot be told from the file: a name that `umscope list trace-formats` shows.
@@ -72,9 +76,13 @@ pub struct ScenarioFile {
     pub inputs: Vec<At<InputFile>>,
     /// The moment to begin at, instead of event 0: what comes before it runs unseen.
     pub start: Option<At<StartFile>>,
+    /// What `umscope explore` does in every order.
+    pub explore: Option<ExploreFile>,
     /// Narration.
     #[serde(default, rename = "say")]
     pub says: Vec<At<SayFile>>,
+    /// A bug to be found.
+    pub bug: Option<At<BugFile>>,
     /// Breakpoints that the debugger begins with.
     #[serde(default, rename = "break")]
     pub breaks: Vec<At<BreakFile>>,
@@ -346,6 +354,23 @@ pub struct AskFile {
     /// What tells the answer: a cell of the protocol's table such as "cache N read" (an L1), "inner E store" (a node with
     /// children), "merge N E", or "directory read".
     pub because: Option<At<String>>,
+}
+
+/// A bug to be found: the learner is told the symptom only, and asks for hints one by one.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { symptom = \"...\", answer = \"...\" }")]
+pub struct BugFile {
+    /// What is wrong, as a user would tell it.
+    pub symptom: String,
+    /// Hints, from a faint one to a plain one.
+    #[serde(default)]
+    pub hints: Vec<String>,
+    /// What it may be; the right answer is among them.
+    pub choices: Vec<String>,
+    /// What it is.
+    pub answer: At<String>,
+    /// Why it is that, told once it has been found.
+    pub because: String,
 }
 
 /// A breakpoint that the debugger begins with.

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use crate::config::document::At;
-use crate::config::{self, Document};
+use crate::config::{Document, mutation};
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::machine::{Blueprint, Change, Machine, Planned, check_addresses};
+use crate::model::choice::Choice;
 use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
 use crate::model::time::EventNumber;
+use crate::protocol::mutation::Mutation;
 use crate::query::Text;
 use crate::recording::Input;
 use crate::workload::{Task, TaskKind};
@@ -30,7 +32,7 @@ impl Scenario {
             machine,
             options: Options { inputs: Vec::new(), trace: None, ..options.clone() },
             faults: Vec::new(),
-            cells: Vec::new(),
+            mutations: Vec::new(),
             works: 0,
         };
         let all = self.inputs(options)?;
@@ -87,8 +89,7 @@ struct Reader<'a> {
     machine: &'a Machine,
     options: Options,
     faults: Vec<Fault>,
-    /// Changes of tables, as text.
-    cells: Vec<String>,
+    mutations: Vec<Mutation>,
     /// Accesses by hand so far.
     works: usize,
 }
@@ -106,35 +107,44 @@ impl Reader<'_> {
             }
             Input::Access(text) => self.access(text),
             Input::Cell(text) => {
-                self.cells.push(unquoted(text));
+                let text = unquoted(text);
+                let source = Source::new(":cell", text.as_str());
+                let tables = self.blueprint()?.tables;
+                self.mutations.push(mutation::parse(&source, 0..text.len(), &tables)?);
                 self.adopt(input)
             }
-            Input::Choose(_) => {
-                let message = "the next event cannot be chosen here";
-                Err(Box::new(Diagnostic::new(message).expected("set, fault, cell or access")))
-            }
+            Input::Choose(text) => self.choose(text),
         }
+    }
+
+    /// What the machine with all that has been changed so far is built from.
+    fn blueprint(&self) -> Result<Blueprint> {
+        let mut blueprint = self.scenario.foundation(&self.options)?;
+        blueprint.faults.extend(&self.faults);
+        for mutation in &self.mutations {
+            mutation.apply_to(&mut blueprint.tables).map_err(|message| Box::new(Diagnostic::new(message)))?;
+        }
+        Ok(blueprint)
     }
 
     /// The machine with all that has been changed so far.
     fn adopt(&self, input: &Input) -> Result<Change> {
-        let mut blueprint: Blueprint = self.scenario.foundation(&self.options)?;
-        blueprint.faults.extend(&self.faults);
-        for text in &self.cells {
-            let source = Source::new(":cell", text.as_str());
-            let mutation = config::mutation::parse(&source, 0..text.len(), &blueprint.tables)?;
-            let found = blueprint.tables.iter_mut().find(|table| *table.name == *mutation.table);
-            if let Some(table) = found {
-                *table = Arc::new(mutation.change.apply(table).map_err(Diagnostic::new)?);
-            }
-        }
-        let template = Machine::build(&blueprint)?;
+        let template = Machine::build(&self.blueprint()?)?;
         self.machine.can_adopt(&template).map_err(|reason| {
             let source = Source::new(format!(":{}", input.verb()), input.text());
             let error = Diagnostic::new(format!("this cannot change under way: {reason}"));
             Box::new(error.at(&source, 0..source.text.len()))
         })?;
         Ok(Change::Adopt(Arc::new(template)))
+    }
+
+    /// `deliver gpu0.cu0.l1 > gpu0.l2.0 request`
+    fn choose(&self, text: &str) -> Result<Change> {
+        Choice::parse(text, self.machine.components()).map(Change::Choose).map_err(|wrong| {
+            let error = Diagnostic::new(wrong.message).expected(wrong.expected);
+            let known = wrong.known.iter().map(String::as_str);
+            Box::new(error.nearest(&wrong.word, known).at(&Source::new(":choose", text), 0..text.len()))
+        })
     }
 
     /// `gpu0.cu0 store 0x1000 07`

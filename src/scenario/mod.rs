@@ -5,10 +5,12 @@
 //! look at one event at a time and are plain values, so that the debugger can go back with them.
 
 mod access;
+mod bug;
 mod cell;
 mod checker;
 mod draft;
 mod expectation;
+mod exploration;
 pub mod file;
 mod inputs;
 mod instruction;
@@ -24,10 +26,12 @@ pub mod shrink;
 mod values;
 mod work;
 
+pub use bug::Bug;
 pub use cell::CellName;
 pub use checker::{Checker, Ended, Failure};
 pub use draft::Draft;
 pub use expectation::{Condition, Expectation, Matching, When};
+pub use exploration::Alphabet;
 pub use narration::{Ask, Due, Moment, Narrator, Say, Told};
 pub use prepare::{Break, CYCLES, FARTHEST, Options, Prepared, Scenario};
 pub use prose::flow;

@@ -17,6 +17,7 @@ use crate::recording::Input;
 use crate::workload::Workload;
 use crate::workload::trace::Format;
 
+use super::bug::{self, Bug};
 use super::checker::Checker;
 use super::expectation::Compiler;
 use super::file::{BreakFile, Ending, ScenarioFile, StartFile};
@@ -34,6 +35,8 @@ const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);
 
 /// The last event that a scenario may begin at: what comes before is run while it is read.
 pub const FARTHEST: EventNumber = 1_000_000;
+/// Cycles that a transaction may take if nothing else is said: far more than any takes that is not starved.
+const TRANSACTION_LIMIT: u64 = 1_000_000;
 
 /// A scenario as read.
 #[derive(Clone, Debug)]
@@ -69,6 +72,8 @@ pub struct Prepared {
     pub blueprint: Blueprint,
     pub checker: Checker,
     pub narrator: Narrator,
+    /// What is to be found, if it is a hunt for a bug.
+    pub bug: Option<Bug>,
     pub breaks: Vec<Break>,
     /// The names that queries on this machine may use.
     pub context: Context,
@@ -146,6 +151,10 @@ impl Scenario {
     #[must_use]
     pub fn file(&self) -> &ScenarioFile {
         &self.file
+    }
+
+    pub(super) fn document(&self) -> &Document {
+        &self.document
     }
 
     /// The file's text.
@@ -282,6 +291,8 @@ impl Scenario {
     pub fn prepare(&self, options: &Options) -> Result<Prepared> {
         let blueprint = self.blueprint(options)?;
         let mut machine = Machine::build(&blueprint)?;
+        let limit = self.file.transaction_limit.unwrap_or(TRANSACTION_LIMIT);
+        machine.set_transaction_limit((limit > 0).then_some(limit));
         self.agrees(&blueprint, &machine)?;
         if !options.inputs.is_empty() || !self.file.inputs.is_empty() {
             machine.plan(self.plan(options, &machine)?);
@@ -299,7 +310,8 @@ impl Scenario {
         let says = self.file.says.iter().map(|at| narration::say(compiler, at, table));
         let narrator = Narrator { says: says.collect::<Result<_>>()? };
         let breaks = self.file.breaks.iter().map(|at| stop(compiler, at)).collect::<Result<_>>()?;
-        Ok(Prepared { machine, blueprint, checker, narrator, breaks, context })
+        let bug = self.file.bug.as_ref().map(|at| bug::bug(at, &self.document)).transpose()?;
+        Ok(Prepared { machine, blueprint, checker, narrator, bug, breaks, context })
     }
 
     /// Runs the machine to the moment that the scenario begins at.

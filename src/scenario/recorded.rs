@@ -107,6 +107,7 @@ mod tests {
     use crate::machine::Machine;
     use crate::model::inspect::Inspect;
     use crate::model::record::{Record, Records, What};
+    use crate::model::state::{Action, State};
 
     const TEXT: &str = r#"
 machine = "tiny/umh-2gpu"
@@ -187,6 +188,17 @@ load = { address = 0x1000 }
         assert!(plain.tick() < forked.tick(), "a slower network takes longer");
         assert_eq!(plain.accesses() + 1, forked.accesses());
         assert!(forked.is_finished() && forked.task("by-hand-1").is_some_and(|task| task.ended.is_some()));
+    }
+
+    #[test]
+    fn a_cell_can_change_late() {
+        let cell = Input::Cell("cache M write = ack > I".into());
+        let mut late = machine(TEXT, &with(vec![(2, cell)])).unwrap();
+        records(&mut late);
+        let cell = late.tables()[0].cell(State(b'M'), Action::Write, false).unwrap();
+        assert_eq!(cell.step, crate::protocol::table::Step::Ack);
+        let wrong = machine(TEXT, &with(vec![(2, Input::Cell("cache M wirte = ack".into()))])).unwrap_err();
+        assert_eq!(wrong.suggestion.as_deref(), Some("did you mean write?"));
     }
 
     #[test]

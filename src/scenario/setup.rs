@@ -148,12 +148,8 @@ pub fn mutate(text: &At<String>, document: &Document, tables: &mut [Arc<Table>])
         }
     };
     let mutation = mutation::parse(&source, span, tables)?;
-    let found = tables.iter_mut().find(|table| *table.name == *mutation.table);
-    if let Some(table) = found {
-        let changed = mutation.change.apply(table);
-        *table = Arc::new(changed.map_err(|message| document.complain(Some(&text.span), message))?);
-    }
-    Ok(())
+    let changed = mutation.apply_to(tables);
+    changed.map_err(|message| Box::new(document.complain(Some(&text.span), message)))
 }
 
 fn message_kind(file: &At<FaultFile>, document: &Document) -> Result<MessageKind> {

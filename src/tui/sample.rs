@@ -243,6 +243,7 @@ impl Sample {
                 Expectation { text: "never: transition at gpu0.cu0.l1 to I".into(), holds: Some(true) },
                 Expectation { text: "state of gpu1.cu1.l1 block 0x1000 is N".into(), holds: None },
             ],
+            hunt: None,
         }
     }
 
@@ -260,6 +261,7 @@ impl Sample {
             }),
             selection: Selection { block: Some(BLOCK), txn: Some(TXN), ..Selection::default() },
             known: 120,
+            deadlock: None,
             ended: true,
             last,
             journey,

@@ -87,6 +87,7 @@ impl Build<'_> {
         let latency = file.crossbar_latency.as_ref();
         let width = file.crossbar_width.as_ref();
         let spec = L2Spec {
+            present: file.present.unwrap_or(true),
             slices: check.count("gpu.l2.slices", file.slices.as_ref(), 1, 1..=16)?,
             cache,
             interleave: interleave.value as u32,

@@ -6,10 +6,12 @@
 mod arguments;
 mod bookmark;
 mod breakpoint;
+mod bug;
 mod cause;
 mod commands;
 mod complete;
 mod condition;
+mod deadlock;
 mod delete;
 mod diff;
 mod display;

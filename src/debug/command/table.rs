@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::{
-    Command, bookmark, breakpoint, cause, commands, condition, delete, diff, display, enable, fork, goto,
-    help, info, lesson, log, quit, reload, save, select, set, shrink, source, step, travel, until, watch,
-    why,
+    Command, bookmark, breakpoint, bug, cause, commands, condition, deadlock, delete, diff, display, enable,
+    fork, goto, help, info, lesson, log, quit, reload, save, select, set, shrink, source, step, travel,
+    until, watch, why,
 };
 use crate::diagnostic::{Diagnostic, Result, Source};
 
@@ -42,6 +42,7 @@ pub const ALL: &[Command] = &[
     save::SAVE,
     info::INFO,
     why::WHY,
+    deadlock::DEADLOCK,
     display::PRINT,
     display::DISPLAY,
     display::UNDISPLAY,
@@ -54,6 +55,8 @@ pub const ALL: &[Command] = &[
     shrink::SHRINK,
     lesson::PREDICT,
     lesson::REVEAL,
+    bug::BUG,
+    bug::HINT,
     set::SET,
     source::SOURCE,
     reload::RELOAD,

@@ -16,7 +16,7 @@ use super::selection::Selection;
 use super::sequence::Sequence;
 use super::session::{Activity, BranchView, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
 use super::wish::{Pane, Wish};
-use super::{Frame, Happening, LastCell, ProtocolView, text};
+use super::{Frame, Happening, Knot, LastCell, ProtocolView, text};
 
 /// What the debugger knows besides the machine.
 #[derive(Clone, Debug)]
@@ -42,6 +42,7 @@ pub struct Facts<'a> {
     pub marks: Vec<Mark>,
     pub activity: Activity,
     pub breakpoints: Vec<BreakpointRow>,
+    pub deadlock: Option<Knot>,
 }
 
 /// The frame of `machine` as it is.
@@ -98,6 +99,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         marks: facts.marks,
         activity: facts.activity,
         breakpoints: facts.breakpoints,
+        deadlock: facts.deadlock,
         ..frame
     }
 }

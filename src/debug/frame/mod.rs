@@ -63,6 +63,18 @@ pub struct Frame {
     /// How much happened along the whole run.
     pub activity: Activity,
     pub breakpoints: Vec<BreakpointRow>,
+    /// What can never go on any more.
+    pub deadlock: Option<Knot>,
+}
+
+/// What can never go on, as far as a picture shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Knot {
+    pub headline: String,
+    /// One an edge.
+    pub sentences: Vec<String>,
+    /// Who waits in each of them.
+    pub at: Vec<ComponentId>,
 }
 
 /// One thing that the last event did.
@@ -124,6 +136,7 @@ impl Default for Frame {
             marks: Vec::new(),
             activity: Activity::default(),
             breakpoints: Vec::new(),
+            deadlock: None,
         }
     }
 }

@@ -114,6 +114,21 @@ pub struct Lesson {
     /// Whether expectations that are not decided yet are better not told: they would give answers away.
     pub hides: bool,
     pub expectations: Vec<Expectation>,
+    /// The bug that is to be found.
+    pub hunt: Option<Hunt>,
+}
+
+/// A hunt for a bug, as far as it has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hunt {
+    pub symptom: String,
+    /// The hints given so far, and how many are left.
+    pub hints: Vec<String>,
+    pub left: usize,
+    /// What it may be, and whether that was said and is right.
+    pub choices: Vec<(String, Option<bool>)>,
+    /// Why it is what was found.
+    pub because: Option<String>,
 }
 
 /// A piece of narration, and its question if its answer is known. A quiz asks without a text.

@@ -23,6 +23,7 @@ fn session_of(machine: Box<dyn Subject>) -> Session {
         context: None,
         breaks: Vec::new(),
         lesson: None,
+        bug: None,
     };
     Session::open(origin, None)
 }

@@ -53,32 +53,38 @@ impl Builder<'_> {
         }
         self.gpu_agents.push(agents);
         let dealing = Interleave { size: u64::from(gpu.l2.interleave), count: u64::from(gpu.l2.slices) };
+        let latency = clock.cycles(u64::from(gpu.l2.crossbar_latency));
+        let width = gpu.l2.crossbar_width;
+        let rate = (width > 0).then(|| ByteRate::new(u64::from(width), clock.period));
+        if !gpu.l2.present {
+            let GpuHome::Smd = gpu.memory.home else { return Ok(l1s) };
+            let smds = self.stacks(index, gpu, dealing)?;
+            for l1 in l1s {
+                let (up, down) = (self.wire(rate, latency), self.wire(rate, latency));
+                self.connect(l1, &smds, dealing, (up, down));
+            }
+            return Ok(smds);
+        }
         let mut slices = Vec::new();
         for slice in 0..gpu.l2.slices {
             let path = format!("gpu{index}.l2.{slice}");
             slices.push(self.node(path, ComponentKind::L2, &gpu.l2.cache, Role::Inner, clock, dealing)?);
         }
-        let latency = clock.cycles(u64::from(gpu.l2.crossbar_latency));
-        let width = gpu.l2.crossbar_width;
-        let rate = (width > 0).then(|| ByteRate::new(u64::from(width), clock.period));
         for l1 in l1s {
             let (up, down) = (self.wire(rate, latency), self.wire(rate, latency));
             self.connect(l1, &slices, dealing, (up, down));
         }
-        match gpu.memory.home {
-            GpuHome::Host => Ok(slices),
-            GpuHome::Smd => self.stacks(index, gpu, &slices, dealing),
+        let GpuHome::Smd = gpu.memory.home else { return Ok(slices) };
+        let smds = self.stacks(index, gpu, dealing)?;
+        for (&slice, &smd) in slices.iter().zip(&smds) {
+            let (up, down) = (self.wire(None, clock.period), self.wire(None, clock.period));
+            self.connect(slice, &[smd], Interleave::NONE, (up, down));
         }
+        Ok(smds)
     }
 
-    /// A stacked memory directory with its stack behind each slice.
-    fn stacks(
-        &mut self,
-        index: u32,
-        gpu: &GpuSpec,
-        slices: &[usize],
-        dealing: Interleave,
-    ) -> Result<Vec<usize>> {
+    /// The stacked memory directories with their stacks, one for each slice.
+    fn stacks(&mut self, index: u32, gpu: &GpuSpec, dealing: Interleave) -> Result<Vec<usize>> {
         let clock = self.gpu_clock;
         let memory = &gpu.memory;
         let cache = CacheSpec {
@@ -92,12 +98,10 @@ impl Builder<'_> {
         // Dealt in pieces smaller than its blocks, a stack may be asked for part of any block (UMH, section 5.3).
         let own = if dealing.size < u64::from(memory.secondary_block) { Interleave::NONE } else { dealing };
         let mut smds = Vec::new();
-        for (slice, number) in slices.iter().zip(0u32..) {
+        for number in 0..gpu.l2.slices {
             let path = format!("gpu{index}.smd{number}");
             let smd = self.node(path, ComponentKind::Smd, &cache, Role::Inner, clock, own)?;
             self.dram(smd, &memory.dram, own);
-            let (up, down) = (self.wire(None, clock.period), self.wire(None, clock.period));
-            self.connect(*slice, &[smd], Interleave::NONE, (up, down));
             smds.push(smd);
         }
         Ok(smds)

@@ -52,6 +52,7 @@ impl Builder<'_> {
             sent: [(0, 0); MessageKind::ALL.len()],
             latencies: Latencies::default(),
             wake_ups: 0,
+            transaction_limit: None,
             finished_checked: false,
             buffers: None,
             full: vec![[0; Network::ALL.len()]; node_count],

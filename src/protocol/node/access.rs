@@ -39,7 +39,9 @@ impl Node {
         }
     }
 
-    fn must_promote(&self, access: &Access) -> bool {
+    /// Whether a non-coherent store must be coherent, because a mask bit stands for more bytes than it writes.
+    #[must_use]
+    pub fn must_promote(&self, access: &Access) -> bool {
         let masked = || self.config.table.rows.iter().any(|row| row.noncoherent);
         let granule = self.config.granule;
         self.config.values && masked() && access.runs().iter().any(|run| !Patch::aligned(*run, granule))
@@ -53,7 +55,7 @@ impl Node {
             return Offer::Miss;
         }
         let action = self.action_of(access);
-        if matches!(self.need(block, action, true), Need::Here(cell) if cell.step == Step::Hit) {
+        if matches!(self.need(block, action), Need::Here(cell) if cell.step == Step::Hit) {
             return Offer::Hit;
         }
         if self.has_mshr() {
@@ -73,7 +75,7 @@ impl Node {
         }
         let action = self.action_of(access);
         self.store.focus(block);
-        let Need::Here(Cell { step: Step::Hit, next }) = self.need(block, action, true) else { return false };
+        let Need::Here(Cell { step: Step::Hit, next }) = self.need(block, action) else { return false };
         self.uses += 1;
         let Some(entry) = self.store.get_mut(block) else { return false };
         let from = entry.state;
@@ -162,7 +164,8 @@ impl Node {
             entry.used = self.uses;
             if !is_root {
                 let from = entry.state;
-                let next = self.config.table.cell(from, want.action, false).map(|cell| cell.next);
+                let has_children = self.config.role != super::Role::Leaf;
+                let next = self.config.table.cell(from, want.action, has_children).map(|cell| cell.next);
                 if let Some(Next::To(to)) = next {
                     entry.state = to;
                 }

@@ -11,7 +11,7 @@ use crate::model::message::{Held, Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::record::What;
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{About, Outbox};
-use crate::protocol::table::Step;
+use crate::protocol::table::{Next, Step};
 
 impl Node {
     /// Starts to evict a block that is not busy. Without children to recall it is gone at once.
@@ -83,9 +83,16 @@ impl Node {
         pending.writeback = true;
     }
 
-    /// Sends the dirty bytes of a block down but keeps it, no longer as its owner (`flush` in a table).
-    /// `false` if there is nothing to send.
-    pub(super) fn flush_down(&mut self, pending: &mut Pending, want: &Want, out: &mut Outbox) -> bool {
+    /// Sends the dirty bytes of a block down but keeps it, no longer as its owner (`flush` in a table). It is in the state that
+    /// follows from then on: the parent may let others have the block before it has acknowledged. `false` if there is
+    /// nothing to send.
+    pub(super) fn flush_down(
+        &mut self,
+        pending: &mut Pending,
+        want: &Want,
+        next: Next,
+        out: &mut Outbox,
+    ) -> bool {
         let block = pending.block;
         let state = self.state(block);
         let Some(parent) = self.config.parent(block) else { return false };
@@ -106,6 +113,9 @@ impl Node {
         self.counters.writebacks += 1;
         self.send(message, out);
         pending.writeback = true;
+        if let Next::To(to) = next {
+            self.transition(block, want.action, to, Self::about(want), out);
+        }
         true
     }
 

@@ -14,6 +14,8 @@ pub mod pending;
 mod probe;
 mod room;
 mod serve;
+mod timeless;
+mod stand;
 mod view;
 
 use std::hash::{Hash, Hasher};
@@ -37,6 +39,8 @@ use pending::{Pending, ProbeJob, Spare, Want};
 use room::Waiting;
 
 pub use access::Offer;
+pub use stand::{Keeper, Need as Needs, Stand};
+pub use timeless::{Timeless, message_without_time};
 pub use view::{Busy, WaitsFor};
 
 /// Where a node stands in the hierarchy.
@@ -246,11 +250,12 @@ impl Node {
         }
     }
 
-    fn need(&self, block: Address, action: Action, as_leaf: bool) -> Need {
+    /// The cells for nodes with children hold for all that a child asks, also where it is performed here.
+    fn need(&self, block: Address, action: Action) -> Need {
         if self.config.role == Role::Root {
             return Need::Here(Cell { step: Step::Hit, next: Next::Same });
         }
-        match self.config.table.cell(self.state(block), action, !as_leaf) {
+        match self.config.table.cell(self.state(block), action, self.config.role != Role::Leaf) {
             Some(cell) => match cell.step {
                 Step::Hit | Step::Flush => Need::Here(cell),
                 Step::Ask(_) | Step::Fetch => Need::Parent(cell),
@@ -359,9 +364,7 @@ impl Node {
             _ => return true,
         };
         let block = self.block_of(message.range.start);
-        self.has_mshr()
-            || self.pending.contains(block)
-            || matches!(self.need(block, action, message.kind == MessageKind::Fetch), Need::Here(_))
+        self.has_mshr() || self.pending.contains(block) || matches!(self.need(block, action), Need::Here(_))
     }
 
     /// Takes a message.

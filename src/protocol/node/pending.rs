@@ -42,7 +42,7 @@ pub struct Want {
 }
 
 impl Want {
-    /// Whether the node performs it itself, so that its table's leaf cells hold.
+    /// Whether the node performs it itself, and grants nothing.
     #[must_use]
     pub fn is_performed_here(&self) -> bool {
         matches!(self.who, Who::Local(_)) || matches!(self.request, MessageKind::Fetch | MessageKind::Forward)

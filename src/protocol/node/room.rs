@@ -14,7 +14,7 @@ use crate::protocol::outbox::{About, Outbox};
 use crate::protocol::store::Room;
 
 /// Blocks that wait for an MSHR or for a way of their set, first come first served.
-#[derive(Clone, Debug, Default, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Waiting {
     pub for_mshr: VecDeque<Address>,
     pub for_way: Vec<(u32, Address)>,

@@ -13,7 +13,7 @@ use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{Breach, Outbox};
 use crate::protocol::store::Unit;
-use crate::protocol::table::{DirectoryRule, Next, Probe, Step, When};
+use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Step, When};
 
 impl Node {
     pub(super) fn receive_request(&mut self, message: Message, out: &mut Outbox) {
@@ -26,8 +26,7 @@ impl Node {
             MessageKind::Forward => message.access.as_deref().map_or(Action::Store, action_of_forward),
             _ => Action::Load,
         };
-        let as_leaf = matches!(message.kind, MessageKind::Fetch | MessageKind::Forward);
-        if matches!(self.need(block, action, as_leaf), Need::Here(_)) {
+        if matches!(self.need(block, action), Need::Here(_)) {
             self.counters.hits += 1;
         } else {
             self.counters.misses += 1;
@@ -57,10 +56,10 @@ impl Node {
                 held |= bit;
                 continue;
             }
-            match self.need(pending.block, want.action, want.is_performed_here()) {
+            match self.need(pending.block, want.action) {
                 Need::Here(cell) => {
                     if let Some(want) = pending.queue.remove(index) {
-                        self.serve(pending, want, cell.step, out);
+                        self.serve(pending, want, cell, out);
                     }
                     return true;
                 }
@@ -105,9 +104,9 @@ impl Node {
     }
 
     /// Starts to serve a want that needs nothing from the parent.
-    fn serve(&mut self, pending: &mut Pending, want: Want, step: Step, out: &mut Outbox) {
+    fn serve(&mut self, pending: &mut Pending, want: Want, cell: Cell, out: &mut Outbox) {
         if let Who::Local(_) = want.who {
-            if step == Step::Flush && self.flush_down(pending, &want, out) {
+            if cell.step == Step::Flush && self.flush_down(pending, &want, cell.next, out) {
                 pending.queue.push_front(want);
                 return;
             }
@@ -261,7 +260,7 @@ impl Node {
         let (Who::Child(child), Some(rule)) = (service.want.who, service.rule) else { return };
         let want = &service.want;
         self.touch(block);
-        let state = match self.need(block, want.action, false) {
+        let state = match self.need(block, want.action) {
             Need::Here(cell) => match cell.next {
                 Next::To(state) => state,
                 _ => self.state(block),

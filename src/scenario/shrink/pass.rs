@@ -81,6 +81,7 @@ pub fn candidate(draft: &Draft, pass: Pass, index: usize) -> Option<Option<Draft
                 let left: Vec<_> = without(list, from, chunk);
                 smaller.head.remove(key);
                 if !left.is_empty() {
+                    let left = if key == "input" { earlier(left, from, list.len()) } else { left };
                     smaller.head.insert(key.into(), Value::Array(left));
                 }
                 Some(smaller)
@@ -93,6 +94,17 @@ pub fn candidate(draft: &Draft, pass: Pass, index: usize) -> Option<Option<Draft
         Pass::Blocks => rename::blocks(draft, index),
         Pass::Plain => plain(draft, index),
     }
+}
+
+/// The inputs `left` of `count`, where those from `from` on come earlier: those left out were events too.
+fn earlier(mut left: Vec<Value>, from: usize, count: usize) -> Vec<Value> {
+    let gone = i64::try_from(count - left.len()).unwrap_or(0);
+    for value in left.iter_mut().skip(from) {
+        if let Some(Value::Integer(event)) = value.get_mut("event") {
+            *event = (*event - gone).max(0);
+        }
+    }
+    left
 }
 
 fn without(list: &[Value], from: usize, count: usize) -> Vec<Value> {

@@ -2,7 +2,7 @@
 //! scenario expects.
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::session::{Expectation, Lesson, Question, Reveal, Say};
+use crate::debug::frame::session::{Expectation, Hunt, Lesson, Question, Reveal, Say};
 
 use super::reflow;
 use crate::tui::theme::Role;
@@ -32,6 +32,9 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         return;
     };
     let mut y = urgent(frame, canvas, lesson);
+    if let Some(found) = &lesson.hunt {
+        y = hunt(canvas, y, found);
+    }
     y = before(canvas, y, lesson);
     let others = lesson.expectations.iter().filter(|expectation| expectation.holds != Some(false));
     let (hidden, shown): (Vec<_>, Vec<_>) =
@@ -46,6 +49,30 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if !hidden.is_empty() {
         let more = if y > 0 && hidden.len() < lesson.expectations.len() { " more" } else { "" };
         canvas.text(1, y, &format!("· {}{more} to be checked further on", hidden.len()), Role::Dim);
+    }
+}
+
+/// The bug to be found: the symptom, what it may be, and the hints so far.
+fn hunt(canvas: &mut Canvas, y: u16, hunt: &Hunt) -> u16 {
+    let mut y = canvas.paragraph(1, y, &format!("Find the bug: {}", reflow(&hunt.symptom)), Role::Key);
+    for (nth, (choice, said)) in hunt.choices.iter().enumerate() {
+        let (mark, role) = match said {
+            Some(true) => ("✓", Role::Good),
+            Some(false) => ("✗", Role::Warning),
+            None => (" ", Role::Text),
+        };
+        y = canvas.paragraph(1, y, &format!("{mark} {} {choice}", nth + 1), role);
+    }
+    for (nth, hint) in hunt.hints.iter().enumerate() {
+        y = canvas.paragraph(3, y, &format!("Hint {}: {}", nth + 1, reflow(hint)), Role::Text);
+    }
+    match &hunt.because {
+        Some(because) => canvas.paragraph(1, y, &format!("✓ {}", reflow(because)), Role::Good),
+        None => {
+            let hints =
+                if hunt.left > 0 { format!("  [.] a hint, {} left", hunt.left) } else { String::new() };
+            canvas.paragraph(3, y, &format!(":bug N to say what it is{hints}"), Role::Strong)
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::debug::frame::Frame;
 use crate::debug::frame::map::{Device, MapNode, Mark};
+use crate::debug::frame::{Frame, Knot};
 use crate::model::component::ComponentKind;
 use crate::model::inspect::WarpState;
 use crate::model::state::State;
@@ -41,9 +41,25 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let bottom = levels(frame, canvas, &order, &columns);
     let end = map_rail::draw(frame, canvas, bottom, &centres);
     let last = canvas.height().saturating_sub(1);
-    if end <= last {
+    if let Some(knot) = &frame.deadlock {
+        deadlock(canvas, end, knot);
+    } else if end <= last {
         legend(canvas, last.max(end).min(end + 1));
     }
+}
+
+/// Who waits for whom, with the numbers that stand at the nodes.
+fn deadlock(canvas: &mut Canvas, y: u16, knot: &Knot) {
+    let mut y = canvas.paragraph(1, y, &knot.headline, Role::Bad);
+    for (nth, sentence) in knot.sentences.iter().enumerate() {
+        y = canvas.paragraph(1, y, &format!("#{} {sentence}", nth + 1), Role::Text);
+    }
+}
+
+/// The numbers of the sentences in which a node waits: `#1#3`.
+fn numbers(frame: &Frame, node: &MapNode) -> String {
+    let knot = frame.deadlock.iter().flat_map(|knot| knot.at.iter().enumerate());
+    knot.filter(|(_, at)| **at == node.id).map(|(nth, _)| format!("#{}", nth + 1)).collect()
 }
 
 fn legend(canvas: &mut Canvas, y: u16) {
@@ -257,6 +273,9 @@ fn cell<'a>(frame: &Frame, node: &'a MapNode) -> Cell<'a> {
         &node.label
     };
     let (letters, brief, role) = letters(frame, node);
+    let knot = numbers(frame, node);
+    let role = if knot.is_empty() { role } else { Role::Bad };
+    let (letters, brief) = (format!("{letters}{knot}"), format!("{brief}{knot}"));
     Cell { node, label: format!("{here}{name}"), letters, brief, role }
 }
 

@@ -1,0 +1,33 @@
+//! What a run that could not go on is diagnosed with, and the graph of it as a file.
+
+use std::path::Path;
+
+use super::exit::Trouble;
+use crate::debug::diagnosis::{Diagnosis, diagnose, dot, trace};
+use crate::machine::{Blueprint, Machine};
+use crate::model::inspect::Inspect;
+use crate::scenario::{Ended, Report};
+
+/// Runs of more events are not run again to find the records behind a diagnosis.
+const MOST_EVENTS: u64 = 5_000_000;
+
+/// The diagnosis of a run that came to rest too early, went on for ever, or let a transaction wait for too long.
+pub fn of(report: &Report, machine: &Machine, blueprint: &Blueprint) -> Option<Diagnosis> {
+    let is_overdue = || machine.violations().iter().any(|violation| violation.rule == "overdue");
+    if !matches!(report.ended, Ended::Stuck(_) | Ended::Limit(_)) && !is_overdue() {
+        return None;
+    }
+    let mut diagnosis = diagnose(machine)?;
+    if machine.event() <= MOST_EVENTS
+        && let Ok(start) = Machine::build(blueprint)
+    {
+        trace(&mut diagnosis, Box::new(start));
+    }
+    Some(diagnosis)
+}
+
+/// Writes the wait-for graph for Graphviz; a file that is there is replaced.
+pub fn write_dot(path: &Path, diagnosis: &Diagnosis, machine: &Machine) -> Result<(), Trouble> {
+    let text = dot(diagnosis, machine.components());
+    std::fs::write(path, text).map_err(|error| Trouble::Io("write the wait-for graph", error))
+}

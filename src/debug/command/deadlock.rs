@@ -1,0 +1,98 @@
+//! `deadlock`: what can never go on, as sentences, and the way to where it began.
+
+use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::diagnosis::{Diagnosis, diagnose, dot, trace};
+use crate::debug::session::Session;
+use crate::debug::travel::Travel;
+use crate::diagnostic::{Diagnostic, Result};
+
+pub const DEADLOCK: Command = Command {
+    name: "deadlock",
+    aliases: &["diagnose"],
+    usage: "deadlock [goto [N] | records | dot FILE]",
+    group: Group::Looking,
+    about: "what can never go on any more, and why",
+    details: "\
+    deadlock              the circle of waiting, or what was lost, one sentence an edge: who waits, for what, since when
+    deadlock records      the same, each with the record that made it
+    deadlock goto         to the first event from which on it cannot be avoided; goto 2 to the event of sentence 2
+    deadlock dot FILE     write the wait-for graph for Graphviz
+
+    A deadlock, a lost message and a lost wake-up are seen as soon as they are there, though others still go on; a
+    livelock and starvation once a transaction has outlived its limit (`transaction-limit` of the scenario).",
+    completes: Completes::Words(&["goto", "records", "dot"]),
+    run: deadlock,
+};
+
+fn deadlock(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
+    let (verb, rest) = arguments.split_first();
+    let names = ["goto", "records", "dot"];
+    match verb {
+        "" => Ok(Effect::Said(found(session)?.map_or_else(all_is_well, |diagnosis| diagnosis.lines()))),
+        "records" => Ok(Effect::Said(found(session)?.map_or_else(all_is_well, |found| with_records(&found)))),
+        "goto" => goto(session, &rest),
+        "dot" => {
+            if rest.is_empty() {
+                return Err(rest.missing("a file to write the graph to"));
+            }
+            let Some(found) = found(session)? else { return Ok(Effect::Said(all_is_well())) };
+            let text = dot(&found, session.machine().components());
+            std::fs::write(rest.text(), text)
+                .map_err(|error| rest.complaint(format!("{} cannot be written: {error}", rest.text())))?;
+            Ok(Effect::line(format!("the wait-for graph is in {}", rest.text())))
+        }
+        other => {
+            let span = arguments.words().first().map_or(0..0, |word| word.span.clone());
+            let error = arguments.error(span, format!("deadlock knows no \"{other}\""));
+            Err(Box::new(error.nearest(other, names).expected(names.join(", "))))
+        }
+    }
+}
+
+fn all_is_well() -> Vec<String> {
+    vec!["nothing here waits for ever".to_owned()]
+}
+
+fn with_records(diagnosis: &Diagnosis) -> Vec<String> {
+    let mut lines = vec![diagnosis.headline()];
+    for (index, sentence) in diagnosis.sentences.iter().enumerate() {
+        lines.push(format!("{:>3}  {}", index + 1, sentence.text()));
+        lines.extend(sentence.record.iter().map(|record| format!("     {}", record.trim())));
+    }
+    lines.extend(diagnosis.notes.iter().map(|note| format!("note: {note}")));
+    lines
+}
+
+/// What is wrong at the cursor, with the records behind it.
+fn found(session: &mut Session) -> Result<Option<Diagnosis>> {
+    let Some(machine) = session.machine().machine() else {
+        return Err(Box::new(Diagnostic::new("there is no machine here that could be looked into")));
+    };
+    let Some(mut diagnosis) = diagnose(machine) else { return Ok(None) };
+    let first = diagnosis.sentences.iter().map(|sentence| sentence.since_cycle).min().unwrap_or(0);
+    let timeline = session.timeline();
+    let start = timeline.before_cycle(first).unwrap_or(timeline.start());
+    trace(&mut diagnosis, timeline.fork_before(start));
+    Ok(Some(diagnosis))
+}
+
+fn goto(session: &mut Session, which: &Arguments) -> Result<Effect> {
+    let Some(found) = found(session)? else { return Ok(Effect::Said(all_is_well())) };
+    if which.is_empty() {
+        let latest = found.sentences.iter().filter_map(|sentence| sentence.event).max();
+        return Ok(latest.map_or_else(Effect::nothing, |event| Effect::Go(Travel::to(event))));
+    }
+    let count = found.sentences.len() as u64;
+    let words = which.words();
+    let word = words.first().map_or_else(|| Err(which.missing("the number of a sentence")), Ok)?;
+    let number = which.number(word, "the number of a sentence")?;
+    let sentence = (1..=count).contains(&number).then(|| found.sentences.get(number as usize - 1)).flatten();
+    let Some(sentence) = sentence else {
+        let error = which.error(word.span.clone(), format!("there is no sentence {number}"));
+        return Err(Box::new(error.expected(format!("1 to {count}"))));
+    };
+    match sentence.event {
+        Some(event) => Ok(Effect::Go(Travel::to(event))),
+        None => Err(which.complaint("the event of this sentence is not known")),
+    }
+}

@@ -1,0 +1,180 @@
+//! Why a machine cannot go on: the part of its wait-for graph that nothing can ever open, named and told.
+//!
+//! What waits for nothing can go on by itself. What needs all of several can go on if each of them can; what needs one
+//! of several (an MSHR, a way) if any can. The rest is dead whatever is delivered first: either it stands in a circle
+//! (a deadlock), or it waits for something that will never come (a lost message, a lost wake-up). Where nothing is dead
+//! and a transaction is too old all the same, a fork of the machine is run on: if accesses end, but not this one, it is
+//! starved; if none does, the machine goes round in a livelock.
+
+mod dot;
+mod graph;
+mod onward;
+mod sentence;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+use std::collections::BTreeSet;
+
+use crate::machine::Machine;
+use crate::model::inspect::Inspect;
+use crate::model::message::TxnNumber;
+use crate::model::time::EventNumber;
+use crate::model::wait::{Party, Wait};
+use graph::Graph;
+
+pub use dot::dot;
+pub use sentence::Sentence;
+pub use trace::trace;
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Some wait for each other in a circle.
+    Deadlock,
+    /// A message is awaited that nobody will send again.
+    LostMessage,
+    /// An access has ended, and its warp has not been told.
+    LostWakeUp,
+    /// Events go on, but no access ends.
+    Livelock,
+    /// Others are served again and again, this one is not.
+    Starvation,
+    /// It cannot go on, and the graph does not say why.
+    Unknown,
+}
+
+impl Verdict {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Deadlock => "deadlock",
+            Self::LostMessage => "lost-message",
+            Self::LostWakeUp => "lost-wake-up",
+            Self::Livelock => "livelock",
+            Self::Starvation => "starvation",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// For a headline.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Deadlock => "DEADLOCK",
+            Self::LostMessage => "LOST MESSAGE",
+            Self::LostWakeUp => "LOST WAKE-UP",
+            Self::Livelock => "LIVELOCK",
+            Self::Starvation => "STARVATION",
+            Self::Unknown => "STUCK",
+        }
+    }
+}
+
+/// What is known of why a machine cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnosis {
+    pub verdict: Verdict,
+    pub event: EventNumber,
+    pub cycle: u64,
+    /// Nothing at all can move any more.
+    pub complete: bool,
+    /// Transactions that can never end, or the one that is starved, oldest first.
+    pub transactions: Vec<TxnNumber>,
+    /// One an edge: the circle, or the chain from a warp to what will not come.
+    pub sentences: Vec<Sentence>,
+    /// The sentences close a circle.
+    pub is_circle: bool,
+    /// Further circles, or further things that were lost, that are not told.
+    pub others: usize,
+    /// What was seen when a fork of the machine was run on, and what about the machine makes it possible.
+    pub notes: Vec<String>,
+    /// The graph, and those of it that can never go on.
+    pub edges: Vec<Wait>,
+    pub dead: BTreeSet<Party>,
+}
+
+impl Diagnosis {
+    /// The first line: `DEADLOCK at cycle 8811: 3 transactions can never end`.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let count = super::describe::plural(self.transactions.len() as u64, "transaction");
+        let what = match self.verdict {
+            Verdict::Starvation => "others are served, and it waits".to_owned(),
+            Verdict::Livelock => "events go on, and no access ends".to_owned(),
+            _ if self.complete => format!("nothing can move, {count} can never end"),
+            _ => format!("{count} can never end, though others go on"),
+        };
+        format!("{} at event {}, cycle {}: {what}", self.verdict.title(), self.event, self.cycle)
+    }
+
+    /// The headline, a numbered sentence for each edge, and what else is known.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.headline()];
+        for (index, sentence) in self.sentences.iter().enumerate() {
+            lines.push(format!("{:>3}  {}", index + 1, sentence.text()));
+        }
+        if self.is_circle {
+            lines.push("     which is (1) again".to_owned());
+        }
+        if self.others > 0 {
+            let what = if self.is_circle { "circle" } else { "such wait" };
+            lines.push(format!("and {} more", super::describe::plural(self.others as u64, what)));
+        }
+        lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
+        lines
+    }
+}
+
+/// What is wrong with a machine that has come to rest with work left, or in which a transaction has become too old;
+/// `None` if all is well: nothing is dead, and nothing too old.
+#[must_use]
+pub fn diagnose(machine: &Machine) -> Option<Diagnosis> {
+    let edges = machine.wait_for_graph();
+    let graph = Graph::new(&edges);
+    let dead = graph.dead();
+    let stuck = machine.is_stuck();
+    let mut diagnosis = Diagnosis {
+        verdict: Verdict::Unknown,
+        event: machine.event(),
+        cycle: machine.time_base().cycle(machine.tick()),
+        complete: stuck,
+        transactions: transactions(&edges, &dead),
+        sentences: Vec::new(),
+        is_circle: false,
+        others: 0,
+        notes: machine.folded_note().into_iter().collect(),
+        edges: Vec::new(),
+        dead: BTreeSet::new(),
+    };
+    if dead.is_empty() {
+        let Some(overdue) = machine.overdue() else {
+            // At rest with work left, but not for anything that the graph knows.
+            diagnosis.edges = edges;
+            return stuck.then_some(diagnosis);
+        };
+        onward::judge(machine, overdue, &graph, &mut diagnosis);
+    } else if let Some((circle, others)) = graph.circle(&dead) {
+        diagnosis.verdict = Verdict::Deadlock;
+        diagnosis.is_circle = true;
+        diagnosis.others = others;
+        diagnosis.sentences = circle.into_iter().map(|edge| Sentence::new(edge, machine)).collect();
+    } else if let Some((chain, others)) = graph.chain_to_lost(&dead) {
+        let is_wake_up = chain.last().is_some_and(|edge| matches!(edge.to, Party::WakeUp(..)));
+        diagnosis.verdict = if is_wake_up { Verdict::LostWakeUp } else { Verdict::LostMessage };
+        diagnosis.others = others;
+        diagnosis.sentences = chain.into_iter().map(|edge| Sentence::new(edge, machine)).collect();
+    }
+    diagnosis.edges = edges;
+    diagnosis.dead = dead;
+    Some(diagnosis)
+}
+
+/// The transactions of warps that can never go on.
+fn transactions(edges: &[Wait], dead: &BTreeSet<Party>) -> Vec<TxnNumber> {
+    let of_warps =
+        edges.iter().filter(|edge| matches!(edge.from, Party::Warp(..)) && dead.contains(&edge.to));
+    let numbers: BTreeSet<TxnNumber> = of_warps.filter_map(|edge| edge.txn).collect();
+    numbers.into_iter().collect()
+}

@@ -1,0 +1,153 @@
+use super::*;
+use crate::diagnostic::Source;
+use crate::machine::StepOutcome;
+use crate::scenario::{Options, Scenario};
+
+/// A machine where its scenario leaves it.
+fn run(text: &str) -> Machine {
+    let scenario = Scenario::parse(Source::new("test", text), None).unwrap_or_else(|error| panic!("{error}"));
+    let prepared = scenario.prepare(&Options::default()).unwrap();
+    let mut machine = prepared.machine;
+    while machine.violations().is_empty() && machine.run_until(machine.event() + 1) == StepOutcome::Ran {}
+    machine
+}
+
+fn diagnosed(text: &str) -> Diagnosis {
+    let machine = run(text);
+    let mut diagnosis = diagnose(&machine).unwrap_or_else(|| panic!("all is well at {}", machine.event()));
+    let scenario = Scenario::parse(Source::new("test", text), None).unwrap();
+    trace(&mut diagnosis, Box::new(scenario.prepare(&Options::default()).unwrap().machine));
+    for sentence in &diagnosis.sentences {
+        assert!(sentence.event.is_some(), "no record for {}", sentence.text());
+    }
+    diagnosis
+}
+
+/// Rule 1 of `PROTOCOL.md`: a store that waits for its grant while a probe for it waits.
+const PROBES_WAIT: &str = r#"
+machine = "tiny/umh-1gpu"
+[[do]]
+id = "load"
+by = "host.cpu0"
+load = { address = 0x1000, len = 1 }
+[[do]]
+id = "gpu"
+after = "load"
+by = "gpu0.cu0"
+load = { address = 0x1000, len = 1 }
+[[do]]
+after = "gpu"
+by = "host.cpu0"
+store = { address = 0x1000, value = 1 }
+[[do]]
+after = "gpu"
+by = "gpu0.cu0"
+store = { address = 0x1000, value = 2 }
+[[fault]]
+name = "probes-may-not-pass"
+"#;
+
+#[test]
+fn a_circle_of_waiting_is_told_edge_by_edge() {
+    let diagnosis = diagnosed(PROBES_WAIT);
+    let lines = diagnosis.lines().join("\n");
+    assert_eq!(diagnosis.verdict, Verdict::Deadlock, "{lines}");
+    assert!(diagnosis.is_circle && diagnosis.complete, "{lines}");
+    let ends: Vec<_> = diagnosis.sentences.iter().map(|sentence| (sentence.from, sentence.to)).collect();
+    for (index, (_, to)) in ends.iter().enumerate() {
+        assert_eq!(*to, ends[(index + 1) % ends.len()].0, "{lines}");
+    }
+    assert!(lines.contains("the probe of ") && lines.contains("waits until its own request"), "{lines}");
+    assert_eq!(diagnosis.transactions.len(), 2, "{lines}");
+    let machine = run(PROBES_WAIT);
+    let graph = dot(&diagnosis, machine.components());
+    assert!(graph.starts_with("digraph waits {") && graph.contains("penwidth = 3"), "{graph}");
+}
+
+#[test]
+fn what_was_lost_is_named() {
+    let text = |fault: &str| {
+        format!(
+            "machine = \"tiny/umh-2gpu\"\n[[do]]\nid = \"a\"\nby = \"gpu0.cu0\"\nstore = {{ address = 0x1000, \
+             value = 1 }}\n[[do]]\nafter = \"a\"\nby = \"gpu1.cu0\"\nstore = {{ address = 0x1000, value = 2 \
+             }}\n[[fault]]\n{fault}\n"
+        )
+    };
+    for (message, nth, told) in [
+        ("write", 1, "waits for the write or the grant of gpu0.cu0.l1 to gpu0.l2.0"),
+        ("grant", 1, "waits for the grant of host.hmd0 to gpu0.smd0"),
+        ("grant-ack", 1, "waits for the acknowledgement of gpu0.smd0 to host.hmd0"),
+        ("probe-write", 1, "waits for the probe or the answer of gpu0.smd0 to host.hmd0"),
+        ("answer", 1, "waits for the probe or the answer of gpu0.cu0.l1 to gpu0.l2.0"),
+    ] {
+        let diagnosis =
+            diagnosed(&text(&format!("name = \"lose-message\"\nmessage = \"{message}\"\nnth = {nth}")));
+        let lines = diagnosis.lines().join("\n");
+        assert_eq!(diagnosis.verdict, Verdict::LostMessage, "{message}: {lines}");
+        assert!(lines.contains(told), "{message}: {lines}");
+    }
+    let diagnosis = diagnosed(&text("name = \"drop-wake-up\""));
+    let lines = diagnosis.lines().join("\n");
+    assert_eq!(diagnosis.verdict, Verdict::LostWakeUp, "{lines}");
+    assert!(lines.contains("gpu0.cu0 warp 0 waits for transaction 1, which has ended"), "{lines}");
+}
+
+#[test]
+fn a_request_that_is_made_again_and_again_is_a_livelock() {
+    let text = "machine = \"tiny/umh-1gpu\"\nmutate = \"cache M store = write > M\"\ntransaction-limit = 5000\n\
+                [[do]]\nby = \"gpu0.cu0\"\nstore = { address = 0x1000, value = 1 }\n";
+    let diagnosis = diagnosed(text);
+    let lines = diagnosis.lines().join("\n");
+    assert_eq!(diagnosis.verdict, Verdict::Livelock, "{lines}");
+    assert!(lines.contains("the same state comes back after"), "{lines}");
+}
+
+/// Three cores that store to one line for ever, or nearly.
+pub(super) fn crowd(fault: &str) -> String {
+    let store = ["\"store 0x1000 01\""; 400].join(", ");
+    let programs: Vec<_> =
+        (0..3).map(|core| format!("[[program]]\nby = \"host.cpu{core}\"\ndo = [{store}]\n")).collect();
+    format!(
+        "transaction-limit = 5000\n[machine]\nname = \"three cores\"\nprotocol = \"mesi\"\n[machine.host]\n\
+         cores = 3\nmemory = \"1 MiB\"\n{}{fault}",
+        programs.join("")
+    )
+}
+
+#[test]
+fn an_unfair_arbiter_starves_one_while_others_are_served() {
+    let fair = run(&crowd(""));
+    assert_eq!((diagnose(&fair), fair.violations().len()), (None, 0));
+    let diagnosis = diagnosed(&crowd("[[fault]]\nname = \"unfair-arbiter\"\n"));
+    let lines = diagnosis.lines().join("\n");
+    assert_eq!(diagnosis.verdict, Verdict::Starvation, "{lines}");
+    assert!(lines.contains("host.cpu2 warp 0 waits") && lines.contains("issued later"), "{lines}");
+}
+
+/// Whatever state a sound machine is in, nothing in it is dead.
+#[test]
+fn nothing_is_dead_that_goes_on() {
+    for (name, set) in [
+        ("kernels/transpose-2gpu", &[][..]),
+        ("kernels/transpose-2gpu", &["network.buffers=1", "gpu.l1.mshrs=1", "gpu.l2.mshrs=1"]),
+        ("kernels/histogram", &["gpu.l1.size=64 B", "gpu.l1.ways=1", "gpu.l2.size=64 B", "gpu.l2.ways=1"]),
+        ("umh/fig5-b2", &[]),
+        ("protocols/vi-acquire", &[]),
+        ("litmus/message-passing-n", &[]),
+    ] {
+        let options = Options { set: set.iter().map(ToString::to_string).collect(), ..Options::default() };
+        let scenario = Scenario::load(name).unwrap();
+        let mut runner = scenario.prepare(&options).unwrap().runner();
+        while runner.step().is_none() && runner.machine().event() < 6000 {
+            let machine = runner.machine();
+            let edges = machine.wait_for_graph();
+            let dead = Graph::new(&edges).dead();
+            let told: Vec<_> = edges
+                .iter()
+                .filter(|edge| dead.contains(&edge.from))
+                .map(|edge| Sentence::new(edge, machine).text())
+                .collect();
+            assert!(dead.is_empty(), "{name} {set:?} event {}:\n{}", machine.event(), told.join("\n"));
+        }
+    }
+}

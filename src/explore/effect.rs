@@ -1,0 +1,232 @@
+//! What one input does to one node: the real node runs once for each pair of the two, and what came of it is remembered.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::system::{Deed, NodeShape, System};
+use super::tables::Tables;
+use super::values::{self, Stored};
+use crate::machine::lane_network;
+use crate::model::access::AccessKind;
+use crate::model::address::Address;
+use crate::model::fault::Fault;
+use crate::model::message::{Message, MessageKind};
+use crate::model::patch::Patch;
+use crate::model::record::Records;
+use crate::model::time::TimeBase;
+use crate::protocol::node::{Node, Offer, Role, Timeless, message_without_time};
+use crate::protocol::outbox::{Buffers, Completion, Outbox, Ticket};
+
+/// What came of an input.
+#[derive(Clone, Debug, Default)]
+pub struct Effect {
+    /// The node takes it at all.
+    pub taken: bool,
+    /// Its state afterwards.
+    pub node: u32,
+    /// What it sent: lane and message.
+    pub sends: SmallVec<[(u16, u32); 4]>,
+    pub stored: Stored,
+    /// An access was performed, or began.
+    pub completes: bool,
+    /// A rule that does not hold: its name, and what was found.
+    pub broken: Option<Arc<(&'static str, String)>>,
+}
+
+/// What is given to a node.
+#[derive(Clone, Debug)]
+pub enum Input {
+    Message(Arc<Message>),
+    Deed(usize),
+}
+
+/// What the node made of it, before anything has a number.
+#[derive(Debug)]
+pub struct Raw {
+    node: Timeless,
+    sends: Vec<(u16, Message)>,
+    stored: Stored,
+    completes: bool,
+    broken: Option<Arc<(&'static str, String)>>,
+    cells: u64,
+}
+
+impl System {
+    /// Runs a node. Nothing if it does not take the input in this state.
+    #[must_use]
+    pub fn run(&self, index: usize, timeless: &Timeless, input: &Input) -> Option<Raw> {
+        let shape = self.nodes.get(index)?;
+        let mut node = shape.template.in_state(timeless);
+        let mut records = Records::silent();
+        let time = TimeBase { ticks_per_second: 1, ticks_per_cycle: 1 };
+        let mut out = Outbox::new(0, 0, time, Box::<Buffers>::default(), &mut records);
+        let taken = match input {
+            Input::Message(message) => {
+                let accepts = node.accepts(message) && node.sinks(message);
+                if accepts {
+                    node.receive((**message).clone(), &mut out);
+                }
+                accepts
+            }
+            Input::Deed(deed) => self.done(&mut node, shape.deeds.get(*deed)?, &mut out),
+        };
+        taken.then(|| self.gather(index, shape, &node, &mut out))
+    }
+
+    /// Does a deed, if that is possible.
+    fn done(&self, node: &mut Node, deed: &Deed, out: &mut Outbox) -> bool {
+        match deed {
+            Deed::Access { access, .. } => {
+                if node.accesses_under_way() >= self.outstanding as usize {
+                    return false;
+                }
+                let offer = node.offer(access, out);
+                if offer == Offer::Full {
+                    return false;
+                }
+                let ticket = Ticket { warp: 0, instruction: 0, issued: 0 };
+                node.access(offer, ticket, access.clone(), (None, None), out);
+                true
+            }
+            Deed::Evict(block) => node.evict_block(*block, out),
+            Deed::Acquire { .. } => {
+                let possible = node.holds_anything();
+                if possible {
+                    node.acquire(out);
+                }
+                possible
+            }
+        }
+    }
+
+    fn gather(&self, index: usize, shape: &NodeShape, node: &Node, out: &mut Outbox) -> Raw {
+        let mut timeless = node.timeless();
+        let mut stored = Stored::default();
+        let mut broken = out.breaches.first().map(|breach| Arc::new((breach.rule, breach.text.clone())));
+        for completion in &out.completions {
+            if let Some(text) = self.complete(completion, &mut stored) {
+                broken = broken.or(Some(Arc::new(("stale-read", text))));
+            }
+        }
+        // What was stored for a child, without a completion here.
+        let seen = |class: u8, timeless: &mut Timeless| {
+            let mut bits = 0;
+            timeless.patches_mut(|patch| bits |= self.with_class(patch, class));
+            bits
+        };
+        stored.coherent |= seen(values::STORING, &mut timeless);
+        stored.loose |= seen(values::STORING_LOOSE, &mut timeless);
+        timeless.patches_mut(|patch| self.settle(patch, stored));
+        // Unless whole blocks are merged, nobody looks at bytes that do not count.
+        let faults = &shape.template.config.faults;
+        let whole = [Fault::MergeWholeBlocks, Fault::GrantOverOwnBytes];
+        let masked = !whole.iter().any(|fault| faults.contains(fault));
+        if masked {
+            timeless.forget_dead_bytes(shape.role == Role::Root);
+        }
+        let mut sends = Vec::new();
+        for outgoing in &out.sends {
+            let mut message = message_without_time(&outgoing.message);
+            if let Some(patch) = &mut message.patch {
+                self.settle(Arc::make_mut(patch), stored);
+                if masked && matches!(message.kind, MessageKind::Answer | MessageKind::Writeback) {
+                    Arc::make_mut(patch).clear_unmarked();
+                }
+            }
+            let network = lane_network(&message, &shape.template.config.faults);
+            match self.lane(index, message.to, network) {
+                Some(lane) => sends.push((lane as u16, message)),
+                None => {
+                    let path = self.names.path(message.to);
+                    let text = format!("{} is sent to {path}, and there is no way", message.kind.name());
+                    broken = broken.or(Some(Arc::new(("route", text))));
+                }
+            }
+        }
+        let used = shape.template.config.table.rows.len();
+        let counts = node.cell_counts();
+        debug_assert!(used <= counts.len());
+        let cells = counts
+            .iter()
+            .take(64)
+            .enumerate()
+            .fold(0, |cells, (place, cell)| cells | u64::from(cell.count > 0) << place);
+        Raw { node: timeless, sends, stored, completes: !out.completions.is_empty(), broken, cells }
+    }
+
+    /// What an access that was performed read and wrote, in the order of the accesses. What is wrong with what it read.
+    fn complete(&self, completion: &Completion, stored: &mut Stored) -> Option<String> {
+        if !self.values {
+            return None;
+        }
+        let mut text = None;
+        for (offset, at) in (0..u64::from(completion.range.len)).map(|o| (o, completion.range.start.plus(o)))
+        {
+            let Some(byte) = self.tracked(at) else { continue };
+            let bit = 1u8 << byte;
+            if let Some(&class) = completion.read.get(offset as usize) {
+                let is_old = matches!(class, values::CURRENT | values::LOOSE) && stored.coherent & bit != 0;
+                if class == values::STALE || is_old {
+                    text = text.or(Some(format!(
+                        "{} read {at} older than its last coherent store",
+                        completion.kind.name()
+                    )));
+                }
+            }
+            if completion.kind.writes() && completion.kind != AccessKind::Load {
+                if completion.coherent {
+                    stored.coherent |= bit;
+                    stored.loose &= !bit;
+                } else {
+                    stored.loose |= bit;
+                }
+            }
+        }
+        text
+    }
+
+    fn with_class(&self, patch: &Patch, class: u8) -> u8 {
+        let range = |at: &Address| crate::model::address::Range::new(*at, 1);
+        let is = |at: &Address| patch.read(range(at)).is_some_and(|bytes| bytes == [class]);
+        self.bytes.iter().enumerate().fold(0, |bits, (place, at)| bits | u8::from(is(at)) << place)
+    }
+
+    fn settle(&self, patch: &mut Patch, stored: Stored) {
+        patch.change_bytes(|at, class| self.tracked(at).map_or(class, |byte| stored.here(byte, class)));
+    }
+
+    /// The state of a node in which all that it has of some tracked bytes has become stale.
+    #[must_use]
+    pub fn outdated(&self, timeless: &Timeless, bytes: u8) -> Timeless {
+        let mut timeless = timeless.clone();
+        let stored = Stored { coherent: bytes, loose: 0 };
+        timeless.patches_mut(|patch| self.settle(patch, stored));
+        timeless
+    }
+
+    /// The same of a message.
+    #[must_use]
+    pub fn outdated_message(&self, message: &Message, bytes: u8) -> Message {
+        let mut message = message.clone();
+        if let Some(patch) = &mut message.patch {
+            self.settle(Arc::make_mut(patch), Stored { coherent: bytes, loose: 0 });
+        }
+        message
+    }
+}
+
+impl Tables {
+    /// Gives numbers to what came of an input.
+    pub fn effect(&mut self, system: &System, index: usize, raw: Option<Raw>) -> Effect {
+        let Some(raw) = raw else { return Effect::default() };
+        if let Some(cells) = self.cells.get_mut(index) {
+            *cells |= raw.cells;
+        }
+        let node = self.node(system, index, raw.node);
+        let sends =
+            raw.sends.into_iter().map(|(lane, message)| (lane, self.message(system, message))).collect();
+        let Raw { stored, completes, broken, .. } = raw;
+        Effect { taken: true, node, sends, stored, completes, broken }
+    }
+}

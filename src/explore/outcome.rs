@@ -1,0 +1,78 @@
+//! What an exploration came to.
+
+use super::coverage::{self, CellId};
+use super::search::{Bound, Counts, Limits, Search};
+use super::system::System;
+use super::tables::Shared;
+use super::termination;
+use super::way;
+use crate::model::choice::Choice;
+
+/// A rule that does not hold, and the shortest way to where it does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    pub rule: &'static str,
+    pub text: String,
+    pub choices: Vec<Choice>,
+}
+
+/// What was found, and how far it was looked.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub counts: Counts,
+    /// Nothing if all states were looked at.
+    pub bound: Option<Bound>,
+    pub violations: Vec<Violation>,
+    /// Cells of the tables, and whether they were used.
+    pub cells: Vec<(CellId, bool)>,
+    /// States of single nodes, and messages, that are different.
+    pub node_states: u64,
+    pub messages: u64,
+}
+
+/// Explores a system as far as the limits allow.
+pub fn explore(system: &System, limits: Limits, go_on: impl FnMut(Counts) -> bool) -> Outcome {
+    let shared = Shared::new(system);
+    let search = Search::run(system, &shared, limits, go_on);
+    let mut wrong: Vec<_> =
+        search.wrong.iter().map(|wrong| (search.visited.way(wrong.state), wrong)).collect();
+    // One of each rule. Which one must not depend on the order in which threads met them.
+    wrong.sort_by(|(way, a), (other, b)| (&a.broken, way).cmp(&(&b.broken, other)));
+    wrong.dedup_by_key(|(_, wrong)| wrong.broken.rule);
+    let violation = |(hashes, wrong): &(Vec<u128>, &super::search::Wrong)| Violation {
+        rule: wrong.broken.rule,
+        text: wrong.broken.text.clone(),
+        choices: way::choices(system, &shared, hashes, wrong.last),
+    };
+    let mut violations: Vec<Violation> = wrong.iter().map(violation).collect();
+    if violations.is_empty() {
+        violations.extend(unending(system, &shared, &search));
+    }
+    let cells = coverage::cells(system, &shared).into_iter().collect();
+    let tables = shared.lock();
+    Outcome {
+        counts: search.counts,
+        bound: search.bound,
+        violations,
+        cells,
+        node_states: tables.nodes.len() as u64,
+        messages: tables.messages.len() as u64,
+    }
+}
+
+/// Deliveries that go round for ever: the way to the cycle, and once round it.
+fn unending(system: &System, shared: &Shared, search: &Search) -> Option<Violation> {
+    let cycle = termination::cycle(search.visited.numbers(), &search.edges)?;
+    let first = *cycle.states.first()?;
+    let mut hashes = search.visited.way(first);
+    let round = cycle.states.iter().skip(1).chain([&first]);
+    hashes.extend(round.filter_map(|&state| Some(search.visited.state(state)?.0)));
+    let steps = cycle.states.len();
+    let (rule, rest) = if cycle.is_escapable {
+        ("starvation", "another order ends, this one need not")
+    } else {
+        ("livelock", "no order ends")
+    };
+    let text = format!("the last {steps} deliveries lead back to where they began: {rest}");
+    Some(Violation { rule, text, choices: way::choices(system, shared, &hashes, None) })
+}

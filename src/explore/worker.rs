@@ -1,0 +1,364 @@
+//! One thread's view of the tables, and what can happen in a state: a look into tables where it has happened before.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::effect::{Effect, Input};
+use super::hash::place;
+use super::summary::NodeSummary;
+use super::system::System;
+use super::tables::{LaneSummary, MessageSummary, Shared, Tables};
+use crate::machine::has_room;
+use crate::model::message::Network;
+use crate::protocol::node::Role;
+
+/// A kind of input in the key of an effect.
+const DEED: u64 = 1 << 31;
+
+/// What can happen in a state: the head of a lane is delivered, or something is done to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    Deliver(u16),
+    Deed { node: u8, deed: u8 },
+}
+
+/// Why a state, or a step to it, is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Broken {
+    pub rule: &'static str,
+    pub text: String,
+}
+
+/// A thread's own copies of what it has met, in front of the shared tables.
+#[derive(Debug)]
+pub struct Worker<'a> {
+    pub system: &'a System,
+    shared: &'a Shared,
+    nodes: Vec<NodeSummary>,
+    messages: Vec<MessageSummary>,
+    lanes: Vec<LaneSummary>,
+    effects: Vec<Effect>,
+    known: FxHashMap<u64, u32>,
+    pushed: FxHashMap<u64, u32>,
+    /// Nodes and lanes in which some bytes have become stale, by their number and the bytes.
+    old_nodes: FxHashMap<u64, u32>,
+    old_lanes: FxHashMap<u64, u32>,
+    /// Multipliers of the places of a state.
+    places: Vec<u128>,
+    /// Of the last state that was looked at, the networks out of each node that have a full lane.
+    full: Vec<[bool; Network::ALL.len()]>,
+    pub moves: Vec<Move>,
+    /// The state after the last move.
+    pub next: Vec<u32>,
+    hash: u128,
+}
+
+impl<'a> Worker<'a> {
+    #[must_use]
+    pub fn new(system: &'a System, shared: &'a Shared) -> Self {
+        Self {
+            system,
+            shared,
+            nodes: Vec::new(),
+            messages: Vec::new(),
+            lanes: Vec::new(),
+            effects: Vec::new(),
+            known: FxHashMap::default(),
+            pushed: FxHashMap::default(),
+            old_nodes: FxHashMap::default(),
+            old_lanes: FxHashMap::default(),
+            places: (0..system.width()).map(place).collect(),
+            full: vec![[false; Network::ALL.len()]; system.nodes.len()],
+            moves: Vec::new(),
+            next: Vec::new(),
+            hash: 0,
+        }
+    }
+
+    /// The state before the first event, and its hash.
+    #[must_use]
+    pub fn initial(&mut self) -> (Vec<u32>, u128) {
+        let states = self.system.initial();
+        let mut tables = self.shared.lock();
+        let mut state: Vec<u32> = states
+            .into_iter()
+            .enumerate()
+            .map(|(index, timeless)| tables.node(self.system, index, timeless))
+            .collect();
+        self.copy(&tables);
+        drop(tables);
+        state.resize(self.system.width(), 0);
+        let hash = self.hash_of(&state);
+        (state, hash)
+    }
+
+    /// Copies what others have numbered since.
+    pub fn catch_up(&mut self) {
+        let tables = self.shared.lock();
+        self.copy(&tables);
+    }
+
+    fn copy(&mut self, tables: &Tables) {
+        self.nodes.extend_from_slice(tables.node_summaries.get(self.nodes.len()..).unwrap_or_default());
+        let messages = tables.message_summaries.get(self.messages.len()..).unwrap_or_default();
+        self.messages.extend_from_slice(messages);
+        self.lanes.extend_from_slice(tables.lane_summaries.get(self.lanes.len()..).unwrap_or_default());
+    }
+
+    fn content(&self, place: usize, id: u32) -> u128 {
+        let nodes = self.system.nodes.len();
+        if place < nodes {
+            self.nodes.get(id as usize).map_or(0, |node| node.content)
+        } else if place < nodes + self.system.lanes.len() {
+            self.lanes.get(id as usize).map_or(0, |lane| lane.content)
+        } else {
+            u128::from(id)
+        }
+    }
+
+    /// The hash of a state from nothing.
+    #[must_use]
+    pub fn hash_of(&self, state: &[u32]) -> u128 {
+        state.iter().enumerate().fold(0, |all, (place, &id)| {
+            let by = self.places.get(place).copied().unwrap_or(1);
+            all.wrapping_add(self.content(place, id).wrapping_mul(by))
+        })
+    }
+
+    /// Changes one number of the next state.
+    fn set(&mut self, place: usize, id: u32) {
+        let Some(&old) = self.next.get(place) else { return };
+        if old == id {
+            return;
+        }
+        let change = self.content(place, id).wrapping_sub(self.content(place, old));
+        let by = self.places.get(place).copied().unwrap_or(1);
+        self.hash = self.hash.wrapping_add(change.wrapping_mul(by));
+        self.next[place] = id;
+    }
+
+    #[must_use]
+    pub fn node(&self, state: &[u32], index: usize) -> NodeSummary {
+        state.get(index).and_then(|&id| self.nodes.get(id as usize)).copied().unwrap_or_default()
+    }
+
+    fn lane(&self, id: u32) -> LaneSummary {
+        self.lanes.get(id as usize).copied().unwrap_or_default()
+    }
+
+    /// The oldest message of a lane.
+    #[must_use]
+    pub fn head(&self, state: &[u32], lane: usize) -> Option<MessageSummary> {
+        let id = *state.get(self.system.nodes.len() + lane)?;
+        self.messages.get(self.lane(id).head as usize).copied().filter(|_| id != 0)
+    }
+
+    /// Finds what can happen in a state; returns how many of the moves are deliveries. They come first.
+    pub fn look(&mut self, state: &[u32]) -> usize {
+        let system = self.system;
+        let count = system.nodes.len();
+        self.full.fill([false; Network::ALL.len()]);
+        for (lane, &id) in system.lanes.iter().zip(&state[count..]) {
+            if id != 0 && self.lane(id).len >= system.capacity {
+                match lane.network {
+                    Some(network) => self.full[lane.from as usize][network as usize] = true,
+                    None => self.full[lane.from as usize] = [true; Network::ALL.len()],
+                }
+            }
+        }
+        self.moves.clear();
+        for (number, (lane, &id)) in system.lanes.iter().zip(&state[count..]).enumerate() {
+            if id == 0 {
+                continue;
+            }
+            let head = self.lane(id).head;
+            let Some(message) = self.messages.get(head as usize) else { continue };
+            let network = message.network;
+            let to = lane.to as usize;
+            if !has_room(network, self.full[to], system.folded) {
+                continue;
+            }
+            if self.effect(to, state[to], u64::from(head)).taken {
+                self.moves.push(Move::Deliver(number as u16));
+            }
+        }
+        let deliveries = self.moves.len();
+        for (node, shape) in system.nodes.iter().enumerate() {
+            let room = match shape.role {
+                Role::Leaf => !self.full[node][Network::Request as usize],
+                _ => true,
+            };
+            if !room {
+                continue;
+            }
+            for (deed, what) in shape.deeds.iter().enumerate() {
+                let clear = self.full[node] == [false; Network::ALL.len()];
+                if matches!(what, super::system::Deed::Evict(_)) && !clear {
+                    continue;
+                }
+                if self.effect(node, state[node], DEED | deed as u64).taken {
+                    self.moves.push(Move::Deed { node: node as u8, deed: deed as u8 });
+                }
+            }
+        }
+        deliveries
+    }
+
+    /// What an input does to a node in a state.
+    fn effect(&mut self, index: usize, node: u32, input: u64) -> &Effect {
+        let key = u64::from(node) << 32 | input;
+        let place = match self.known.get(&key) {
+            Some(&place) => place as usize,
+            None => self.learn(index, node, input, key),
+        };
+        // Every place that is known is there.
+        &self.effects[place]
+    }
+
+    #[cold]
+    fn learn(&mut self, index: usize, node: u32, input: u64, key: u64) -> usize {
+        let effect = self.ask(index, node, input, key);
+        self.effects.push((*effect).clone());
+        self.known.insert(key, (self.effects.len() - 1) as u32);
+        self.effects.len() - 1
+    }
+
+    /// Finds the effect in the shared tables, or runs the node and puts it there.
+    fn ask(&mut self, index: usize, node: u32, input: u64, key: u64) -> Arc<Effect> {
+        let tables = self.shared.lock();
+        if let Some(effect) = tables.effects.get(&key).cloned() {
+            self.copy(&tables);
+            return effect;
+        }
+        let timeless = tables.nodes.get(node as usize).cloned();
+        let input = if input & DEED != 0 {
+            Some(Input::Deed((input & !DEED) as usize))
+        } else {
+            tables.messages.get(input as usize).cloned().map(Input::Message)
+        };
+        drop(tables);
+        // Without the lock: this is what takes time.
+        let raw = timeless.zip(input).and_then(|(state, input)| self.system.run(index, &state, &input));
+        let mut tables = self.shared.lock();
+        let effect = Arc::new(tables.effect(self.system, index, raw));
+        tables.effects.insert(key, effect.clone());
+        self.copy(&tables);
+        effect
+    }
+
+    /// Makes a move: the state afterwards is in `next`. Returns its hash, and what the move itself broke.
+    pub fn make(&mut self, state: &[u32], hash: u128, one: Move) -> (u128, Option<Broken>) {
+        self.next.clear();
+        self.next.extend_from_slice(state);
+        self.hash = hash;
+        let count = self.system.nodes.len();
+        let (node, input) = match one {
+            Move::Deliver(lane) => {
+                let lane = lane as usize;
+                let content = self.lane(state[count + lane]);
+                self.set(count + lane, content.rest);
+                (self.system.lanes[lane].to as usize, u64::from(content.head))
+            }
+            Move::Deed { node, deed } => (node as usize, DEED | u64::from(deed)),
+        };
+        let effect = self.effect(node, state[node], input).clone();
+        if effect.stored.coherent != 0 {
+            self.outdate(effect.stored.coherent, node);
+        }
+        self.set(node, effect.node);
+        for &(lane, message) in &effect.sends {
+            let place = count + lane as usize;
+            let with = self.push(self.next[place], message);
+            self.set(place, with);
+        }
+        let last = self.next.len() - 1;
+        let loose = effect.stored.after(self.next[last] as u8);
+        self.set(last, u32::from(loose));
+        let broken = effect.broken.map(|broken| Broken { rule: broken.0, text: self.at(node, &broken.1) });
+        (self.hash, broken)
+    }
+
+    /// The content of a lane with one message more.
+    fn push(&mut self, lane: u32, message: u32) -> u32 {
+        let key = u64::from(lane) << 32 | u64::from(message);
+        if let Some(&known) = self.pushed.get(&key) {
+            return known;
+        }
+        let mut tables = self.shared.lock();
+        let mut messages = tables.lanes.get(lane as usize).map_or_else(Vec::new, |lane| lane.to_vec());
+        messages.push(message);
+        let id = tables.lane(&messages);
+        self.copy(&tables);
+        drop(tables);
+        self.pushed.insert(key, id);
+        id
+    }
+
+    /// Everything that anybody but the node that stored has of some bytes is stale now.
+    fn outdate(&mut self, bytes: u8, except: usize) {
+        let count = self.system.nodes.len();
+        for node in (0..count).filter(|node| *node != except) {
+            let id = self.next[node];
+            if self.nodes.get(id as usize).is_some_and(|node| node.live & bytes != 0) {
+                let old = self.old_node(node, id, bytes);
+                self.set(node, old);
+            }
+        }
+        for place in count..self.next.len() - 1 {
+            let id = self.next[place];
+            if id != 0 && self.lane(id).live & bytes != 0 {
+                let old = self.old_lane(id, bytes);
+                self.set(place, old);
+            }
+        }
+    }
+
+    fn old_node(&mut self, index: usize, id: u32, bytes: u8) -> u32 {
+        let key = u64::from(id) << 8 | u64::from(bytes);
+        if let Some(&known) = self.old_nodes.get(&key) {
+            return known;
+        }
+        let mut tables = self.shared.lock();
+        let Some(timeless) = tables.nodes.get(id as usize).cloned() else { return id };
+        let old = tables.node(self.system, index, self.system.outdated(&timeless, bytes));
+        self.copy(&tables);
+        drop(tables);
+        self.old_nodes.insert(key, old);
+        old
+    }
+
+    fn old_lane(&mut self, id: u32, bytes: u8) -> u32 {
+        let key = u64::from(id) << 8 | u64::from(bytes);
+        if let Some(&known) = self.old_lanes.get(&key) {
+            return known;
+        }
+        let mut tables = self.shared.lock();
+        let messages = tables.lanes.get(id as usize).map_or_else(Vec::new, |lane| lane.to_vec());
+        let mut old = Vec::new();
+        for message in messages {
+            let Some(message) = tables.messages.get(message as usize).cloned() else { continue };
+            old.push(tables.message(self.system, self.system.outdated_message(&message, bytes)));
+        }
+        let old = tables.lane(&old);
+        self.copy(&tables);
+        drop(tables);
+        self.old_lanes.insert(key, old);
+        old
+    }
+
+    /// A sentence about a node.
+    #[must_use]
+    pub fn at(&self, node: usize, text: &str) -> String {
+        let id = self.system.nodes.get(node).map(|shape| shape.id);
+        format!("at {}: {text}", id.map_or("?", |id| self.system.names.path(id)))
+    }
+
+    /// Whether nothing is under way in a state.
+    #[must_use]
+    pub fn is_quiet(&self, state: &[u32]) -> bool {
+        let count = self.system.nodes.len();
+        state[count..state.len() - 1].iter().all(|&lane| lane == 0)
+            && (0..count).all(|index| self.node(state, index).is_idle)
+    }
+}

@@ -1,0 +1,477 @@
+//! The wait-for graph as it is: warps, blocks under way, MSHRs, ways and lanes. What can go on by itself waits for
+//! nothing and has no edge out of it.
+
+use super::Machine;
+use crate::model::address::{Address, Range};
+use crate::model::component::ComponentId;
+use crate::model::inspect::WarpState;
+use crate::model::message::{Message, MessageKind, Network, TxnNumber};
+use crate::model::time::{EventNumber, Tick};
+use crate::model::wait::{Doing, Party, Wait};
+use crate::parts::agent::{Agent, Warp};
+use crate::parts::channel::{Lane, Ready};
+use crate::protocol::node::{Keeper, Needs, Node, Stand};
+
+impl Machine {
+    /// Every edge of the wait-for graph, in a fixed order.
+    #[must_use]
+    pub fn wait_for_graph(&self) -> Vec<Wait> {
+        let mut edges = Vec::new();
+        for agent in &self.agents {
+            for (slot, warp) in agent.warps.iter().enumerate() {
+                self.warp_waits(agent, slot as u32, warp, &mut edges);
+            }
+        }
+        for node in &self.nodes {
+            for stand in node.stands() {
+                self.stand_waits(node, &stand, &mut edges);
+            }
+            self.room_waits(node, &mut edges);
+        }
+        for (index, channel) in self.channels.iter().enumerate() {
+            for lane in 0..channel.lanes.len() {
+                self.lane_waits(index, lane, &mut edges);
+            }
+        }
+        dedup(&mut edges);
+        edges
+    }
+
+    fn issued_at(&self, number: TxnNumber) -> Option<EventNumber> {
+        self.txns.values().find(|txn| txn.number == number).map(|txn| txn.issued_at)
+    }
+
+    /// The oldest transaction in flight and when it was issued.
+    #[must_use]
+    pub fn oldest_transaction(&self) -> Option<(TxnNumber, Tick)> {
+        self.txns.values().map(|txn| (txn.number, txn.issued)).min()
+    }
+
+    /// The oldest transaction in flight, if it has outlived its limit.
+    #[must_use]
+    pub fn overdue(&self) -> Option<TxnNumber> {
+        let limit = self.fixed.time.tick_of_cycle(self.transaction_limit?);
+        let (number, issued) = self.oldest_transaction()?;
+        (self.now.saturating_sub(issued) > limit).then_some(number)
+    }
+
+    /// A transaction may take so many cycles before it counts as overdue; `None` for no limit.
+    pub fn set_transaction_limit(&mut self, cycles: Option<u64>) {
+        self.transaction_limit = cycles;
+    }
+
+    /// Whether nothing can happen any more, though work is left.
+    #[must_use]
+    pub fn is_stuck(&self) -> bool {
+        self.queue.is_empty() && !self.is_quiet()
+    }
+
+    /// What about the machine itself makes a deadlock possible: that its virtual networks share their buffers.
+    #[must_use]
+    pub fn folded_note(&self) -> Option<String> {
+        self.fixed.folded.then(|| {
+            "requests, probes and replies share one virtual network here: `network.virtual_networks = 1`"
+                .to_owned()
+        })
+    }
+
+    /// Messages on their way or waiting to be sent: from, to, type and range.
+    #[must_use]
+    pub fn messages_under_way(&self) -> Vec<(ComponentId, ComponentId, MessageKind, Range)> {
+        let lanes = self.channels.iter().flat_map(|channel| &channel.lanes);
+        let messages = lanes.flat_map(|lane| {
+            let outgoing = lane.outgoing.iter().map(|(_, message)| message);
+            lane.incoming.iter().map(|(_, message)| message).chain(outgoing)
+        });
+        messages.map(|message| (message.from, message.to, message.kind, message.range)).collect()
+    }
+
+    fn warp_waits(&self, agent: &Agent, slot: u32, warp: &Warp, edges: &mut Vec<Wait>) {
+        let from = Party::Warp(agent.config.id, slot);
+        let Some(l1) = self.nodes.get(agent.l1) else { return };
+        let mut wait = |to: Party, text: String, block: Option<Address>, txn: Option<TxnNumber>| {
+            let event = txn.and_then(|txn| self.issued_at(txn));
+            edges.push(Wait { from, to, text, since: warp.since, block, txn, event });
+        };
+        match warp.state {
+            WarpState::MshrFull => {
+                wait(Party::Mshrs(l1.id()), "waits for a free MSHR of its L1".into(), None, None);
+            }
+            WarpState::LinkFull => {
+                for &parent in &l1.config.parents {
+                    let to = self.lane_party(l1.id(), parent, Network::Request);
+                    let text = format!("waits for room towards {}", self.fixed.components.path(parent));
+                    wait(to, text, None, None);
+                }
+            }
+            WarpState::Barrier => {
+                for (other, late) in agent.warps.iter().enumerate() {
+                    let is_mate = self.shares_barrier(warp, late);
+                    if is_mate && late.state != WarpState::Barrier {
+                        let to = Party::Warp(agent.config.id, other as u32);
+                        wait(to, format!("waits at a barrier for warp {other}"), None, None);
+                    }
+                }
+            }
+            WarpState::Memory | WarpState::Fence => {
+                for number in &warp.waits {
+                    let ended = Party::WakeUp(agent.config.id, slot);
+                    let Some(txn) = self.txns.values().find(|txn| txn.number == *number) else {
+                        let text = format!("waits for transaction {}, which has ended", number.0);
+                        wait(ended, text, None, Some(*number));
+                        continue;
+                    };
+                    let block = txn.range.start.block(l1.config.block);
+                    let text = format!(
+                        "waits for its {} of {} (transaction {})",
+                        txn.kind.name(),
+                        txn.range.start,
+                        number.0
+                    );
+                    let to = Party::Block { at: l1.id(), block, doing: self.access_stand(l1, block) };
+                    wait(to, text, Some(block), Some(*number));
+                }
+            }
+            WarpState::None | WarpState::Ready | WarpState::Running | WarpState::Done => {}
+        }
+    }
+
+    /// Where an access that an L1 has taken stands: behind others, or handed on.
+    fn access_stand(&self, l1: &Node, block: Address) -> Doing {
+        let stands = l1.stands();
+        let has = |doing: Doing| stands.iter().any(|stand| stand.block == block && stand.doing == doing);
+        if has(Doing::Queues) { Doing::Queues } else { Doing::Forwards }
+    }
+
+    fn shares_barrier(&self, one: &Warp, other: &Warp) -> bool {
+        use crate::parts::agent::Work;
+        match (one.work, other.work) {
+            (Some(Work::Block { task, block, .. }), Some(Work::Block { task: t, block: b, .. })) => {
+                (task, block) == (t, b)
+            }
+            _ => false,
+        }
+    }
+
+    fn stand_waits(&self, node: &Node, stand: &Stand, edges: &mut Vec<Wait>) {
+        let at = node.id();
+        let from = Party::Block { at, block: stand.block, doing: stand.doing };
+        for need in &stand.needs {
+            for (to, text) in self.meet(node, *need) {
+                let (block, txn, since) = (Some(stand.block), stand.txn, stand.since);
+                edges.push(Wait { from, to, text, since, block, txn, event: None });
+            }
+        }
+    }
+
+    /// What stands between a need and its end, each with the rest of the sentence.
+    fn meet(&self, node: &Node, need: Needs) -> Vec<(Party, String)> {
+        let me = node.id();
+        let path = |id: ComponentId| self.fixed.components.path(id);
+        let lost = |from: ComponentId, to: ComponentId, what: &str| {
+            let text = format!(
+                "waits for {what} of {} to {}, which is neither there nor on its way",
+                path(from),
+                path(to)
+            );
+            vec![(Party::Lost(from, to), text)]
+        };
+        match need {
+            Needs::Own(block, doing) => {
+                let to = Party::Block { at: me, block, doing };
+                let text = match doing {
+                    Doing::Asks => "waits until its own request has been granted",
+                    Doing::Serves => "waits until the request before it has been served",
+                    Doing::Answers => "waits until a probe has been answered",
+                    Doing::Evicts => "waits until the block has been evicted",
+                    Doing::WritesBack => "waits until the writeback has been acknowledged",
+                    _ => "waits for its turn",
+                };
+                vec![(to, text.to_owned())]
+            }
+            Needs::Mshr => vec![(Party::Mshrs(me), "waits for a free MSHR".to_owned())],
+            Needs::Way(set) => vec![(Party::Ways(me, set), "waits for a free way".to_owned())],
+            Needs::Grant { parent, request, range } => {
+                let what = if request == MessageKind::Fetch { "data" } else { "grant" };
+                let text = format!("waits for the {what} of {}", path(parent));
+                if let Some(lane) = self.carrying(me, parent, range, &[request]) {
+                    return vec![(
+                        lane,
+                        format!("waits for {}: its {} is on the way", path(parent), request.name()),
+                    )];
+                }
+                let kinds = [MessageKind::Grant, MessageKind::Reply];
+                if let Some(lane) = self.carrying(parent, me, range, &kinds) {
+                    return vec![(lane, format!("waits for the {what} that {} has sent", path(parent)))];
+                }
+                let above = self.node(parent);
+                match above.and_then(|above| above.stand_of_request(me, range.start)) {
+                    Some((_, Doing::Serves)) if self.has_granted(parent, me, range) => {
+                        lost(parent, me, "the grant")
+                    }
+                    Some((block, doing)) => vec![(Party::Block { at: parent, block, doing }, text)],
+                    None => lost(me, parent, &format!("the {} or the {what}", request.name())),
+                }
+            }
+            Needs::PeerData { parent, range } => self.meet_peer_data(me, parent, range),
+            Needs::Answer { child, range } => {
+                let probes = [MessageKind::ProbeRead, MessageKind::ProbeWrite];
+                if let Some(lane) = self.carrying(me, child, range, &probes) {
+                    return vec![(
+                        lane,
+                        format!("waits for the answer of {}: the probe is on the way", path(child)),
+                    )];
+                }
+                if let Some(lane) = self.carrying(child, me, range, &[MessageKind::Answer]) {
+                    return vec![(lane, format!("waits for the answer that {} has sent", path(child)))];
+                }
+                let blocks = self.node(child).map(|child| child.unanswered(range)).unwrap_or_default();
+                if blocks.is_empty() {
+                    return lost(child, me, "the probe or the answer");
+                }
+                let text = format!("waits for the answer of {}", path(child));
+                let doing = Doing::Answers;
+                blocks
+                    .into_iter()
+                    .map(|block| (Party::Block { at: child, block, doing }, text.clone()))
+                    .collect()
+            }
+            Needs::GrantAck { child, range } => {
+                if let Some(lane) = self.carrying(me, child, range, &[MessageKind::Grant]) {
+                    return vec![(lane, format!("waits until {} has its grant", path(child)))];
+                }
+                if let Some(lane) = self.carrying(child, me, range, &[MessageKind::GrantAck]) {
+                    return vec![(
+                        lane,
+                        format!("waits for the acknowledgement that {} has sent", path(child)),
+                    )];
+                }
+                match self.node(child).filter(|child| child.awaits_grant(range.start)) {
+                    // It has the grant, or was never to get it, and waits for the data of a peer.
+                    Some(below) => {
+                        let block = range.start.block(below.config.block);
+                        let has_grant = below.stands().iter().any(|stand| {
+                            stand.block == block
+                                && stand.needs.iter().any(|need| matches!(need, Needs::PeerData { .. }))
+                        });
+                        if has_grant {
+                            let to = Party::Block { at: child, block, doing: Doing::Asks };
+                            return vec![(to, format!("waits until {} has its data", path(child)))];
+                        }
+                        lost(me, child, "the grant")
+                    }
+                    None => lost(child, me, "the acknowledgement"),
+                }
+            }
+            Needs::EvictAck { parent, range } => {
+                let kinds = [MessageKind::Writeback, MessageKind::Notify];
+                if let Some(lane) = self.carrying(me, parent, range, &kinds) {
+                    return vec![(lane, format!("waits until {} has taken it", path(parent)))];
+                }
+                match self.carrying(parent, me, range, &[MessageKind::EvictAck]) {
+                    Some(lane) => {
+                        vec![(lane, format!("waits for the acknowledgement that {} has sent", path(parent)))]
+                    }
+                    None => lost(parent, me, "the writeback or its acknowledgement"),
+                }
+            }
+            Needs::Reply { parent, range } => {
+                if let Some(lane) = self.carrying(me, parent, range, &[MessageKind::Forward]) {
+                    return vec![(lane, format!("waits for {}: it is on the way", path(parent)))];
+                }
+                if let Some(lane) = self.carrying(parent, me, range, &[MessageKind::Reply]) {
+                    return vec![(lane, format!("waits for the reply that {} has sent", path(parent)))];
+                }
+                match self.node(parent).and_then(|above| above.stand_of_request(me, range.start)) {
+                    Some((block, doing)) => {
+                        let to = Party::Block { at: parent, block, doing };
+                        vec![(to, format!("waits for the reply of {}", path(parent)))]
+                    }
+                    None => lost(me, parent, "the forward or its reply"),
+                }
+            }
+        }
+    }
+
+    /// A grant has come without its data: they are on their way, or the owner has not been asked yet.
+    fn meet_peer_data(&self, me: ComponentId, parent: ComponentId, range: Range) -> Vec<(Party, String)> {
+        let path = |id: ComponentId| self.fixed.components.path(id);
+        let senders = self.nodes.iter().map(Node::id);
+        for sender in senders {
+            if let Some(lane) = self.carrying(sender, me, range, &[MessageKind::PeerData]) {
+                return vec![(lane, format!("waits for the data that {} has sent", path(sender)))];
+            }
+        }
+        let Some(above) = self.node(parent) else { return Vec::new() };
+        let start = above.stand_of_request(me, range.start).map(|(start, _)| start);
+        let service = above
+            .stands()
+            .into_iter()
+            .find(|stand| Some(stand.block) == start && stand.doing == Doing::Serves);
+        let needs = service.map(|stand| stand.needs).unwrap_or_default();
+        let owners = needs.into_iter().filter(|need| matches!(need, Needs::Answer { .. }));
+        let met: Vec<_> = owners.flat_map(|need| self.meet(above, need)).collect();
+        if met.is_empty() {
+            let text = format!(
+                "waits for the data that go with its grant: the owner has none, and {} does not send them",
+                path(parent)
+            );
+            return vec![(Party::Lost(parent, me), text)];
+        }
+        met
+    }
+
+    /// Whether a parent has granted what a child asked for.
+    fn has_granted(&self, parent: ComponentId, child: ComponentId, range: Range) -> bool {
+        self.node(parent).is_some_and(|parent| {
+            parent.stands().iter().any(|stand| {
+                stand.doing == Doing::Serves
+                    && stand.needs.iter().any(|need| {
+                        matches!(need, Needs::GrantAck { child: to, range: r }
+                            if *to == child && r.start == range.start)
+                    })
+            })
+        })
+    }
+
+    /// The lane that has a message of one of these kinds about this range, if one is on its way.
+    fn carrying(
+        &self,
+        from: ComponentId,
+        to: ComponentId,
+        range: Range,
+        kinds: &[MessageKind],
+    ) -> Option<Party> {
+        let is_it = |message: &Message| {
+            message.from == from
+                && message.to == to
+                && message.range.start == range.start
+                && kinds.contains(&message.kind)
+        };
+        let index = (*self.fixed.node_of.get(from.index())?)?;
+        let channel = (*self.fixed.routes.get(index)?.get(to.index())?)? as usize;
+        let channel = self.channels.get(channel)?;
+        let holds = |lane: &Lane| {
+            lane.incoming.iter().any(|(_, message)| is_it(message))
+                || lane.outgoing.iter().any(|(_, message)| is_it(message))
+        };
+        let lane = channel.lanes.iter().position(holds)?;
+        Some(self.party_of(from, to, lane))
+    }
+
+    fn party_of(&self, from: ComponentId, to: ComponentId, lane: usize) -> Party {
+        let network = (!self.fixed.folded).then(|| Network::ALL.get(lane).copied()).flatten();
+        Party::Lane { from, to, network }
+    }
+
+    fn lane_party(&self, from: ComponentId, to: ComponentId, network: Network) -> Party {
+        Party::Lane { from, to, network: (!self.fixed.folded).then_some(network) }
+    }
+
+    /// MSHRs and ways, and those that keep them.
+    fn room_waits(&self, node: &Node, edges: &mut Vec<Wait>) {
+        let at = node.id();
+        let wanted: Vec<u32> = node
+            .stands()
+            .iter()
+            .flat_map(|stand| &stand.needs)
+            .filter_map(|need| if let Needs::Way(set) = need { Some(*set) } else { None })
+            .collect();
+        let holders = wanted
+            .into_iter()
+            .map(|set| (Party::Ways(at, set), node.way_holders(set), Doing::KeepsWay))
+            .chain([(Party::Mshrs(at), full_mshrs(node), Doing::KeepsMshr)]);
+        for (room, holders, doing) in holders {
+            for (block, since, needs) in holders {
+                let keeper = Party::Block { at, block, doing };
+                let edge = |from: Party, to: Party, text: String| Wait {
+                    from,
+                    to,
+                    text,
+                    since,
+                    block: Some(block),
+                    txn: None,
+                    event: None,
+                };
+                let what = if doing == Doing::KeepsMshr { "have one for" } else { "has a way for" };
+                edges.push(edge(room, keeper, format!("{what} block {block}, which is not done")));
+                for need in needs {
+                    let met = self.meet(node, need).into_iter();
+                    edges.extend(met.map(|(to, text)| edge(keeper, to, text)));
+                }
+            }
+        }
+    }
+
+    /// The head of a lane that its receiver cannot take.
+    fn lane_waits(&self, index: usize, lane: usize, edges: &mut Vec<Wait>) {
+        let Some(channel) = self.channels.get(index) else { return };
+        let Some((ready, head)) = channel.lanes.get(lane).and_then(|lane| lane.incoming.front()) else {
+            return;
+        };
+        if self.can_take(channel.to, head) {
+            return;
+        }
+        let (Some(receiver), from) = (self.nodes.get(channel.to), head.from) else { return };
+        let party = self.party_of(from, head.to, lane);
+        let path = |id: ComponentId| self.fixed.components.path(id);
+        let head_text =
+            format!("has a {} for block {} at its head, which", head.kind.name(), head.range.start);
+        let mut wait = |to: Party, why: String| {
+            let text = format!("{head_text} {why}");
+            let (since, block, txn, event) = (*ready, Some(head.range.start), head.number, Some(head.cause));
+            edges.push(Wait { from: party, to, text, since, block, txn, event });
+        };
+        for out in self.channels.iter().filter(|out| out.from == channel.to) {
+            for (lane, queue) in out.lanes.iter().enumerate() {
+                let Some(next) = self.nodes.get(out.to) else { continue };
+                let counts = self.fixed.folded
+                    || head.kind.network() == Network::Request
+                    || (head.kind.network() == Network::Probe && lane != Network::Request as usize);
+                if queue.full && counts && !may_leave(queue) {
+                    let to = self.party_of(receiver.id(), next.id(), lane);
+                    let why = format!(
+                        "{} does not take before it has room towards {}",
+                        path(head.to),
+                        path(next.id())
+                    );
+                    wait(to, why);
+                }
+            }
+        }
+        if head.kind.network() == Network::Request && !receiver.accepts(head) {
+            wait(
+                Party::Mshrs(receiver.id()),
+                format!("{} does not take before it has a free MSHR", path(head.to)),
+            );
+        }
+        if !receiver.sinks(head) {
+            let block = head.range.start.block(receiver.config.block);
+            for stand in receiver.stands() {
+                let is_about = stand.block.block(receiver.config.block) == block;
+                if is_about && matches!(stand.doing, Doing::Serves | Doing::Evicts) {
+                    let to = Party::Block { at: receiver.id(), block: stand.block, doing: stand.doing };
+                    wait(to, format!("{} does not take before it has done with the block", path(head.to)));
+                }
+            }
+        }
+    }
+}
+
+/// Whether what waits at the sending end only waits for memory.
+fn may_leave(lane: &Lane) -> bool {
+    lane.incoming.is_empty() && lane.outgoing.iter().all(|(ready, _)| matches!(ready, Ready::Read(_)))
+}
+
+/// The blocks that keep a node's MSHRs, if none is free.
+fn full_mshrs(node: &Node) -> Vec<Keeper> {
+    let holders = node.mshr_holders();
+    let is_full = node.config.mshrs > 0 && holders.len() as u32 >= node.config.mshrs;
+    if is_full { holders } else { Vec::new() }
+}
+
+/// Each edge once.
+fn dedup(edges: &mut Vec<Wait>) {
+    let mut seen = std::collections::BTreeSet::new();
+    edges.retain(|edge| seen.insert((edge.from, edge.to)));
+}

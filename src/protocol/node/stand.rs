@@ -1,0 +1,234 @@
+//! What a node waits for, block by block: its part of the wait-for graph.
+
+use super::Node;
+use super::pending::{Asked, Pending, Want, Who};
+use crate::model::address::{Address, Range};
+use crate::model::component::ComponentId;
+use crate::model::fault::Fault;
+use crate::model::message::{MessageKind, TxnNumber};
+use crate::model::time::Tick;
+use crate::model::wait::Doing;
+
+/// Something under way for a block, and what it needs to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stand {
+    /// The block; of a queue or a service, the unit.
+    pub block: Address,
+    pub doing: Doing,
+    pub since: Tick,
+    pub txn: Option<TxnNumber>,
+    /// All of these must come.
+    pub needs: Vec<Need>,
+}
+
+/// What something needs to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Something else at this node.
+    Own(Address, Doing),
+    /// One of the node's MSHRs.
+    Mshr,
+    /// A way of this set.
+    Way(u32),
+    /// The parent's grant, or the bytes of a fetch, of this request.
+    Grant { parent: ComponentId, request: MessageKind, range: Range },
+    /// The data that go with a grant that has come.
+    PeerData { parent: ComponentId, range: Range },
+    /// A child's answer to a probe.
+    Answer { child: ComponentId, range: Range },
+    /// A child's acknowledgement of its grant.
+    GrantAck { child: ComponentId, range: Range },
+    /// The parent's acknowledgement of a writeback.
+    EvictAck { parent: ComponentId, range: Range },
+    /// The parent's reply to an access handed to it.
+    Reply { parent: ComponentId, range: Range },
+}
+
+/// A block that keeps something, since when, and what must end before it lets go.
+pub type Keeper = (Address, Tick, Vec<Need>);
+
+impl Node {
+    /// Everything that is under way here.
+    #[must_use]
+    pub fn stands(&self) -> Vec<Stand> {
+        self.pending.values().flat_map(|pending| self.stands_of(pending)).collect()
+    }
+
+    fn stands_of(&self, pending: &Pending) -> Vec<Stand> {
+        let block = pending.block;
+        let mut all = self.queues(pending);
+        if let Some(asked) = &pending.asked {
+            all.push(self.asks(block, asked));
+        }
+        for service in &pending.serving {
+            let range = self.unit_range(block, service.unit);
+            let mut needs = self.answers_of(service.awaiting, range);
+            if service.granted
+                && !service.acknowledged
+                && let Who::Child(child) = service.want.who
+                && let Some(&child) = self.config.children.get(child as usize)
+            {
+                needs.push(Need::GrantAck { child, range: service.want.range });
+            }
+            let (doing, txn) = (Doing::Serves, service.want.number);
+            all.push(Stand { block: range.start, doing, since: service.since, txn, needs });
+        }
+        if let Some(probe) = pending.probe {
+            let needs = if probe.started {
+                self.answers_of(probe.awaiting, self.range_of(block))
+            } else {
+                self.holds_back(pending)
+            };
+            all.push(Stand { block, doing: Doing::Answers, since: probe.since, txn: probe.number, needs });
+        }
+        if let Some(eviction) = pending.evicting {
+            let needs = self.answers_of(eviction.awaiting, self.range_of(block));
+            let (doing, since) = (Doing::Evicts, eviction.since);
+            all.push(Stand { block, doing, since, txn: eviction.number, needs });
+        }
+        if pending.writeback
+            && let Some(parent) = self.config.parent(block)
+        {
+            let needs = vec![Need::EvictAck { parent, range: self.range_of(block) }];
+            all.push(Stand { block, doing: Doing::WritesBack, since: pending.since, txn: None, needs });
+        }
+        if let (Some(want), Some(parent)) = (pending.passed.front(), self.config.parent(block)) {
+            let needs = vec![Need::Reply { parent, range: want.range }];
+            all.push(Stand { block, doing: Doing::Forwards, since: want.arrived, txn: want.number, needs });
+        }
+        all
+    }
+
+    fn asks(&self, block: Address, asked: &Asked) -> Stand {
+        let (parent, range) = (asked.parent, self.range_of(block));
+        let need = if asked.granted.is_some() {
+            Need::PeerData { parent, range }
+        } else {
+            Need::Grant { parent, request: asked.kind, range }
+        };
+        Stand { block, doing: Doing::Asks, since: asked.since, txn: asked.number, needs: vec![need] }
+    }
+
+    /// What waits for its turn, unit by unit.
+    fn queues(&self, pending: &Pending) -> Vec<Stand> {
+        let mut all: Vec<Stand> = Vec::new();
+        for want in &pending.queue {
+            let unit = self.unit_of(pending.block, want.range.start);
+            let block = self.unit_range(pending.block, unit).start;
+            if all.iter().any(|stand| stand.block == block) {
+                continue;
+            }
+            let needs = self.turn_needs(pending, want, unit);
+            let (doing, since) = (Doing::Queues, want.arrived);
+            all.push(Stand { block, doing, since, txn: want.number, needs });
+        }
+        all
+    }
+
+    /// What the first want of a unit waits for.
+    fn turn_needs(&self, pending: &Pending, want: &Want, unit: u32) -> Vec<Need> {
+        let block = pending.block;
+        if pending.probe.is_some() {
+            return vec![Need::Own(block, Doing::Answers)];
+        }
+        if pending.evicting.is_some() {
+            return vec![Need::Own(block, Doing::Evicts)];
+        }
+        if self.waits_for_evict_ack(pending) {
+            return vec![Need::Own(block, Doing::WritesBack)];
+        }
+        if pending.serving.iter().any(|service| service.unit == unit) {
+            return vec![Need::Own(self.unit_range(block, unit).start, Doing::Serves)];
+        }
+        if pending.waits {
+            let is_for_mshr = self.waiting.for_mshr.contains(&block);
+            return vec![if is_for_mshr { Need::Mshr } else { Need::Way(self.store.set_of(block)) }];
+        }
+        let is_served_here = matches!(self.need(block, want.action), super::Need::Here(_));
+        if pending.asked.is_some() && !is_served_here {
+            return vec![Need::Own(block, Doing::Asks)];
+        }
+        Vec::new()
+    }
+
+    /// What keeps a probe from being answered.
+    fn holds_back(&self, pending: &Pending) -> Vec<Need> {
+        let block = pending.block;
+        let serving = pending
+            .serving
+            .iter()
+            .map(|service| Need::Own(self.unit_range(block, service.unit).start, Doing::Serves));
+        let evicting = pending.evicting.map(|_| Need::Own(block, Doing::Evicts));
+        let asked = pending.asked.as_ref().filter(|_| self.config.has_fault(Fault::ProbesMayNotPass));
+        serving.chain(evicting).chain(asked.map(|_| Need::Own(block, Doing::Asks))).collect()
+    }
+
+    fn answers_of(&self, awaiting: u64, range: Range) -> Vec<Need> {
+        (0..64u32)
+            .filter(|bit| awaiting >> bit & 1 == 1)
+            .filter_map(|bit| self.config.children.get(bit as usize).copied())
+            .map(|child| Need::Answer { child, range })
+            .collect()
+    }
+
+    /// What stands here of a child's request for the unit at `address`: it is being served, or waits for its turn.
+    #[must_use]
+    pub fn stand_of_request(&self, child: ComponentId, address: Address) -> Option<(Address, Doing)> {
+        let who = Who::Child(self.config.child(child)?);
+        let block = self.block_of(address);
+        let pending = self.pending.get(block)?;
+        let unit = self.unit_of(block, address);
+        let start = self.unit_range(block, unit).start;
+        if pending.serving.iter().any(|service| service.unit == unit && service.want.who == who) {
+            return Some((start, Doing::Serves));
+        }
+        let is_here = |want: &Want| want.who == who && self.unit_of(block, want.range.start) == unit;
+        if pending.queue.iter().any(is_here) {
+            return Some((start, Doing::Queues));
+        }
+        pending.passed.iter().any(is_here).then_some((block, Doing::Forwards))
+    }
+
+    /// The blocks here that have not answered a probe of this range yet.
+    #[must_use]
+    pub fn unanswered(&self, range: Range) -> Vec<Address> {
+        let Some(job) = self.jobs.get(range.start).filter(|job| job.range == range) else {
+            return Vec::new();
+        };
+        let key = job.range.start;
+        let has_probe = |pending: &&Pending| pending.probe.is_some_and(|probe| probe.job == key);
+        self.pending.values().filter(has_probe).map(|pending| pending.block).collect()
+    }
+
+    /// Whether a grant for this block is still awaited, or its data.
+    #[must_use]
+    pub fn awaits_grant(&self, address: Address) -> bool {
+        self.pending.get(self.block_of(address)).is_some_and(|pending| pending.asked.is_some())
+    }
+
+    /// The blocks that hold the node's MSHRs, since when, and what must end before each is free.
+    #[must_use]
+    pub fn mshr_holders(&self) -> Vec<Keeper> {
+        let with_mshr = self.pending.values().filter(|pending| pending.mshr);
+        with_mshr
+            .map(|pending| {
+                let kept = [Doing::Queues, Doing::Asks, Doing::Forwards];
+                (pending.block, pending.since, self.own(pending, |doing| kept.contains(&doing)))
+            })
+            .collect()
+    }
+
+    /// The blocks that keep the ways of a set, since when, and what must end before each can be evicted.
+    #[must_use]
+    pub fn way_holders(&self, set: u32) -> Vec<Keeper> {
+        let in_set = self.pending.values().filter(|pending| {
+            self.store.set_of(pending.block) == set && self.store.get(pending.block).is_some()
+        });
+        in_set.map(|pending| (pending.block, pending.since, self.own(pending, |_| true))).collect()
+    }
+
+    fn own(&self, pending: &Pending, counts: impl Fn(Doing) -> bool) -> Vec<Need> {
+        let stands = self.stands_of(pending).into_iter().filter(|stand| counts(stand.doing));
+        stands.map(|stand| Need::Own(stand.block, stand.doing)).collect()
+    }
+}

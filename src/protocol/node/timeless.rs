@@ -1,0 +1,197 @@
+//! A node's state without time: what decides what it will do, and nothing else. Equal states are equal values, whenever and
+//! by whatever way they came about, so that an explorer can tell that it has been there.
+
+use smallvec::SmallVec;
+
+use super::pending::{Pending, ProbeJob, Want, Who};
+use super::room::Waiting;
+use super::{Node, Role};
+use crate::model::address::Address;
+use crate::model::message::Message;
+use crate::model::patch::Patch;
+use crate::model::sorted::SortedMap;
+use crate::model::state::State;
+use crate::protocol::outbox::{Outbox, Ticket};
+use crate::protocol::store::Entry;
+
+/// What a node holds and what it is busy with. Ticks, events, transactions and tickets are zero or none, uses are ranks.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Timeless {
+    /// With their slots.
+    entries: Vec<(u32, Entry)>,
+    pending: SortedMap<Address, Pending>,
+    jobs: SortedMap<Address, ProbeJob>,
+    waiting: Waiting,
+    recalling: SmallVec<[Address; 2]>,
+    mshrs_used: u32,
+    flushing: bool,
+}
+
+impl Node {
+    /// Its state without time.
+    #[must_use]
+    pub fn timeless(&self) -> Timeless {
+        let mut entries: Vec<(u32, Entry)> =
+            self.store.entries().map(|(slot, entry)| (slot as u32, entry.clone())).collect();
+        self.rank(&mut entries);
+        for (_, entry) in &mut entries {
+            // None and nothing newer mean the same.
+            entry.newer = entry.newer.take().filter(|newer| newer.any());
+        }
+        let mut timeless = Timeless {
+            entries,
+            pending: self.pending.clone(),
+            jobs: self.jobs.clone(),
+            waiting: self.waiting.clone(),
+            recalling: self.recalling.clone(),
+            mshrs_used: self.mshrs_used,
+            flushing: self.flushing,
+        };
+        timeless.pending.each_mut(without_time);
+        timeless.jobs.each_mut(|job| (job.txn, job.number) = (None, None));
+        timeless
+    }
+
+    /// In place of the moment of its last use each entry has its rank among those of its set.
+    fn rank(&self, entries: &mut [(u32, Entry)]) {
+        let Some((_, ways)) = self.store.shape() else {
+            entries.iter_mut().for_each(|(_, entry)| entry.used = 0);
+            return;
+        };
+        let set = |slot: u32| slot / ways.max(1);
+        let uses: Vec<(u32, u64)> = entries.iter().map(|(slot, entry)| (set(*slot), entry.used)).collect();
+        for (slot, entry) in entries {
+            let older = uses.iter().filter(|(other, used)| *other == set(*slot) && *used < entry.used);
+            entry.used = older.count() as u64;
+        }
+    }
+
+    /// This node in another state, with nothing counted. It must be empty: that of a machine before its first event.
+    #[must_use]
+    pub fn in_state(&self, timeless: &Timeless) -> Self {
+        let mut node = self.clone();
+        for (slot, entry) in &timeless.entries {
+            node.store.place(*slot as usize, entry.clone());
+        }
+        node.pending = timeless.pending.clone();
+        node.jobs = timeless.jobs.clone();
+        node.waiting = timeless.waiting.clone();
+        node.recalling = timeless.recalling.clone();
+        node.mshrs_used = timeless.mshrs_used;
+        node.flushing = timeless.flushing;
+        node.uses = timeless.entries.len() as u64;
+        node
+    }
+
+    /// An empty node that is otherwise the same.
+    #[must_use]
+    pub fn emptied(&self) -> Self {
+        Self::new((*self.config).clone(), self.store.emptied())
+    }
+
+    /// Evicts the block at `address` of itself, as if its place were needed. `false` if it is not here or busy.
+    pub fn evict_block(&mut self, address: Address, out: &mut Outbox) -> bool {
+        let block = self.block_of(address);
+        if self.config.role == Role::Root || self.store.get(block).is_none() || self.pending.contains(block) {
+            return false;
+        }
+        self.evict(block, (None, None), out);
+        self.settle(out);
+        true
+    }
+
+    /// Whether an acquire would change anything here.
+    #[must_use]
+    pub fn holds_anything(&self) -> bool {
+        self.store.entries().next().is_some()
+    }
+
+    /// Accesses from above that are under way.
+    #[must_use]
+    pub fn accesses_under_way(&self) -> usize {
+        let is_local = |want: &&Want| matches!(want.who, Who::Local(_));
+        let of = |pending: &Pending| pending.queue.iter().chain(&pending.passed).filter(is_local).count();
+        self.pending.values().map(of).sum()
+    }
+}
+
+impl Timeless {
+    /// Every block of bytes in it, for reading or changing values.
+    pub fn patches_mut(&mut self, mut each: impl FnMut(&mut Patch)) {
+        for (_, entry) in &mut self.entries {
+            each(&mut entry.data);
+        }
+        self.pending.each_mut(|pending| {
+            if let Some(data) = pending.asked.as_mut().and_then(|asked| asked.data.as_mut()) {
+                each(std::sync::Arc::make_mut(data));
+            }
+        });
+        self.jobs.each_mut(|job| {
+            if let Some(dirty) = &mut job.dirty {
+                each(dirty);
+            }
+            if let Some(data) = &mut job.for_peer {
+                each(std::sync::Arc::make_mut(data));
+            }
+        });
+    }
+
+    /// Bytes that cannot be read any more, such as those of a place that is kept for a block under way, are zeros.
+    pub fn forget_dead_bytes(&mut self, is_root: bool) {
+        for (_, entry) in &mut self.entries {
+            if entry.state == State::I && !is_root {
+                entry.data.clear_unmarked();
+            }
+        }
+    }
+}
+
+fn without_time(pending: &mut Pending) {
+    pending.since = 0;
+    if let Some(asked) = &mut pending.asked {
+        (asked.since, asked.number) = (0, None);
+    }
+    pending.queue.iter_mut().chain(&mut pending.passed).for_each(want_without_time);
+    for service in &mut pending.serving {
+        service.since = 0;
+        want_without_time(&mut service.want);
+    }
+    if let Some(probe) = &mut pending.probe {
+        (probe.since, probe.number, probe.cause) = (0, None, 0);
+    }
+    if let Some(eviction) = &mut pending.evicting {
+        (eviction.since, eviction.number, eviction.txn) = (0, None, None);
+    }
+}
+
+fn want_without_time(want: &mut Want) {
+    (want.txn, want.number, want.cause, want.arrived) = (None, None, 0, 0);
+    if let Who::Local(ticket) = &mut want.who {
+        *ticket = Ticket { warp: 0, instruction: 0, issued: 0 };
+    }
+}
+
+/// A message without the transaction that it belongs to and the event that sent it.
+#[must_use]
+pub fn message_without_time(message: &Message) -> Message {
+    Message { txn: None, number: None, cause: 0, ..message.clone() }
+}
+
+#[cfg(test)]
+impl Timeless {
+    /// The same with every byte 0, those of accesses under way too.
+    #[must_use]
+    pub fn without_values(mut self) -> Self {
+        self.patches_mut(|patch| patch.change_bytes(|_, _| 0));
+        let zero = |want: &mut Want| {
+            if let Some(access) = &mut want.access {
+                std::sync::Arc::make_mut(access).bytes.fill(0);
+            }
+        };
+        self.pending.each_mut(|pending| {
+            pending.queue.iter_mut().chain(&mut pending.passed).for_each(zero);
+            pending.serving.iter_mut().for_each(|service| zero(&mut service.want));
+        });
+        self
+    }
+}

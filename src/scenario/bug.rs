@@ -1,0 +1,60 @@
+//! "Find the bug": a symptom, hints to ask for, and the answer.
+
+use crate::config::Document;
+use crate::config::document::At;
+use crate::diagnostic::Result;
+
+use super::file::BugFile;
+use super::prose::flow;
+
+/// What is to be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bug {
+    /// All that the learner is told.
+    pub symptom: String,
+    /// From a faint one to a plain one.
+    pub hints: Vec<String>,
+    /// Answers to choose from, the right one among them.
+    pub choices: Vec<String>,
+    pub answer: String,
+    /// Why it is that.
+    pub because: String,
+}
+
+impl Bug {
+    /// Whether the answer that somebody gives is one of the choices: one of them, its number, or a part that no other
+    /// has.
+    #[must_use]
+    pub fn meant(&self, said: &str) -> Option<&str> {
+        let said = said.trim();
+        let number = said.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        if let Some(choice) = number.and_then(|index| self.choices.get(index)) {
+            return Some(choice);
+        }
+        let exact = self.choices.iter().find(|choice| choice.eq_ignore_ascii_case(said));
+        let lower = said.to_lowercase();
+        let mut parts = self.choices.iter().filter(|choice| choice.to_lowercase().contains(&lower));
+        let part = parts.next().filter(|_| parts.next().is_none() && !said.is_empty());
+        exact.or(part).map(String::as_str)
+    }
+}
+
+/// The bug that a `[bug]` describes.
+///
+/// # Errors
+/// If the answer is none of the choices.
+pub fn bug(file: &At<BugFile>, document: &Document) -> Result<Bug> {
+    let BugFile { symptom, hints, choices, answer, because } = &file.value;
+    if !choices.contains(&answer.value) {
+        let error = document.complain(Some(&answer.span), "the answer is none of the choices");
+        let error = error.nearest(&answer.value, choices.iter().map(String::as_str));
+        return Err(error.expected(format!("one of {}", choices.join("; "))).into());
+    }
+    Ok(Bug {
+        symptom: flow(symptom),
+        hints: hints.iter().map(|hint| flow(hint)).collect(),
+        choices: choices.clone(),
+        answer: answer.value.clone(),
+        because: flow(because),
+    })
+}

@@ -1,0 +1,148 @@
+//! What is explored of a scenario's machine: the `[explore]` part of its file.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::config::document::At;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::machine::Machine;
+use crate::model::access::{AccessKind, AtomicOp};
+use crate::model::address::{Address, Range};
+use crate::model::component::{ComponentId, ComponentKind};
+use crate::model::inspect::Inspect;
+use crate::query::parse_number;
+
+use super::Scenario;
+use super::values::Texts;
+
+/// Accesses to choose from, their bytes, and those of one compute unit or core under way, at most.
+const MOST_ACCESSES: usize = 32;
+const MOST_BYTES: u64 = 64;
+const MOST_OUTSTANDING: u64 = 4;
+
+/// What `umscope explore` does to the machine, in every order. Messages are delivered in every order besides.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
+pub struct ExploreFile {
+    /// What each compute unit and core may do at any time: load, store, n-store or atomic, an address, and how many bytes
+    /// (default: 1), such as "load 0x1000 8" and "store 0x1001".
+    pub accesses: Texts,
+    /// The compute units and cores that do it. Default: all.
+    #[serde(default)]
+    pub by: Texts,
+    /// Accesses that each of them may have under way, 1 to 4. Default: 1.
+    pub outstanding: Option<At<u64>>,
+    /// Whether any cache may evict any block at any time. Default: true.
+    pub evictions: Option<bool>,
+    /// Whether any L1 may be emptied by an acquire at any time, with protocols that know it. Default: true.
+    pub acquires: Option<bool>,
+}
+
+/// The same, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alphabet {
+    pub accesses: Vec<(AccessKind, Range)>,
+    /// None for all.
+    pub by: Vec<ComponentId>,
+    pub outstanding: u32,
+    pub evictions: bool,
+    pub acquires: bool,
+}
+
+/// Every kind of access by its word. Atomics exchange: what they compute is not looked at.
+const KINDS: [(&str, AccessKind); 4] = [
+    ("load", AccessKind::Load),
+    ("store", AccessKind::Store),
+    ("n-store", AccessKind::NStore),
+    ("atomic", AccessKind::Atomic(AtomicOp::Exchange)),
+];
+
+impl Alphabet {
+    /// The bytes that are stored to.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<Address> {
+        let stores = self.accesses.iter().filter(|(kind, _)| kind.writes());
+        let each = |(_, range): &(AccessKind, Range)| {
+            let start = range.start;
+            (0..u64::from(range.len)).map(move |offset| start.plus(offset))
+        };
+        let mut bytes: Vec<Address> = stores.flat_map(each).collect();
+        bytes.sort_unstable();
+        bytes.dedup();
+        bytes
+    }
+}
+
+impl Scenario {
+    /// What is explored on `machine`.
+    ///
+    /// # Errors
+    /// If the scenario does not say, or says what there is not.
+    pub fn alphabet(&self, machine: &Machine) -> Result<Alphabet> {
+        let document = self.document();
+        let Some(file) = &self.file().explore else {
+            let error = document.complain(None, "the scenario does not say what to explore");
+            return Err(error.expected("[explore] with accesses = [\"load 0x1000 4\", ...]").into());
+        };
+        if file.accesses.0.is_empty() || file.accesses.0.len() > MOST_ACCESSES {
+            let message = format!("there are {} accesses to explore", file.accesses.0.len());
+            let at = file.accesses.0.first().map(|at| &at.span);
+            return Err(document.complain(at, message).expected(format!("1 to {MOST_ACCESSES}")).into());
+        }
+        let end = machine.spec().host.memory.0;
+        let access = |at: &At<String>| {
+            self::access(&at.value, end).map_err(|(message, expected)| {
+                let word = at.value.split_whitespace().next().unwrap_or_default();
+                let error: Diagnostic = document.complain(Some(&at.span), message).expected(expected);
+                Box::new(error.nearest(word, KINDS.iter().map(|(name, _)| *name)))
+            })
+        };
+        let accesses = file.accesses.0.iter().map(access).collect::<Result<_>>()?;
+        let names = machine.components();
+        let agent = |kind| matches!(kind, ComponentKind::Cu | ComponentKind::Core);
+        let by = |path: &At<String>| {
+            let found = names.iter().find(|(_, one)| one.path == path.value && agent(one.kind));
+            found.map(|(id, _)| id).ok_or_else(|| {
+                let known = names.iter().filter(|(_, one)| agent(one.kind));
+                let error = document
+                    .complain(Some(&path.span), format!("no compute unit or core is called {}", path.value));
+                Box::new(error.nearest(&path.value, known.map(|(_, one)| one.path.as_str())))
+            })
+        };
+        let outstanding = file.outstanding.as_ref().map_or(1, |at| at.value);
+        if let Some(at) = file.outstanding.as_ref().filter(|at| !(1..=MOST_OUTSTANDING).contains(&at.value)) {
+            let error = document.complain(Some(&at.span), format!("outstanding is {}", at.value));
+            return Err(error.expected(format!("1 to {MOST_OUTSTANDING}")).into());
+        }
+        Ok(Alphabet {
+            accesses,
+            by: file.by.0.iter().map(by).collect::<Result<_>>()?,
+            outstanding: outstanding as u32,
+            evictions: file.evictions.unwrap_or(true),
+            acquires: file.acquires.unwrap_or(true),
+        })
+    }
+}
+
+/// Reads an access of a machine with so many bytes of memory; else what is wrong, and what was expected.
+fn access(text: &str, end: u64) -> std::result::Result<(AccessKind, Range), (String, String)> {
+    let mut words = text.split_whitespace();
+    let (kind, start, len) = (words.next().unwrap_or_default(), words.next(), words.next());
+    let form = || "load, store, n-store or atomic, an address and a length, such as load 0x1000 8".to_owned();
+    let found = KINDS.iter().find(|(name, _)| *name == kind).map(|(_, kind)| *kind);
+    let kind = found.ok_or_else(|| (format!("{kind:?} is no kind of access to explore"), form()))?;
+    let start = start.and_then(parse_number).ok_or_else(|| (format!("{text:?} has no address"), form()))?;
+    let len = match len {
+        None => Some(1),
+        Some(len) => parse_number(len).filter(|len| (1..=MOST_BYTES).contains(len)),
+    };
+    let len = len.ok_or_else(|| (format!("{text:?} has no length"), format!("1 to {MOST_BYTES} bytes")))?;
+    if words.next().is_some() {
+        return Err((format!("{text:?} says more than an access"), form()));
+    }
+    if start.saturating_add(len) > end {
+        let message = format!("{text:?} reaches beyond the host memory");
+        return Err((message, format!("addresses below {end:#x}")));
+    }
+    Ok((kind, Range::new(Address(start), len as u32)))
+}
