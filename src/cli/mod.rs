@@ -31,6 +31,7 @@ mod replay;
 mod run;
 mod drive;
 mod schema;
+mod shrink;
 mod suite;
 mod sweep;
 mod test;
@@ -84,6 +85,7 @@ enum Command {
     Run(run::Run),
     Replay(replay::Replay),
     Diff(diff::Diff),
+    Shrink(shrink::Shrink),
     Test(test::Test),
     Log(log::Log),
     Frame(frame::Frame),
@@ -124,6 +126,7 @@ fn dispatch(cli: &Cli) -> Ended {
         Some(Command::Run(run)) => run.carry_out(),
         Some(Command::Replay(replay)) => replay.carry_out(),
         Some(Command::Diff(diff)) => diff.carry_out(),
+        Some(Command::Shrink(shrink)) => shrink.carry_out(),
         Some(Command::Test(test)) => test.carry_out(),
         Some(Command::Log(log)) => log.carry_out(),
         Some(Command::Frame(frame)) => frame.carry_out(),

@@ -274,7 +274,7 @@ that = "value at 0x1000 in gpu1.cu0.l1 is 7"
         let same = execute(&mut session, "diff 3 3").join("\n");
         assert!(same.starts_with("the same: "), "{same}");
         // Going back before both and forking there forgets both.
-        execute(&mut session, "goto 5");
+        execute(&mut session, "goto 2");
         execute(&mut session, "fork fault lose-message message=grant");
         assert_eq!(session.inputs().len(), 1);
         let stop = session.execute("end", &Interrupt::default()).unwrap().stop.unwrap();
