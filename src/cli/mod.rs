@@ -29,6 +29,7 @@ mod replay;
 mod run;
 mod drive;
 mod schema;
+mod stress;
 mod suite;
 mod sweep;
 mod test;
@@ -89,6 +90,7 @@ enum Command {
     Explore(explore::Explore),
     Sweep(sweep::Sweep),
     Figures(figures::Figures),
+    Stress(stress::Stress),
     List(list::List),
     Check(check::Check),
     Schema(schema::Schema),
@@ -128,6 +130,7 @@ fn dispatch(cli: &Cli) -> Ended {
         Some(Command::Explore(explore)) => explore.carry_out(),
         Some(Command::Sweep(sweep)) => sweep.carry_out(),
         Some(Command::Figures(figures)) => figures.carry_out(),
+        Some(Command::Stress(stress)) => stress.carry_out(),
         Some(Command::List(list)) => list.carry_out(),
         Some(Command::Check(check)) => check.carry_out(),
         Some(Command::Schema(schema)) => schema.carry_out(),

@@ -11,6 +11,7 @@ pub mod effect;
 pub mod hash;
 pub mod outcome;
 pub mod search;
+pub mod stress;
 pub mod summary;
 pub mod system;
 pub mod tables;

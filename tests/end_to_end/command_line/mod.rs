@@ -1,6 +1,7 @@
 //! The command line as scripts rely on it.
 
 mod broken_input;
+mod diagnosis;
 mod export;
 mod figures;
 mod help;
