@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 use umscope::diagnostic::{Result, Source};
-use umscope::model::access::AccessKind;
 use umscope::model::operation::Operation;
 use umscope::parts::coalescer::coalesce;
 use umscope::scenario::{Options, Prepared, Scenario};
@@ -31,6 +30,54 @@ const SMALL: &[(&str, &[(&str, i64)])] = &[
     ("simple-convolution", &[("width", 16), ("height", 8), ("mask_edge", 4), ("workgroup", 8)]),
     ("sobel-filter", &[("width", 16), ("height", 5), ("workgroup", 8), ("iterations", 2)]),
     ("scan-large-arrays", &[("size", 128), ("block", 8)]),
+    ("backprop", &[("size", 16), ("hidden", 4)]),
+    ("bfs", &[("size", 40), ("degree", 2), ("workgroup", 16)]),
+    ("hotspot", &[("size", 6), ("edge", 4), ("pyramid", 1)]),
+    ("kmeans", &[("size", 40), ("features", 3), ("clusters", 2), ("workgroup", 16)]),
+    ("needleman-wunsch", &[("size", 12), ("edge", 4)]),
+    ("pathfinder", &[("columns", 40), ("rows", 6), ("pyramid", 3), ("workgroup", 16)]),
+    ("srad-v1", &[("rows", 6), ("columns", 7), ("iterations", 1), ("workgroup", 16)]),
+    ("srad-v2", &[("size", 8), ("region", 2), ("edge", 4)]),
+    ("stencil", &[("x", 6), ("y", 5), ("z", 4)]),
+    ("sgemm", &[("rows", 10), ("columns", 6), ("inner", 5), ("edge", 4)]),
+    ("gaussian", &[("size", 6), ("edge", 4), ("workgroup", 16)]),
+    ("btree", &[("size", 50), ("queries", 6), ("order", 4)]),
+    ("xsbench", &[("isotopes", 10), ("points", 8), ("lookups", 20), ("workgroup", 8)]),
+    ("comd", &[("edge", 2), ("atoms", 3), ("workgroup", 8)]),
+    ("minife", &[("edge", 2), ("iterations", 1), ("workgroup", 8)]),
+    ("histogram-256", &[("size", 100), ("groups", 5), ("workgroup", 6), ("bins", 8), ("merge", 4)]),
+    ("lbm", &[("x", 4), ("y", 3), ("z", 2)]),
+    ("lulesh", &[("edge", 3), ("workgroup", 16)]),
+    ("multigrid", &[("edge", 8), ("host_below", 5), ("across", 4), ("down", 2)]),
+    ("rsbench", &[("poles", 20), ("windows", 4), ("lookups", 20), ("workgroup", 8)]),
+    ("stream-triad", &[("size", 50), ("workgroup", 12)]),
+    ("algebraic-multigrid", &[("edge", 8), ("workgroup", 16)]),
+    ("bank-account", &[("size", 100), ("transfers", 20), ("workgroup", 8)]),
+    ("cns", &[("edge", 4)]),
+    (
+        "convolution-layer",
+        &[
+            ("batch", 1),
+            ("channels", 2),
+            ("edge", 4),
+            ("filters", 5),
+            ("window", 3),
+            ("workgroup", 8),
+            ("tile", 2),
+        ],
+    ),
+    ("euler3d", &[("size", 40), ("workgroup", 12)]),
+    ("hotspot3d", &[("columns", 6), ("rows", 5), ("layers", 3), ("across", 4), ("down", 2)]),
+    ("lavamd", &[("edge", 2), ("particles", 5), ("workgroup", 4)]),
+    ("lud", &[("size", 12), ("edge", 4)]),
+    ("mini-amr", &[("x", 3), ("y", 3), ("z", 3), ("cells", 2), ("variables", 1), ("iterations", 3)]),
+    ("minimum-spanning-tree", &[("size", 20), ("degree", 2), ("workgroup", 8)]),
+    ("mummer", &[("size", 100), ("reads", 10), ("length", 8), ("match_length", 5), ("workgroup", 8)]),
+    ("nekbone", &[("x", 2), ("y", 2), ("z", 1), ("points", 3), ("workgroup", 9)]),
+    ("snap", &[("x", 3), ("y", 2), ("z", 2), ("angles", 4), ("groups", 2)]),
+    ("sssp", &[("size", 20), ("degree", 2), ("workgroup", 8)]),
+    ("streamcluster", &[("size", 20), ("dimensions", 3), ("centres", 2), ("workgroup", 8)]),
+    ("survey-propagation", &[("clauses", 20), ("literals", 8), ("workgroup", 8)]),
     ("stream", &[("blocks", 3)]),
     ("shared-counter", &[("blocks", 3)]),
     ("false-sharing", &[("blocks", 3)]),
@@ -54,11 +101,9 @@ fn steps(name: &str, given: &[(&str, i64)]) -> Vec<TaskKind> {
 /// Counts the accesses of one line that an operation makes, by kind.
 fn count(operation: &Operation, counts: &mut BTreeMap<&'static str, usize>) {
     if let Operation::Access(access) = operation {
-        let kind =
-            if matches!(access.kind, AccessKind::Atomic(_)) { "atomic-add" } else { access.kind.name() };
         let mut accesses = VecDeque::new();
         coalesce(access, LINE, false, &mut accesses);
-        *counts.entry(kind).or_default() += accesses.len();
+        *counts.entry(access.kind.name()).or_default() += accesses.len();
     }
 }
 
@@ -204,6 +249,68 @@ fn one_factor_shrinks_them_all() {
         // All but what does not depend on the size of the data: a table, a mask, a few pages.
         assert!(scaled + 64 >= bytes / 64 && scaled <= bytes / 64 + 8192, "{name}: {scaled} of {bytes}");
     }
+}
+
+/// The inputs of the sources, or those chosen, that each kernel's description tells: launches, host loops, and bytes that the
+/// launches touch, counted by hand. Graphs are random, so that the bytes of what works on them are not.
+const SOURCES: &[(&str, usize, usize, u64)] = &[
+    // Inputs, weights twice, sums, errors.
+    ("backprop", 2, 1, 4 * 65_537 + 2 * 4 * 65_537 * 17 + 4 * 65_536 + 4 * 17),
+    ("hotspot", 1, 0, 3 * 4 * 512 * 512),
+    ("kmeans", 3, 2, 494_020 * (2 * 4 * 34 + 4)),
+    ("needleman-wunsch", 255, 0, 2 * 4 * 2049 * 2049),
+    ("pathfinder", 5, 0, 4 * 100_000 * (99 + 2)),
+    // A tree of two levels: 450 workgroups of 512.
+    ("srad-v1", 12, 2, 4 * (8 * 502 * 458 + 2 * (502 + 458))),
+    ("srad-v2", 4, 2, 6 * 4 * 2048 * 2048),
+    ("stencil", 2, 0, 2 * 4 * 512 * 512 * 64),
+    ("sgemm", 1, 0, 4 * (1024 * 992 + 1056 * 992 + 1024 * 1056)),
+    ("gaussian", 1022, 0, 4 * (2 * 512 * 512 + 512)),
+    ("btree", 1, 0, 2068 * (1 + 16 + 3907) + 4 * 1_000_000 + 10_000 * 24),
+    ("xsbench", 1, 0, 768_604 * (8 + 4 * 68 + 48) + 12 * 34 * 12 + 8 * 170_000),
+    ("comd", 1, 0, 2744 * (8 * 16 * 7 + 8 * 3 + 4 + 4 + 4 * 27 + 12 * 8)),
+    // 35,937 rows in columns of 35,952; four vectors; 141 workgroups.
+    ("minife", 16, 4, 27 * 12 * 35_952 + 4 * 8 * 35_937 + 8 * 141),
+    ("histogram-256", 2, 0, (1 << 26) + 240 * 1024 + 1024),
+    ("lbm", 2, 0, 2 * 20 * 4 * 120 * 120 * 154),
+    ("lulesh", 4, 0, 91_125 * (4 * 15 + 8 * 41) + 97_336 * (4 * 9 + 8 * 10)),
+    // Five grids: 8 launches, then 16, 23, 30 and 37. Of the coarsest no residual is needed.
+    ("multigrid", 114, 0, 8 * 8 * (262_144 + 32_768 + 4096 + 512 + 64) - 8 * 64),
+    ("rsbench", 1, 0, 68 * (1000 * 72 + 100 * 32 + 4) + 12 * 34 * 12 + 8 * 100_000),
+    ("stream-triad", 1, 0, 3 * 8 * 1_048_576),
+    // Four levels of 37,440 rows.
+    ("algebraic-multigrid", 29, 0, 4 * 37_444 + 12 * (7 * 32_768 + 27 * 4672) + 3 * 8 * 37_440),
+    ("bank-account", 1, 0, 4 * 1_048_576 + 12 * 122_880),
+    ("cns", 12, 0, 16 * 8 * 64 * 64 * 64),
+    // 11,664 pixels, windows of 2,400.
+    ("convolution-layer", 2, 0, 4 * (96 * 11_664 + 2400 * 11_664 + 256 * 2400 + 256 * 11_664)),
+    ("euler3d", 8, 0, 4 * 193_536 * (5 + 5 + 5 + 1 + 1 + 4 + 12)),
+    ("hotspot3d", 2, 0, 3 * 4 * 512 * 512 * 8),
+    ("lavamd", 1, 0, 1000 * 656 + 100_000 * (32 + 8 + 32)),
+    ("lud", 46, 0, 4 * 256 * 256),
+    // A full tree of eleven levels, above 4^10 suffixes.
+    ("mummer", 1, 0, 32 * 1_398_101 + 1_000_000 + 50_000 * (25 + 6 * 8)),
+    ("nekbone", 9, 2, 373_248 * 8 * 10 + 8 * 81 + 8 * 512),
+    // 34 diagonals from each of eight corners.
+    ("snap", 272, 0, 8 * 4 * (3 * 1728 + 2 * 8 * 1728 * 32 + 3 * 144 * 32)),
+    ("streamcluster", 2, 2, 65_536 * (4 * 256 + 32 + 4 + 4 * 11 + 1)),
+    ("survey-propagation", 4, 2, 42_000 * 3 * 12 + 4 * 10_000 + 4 * 10_001 + 4),
+];
+
+#[test]
+fn defaults_are_the_inputs_of_the_sources() {
+    let mut wrong = Vec::new();
+    for &(name, launches, loops, bytes) in SOURCES {
+        let steps = steps(name, &[]);
+        let count = |kind: fn(&TaskKind) -> bool| steps.iter().filter(|step| kind(step)).count();
+        let launched = count(|step| matches!(step, TaskKind::Kernel(_)));
+        let looped = count(|step| matches!(step, TaskKind::Program { .. }));
+        let ours = (launched, looped, footprint(&steps));
+        if ours != (launches, loops, bytes) {
+            wrong.push(format!("{name}: {ours:?}, not {:?}", (launches, loops, bytes)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 fn prepare(text: &str) -> Result<Prepared> {

@@ -181,6 +181,7 @@ impl Explore {
             Bound::Depth => "--depth was reached".to_owned(),
             Bound::Memory => format!("--memory of {} was used up", self.memory),
             Bound::Interrupt => "it was interrupted".to_owned(),
+            Bound::Random => "orders were tried at random".to_owned(),
             Bound::Violation => "what lies beyond the violation was not looked at".to_owned(),
         }
     }

@@ -10,12 +10,17 @@ pub mod coverage;
 pub mod effect;
 pub mod hash;
 pub mod outcome;
+pub mod random;
 pub mod search;
 pub mod stress;
 pub mod summary;
 pub mod system;
 pub mod tables;
+pub mod termination;
 pub mod values;
 pub mod visited;
 pub mod way;
 pub mod worker;
+
+#[cfg(test)]
+mod tests;

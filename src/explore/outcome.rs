@@ -4,6 +4,7 @@ use super::coverage::{self, CellId};
 use super::search::{Bound, Counts, Limits, Search};
 use super::system::System;
 use super::tables::Shared;
+use super::termination;
 use super::way;
 use crate::model::choice::Choice;
 
@@ -43,7 +44,10 @@ pub fn explore(system: &System, limits: Limits, go_on: impl FnMut(Counts) -> boo
         text: wrong.broken.text.clone(),
         choices: way::choices(system, &shared, hashes, wrong.last),
     };
-    let violations = wrong.iter().map(violation).collect();
+    let mut violations: Vec<Violation> = wrong.iter().map(violation).collect();
+    if violations.is_empty() {
+        violations.extend(unending(system, &shared, &search));
+    }
     let cells = coverage::cells(system, &shared).into_iter().collect();
     let tables = shared.lock();
     Outcome {
@@ -54,4 +58,21 @@ pub fn explore(system: &System, limits: Limits, go_on: impl FnMut(Counts) -> boo
         node_states: tables.nodes.len() as u64,
         messages: tables.messages.len() as u64,
     }
+}
+
+/// Deliveries that go round for ever: the way to the cycle, and once round it.
+fn unending(system: &System, shared: &Shared, search: &Search) -> Option<Violation> {
+    let cycle = termination::cycle(search.visited.numbers(), &search.edges)?;
+    let first = *cycle.states.first()?;
+    let mut hashes = search.visited.way(first);
+    let round = cycle.states.iter().skip(1).chain([&first]);
+    hashes.extend(round.filter_map(|&state| Some(search.visited.state(state)?.0)));
+    let steps = cycle.states.len();
+    let (rule, rest) = if cycle.is_escapable {
+        ("starvation", "another order ends, this one need not")
+    } else {
+        ("livelock", "no order ends")
+    };
+    let text = format!("the last {steps} deliveries lead back to where they began: {rest}");
+    Some(Violation { rule, text, choices: way::choices(system, shared, &hashes, None) })
 }

@@ -33,6 +33,8 @@ pub enum Bound {
     Memory,
     /// It was interrupted.
     Interrupt,
+    /// Orders were tried at random.
+    Random,
     /// A violation was found, and what lies beyond was not looked at.
     Violation,
 }

@@ -91,7 +91,14 @@ impl Machine {
         }
     }
 
-    fn violate(&mut self, at: ComponentId, about: About, rule: &'static str, text: &str, out: &mut Outbox) {
+    pub(super) fn violate(
+        &mut self,
+        at: ComponentId,
+        about: About,
+        rule: &'static str,
+        text: &str,
+        out: &mut Outbox,
+    ) {
         let text: std::sync::Arc<str> = format!("at {}: {text}", self.fixed.components.path(at)).into();
         let copy = text.clone();
         out.record(at, about, || What::Violation { rule, text: copy });

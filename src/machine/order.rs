@@ -1,8 +1,19 @@
 //! The machine without its clock: what is connected with what, and what could happen next if any order were allowed.
 
-use super::Machine;
+use super::queue::Event;
+use super::{Machine, Transaction};
+use crate::model::access::{Access, Bytes};
+use crate::model::address::{Address, Range};
+use crate::model::choice::Choice;
 use crate::model::component::ComponentId;
-use crate::protocol::node::Node;
+use crate::model::level::Level;
+use crate::model::message::{Message, Network, TxnNumber};
+use crate::model::record::What;
+use crate::protocol::node::{Node, Offer};
+use crate::protocol::outbox::{About, Outbox, Ticket};
+
+/// The warp of an access that belongs to none.
+const NO_WARP: u32 = u32::MAX;
 
 /// Nodes and what connects them, for whoever schedules them otherwise than the timed queue.
 #[derive(Clone, Debug)]
@@ -32,5 +43,142 @@ impl Machine {
             agents: self.agents.iter().map(|agent| (agent.config.id, agent.l1)).collect(),
             coherent: self.fixed.coherent,
         }
+    }
+}
+
+impl Machine {
+    /// Every delivery that could happen next if any order were allowed.
+    #[must_use]
+    pub fn choices(&self) -> Vec<Choice> {
+        let lanes = self.channels.iter().flat_map(|channel| {
+            (0..channel.lanes.len()).filter_map(move |lane| Some((channel, channel.oldest(lane)?)))
+        });
+        lanes
+            .filter(|(channel, message)| self.can_take(channel.to, message))
+            .map(|(_, message)| Choice::Deliver {
+                from: message.from,
+                to: message.to,
+                network: message.kind.network(),
+            })
+            .collect()
+    }
+
+    /// A cycle passes with each choice. What was planned for before it has passed comes later.
+    pub(super) fn pass_cycle(&mut self) {
+        self.now += self.fixed.time.ticks_per_cycle;
+        while self.queue.next_tick().is_some_and(|tick| tick < self.now) {
+            let Some((_, event)) = self.queue.pop() else { return };
+            if let Event::Agent(agent) = event
+                && let Some(planned) = self.agent_wake.get_mut(agent as usize)
+            {
+                *planned = Some(self.now);
+            }
+            self.queue.push(self.now, event);
+        }
+    }
+
+    /// Makes a choice, as part of the event under way. What cannot happen now is a violation.
+    pub(super) fn apply(&mut self, choice: &Choice, out: &mut Outbox) {
+        let done = match choice {
+            Choice::Deliver { from, to, network } => self.deliver_oldest(*from, *to, *network, out),
+            Choice::Access { by, access } => self.issue_by_hand(*by, access, out),
+            Choice::Evict { at, block } => self.evict_by_hand(*at, *block, out),
+            Choice::Acquire { by } => self.acquire_by_hand(*by, out),
+        };
+        if done.is_none() {
+            let text = format!("{} is not possible here", choice.text(&self.fixed.components));
+            self.violate(self.host_component(), About::default(), "choice", &text, out);
+        }
+    }
+
+    fn node_of(&self, id: ComponentId) -> Option<usize> {
+        *self.fixed.node_of.get(id.index())?
+    }
+
+    /// The index of an agent and of its L1.
+    fn agent_of(&self, id: ComponentId) -> Option<(usize, usize)> {
+        let agent = (*self.fixed.agent_of.get(id.index())?)?;
+        Some((agent, self.agents.get(agent)?.l1))
+    }
+
+    fn deliver_oldest(
+        &mut self,
+        from: ComponentId,
+        to: ComponentId,
+        network: Network,
+        out: &mut Outbox,
+    ) -> Option<()> {
+        let (from, to) = (self.node_of(from)?, self.node_of(to)?);
+        let index = self.channels.iter().position(|channel| (channel.from, channel.to) == (from, to))?;
+        let channel = self.channels.get(index)?;
+        // A fault may have put it into another lane than its own.
+        let is_it = |message: &Message| message.kind.network() == network;
+        let mut lanes = 0..channel.lanes.len();
+        let lane = lanes.find(|lane| channel.oldest(*lane).is_some_and(is_it))?;
+        if !self.can_take(to, channel.oldest(lane)?) {
+            return None;
+        }
+        self.set_held(to, index, lane, false);
+        let message = self.channels.get_mut(index)?.take_oldest(lane)?;
+        self.hand_over(index, lane, message, out);
+        Some(())
+    }
+
+    fn issue_by_hand(&mut self, by: ComponentId, access: &Access, out: &mut Outbox) -> Option<()> {
+        let (agent, l1) = self.agent_of(by)?;
+        let block = self.nodes.get(l1)?.config.block;
+        if !self.has_room_below(l1)
+            || access.range.end() > access.range.start.block(block).0 + u64::from(block)
+        {
+            return None;
+        }
+        let offer = self.nodes.get_mut(l1)?.offer(access, out);
+        if offer == Offer::Full {
+            return None;
+        }
+        self.txns_made += 1;
+        let number = TxnNumber(self.txns_made);
+        let transaction = Transaction {
+            number,
+            agent,
+            warp: NO_WARP,
+            kind: access.kind,
+            range: access.range,
+            bytes: Bytes::from_slice(&access.bytes),
+            issued: self.now,
+            issued_at: self.event,
+            reached: Level::Joined,
+            merged: false,
+            probed: false,
+        };
+        let key = (offer == Offer::Miss).then(|| self.txns.insert(transaction));
+        let (kind, bytes) = (access.kind, &access.bytes);
+        out.record(by, About::new(access.range, Some(number)), || What::Issue {
+            kind,
+            warp: NO_WARP,
+            bytes: bytes.clone(),
+        });
+        self.note_touched(access.range);
+        let ticket = Ticket { warp: NO_WARP, instruction: 0, issued: self.now };
+        self.nodes.get_mut(l1)?.access(offer, ticket, access.clone(), (key, Some(number)), out);
+        self.after_node(l1, out);
+        Some(())
+    }
+
+    fn evict_by_hand(&mut self, at: ComponentId, block: Address, out: &mut Outbox) -> Option<()> {
+        let node = self.node_of(at)?;
+        if !self.nodes.get_mut(node)?.evict_block(block, out) {
+            return None;
+        }
+        self.note_touched(Range::new(block, 1));
+        self.after_node(node, out);
+        Some(())
+    }
+
+    fn acquire_by_hand(&mut self, by: ComponentId, out: &mut Outbox) -> Option<()> {
+        let (_, l1) = self.agent_of(by)?;
+        self.nodes.get_mut(l1)?.acquire(out);
+        self.after_node(l1, out);
+        Some(())
     }
 }

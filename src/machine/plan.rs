@@ -1,11 +1,12 @@
 //! What is done to a machine from outside while it runs: planned by position, and part of the machine's value, so that
 //! a clone, a checkpoint and a replay do the same.
 //!
-//! Each intervention is an event of its own, at the tick of the event before it.
+//! Each intervention is an event of its own, at the tick of the event before it; a choice a cycle later.
 
 use std::sync::Arc;
 
 use super::{Machine, StepOutcome};
+use crate::model::choice::Choice;
 use crate::model::record::{Records, What};
 use crate::model::time::EventNumber;
 use crate::protocol::outbox::About;
@@ -18,6 +19,8 @@ pub enum Change {
     Adopt(Arc<Machine>),
     /// It has one more thing to do, from now on.
     Work(Task),
+    /// This happens next, whatever the timed queue says.
+    Choose(Choice),
 }
 
 /// A change and when it is made.
@@ -36,11 +39,13 @@ pub(super) struct Plan {
     changes: Arc<[Planned]>,
     /// The position after which the next change is made; the end of time if none is left.
     pub due: EventNumber,
+    /// Deliveries are chosen: memory answers at once, so that every message is in its lane as soon as it is sent.
+    pub is_ordered: bool,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { changes: Arc::default(), due: EventNumber::MAX }
+        Self { changes: Arc::default(), due: EventNumber::MAX, is_ordered: false }
     }
 }
 
@@ -55,7 +60,8 @@ impl Machine {
     /// Replaces all that is planned. Changes are at positions that ascend strictly; those before the present one have
     /// been made.
     pub fn plan(&mut self, changes: Arc<[Planned]>) {
-        self.plan = Plan { changes, due: EventNumber::MAX };
+        let is_ordered = changes.iter().any(|planned| matches!(planned.change, Change::Choose(_)));
+        self.plan = Plan { changes, due: EventNumber::MAX, is_ordered };
         self.plan.due = self.plan.next(self.event).map_or(EventNumber::MAX, |planned| planned.event);
     }
 
@@ -66,12 +72,16 @@ impl Machine {
         self.plan.due = self.plan.next(self.event).map_or(EventNumber::MAX, |planned| planned.event);
         let Some(planned) = planned else { return StepOutcome::Ran };
         self.finished_checked = false;
+        if matches!(planned.change, Change::Choose(_)) {
+            self.pass_cycle();
+        }
         let at = self.host_component();
         let mut out = self.outbox(records);
         out.record(at, About::default(), || What::Input { text: planned.text.clone() });
         match &planned.change {
             Change::Adopt(other) => self.adopt(other, &mut out),
             Change::Work(task) => self.add_task(task.clone()),
+            Change::Choose(choice) => self.apply(choice, &mut out),
         }
         self.check_event(&mut out);
         self.buffers = Some(out.into_lists());

@@ -9,7 +9,7 @@ use super::{Machine, StepOutcome, Transaction};
 use crate::model::access::{Access, Bytes};
 use crate::model::fault::Fault;
 use crate::model::level::Level;
-use crate::model::message::TxnNumber;
+use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{Records, What};
 use crate::model::time::Tick;
 use crate::parts::agent::{Surroundings, Told, Work};
@@ -103,6 +103,14 @@ impl Machine {
             let at = (*next).max(self.now + period);
             self.queue.push(at, Event::deliver(index, lane));
         }
+        self.hand_over(index, lane, message, out);
+        Handled::Yes
+    }
+
+    /// A node takes a message that has been taken off its lane.
+    pub(super) fn hand_over(&mut self, index: usize, lane: usize, message: Message, out: &mut Outbox) {
+        let Some(node) = self.channels.get(index).map(|channel| channel.to) else { return };
+        let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
         if let Some(free) = self.port_free_at.get_mut(node) {
             *free = self.now + period;
         }
@@ -124,7 +132,6 @@ impl Machine {
             self.pump(index, lane, out);
         }
         self.after_node(node, out);
-        Handled::Yes
     }
 
     /// The head stays where it is until its receiver changes. Told once, not at every try.
@@ -146,7 +153,7 @@ impl Machine {
     }
 
     /// A node has handled an input: its messages leave, its completions go to the agent above it.
-    fn after_node(&mut self, node: usize, out: &mut Outbox) {
+    pub(super) fn after_node(&mut self, node: usize, out: &mut Outbox) {
         self.dispatch(node, out);
         if let Some(Some(agent)) = self.fixed.agent_above.get(node).copied() {
             let mut completions = std::mem::take(&mut out.completions);

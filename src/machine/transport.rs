@@ -53,6 +53,7 @@ impl Machine {
         out.writes = writes;
         let mut sends = std::mem::take(&mut out.sends);
         for Outgoing { message, read } in sends.drain(..) {
+            let read = if self.plan.is_ordered { 0 } else { read };
             memory |= read > 0;
             let ready = if read > 0 { self.read_memory(node, &message, read) } else { Ready::At(self.now) };
             self.post(node, message, ready, out);

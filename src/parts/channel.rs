@@ -94,6 +94,24 @@ impl Channel {
         if self.lanes.len() == 1 { 0 } else { network as usize }
     }
 
+    /// The message that has been longest in a lane.
+    #[must_use]
+    pub fn oldest(&self, lane: usize) -> Option<&Message> {
+        let lane = self.lanes.get(lane)?;
+        let waiting = || lane.outgoing.front().map(|(_, message)| message);
+        lane.incoming.front().map(|(_, message)| message).or_else(waiting)
+    }
+
+    /// Takes it out.
+    pub fn take_oldest(&mut self, lane: usize) -> Option<Message> {
+        let lane = self.lanes.get_mut(lane)?;
+        lane.told = false;
+        match lane.incoming.pop_front() {
+            Some((_, message)) => Some(message),
+            None => lane.outgoing.pop_front().map(|(_, message)| message),
+        }
+    }
+
     /// Whether the receiver has a free buffer.
     #[must_use]
     pub fn has_credit(&self, lane: usize) -> bool {

@@ -6,6 +6,7 @@ use crate::config::document::At;
 use crate::config::{Document, mutation};
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::machine::{Blueprint, Change, Machine, Planned, check_addresses};
+use crate::model::choice::Choice;
 use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
 use crate::protocol::mutation::Mutation;
@@ -70,10 +71,7 @@ impl Reader<'_> {
                 self.mutations.push(mutation::parse(&source, 0..text.len(), &tables)?);
                 self.adopt(input)
             }
-            Input::Choose(_) => {
-                let message = format!("\"{}\" is not known here", input.verb());
-                Err(Box::new(Diagnostic::new(message).expected("set, fault, cell or access")))
-            }
+            Input::Choose(text) => self.choose(text),
         }
     }
 
@@ -96,6 +94,15 @@ impl Reader<'_> {
             Box::new(error.at(&source, 0..source.text.len()))
         })?;
         Ok(Change::Adopt(Arc::new(template)))
+    }
+
+    /// `deliver gpu0.cu0.l1 > gpu0.l2.0 request`
+    fn choose(&self, text: &str) -> Result<Change> {
+        Choice::parse(text, self.machine.components()).map(Change::Choose).map_err(|wrong| {
+            let error = Diagnostic::new(wrong.message).expected(wrong.expected);
+            let known = wrong.known.iter().map(String::as_str);
+            Box::new(error.nearest(&wrong.word, known).at(&Source::new(":choose", text), 0..text.len()))
+        })
     }
 
     /// `gpu0.cu0 store 0x1000 07`

@@ -2,6 +2,7 @@
 
 pub mod kernels;
 mod lanes;
+pub mod suites;
 pub mod trace;
 
 use std::borrow::Cow;

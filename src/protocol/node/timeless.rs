@@ -176,3 +176,22 @@ fn want_without_time(want: &mut Want) {
 pub fn message_without_time(message: &Message) -> Message {
     Message { txn: None, number: None, cause: 0, ..message.clone() }
 }
+
+#[cfg(test)]
+impl Timeless {
+    /// The same with every byte 0, those of accesses under way too.
+    #[must_use]
+    pub fn without_values(mut self) -> Self {
+        self.patches_mut(|patch| patch.change_bytes(|_, _| 0));
+        let zero = |want: &mut Want| {
+            if let Some(access) = &mut want.access {
+                std::sync::Arc::make_mut(access).bytes.fill(0);
+            }
+        };
+        self.pending.each_mut(|pending| {
+            pending.queue.iter_mut().chain(&mut pending.passed).for_each(zero);
+            pending.serving.iter_mut().for_each(|service| zero(&mut service.want));
+        });
+        self
+    }
+}

@@ -79,3 +79,23 @@ impl Array {
         })
     }
 }
+
+/// Places arrays one after the other.
+#[derive(Debug)]
+pub struct Layout<'a, 'b> {
+    values: &'a Values<'b>,
+    last: Option<Array>,
+}
+
+impl<'a, 'b> Layout<'a, 'b> {
+    pub fn new(values: &'a Values<'b>) -> Self {
+        Self { values, last: None }
+    }
+
+    /// As [`Array::place`], after the array placed before.
+    pub fn array(&mut self, name: &str, count: u64, element: u64) -> Result<Array> {
+        let placed = Array::place(self.values, name, count, element, self.last.as_ref())?;
+        self.last = Some(placed);
+        Ok(placed)
+    }
+}

@@ -13,6 +13,12 @@ pub const WAVEFRONT: ParameterDefinition = ParameterDefinition {
     about: "threads in a wavefront: 64 for AMD, 32 for CUDA",
     kind: Kind::Integer { default: 64, least: 1, most: 64 },
 };
+/// [`WAVEFRONT`] of a kernel that was written for CUDA.
+pub const WARP: ParameterDefinition = ParameterDefinition {
+    name: "wavefront",
+    about: "threads in a warp",
+    kind: Kind::Integer { default: 32, least: 1, most: 64 },
+};
 pub const ELEMENT: ParameterDefinition = ParameterDefinition {
     name: "element",
     about: "bytes of an element",
@@ -85,6 +91,16 @@ pub const fn power(name: &'static str, about: &'static str, default: u64, most: 
     ParameterDefinition { name, about, kind: Kind::PowerOfTwo { default, most } }
 }
 
+/// A number of things, at least one.
+pub const fn count(name: &'static str, about: &'static str, default: u64, most: u64) -> ParameterDefinition {
+    ParameterDefinition { name, about, kind: Kind::Integer { default, least: 1, most } }
+}
+
+/// How often the host's main loop runs.
+pub const fn iterations(about: &'static str, default: u64) -> ParameterDefinition {
+    count("iterations", about, default, 10_000)
+}
+
 pub const fn launch(default: u64) -> ParameterDefinition {
     ParameterDefinition {
         name: "launch",
@@ -153,6 +169,16 @@ impl Scale {
     pub fn both(self, (width, height): (u64, u64)) -> (u64, u64) {
         let halved = |(width, height)| if width > height { (width / 2, height) } else { (width, height / 2) };
         (0..self.0).fold((width, height), |both, _| halved(both))
+    }
+
+    /// The edges of a box: the largest is halved each time, the last of equals.
+    pub fn volume(self, mut edges: [u64; 3]) -> [u64; 3] {
+        for _ in 0..self.0 {
+            if let Some(largest) = edges.iter_mut().max() {
+                *largest /= 2;
+            }
+        }
+        edges
     }
 }
 

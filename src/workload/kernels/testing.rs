@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Parameters, Value};
+use super::array::Array;
+use super::common::Settings;
+use super::parameter::Values;
+use super::{KERNELS, Parameters, Value};
 use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
 use crate::model::address::Range;
@@ -60,6 +63,65 @@ impl Touch {
     }
 }
 
+/// The accesses of a plain loop in the source's own terms.
+#[derive(Default)]
+pub struct Plain(Vec<Touch>);
+
+impl Plain {
+    /// Element `index` of the array at `base`, of `width` bytes.
+    pub fn load(&mut self, base: u64, index: u64, width: u8) {
+        self.touch(AccessKind::Load, base, index, width);
+    }
+    pub fn store(&mut self, base: u64, index: u64, width: u8) {
+        self.touch(AccessKind::NStore, base, index, width);
+    }
+    pub fn touch(&mut self, kind: AccessKind, base: u64, index: u64, width: u8) {
+        self.0.push(Touch::new(kind, base + u64::from(width) * index, width));
+    }
+    /// As a launch, in which no order is told.
+    pub fn launch(mut self) -> Did {
+        self.0.sort();
+        Did::Launch(self.0)
+    }
+    /// The host reads what GPUs wrote: it asks before.
+    pub fn host_load(&mut self, base: u64, index: u64, width: u8) {
+        self.0.push(Touch::new(AccessKind::Store, base + u64::from(width) * index, 0));
+        self.load(base, index, width);
+    }
+    pub fn host_store(&mut self, base: u64, index: u64, width: u8) {
+        self.touch(AccessKind::Store, base, index, width);
+    }
+    pub fn host(self) -> Did {
+        Did::Host(self.0)
+    }
+}
+
+/// Where arrays of so many bytes lie if nothing is said about it.
+pub fn bases<const N: usize>(bytes: [u64; N]) -> [u64; N] {
+    let mut next = 0x10_0000u64;
+    bytes.map(|bytes| {
+        let base = next;
+        next = (base + bytes).next_multiple_of(4096);
+        base
+    })
+}
+
+/// The defaults that all launches share.
+pub fn settings(given: &Parameters) -> Settings {
+    Settings::read(&usual_values(given)).unwrap()
+}
+
+/// An array of so many elements.
+pub fn array(count: u64, element: u64) -> Array {
+    Array::place(&usual_values(&Parameters::default()), "a", count, element, None).unwrap()
+}
+
+/// The values of a kernel that has what most have.
+fn usual_values(given: &Parameters) -> Values<'_> {
+    let kernel = KERNELS.iter().find(|kernel| kernel.name == "vector-add").unwrap();
+    Values::resolve(kernel.name, kernel.parameters(), given).unwrap()
+}
+
 /// All accesses of all lanes, sorted; each lies in the kernel's footprint.
 pub fn touches(kernel: &dyn Kernel) -> Vec<Touch> {
     let footprint = kernel.footprint();
@@ -82,4 +144,11 @@ fn add(operation: &Operation, footprint: &[Range], all: &mut Vec<Touch>) {
         assert!(footprint.iter().any(|range| range.contains(address) && range.contains(end)), "{address}");
         all.push(Touch::new(access.kind, address.0, access.width));
     }
+}
+
+/// Parameters of numbers and of words.
+pub fn with(numbers: &[(&str, i64)], words: &[(&str, &str)]) -> Parameters {
+    let numbers = numbers.iter().map(|(name, number)| (*name, Value::Integer(*number)));
+    let words = words.iter().map(|(name, word)| (*name, Value::Text((*word).to_owned())));
+    Parameters::of(&numbers.chain(words).collect::<Vec<_>>())
 }

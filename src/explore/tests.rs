@@ -1,0 +1,174 @@
+//! The explorer against the machine: what it knows of a state is what the machine is in after the same choices.
+
+use std::sync::Arc;
+
+use super::outcome::{Outcome, explore};
+use super::search::Limits;
+use super::system::System;
+use super::tables::Shared;
+use super::values;
+use super::worker::Worker;
+use crate::machine::{Change, Machine, Planned};
+use crate::model::choice::Choice;
+use crate::model::fault::Fault;
+use crate::model::inspect::Inspect;
+use crate::model::record::Records;
+use crate::protocol::node::{Role, Timeless};
+use crate::scenario::{Options, Scenario};
+
+const LIMITS: Limits = Limits { states: u64::MAX, depth: u64::MAX, memory: 1 << 30, threads: 2 };
+
+/// A bundled shape, with keys of its scenario set.
+fn shape(name: &str, with: &[&str], set: &[&str], faults: &[Fault]) -> (Machine, System) {
+    let texts = |list: &[&str]| -> Vec<String> { list.iter().map(|&text| text.to_owned()).collect() };
+    let scenario = Scenario::load(&format!("explore/{name}")).unwrap().with(&texts(with)).unwrap();
+    let mut blueprint = scenario.blueprint(&Options { set: texts(set), ..Options::default() }).unwrap();
+    blueprint.faults.extend(faults);
+    let machine = Machine::build(&blueprint).unwrap();
+    let system = System::new(&machine, &scenario.alphabet(&machine).unwrap()).unwrap();
+    (machine, system)
+}
+
+/// A generator that is the same everywhere.
+fn next(seed: &mut u64) -> usize {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    (*seed >> 11) as usize
+}
+
+/// Random moves from the first state, with the states after each.
+fn walk(system: &System, shared: &Shared, seed: u64, steps: usize) -> (Vec<Choice>, Vec<Vec<u32>>) {
+    let mut seed = seed | 1;
+    let mut worker = Worker::new(system, shared);
+    let (mut state, mut hash) = worker.initial();
+    let (mut choices, mut states) = (Vec::new(), vec![state.clone()]);
+    for position in 0..steps {
+        let deliveries = worker.look(&state);
+        let moves = worker.moves.clone();
+        if moves.is_empty() {
+            break;
+        }
+        // Mostly deliveries, or the machine would be full of work all the time.
+        let most = if deliveries > 0 && next(&mut seed) % 3 > 0 { deliveries } else { moves.len() };
+        let one = moves[next(&mut seed) % most];
+        choices.push(worker.choice(&state, one, position).unwrap());
+        let (after, broken) = worker.make(&state, hash, one);
+        assert_eq!(broken, None);
+        assert_eq!(after, worker.hash_of(&worker.next), "a hash is kept up as the state changes");
+        assert_eq!(worker.check(&worker.next), None);
+        std::mem::swap(&mut state, &mut worker.next);
+        hash = after;
+        states.push(state.clone());
+    }
+    (choices, states)
+}
+
+/// What each value of a byte is, as far as nodes have it: one class, and one value is the current one.
+fn classes(system: &System, ours: &mut Timeless, theirs: &mut Timeless, known: &mut Vec<(u64, u8, u8)>) {
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    ours.patches_mut(|patch| a.push(patch.clone()));
+    theirs.patches_mut(|patch| b.push(patch.clone()));
+    assert_eq!(a.len(), b.len());
+    for (ours, theirs) in a.iter().zip(&b) {
+        for byte in &system.bytes {
+            let one = |patch: &crate::model::patch::Patch| {
+                Some(*patch.read(crate::model::address::Range::new(*byte, 1))?.first()?)
+            };
+            if let (Some(class), Some(value)) = (one(ours), one(theirs)) {
+                known.push((byte.0, value, class));
+            }
+        }
+    }
+}
+
+fn agree(machine: &Machine, system: &System, shared: &Shared, state: &[u32]) {
+    let mut known = Vec::new();
+    for (index, node) in machine.wiring().nodes.iter().enumerate() {
+        let mut ours = (*shared.lock().nodes[state[index] as usize]).clone();
+        let mut theirs = node.timeless();
+        theirs.forget_dead_bytes(node.config.role == Role::Root);
+        classes(system, &mut ours, &mut theirs, &mut known);
+        assert_eq!(ours.without_values(), theirs.without_values(), "node {index}");
+    }
+    known.sort_unstable();
+    known.dedup();
+    for pair in known.windows(2) {
+        assert!(pair[0].0 != pair[1].0 || pair[0].1 != pair[1].1, "one value, two classes: {known:?}");
+    }
+    for byte in &system.bytes {
+        let current = known.iter().filter(|(at, _, class)| *at == byte.0 && *class == values::CURRENT);
+        assert!(!system.values || current.count() <= 1, "{known:?}");
+    }
+}
+
+#[test]
+fn the_machine_does_what_the_explorer_says() {
+    for (name, protocol) in
+        [("two-l1", "nmoesi"), ("two-gpu", "moesi"), ("gpu-and-core", "nmoesi-m2s"), ("two-l1", "vi")]
+    {
+        let with = format!("protocol={protocol}");
+        let (machine, system) = shape(name, &[&with, "explore.outstanding=2"], &[], &[]);
+        let shared = Shared::new(&system);
+        for seed in 1..9u64 {
+            let (choices, states) = walk(&system, &shared, seed * 7919, 120);
+            let mut machine = machine.clone();
+            let plan = (0u64..).zip(&choices).map(|(event, choice)| Planned {
+                event,
+                text: choice.text(machine.components()).to_string().into(),
+                change: Change::Choose(choice.clone()),
+            });
+            let plan: Arc<[Planned]> = plan.collect();
+            machine.plan(plan);
+            let mut worker = Worker::new(&system, &shared);
+            worker.catch_up();
+            for (state, choice) in states.iter().zip(choices.iter().map(Some).chain([None])) {
+                agree(&machine, &system, &shared, state);
+                let deliveries = worker.look(state);
+                let ours: Vec<Choice> = worker.moves[..deliveries]
+                    .iter()
+                    .filter_map(|&one| worker.choice(state, one, 0))
+                    .collect();
+                assert_eq!(ours, machine.choices());
+                if choice.is_some() {
+                    machine.step(&mut Records::silent());
+                }
+                assert_eq!(machine.violations(), [], "{protocol} {seed} {choice:?}");
+            }
+        }
+    }
+}
+
+fn small(name: &str, protocol: &str, faults: &[Fault]) -> Outcome {
+    let accesses = "explore.accesses=[\"load 0x1000 2\", \"store 0x1000\", \"n-store 0x1001\"]";
+    let (_, system) = shape(name, &[&format!("protocol={protocol}"), accesses], &[], faults);
+    explore(&system, LIMITS, |_| true)
+}
+
+#[test]
+fn software_coherent_l1s_stand_over_caches_that_are_kept_coherent() {
+    let outcome = small("gpu-and-core", "vi", &[]);
+    assert_eq!((outcome.bound, outcome.violations), (None, Vec::new()));
+}
+
+#[test]
+fn a_flush_gives_up_the_block_at_once() {
+    let outcome = small("gpu-and-core", "nmoesi-m2s", &[]);
+    assert_eq!((outcome.bound, outcome.violations), (None, Vec::new()));
+}
+
+#[test]
+fn the_result_does_not_depend_on_threads() {
+    let counts = [1, 3].map(|threads| {
+        let (_, system) = shape("two-l1", &["protocol=msi"], &[], &[]);
+        let outcome = explore(&system, Limits { threads, depth: 14, ..LIMITS }, |_| true);
+        (outcome.counts.states, outcome.counts.transitions, outcome.cells)
+    });
+    assert_eq!(counts[0], counts[1]);
+    let faulty = [1, 3].map(|threads| {
+        let (_, system) = shape("two-l1", &["protocol=msi"], &[], &[Fault::NoGrantAck]);
+        explore(&system, Limits { threads, ..LIMITS }, |_| true).violations
+    });
+    assert!(!faulty[0].is_empty());
+    assert_eq!(faulty[0], faulty[1]);
+}

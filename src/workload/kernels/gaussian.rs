@@ -1,0 +1,126 @@
+//! Gaussian elimination: two launches for each row of the matrix.
+//!
+//! Map (Rodinia, `gaussian.cu`), with n x n matrices `a` and `m`, a vector `b` and pivot p = 0, 1 ... n - 2:
+//! - `Fan1`, a thread for each row i below: loads `a[n (i + p + 1) + p]` and the pivot `a[n p + p]`, stores `m[n (i + p + 1) + p]`;
+//! - `Fan2`, a thread for each element (x: row below, y: column): loads `a[n (x + 1 + p) + y + p]`, `m[n (x + 1 + p) + p]`, `a[n p + y + p]`,
+//!   stores the first; where y = 0 it does the same for `b`.
+//!
+//! Neighbouring threads work on neighbouring rows, so that a warp touches as many lines as it has rows.
+
+use std::sync::Arc;
+
+use super::Definition;
+use super::array::Layout;
+use super::common::{self, Scale, Settings};
+use super::launch::{At, Launch, Script, Step};
+use super::parameter::Values;
+use super::tiles::Tiles;
+use crate::diagnostic::Result;
+use crate::workload::TaskKind;
+
+pub const DEFINITION: Definition = Definition {
+    name: "gaussian",
+    title: "Gaussian elimination: threads side by side walk down a column, and launches shrink in use",
+    source: "Rodinia, cuda/gaussian: workgroups of 512 and 4 x 4; 512 x 512, chosen",
+    own: &[
+        common::count("size", "rows and columns of the matrix", 512, 1 << 16),
+        common::SCALE,
+        common::workgroup(512),
+        common::power("edge", "threads along each side of a workgroup of Fan2", 4, 32),
+        common::WARP,
+        common::first("a", "the matrix, floats"),
+        common::next("m", "the multipliers"),
+        common::next("b", "the right side"),
+    ],
+    shared: common::LAUNCHED,
+    build,
+};
+
+fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
+    let settings = Settings::read(values)?;
+    let size = Scale::read(values)?.edge(values.integer("size")?);
+    if size < 2 {
+        return Err(
+            values.complain("size", format!("`size`, scaled, is {size}: nothing is to be eliminated"))
+        );
+    }
+    let (workgroup, edge) = (values.integer("workgroup")?, values.integer("edge")?);
+    let mut layout = Layout::new(values);
+    let matrix = layout.array("a", size * size, 4)?;
+    let multipliers = layout.array("m", size * size, 4)?;
+    let right = layout.array("b", size, 4)?;
+    let compute = Step::Compute(settings.compute);
+    let fan1 = Script::default().then(1, [Step::Load(0, 0), Step::Load(0, 1), compute, Step::Store(1, 0)]);
+    let fan2 = Script::default()
+        .then(1, [Step::Load(0, 0), Step::Load(1, 0), Step::Load(0, 1), compute, Step::Store(0, 0)])
+        .then_each(
+            move |group, local| u64::from(group / size.div_ceil(edge) == 0 && local < edge),
+            [Step::Load(2, 0), Step::Load(1, 1), Step::Load(2, 1), compute, Step::Store(2, 0)],
+        );
+    let columns = move |p: u64| Launch {
+        name: "Fan1",
+        groups: size.div_ceil(workgroup),
+        workgroup,
+        arrays: vec![matrix, multipliers],
+        script: fan1.clone(),
+        map: Arc::new(move |at: At| {
+            let row = at.below(workgroup, size - 1 - p)? + p + 1;
+            Some(if at.nth == 0 { size * row + p } else { size * p + p })
+        }),
+        settings,
+    };
+    let tiles = Tiles { edge, across: size.div_ceil(edge) };
+    let elements = move |p: u64| Launch {
+        name: "Fan2",
+        groups: tiles.across * tiles.across,
+        workgroup: tiles.threads(),
+        arrays: vec![matrix, multipliers, right],
+        script: fan2.clone(),
+        map: Arc::new(move |at: At| {
+            let (x, y) = tiles.cell(&at);
+            let row = x + 1 + p;
+            (row < size && y < size - p).then_some(match (at.array, at.nth) {
+                (0, 0) => size * row + y + p,
+                (0, _) => size * p + y + p,
+                (1, _) => size * row + p,
+                (_, 0) => row,
+                _ => p,
+            })
+        }),
+        settings,
+    };
+    Ok((0..size - 1).flat_map(|p| [columns(p).step(), elements(p).step()]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Plain, bases, did, steps};
+
+    #[test]
+    fn each_pivot_eliminates_what_is_left() {
+        let given = [("size", 12), ("scale", 4), ("workgroup", 8), ("edge", 4), ("wavefront", 4)];
+        let n = 6;
+        let [a, m, b] = bases([4 * n * n, 4 * n * n, 4 * n]);
+        let mut expected = Vec::new();
+        for t in 0..n - 1 {
+            let (mut fan1, mut fan2) = (Plain::default(), Plain::default());
+            for x in 0..n - 1 - t {
+                fan1.load(a, n * (x + t + 1) + t, 4);
+                fan1.load(a, n * t + t, 4);
+                fan1.store(m, n * (x + t + 1) + t, 4);
+                for y in 0..n - t {
+                    fan2.load(a, n * (x + 1 + t) + y + t, 4);
+                    fan2.load(m, n * (x + 1 + t) + t, 4);
+                    fan2.load(a, n * t + y + t, 4);
+                    fan2.store(a, n * (x + 1 + t) + y + t, 4);
+                }
+                fan2.load(b, x + 1 + t, 4);
+                fan2.load(m, n * (x + 1 + t) + t, 4);
+                fan2.load(b, t, 4);
+                fan2.store(b, x + 1 + t, 4);
+            }
+            expected.extend([fan1.launch(), fan2.launch()]);
+        }
+        assert_eq!(steps("gaussian", &given).iter().map(did).collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,125 @@
+//! Histogram of bytes: workgroups stride through all of the data together, then a workgroup for each bin adds up.
+//!
+//! Map (CUDA samples, `histogram256.cu`), with g workgroups of w threads:
+//! - `histogram256Kernel`: thread t of group b loads the words w b + t, then each w g further; counts in local memory; stores
+//!   `partial[256 b + t]`, then each w further below 256;
+//! - `mergeHistogram256Kernel`, a group for each bin b: thread t loads `partial[b + 256 t]`, then each `merge` threads further below 256 g; thread 0
+//!   stores `histogram[b]`.
+//!
+//! Counting in local memory, with atomics, is modelled as cycles.
+
+use std::sync::Arc;
+
+use super::Definition;
+use super::array::Layout;
+use super::common::{self, Scale, Settings};
+use super::launch::{At, Launch, Script, Step};
+use super::parameter::{Kind, ParameterDefinition, Values};
+use crate::diagnostic::Result;
+use crate::workload::TaskKind;
+
+pub const DEFINITION: Definition = Definition {
+    name: "histogram-256",
+    title: "Counting bytes: all workgroups stride through all of the data, then everything goes to everyone",
+    source: "CUDA samples, histogram256.cu: 64 MiB, 240 workgroups of 192 threads",
+    own: &[
+        common::count("size", "words of the data", 16_777_216, 1 << 40),
+        common::count("groups", "workgroups that count", 240, 1 << 20),
+        ParameterDefinition {
+            name: "workgroup",
+            about: "threads of each",
+            kind: Kind::Integer { default: 192, least: 1, most: 1024 },
+        },
+        common::power("bins", "values that are counted", 256, 1 << 16),
+        common::power("merge", "threads of a workgroup that adds up", 256, 1024),
+        common::SCALE,
+        common::WARP,
+        common::first("data", "the bytes, as words"),
+        common::next("partial", "the counts of each workgroup, words"),
+        common::next("histogram", "the sums"),
+    ],
+    shared: common::LAUNCHED,
+    build,
+};
+
+fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
+    let settings = Settings::read(values)?;
+    let size = common::multiple(values, "size", Scale::read(values)?.of(values.integer("size")?), 1)?;
+    let (groups, workgroup) = (values.integer("groups")?, values.integer("workgroup")?);
+    let (bins, merge) = (values.integer("bins")?, values.integer("merge")?);
+    let mut layout = Layout::new(values);
+    let data = layout.array("data", size, 4)?;
+    let partial = layout.array("partial", groups * bins, 4)?;
+    let histogram = layout.array("histogram", bins, 4)?;
+    let (threads, counting) = (groups * workgroup, 4 * settings.compute);
+    let count = Launch {
+        name: "histogram256Kernel",
+        groups,
+        workgroup,
+        arrays: vec![data, partial],
+        script: Script::default()
+            .then(1, [Step::Barrier])
+            .then(size.div_ceil(threads), [Step::Load(0, 0), Step::Compute(counting)])
+            .then(1, [Step::Barrier])
+            .then(bins.div_ceil(workgroup), [Step::Compute(settings.compute), Step::Store(1, 0)]),
+        map: Arc::new(move |at: At| {
+            if at.array == 0 {
+                return Some(at.thread(workgroup) + threads * at.round).filter(|word| *word < size);
+            }
+            let bin = Some(at.local + workgroup * at.round).filter(|bin| *bin < bins)?;
+            Some(bins * at.group + bin)
+        }),
+        settings,
+    };
+    let sum = Launch {
+        name: "mergeHistogram256Kernel",
+        groups: bins,
+        workgroup: merge,
+        arrays: vec![partial, histogram],
+        script: Script::default()
+            .then(groups.div_ceil(merge), [Step::Load(0, 0), Step::Compute(settings.compute)])
+            .then(u64::from(merge.trailing_zeros()), [Step::Barrier, Step::Compute(settings.compute)])
+            .then(1, [Step::Store(1, 0)]),
+        map: Arc::new(move |at: At| {
+            if at.array == 1 {
+                return (at.local == 0).then_some(at.group);
+            }
+            let counted = Some(at.local + merge * at.round).filter(|group| *group < groups)?;
+            Some(at.group + bins * counted)
+        }),
+        settings,
+    };
+    Ok(vec![count.step(), sum.step()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Plain, bases, did, steps};
+
+    #[test]
+    fn all_stride_then_each_bin_is_added_up() {
+        let given = [
+            ("size", 200),
+            ("scale", 2),
+            ("groups", 5),
+            ("workgroup", 6),
+            ("bins", 8),
+            ("merge", 4),
+            ("wavefront", 4),
+        ];
+        let [data, partial, histogram] = bases([400, 160, 32]);
+        let (mut count, mut merge) = (Plain::default(), Plain::default());
+        for (b, t) in (0..5).flat_map(|b| (0..6).map(move |t| (b, t))) {
+            (6 * b + t..100).step_by(30).for_each(|pos| count.load(data, pos, 4));
+            (t..8).step_by(6).for_each(|bin| count.store(partial, 8 * b + bin, 4));
+        }
+        for bin in 0..8 {
+            (0..5).for_each(|i| merge.load(partial, bin + 8 * i, 4));
+            merge.store(histogram, bin, 4);
+        }
+        assert_eq!(
+            steps("histogram-256", &given).iter().map(did).collect::<Vec<_>>(),
+            [count.launch(), merge.launch()]
+        );
+    }
+}
