@@ -32,6 +32,7 @@ mod run;
 mod drive;
 mod schema;
 mod shrink;
+mod stress;
 mod suite;
 mod sweep;
 mod test;
@@ -94,6 +95,7 @@ enum Command {
     Mutants(mutants::Mutants),
     Sweep(sweep::Sweep),
     Figures(figures::Figures),
+    Stress(stress::Stress),
     List(list::List),
     Check(check::Check),
     Schema(schema::Schema),
@@ -135,6 +137,7 @@ fn dispatch(cli: &Cli) -> Ended {
         Some(Command::Mutants(mutants)) => mutants.carry_out(),
         Some(Command::Sweep(sweep)) => sweep.carry_out(),
         Some(Command::Figures(figures)) => figures.carry_out(),
+        Some(Command::Stress(stress)) => stress.carry_out(),
         Some(Command::List(list)) => list.carry_out(),
         Some(Command::Check(check)) => check.carry_out(),
         Some(Command::Schema(schema)) => schema.carry_out(),

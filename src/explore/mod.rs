@@ -13,6 +13,7 @@ pub mod mutants;
 pub mod outcome;
 pub mod random;
 pub mod search;
+pub mod stress;
 pub mod summary;
 pub mod system;
 pub mod tables;

@@ -2,6 +2,7 @@
 
 mod broken_input;
 mod explore;
+mod diagnosis;
 mod export;
 mod figures;
 mod help;
