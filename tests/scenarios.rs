@@ -54,14 +54,21 @@ const ONE_LEFT_OUT: Change = Fault("skip-invalidation");
 
 /// Each bundled scenario, with changes under which it must fail.
 const CHANGES: &[(&str, &[Change])] = &[
+    ("kernels/backprop", &[WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE, N_STORE_IN_S_ASKS]),
+    ("kernels/bank-account", &[WITHOUT_DATA, ONE_LEFT_OUT]),
+    ("kernels/bfs", &[N_STORE_ASKS_TO_WRITE]),
     ("kernels/black-scholes", &[WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/btree", &[WHOLE_BLOCKS, N_STORE_IN_S_ASKS]),
     ("kernels/dct", &[WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
     ("kernels/fast-walsh-transform", &[N_STORE_IN_S_ASKS]),
     ("kernels/floyd-warshall", &[N_STORE_IN_S_ASKS]),
     ("kernels/haar-wavelet", &[WITHOUT_DATA, N_STORE_ASKS_TO_WRITE]),
     ("kernels/histogram", &[WITHOUT_DATA, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/histogram-256", &[WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
     ("kernels/matrix-multiplication", &[WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
     ("kernels/mersenne-twister", &[WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
+    ("kernels/needleman-wunsch", &[WHOLE_BLOCKS, N_STORE_IN_S_ASKS]),
+    ("kernels/pathfinder", &[WHOLE_BLOCKS, N_STORE_ASKS_TO_WRITE]),
     ("kernels/radix-sort", &[WITHOUT_DATA, N_STORE_ASKS_TO_WRITE]),
     ("kernels/reduction", &[WITHOUT_DATA, N_STORE_ASKS_TO_WRITE]),
     ("kernels/scan-large-arrays", &[N_STORE_ASKS_TO_WRITE]),
