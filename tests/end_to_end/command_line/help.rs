@@ -3,16 +3,20 @@
 use super::call;
 
 /// Every subcommand, and none.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 18] = [
     "",
     "debug",
     "run",
+    "replay",
+    "diff",
     "test",
     "log",
     "frame",
     "export",
+    "explore",
     "sweep",
     "figures",
+    "stress",
     "list",
     "check",
     "schema",
