@@ -14,6 +14,7 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::pool;
 use crate::config;
+use crate::config::machine::MachineSpec;
 use crate::debug::diagnosis::{Diagnosis, diagnose, trace};
 use crate::diagnostic::{Result, Source};
 use crate::explore::stress::{Coverage, Failure, Plan, Round, shrink};
@@ -40,6 +41,8 @@ them. The accesses are dealt into rounds with seeds of their own, so the result 
 JSON: machine, protocol, seed, accesses, events, rounds, seconds, complete (false if interrupted), coverage[{table, \
 reached, total, missing[], pairs}], pairs_watched_accesses, violation{rule, message, event, round, scenario, accesses, \
 diagnosis (as of `umscope run`)} or null.
+
+The scenario of a failure says in its first lines which --set it needs.
 
 Exit status: 0 nothing broke; 1 a rule broke or nothing could move; 2 wrong input; 130 interrupted.")]
 pub struct Stress {
@@ -109,12 +112,14 @@ struct Small {
 impl Stress {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
-        let head = self.head()?;
-        let plan = self.plan(&head)?;
+        let spec = config::load_machine_with(&self.machine, None, &self.set)?;
+        let set = [self.set.clone(), if self.full_size { Vec::new() } else { small(&spec) }].concat();
+        let head = self.head();
+        let plan = self.plan(&head, &set)?;
         interrupt.heed();
         let total = self.all(&plan, &interrupt)?;
         let small = match &total.failure {
-            Some(failure) => Some(self.keep(&plan, &head, failure)?),
+            Some(failure) => Some(self.keep(&plan, (&head, &set), failure)?),
             None => None,
         };
         let mut output = Output::standard();
@@ -131,15 +136,11 @@ impl Stress {
     }
 
     /// The scenario without anything to do.
-    fn head(&self) -> Result<String> {
-        let spec = config::load_machine_with(&self.machine, None, &self.set)?;
+    fn head(&self) -> String {
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let mut head = format!("machine = {}\n", quoted(&self.machine));
         if let Some(protocol) = &self.protocol {
             head.push_str(&format!("protocol = {}\n", quoted(protocol)));
-        }
-        if spec.gpu.as_ref().is_some_and(|gpu| gpu.l2.cache.size.0 > BIG) && !self.full_size {
-            head.push_str(&format!("scale = {}\n", crate::scenario::MOST_SCALE));
         }
         let changes: Vec<_> = self.mutate.iter().map(|change| quoted(change)).collect();
         if !changes.is_empty() {
@@ -148,15 +149,14 @@ impl Stress {
         for fault in &self.fault {
             head.push_str(&format!("\n[[fault]]\nname = {}\n", quoted(fault)));
         }
-        Ok(head)
+        head
     }
 
-    fn plan(&self, head: &str) -> Result<Plan> {
+    fn plan(&self, head: &str, set: &[String]) -> Result<Plan> {
         let folder = std::env::current_dir().ok();
         let scenario = Scenario::parse(Source::new("the machine under test", head), folder)?;
-        let options = Options { set: self.set.clone(), ..Options::default() };
+        let options = Options { set: set.to_vec(), ..Options::default() };
         let mut blueprint = scenario.blueprint(&options)?;
-        blueprint.spec.values = true;
         blueprint.max_cycles = u64::MAX;
         Ok(Plan { blueprint, accesses: self.accesses, seed: self.seed })
     }
@@ -200,14 +200,19 @@ impl Stress {
     }
 
     /// Makes a failure small and writes it as a scenario.
-    fn keep(&self, plan: &Plan, head: &str, failure: &Failure) -> std::result::Result<Small, Trouble> {
+    fn keep(
+        &self,
+        plan: &Plan,
+        (head, set): (&str, &[String]),
+        failure: &Failure,
+    ) -> std::result::Result<Small, Trouble> {
         let streams = shrink(plan, &failure.streams, &failure.rule);
         let mut text = format!(
             "# Found by umscope stress {} --seed {}, round {}: {}.\n",
             self.machine, self.seed, failure.round, failure.rule
         );
-        if !self.set.is_empty() {
-            let set: Vec<_> = self.set.iter().map(|set| format!("--set '{set}'")).collect();
+        if !set.is_empty() {
+            let set: Vec<_> = set.iter().map(|set| format!("--set '{set}'")).collect();
             text.push_str(&format!("# Run it with {}\n", set.join(" ")));
         }
         text.push_str(&format!("title = {}\n{head}", toml::Value::String(failure.text.clone())));
@@ -297,6 +302,24 @@ impl Stress {
         }
         lines.join("\n") + "\n"
     }
+}
+
+/// What makes the caches of a full-size machine as small as they can be: one set each.
+fn small(spec: &MachineSpec) -> Vec<String> {
+    let Some(gpu) = spec.gpu.as_ref().filter(|gpu| gpu.l2.cache.size.0 > BIG) else { return Vec::new() };
+    let cache =
+        |key: &str, ways: u32, line: u32| format!("{key}.size={} B", u64::from(ways) * u64::from(line));
+    let mut set = vec![
+        cache("gpu.l1", gpu.l1.ways, gpu.l1.line),
+        cache("gpu.l2", gpu.l2.cache.ways, gpu.l2.cache.line),
+        cache("gpu.memory", gpu.memory.ways, gpu.memory.secondary_block),
+        cache("host.l1", spec.host.l1.ways, spec.host.l1.line),
+    ];
+    if !spec.values {
+        set.push("values=true".to_owned());
+    }
+    set.extend(spec.host.llc.as_ref().map(|llc| cache("host.llc", llc.ways, llc.line)));
+    set
 }
 
 /// Caches of a machine whose L2 has more bytes than this are made small.

@@ -65,7 +65,7 @@ fn a_bug_is_hunted_on_the_screen_and_the_circle_stands_in_the_map() {
     terminal.wait_for("Find the bug: Two stores to one line hang");
     terminal.send(".");
     terminal.wait_for("hint 1 of 3");
-    terminal.send("\x1b:end\r");
+    terminal.send(":end\r");
     terminal.wait_for("DEADLOCK");
     terminal.send("D");
     terminal.wait_for("DEADLOCK at event ");
