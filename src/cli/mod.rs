@@ -6,6 +6,7 @@ mod arguments;
 mod bug;
 mod check;
 mod completions;
+mod counterexample;
 mod debug;
 mod destination;
 mod diff;
@@ -20,6 +21,7 @@ mod list;
 mod log;
 mod look;
 mod man;
+mod mutants;
 mod output;
 mod pick;
 mod pool;
@@ -30,6 +32,7 @@ mod run;
 mod drive;
 mod schema;
 mod shrink;
+mod stress;
 mod suite;
 mod sweep;
 mod test;
@@ -90,8 +93,10 @@ enum Command {
     Frame(frame::Frame),
     Export(export::Export),
     Explore(explore::Explore),
+    Mutants(mutants::Mutants),
     Sweep(sweep::Sweep),
     Figures(figures::Figures),
+    Stress(stress::Stress),
     List(list::List),
     Check(check::Check),
     Schema(schema::Schema),
@@ -130,8 +135,10 @@ fn dispatch(cli: &Cli) -> Ended {
         Some(Command::Frame(frame)) => frame.carry_out(),
         Some(Command::Export(export)) => export.carry_out(),
         Some(Command::Explore(explore)) => explore.carry_out(),
+        Some(Command::Mutants(mutants)) => mutants.carry_out(),
         Some(Command::Sweep(sweep)) => sweep.carry_out(),
         Some(Command::Figures(figures)) => figures.carry_out(),
+        Some(Command::Stress(stress)) => stress.carry_out(),
         Some(Command::List(list)) => list.carry_out(),
         Some(Command::Check(check)) => check.carry_out(),
         Some(Command::Schema(schema)) => schema.carry_out(),

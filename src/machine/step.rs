@@ -20,7 +20,7 @@ use crate::workload::TaskKind;
 
 /// What handling an event came to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Handled {
+pub(super) enum Handled {
     /// It happened.
     Yes,
     /// It was superseded, or put off without any effect: not an event.
@@ -80,7 +80,7 @@ impl Machine {
     }
 
     /// The message at the head of a lane is taken by its receiver, or has to wait there.
-    fn deliver(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
+    pub(super) fn deliver(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
         let Some(channel) = self.channels.get(index) else { return Handled::No };
         let node = channel.to;
         let Some(queue) = channel.lanes.get(lane) else { return Handled::No };
@@ -193,7 +193,7 @@ impl Machine {
         }
     }
 
-    fn run_memory(&mut self, node: usize, out: &mut Outbox) -> Handled {
+    pub(super) fn run_memory(&mut self, node: usize, out: &mut Outbox) -> Handled {
         let happened = self.is_memory_due(node) && self.advance_memory(node, out);
         if happened { Handled::Yes } else { Handled::No }
     }

@@ -3,16 +3,22 @@
 use super::call;
 
 /// Every subcommand, and none.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 20] = [
     "",
     "debug",
     "run",
+    "replay",
+    "diff",
+    "shrink",
     "test",
     "log",
     "frame",
     "export",
+    "explore",
+    "mutants",
     "sweep",
     "figures",
+    "stress",
     "list",
     "check",
     "schema",
