@@ -61,10 +61,11 @@ use exit::Ended;
         "  umscope run umh/fig5-b1 --format json     its statistics\n",
         "  umscope log umh/fig5-b1 --where message   every message that was sent\n",
         "  umscope test mine/                        check the expectations of a folder of scenarios\n",
+        "  umscope run mine.toml --record mine.rec   keep a run: replay, debug, diff and shrink take it\n",
         "  umscope help run                          all about one command\n\n",
         "Exit status:\n",
         "  0    all held\n",
-        "  1    an expectation or a check failed, or there was a deadlock\n",
+        "  1    an expectation, a check or a digest failed, there was a deadlock, or runs differ\n",
         "  2    the input or the arguments are wrong\n",
         "  70   a bug in umscope itself\n",
         "  130  interrupted"
