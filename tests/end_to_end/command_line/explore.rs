@@ -23,17 +23,24 @@ fn a_complete_exploration_says_what_can_be_reached() {
     let found = document(&with(&["--format", "json"]));
     assert_eq!((&found["complete"], &found["violations"]), (&Value::Bool(true), &Value::Array(Vec::new())));
     assert_eq!(found["coverage"]["reached"], found["coverage"]["reachable"]);
-    assert!(found["states"].as_u64() > Some(1000) && found["transitions"].as_u64() > found["states"].as_u64());
+    assert!(
+        found["states"].as_u64() > Some(1000) && found["transitions"].as_u64() > found["states"].as_u64()
+    );
     let text = call(&SMALL);
     assert_eq!(text.code, Some(0));
-    assert!(text.stdout.contains("complete: every state was looked at") && text.stdout.contains("never reached"));
+    assert!(
+        text.stdout.contains("complete: every state was looked at") && text.stdout.contains("never reached")
+    );
 }
 
 #[test]
 fn a_bounded_exploration_claims_nothing() {
     for bound in [["--max-states", "500"], ["--depth", "6"]] {
         let found = document(&with(&[bound[0], bound[1], "--format", "json"]));
-        assert_eq!((&found["complete"], &found["coverage"]["reachable"]), (&Value::Bool(false), &Value::Null));
+        assert_eq!(
+            (&found["complete"], &found["coverage"]["reachable"]),
+            (&Value::Bool(false), &Value::Null)
+        );
         assert_eq!(call(&with(&bound)).code, Some(0));
     }
 }

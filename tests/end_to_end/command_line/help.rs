@@ -3,14 +3,18 @@
 use super::call;
 
 /// Every subcommand, and none.
-const COMMANDS: [&str; N] = [
+const COMMANDS: [&str; 18] = [
     "",
     "debug",
     "run",
+    "replay",
+    "diff",
     "test",
     "log",
     "frame",
     "export",
+    "explore",
+    "mutants",
     "sweep",
     "figures",
     "list",

@@ -6,7 +6,8 @@ use super::{call, document};
 fn a_mutant_is_caught_or_told_to_be_equivalent() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display().to_string();
-    let found = document(&["mutants", "vi", "--only", "inner S store", "--record", &path, "--format", "json"]);
+    let found =
+        document(&["mutants", "vi", "--only", "inner S store", "--record", &path, "--format", "json"]);
     assert_eq!(found["protocol"], "vi");
     let mutants = found["mutants"].as_array().unwrap();
     assert!(mutants.len() > 3);
