@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::arguments::{Format, positive};
 use super::counterexample;
-use super::exit::{Ended, Status, Trouble};
+use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::pool;
@@ -102,8 +102,11 @@ impl Mutants {
         let interrupt = Interrupt::install()?;
         let found = config::find(Kind::Protocol, &self.protocol, None)?;
         let table = config::protocol::from_toml(&found.source)?;
-        let shapes = self.shapes(&interrupt)?;
         interrupt.heed();
+        let shapes = match self.shapes(&interrupt)? {
+            Ok(shapes) => shapes,
+            Err(status) => return Ok(status),
+        };
         let fits = |mutant: &Mutant| self.only.as_ref().is_none_or(|only| mutant.to_string().contains(only));
         let mutants: Vec<Mutant> = mutants::all(&table).into_iter().filter(fits).collect();
         let results = self.judge_all(&mutants, &table, &found.source, &shapes, &interrupt)?;
@@ -122,7 +125,8 @@ impl Mutants {
         Limits { states: self.max_states, depth: u64::MAX, memory: MEMORY, threads }
     }
 
-    fn shapes(&self, interrupt: &Interrupt) -> Result<Vec<Shape>, Trouble> {
+    /// The shapes with the protocol as it is; a status if it breaks a rule itself, or was interrupted.
+    fn shapes(&self, interrupt: &Interrupt) -> Result<Result<Vec<Shape>, Status>, Trouble> {
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let mut progress = Progress::start();
         let mut shapes = Vec::new();
@@ -139,20 +143,23 @@ impl Mutants {
                 !interrupt.is_raised()
             });
             if let Some(violation) = base.outcome.violations.first() {
-                let message = format!(
-                    "{} breaks a rule as it is, on {name}: {}: {}",
-                    self.protocol, violation.rule, violation.text
-                );
-                return Err(Diagnostic::new(message)
-                    .expected(format!(
-                        "a protocol of which `umscope explore {name} --protocol {}` finds nothing wrong",
-                        self.protocol
-                    ))
-                    .into());
+                progress.clear();
+                say(format_args!(
+                    "{} breaks a rule as it is, and `umscope explore {name} --protocol {}` shows how: {}: {}",
+                    self.protocol, self.protocol, violation.rule, violation.text
+                ));
+                return Ok(Err(Status::Failed));
+            }
+            if interrupt.is_raised() {
+                return Ok(Err(Status::Interrupted));
+            }
+            if base.outcome.bound.is_some() {
+                let message = format!("{} has too many states on {name} to look at all", self.protocol);
+                return Err(Diagnostic::new(message).expected("a higher --max-states").into());
             }
             shapes.push(Shape { name, scenario, blueprint, alphabet, base });
         }
-        Ok(shapes)
+        Ok(Ok(shapes))
     }
 
     fn judge_all(

@@ -157,19 +157,16 @@ impl System {
                 }
             }
             let network = lane_network(&message, &shape.template.config.faults);
-            match self.lane(index, message.to, network) {
-                Some(lane) => sends.push((lane as u16, message)),
-                None => {
-                    let path = self.names.path(message.to);
-                    let text = format!("{} is sent to {path}, and there is no way", message.kind.name());
-                    broken = broken.or(Some(Arc::new(("route", text))));
-                }
+            if let Some(lane) = self.lane(index, message.to, network) {
+                sends.push((lane as u16, message));
+            } else {
+                let path = self.names.path(message.to);
+                let text = format!("{} is sent to {path}, and there is no way", message.kind.name());
+                broken = broken.or(Some(Arc::new(("route", text))));
             }
         }
-        let used = shape.template.config.table.rows.len();
-        let counts = node.cell_counts();
-        debug_assert!(used <= counts.len());
-        let cells = counts
+        let cells = node
+            .cell_counts()
             .iter()
             .take(64)
             .enumerate()

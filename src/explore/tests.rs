@@ -50,7 +50,8 @@ fn walk(system: &System, shared: &Shared, seed: u64, steps: usize) -> (Vec<Choic
             break;
         }
         // Mostly deliveries, or the machine would be full of work all the time.
-        let most = if deliveries > 0 && next(&mut seed) % 3 > 0 { deliveries } else { moves.len() };
+        let most =
+            if deliveries > 0 && !next(&mut seed).is_multiple_of(3) { deliveries } else { moves.len() };
         let one = moves[next(&mut seed) % most];
         choices.push(worker.choice(&state, one, position).unwrap());
         let (after, broken) = worker.make(&state, hash, one);

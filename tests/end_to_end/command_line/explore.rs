@@ -62,7 +62,7 @@ fn a_violation_becomes_a_recording_that_ends_in_it() {
     assert!(log.stdout.contains(&format!("{steps}.")) && log.stdout.contains(kind), "{log:?} {violation}");
     let mutant = call(&with(&["--mutate", "cache S store = hit > M", "--record", &path]));
     assert_eq!(mutant.code, Some(1));
-    assert!(mutant.stdout.contains("single-writer"), "{}", mutant.stdout);
+    assert!(mutant.stdout.contains("host.cpu0.l1"), "{}", mutant.stdout);
 }
 
 #[test]

@@ -25,5 +25,5 @@ fn a_mutant_is_caught_or_told_to_be_equivalent() {
 fn what_is_no_protocol_is_told() {
     let outcome = call(&["mutants", "nmeosi"]);
     assert_eq!(outcome.code, Some(2));
-    assert!(outcome.stderr.contains("nmoesi"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("did you mean"), "{}", outcome.stderr);
 }
