@@ -3,25 +3,35 @@
 use std::path::Path;
 
 use super::exit::Trouble;
-use crate::debug::diagnosis::{Diagnosis, diagnose, dot, trace};
-use crate::machine::{Blueprint, Machine};
+use crate::debug::diagnosis::{Diagnosis, diagnose, doom, dot, trace};
+use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::scenario::{Ended, Report};
 
 /// Runs of more events are not run again to find the records behind a diagnosis.
 const MOST_EVENTS: u64 = 5_000_000;
 
+/// In runs of more events it is not looked for since when it could not be avoided.
+const MOST_TRIED: u64 = 200_000;
+
 /// The diagnosis of a run that came to rest too early, went on for ever, or let a transaction wait for too long.
-pub fn of(report: &Report, machine: &Machine, blueprint: &Blueprint) -> Option<Diagnosis> {
+///
+/// `start` is the same machine before its first event.
+pub fn of(report: &Report, machine: &Machine, start: &Machine) -> Option<Diagnosis> {
     let is_overdue = || machine.violations().iter().any(|violation| violation.rule == "overdue");
     if !matches!(report.ended, Ended::Stuck(_) | Ended::Limit(_)) && !is_overdue() {
         return None;
     }
     let mut diagnosis = diagnose(machine)?;
-    if machine.event() <= MOST_EVENTS
-        && let Ok(start) = Machine::build(blueprint)
-    {
-        trace(&mut diagnosis, Box::new(start));
+    if machine.event() <= MOST_EVENTS {
+        trace(&mut diagnosis, Box::new(start.clone()));
+    }
+    if machine.event() <= MOST_TRIED {
+        doom(&mut diagnosis, |event| {
+            let mut fork = start.clone();
+            fork.run_until(event);
+            Some(fork)
+        });
     }
     Some(diagnosis)
 }

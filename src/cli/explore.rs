@@ -1,6 +1,7 @@
 //! `umscope explore`: every order in which things can happen on a small machine.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::thread;
 use std::time::Instant;
 
@@ -8,23 +9,46 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::arguments::{Format, number, positive};
+use super::counterexample;
 use super::exit::{Ended, Status, Trouble};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::Progress;
-use crate::diagnostic::Diagnostic;
-use crate::explore::coverage::CellId;
-use crate::explore::outcome::{Outcome, explore};
-use crate::explore::search::{Bound, Limits};
+use crate::explore::outcome::{Outcome, Violation, explore};
+use crate::explore::random;
+use crate::explore::search::{Bound, Counts, Limits};
 use crate::explore::system::System;
 use crate::explore::way;
-use crate::model::fault::Fault;
+use crate::machine::Machine;
 use crate::model::units::Size;
 use crate::report::number::grouped;
 use crate::scenario::{Options, Scenario};
 
 /// Go through every order in which things can happen on a small machine
+///
+/// Messages are delivered, accesses issued and blocks evicted in every order that the machine allows, by the same protocol
+/// nodes as in a run, until every state has been looked at. After each step the rules of the protocol are checked, and at the
+/// end that all that begins also ends. What to do is in the [explore] part of the scenario.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  umscope explore explore/two-l1
+  umscope explore explore/two-gpu --protocol mesi --format json
+  umscope explore explore/two-l1 --fault no-grant-ack       and then  umscope debug two-l1-single-writer.rec
+  umscope explore explore/two-l1 --mutate 'cache S store = hit > M'
+  umscope explore explore/large --random 100_000_000 --seed 1
+
+Rules: single-writer, inclusion, directory (it misses a holder, or disagrees when nothing is under way), stale-read, \
+lost-store, impossible-cell, deadlock, livelock (no order of delivery ends), starvation (some order need not end).
+
+A state leaves out time, and has of each byte only whether it was stored last: a protocol moves bytes and never looks at \
+them. A violation is found with the fewest steps, and becomes a recording that opens at the bad event.
+
+JSON: states, transitions, depth, complete, seconds, coverage{reached, reachable (null unless complete), total, \
+not_reached[]}, violations[{kind, message, steps, recording}]; states and depth are null with --random.
+
+Exit status: 0 nothing was found, also if a limit ended it; 1 a rule does not hold; 2 wrong input; 130 interrupted by \
+ctrl-c (what is known so far is printed).")]
 pub struct Explore {
     /// A scenario file with an [explore] part, or the name of a bundled one
     #[arg(value_name = "SCENARIO")]
@@ -39,9 +63,21 @@ pub struct Explore {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 
-    /// Inject a fault, as [[fault]] of a scenario does; may be given several times
+    /// Inject a fault into every node, such as no-grant-ack; may be given several times
     #[arg(long, value_name = "NAME")]
     fault: Vec<String>,
+
+    /// Change a part of the protocol's table, such as 'cache S store = hit > M'; may be given several times
+    #[arg(long, value_name = "CHANGE")]
+    mutate: Vec<String>,
+
+    /// Try orders at random, so many steps in all, instead of going through all of them
+    #[arg(long, value_name = "STEPS", value_parser = positive, allow_negative_numbers = true)]
+    random: Option<u64>,
+
+    /// Seed of --random
+    #[arg(long, value_name = "NUMBER", value_parser = number, allow_negative_numbers = true, default_value_t = 0)]
+    seed: u64,
 
     /// Look at so many states at most
     #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
@@ -59,6 +95,10 @@ pub struct Explore {
     #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
     jobs: Option<u64>,
 
+    /// Where to write the recording of the first violation [default: SCENARIO-RULE.rec in the current folder]
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -68,64 +108,29 @@ fn size(text: &str) -> Result<Size, String> {
     Size::parse(text).ok_or_else(|| format!("expected {}", Size::EXPECTED))
 }
 
-/// A fault that needs no more than its name.
-fn fault(name: &str) -> Result<Fault, Trouble> {
-    let known = [
-        Fault::AnswerWithoutData,
-        Fault::SkipInvalidation,
-        Fault::ProbesMayNotPass,
-        Fault::NoGrantAck,
-        Fault::MergeWholeBlocks,
-        Fault::KeepMaskOnRead,
-    ];
-    known.into_iter().find(|fault| fault.name() == name).ok_or_else(|| {
-        Diagnostic::new(format!("{name} is no fault that a node can have"))
-            .nearest(name, known.into_iter().map(Fault::name))
-            .into()
-    })
+/// Something to explore, read and built.
+struct Subject {
+    scenario: Scenario,
+    options: Options,
+    system: System,
 }
 
 impl Explore {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
-        let mut scenario_keys: Vec<String> =
-            self.protocol.iter().map(|name| format!("protocol={name:?}")).collect();
-        let (own, machine): (Vec<_>, Vec<_>) =
-            self.set.iter().cloned().partition(|text| text.trim_start().starts_with("explore."));
-        scenario_keys.extend(own);
-        let scenario = Scenario::load(&self.scenario)?.with(&scenario_keys)?;
-        let mut blueprint = scenario.blueprint(&Options { set: machine, ..Options::default() })?;
-        for name in &self.fault {
-            blueprint.faults.push(fault(name)?);
-        }
-        let machine = crate::machine::Machine::build(&blueprint)?;
-        let system = System::new(&machine, &scenario.alphabet(&machine)?)?;
-        let threads = self.jobs.and_then(|jobs| usize::try_from(jobs).ok());
-        let limits = Limits {
-            states: self.max_states.unwrap_or(u64::MAX),
-            depth: self.depth.unwrap_or(u64::MAX),
-            memory: self.memory.0,
-            threads: threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get)),
-        };
+        let subject = self.open()?;
         interrupt.heed();
-        let mut progress = Progress::start();
         let start = Instant::now();
-        let outcome = explore(&system, limits, |counts| {
-            progress.tell(|| {
-                let rate = counts.states as f64 / start.elapsed().as_secs_f64();
-                format!(
-                    "{}: {} states, depth {}, {} a second",
-                    self.scenario,
-                    grouped(counts.states),
-                    counts.depth,
-                    grouped(rate as u64)
-                )
-            });
-            !interrupt.is_raised()
-        });
-        progress.clear();
+        let outcome = self.run(&subject.system, &interrupt, start);
         let seconds = start.elapsed().as_secs_f64();
-        self.print(&system, &outcome, seconds)?;
+        let recordings = self.record(&subject, &outcome)?;
+        let done =
+            Done { outcome: &outcome, recordings: &recordings, seconds, is_random: self.random.is_some() };
+        let mut output = Output::standard();
+        match self.format {
+            Format::Json => output.json(&document(&done))?,
+            Format::Text => output.put(&self.text(&subject.system, &done))?,
+        }
         Ok(if !outcome.violations.is_empty() {
             Status::Failed
         } else if outcome.bound == Some(Bound::Interrupt) {
@@ -135,24 +140,75 @@ impl Explore {
         })
     }
 
-    fn print(&self, system: &System, outcome: &Outcome, seconds: f64) -> Result<(), Trouble> {
-        let mut output = Output::standard();
-        match self.format {
-            Format::Json => output.json(&document(outcome, seconds)),
-            Format::Text => output.put(&self.text(system, outcome, seconds)),
+    fn open(&self) -> Result<Subject, Trouble> {
+        let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let list = |items: Vec<String>| format!("[{}]", items.join(", "));
+        let is_own = |set: &&String| set.trim_start().starts_with("explore.");
+        let mut with: Vec<String> = self.set.iter().filter(is_own).cloned().collect();
+        with.extend(self.protocol.iter().map(|name| format!("protocol={}", text(name))));
+        if !self.fault.is_empty() {
+            let faults = self.fault.iter().map(|name| format!("{{ name = {} }}", text(name))).collect();
+            with.push(format!("fault={}", list(faults)));
         }
+        if !self.mutate.is_empty() {
+            with.push(format!("mutate={}", list(self.mutate.iter().map(|change| text(change)).collect())));
+        }
+        let scenario = Scenario::load(&self.scenario)?.with(&with)?;
+        let set = self.set.iter().filter(|set| !is_own(set)).cloned().collect();
+        let options = Options { set, ..Options::default() };
+        let machine = Machine::build(&scenario.blueprint(&options)?)?;
+        let system = System::new(&machine, &scenario.alphabet(&machine)?)?;
+        Ok(Subject { scenario, options, system })
     }
 
-    fn text(&self, system: &System, outcome: &Outcome, seconds: f64) -> String {
+    fn run(&self, system: &System, interrupt: &Interrupt, start: Instant) -> Outcome {
+        let threads = self.jobs.and_then(|jobs| usize::try_from(jobs).ok());
+        let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
+        let mut progress = Progress::start();
+        let told = |counts: Counts| {
+            let rate = grouped((counts.states as f64 / start.elapsed().as_secs_f64()) as u64);
+            let (states, what) =
+                (grouped(counts.states), if self.random.is_some() { "steps" } else { "states" });
+            format!("{}: {states} {what}, depth {}, {rate} a second", self.scenario, counts.depth)
+        };
+        let go_on = |counts| {
+            progress.tell(|| told(counts));
+            !interrupt.is_raised()
+        };
+        let memory = self.memory.0;
+        if let Some(steps) = self.random {
+            return random::walk(system, random::Limits { steps, seed: self.seed, memory, threads }, go_on);
+        }
+        let (states, depth) = (self.max_states.unwrap_or(u64::MAX), self.depth.unwrap_or(u64::MAX));
+        explore(system, Limits { states, depth, memory, threads }, go_on)
+    }
+
+    /// Writes the recordings of the violations: the first to where the user says, if anywhere.
+    fn record(&self, subject: &Subject, outcome: &Outcome) -> Result<Vec<PathBuf>, Trouble> {
+        let what = (&subject.scenario, self.scenario.as_str(), &subject.options);
+        let path = |(index, violation): (usize, &Violation)| {
+            let given = self.record.clone().filter(|_| index == 0);
+            let path = given.unwrap_or_else(|| counterexample::usual_path(&self.scenario, violation.rule));
+            counterexample::write(&path, what, &subject.system.names, violation)?;
+            Ok(path)
+        };
+        outcome.violations.iter().enumerate().map(path).collect()
+    }
+
+    fn text(&self, system: &System, done: &Done<'_>) -> String {
+        let Done { outcome, seconds, .. } = *done;
         let counts = outcome.counts;
-        let mut text = format!(
-            "{} states, {} transitions, depth {}, {:.1} s, {} states a second\n",
-            grouped(counts.states),
-            grouped(counts.transitions),
-            counts.depth,
-            seconds,
-            grouped((counts.states as f64 / seconds.max(1e-9)) as u64)
-        );
+        let rate = grouped((counts.states as f64 / seconds.max(1e-9)) as u64);
+        let mut text = if done.is_random {
+            format!("{} steps, {seconds:.1} s, {rate} steps a second\n", grouped(counts.transitions))
+        } else {
+            format!(
+                "{} states, {} transitions, depth {}, {seconds:.1} s, {rate} states a second\n",
+                grouped(counts.states),
+                grouped(counts.transitions),
+                counts.depth,
+            )
+        };
         text.push_str(&match outcome.bound {
             None => "complete: every state was looked at\n".to_owned(),
             Some(bound) => format!("not complete: {}\n", self.reason(bound)),
@@ -165,9 +221,10 @@ impl Explore {
             let what = if outcome.bound.is_none() { "never reached" } else { "not reached" };
             text.push_str(&format!("{what}: {}\n", unused.join(", ")));
         }
-        for violation in &outcome.violations {
+        for (violation, path) in outcome.violations.iter().zip(done.recordings) {
             let steps = violation.choices.len();
             text.push_str(&format!("\n{}: {} ({steps} steps)\n", violation.rule, violation.text));
+            text.push_str(&format!("umscope debug {} opens it\n", path.display()));
             for line in way::lines(system, &violation.choices) {
                 text.push_str(&format!("    {line}\n"));
             }
@@ -187,42 +244,43 @@ impl Explore {
     }
 }
 
+/// What there is to tell.
+struct Done<'a> {
+    outcome: &'a Outcome,
+    /// Of each violation.
+    recordings: &'a [PathBuf],
+    seconds: f64,
+    is_random: bool,
+}
+
 /// The result as a JSON document.
-fn document(outcome: &Outcome, seconds: f64) -> Value {
+fn document(done: &Done<'_>) -> Value {
+    let Done { outcome, recordings, seconds, is_random } = *done;
     let reached = outcome.cells.iter().filter(|(_, used)| *used).count();
     let complete = outcome.bound.is_none();
-    let named = |wanted: bool| -> Vec<Value> {
-        let all = outcome.cells.iter().filter(|(_, used)| *used == wanted);
-        all.map(|(cell, _)| cell_json(cell)).collect()
-    };
-    let violations: Vec<Value> = outcome
-        .violations
-        .iter()
-        .map(|violation| {
-            json!({
-                "kind": violation.rule,
-                "message": violation.text,
-                "steps": violation.choices.len(),
-                "recording": Value::Null,
-            })
+    let unused: Vec<String> =
+        outcome.cells.iter().filter(|(_, used)| !used).map(|(cell, _)| cell.name()).collect();
+    let violation = |(violation, path): (&Violation, &PathBuf)| {
+        json!({
+            "kind": violation.rule,
+            "message": violation.text,
+            "steps": violation.choices.len(),
+            "recording": path,
         })
-        .collect();
+    };
+    let violations: Vec<Value> = outcome.violations.iter().zip(recordings).map(violation).collect();
     json!({
-        "states": outcome.counts.states,
+        "states": (!is_random).then_some(outcome.counts.states),
         "transitions": outcome.counts.transitions,
-        "depth": outcome.counts.depth,
+        "depth": (!is_random).then_some(outcome.counts.depth),
         "complete": complete,
         "seconds": seconds,
         "coverage": {
             "reached": reached,
             "reachable": complete.then_some(reached),
             "total": outcome.cells.len(),
-            "not_reached": named(false),
+            "not_reached": unused,
         },
         "violations": violations,
     })
-}
-
-fn cell_json(cell: &CellId) -> Value {
-    json!({ "table": cell.table, "cell": cell.name() })
 }

@@ -45,6 +45,12 @@ impl Interrupt {
         self.armed.store(false, Ordering::Relaxed);
     }
 
+    /// What is raised.
+    #[must_use]
+    pub fn flag(&self) -> &AtomicBool {
+        &self.raised
+    }
+
     #[must_use]
     pub fn is_raised(&self) -> bool {
         self.raised.load(Ordering::Relaxed)

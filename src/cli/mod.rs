@@ -6,6 +6,7 @@ mod arguments;
 mod bug;
 mod check;
 mod completions;
+mod counterexample;
 mod debug;
 mod destination;
 mod diff;
@@ -20,6 +21,7 @@ mod list;
 mod log;
 mod look;
 mod man;
+mod mutants;
 mod output;
 mod pick;
 mod pool;
@@ -29,6 +31,8 @@ mod replay;
 mod run;
 mod drive;
 mod schema;
+mod shrink;
+mod stress;
 mod suite;
 mod sweep;
 mod test;
@@ -57,10 +61,11 @@ use exit::Ended;
         "  umscope run umh/fig5-b1 --format json     its statistics\n",
         "  umscope log umh/fig5-b1 --where message   every message that was sent\n",
         "  umscope test mine/                        check the expectations of a folder of scenarios\n",
+        "  umscope run mine.toml --record mine.rec   keep a run: replay, debug, diff and shrink take it\n",
         "  umscope help run                          all about one command\n\n",
         "Exit status:\n",
         "  0    all held\n",
-        "  1    an expectation or a check failed, or there was a deadlock\n",
+        "  1    an expectation, a check or a digest failed, there was a deadlock, or runs differ\n",
         "  2    the input or the arguments are wrong\n",
         "  70   a bug in umscope itself\n",
         "  130  interrupted"
@@ -82,13 +87,16 @@ enum Command {
     Run(run::Run),
     Replay(replay::Replay),
     Diff(diff::Diff),
+    Shrink(shrink::Shrink),
     Test(test::Test),
     Log(log::Log),
     Frame(frame::Frame),
     Export(export::Export),
     Explore(explore::Explore),
+    Mutants(mutants::Mutants),
     Sweep(sweep::Sweep),
     Figures(figures::Figures),
+    Stress(stress::Stress),
     List(list::List),
     Check(check::Check),
     Schema(schema::Schema),
@@ -121,13 +129,16 @@ fn dispatch(cli: &Cli) -> Ended {
         Some(Command::Run(run)) => run.carry_out(),
         Some(Command::Replay(replay)) => replay.carry_out(),
         Some(Command::Diff(diff)) => diff.carry_out(),
+        Some(Command::Shrink(shrink)) => shrink.carry_out(),
         Some(Command::Test(test)) => test.carry_out(),
         Some(Command::Log(log)) => log.carry_out(),
         Some(Command::Frame(frame)) => frame.carry_out(),
         Some(Command::Export(export)) => export.carry_out(),
         Some(Command::Explore(explore)) => explore.carry_out(),
+        Some(Command::Mutants(mutants)) => mutants.carry_out(),
         Some(Command::Sweep(sweep)) => sweep.carry_out(),
         Some(Command::Figures(figures)) => figures.carry_out(),
+        Some(Command::Stress(stress)) => stress.carry_out(),
         Some(Command::List(list)) => list.carry_out(),
         Some(Command::Check(check)) => check.carry_out(),
         Some(Command::Schema(schema)) => schema.carry_out(),

@@ -44,7 +44,7 @@ JSON: scenario, machine, seed, cycles, events, accesses, digest (16 hex digits),
 events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violation, limit, interrupted or \
 break), expectations, failures[{message, cycle, event, line}], diagnosis (why it could not go on: verdict (deadlock, \
 lost-message, lost-wake-up, livelock, starvation or unknown), event, cycle, complete, circle, transactions[], \
-waits[{who, waits, for, since_cycle, block, transaction, event, record}], others, notes[]), stopped_at (a record as `umscope log` prints \
+waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, others, notes[]), stopped_at (a record as `umscope log` prints \
 it) and stats{flat dotted keys}; null for what is unknown.
 
 Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1):
@@ -131,8 +131,8 @@ impl Run {
         // A machine that is written in the scenario has no other name than its own.
         let about =
             if machine == spec.name { String::new() } else { format!("{}, ", spec.name) } + &spec.protocol;
-        let blueprint = prepared.blueprint.clone();
-        let (seed, workload) = (blueprint.seed, blueprint.workload.clone());
+        let begun = prepared.machine.clone();
+        let (seed, workload) = (prepared.blueprint.seed, prepared.blueprint.workload.clone());
         let mut sampler = self.sampler(&prepared.machine)?;
         let recorder = self.record.as_ref().map(|path| Recorder::begin(path, &work));
         let mut recorder = recorder.transpose()?;
@@ -157,7 +157,7 @@ impl Run {
         if let Some(recorder) = recorder {
             recorder.end(runner.machine(), &report)?;
         }
-        let diagnosis = diagnosis::of(&report, runner.machine(), &blueprint);
+        let diagnosis = diagnosis::of(&report, runner.machine(), &begun);
         if let (Some(path), Some(diagnosis)) = (&self.dot, &diagnosis) {
             diagnosis::write_dot(path, diagnosis, runner.machine())?;
         }

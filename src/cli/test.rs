@@ -148,7 +148,7 @@ const SLICE: u32 = 4096;
 
 fn run(work: &Work, interrupt: &Interrupt) -> Result<(Report, Option<Diagnosis>)> {
     let prepared = work.prepare()?;
-    let blueprint = prepared.blueprint.clone();
+    let (begun, workload) = (prepared.machine.clone(), prepared.blueprint.workload.clone());
     let mut runner = prepared.runner();
     let report = loop {
         if let Some(ended) = (0..SLICE).find_map(|_| runner.step().cloned()) {
@@ -158,8 +158,8 @@ fn run(work: &Work, interrupt: &Interrupt) -> Result<(Report, Option<Diagnosis>)
             break runner.so_far(scenario::Ended::Interrupted);
         }
     };
-    work::trusted(&blueprint.workload)?;
-    let diagnosis = if report.passed { None } else { diagnosis::of(&report, runner.machine(), &blueprint) };
+    work::trusted(&workload)?;
+    let diagnosis = if report.passed { None } else { diagnosis::of(&report, runner.machine(), &begun) };
     Ok((report, diagnosis))
 }
 

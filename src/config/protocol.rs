@@ -42,6 +42,15 @@ pub fn examine(source: &Source) -> Result<(Table, Faults)> {
     Ok((table, faults))
 }
 
+/// What is wrong with a table that was changed after it was read from this text.
+///
+/// # Errors
+/// As [`from_toml`].
+pub fn examine_changed(source: &Source, changed: &Table) -> Result<Faults> {
+    let (document, file, _) = read(source)?;
+    Ok(faults::look(&document, &file, changed))
+}
+
 fn read(source: &Source) -> Result<(Document, ProtocolFile, Table)> {
     let document = Document::new(source.clone());
     let file: ProtocolFile = document.read()?;

@@ -7,6 +7,9 @@ use super::frame::session::BranchView;
 use super::session::Session;
 use super::timeline::{Budget, Timeline};
 use crate::diagnostic::{Diagnostic, Result};
+use crate::machine::{Machine, Planned};
+use crate::model::inspect::Inspect;
+use crate::model::record::Records;
 use crate::model::time::EventNumber;
 use crate::query::Context;
 use crate::recording::Input;
@@ -119,6 +122,7 @@ impl Session {
         let inputs: Vec<_> = earlier.chain([(event, input)]).collect();
         let options = Options { inputs: inputs.clone(), ..maker.options.clone() };
         let plan = maker.scenario.plan(&options, machine)?;
+        possible(machine, &plan)?;
         let timeline = self.timeline.branch(&plan);
         let from = Some((self.branches.current(), event));
         let number = self.branches.list.iter().map(|branch| branch.number).max().unwrap_or(0) + 1;
@@ -186,6 +190,27 @@ impl Session {
         let left = list.iter().rev().find(|branch| branch.from.is_some_and(|(from, _)| from == number));
         from.map(|(from, _)| from).or(left.map(|branch| branch.number))
     }
+}
+
+/// Choices named in a complaint, at most.
+const NAMED: usize = 8;
+
+/// That the change which `plan` makes next can be made: a choice may name what cannot happen now.
+fn possible(machine: &Machine, plan: &Arc<[Planned]>) -> Result<()> {
+    let mut trial = machine.clone();
+    trial.plan(plan.clone());
+    trial.step(&mut Records::silent());
+    let known = machine.violations().len();
+    let Some(wrong) = trial.violations().iter().skip(known).find(|violation| violation.rule == "choice")
+    else {
+        return Ok(());
+    };
+    let choices = machine.choices();
+    let names: Vec<_> =
+        choices.iter().take(NAMED).map(|choice| choice.text(machine.components()).to_string()).collect();
+    let expected =
+        if names.is_empty() { "a message that is on its way".to_owned() } else { names.join(", ") };
+    Err(Box::new(Diagnostic::new(wrong.text.to_string()).expected(expected)))
 }
 
 #[cfg(test)]
@@ -274,7 +299,7 @@ that = "value at 0x1000 in gpu1.cu0.l1 is 7"
         let same = execute(&mut session, "diff 3 3").join("\n");
         assert!(same.starts_with("the same: "), "{same}");
         // Going back before both and forking there forgets both.
-        execute(&mut session, "goto 5");
+        execute(&mut session, "goto 2");
         execute(&mut session, "fork fault lose-message message=grant");
         assert_eq!(session.inputs().len(), 1);
         let stop = session.execute("end", &Interrupt::default()).unwrap().stop.unwrap();
@@ -316,6 +341,7 @@ that = "value at 0x1000 in gpu1.cu0.l1 is 7"
             ("fork set gpu.count=4", "other components"),
             ("fork set gpu.l1.latencyy=4", "did you mean latency?"),
             ("fork access gpu0.cu9 load 0x0", "gpu0.cu9"),
+            ("fork choose deliver gpu0.cu0.l1 > gpu0.cu0.l1 request", "is not possible here"),
             ("branch 2", "there is no branch 2"),
             ("branch x", "\"x\" is not a number"),
             ("diff", "there is one branch only"),
@@ -325,6 +351,21 @@ that = "value at 0x1000 in gpu1.cu0.l1 is 7"
             assert!(error.contains(wanted), "{text}: {error}");
             assert_eq!((session.event(), session.branches().list().len()), (7, 1), "{text}");
         }
+    }
+
+    #[test]
+    fn the_next_delivery_can_be_chosen() {
+        let mut session = session();
+        execute(&mut session, "goto 4");
+        let machine = session.machine().machine().unwrap();
+        let choice = machine.choices().first().unwrap().text(machine.components()).to_string();
+        let here = position(&mut session);
+        execute(&mut session, &format!("fork choose {choice}"));
+        assert!(session.last_records().iter().any(|record| record.kind() == "delivery"));
+        execute(&mut session, "start");
+        execute(&mut session, "goto 4");
+        assert_eq!(position(&mut session), here, "what came before is the same");
+        execute(&mut session, "end");
     }
 
     #[test]

@@ -39,23 +39,23 @@ pub struct Lesson {
 }
 
 impl Lesson {
-    /// A lesson at its beginning; `None` if the scenario says and expects nothing.
+    /// A lesson at its beginning, the event `from`; `None` if the scenario says and expects nothing.
     #[must_use]
-    pub fn new(narrator: Narrator, checker: Checker) -> Option<Self> {
+    pub fn new(narrator: Narrator, checker: Checker, from: EventNumber) -> Option<Self> {
         if narrator.says.is_empty() && checker.expectations().is_empty() {
             return None;
         }
-        Some(Self::begin(narrator, checker))
+        Some(Self::begin(narrator, checker, from))
     }
 
     /// A lesson that has nothing to say by itself, for a quiz.
     #[must_use]
     pub fn silent() -> Self {
         let checker = Checker::new(Vec::new(), crate::scenario::file::Ending::default());
-        Self { over: true, ..Self::begin(Narrator::default(), checker) }
+        Self { over: true, ..Self::begin(Narrator::default(), checker, 0) }
     }
 
-    fn begin(narrator: Narrator, checker: Checker) -> Self {
+    fn begin(narrator: Narrator, checker: Checker, from: EventNumber) -> Self {
         let listens =
             checker.needs_records() || narrator.says.iter().any(|say| !matches!(say.when, Moment::Start));
         let mut lesson = Self {
@@ -64,7 +64,7 @@ impl Lesson {
             settled: vec![None; checker.expectations().len()],
             narrator,
             checker,
-            at: 0,
+            at: from,
             over: false,
             listens,
             failed: Vec::new(),
@@ -72,7 +72,7 @@ impl Lesson {
             asked: Vec::new(),
         };
         for say in lesson.narrator.opening() {
-            lesson.say(0, say);
+            lesson.say(from, say);
         }
         lesson
     }

@@ -3,6 +3,7 @@
 use super::lesson::Lesson;
 use super::subject::Subject;
 use crate::config::machine::{MachineSpec, NetworkKind};
+use crate::model::inspect::Inspect;
 use crate::query::Context;
 use crate::scenario::{Break, Bug, Options, Prepared, Scenario};
 
@@ -38,6 +39,7 @@ impl Origin {
     /// A scenario that has been prepared.
     #[must_use]
     pub fn scenario(name: &str, scenario: &Scenario, options: &Options, prepared: Prepared) -> Self {
+        let from = prepared.machine.event();
         Self {
             name: name.to_owned(),
             title: scenario.title().to_owned(),
@@ -46,7 +48,7 @@ impl Origin {
             machine: Box::new(prepared.machine),
             context: Some(prepared.context),
             breaks: prepared.breaks,
-            lesson: Lesson::new(prepared.narrator, prepared.checker),
+            lesson: Lesson::new(prepared.narrator, prepared.checker, from),
             bug: prepared.bug,
             maker: Some(Maker { scenario: scenario.clone(), options: options.clone() }),
         }

@@ -115,7 +115,7 @@ impl Session {
         self.context = Arc::new(context);
         self.timeline = Timeline::new(origin.machine, self.settings.budget).with_lesson(origin.lesson);
         self.branches = Branches::new(planned(origin.maker.as_ref()));
-        (self.maker, self.comparison) = (origin.maker, None);
+        (self.maker, self.job) = (origin.maker, None);
         self.recall.clear();
         (self.title, self.source, self.about) = (origin.title, origin.source, origin.about);
         self.selection = super::frame::selection::Selection::default();

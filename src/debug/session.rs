@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::branch::Branches;
 use super::breakpoint::Breakpoints;
-use super::compare::Comparison;
 use super::frame::selection::Selection;
 use super::hunt::Hunt;
+use super::job::Job;
 use super::origin::{Maker, Origin};
 use super::queue::Queue;
 use super::recall::Recall;
@@ -83,8 +83,8 @@ pub struct Session {
     /// The bug that is to be found here.
     pub(super) hunt: Option<Hunt>,
     pub(super) travel: Option<Travel>,
-    /// Two runs that are being compared, and their names.
-    pub(super) comparison: Option<(Box<Comparison>, [String; 2])>,
+    /// What a command is doing that takes its time.
+    pub(super) job: Option<Box<dyn Job>>,
     /// Why it stands where it stands.
     pub(super) stop: Option<Stop>,
     /// Commands typed, oldest first.
@@ -132,7 +132,7 @@ impl Session {
             told: 0,
             hunt: origin.bug.map(Hunt::new),
             travel: None,
-            comparison: None,
+            job: None,
             stop: None,
             history: Vec::new(),
         };
@@ -247,7 +247,7 @@ impl Session {
 
 /// What is done to the machine from the beginning.
 pub(super) fn planned(maker: Option<&Maker>) -> Vec<(EventNumber, Input)> {
-    maker.map_or_else(Vec::new, |maker| maker.options.inputs.clone())
+    maker.and_then(|maker| maker.scenario.inputs(&maker.options).ok()).unwrap_or_default()
 }
 
 /// Blocks offered by completion, at most.

@@ -55,6 +55,7 @@ impl Session {
                 RunState::Running { events_per_second: self.settings.speed }
             }
             Some(_) => RunState::Busy { what: "going back".to_owned(), done: None },
+            None if self.job.is_some() => RunState::Busy { what: "at work".to_owned(), done: None },
             None => match self.timeline.at_end() {
                 Some(StepOutcome::Finished) => RunState::Finished,
                 Some(StepOutcome::Stuck) => RunState::Stuck,

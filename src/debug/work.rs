@@ -2,14 +2,12 @@
 
 use super::breakpoint::Tripped;
 use super::command::{self, Arguments, Effect};
-use super::compare::Comparison;
 use super::frame::selection::Selection;
 use super::interrupt::Interrupt;
 use super::question::Asked;
 use super::queue::Line;
 use super::session::Session;
 use super::stop::{Reason, Stop};
-use super::subject::Subject;
 use super::travel::{Cause, Course};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::StepOutcome;
@@ -70,13 +68,6 @@ fn said(lines: Vec<String>) -> Outcome {
     Outcome { lines, stop: None, quit: false }
 }
 
-/// What came of a comparison, in lines.
-fn compared(comparison: Comparison, names: &[String; 2]) -> Vec<String> {
-    let machines = comparison.machines().map(Subject::fork);
-    let [a, b] = names;
-    comparison.verdict().lines([a.as_str(), b.as_str()], [&*machines[0], &*machines[1]])
-}
-
 impl Session {
     /// Takes a typed line, to be carried out by [`Session::work`].
     pub fn submit(&mut self, text: &str) {
@@ -93,7 +84,7 @@ impl Session {
     /// Whether the cursor is moving, or something else takes its time.
     #[must_use]
     pub fn is_moving(&self) -> bool {
-        self.travel.is_some() || self.comparison.is_some()
+        self.travel.is_some() || self.job.is_some()
     }
 
     /// Whether the cursor is moving forwards, event by event.
@@ -134,11 +125,11 @@ impl Session {
             self.travel = Some(travel);
             return Progress::Running;
         }
-        if let Some((mut comparison, names)) = self.comparison.take() {
-            if comparison.advance(fuel) {
-                return Progress::Done(said(compared(*comparison, &names)));
+        if let Some(mut job) = self.job.take() {
+            if let Some(lines) = job.advance(fuel) {
+                return Progress::Done(said(lines));
             }
-            self.comparison = Some((comparison, names));
+            self.job = Some(job);
             return Progress::Running;
         }
         let Some(line) = self.queue.pop() else { return Progress::Idle };
@@ -147,8 +138,8 @@ impl Session {
         }
         match self.carry_out(&line) {
             Ok(Effect::Said(lines)) => Progress::Done(said(lines)),
-            Ok(Effect::Compare(comparison, names)) => {
-                self.comparison = Some((comparison, names));
+            Ok(Effect::Work(job)) => {
+                self.job = Some(job);
                 Progress::Running
             }
             Ok(Effect::Quit) => Progress::Done(Outcome { lines: Vec::new(), stop: None, quit: true }),
@@ -166,9 +157,8 @@ impl Session {
     /// Stops what is going on and forgets what waits. Returns the stop, if the cursor was moving.
     pub fn interrupt(&mut self) -> Option<Outcome> {
         self.queue.clear();
-        if let Some((comparison, _)) = self.comparison.take() {
-            let event = comparison.event();
-            return Some(said(vec![format!("interrupted: the same up to event {event} at least")]));
+        if let Some(mut job) = self.job.take() {
+            return Some(said(job.interrupt()));
         }
         self.travel.take()?;
         Some(self.halt(vec![Reason::Interrupted], Vec::new()))

@@ -1,5 +1,6 @@
 //! What one input does to one node: the real node runs once for each pair of the two, and what came of it is remembered.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -41,6 +42,20 @@ pub enum Input {
     Deed(usize),
 }
 
+/// In the number of an input: it is something that is done to the node, and no message.
+pub const DEED: u32 = 1 << 31;
+
+impl Input {
+    /// The input of this number.
+    #[must_use]
+    pub fn of(number: u32, messages: &[Arc<Message>]) -> Option<Self> {
+        if number & DEED != 0 {
+            return Some(Self::Deed((number & !DEED) as usize));
+        }
+        messages.get(number as usize).cloned().map(Self::Message)
+    }
+}
+
 /// What the node made of it, before anything has a number.
 #[derive(Debug)]
 pub struct Raw {
@@ -50,6 +65,13 @@ pub struct Raw {
     completes: bool,
     broken: Option<Arc<(&'static str, String)>>,
     cells: u64,
+}
+
+impl Hash for Raw {
+    /// Which cells it used is how it came about, not what it is.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        (&self.node, &self.sends, self.stored, self.completes, &self.broken).hash(hasher);
+    }
 }
 
 impl System {
@@ -135,19 +157,16 @@ impl System {
                 }
             }
             let network = lane_network(&message, &shape.template.config.faults);
-            match self.lane(index, message.to, network) {
-                Some(lane) => sends.push((lane as u16, message)),
-                None => {
-                    let path = self.names.path(message.to);
-                    let text = format!("{} is sent to {path}, and there is no way", message.kind.name());
-                    broken = broken.or(Some(Arc::new(("route", text))));
-                }
+            if let Some(lane) = self.lane(index, message.to, network) {
+                sends.push((lane as u16, message));
+            } else {
+                let path = self.names.path(message.to);
+                let text = format!("{} is sent to {path}, and there is no way", message.kind.name());
+                broken = broken.or(Some(Arc::new(("route", text))));
             }
         }
-        let used = shape.template.config.table.rows.len();
-        let counts = node.cell_counts();
-        debug_assert!(used <= counts.len());
-        let cells = counts
+        let cells = node
+            .cell_counts()
             .iter()
             .take(64)
             .enumerate()

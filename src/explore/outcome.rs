@@ -32,8 +32,17 @@ pub struct Outcome {
 
 /// Explores a system as far as the limits allow.
 pub fn explore(system: &System, limits: Limits, go_on: impl FnMut(Counts) -> bool) -> Outcome {
-    let shared = Shared::new(system);
-    let search = Search::run(system, &shared, limits, go_on);
+    explore_with(system, &Shared::new(system), limits, go_on)
+}
+
+/// The same with tables that the caller keeps.
+pub fn explore_with(
+    system: &System,
+    shared: &Shared,
+    limits: Limits,
+    go_on: impl FnMut(Counts) -> bool,
+) -> Outcome {
+    let search = Search::run(system, shared, limits, go_on);
     let mut wrong: Vec<_> =
         search.wrong.iter().map(|wrong| (search.visited.way(wrong.state), wrong)).collect();
     // One of each rule. Which one must not depend on the order in which threads met them.
@@ -42,13 +51,13 @@ pub fn explore(system: &System, limits: Limits, go_on: impl FnMut(Counts) -> boo
     let violation = |(hashes, wrong): &(Vec<u128>, &super::search::Wrong)| Violation {
         rule: wrong.broken.rule,
         text: wrong.broken.text.clone(),
-        choices: way::choices(system, &shared, hashes, wrong.last),
+        choices: way::choices(system, shared, hashes, wrong.last),
     };
     let mut violations: Vec<Violation> = wrong.iter().map(violation).collect();
     if violations.is_empty() {
-        violations.extend(unending(system, &shared, &search));
+        violations.extend(unending(system, shared, &search));
     }
-    let cells = coverage::cells(system, &shared).into_iter().collect();
+    let cells = coverage::cells(system, shared).into_iter().collect();
     let tables = shared.lock();
     Outcome {
         counts: search.counts,

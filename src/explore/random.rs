@@ -160,7 +160,7 @@ impl Run<'_> {
             }
             let deliver = deliveries > 0 && (is_ending || dice.below(4) > 0);
             let count = if deliver { deliveries } else { worker.moves.len() };
-            let Some(&one) = worker.moves.get(dice.below(count)) else { return None };
+            let &one = worker.moves.get(dice.below(count))?;
             moves.push(one);
             let (after, broken) = worker.make(&state, hash, one);
             if let Some(broken) = broken.or_else(|| worker.check(&worker.next)) {

@@ -4,6 +4,7 @@
 //! successors; then each puts the new ones of some parts of the table in, in the order of the chunks. So the result does not
 //! depend on how many threads there are or which is faster.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::system::System;
@@ -224,7 +225,10 @@ impl Search {
         let put = &put;
         let done: Vec<(Vec<Edge>, u64)> = std::thread::scope(|scope| {
             let threads: Vec<_> = parts.map(|part| scope.spawn(move || put(part))).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect()
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
         });
         for (edges, new) in done {
             self.edges.push(edges);
@@ -264,7 +268,10 @@ fn expand(
     } else {
         std::thread::scope(|scope| {
             let threads: Vec<_> = workers.iter_mut().map(|worker| scope.spawn(move || run(worker))).collect();
-            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+            threads
+                .into_iter()
+                .flat_map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
         })
     };
     all.sort_unstable_by_key(|(number, _)| *number);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::effect::Effect;
+use super::effect::{Effect, Input};
 use super::hash::wide;
 use super::summary::{Live, NodeSummary};
 use super::system::System;
@@ -38,6 +38,8 @@ pub struct LaneSummary {
 #[derive(Debug, Default)]
 pub struct Tables {
     pub nodes: Vec<Arc<Timeless>>,
+    /// Which node each state is of.
+    of: Vec<u8>,
     pub node_summaries: Vec<NodeSummary>,
     node_ids: FxHashMap<u128, u32>,
     pub messages: Vec<Arc<Message>>,
@@ -80,6 +82,7 @@ impl Tables {
         let id = self.nodes.len() as u32;
         self.node_summaries.push(NodeSummary::new(system, index, &timeless, content));
         self.nodes.push(Arc::new(timeless));
+        self.of.push(index as u8);
         self.node_ids.insert(content, id);
         id
     }
@@ -114,6 +117,17 @@ impl Tables {
         self.lanes.push(Arc::from(messages));
         self.lane_ids.insert(hash, id);
         id
+    }
+
+    /// Every input that a node was ever given: its key, the node, its state, and the input.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<(u64, usize, Arc<Timeless>, Input)> {
+        let of = |&key: &u64| {
+            let node = (key >> 32) as usize;
+            let input = Input::of(key as u32, &self.messages)?;
+            Some((key, usize::from(*self.of.get(node)?), self.nodes.get(node)?.clone(), input))
+        };
+        self.effects.keys().filter_map(of).collect()
     }
 
     /// Bytes that all of it takes, roughly.

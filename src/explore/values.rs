@@ -13,7 +13,7 @@ pub const STORING: u8 = 3;
 pub const STORING_LOOSE: u8 = 4;
 
 /// What an input did to the tracked bytes, a bit each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stored {
     /// Stored coherently: what anybody else has of them is stale.
     pub coherent: u8,

@@ -99,11 +99,6 @@ impl Visited {
         shard.find(hash).1.map(|place| shard.number(place))
     }
 
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.shards.iter().map(|shard| shard.hashes.len()).sum()
-    }
-
     /// One more than the largest number.
     #[must_use]
     pub fn numbers(&self) -> usize {
@@ -158,7 +153,7 @@ mod tests {
             numbers.push(number);
             before = number;
         }
-        assert_eq!(visited.len(), 5000);
+        assert_eq!(visited.shards.iter().map(|shard| shard.hashes.len()).sum::<usize>(), 5000);
         for (step, number) in numbers.iter().enumerate() {
             assert_eq!(visited.get(wide(&(step as u32))), Some(*number));
         }

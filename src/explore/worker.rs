@@ -13,8 +13,8 @@ use crate::machine::has_room;
 use crate::model::message::Network;
 use crate::protocol::node::Role;
 
-/// A kind of input in the key of an effect.
-const DEED: u64 = 1 << 31;
+/// In the key of an effect: it is something that is done to the node, and no message.
+const DEED: u64 = super::effect::DEED as u64;
 
 /// What can happen in a state: the head of a lane is delivered, or something is done to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,11 +232,7 @@ impl<'a> Worker<'a> {
             return effect;
         }
         let timeless = tables.nodes.get(node as usize).cloned();
-        let input = if input & DEED != 0 {
-            Some(Input::Deed((input & !DEED) as usize))
-        } else {
-            tables.messages.get(input as usize).cloned().map(Input::Message)
-        };
+        let input = Input::of(input as u32, &tables.messages);
         drop(tables);
         // Without the lock: this is what takes time.
         let raw = timeless.zip(input).and_then(|(state, input)| self.system.run(index, &state, &input));

@@ -7,9 +7,11 @@
 mod adopt;
 mod build;
 mod check;
+mod delivery;
 mod initial;
 mod inspect;
 mod latency;
+mod meet;
 mod memory;
 mod order;
 mod paging;

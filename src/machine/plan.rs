@@ -60,7 +60,9 @@ impl Machine {
     /// Replaces all that is planned. Changes are at positions that ascend strictly; those before the present one have
     /// been made.
     pub fn plan(&mut self, changes: Arc<[Planned]>) {
-        let is_ordered = changes.iter().any(|planned| matches!(planned.change, Change::Choose(_)));
+        // What comes before the first choice is as it would be without one.
+        let is_choice = |planned: &Planned| matches!(planned.change, Change::Choose(_));
+        let is_ordered = changes.iter().any(|planned| planned.event <= self.event && is_choice(planned));
         self.plan = Plan { changes, due: EventNumber::MAX, is_ordered };
         self.plan.due = self.plan.next(self.event).map_or(EventNumber::MAX, |planned| planned.event);
     }
@@ -73,6 +75,7 @@ impl Machine {
         let Some(planned) = planned else { return StepOutcome::Ran };
         self.finished_checked = false;
         if matches!(planned.change, Change::Choose(_)) {
+            self.plan.is_ordered = true;
             self.pass_cycle();
         }
         let at = self.host_component();

@@ -82,7 +82,7 @@ impl Machine {
     }
 
     /// The message at the head of a lane is taken by its receiver, or has to wait there.
-    fn deliver(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
+    pub(super) fn deliver(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
         let Some(channel) = self.channels.get(index) else { return Handled::No };
         let node = channel.to;
         let Some(queue) = channel.lanes.get(lane) else { return Handled::No };
@@ -197,7 +197,7 @@ impl Machine {
         }
     }
 
-    fn run_memory(&mut self, node: usize, out: &mut Outbox) -> Handled {
+    pub(super) fn run_memory(&mut self, node: usize, out: &mut Outbox) -> Handled {
         let happened = self.is_memory_due(node) && self.advance_memory(node, out);
         if happened { Handled::Yes } else { Handled::No }
     }

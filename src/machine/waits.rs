@@ -5,10 +5,10 @@ use super::Machine;
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::inspect::WarpState;
-use crate::model::message::{Message, MessageKind, Network, TxnNumber};
+use crate::model::message::{MessageKind, Network, TxnNumber};
 use crate::model::time::{EventNumber, Tick};
 use crate::model::wait::{Doing, Party, Wait};
-use crate::parts::agent::{Agent, Warp};
+use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Lane, Ready};
 use crate::protocol::node::{Keeper, Needs, Node, Stand};
 
@@ -106,7 +106,7 @@ impl Machine {
             }
             WarpState::Barrier => {
                 for (other, late) in agent.warps.iter().enumerate() {
-                    let is_mate = self.shares_barrier(warp, late);
+                    let is_mate = shares_barrier(warp, late);
                     if is_mate && late.state != WarpState::Barrier {
                         let to = Party::Warp(agent.config.id, other as u32);
                         wait(to, format!("waits at a barrier for warp {other}"), None, None);
@@ -134,28 +134,11 @@ impl Machine {
                         txn.range.start,
                         number.0
                     );
-                    let to = Party::Block { at: l1.id(), block, doing: self.access_stand(l1, block) };
+                    let to = Party::Block { at: l1.id(), block, doing: access_stand(l1, block) };
                     wait(to, text, Some(block), Some(*number));
                 }
             }
             WarpState::None | WarpState::Ready | WarpState::Running | WarpState::Done => {}
-        }
-    }
-
-    /// Where an access that an L1 has taken stands: behind others, or handed on.
-    fn access_stand(&self, l1: &Node, block: Address) -> Doing {
-        let stands = l1.stands();
-        let has = |doing: Doing| stands.iter().any(|stand| stand.block == block && stand.doing == doing);
-        if has(Doing::Queues) { Doing::Queues } else { Doing::Forwards }
-    }
-
-    fn shares_barrier(&self, one: &Warp, other: &Warp) -> bool {
-        use crate::parts::agent::Work;
-        match (one.work, other.work) {
-            (Some(Work::Block { task, block, .. }), Some(Work::Block { task: t, block: b, .. })) => {
-                (task, block) == (t, b)
-            }
-            _ => false,
         }
     }
 
@@ -168,210 +151,6 @@ impl Machine {
                 edges.push(Wait { from, to, text, since, block, txn, event: None });
             }
         }
-    }
-
-    /// What stands between a need and its end, each with the rest of the sentence.
-    fn meet(&self, node: &Node, need: Needs) -> Vec<(Party, String)> {
-        let me = node.id();
-        let path = |id: ComponentId| self.fixed.components.path(id);
-        let lost = |from: ComponentId, to: ComponentId, what: &str| {
-            let text = format!(
-                "waits for {what} of {} to {}, which is neither there nor on its way",
-                path(from),
-                path(to)
-            );
-            vec![(Party::Lost(from, to), text)]
-        };
-        match need {
-            Needs::Own(block, doing) => {
-                let to = Party::Block { at: me, block, doing };
-                let text = match doing {
-                    Doing::Asks => "waits until its own request has been granted",
-                    Doing::Serves => "waits until the request before it has been served",
-                    Doing::Answers => "waits until a probe has been answered",
-                    Doing::Evicts => "waits until the block has been evicted",
-                    Doing::WritesBack => "waits until the writeback has been acknowledged",
-                    _ => "waits for its turn",
-                };
-                vec![(to, text.to_owned())]
-            }
-            Needs::Mshr => vec![(Party::Mshrs(me), "waits for a free MSHR".to_owned())],
-            Needs::Way(set) => vec![(Party::Ways(me, set), "waits for a free way".to_owned())],
-            Needs::Grant { parent, request, range } => {
-                let what = if request == MessageKind::Fetch { "data" } else { "grant" };
-                let text = format!("waits for the {what} of {}", path(parent));
-                if let Some(lane) = self.carrying(me, parent, range, &[request]) {
-                    return vec![(
-                        lane,
-                        format!("waits for {}: its {} is on the way", path(parent), request.name()),
-                    )];
-                }
-                let kinds = [MessageKind::Grant, MessageKind::Reply];
-                if let Some(lane) = self.carrying(parent, me, range, &kinds) {
-                    return vec![(lane, format!("waits for the {what} that {} has sent", path(parent)))];
-                }
-                let above = self.node(parent);
-                match above.and_then(|above| above.stand_of_request(me, range.start)) {
-                    Some((_, Doing::Serves)) if self.has_granted(parent, me, range) => {
-                        lost(parent, me, "the grant")
-                    }
-                    Some((block, doing)) => vec![(Party::Block { at: parent, block, doing }, text)],
-                    None => lost(me, parent, &format!("the {} or the {what}", request.name())),
-                }
-            }
-            Needs::PeerData { parent, range } => self.meet_peer_data(me, parent, range),
-            Needs::Answer { child, range } => {
-                let probes = [MessageKind::ProbeRead, MessageKind::ProbeWrite];
-                if let Some(lane) = self.carrying(me, child, range, &probes) {
-                    return vec![(
-                        lane,
-                        format!("waits for the answer of {}: the probe is on the way", path(child)),
-                    )];
-                }
-                if let Some(lane) = self.carrying(child, me, range, &[MessageKind::Answer]) {
-                    return vec![(lane, format!("waits for the answer that {} has sent", path(child)))];
-                }
-                let blocks = self.node(child).map(|child| child.unanswered(range)).unwrap_or_default();
-                if blocks.is_empty() {
-                    return lost(child, me, "the probe or the answer");
-                }
-                let text = format!("waits for the answer of {}", path(child));
-                let doing = Doing::Answers;
-                blocks
-                    .into_iter()
-                    .map(|block| (Party::Block { at: child, block, doing }, text.clone()))
-                    .collect()
-            }
-            Needs::GrantAck { child, range } => {
-                if let Some(lane) = self.carrying(me, child, range, &[MessageKind::Grant]) {
-                    return vec![(lane, format!("waits until {} has its grant", path(child)))];
-                }
-                if let Some(lane) = self.carrying(child, me, range, &[MessageKind::GrantAck]) {
-                    return vec![(
-                        lane,
-                        format!("waits for the acknowledgement that {} has sent", path(child)),
-                    )];
-                }
-                match self.node(child).filter(|child| child.awaits_grant(range.start)) {
-                    // It has the grant, or was never to get it, and waits for the data of a peer.
-                    Some(below) => {
-                        let block = range.start.block(below.config.block);
-                        let has_grant = below.stands().iter().any(|stand| {
-                            stand.block == block
-                                && stand.needs.iter().any(|need| matches!(need, Needs::PeerData { .. }))
-                        });
-                        if has_grant {
-                            let to = Party::Block { at: child, block, doing: Doing::Asks };
-                            return vec![(to, format!("waits until {} has its data", path(child)))];
-                        }
-                        lost(me, child, "the grant")
-                    }
-                    None => lost(child, me, "the acknowledgement"),
-                }
-            }
-            Needs::EvictAck { parent, range } => {
-                let kinds = [MessageKind::Writeback, MessageKind::Notify];
-                if let Some(lane) = self.carrying(me, parent, range, &kinds) {
-                    return vec![(lane, format!("waits until {} has taken it", path(parent)))];
-                }
-                match self.carrying(parent, me, range, &[MessageKind::EvictAck]) {
-                    Some(lane) => {
-                        vec![(lane, format!("waits for the acknowledgement that {} has sent", path(parent)))]
-                    }
-                    None => lost(parent, me, "the writeback or its acknowledgement"),
-                }
-            }
-            Needs::Reply { parent, range } => {
-                if let Some(lane) = self.carrying(me, parent, range, &[MessageKind::Forward]) {
-                    return vec![(lane, format!("waits for {}: it is on the way", path(parent)))];
-                }
-                if let Some(lane) = self.carrying(parent, me, range, &[MessageKind::Reply]) {
-                    return vec![(lane, format!("waits for the reply that {} has sent", path(parent)))];
-                }
-                match self.node(parent).and_then(|above| above.stand_of_request(me, range.start)) {
-                    Some((block, doing)) => {
-                        let to = Party::Block { at: parent, block, doing };
-                        vec![(to, format!("waits for the reply of {}", path(parent)))]
-                    }
-                    None => lost(me, parent, "the forward or its reply"),
-                }
-            }
-        }
-    }
-
-    /// A grant has come without its data: they are on their way, or the owner has not been asked yet.
-    fn meet_peer_data(&self, me: ComponentId, parent: ComponentId, range: Range) -> Vec<(Party, String)> {
-        let path = |id: ComponentId| self.fixed.components.path(id);
-        let senders = self.nodes.iter().map(Node::id);
-        for sender in senders {
-            if let Some(lane) = self.carrying(sender, me, range, &[MessageKind::PeerData]) {
-                return vec![(lane, format!("waits for the data that {} has sent", path(sender)))];
-            }
-        }
-        let Some(above) = self.node(parent) else { return Vec::new() };
-        let start = above.stand_of_request(me, range.start).map(|(start, _)| start);
-        let service = above
-            .stands()
-            .into_iter()
-            .find(|stand| Some(stand.block) == start && stand.doing == Doing::Serves);
-        let needs = service.map(|stand| stand.needs).unwrap_or_default();
-        let owners = needs.into_iter().filter(|need| matches!(need, Needs::Answer { .. }));
-        let met: Vec<_> = owners.flat_map(|need| self.meet(above, need)).collect();
-        if met.is_empty() {
-            let text = format!(
-                "waits for the data that go with its grant: the owner has none, and {} does not send them",
-                path(parent)
-            );
-            return vec![(Party::Lost(parent, me), text)];
-        }
-        met
-    }
-
-    /// Whether a parent has granted what a child asked for.
-    fn has_granted(&self, parent: ComponentId, child: ComponentId, range: Range) -> bool {
-        self.node(parent).is_some_and(|parent| {
-            parent.stands().iter().any(|stand| {
-                stand.doing == Doing::Serves
-                    && stand.needs.iter().any(|need| {
-                        matches!(need, Needs::GrantAck { child: to, range: r }
-                            if *to == child && r.start == range.start)
-                    })
-            })
-        })
-    }
-
-    /// The lane that has a message of one of these kinds about this range, if one is on its way.
-    fn carrying(
-        &self,
-        from: ComponentId,
-        to: ComponentId,
-        range: Range,
-        kinds: &[MessageKind],
-    ) -> Option<Party> {
-        let is_it = |message: &Message| {
-            message.from == from
-                && message.to == to
-                && message.range.start == range.start
-                && kinds.contains(&message.kind)
-        };
-        let index = (*self.fixed.node_of.get(from.index())?)?;
-        let channel = (*self.fixed.routes.get(index)?.get(to.index())?)? as usize;
-        let channel = self.channels.get(channel)?;
-        let holds = |lane: &Lane| {
-            lane.incoming.iter().any(|(_, message)| is_it(message))
-                || lane.outgoing.iter().any(|(_, message)| is_it(message))
-        };
-        let lane = channel.lanes.iter().position(holds)?;
-        Some(self.party_of(from, to, lane))
-    }
-
-    fn party_of(&self, from: ComponentId, to: ComponentId, lane: usize) -> Party {
-        let network = (!self.fixed.folded).then(|| Network::ALL.get(lane).copied()).flatten();
-        Party::Lane { from, to, network }
-    }
-
-    fn lane_party(&self, from: ComponentId, to: ComponentId, network: Network) -> Party {
-        Party::Lane { from, to, network: (!self.fixed.folded).then_some(network) }
     }
 
     /// MSHRs and ways, and those that keep them.
@@ -480,4 +259,20 @@ fn full_mshrs(node: &Node) -> Vec<Keeper> {
 fn dedup(edges: &mut Vec<Wait>) {
     let mut seen = std::collections::BTreeSet::new();
     edges.retain(|edge| seen.insert((edge.from, edge.to)));
+}
+
+/// Where an access that an L1 has taken stands: behind others, or handed on.
+fn access_stand(l1: &Node, block: Address) -> Doing {
+    let stands = l1.stands();
+    let has = |doing: Doing| stands.iter().any(|stand| stand.block == block && stand.doing == doing);
+    if has(Doing::Queues) { Doing::Queues } else { Doing::Forwards }
+}
+
+fn shares_barrier(one: &Warp, other: &Warp) -> bool {
+    match (one.work, other.work) {
+        (Some(Work::Block { task, block, .. }), Some(Work::Block { task: t, block: b, .. })) => {
+            (task, block) == (t, b)
+        }
+        _ => false,
+    }
 }

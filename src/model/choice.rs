@@ -1,9 +1,11 @@
 //! What could happen next, where the order of delivery is free: one line of text each.
 //!
+//! ```text
 //!     deliver gpu0.cu0.l1 > gpu0.l2.0 request
 //!     load host.cpu0 0x1004 4                 store gpu0.cu0 0x1000 07
 //!     n-store gpu0.cu0 0x1000 07              atomic-exchange gpu0.cu0 0x1000 01
 //!     evict gpu0.l2.0 0x1000                  acquire gpu0.cu0
+//! ```
 
 use std::fmt;
 

@@ -74,6 +74,12 @@ impl Patch {
         self.mask.set_range(from, to, true);
     }
 
+    /// Marks `range` as not counting.
+    pub fn unmark(&mut self, range: Range) {
+        let (from, to) = self.bits_of(range);
+        self.mask.set_range(from, to, false);
+    }
+
     /// Puts bytes in place without marking them.
     pub fn copy_in(&mut self, at: Address, data: &[u8]) {
         if let Some(offset) = at.0.checked_sub(self.start.0)

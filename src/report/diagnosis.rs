@@ -15,6 +15,9 @@ pub fn json(diagnosis: &Diagnosis) -> Value {
         "circle": diagnosis.is_circle,
         "transactions": diagnosis.transactions.iter().map(|number| number.0).collect::<Vec<_>>(),
         "waits": diagnosis.sentences.iter().map(sentence).collect::<Vec<_>>(),
+        "unavoidable": diagnosis.doom.map(|doom| {
+            json!({ "event": doom.event, "cycle": doom.cycle, "first": doom.is_first })
+        }),
         "others": diagnosis.others,
         "notes": diagnosis.notes,
     })

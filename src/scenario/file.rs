@@ -71,6 +71,11 @@ pub struct ScenarioFile {
     /// Faults to inject.
     #[serde(default, rename = "fault")]
     pub faults: Vec<At<FaultFile>>,
+    /// What is done to the machine while it runs, by event.
+    #[serde(default, rename = "input")]
+    pub inputs: Vec<At<InputFile>>,
+    /// The moment to begin at, instead of event 0: what comes before it runs unseen.
+    pub start: Option<At<StartFile>>,
     /// What `umscope explore` does in every order.
     pub explore: Option<ExploreFile>,
     /// Narration.
@@ -287,6 +292,34 @@ pub struct FaultFile {
     pub message: Option<At<String>>,
     /// Of lose-message and drop-wake-up: which one, from 1. Default: 1.
     pub nth: Option<At<u64>>,
+}
+
+/// Something that is done to the machine while it runs. Exactly one of set, fault, cell, access and choose.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct InputFile {
+    /// After the event of this number; it is an event of its own.
+    pub event: At<u64>,
+    /// A key of the machine file has another value, such as "network.latency=2 us".
+    pub set: Option<At<String>>,
+    /// A fault is injected, such as "lose-message message=grant nth=1".
+    pub fault: Option<At<String>>,
+    /// A protocol's table is another, such as "cache N read = ack > I".
+    pub cell: Option<At<String>>,
+    /// One more access, such as "gpu0.cu0 store 0x1000 07".
+    pub access: Option<At<String>>,
+    /// What the next event is, such as "deliver gpu0.cu0.l1 > gpu0.l2.0 request".
+    pub choose: Option<At<String>>,
+}
+
+/// A moment to begin at.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { event = 120 }")]
+pub struct StartFile {
+    /// The position, at most 1,000,000.
+    pub event: At<u64>,
+    /// The digest of the machine there, 16 hexadecimal digits: with another it is not the moment that is meant.
+    pub digest: Option<At<String>>,
 }
 
 /// Narration: shown at a moment of the run; without one, before the first event.

@@ -9,12 +9,13 @@ use crate::machine::{Blueprint, Change, Machine, Planned, check_addresses};
 use crate::model::choice::Choice;
 use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
+use crate::model::time::EventNumber;
 use crate::protocol::mutation::Mutation;
 use crate::query::Text;
 use crate::recording::Input;
 use crate::workload::{Task, TaskKind};
 
-use super::file::FaultFile;
+use super::file::{FaultFile, InputFile};
 use super::instruction as instructions;
 use super::place::Place;
 use super::prepare::{Options, Scenario};
@@ -34,11 +35,51 @@ impl Scenario {
             mutations: Vec::new(),
             works: 0,
         };
-        let planned = options.inputs.iter().map(|(event, input)| {
-            let change = reader.change(input)?;
+        let all = self.inputs(options)?;
+        let planned = all.iter().enumerate().map(|(index, (event, input))| {
+            let change = reader.change(input).map_err(|error| match self.file.inputs.get(index) {
+                Some(at) if options.inputs.is_empty() => {
+                    let mut placed = self.document.complain(Some(&at.span), error.message);
+                    (placed.expected, placed.suggestion) = (error.expected, error.suggestion);
+                    Box::new(placed)
+                }
+                _ => error,
+            })?;
             Ok(Planned { event: *event, text: input.to_string().into(), change })
         });
         planned.collect()
+    }
+
+    /// What is done to its machine on the way: what `options` say, or else the scenario itself.
+    ///
+    /// # Errors
+    /// If an `[[input]]` does nothing, more than one thing, or comes before the one above it.
+    pub fn inputs(&self, options: &Options) -> Result<Vec<(EventNumber, Input)>> {
+        if !options.inputs.is_empty() {
+            return Ok(options.inputs.clone());
+        }
+        let mut all: Vec<(EventNumber, Input)> = Vec::new();
+        for at in &self.file.inputs {
+            let InputFile { event, set, fault, cell, access, choose } = &at.value;
+            let given =
+                [("set", set), ("fault", fault), ("cell", cell), ("access", access), ("choose", choose)];
+            let given: Vec<_> =
+                given.into_iter().filter_map(|(verb, text)| text.as_ref().map(|text| (verb, text))).collect();
+            let [(verb, text)] = given.as_slice() else {
+                let error = self.document.complain(Some(&at.span), "this input is not one thing");
+                return Err(error.expected("one of set, fault, cell, access and choose").into());
+            };
+            if all.last().is_some_and(|(last, _)| *last >= event.value) {
+                let error = self.document.complain(Some(&event.span), "this comes before the input above it");
+                return Err(error.expected("events in their order, each input at one of its own").into());
+            }
+            let input = Input::new(verb, &text.value);
+            all.push((
+                event.value,
+                input.map_err(|error| self.document.complain(Some(&text.span), error.message))?,
+            ));
+        }
+        Ok(all)
     }
 }
 
@@ -66,6 +107,7 @@ impl Reader<'_> {
             }
             Input::Access(text) => self.access(text),
             Input::Cell(text) => {
+                let text = unquoted(text);
                 let source = Source::new(":cell", text.as_str());
                 let tables = self.blueprint()?.tables;
                 self.mutations.push(mutation::parse(&source, 0..text.len(), &tables)?);
@@ -124,6 +166,17 @@ impl Reader<'_> {
         check_addresses(&id, &operations)?;
         let what = TaskKind::Program { agent: agent.path.clone(), warp: None, operations: operations.into() };
         Ok(Change::Work(Task { id, after: Vec::new(), delay: 0, what }))
+    }
+}
+
+/// `cache N read = "ack > I"` without the quotes that a protocol file has there.
+fn unquoted(text: &str) -> String {
+    match text.split_once('=') {
+        Some((what, cell)) => {
+            let plain = cell.trim().strip_prefix('"').and_then(|cell| cell.strip_suffix('"'));
+            plain.map_or_else(|| text.to_owned(), |cell| format!("{what}= {cell}"))
+        }
+        None => text.to_owned(),
     }
 }
 

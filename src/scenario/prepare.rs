@@ -9,6 +9,7 @@ use crate::config::machine::MachineSpec;
 use crate::config::{self, Document, Kind, MachineChoice, Shelf};
 use crate::diagnostic::{Result, Source};
 use crate::machine::{Blueprint, Machine};
+use crate::model::inspect::Inspect;
 use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
 use crate::query::{Context, Stop};
@@ -19,7 +20,7 @@ use crate::workload::trace::Format;
 use super::bug::{self, Bug};
 use super::checker::Checker;
 use super::expectation::Compiler;
-use super::file::{BreakFile, Ending, ScenarioFile};
+use super::file::{BreakFile, Ending, ScenarioFile, StartFile};
 use super::narration::{self, Narrator};
 use super::prose;
 use super::runner::Runner;
@@ -32,6 +33,8 @@ pub const CYCLES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
 /// Cycles after which a run of scripted accesses is stopped, and one of kernels or a trace.
 const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);
 
+/// The last event that a scenario may begin at: what comes before is run while it is read.
+pub const FARTHEST: EventNumber = 1_000_000;
 /// Cycles that a transaction may take if nothing else is said: far more than any takes that is not starved.
 const TRANSACTION_LIMIT: u64 = 1_000_000;
 
@@ -291,9 +294,10 @@ impl Scenario {
         let limit = self.file.transaction_limit.unwrap_or(TRANSACTION_LIMIT);
         machine.set_transaction_limit((limit > 0).then_some(limit));
         self.agrees(&blueprint, &machine)?;
-        if !options.inputs.is_empty() {
+        if !options.inputs.is_empty() || !self.file.inputs.is_empty() {
             machine.plan(self.plan(options, &machine)?);
         }
+        self.begin(&mut machine)?;
         let mut context = Context::of(&machine);
         context.ids = self.work.ids();
         context
@@ -308,6 +312,30 @@ impl Scenario {
         let breaks = self.file.breaks.iter().map(|at| stop(compiler, at)).collect::<Result<_>>()?;
         let bug = self.file.bug.as_ref().map(|at| bug::bug(at, &self.document)).transpose()?;
         Ok(Prepared { machine, blueprint, checker, narrator, bug, breaks, context })
+    }
+
+    /// Runs the machine to the moment that the scenario begins at.
+    fn begin(&self, machine: &mut Machine) -> Result<()> {
+        let Some(start) = &self.file.start else { return Ok(()) };
+        let StartFile { event, digest } = &start.value;
+        let wrong = |at: &std::ops::Range<usize>, message: String| self.document.complain(Some(at), message);
+        if event.value > FARTHEST {
+            let error = wrong(&event.span, format!("event {} is too far to begin at", event.value));
+            return Err(error.expected(format!("an event up to {FARTHEST}")).into());
+        }
+        machine.run_until(event.value);
+        if machine.event() < event.value {
+            let message = format!("the run ends at event {} already", machine.event());
+            return Err(wrong(&event.span, message).into());
+        }
+        let found = format!("{:016x}", machine.digest());
+        match digest {
+            Some(digest) if digest.value != found => {
+                let error = wrong(&digest.span, format!("at event {} this is another machine", event.value));
+                Err(error.expected(format!("{found}, as it is now")).into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The states that the scenario begins with must not contradict each other, unless that is what it is about.

@@ -39,7 +39,7 @@ impl Scenario {
     /// As [`Self::origin`].
     pub fn recording(&self, name: &str, options: &Options) -> Result<Recording> {
         let recording = Recording::new(self.origin(name, options)?);
-        let inputs = options.inputs.iter().cloned();
+        let inputs = self.inputs(options)?.into_iter();
         Ok(inputs.fold(recording, |recording, (event, input)| recording.input(event, input)))
     }
 
@@ -62,7 +62,7 @@ impl Scenario {
         // Every change on the way may name another.
         let mut set = options.set.clone();
         let mut used = vec![self.own_machine(&set)?];
-        for (_, input) in &options.inputs {
+        for (_, input) in &self.inputs(options)? {
             if let Input::Set(text) = input {
                 set.push(text.clone());
                 used.push(self.own_machine(&set)?);
@@ -207,6 +207,32 @@ load = { address = 0x1000 }
         let mut late = machine(TEXT, &with(vec![(2, lost)])).unwrap();
         records(&mut late);
         assert!(!late.is_finished(), "the lost message is waited for");
+    }
+
+    #[test]
+    fn a_scenario_can_say_what_is_done_on_the_way() {
+        let cell = "[[input]]\nevent = 2\ncell = 'cache I load = write > M'\n";
+        let mut scripted = machine(&format!("{TEXT}{cell}"), &Options::default()).unwrap();
+        let quoted = Input::Cell("cache I load = \"write > M\"".into());
+        let mut typed = machine(TEXT, &with(vec![(2, quoted)])).unwrap();
+        assert_ne!(records(&mut scripted), records(&mut machine(TEXT, &Options::default()).unwrap()));
+        records(&mut typed);
+        assert_eq!(scripted.digest(), typed.digest());
+        for (input, wanted) in [
+            ("event = 1\nset = 'gpu.count=3'", "t.toml:11:1: this cannot change under way"),
+            ("event = 1", "this input is not one thing"),
+            ("event = 1\nset = 'a=1'\nfault = 'x'", "this input is not one thing"),
+            ("event = 1\ncell = 'cache I laod = hit'", "did you mean load?"),
+            (
+                "event = 1\naccess = 'x'\n[[input]]\nevent = 1\naccess = 'x'",
+                "comes before the input above it",
+            ),
+            ("event = 1\nchose = 'x'", "did you mean choose?"),
+        ] {
+            let text = format!("{TEXT}[[input]]\n{input}\n");
+            let error = machine(&text, &Options::default()).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{input}: {error}");
+        }
     }
 
     #[test]

@@ -42,7 +42,8 @@ n-store = { address = 0x1000, bytes = "07 00 00 00" }
 fn every_bundled_scenario_holds() {
     let entries = list(Kind::Scenario);
     assert!(entries.len() >= 3);
-    for entry in entries {
+    // What is only explored has nothing to run.
+    for entry in entries.into_iter().filter(|entry| !entry.name.starts_with("explore/")) {
         let prepared = Scenario::load(&entry.name).and_then(|it| it.prepare(&Options::default()));
         let report =
             prepared.unwrap_or_else(|e| panic!("{e}")).runner().run(|_, _| ControlFlow::Continue(()));

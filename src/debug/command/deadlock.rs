@@ -1,10 +1,12 @@
 //! `deadlock`: what can never go on, as sentences, and the way to where it began.
 
 use super::{Arguments, Command, Completes, Effect, Group};
-use crate::debug::diagnosis::{Diagnosis, diagnose, dot, trace};
+use crate::debug::diagnosis::{Diagnosis, diagnose, doom, dot, trace};
 use crate::debug::session::Session;
 use crate::debug::travel::Travel;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::machine::StepOutcome;
+use crate::model::record::Records;
 
 pub const DEADLOCK: Command = Command {
     name: "deadlock",
@@ -59,6 +61,7 @@ fn with_records(diagnosis: &Diagnosis) -> Vec<String> {
         lines.push(format!("{:>3}  {}", index + 1, sentence.text()));
         lines.extend(sentence.record.iter().map(|record| format!("     {}", record.trim())));
     }
+    lines.extend(diagnosis.unavoidable());
     lines.extend(diagnosis.notes.iter().map(|note| format!("note: {note}")));
     lines
 }
@@ -73,6 +76,12 @@ fn found(session: &mut Session) -> Result<Option<Diagnosis>> {
     let timeline = session.timeline();
     let start = timeline.before_cycle(first).unwrap_or(timeline.start());
     trace(&mut diagnosis, timeline.fork_before(start));
+    doom(&mut diagnosis, |event| {
+        let mut fork = timeline.fork_before(event);
+        let mut silent = Records::silent();
+        while fork.event() < event && fork.step(&mut silent) == StepOutcome::Ran {}
+        fork.machine().cloned()
+    });
     Ok(Some(diagnosis))
 }
 
@@ -80,7 +89,8 @@ fn goto(session: &mut Session, which: &Arguments) -> Result<Effect> {
     let Some(found) = found(session)? else { return Ok(Effect::Said(all_is_well())) };
     if which.is_empty() {
         let latest = found.sentences.iter().filter_map(|sentence| sentence.event).max();
-        return Ok(latest.map_or_else(Effect::nothing, |event| Effect::Go(Travel::to(event))));
+        let there = found.doom.map(|doom| doom.event).or(latest);
+        return Ok(there.map_or_else(Effect::nothing, |event| Effect::Go(Travel::to(event))));
     }
     let count = found.sentences.len() as u64;
     let words = which.words();

@@ -1,7 +1,10 @@
 //! `diff`: where two branches part.
 
 use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::compare::Comparison;
+use crate::debug::job::Job;
 use crate::debug::session::Session;
+use crate::debug::subject::Subject;
 use crate::diagnostic::Result;
 
 pub const DIFF: Command = Command {
@@ -40,5 +43,32 @@ fn diff(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         _ => return Err(arguments.complaint("two branches are enough")),
     };
     let comparison = session.compare(a, b, ignore_time)?;
-    Ok(Effect::Compare(Box::new(comparison), [format!("branch {a}"), format!("branch {b}")]))
+    let names = [format!("branch {a}"), format!("branch {b}")];
+    Ok(Effect::Work(Box::new(Diffing { comparison: Some(comparison), names })))
+}
+
+/// A comparison under way, and what its runs are called.
+#[derive(Debug)]
+struct Diffing {
+    /// Missing once it is done.
+    comparison: Option<Comparison>,
+    names: [String; 2],
+}
+
+impl Job for Diffing {
+    fn advance(&mut self, fuel: u64) -> Option<Vec<String>> {
+        let mut comparison = self.comparison.take()?;
+        if !comparison.advance(fuel) {
+            self.comparison = Some(comparison);
+            return None;
+        }
+        let machines = comparison.machines().map(Subject::fork);
+        let [a, b] = &self.names;
+        Some(comparison.verdict().lines([a.as_str(), b.as_str()], [&*machines[0], &*machines[1]]))
+    }
+
+    fn interrupt(&mut self) -> Vec<String> {
+        let event = self.comparison.as_ref().map_or(0, Comparison::event);
+        vec![format!("interrupted: the same up to event {event} at least")]
+    }
 }

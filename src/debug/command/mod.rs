@@ -27,6 +27,7 @@ mod reload;
 mod save;
 mod select;
 mod set;
+mod shrink;
 mod source;
 mod step;
 mod table;
@@ -40,7 +41,7 @@ pub use complete::{Candidate, complete};
 pub use help::reference;
 pub use table::{ALL, find};
 
-use super::compare::Comparison;
+use super::job::Job;
 use super::session::Session;
 use super::travel::Travel;
 use crate::diagnostic::Result;
@@ -52,8 +53,8 @@ pub enum Effect {
     Said(Vec<String>),
     /// The cursor shall move.
     Go(Travel),
-    /// Two runs of these names shall be compared.
-    Compare(Box<Comparison>, [String; 2]),
+    /// This takes its time.
+    Work(Box<dyn Job>),
     Quit,
 }
 

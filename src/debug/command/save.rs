@@ -11,29 +11,33 @@ use crate::diagnostic::Result;
 pub const SAVE: Command = Command {
     name: "save",
     aliases: &[],
-    usage: "save breakpoints|answers FILE",
+    usage: "save breakpoints|answers|moment|scenario FILE",
     group: Group::Breakpoints,
-    about: "write what is set to a file that source reads, or what was answered as CSV",
+    about: "write what is set, what was answered, or this moment to a file",
     details: "\
 breakpoints    the breakpoints and watchpoints with conditions, ignore counts and commands; source reads them
 answers        a lesson's or quiz's questions: event,question,answer,predicted,right
+moment         a recording that ends here: `umscope debug FILE` opens it here, whatever has changed since
+scenario       a scenario that begins here, requests in flight included, to be read and changed
 
 A file that is there is not overwritten.",
     completes: Completes::Words(KINDS),
     run: save,
 };
 
-const KINDS: &[&str] = &["breakpoints", "answers"];
+const KINDS: &[&str] = &["breakpoints", "answers", "moment", "scenario"];
 
 fn save(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let (what, rest) = arguments.split_first();
     let (lines, saved) = match what {
         "breakpoints" => (lines(session), count(session)),
         "answers" => answers(session)?,
+        "moment" => (Vec::new(), format!("event {}", session.event())),
+        "scenario" => scenario(session)?,
         _ => {
             let error = arguments
                 .complaint("what shall be saved where?")
-                .expected("breakpoints FILE, or answers FILE");
+                .expected("breakpoints, answers, moment or scenario, and a FILE");
             return Err(Box::new(error.nearest(what, KINDS.iter().copied())));
         }
     };
@@ -41,12 +45,19 @@ fn save(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         return Err(rest.missing("the file to write"));
     }
     let path = Path::new(rest.text());
-    let text = lines.join("\n") + "\n";
-    let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    let bytes =
+        if what == "moment" { session.moment()?.bytes() } else { (lines.join("\n") + "\n").into_bytes() };
+    let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(&bytes));
     match written {
         Ok(()) => Ok(Effect::line(format!("saved {saved} to {}", path.display()))),
         Err(error) => Err(rest.complaint(format!("cannot write this file: {error}"))),
     }
+}
+
+/// A scenario that begins here.
+fn scenario(session: &Session) -> Result<(Vec<String>, String)> {
+    let text = session.scenario_from_here()?.text();
+    Ok((text.lines().map(str::to_owned).collect(), format!("event {}", session.event())))
 }
 
 /// What was asked so far, with what was predicted, as CSV.

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::{
     Command, bookmark, breakpoint, bug, cause, commands, condition, deadlock, delete, diff, display, enable,
-    fork, goto, help, info, lesson, log, quit, reload, save, select, set, source, step, travel, until, watch,
-    why,
+    fork, goto, help, info, lesson, log, quit, reload, save, select, set, shrink, source, step, travel,
+    until, watch, why,
 };
 use crate::diagnostic::{Diagnostic, Result, Source};
 
@@ -52,6 +52,7 @@ pub const ALL: &[Command] = &[
     fork::BRANCH,
     fork::BRANCHES,
     diff::DIFF,
+    shrink::SHRINK,
     lesson::PREDICT,
     lesson::REVEAL,
     bug::BUG,

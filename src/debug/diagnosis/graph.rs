@@ -55,9 +55,7 @@ impl<'a> Graph<'a> {
             if alive.is_empty() {
                 return dead;
             }
-            alive.iter().for_each(|party| {
-                dead.remove(party);
-            });
+            dead.retain(|party| !alive.contains(party));
         }
     }
 

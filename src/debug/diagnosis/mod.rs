@@ -6,6 +6,7 @@
 //! and a transaction is too old all the same, a fork of the machine is run on: if accesses end, but not this one, it is
 //! starved; if none does, the machine goes round in a livelock.
 
+mod doom;
 mod dot;
 mod graph;
 mod onward;
@@ -23,6 +24,7 @@ use crate::model::time::EventNumber;
 use crate::model::wait::{Party, Wait};
 use graph::Graph;
 
+pub use doom::{Doom, doom};
 pub use dot::dot;
 pub use sentence::Sentence;
 pub use trace::trace;
@@ -89,6 +91,8 @@ pub struct Diagnosis {
     pub others: usize,
     /// What was seen when a fork of the machine was run on, and what about the machine makes it possible.
     pub notes: Vec<String>,
+    /// Since when it could not be avoided, once that has been looked for.
+    pub doom: Option<Doom>,
     /// The graph, and those of it that can never go on.
     pub edges: Vec<Wait>,
     pub dead: BTreeSet<Party>,
@@ -122,8 +126,17 @@ impl Diagnosis {
             let what = if self.is_circle { "circle" } else { "such wait" };
             lines.push(format!("and {} more", super::describe::plural(self.others as u64, what)));
         }
+        lines.extend(self.unavoidable());
         lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
         lines
+    }
+
+    /// Since when it could not be avoided, as a line.
+    #[must_use]
+    pub fn unavoidable(&self) -> Option<String> {
+        let doom = self.doom?;
+        let proved = if doom.is_first { "" } else { " (not proved before that event)" };
+        Some(format!("unavoidable since event {}, cycle {}{proved}", doom.event, doom.cycle))
     }
 }
 
@@ -145,6 +158,7 @@ pub fn diagnose(machine: &Machine) -> Option<Diagnosis> {
         is_circle: false,
         others: 0,
         notes: machine.folded_note().into_iter().collect(),
+        doom: None,
         edges: Vec::new(),
         dead: BTreeSet::new(),
     };

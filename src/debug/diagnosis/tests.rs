@@ -65,6 +65,24 @@ fn a_circle_of_waiting_is_told_edge_by_edge() {
 }
 
 #[test]
+fn the_first_event_that_leaves_no_way_out_is_found() {
+    let at = |event: u64| {
+        let scenario = Scenario::parse(Source::new("test", PROBES_WAIT), None).unwrap();
+        let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
+        machine.run_until(event);
+        Some(machine)
+    };
+    let mut diagnosis = diagnosed(PROBES_WAIT);
+    doom(&mut diagnosis, at);
+    let found = diagnosis.doom.unwrap();
+    assert!(found.is_first && found.event < diagnosis.event, "{found:?}");
+    // Once the SMD has asked, its request stands behind the core's whatever comes first.
+    assert!(diagnosis.lines().iter().any(|line| line.starts_with("unavoidable since event ")));
+    let dead_at = |event| !Graph::new(&at(event).unwrap().wait_for_graph()).dead().is_empty();
+    assert!(!dead_at(found.event - 1) && dead_at(diagnosis.event));
+}
+
+#[test]
 fn what_was_lost_is_named() {
     let text = |fault: &str| {
         format!(

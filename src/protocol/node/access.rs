@@ -55,7 +55,7 @@ impl Node {
             return Offer::Miss;
         }
         let action = self.action_of(access);
-        if matches!(self.need(block, action), Need::Here(cell) if cell.step == Step::Hit) {
+        if matches!(self.need(block, action, true), Need::Here(cell) if cell.step == Step::Hit) {
             return Offer::Hit;
         }
         if self.has_mshr() {
@@ -75,7 +75,9 @@ impl Node {
         }
         let action = self.action_of(access);
         self.store.focus(block);
-        let Need::Here(Cell { step: Step::Hit, next }) = self.need(block, action) else { return false };
+        let Need::Here(Cell { step: Step::Hit, next }) = self.need(block, action, true) else {
+            return false;
+        };
         self.uses += 1;
         let Some(entry) = self.store.get_mut(block) else { return false };
         let from = entry.state;
@@ -164,8 +166,7 @@ impl Node {
             entry.used = self.uses;
             if !is_root {
                 let from = entry.state;
-                let has_children = self.config.role != super::Role::Leaf;
-                let next = self.config.table.cell(from, want.action, has_children).map(|cell| cell.next);
+                let next = self.config.cell(from, want.action, true).map(|cell| cell.next);
                 if let Some(Next::To(to)) = next {
                     entry.state = to;
                 }

@@ -158,7 +158,7 @@ impl Node {
     /// Performs the accesses at the head of the queue that the new state allows.
     fn perform_waiting(&mut self, pending: &mut Pending, out: &mut Outbox) {
         while let Some(want) = pending.queue.front() {
-            let super::Need::Here(cell) = self.need(pending.block, want.action) else { return };
+            let super::Need::Here(cell) = self.need(pending.block, want.action, true) else { return };
             if cell.step != Step::Hit {
                 return;
             }

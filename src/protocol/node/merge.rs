@@ -1,13 +1,30 @@
 //! What children give and what they keep: merging dirty bytes, and correcting the directory.
 
 use super::{Node, Role};
-use crate::model::address::Address;
+use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind};
+use crate::model::patch::Patch;
 use crate::model::record::What;
 use crate::model::state::Action;
 use crate::protocol::outbox::{About, Breach, Outbox};
+use crate::protocol::store::Entry;
+
+/// Of the bytes that the owner answers with after it has handed its block to a peer, those that nobody has written back
+/// since. The peer's writeback may come before the answer, and what it stored is newer than what it was handed.
+fn older_than(entry: &Entry, message: &Message, granule: u32) -> Option<Patch> {
+    let newer = entry.newer.as_deref().filter(|newer| newer.any())?;
+    let patch = message.patch.as_deref()?;
+    if message.kind != MessageKind::Answer || message.peer.is_none() {
+        return None;
+    }
+    let mut rest = patch.clone();
+    for bit in newer.iter() {
+        rest.unmark(Range::new(entry.block.plus(u64::from(bit) * u64::from(granule)), granule));
+    }
+    Some(rest)
+}
 
 impl Node {
     /// Merges what a child gave, under its mask (rules 12 to 14 of `PROTOCOL.md`).
@@ -22,6 +39,8 @@ impl Node {
             return;
         };
         let owner = entry.units.first().and_then(|unit| unit.owner);
+        let rest = older_than(entry, message, granule);
+        let patch = rest.as_ref().unwrap_or(patch);
         if peers && owner != Some(child) {
             let size = entry.data.len / granule;
             let newer = entry.newer.get_or_insert_with(|| Box::new(Bits::new(size)));

@@ -97,6 +97,18 @@ impl NodeConfig {
         self.children.iter().position(|&child| child == id).map(|position| position as u8)
     }
 
+    /// The cell for an action. What a child's fetch or forward asks is performed here, as in a leaf, unless the table
+    /// lets a leaf only pass it on: then the cells for nodes with children say how.
+    fn cell(&self, state: State, action: Action, is_performed: bool) -> Option<Cell> {
+        let leaf = self.table.cell(state, action, false);
+        if self.role == Role::Leaf {
+            return leaf;
+        }
+        let performs = |cell: &Cell| !matches!(cell.step, Step::Fetch | Step::Forward);
+        let own = leaf.filter(|cell| is_performed && performs(cell));
+        own.or_else(|| self.table.cell(state, action, true))
+    }
+
     fn has_fault(&self, fault: Fault) -> bool {
         self.faults.contains(&fault)
     }
@@ -250,12 +262,11 @@ impl Node {
         }
     }
 
-    /// The cells for nodes with children hold for all that a child asks, also where it is performed here.
-    fn need(&self, block: Address, action: Action) -> Need {
+    fn need(&self, block: Address, action: Action, is_performed: bool) -> Need {
         if self.config.role == Role::Root {
             return Need::Here(Cell { step: Step::Hit, next: Next::Same });
         }
-        match self.config.table.cell(self.state(block), action, self.config.role != Role::Leaf) {
+        match self.config.cell(self.state(block), action, is_performed) {
             Some(cell) => match cell.step {
                 Step::Hit | Step::Flush => Need::Here(cell),
                 Step::Ask(_) | Step::Fetch => Need::Parent(cell),
@@ -364,7 +375,9 @@ impl Node {
             _ => return true,
         };
         let block = self.block_of(message.range.start);
-        self.has_mshr() || self.pending.contains(block) || matches!(self.need(block, action), Need::Here(_))
+        self.has_mshr()
+            || self.pending.contains(block)
+            || matches!(self.need(block, action, message.kind == MessageKind::Fetch), Need::Here(_))
     }
 
     /// Takes a message.

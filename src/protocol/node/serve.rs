@@ -26,7 +26,8 @@ impl Node {
             MessageKind::Forward => message.access.as_deref().map_or(Action::Store, action_of_forward),
             _ => Action::Load,
         };
-        if matches!(self.need(block, action), Need::Here(_)) {
+        let is_performed = matches!(message.kind, MessageKind::Fetch | MessageKind::Forward);
+        if matches!(self.need(block, action, is_performed), Need::Here(_)) {
             self.counters.hits += 1;
         } else {
             self.counters.misses += 1;
@@ -56,7 +57,7 @@ impl Node {
                 held |= bit;
                 continue;
             }
-            match self.need(pending.block, want.action) {
+            match self.need(pending.block, want.action, want.is_performed_here()) {
                 Need::Here(cell) => {
                     if let Some(want) = pending.queue.remove(index) {
                         self.serve(pending, want, cell, out);
@@ -260,7 +261,7 @@ impl Node {
         let (Who::Child(child), Some(rule)) = (service.want.who, service.rule) else { return };
         let want = &service.want;
         self.touch(block);
-        let state = match self.need(block, want.action) {
+        let state = match self.need(block, want.action, false) {
             Need::Here(cell) => match cell.next {
                 Next::To(state) => state,
                 _ => self.state(block),

@@ -55,7 +55,9 @@ impl Node {
     /// In place of the moment of its last use each entry has its rank among those of its set.
     fn rank(&self, entries: &mut [(u32, Entry)]) {
         let Some((_, ways)) = self.store.shape() else {
-            entries.iter_mut().for_each(|(_, entry)| entry.used = 0);
+            for (_, entry) in entries.iter_mut() {
+                entry.used = 0;
+            }
             return;
         };
         let set = |slot: u32| slot / ways.max(1);

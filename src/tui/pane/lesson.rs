@@ -66,14 +66,11 @@ fn hunt(canvas: &mut Canvas, y: u16, hunt: &Hunt) -> u16 {
     for (nth, hint) in hunt.hints.iter().enumerate() {
         y = canvas.paragraph(3, y, &format!("Hint {}: {}", nth + 1, reflow(hint)), Role::Text);
     }
-    match &hunt.because {
-        Some(because) => canvas.paragraph(1, y, &format!("✓ {}", reflow(because)), Role::Good),
-        None => {
-            let hints =
-                if hunt.left > 0 { format!("  [.] a hint, {} left", hunt.left) } else { String::new() };
-            canvas.paragraph(3, y, &format!(":bug N to say what it is{hints}"), Role::Strong)
-        }
+    if let Some(because) = &hunt.because {
+        return canvas.paragraph(1, y, &format!("✓ {}", reflow(because)), Role::Good);
     }
+    let hints = if hunt.left > 0 { format!("  [.] a hint, {} left", hunt.left) } else { String::new() };
+    canvas.paragraph(3, y, &format!(":bug N to say what it is{hints}"), Role::Strong)
 }
 
 /// What must be seen without scrolling: what is told, what is asked, what went wrong.

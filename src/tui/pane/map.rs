@@ -59,7 +59,8 @@ fn deadlock(canvas: &mut Canvas, y: u16, knot: &Knot) {
 /// The numbers of the sentences in which a node waits: `#1#3`.
 fn numbers(frame: &Frame, node: &MapNode) -> String {
     let knot = frame.deadlock.iter().flat_map(|knot| knot.at.iter().enumerate());
-    knot.filter(|(_, at)| **at == node.id).map(|(nth, _)| format!("#{}", nth + 1)).collect()
+    knot.filter(|(_, at)| **at == node.id)
+        .fold(String::new(), |text, (nth, _)| text + &format!("#{}", nth + 1))
 }
 
 fn legend(canvas: &mut Canvas, y: u16) {

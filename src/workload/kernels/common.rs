@@ -37,7 +37,7 @@ pub const STORE: ParameterDefinition = ParameterDefinition {
 };
 pub const SEED: ParameterDefinition = ParameterDefinition {
     name: "seed",
-    about: "stored values are a function of this and the address",
+    about: "stored values are a function of this and the address; generated inputs of this",
     kind: Kind::Integer { default: 1, least: 0, most: i64::MAX as u64 },
 };
 pub const BLOCKS: ParameterDefinition = ParameterDefinition {

@@ -12,7 +12,7 @@ use super::array::Layout;
 use super::common::{self, Scale, Settings};
 use super::launch::{At, Launch, Script, Step};
 use super::parameter::{Kind, ParameterDefinition, Values};
-use super::volume::{Volume, around};
+use super::volume::Volume;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
@@ -87,11 +87,11 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         script: Script::default()
             .then(1, [Step::Load(0, OFFSET), Step::Load(0, NEIGHBOURS)])
             .then(1, halves(1).chain([Step::Barrier]))
-            .then_each(move |group, _| neighbours(boxes, group).count() as u64 + 1, body),
+            .then_each(move |group, _| boxes.near(boxes.place(group)).count(), body),
         map: Arc::new(move |at: At| {
             // First the box itself, then its neighbours.
             let other = |round: u64| match round.checked_sub(1) {
-                Some(nth) => neighbours(boxes, at.group).nth(nth as usize),
+                Some(nth) => neighbour(boxes, at.group, nth),
                 None => Some(at.group),
             };
             let (of, nth) =
@@ -116,10 +116,12 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
 /// Added to the number of an access: in the box of the round, not in the workgroup's own.
 const THERE: u64 = 1 << 32;
 
-/// The boxes around a box.
-fn neighbours(boxes: Volume, own: u64) -> impl Iterator<Item = u64> {
+/// The n-th box around a box, itself left out.
+fn neighbour(boxes: Volume, own: u64, nth: u64) -> Option<u64> {
     let place = boxes.place(own);
-    (0..27).filter(|nth| *nth != 13).filter_map(move |nth| boxes.shifted(place, around(nth)))
+    let near = boxes.near(place);
+    let after = u64::from(nth >= near.number(place));
+    near.place(nth + after).map(|place| boxes.cell(place))
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 //! them: loads the nineteen densities of its cell and its flags, stores each density in the cell to which it streams. The arrays
 //! lie in memory density by density, with two planes of margin at both ends; source and destination change places at each
 //! time step. The margin is so wide that no cell needs to know where the space ends. The padding of lines is left out: a
-//! line is as long as it has cells.
+//! line is as long as it has cells. This is how the source streams as SCATTER; as GATHER, its other macro, it would load from the
+//! neighbours and store its own.
 
 use std::sync::Arc;
 

@@ -52,7 +52,7 @@ struct Forest {
     cells: u64,
     variables: u64,
     refined: Vec<bool>,
-    active: Vec<u32>,
+    active: Arc<[u32]>,
 }
 
 impl Forest {
@@ -149,7 +149,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
 fn launch(
     name: &'static str,
     forest: &Forest,
-    list: Vec<u32>,
+    list: Arc<[u32]>,
     arrays: Vec<Array>,
     script: Script,
     settings: Settings,
@@ -175,7 +175,7 @@ fn change(
 ) -> Option<TaskKind> {
     let changed = |block: &&u32| !coarse.is_refined(u64::from(**block) / CHILDREN);
     let refined = |block: &&u32| fine.is_refined(u64::from(**block) / CHILDREN);
-    let list: Vec<u32> = fine.active.iter().filter(refined).filter(changed).copied().collect();
+    let list: Arc<[u32]> = fine.active.iter().filter(refined).filter(changed).copied().collect();
     if list.is_empty() {
         return None;
     }
@@ -340,32 +340,45 @@ mod tests {
 
     #[test]
     fn what_the_sphere_reaches_is_refined_and_what_it_leaves_is_made_coarse() {
-        let given = [
-            ("x", 4),
-            ("y", 4),
-            ("z", 4),
-            ("cells", 2),
-            ("variables", 1),
-            ("wavefront", 2),
-            ("iterations", 8),
-        ];
-        let steps = steps("mini-amr", &given);
-        let named = |step: &TaskKind| match step {
-            TaskKind::Kernel(kernel) => kernel.name().to_owned(),
-            _ => String::new(),
-        };
-        let changes: Vec<_> =
-            steps.iter().filter(|step| ["refine", "coarsen"].contains(&&*named(step))).collect();
-        assert!(
-            changes.iter().any(|step| named(step) == "refine")
-                && changes.iter().any(|step| named(step) == "coarsen")
-        );
-        for step in changes {
-            let TaskKind::Kernel(kernel) = step else { continue };
-            // Eight children of eight cells for each root, a load and a store for each of these.
-            let Did::Launch(touched) = did(step) else { panic!("no launch") };
-            assert!(kernel.blocks().is_multiple_of(8));
-            assert_eq!(touched.len() as u64, kernel.blocks() * 8 * 2);
+        let given = [("x", 4), ("y", 4), ("z", 4), ("cells", 2), ("variables", 2), ("wavefront", 2)];
+        let steps = steps("mini-amr", &[&given[..], &[("iterations", 8)]].concat());
+        let [blocks, _] = bases([64 * 8 * BYTES; 2]);
+        let refined = |step| Forest::at(step, Volume { edges: [4; 3] }, CELLS as u64, 2).refined;
+        let mut expected = Vec::new();
+        for step in 1..8 {
+            let (before, after) = (refined(step - 1), refined(step));
+            for (whole, parted, down) in [(&before, &after, true), (&after, &before, false)] {
+                let changed: Vec<_> = (0..64).filter(|root| !whole[*root] && parted[*root]).collect();
+                let mut plain = Plain::default();
+                // A child of two cells a side lies under one cell of its root.
+                for (root, child) in
+                    changed.iter().flat_map(|root| (0..8i64).map(move |child| (*root, child)))
+                {
+                    for (variable, cell) in
+                        (0..2).flat_map(|variable| (0..8i64).map(move |cell| (variable, cell)))
+                    {
+                        let above = element(
+                            8 * root as u64,
+                            variable,
+                            child % 2 + 1,
+                            child / 2 % 2 + 1,
+                            child / 4 + 1,
+                        );
+                        let part = 8 * root as u64 + child as u64;
+                        let own = element(part, variable, cell % 2 + 1, cell / 2 % 2 + 1, cell / 4 + 1);
+                        let (from, to) = if down { (above, own) } else { (own, above) };
+                        plain.load(blocks, from, 8);
+                        plain.store(blocks, to, 8);
+                    }
+                }
+                if !changed.is_empty() {
+                    expected.push(plain.launch());
+                }
+            }
         }
+        let name = |step: &&TaskKind| matches!(step, TaskKind::Kernel(it) if ["refine", "coarsen"].contains(&it.name()));
+        let changes: Vec<Did> = steps.iter().filter(name).map(did).collect();
+        assert!(changes.len() > 3, "{}", changes.len());
+        assert_eq!(changes, expected);
     }
 }

@@ -15,7 +15,7 @@ use super::common::{self, Scale, Settings};
 use super::krylov::Vectors;
 use super::launch::{At, Launch, Script, Step};
 use super::parameter::Values;
-use super::volume::{Volume, around};
+use super::volume::Volume;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
@@ -78,8 +78,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
 
 /// The column of a row's n-th entry.
 fn entry(nodes: Volume, row: u64, nth: u64) -> Option<u64> {
-    let place = nodes.place(row);
-    (0..ENTRIES).filter_map(|other| nodes.shifted(place, around(other))).nth(nth as usize)
+    nodes.near(nodes.place(row)).place(nth).map(|place| nodes.cell(place))
 }
 
 fn product(vectors: &Vectors, nodes: Volume, pitch: u64, arrays: Vec<Array>) -> TaskKind {

@@ -14,6 +14,33 @@ pub const fn around(nth: u64) -> [i64; 3] {
     [(nth % 3) as i64 - 1, (nth / 3 % 3) as i64 - 1, (nth / 9 % 3) as i64 - 1]
 }
 
+/// The cells around a place.
+#[derive(Clone, Copy, Debug)]
+pub struct Near {
+    first: [u64; 3],
+    cells: Volume,
+}
+
+impl Near {
+    /// How many they are.
+    pub fn count(&self) -> u64 {
+        self.cells.cells()
+    }
+
+    /// The n-th of them, as a place in the volume.
+    pub fn place(&self, nth: u64) -> Option<[u64; 3]> {
+        let [x, y, z] = self.first;
+        let [dx, dy, dz] = self.cells.place(nth);
+        (nth < self.count()).then_some([x + dx, y + dy, z + dz])
+    }
+
+    /// Which of them is at a place.
+    pub fn number(&self, [x, y, z]: [u64; 3]) -> u64 {
+        let [left, front, below] = self.first;
+        self.cells.cell([x - left, y - front, z - below])
+    }
+}
+
 impl Volume {
     pub fn cells(&self) -> u64 {
         self.edges.iter().product()
@@ -38,6 +65,16 @@ impl Volume {
             *place = place.checked_add_signed(by).filter(|place| *place < edge)?;
         }
         Some(self.cell(moved))
+    }
+
+    /// The box of the cells around a place, itself among them, and where it begins: 27 cells, or fewer at a face.
+    pub fn near(&self, place: [u64; 3]) -> Near {
+        let [mut first, mut edges] = [[0; 3]; 2];
+        for (axis, (at, edge)) in place.into_iter().zip(self.edges).enumerate() {
+            first[axis] = at.saturating_sub(1);
+            edges[axis] = (at + 2).min(edge) - first[axis];
+        }
+        Near { first, cells: Self { edges } }
     }
 
     /// The cell so many cells away, where each face of the box leads to the opposite one.
@@ -73,6 +110,11 @@ mod tests {
         assert_eq!(volume.shifted([3, 0, 0], [1, 0, 0]), None);
         assert_eq!(volume.wrapped([3, 0, 0], [1, -1, -1]), 12 + 8);
         assert_eq!(volume.clamped([3, 0, 1], [4, -4, -4]), 3);
+        let near = volume.near([3, 1, 0]);
+        let places: Vec<_> = (0..99).map_while(|nth| near.place(nth)).collect();
+        assert_eq!((near.count(), places.len()), (2 * 3 * 2, 2 * 3 * 2));
+        assert_eq!((places[0], places[11]), ([2, 0, 0], [3, 2, 1]));
+        assert!((0..).zip(&places).all(|(nth, place)| near.number(*place) == nth));
         assert_eq!(around(13), [0; 3]);
         assert_eq!((around(0), around(26)), ([-1; 3], [1; 3]));
     }

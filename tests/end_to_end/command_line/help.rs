@@ -3,16 +3,22 @@
 use super::call;
 
 /// Every subcommand, and none.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: &[&str] = &[
     "",
     "debug",
     "run",
+    "replay",
+    "diff",
+    "shrink",
     "test",
     "log",
     "frame",
     "export",
+    "explore",
+    "mutants",
     "sweep",
     "figures",
+    "stress",
     "list",
     "check",
     "schema",
@@ -22,7 +28,7 @@ const COMMANDS: [&str; 14] = [
 
 #[test]
 fn every_help_text_is_as_it_was_approved() {
-    for command in COMMANDS {
+    for &command in COMMANDS {
         let arguments = if command.is_empty() { vec!["--help"] } else { vec!["help", command] };
         let outcome = call(&arguments);
         assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""));

@@ -11,7 +11,7 @@ fn keys(value: &Value) -> Vec<&str> {
 #[test]
 fn a_run_is_one_document_with_stable_keys() {
     let run = document(&["run", "umh/fig5-b1", "--format", "json"]);
-    let expected = "accesses cycles digest ended events events_per_second expectations failures machine passed \
+    let expected = "accesses cycles diagnosis digest ended events events_per_second expectations failures machine passed \
                     peak_memory_bytes scenario seed stats stopped_at wall_seconds";
     assert_eq!(keys(&run).join(" "), expected);
     assert_eq!(
@@ -62,7 +62,10 @@ fn a_test_tells_every_scenario_and_why_it_failed() {
     let test = document(&["test", "umh/fig5-b1", "tests/data/fails.toml", "--format", "json"]);
     assert_eq!((&test["passed"], &test["failed"]), (&Value::from(1), &Value::from(1)));
     let scenarios = test["scenarios"].as_array().unwrap();
-    assert_eq!(keys(&scenarios[0]).join(" "), "cycles digest events expectations failures name passed path");
+    assert_eq!(
+        keys(&scenarios[0]).join(" "),
+        "cycles diagnosis digest events expectations failures name passed path"
+    );
     assert_eq!(scenarios[0]["path"], "umh/fig5-b1");
     assert_eq!(scenarios[1]["name"], "An expectation that does not hold");
     let failure = &scenarios[1]["failures"][0];

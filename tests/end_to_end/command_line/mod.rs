@@ -1,11 +1,14 @@
 //! The command line as scripts rely on it.
 
 mod broken_input;
+mod explore;
+mod diagnosis;
 mod export;
 mod figures;
 mod help;
 mod indexing;
 mod json;
+mod mutants;
 mod picture;
 mod recording;
 mod sizes;

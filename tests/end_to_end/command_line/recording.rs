@@ -150,3 +150,93 @@ fn a_recording_replaces_nothing_but_a_recording() {
     let changed = call(&["run", &path, "--set", "gpu.l1.ways=1"]);
     assert!(changed.code == Some(2) && changed.stderr.contains("it says itself what is set"), "{changed:?}");
 }
+
+/// A scenario in which a fault leaves a stale copy, among accesses that have no part in it.
+fn stale(folder: &Path) -> String {
+    let path = folder.join("stale.toml");
+    let text = r#"
+machine = "tiny/umh-4gpu"
+fault = [{ name = "skip-invalidation" }]
+do = [
+    { id = "a", by = "gpu2.cu0", load = { address = 0x3000 } },
+    { id = "b", after = "a", by = "gpu1.cu1", load = { address = 0x1000 } },
+    { id = "c", after = "b", by = "gpu3.cu0", store = { address = 0x2000, bytes = "01" } },
+    { id = "d", after = "c", by = "gpu2.cu1", load = { address = 0x1000 } },
+    { id = "e", after = "d", by = "gpu0.cu0", store = { address = 0x1000, bytes = "09" } },
+    { id = "f", after = "e", by = "gpu3.cu0", load = { address = 0x2000 } },
+]
+"#;
+    fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn a_failing_scenario_and_its_recording_shrink_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = stale(folder.path());
+    let record = folder.path().join("stale.rec").display().to_string();
+    let run = document(&["run", &scenario, "--record", &record, "--format", "json"]);
+    assert_eq!(run["ended"], "violation", "{run}");
+    let small = folder.path().join("small.toml").display().to_string();
+    let done = call(&["shrink", &scenario, "--output", &small]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""), "{done:?}");
+    assert!(done.stderr.contains("of 6 instructions left"), "{}", done.stderr);
+    let text = fs::read_to_string(&small).unwrap();
+    assert!(text.matches("[[do]]").count() <= 3 && !text.contains("0x2000"), "{text}");
+    let again = document(&["run", &small, "--format", "json"]);
+    assert_eq!(again["ended"], "violation", "{text}");
+    let from_recording = call(&["shrink", &record]);
+    let plain = |text: &str| {
+        text.lines().filter(|line| !line.contains("shrunk") && !line.starts_with('#')).collect::<String>()
+    };
+    assert_eq!(plain(&from_recording.stdout), plain(&text));
+    let nothing = call(&["shrink", "umh/fig5-a"]);
+    assert!(nothing.code == Some(2) && nothing.stderr.contains("does not fail"), "{nothing:?}");
+}
+
+#[test]
+fn two_runs_part_where_they_differ() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = stale(folder.path());
+    let same = call(&["diff", &scenario, &scenario]);
+    assert!(same.code == Some(0) && same.stdout.starts_with("the same: "), "{same:?}");
+    let other = folder.path().join("other.toml");
+    let text = fs::read_to_string(&scenario).unwrap();
+    fs::write(&other, text.replace("fault = [{ name = \"skip-invalidation\" }]", "")).unwrap();
+    let other = other.display().to_string();
+    let told = call(&["diff", &scenario, &other]);
+    assert_eq!(told.code, Some(1), "{told:?}");
+    assert!(
+        told.stdout.contains("alike, then they part") && told.stdout.contains("what led to it in"),
+        "{told:?}"
+    );
+    let parts = document(&["diff", &scenario, &other, "--format", "json"]);
+    assert_eq!(parts["equal"], false);
+    let first = |side: &str| parts["parts"][side]["records"][0]["kind"].clone();
+    assert!(first("a").is_string() && first("b").is_string(), "{parts}");
+    assert!(parts["parts"]["a"]["causes"].as_array().is_some_and(|causes| !causes.is_empty()), "{parts}");
+    let wrong = call(&["diff", &scenario, "umh/fig5-zz"]);
+    assert_eq!((wrong.code, wrong.stdout.as_str()), (Some(2), ""));
+}
+
+#[test]
+fn the_console_forks_keeps_and_opens_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (moment, scenario) = (at("kept.rec"), at("kept.toml"));
+    let script = format!(
+        "goto 20\nfork set network.latency=\"2 us\"\nstep 5\nsave moment {moment}\nsave scenario {scenario}\n\
+         info position\nbranches\ndiff\n"
+    );
+    let console = run(umscope(), &["debug", "umh/fig5-b1", "--no-tui"], &script);
+    assert_eq!(console.code, Some(0), "{console:?}");
+    let position = console.stdout.lines().find(|line| line.starts_with("event 26 cycle")).unwrap();
+    assert!(console.stdout.contains("* 2  set network.latency"), "{}", console.stdout);
+    for kept in [&moment, &scenario] {
+        let again = run(umscope(), &["debug", kept, "--no-tui"], "info position\nend\n");
+        assert_eq!(again.code, Some(0), "{kept}: {again:?}");
+        assert!(again.stdout.contains(position), "{kept}: {}", again.stdout);
+    }
+    let twice = run(umscope(), &["debug", "umh/fig5-b1", "--no-tui"], &format!("save moment {moment}\n"));
+    assert!(twice.code == Some(2) && twice.stdout.contains("cannot write this file"), "{twice:?}");
+}

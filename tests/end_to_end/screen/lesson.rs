@@ -56,3 +56,18 @@ fn what_is_told_is_in_sight_on_the_smallest_screen() {
         position(screen).is_some_and(|at| at.0 == 10) && screen.contents().contains("0 to 3 written")
     });
 }
+
+#[test]
+fn a_bug_is_hunted_on_the_screen_and_the_circle_stands_in_the_map() {
+    let mut terminal = super::start((80, 24), &[], &["debug", "debugging/two-wait"]);
+    super::complete(&mut terminal, (80, 24));
+    terminal.send("\x1b[20~");
+    terminal.wait_for("Find the bug: Two stores to one line hang");
+    terminal.send(".");
+    terminal.wait_for("hint 1 of 3");
+    terminal.send(":end\r");
+    terminal.wait_for("DEADLOCK");
+    terminal.send("D");
+    terminal.wait_for("DEADLOCK at event ");
+    terminal.wait_for("(1) again");
+}

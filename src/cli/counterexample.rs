@@ -1,0 +1,42 @@
+//! A violation that an exploration has found, as a recording that opens in the debugger at the bad event.
+
+use std::path::{Path, PathBuf};
+
+use super::exit::Trouble;
+use crate::explore::outcome::Violation;
+use crate::model::component::Components;
+use crate::model::record::Records;
+use crate::model::time::EventNumber;
+use crate::recording::{End, Ending, Input, Mark};
+use crate::scenario::{Options, Scenario};
+
+/// Writes the recording of a violation of `scenario`, which was named so.
+///
+/// # Errors
+/// If it cannot be written, or something that is no recording is there.
+pub fn write(
+    path: &Path,
+    (scenario, name, options): (&Scenario, &str, &Options),
+    names: &Components,
+    violation: &Violation,
+) -> Result<(), Trouble> {
+    let lines = violation.choices.iter().map(|choice| choice.text(names).to_string());
+    let inputs: Vec<(EventNumber, Input)> = (0..).zip(lines.map(Input::Choose)).collect();
+    let steps = inputs.len();
+    let options = Options { inputs, ..options.clone() };
+    let mut recording = scenario.recording(name, &options)?;
+    let mut machine = scenario.prepare(&options)?.machine;
+    for _ in 0..steps {
+        machine.step(&mut Records::silent());
+    }
+    let how = if violation.rule == "deadlock" { Ending::Deadlock } else { Ending::Violation };
+    recording.end = Some(End { mark: Mark::of(&machine), how });
+    Ok(recording.write(path)?)
+}
+
+/// The file for a violation of a scenario if the user names none: in the current folder, by scenario and rule.
+#[must_use]
+pub fn usual_path(scenario: &str, rule: &str) -> PathBuf {
+    let stem = Path::new(scenario).file_stem().map_or("explore".into(), |stem| stem.to_string_lossy());
+    PathBuf::from(format!("{stem}-{rule}.rec"))
+}

@@ -1,0 +1,94 @@
+//! `umscope shrink`: the smallest scenario that fails in the same way.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::arguments::Target;
+use super::destination::Destination;
+use super::exit::{Ended, Status, Trouble, say};
+use super::interrupt::Interrupt;
+use super::progress::Progress;
+use super::work::Work;
+use crate::debug::describe::plural;
+use crate::diagnostic::Diagnostic;
+use crate::report::number::grouped;
+use crate::scenario::shrink::{Extent, Shrinker};
+
+/// Leave out of a failing scenario all that it does not need to fail
+///
+/// Accesses, instructions, GPUs, compute units, cores, slices and blocks go, one after the other, while the same check or
+/// expectation fails or it still ends in a deadlock. Kernels and traces are written out as programs where they are
+/// small enough.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  umscope shrink mine.toml --output small.toml
+  umscope shrink counterexample.rec > small.toml
+
+What comes of it is the same every time, whatever the number of cores. ctrl-c ends it with the smallest found so far.
+
+Exit status: 0 it was shrunk; 2 wrong input, or a scenario that does not fail; 130 interrupted (the smallest so far was \
+written).")]
+pub struct Shrink {
+    #[command(flatten)]
+    target: Target,
+
+    /// Where to write the scenario; standard output without it. A file that is there is replaced at the end
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Shrink {
+    pub fn carry_out(&self) -> Ended {
+        let interrupt = Interrupt::install()?;
+        let work = Work::open(&self.target, &interrupt)?;
+        let mut output = Destination::open(self.output.as_deref())?;
+        interrupt.heed();
+        let stop = interrupt.flag();
+        let Some(mut shrinker) = Shrinker::new(&work.scenario, &work.options, stop)? else {
+            if interrupt.is_raised() {
+                return Ok(Status::Interrupted);
+            }
+            let error = Diagnostic::new(format!("{} does not fail: there is nothing to shrink", work.name));
+            return Err(error.expected("a failed check or expectation, or a deadlock").into());
+        };
+        let before = shrinker.extent();
+        let mut progress = Progress::start();
+        while !interrupt.is_raised() && !shrinker.advance(stop) {
+            progress.tell(|| {
+                format!(
+                    "{}: {} tried, {} left",
+                    work.name,
+                    grouped(shrinker.tried()),
+                    size(shrinker.extent())
+                )
+            });
+        }
+        progress.clear();
+        let text = shrinker.best(&work.name).text();
+        output.write_all(text.as_bytes()).map_err(|error| Trouble::Io("write the scenario", error))?;
+        output.finish()?;
+        let notes = shrinker.notes().iter();
+        notes.for_each(|note| say(format_args!("{}: {note}", work.name)));
+        say(format_args!(
+            "{}: {}; {} of {} left, after {} tries",
+            work.name,
+            shrinker.target(),
+            size(shrinker.extent()),
+            size(before),
+            grouped(shrinker.tried())
+        ));
+        Ok(if interrupt.is_raised() { Status::Interrupted } else { Status::Held })
+    }
+}
+
+fn size(extent: Extent) -> String {
+    let accesses = plural(extent.accesses as u64, "instruction");
+    if extent.inputs == 0 {
+        accesses
+    } else {
+        format!("{accesses} and {}", plural(extent.inputs as u64, "input"))
+    }
+}

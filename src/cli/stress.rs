@@ -1,0 +1,326 @@
+//! `umscope stress`: random accesses on contended blocks, with values checked.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::arguments::{Format, number, positive};
+use super::exit::{Ended, Status, Trouble};
+use super::interrupt::Interrupt;
+use super::output::Output;
+use super::pool;
+use crate::config;
+use crate::config::machine::MachineSpec;
+use crate::debug::diagnosis::{Diagnosis, diagnose, trace};
+use crate::diagnostic::{Result, Source};
+use crate::explore::stress::{Coverage, Failure, Plan, Round, shrink};
+use crate::report;
+use crate::report::number::grouped;
+use crate::scenario::{Options, Scenario};
+
+/// Test a machine with random accesses on contended blocks
+///
+/// Loads, stores, n-stores, atomics and exclusive accesses of every compute unit and core to a few lines that fight for
+/// the same sets, with values and every rule of the protocol checked. It ends at the first violation or deadlock, tells
+/// why, and writes the smallest scenario that shows it.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  umscope stress tiny/umh-2gpu
+  umscope stress umh-4gpu-nvlink --accesses 10000000 --seed 3
+  umscope stress tiny/cpu-2core --protocol mine.toml
+  umscope stress tiny/umh-2gpu --fault no-grant-ack      (to see what it finds)
+
+Caches of full-size machines (an L2 above 64 KiB) are made as small as they can be: one set each; --full-size keeps \
+them. The accesses are dealt into rounds with seeds of their own, so the result is the same whatever --jobs.
+
+JSON: machine, protocol, seed, accesses, events, rounds, seconds, complete (false if interrupted), coverage[{table, \
+reached, total, missing[], pairs}], pairs_watched_accesses, violation{rule, message, event, round, scenario, accesses, \
+diagnosis (as of `umscope run`)} or null.
+
+The scenario of a failure says in its first lines which --set it needs.
+
+Exit status: 0 nothing broke; 1 a rule broke or nothing could move; 2 wrong input; 130 interrupted.")]
+pub struct Stress {
+    /// A machine file, or the name of a bundled machine
+    #[arg(value_name = "MACHINE")]
+    machine: String,
+
+    /// Accesses in all
+    #[arg(long, value_name = "NUMBER", default_value = "1000000", value_parser = positive, allow_negative_numbers = true)]
+    accesses: u64,
+
+    /// Seed of the accesses
+    #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = number, allow_negative_numbers = true)]
+    seed: u64,
+
+    /// A protocol instead of the machine's own: a bundled name or a path
+    #[arg(long, value_name = "PROTOCOL")]
+    protocol: Option<String>,
+
+    /// Set a key of the machine file; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
+    /// Inject a fault that takes no parameters, such as no-grant-ack; may be given several times
+    #[arg(long, value_name = "NAME")]
+    fault: Vec<String>,
+
+    /// Change the protocol's table, such as 'cache N read = ack > I'; may be given several times
+    #[arg(long, value_name = "CHANGE")]
+    mutate: Vec<String>,
+
+    /// Keep the sizes of a full-size machine's caches
+    #[arg(long)]
+    full_size: bool,
+
+    /// Where to write the scenario of a failure; a file that is there is replaced
+    #[arg(long, value_name = "FILE", default_value = "stress-failure.toml")]
+    failure: PathBuf,
+
+    /// Rounds to run at a time [default: as many as there are processors]
+    #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
+    jobs: Option<u64>,
+
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// What all rounds up to the first failure came to.
+struct Total {
+    rounds: u64,
+    accesses: u64,
+    events: u64,
+    seconds: f64,
+    complete: bool,
+    coverage: Coverage,
+    failure: Option<Failure>,
+}
+
+/// A failure made small.
+struct Small {
+    /// Instructions left.
+    accesses: usize,
+    diagnosis: Option<Diagnosis>,
+}
+
+impl Stress {
+    pub fn carry_out(&self) -> Ended {
+        let interrupt = Interrupt::install()?;
+        let spec = config::load_machine_with(&self.machine, None, &self.set)?;
+        let set = [self.set.clone(), if self.full_size { Vec::new() } else { small(&spec) }].concat();
+        let head = self.head();
+        let plan = self.plan(&head, &set)?;
+        interrupt.heed();
+        let total = self.all(&plan, &interrupt)?;
+        let small = match &total.failure {
+            Some(failure) => Some(self.keep(&plan, (&head, &set), failure)?),
+            None => None,
+        };
+        let mut output = Output::standard();
+        let protocol = &plan.blueprint.spec.protocol;
+        match self.format {
+            Format::Json => output.json(&self.document(protocol, &total, small.as_ref()))?,
+            Format::Text => output.put(&self.text(protocol, &total, small.as_ref()))?,
+        }
+        Ok(match (&total.failure, total.complete) {
+            (Some(_), _) => Status::Failed,
+            (None, true) => Status::Held,
+            (None, false) => Status::Interrupted,
+        })
+    }
+
+    /// The scenario without anything to do.
+    fn head(&self) -> String {
+        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let mut head = format!("machine = {}\n", quoted(&self.machine));
+        if let Some(protocol) = &self.protocol {
+            head.push_str(&format!("protocol = {}\n", quoted(protocol)));
+        }
+        let changes: Vec<_> = self.mutate.iter().map(|change| quoted(change)).collect();
+        if !changes.is_empty() {
+            head.push_str(&format!("mutate = [{}]\n", changes.join(", ")));
+        }
+        for fault in &self.fault {
+            head.push_str(&format!("\n[[fault]]\nname = {}\n", quoted(fault)));
+        }
+        head
+    }
+
+    fn plan(&self, head: &str, set: &[String]) -> Result<Plan> {
+        let folder = std::env::current_dir().ok();
+        let scenario = Scenario::parse(Source::new("the machine under test", head), folder)?;
+        let options = Options { set: set.to_vec(), ..Options::default() };
+        let mut blueprint = scenario.blueprint(&options)?;
+        blueprint.max_cycles = u64::MAX;
+        Ok(Plan { blueprint, accesses: self.accesses, seed: self.seed })
+    }
+
+    /// Runs the rounds, and adds up those until the first that fails.
+    fn all(&self, plan: &Plan, interrupt: &Interrupt) -> Result<Total> {
+        let start = Instant::now();
+        let count = plan.rounds();
+        let done: Mutex<Vec<(u64, Result<Round>)>> = Mutex::new(Vec::new());
+        let told = |rounds| format!("{rounds} of {count} rounds");
+        pool::each(usize::try_from(count).unwrap_or(usize::MAX), self.jobs, interrupt, told, |index| {
+            let round = plan.round(index as u64);
+            let failed = !round.as_ref().is_ok_and(|round| round.failure.is_none());
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((index as u64, round));
+            if failed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_by_key(|(index, _)| *index);
+        let mut total = Total {
+            rounds: 0,
+            accesses: 0,
+            events: 0,
+            seconds: 0.0,
+            complete: done.len() as u64 == count,
+            coverage: Coverage::default(),
+            failure: None,
+        };
+        for (_, round) in done {
+            let round = round?;
+            total.rounds += 1;
+            total.accesses += round.accesses;
+            total.events += round.events;
+            total.coverage.add(&round.coverage);
+            if round.failure.is_some() {
+                total.failure = round.failure;
+                break;
+            }
+        }
+        total.seconds = start.elapsed().as_secs_f64();
+        Ok(total)
+    }
+
+    /// Makes a failure small and writes it as a scenario.
+    fn keep(
+        &self,
+        plan: &Plan,
+        (head, set): (&str, &[String]),
+        failure: &Failure,
+    ) -> std::result::Result<Small, Trouble> {
+        let streams = shrink(plan, &failure.streams, &failure.rule);
+        let mut text = format!(
+            "# Found by umscope stress {} --seed {}, round {}: {}.\n",
+            self.machine, self.seed, failure.round, failure.rule
+        );
+        if !set.is_empty() {
+            let set: Vec<_> = set.iter().map(|set| format!("--set '{set}'")).collect();
+            text.push_str(&format!("# Run it with {}\n", set.join(" ")));
+        }
+        text.push_str(&format!("title = {}\n{head}", toml::Value::String(failure.text.clone())));
+        for (index, stream) in streams.iter().enumerate() {
+            text.push_str(&stream.text(index));
+        }
+        std::fs::write(&self.failure, text)
+            .map_err(|error| Trouble::Io("write the scenario of the failure", error))?;
+        let mut diagnosis = diagnose(&failure.machine);
+        if let Some(found) = &mut diagnosis {
+            trace(found, failure.begun.clone());
+        }
+        Ok(Small { accesses: streams.iter().map(|stream| stream.deeds.len()).sum(), diagnosis })
+    }
+
+    fn document(&self, protocol: &str, total: &Total, small: Option<&Small>) -> Value {
+        let violation = total.failure.as_ref().map(|failure| {
+            json!({
+                "rule": failure.rule,
+                "message": failure.text,
+                "event": failure.event,
+                "round": failure.round,
+                "scenario": self.failure.display().to_string(),
+                "accesses": small.map(|small| small.accesses),
+                "diagnosis": small.and_then(|small| small.diagnosis.as_ref()).map(report::diagnosis::json),
+            })
+        });
+        let tables = total.coverage.tables();
+        let tables = tables.iter().map(|table| {
+            json!({
+                "table": table.table,
+                "reached": table.reached,
+                "total": table.total,
+                "missing": table.missing,
+                "pairs": table.pairs,
+            })
+        });
+        json!({
+            "machine": self.machine,
+            "protocol": protocol,
+            "seed": self.seed,
+            "accesses": total.accesses,
+            "events": total.events,
+            "rounds": total.rounds,
+            "seconds": total.seconds,
+            "complete": total.complete || total.failure.is_some(),
+            "coverage": tables.collect::<Vec<_>>(),
+            "pairs_watched_accesses": total.coverage.watched(),
+            "violation": violation,
+        })
+    }
+
+    fn text(&self, protocol: &str, total: &Total, small: Option<&Small>) -> String {
+        let mut lines = vec![format!(
+            "{} with {protocol}: {} accesses, {} events in {:.1} s",
+            self.machine,
+            grouped(total.accesses),
+            grouped(total.events),
+            total.seconds
+        )];
+        for table in total.coverage.tables() {
+            lines.push(format!(
+                "{}: {} of {} cells used, {} pairs of cells in {} accesses watched",
+                table.table,
+                table.reached,
+                table.total,
+                table.pairs,
+                grouped(total.coverage.watched())
+            ));
+            if !table.missing.is_empty() {
+                lines.push(format!("  not used: {}", table.missing.join(", ")));
+            }
+        }
+        match (&total.failure, small) {
+            (Some(failure), Some(small)) => {
+                let (event, round) = (failure.event, failure.round);
+                lines.push(format!(
+                    "FAILED in round {round} at event {event}: {}: {}",
+                    failure.rule, failure.text
+                ));
+                lines.extend(small.diagnosis.iter().flat_map(Diagnosis::lines));
+                let file = self.failure.display();
+                lines.push(format!("{} instructions that show it are in {file}", small.accesses));
+            }
+            _ if total.complete => lines.push("nothing broke".into()),
+            _ => lines.push("interrupted; nothing broke so far".into()),
+        }
+        lines.join("\n") + "\n"
+    }
+}
+
+/// What makes the caches of a full-size machine as small as they can be: one set each.
+fn small(spec: &MachineSpec) -> Vec<String> {
+    let Some(gpu) = spec.gpu.as_ref().filter(|gpu| gpu.l2.cache.size.0 > BIG) else { return Vec::new() };
+    let cache =
+        |key: &str, ways: u32, line: u32| format!("{key}.size={} B", u64::from(ways) * u64::from(line));
+    let mut set = vec![
+        cache("gpu.l1", gpu.l1.ways, gpu.l1.line),
+        cache("gpu.l2", gpu.l2.cache.ways, gpu.l2.cache.line),
+        cache("gpu.memory", gpu.memory.ways, gpu.memory.secondary_block),
+        cache("host.l1", spec.host.l1.ways, spec.host.l1.line),
+    ];
+    if !spec.values {
+        set.push("values=true".to_owned());
+    }
+    set.extend(spec.host.llc.as_ref().map(|llc| cache("host.llc", llc.ways, llc.line)));
+    set
+}
+
+/// Caches of a machine whose L2 has more bytes than this are made small.
+const BIG: u64 = 64 << 10;

@@ -1,0 +1,226 @@
+//! Keeping a moment: as a recording that ends there, or as a scenario that begins there.
+
+use toml::{Table, Value};
+
+use super::session::Session;
+use super::subject::Subject;
+use crate::diagnostic::Result;
+use crate::model::inspect::BlockView;
+use crate::recording::{End, Ending, Mark, Recording};
+use crate::scenario::{Draft, FARTHEST, Options};
+
+/// Blocks told of in a scenario's comment, at most; and transactions and messages.
+const LISTED: usize = 32;
+
+impl Session {
+    /// What the present branch was made of, up to here.
+    fn options_here(&self) -> Result<(&crate::scenario::Scenario, Options)> {
+        let Some(maker) = &self.maker else {
+            return Err(Self::complaint("this moment cannot be kept: it is not known what it was made of"));
+        };
+        let event = self.event();
+        let inputs = self.inputs().iter().filter(|(at, _)| *at < event).cloned().collect();
+        Ok((&maker.scenario, Options { inputs, ..maker.options.clone() }))
+    }
+
+    /// What the present branch is made of, to its end.
+    pub(super) fn whole(&self) -> Result<(&crate::scenario::Scenario, Options)> {
+        let (scenario, options) = self.options_here()?;
+        Ok((scenario, Options { inputs: self.inputs().to_vec(), ..options }))
+    }
+
+    /// A recording that ends here.
+    ///
+    /// # Errors
+    /// If the files that it was made of cannot be found again.
+    pub fn moment(&self) -> Result<Recording> {
+        let (scenario, options) = self.options_here()?;
+        let mut recording = scenario.recording(&self.name, &options)?;
+        let machine = self.machine();
+        let mark = Mark { event: machine.event(), cycle: machine.cycle(), digest: machine.digest() };
+        recording.end = Some(End { mark, how: Ending::Moment });
+        Ok(recording)
+    }
+
+    /// A scenario that begins here: with all accesses of the run, of which those so far are made unseen. What is in
+    /// flight and where the blocks are is told in its comment.
+    ///
+    /// # Errors
+    /// As [`Draft::of`].
+    pub fn scenario_from_here(&self) -> Result<Draft> {
+        let (scenario, options) = self.options_here()?;
+        let mut draft = Draft::of(scenario, &options)?;
+        let machine = self.machine();
+        if machine.event() > FARTHEST {
+            let message = format!("event {} is too far for a scenario to begin at", machine.event());
+            let error = Self::complaint(message);
+            return Err(Box::new(error.expected(format!("an event up to {FARTHEST}, or save moment"))));
+        }
+        let (event, digest) = (machine.event(), machine.digest());
+        let mut start = Table::new();
+        start.insert("event".into(), Value::Integer(i64::try_from(event).unwrap_or(i64::MAX)));
+        start.insert("digest".into(), Value::String(format!("{digest:016x}")));
+        draft.head.insert("start".into(), Value::Table(start));
+        let title = format!("{}, from event {event}", self.title);
+        draft.head.insert("title".into(), Value::String(title));
+        for gone in ["say", "break", "about", "bug", "explore"] {
+            draft.head.remove(gone);
+        }
+        // What should be seen at a moment may be over.
+        if let Some(Value::Array(expected)) = draft.head.get_mut("expect") {
+            let timed = |value: &Value| {
+                let has = |key: &&str| value.get(*key).is_some();
+                ["after", "at", "on", "count"].iter().any(has)
+            };
+            expected.retain(|value| !timed(value));
+        }
+        draft.comment = self.told_of_here();
+        Ok(draft)
+    }
+
+    /// What is in flight and where the blocks are.
+    fn told_of_here(&self) -> Vec<String> {
+        let machine = self.machine();
+        let (names, time) = (machine.components(), machine.time_base());
+        let mut lines = vec![format!(
+            "{} at event {}, cycle {}. It begins there: what comes before runs unseen.",
+            self.name,
+            machine.event(),
+            machine.cycle()
+        )];
+        lines.push("In flight:".into());
+        let transactions = machine.transactions();
+        for view in transactions.iter().take(LISTED) {
+            let waits = view
+                .chain
+                .last()
+                .map_or(String::new(), |link| format!(", {} {}", names.path(link.at), link.text));
+            let issued = time.cycle(view.issued);
+            let who = names.path(view.agent);
+            let (kind, at) = (view.kind.name(), view.range.start);
+            lines.push(format!("  txn {}: {who} {kind} {at}, since cycle {issued}{waits}", view.number.0));
+        }
+        let links = names.iter().filter_map(|(id, _)| machine.link(id));
+        let packets: Vec<_> = links.flat_map(|link| link.in_flight).collect();
+        for packet in packets.iter().take(LISTED) {
+            let (from, to) = (names.path(packet.from), names.path(packet.to));
+            lines.push(format!("  {} {from} > {to}, block {}", packet.kind.name(), packet.range.start));
+        }
+        if transactions.is_empty() && packets.is_empty() {
+            lines.push("  nothing".into());
+        }
+        lines.push("Blocks:".into());
+        lines.extend(machine.blocks(LISTED).into_iter().filter_map(|address| {
+            let nodes = names.iter().filter(|(_, component)| component.kind.is_node());
+            let views: Vec<_> = nodes.filter_map(|(node, _)| machine.block(node, address)).collect();
+            let held: Vec<_> = views.iter().map(|view| held(machine, view)).collect();
+            let told = views.iter().any(|view| view.range.start == address);
+            told.then(|| format!("  {address}  {}", held.join("  ")))
+        }));
+        lines
+    }
+}
+
+/// `gpu0.l2.0 S>M`, and who holds it below a directory that keeps no state.
+fn held(machine: &dyn Subject, view: &BlockView) -> String {
+    let path = machine.components().path(view.node);
+    let state = view.state.map_or_else(|| "-".to_owned(), |state| state.to_string());
+    view.target.map_or_else(|| format!("{path} {state}"), |target| format!("{path} {state}>{target}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::interrupt::Interrupt;
+    use super::super::origin::Origin;
+    use super::*;
+    use crate::diagnostic::Source;
+    use crate::machine::StepOutcome;
+    use crate::model::record::{Record, Records};
+    use crate::scenario::Scenario;
+
+    const TEXT: &str = r#"
+machine = "tiny/umh-2gpu"
+[[do]]
+id = "a"
+by = "gpu0.cu0"
+store = { address = 0x1000, bytes = "07" }
+[[do]]
+by = "gpu1.cu0"
+n-store = { address = 0x1004, bytes = "08" }
+[[program]]
+by = "host.cpu0"
+do = ["load 0x1000", "store 0x2000 01 02"]
+[[say]]
+text = "Two GPUs."
+[[expect]]
+after = "a"
+that = "value at 0x1000 in gpu0.cu0.l1 is 7"
+[[expect]]
+that = "value at 0x2000 in host.cpu0.l1 is 1"
+"#;
+
+    fn execute(session: &mut Session, text: &str) {
+        session.execute(text, &Interrupt::default()).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+
+    /// Every record from here to the end, and the last digest.
+    fn rest(mut machine: Box<dyn Subject>) -> (Vec<Record>, u64) {
+        let (mut records, mut all) = (Records::listening(), Vec::new());
+        while machine.step(&mut records) == StepOutcome::Ran {
+            all.append(&mut records.list);
+        }
+        (all, machine.digest())
+    }
+
+    #[test]
+    fn a_scenario_from_any_moment_goes_on_as_the_run_did() {
+        let mut session = Session::open(Origin::of_text("t", TEXT).unwrap(), None);
+        for (event, fork) in
+            [(0, None), (9, None), (17, Some("fork set network.latency=\"1 us\"")), (40, None)]
+        {
+            execute(&mut session, &format!("goto {event}"));
+            if let Some(fork) = fork {
+                execute(&mut session, fork);
+            }
+            let draft = session.scenario_from_here().unwrap();
+            let scenario = draft.scenario("kept").unwrap_or_else(|error| panic!("{error}"));
+            let prepared = scenario.prepare(&Options::default()).unwrap();
+            assert_eq!(prepared.machine.digest(), session.machine().digest());
+            assert_eq!(prepared.checker.expectations().len(), 1);
+            assert_eq!(rest(Box::new(prepared.machine)), rest(session.machine().fork()), "event {event}");
+        }
+        let text = session.scenario_from_here().unwrap().text();
+        assert!(text.contains("# In flight:\n#   txn ") && text.contains("gpu0.cu0.l1"), "{text}");
+        assert!(text.contains("start = { event = 40, digest = \""), "{text}");
+    }
+
+    #[test]
+    fn a_kept_moment_is_a_recording_that_ends_there() {
+        let mut session = Session::open(Origin::of_text("t", TEXT).unwrap(), None);
+        execute(&mut session, "goto 12");
+        execute(&mut session, "fork access gpu0.cu1 load 0x1000 1");
+        execute(&mut session, "step 8");
+        let recording = session.moment().unwrap();
+        let end = recording.end.clone().unwrap();
+        assert_eq!((end.mark.event, end.how), (21, Ending::Moment));
+        let (scenario, options) = Scenario::recorded(&recording).unwrap();
+        let mut machine = scenario.prepare(&options).unwrap().machine;
+        machine.run_until(21);
+        assert_eq!(machine.digest(), end.mark.digest);
+        assert_eq!(rest(Box::new(machine)), rest(session.machine().fork()));
+    }
+
+    #[test]
+    fn another_machine_than_the_one_that_is_meant_is_told() {
+        let text = format!("start = {{ event = 9, digest = '0123456789abcdef' }}\n{}", TEXT.trim_start());
+        let scenario = Scenario::parse(Source::new("t", text), None).unwrap();
+        let error = scenario.prepare(&Options::default()).unwrap_err().to_string();
+        assert!(error.contains("t:1:31: at event 9 this is another machine"), "{error}");
+        for (start, wanted) in [("2000000", "too far to begin at"), ("900000", "the run ends at event")] {
+            let text = format!("start = {{ event = {start} }}\n{}", TEXT.trim_start());
+            let scenario = Scenario::parse(Source::new("t", text), None).unwrap();
+            let error = scenario.prepare(&Options::default()).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{error}");
+        }
+    }
+}

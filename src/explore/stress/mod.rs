@@ -1,0 +1,156 @@
+//! The random tester: accesses from everywhere to a few contended blocks, with values checked.
+//!
+//! The accesses are dealt into rounds: each is a run of its own with a seed of its own, so that rounds can be run on
+//! several processors and come to the same. The first round in which a rule breaks, or nothing can move, ends it.
+
+mod accesses;
+mod coverage;
+mod program;
+mod shrink;
+
+use std::sync::Arc;
+
+pub use coverage::{Coverage, TableCoverage};
+pub use program::Stream;
+pub use shrink::shrink;
+
+use crate::machine::{Blueprint, Machine, StepOutcome};
+use crate::model::inspect::Inspect;
+use crate::model::record::Records;
+use crate::workload::Workload;
+use accesses::Ground;
+
+/// What is tested.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The machine, with nothing to do.
+    pub blueprint: Blueprint,
+    pub accesses: u64,
+    pub seed: u64,
+}
+
+/// Accesses of a round.
+pub const ROUND: u64 = 100_000;
+
+/// Every so many rounds pairs of cells are counted too, which takes longer.
+const WATCHED: u64 = 8;
+
+/// What a round came to.
+#[derive(Clone, Debug)]
+pub struct Round {
+    pub accesses: u64,
+    pub events: u64,
+    pub cycles: u64,
+    pub coverage: Coverage,
+    pub failure: Option<Failure>,
+}
+
+/// Why a round ended too early.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub round: u64,
+    pub seed: u64,
+    pub event: u64,
+    /// The rule that broke, or `stuck`.
+    pub rule: String,
+    pub text: String,
+    /// The machine where it happened, and as it began.
+    pub machine: Box<Machine>,
+    pub begun: Box<Machine>,
+    /// What was done.
+    pub streams: Vec<Stream>,
+}
+
+impl Plan {
+    #[must_use]
+    pub fn rounds(&self) -> u64 {
+        self.accesses.div_ceil(ROUND).max(1)
+    }
+
+    /// Carries out one round.
+    ///
+    /// # Errors
+    /// If the machine cannot be built.
+    pub fn round(&self, number: u64) -> crate::diagnostic::Result<Round> {
+        let accesses = ROUND.min(self.accesses.saturating_sub(number * ROUND)).max(1);
+        let seed = mix(self.seed, number);
+        let probe = Machine::build(&self.blueprint)?;
+        let streams = Ground::of(&self.blueprint.spec, &probe).streams(accesses, seed);
+        let machine = self.machine(&streams)?;
+        let mut coverage = Coverage::default();
+        let watched = number.is_multiple_of(WATCHED).then_some(&mut coverage);
+        let begun = machine.clone();
+        let (machine, found) = run(machine, watched);
+        coverage.count(&machine);
+        let failure = found.map(|(rule, text)| Failure {
+            round: number,
+            seed,
+            event: machine.event(),
+            rule,
+            text,
+            machine: Box::new(machine.clone()),
+            begun: Box::new(begun),
+            streams,
+        });
+        Ok(Round {
+            accesses: machine.accesses(),
+            events: machine.event(),
+            cycles: machine.time_base().cycle(machine.tick()),
+            coverage,
+            failure,
+        })
+    }
+
+    /// The machine with these streams to carry out.
+    fn machine(&self, streams: &[Stream]) -> crate::diagnostic::Result<Machine> {
+        let tasks = streams.iter().enumerate().map(|(index, stream)| stream.task(index)).collect();
+        let blueprint = Blueprint { workload: Arc::new(Workload { tasks }), ..self.blueprint.clone() };
+        let mut machine = Machine::build(&blueprint)?;
+        machine.set_transaction_limit(Some(LIMIT));
+        Ok(machine)
+    }
+
+    /// The rule that these streams break, if they do.
+    #[must_use]
+    pub fn breaks(&self, streams: &[Stream]) -> Option<String> {
+        let machine = self.machine(streams).ok()?;
+        run(machine, None).1.map(|(rule, _)| rule)
+    }
+}
+
+/// Cycles that a transaction may take.
+const LIMIT: u64 = 1_000_000;
+
+/// Runs to the end, or to the first rule that breaks: its name, and a sentence.
+fn run(mut machine: Machine, mut watched: Option<&mut Coverage>) -> (Machine, Option<(String, String)>) {
+    let mut records = Records { on: watched.is_some(), list: Vec::new() };
+    loop {
+        let outcome = machine.step(&mut records);
+        if let Some(coverage) = &mut watched {
+            coverage.observe(&machine, &records.list);
+        }
+        if let Some(violation) = machine.violations().first() {
+            let found = (violation.rule.to_owned(), violation.text.to_string());
+            return (machine, Some(found));
+        }
+        match outcome {
+            StepOutcome::Ran => {}
+            StepOutcome::Finished => return (machine, None),
+            StepOutcome::Stuck => return (machine, Some(("stuck".into(), "nothing can move".into()))),
+            StepOutcome::Limit(cycle) => {
+                return (machine, Some(("limit".into(), format!("it still goes on at cycle {cycle}"))));
+            }
+        }
+    }
+}
+
+/// A seed for each round, so that neighbouring ones have nothing in common.
+fn mix(seed: u64, round: u64) -> u64 {
+    let mut state = seed ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    state ^ (state >> 31)
+}
+
+#[cfg(test)]
+mod tests;

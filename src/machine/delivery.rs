@@ -1,0 +1,55 @@
+//! Deliveries in any order, without new accesses: what a deadlock is judged by.
+
+use super::Machine;
+use super::queue::Event;
+use crate::model::message::TxnNumber;
+use crate::model::record::Records;
+
+impl Machine {
+    /// The lanes whose head could be taken now: channel and lane.
+    #[must_use]
+    pub fn deliverable(&self) -> Vec<(usize, usize)> {
+        let mut all = Vec::new();
+        for (index, channel) in self.channels.iter().enumerate() {
+            for (lane, queue) in channel.lanes.iter().enumerate() {
+                if queue.incoming.front().is_some_and(|(_, head)| self.can_take(channel.to, head)) {
+                    all.push((index, lane));
+                }
+            }
+        }
+        all
+    }
+
+    /// The head of a lane is taken at once, however long it would still be on its way. Warps that go on issue nothing.
+    pub fn deliver_now(&mut self, channel: usize, lane: usize) {
+        let Some(target) = self.channels.get(channel) else { return };
+        let ready = target.lanes.get(lane).and_then(|lane| lane.incoming.front()).map_or(0, |(at, _)| *at);
+        let port = self.port_free_at.get(target.to).copied().unwrap_or(0);
+        self.now = self.now.max(ready).max(port);
+        self.event += 1;
+        let mut records = Records::silent();
+        let mut out = self.outbox(&mut records);
+        self.deliver(channel, lane, &mut out);
+        self.buffers = Some(out.into_lists());
+    }
+
+    /// Lets the memories read what messages wait for. Returns whether one did anything.
+    pub fn advance_memories(&mut self) -> bool {
+        while let Some((tick, event)) = self.queue.pop() {
+            let Event::Memory(node) = event else { continue };
+            self.now = self.now.max(tick);
+            let mut records = Records::silent();
+            let mut out = self.outbox(&mut records);
+            self.run_memory(node as usize, &mut out);
+            self.buffers = Some(out.into_lists());
+            return true;
+        }
+        false
+    }
+
+    /// Whether a transaction is in flight.
+    #[must_use]
+    pub fn is_in_flight(&self, number: TxnNumber) -> bool {
+        self.txns.values().any(|txn| txn.number == number)
+    }
+}

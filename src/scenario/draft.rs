@@ -1,0 +1,211 @@
+//! A scenario as tables that can be changed and written again, with nothing outside it but bundled files.
+
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use crate::config::{Kind, MachineChoice, Shelf};
+use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::model::time::EventNumber;
+use crate::recording::Input;
+
+use super::layout;
+use super::prepare::{Options, Scenario};
+
+/// A task as a table, and the key of the list that it stands in: `do`, `program`, `kernel` or `flush`.
+pub type TaskTable = (&'static str, Table);
+
+/// The lists that tasks stand in.
+const TASKS: [&str; 4] = ["do", "program", "kernel", "flush"];
+
+/// A scenario that is being written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draft {
+    /// Everything but the tasks.
+    pub head: Table,
+    /// In their order.
+    pub tasks: Vec<TaskTable>,
+    /// Told at the top of the file, a line each.
+    pub comment: Vec<String>,
+}
+
+impl Draft {
+    /// `scenario` with all that `options` say. Its machine is written out where it is not a bundled one as it is.
+    ///
+    /// # Errors
+    /// If a file that it needs is nowhere but in a recording.
+    pub fn of(scenario: &Scenario, options: &Options) -> Result<Self> {
+        let source = scenario.source();
+        let parse = |source: &Source| {
+            let table = source.text.parse::<Table>();
+            table.map_err(|error| Box::new(crate::diagnostic::from_toml(&error, source)))
+        };
+        let mut head = parse(source)?;
+        for text in scenario.document.set_texts() {
+            set(&mut head, text);
+        }
+        let tasks = tasks(scenario, &mut head);
+        if let MachineChoice::Named(name) = &scenario.file.machine {
+            let found = scenario.shelf.find(Kind::Machine, &name.value)?;
+            if found.folder.is_none() && options.set.is_empty() {
+                head.insert("machine".into(), Value::String(found.reference));
+            } else {
+                let mut machine = parse(&found.source)?;
+                options.set.iter().for_each(|text| set(&mut machine, text));
+                protocols(&mut machine, &scenario.shelf.in_folder(found.folder))?;
+                head.insert("machine".into(), Value::Table(machine));
+            }
+        } else if let Some(Value::Table(machine)) = head.get_mut("machine") {
+            options.set.iter().for_each(|text| set(machine, text));
+            protocols(machine, &scenario.shelf)?;
+        }
+        if let Some(Value::String(name)) = head.get_mut("protocol") {
+            *name = anywhere(name, &scenario.shelf)?;
+        }
+        let mut draft = Self { head, tasks, comment: Vec::new() };
+        draft.options(options);
+        Ok(draft)
+    }
+
+    fn options(&mut self, options: &Options) {
+        let mut number = |key: &str, value: Option<u64>| {
+            if let Some(value) = value.and_then(|value| i64::try_from(value).ok()) {
+                self.head.insert(key.into(), Value::Integer(value));
+            }
+        };
+        number("seed", options.seed);
+        number("max-cycles", options.max_cycles);
+        if let Some(checks) = options.checks {
+            self.head.insert("checks".into(), Value::Boolean(checks));
+        }
+        if let Some((path, format)) = &options.trace_from {
+            let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+            self.head.insert("trace".into(), Value::String(path.display().to_string()));
+            if let Some(format) = format {
+                self.head.insert("trace-format".into(), Value::String(format.name().into()));
+            }
+        }
+        if !options.inputs.is_empty() {
+            self.inputs(&options.inputs);
+        }
+    }
+
+    /// Replaces what is done to its machine on the way.
+    pub fn inputs(&mut self, inputs: &[(EventNumber, Input)]) {
+        let table = |(event, input): &(EventNumber, Input)| {
+            let mut table = Table::new();
+            table.insert("event".into(), Value::Integer(i64::try_from(*event).unwrap_or(i64::MAX)));
+            table.insert(input.verb().into(), Value::String(input.text().into()));
+            Value::Table(table)
+        };
+        self.head.insert("input".into(), Value::Array(inputs.iter().map(table).collect()));
+    }
+
+    /// Writes the machine out, so that it can be changed, with every protocol where it is found from anywhere.
+    ///
+    /// # Errors
+    /// If there is no such machine.
+    pub fn write_machine_out(&mut self) -> Result<()> {
+        if let Some(Value::String(name)) = self.head.get("machine") {
+            let found = Shelf::default().find(Kind::Machine, name)?;
+            let machine = found.source.text.parse::<Table>();
+            let machine =
+                machine.map_err(|error| Box::new(crate::diagnostic::from_toml(&error, &found.source)))?;
+            self.head.insert("machine".into(), Value::Table(machine));
+        }
+        Ok(())
+    }
+
+    /// The machine, if it is written out.
+    pub fn machine(&mut self) -> Option<&mut Table> {
+        self.head.get_mut("machine").and_then(Value::as_table_mut)
+    }
+
+    /// The list of tables of this key; empty if there is none.
+    #[must_use]
+    pub fn list(&self, key: &str) -> &[Value] {
+        self.head.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// The file's text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        layout::text(self)
+    }
+
+    /// The scenario that it is; `name` is told in complaints.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`].
+    pub fn scenario(&self, name: &str) -> Result<Scenario> {
+        Scenario::parse(Source::new(name, self.text()), None)
+    }
+}
+
+/// Takes the tasks out of `head`, in the order of the file, each with the id that it goes by.
+fn tasks(scenario: &Scenario, head: &mut Table) -> Vec<TaskTable> {
+    let file = &scenario.file;
+    let spans: [Vec<usize>; 4] = [
+        file.accesses.iter().map(|at| at.span.start).collect(),
+        file.programs.iter().map(|at| at.span.start).collect(),
+        file.kernels.iter().map(|at| at.span.start).collect(),
+        file.flushes.iter().map(|at| at.span.start).collect(),
+    ];
+    let mut all: Vec<(usize, TaskTable)> = Vec::new();
+    for (key, starts) in TASKS.into_iter().zip(spans) {
+        let Some(Value::Array(list)) = head.remove(key) else { continue };
+        for ((number, value), start) in (1..).zip(list).zip(starts) {
+            let Value::Table(mut table) = value else { continue };
+            table.entry("id").or_insert_with(|| Value::String(format!("{key}-{number}")));
+            all.push((start, (key, table)));
+        }
+    }
+    all.sort_by_key(|(start, _)| *start);
+    all.into_iter().map(|(_, task)| task).collect()
+}
+
+/// Sets `KEY=VALUE` in a table, as `--set` does.
+fn set(table: &mut Table, text: &str) {
+    let Some((key, value)) = text.split_once('=') else { return };
+    let value = value.trim();
+    let parsed = format!("v = {value}").parse::<Table>().ok().and_then(|mut table| table.remove("v"));
+    let value = parsed.unwrap_or_else(|| Value::String(value.into()));
+    let names: Vec<_> = key.split('.').map(str::trim).collect();
+    let Some((last, tables)) = names.split_last() else { return };
+    let mut inner = table;
+    for name in tables {
+        let next = inner.entry(*name).or_insert_with(|| Value::Table(Table::new()));
+        let Value::Table(next) = next else { return };
+        inner = next;
+    }
+    inner.insert((*last).into(), value);
+}
+
+/// Has every protocol in a machine's table be found from anywhere.
+fn protocols(table: &mut Table, shelf: &Shelf) -> Result<()> {
+    for (key, value) in table.iter_mut() {
+        match value {
+            Value::String(name) if key == "protocol" => *name = anywhere(name, shelf)?,
+            Value::Table(inner) => protocols(inner, shelf)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A name that finds the same protocol from any folder.
+fn anywhere(name: &str, shelf: &Shelf) -> Result<String> {
+    let found = shelf.find(Kind::Protocol, name)?;
+    if found.folder.is_none() {
+        return Ok(found.reference);
+    }
+    let path = Path::new(&found.reference);
+    let same = std::fs::read_to_string(path).is_ok_and(|text| *text == *found.source.text);
+    match std::fs::canonicalize(path) {
+        Ok(path) if same => Ok(path.display().to_string()),
+        _ => {
+            let error = Diagnostic::new(format!("the protocol {} is in the recording only", found.reference));
+            Err(Box::new(error.expected("the same file at that path, or a recording instead of a scenario")))
+        }
+    }
+}

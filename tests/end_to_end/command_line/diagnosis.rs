@@ -1,0 +1,117 @@
+//! What a run that cannot go on says, the graph of it, bugs to be found, and the random tester.
+
+use serde_json::Value;
+
+use super::{call, document};
+use crate::common::binary::run;
+use crate::common::umscope;
+
+#[test]
+fn a_deadlock_is_told_edge_by_edge_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("waits.dot");
+    let outcome = call(&["run", "debugging/two-wait", "--dot", file.to_str().unwrap()]);
+    assert_eq!(outcome.code, Some(0), "it is what the lesson expects: {outcome:?}");
+    for words in [
+        "DEADLOCK at event ",
+        "  1  the request of gpu0.smd0 for block 0x1000 waits for the grant of host.hmd0 (since cycle ",
+        "which is (1) again",
+        "unavoidable since event ",
+    ] {
+        assert!(outcome.stdout.contains(words), "{words}: {}", outcome.stdout);
+    }
+    let graph = std::fs::read_to_string(&file).unwrap();
+    assert!(graph.starts_with("digraph waits {") && graph.trim_end().ends_with('}'), "{graph}");
+    let found = &document(&["run", "debugging/two-wait", "--format", "json"])["diagnosis"];
+    assert_eq!(found["verdict"], "deadlock");
+    assert!(found["circle"] == true && found["complete"] == true, "{found}");
+    let waits = found["waits"].as_array().unwrap();
+    assert!(waits.len() >= 3 && waits.iter().all(|wait| wait["event"].is_u64()), "{found}");
+    assert!(found["unavoidable"]["event"].as_u64() <= found["event"].as_u64(), "{found}");
+}
+
+#[test]
+fn each_kind_is_told_apart() {
+    for (name, verdict) in [
+        ("debugging/all-wait", "deadlock"),
+        ("debugging/one-waits", "lost-message"),
+        ("debugging/no-answer", "lost-message"),
+        ("debugging/never-served", "starvation"),
+        ("tests/data/dropped-wake-up.toml", "lost-wake-up"),
+    ] {
+        let found = document(&["run", name, "--format", "json"]);
+        assert_eq!(found["diagnosis"]["verdict"], verdict, "{name}: {}", found["diagnosis"]);
+    }
+    assert_eq!(document(&["run", "umh/fig5-b1", "--format", "json"])["diagnosis"], Value::Null);
+}
+
+#[test]
+fn a_failing_test_tells_why() {
+    let outcome = call(&["test", "tests/data/deadlock.toml"]);
+    assert_eq!(outcome.code, Some(1));
+    assert!(outcome.stdout.contains("LOST MESSAGE at event "), "{outcome:?}");
+    let found = document(&["test", "tests/data/deadlock.toml", "--format", "json"]);
+    assert_eq!(found["scenarios"][0]["diagnosis"]["verdict"], "lost-message");
+}
+
+#[test]
+fn the_console_hunts_a_bug_and_goes_to_where_it_began() {
+    let commands = "bug\nhint\nbug 3\nbug nonsense\nend\ndeadlock\ndeadlock goto 1\ninfo position\ndeadlock goto 99\n\
+                    deadlock goto\nbug 1\nquit\n";
+    let outcome = run(umscope(), &["debug", "debugging/two-wait", "--no-tui"], commands);
+    for words in [
+        "Two stores to one line hang for ever",
+        "hint 1 of 3: ",
+        "No, it is not: a grant is not acknowledged",
+        "this is none of the answers",
+        "DEADLOCK at event ",
+        "Right: a node that waits for its parent",
+    ] {
+        assert!(outcome.stdout.contains(words), "{words}: {}", outcome.stdout);
+    }
+    let outcome = run(umscope(), &["debug", "umh/fig5-b1", "--no-tui"], "hint\ndeadlock\ndeadlock gto\n");
+    assert!(outcome.stdout.contains("there is no bug to be found here"), "{outcome:?}");
+    assert!(outcome.stdout.contains("nothing here waits for ever"), "{outcome:?}");
+    assert!(outcome.stdout.contains("did you mean goto?"), "{outcome:?}");
+}
+
+#[test]
+fn random_accesses_break_nothing_that_is_sound_and_find_what_is_not() {
+    let arguments = ["stress", "tiny/umh-2gpu", "--accesses", "3000", "--format", "json"];
+    let mut one = document(&arguments);
+    let mut two = document(&[&arguments[..], &["--jobs", "1"]].concat());
+    (one["seconds"], two["seconds"]) = (Value::Null, Value::Null);
+    assert_eq!(one, two);
+    assert_eq!((one["violation"].clone(), one["accesses"].as_u64()), (Value::Null, Some(3000)));
+    assert!(one["coverage"][0]["reached"].as_u64() > Some(20), "{one}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("small.toml");
+    let file = file.to_str().unwrap();
+    let broken = ["--fault", "no-grant-ack", "--failure", file, "--accesses", "20000"];
+    let outcome = call(&[&["stress", "tiny/umh-2gpu"][..], &broken].concat());
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.stdout.contains("FAILED in round 0"), "{outcome:?}");
+    assert_eq!(call(&["run", file]).code, Some(1), "{}", std::fs::read_to_string(file).unwrap());
+    // A full-size machine is made small.
+    let outcome = call(&["stress", "umh-2gpu-pcie", "--accesses", "2000"]);
+    assert!(outcome.code == Some(0) && outcome.stdout.contains("nothing broke"), "{outcome:?}");
+}
+
+#[test]
+fn wrong_input_is_refused() {
+    for (arguments, words) in [
+        (&["stress", "tiny/umh-2gqu"][..], "tiny/umh-2gpu"),
+        (&["stress", "tiny/umh-2gpu", "--protocol", "mesii"], "mesi"),
+        (&["stress", "tiny/umh-2gpu", "--fault", "no-grant-akc"], "did you mean no-grant-ack?"),
+        (&["stress", "tiny/umh-2gpu", "--mutate", "cache N raed = ack"], "did you mean read?"),
+        (&["stress", "tiny/umh-2gpu", "--set", "gpu.cuont=2"], "did you mean count?"),
+        (&["stress", "tiny/umh-2gpu", "--accesses", "0"], "expected a number above 0"),
+        (&["stress"], "MACHINE"),
+        (&["run", "debugging/two-wait", "--dot", "/no/such/folder/x.dot"], "cannot write the wait-for graph"),
+        (&["run", "debugging/two-wait", "--transaction-limit", "x"], "expected a whole number"),
+    ] {
+        let outcome = call(arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
+        assert!(outcome.stderr.contains(words), "{arguments:?}: {outcome:?}");
+    }
+}

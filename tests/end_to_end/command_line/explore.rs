@@ -1,0 +1,105 @@
+//! `umscope explore`: complete, bounded and random explorations, and what they find.
+
+use serde_json::Value;
+
+use super::{call, document};
+
+/// An exploration that takes no second.
+const SMALL: [&str; 6] = [
+    "explore",
+    "explore/gpu-and-core",
+    "--protocol",
+    "msi",
+    "--set",
+    "explore.accesses=[\"load 0x1000\", \"store 0x1000\"]",
+];
+
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    SMALL.iter().copied().chain(more.iter().copied()).collect()
+}
+
+#[test]
+fn a_complete_exploration_says_what_can_be_reached() {
+    let found = document(&with(&["--format", "json"]));
+    assert_eq!((&found["complete"], &found["violations"]), (&Value::Bool(true), &Value::Array(Vec::new())));
+    assert_eq!(found["coverage"]["reached"], found["coverage"]["reachable"]);
+    assert!(
+        found["states"].as_u64() > Some(1000) && found["transitions"].as_u64() > found["states"].as_u64()
+    );
+    let text = call(&SMALL);
+    assert_eq!(text.code, Some(0));
+    assert!(
+        text.stdout.contains("complete: every state was looked at") && text.stdout.contains("never reached")
+    );
+}
+
+#[test]
+fn a_bounded_exploration_claims_nothing() {
+    for bound in [["--max-states", "500"], ["--depth", "6"]] {
+        let found = document(&with(&[bound[0], bound[1], "--format", "json"]));
+        assert_eq!(
+            (&found["complete"], &found["coverage"]["reachable"]),
+            (&Value::Bool(false), &Value::Null)
+        );
+        assert_eq!(call(&with(&bound)).code, Some(0));
+    }
+}
+
+#[test]
+fn a_violation_becomes_a_recording_that_ends_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("found.rec").display().to_string();
+    let outcome = call(&with(&["--fault", "no-grant-ack", "--format", "json", "--record", &path]));
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let found: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let violation = &found["violations"][0];
+    assert_eq!(violation["recording"].as_str(), Some(path.as_str()));
+    let replayed = call(&["replay", &path]);
+    assert_eq!(replayed.code, Some(0), "{replayed:?}");
+    let steps = violation["steps"].as_u64().unwrap();
+    let kind = violation["kind"].as_str().unwrap();
+    let log = call(&["log", &path, "--where", "violation"]);
+    assert!(log.stdout.contains(&format!("{steps}.")) && log.stdout.contains(kind), "{log:?} {violation}");
+    let mutant = call(&with(&["--mutate", "cache S store = hit > M", "--record", &path]));
+    assert_eq!(mutant.code, Some(1));
+    assert!(mutant.stdout.contains("host.cpu0.l1"), "{}", mutant.stdout);
+}
+
+#[test]
+fn random_orders_are_the_same_for_the_same_seed() {
+    let walk = |jobs| {
+        let arguments =
+            with(&["--random", "30000", "--seed", "5", "--jobs", jobs, "--fault", "skip-invalidation"]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("random.rec").display().to_string();
+        let arguments: Vec<&str> = arguments.into_iter().chain(["--record", &path]).collect();
+        let outcome = call(&arguments);
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        std::fs::read(path).unwrap()
+    };
+    assert_eq!(walk("1"), walk("3"));
+    let fine = document(&with(&["--random", "30000", "--format", "json"]));
+    assert_eq!((&fine["states"], &fine["violations"]), (&Value::Null, &Value::Array(Vec::new())));
+}
+
+#[test]
+fn what_cannot_be_explored_is_told() {
+    for (arguments, message) in [
+        (vec!["explore", "umh/fig5-b1"], "does not say what to explore"),
+        (vec!["explore", "explore/two-11"], "two-l1"),
+        (with(&["--set", "explore.accesses=[\"laod 0x1000\"]"]), "did you mean load"),
+        (with(&["--set", "explore.accesses=[\"load\"]"]), "has no address"),
+        (with(&["--set", "explore.accesses=[\"load 0x1000 0\"]"]), "has no length"),
+        (with(&["--set", "explore.accesses=[]"]), "there are 0 accesses to explore"),
+        (with(&["--set", "explore.outstanding=5"]), "outstanding is 5"),
+        (with(&["--set", "explore.by=\"gpu0.cu7\""]), "gpu0.cu7"),
+        (with(&["--set", "explore.evicts=true"]), "evicts"),
+        (with(&["--set", "values=false"]), "keeps no values"),
+        (with(&["--fault", "no-grant-ak"]), "no-grant-ack"),
+        (with(&["--mutate", "cache Q store = hit"]), "Q"),
+    ] {
+        let outcome = call(&arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
+        assert!(outcome.stderr.contains(message), "{arguments:?}: {}", outcome.stderr);
+    }
+}

@@ -1,0 +1,29 @@
+//! `umscope mutants`: what is caught, and what is another correct protocol.
+
+use super::{call, document};
+
+#[test]
+fn a_mutant_is_caught_or_told_to_be_equivalent() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display().to_string();
+    let found =
+        document(&["mutants", "vi", "--only", "inner S store", "--record", &path, "--format", "json"]);
+    assert_eq!(found["protocol"], "vi");
+    let mutants = found["mutants"].as_array().unwrap();
+    assert!(mutants.len() > 3);
+    let hit = mutants.iter().find(|mutant| mutant["name"] == "inner S store = hit > M").unwrap();
+    assert_eq!((&hit["caught"], &hit["equivalent"]), (&true.into(), &false.into()));
+    for mutant in mutants {
+        assert!(mutant["caught"] == true || mutant["equivalent"] == true, "{mutant}");
+        if let Some(path) = mutant["recording"].as_str() {
+            assert_eq!(call(&["replay", path]).code, Some(0), "{mutant}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_protocol_is_told() {
+    let outcome = call(&["mutants", "nmeosi"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.contains("did you mean"), "{}", outcome.stderr);
+}
