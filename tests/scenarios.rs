@@ -132,6 +132,9 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("m2s/n-store-shared", &[N_STORE_IN_S_ASKS]),
     ("m2s/store-first", &[Protocol("nmoesi")]),
     ("m2s/store-shared", &[Protocol("nmoesi"), ONE_LEFT_OUT]),
+    ("paging/fifth-fault", &[Set(&["gpu.paging.far_faults=8"])]),
+    ("paging/one-far-fault", &[Text("address = 0x1ffc", "address = 0x2ffc")]),
+    ("paging/two-warps-one-page", &[Text("address = 0x1800", "address = 0x2800")]),
     ("protocols/mesi-exclusive", &[Protocol("msi"), Protocol("moesi"), WITHOUT_DATA]),
     (
         "protocols/moesi-owner",

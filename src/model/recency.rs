@@ -80,7 +80,9 @@ mod tests {
         assert_eq!(recency.oldest(), Some(Page(70)));
         recency.forget(Page(70));
         assert_eq!(recency.oldest(), Some(Page(6)));
-        [5, 6, 71].into_iter().for_each(|page| recency.forget(Page(page)));
+        for page in [5, 6, 71] {
+            recency.forget(Page(page));
+        }
         assert_eq!(recency.oldest(), None);
         recency.touch(Page(70), 60);
         assert_eq!(recency.oldest(), Some(Page(70)));

@@ -616,18 +616,8 @@ impl Record {
                 _ => None,
             },
             What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
-            What::FarFault { stage, gpu, set } => match name {
-                "stage" => Some(Field::Word(stage.name())),
-                "gpu" => Some(Field::Number(u64::from(*gpu))),
-                "set" => Some(Field::Number(*set)),
-                _ => None,
-            },
-            What::Page { change, gpu, set } => match name {
-                "change" => Some(Field::Word(change.name())),
-                "gpu" => Some(Field::Number(u64::from(*gpu))),
-                "set" => Some(Field::Number(*set)),
-                _ => None,
-            },
+            What::FarFault { stage, gpu, set } => page_field("stage", stage.name(), (*gpu, *set), name),
+            What::Page { change, gpu, set } => page_field("change", change.name(), (*gpu, *set), name),
             What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
             What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
             What::Violation { rule, text } => match name {
@@ -636,6 +626,15 @@ impl Record {
                 _ => None,
             },
         }
+    }
+}
+
+/// A field of what happens to a page of a GPU in a transfer set: `word` is called `of`.
+fn page_field(of: &str, word: &'static str, (gpu, set): (u32, u64), name: &str) -> Option<Field> {
+    match name {
+        "gpu" => Some(Field::Number(u64::from(gpu))),
+        "set" => Some(Field::Number(set)),
+        _ => (name == of).then_some(Field::Word(word)),
     }
 }
 

@@ -48,7 +48,7 @@ pub enum Outcome {
 }
 
 /// The bundled groups, in the order in which one learns.
-const GROUPS: [&str; 7] = ["umh", "litmus", "debugging", "protocols", "kernels", "m2s", "explore"];
+const GROUPS: [&str; 8] = ["umh", "litmus", "paging", "debugging", "protocols", "kernels", "m2s", "explore"];
 
 /// The place of an entry in the list: the user's own come first, then the bundled groups, each as it is given, the
 /// figures of the paper before the rest of theirs.

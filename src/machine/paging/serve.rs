@@ -58,22 +58,17 @@ impl Machine {
         let Some(paging) = self.paging.as_mut() else { return };
         let unit_of = |one: &super::GpuPaging| one.ports.units.iter().position(|unit| *unit == agent);
         let found = paging.gpus.iter().enumerate().find_map(|(gpu, one)| Some((gpu, unit_of(one)?)));
-        let gpu = match found {
-            Some((gpu, unit)) => {
-                let one = &mut paging.gpus[gpu];
-                for page in pages {
-                    let ready = now + one.ports.latency;
-                    one.gmmu.ask(Request { unit: unit as u32, page, ready });
-                }
-                gpu
+        let gpu = if let Some((gpu, unit)) = found {
+            for page in pages {
+                self.ask(gpu, unit as u32, page);
             }
-            None => {
-                let due = now + paging.service;
-                for page in pages {
-                    paging.recalled.entry(page).or_insert(Some(due));
-                }
-                0
+            gpu
+        } else {
+            let due = now + paging.service;
+            for page in pages {
+                paging.recalled.entry(page).or_insert(Some(due));
             }
+            0
         };
         self.wake_paging(gpu);
     }
@@ -123,7 +118,7 @@ impl Machine {
             let Some(target) = self.agents.get_mut(agent) else { continue };
             match found {
                 Found::Translated if is_resident => target.translated(page, out),
-                Found::Translated => self.ask_again(gpu, unit, page),
+                Found::Translated => self.ask(gpu, unit, page),
                 Found::Raised | Found::Merged | Found::Dropped => {
                     let progress = target.nacked(page, out);
                     let stage = FaultStage::Nacked;
@@ -138,7 +133,7 @@ impl Machine {
         }
     }
 
-    fn ask_again(&mut self, gpu: usize, unit: u32, page: Page) {
+    fn ask(&mut self, gpu: usize, unit: u32, page: Page) {
         let now = self.now;
         if let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
             let ready = now + one.ports.latency;
@@ -153,7 +148,7 @@ impl Machine {
         let Some(target) = self.agents.get_mut(agent) else { return };
         for again in target.resolved(page, out) {
             self.tell_fault(gpu, again, FaultStage::Replayed, 0, out);
-            self.ask_again(gpu, unit, again);
+            self.ask(gpu, unit, again);
         }
         self.wake(agent);
     }
