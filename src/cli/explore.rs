@@ -95,7 +95,7 @@ pub struct Explore {
     #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
     jobs: Option<u64>,
 
-    /// Where to write the recording of the first violation [default: SCENARIO-RULE.rec in the current folder]
+    /// Where to write the recording of the first violation; others go beside it [default: SCENARIO-RULE.rec in the current folder]
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
@@ -183,12 +183,16 @@ impl Explore {
         explore(system, Limits { states, depth, memory, threads }, go_on)
     }
 
-    /// Writes the recordings of the violations: the first to where the user says, if anywhere.
+    /// Writes the recordings of the violations: the first to where the user says, if anywhere, the others beside it.
     fn record(&self, subject: &Subject, outcome: &Outcome) -> Result<Vec<PathBuf>, Trouble> {
         let what = (&subject.scenario, self.scenario.as_str(), &subject.options);
         let path = |(index, violation): (usize, &Violation)| {
-            let given = self.record.clone().filter(|_| index == 0);
-            let path = given.unwrap_or_else(|| counterexample::usual_path(&self.scenario, violation.rule));
+            let usual = counterexample::usual_path(&self.scenario, violation.rule);
+            let path = match &self.record {
+                Some(given) if index == 0 => given.clone(),
+                Some(given) => given.with_file_name(usual.file_name().unwrap_or(usual.as_os_str())),
+                None => usual,
+            };
             counterexample::write(&path, what, &subject.system.names, violation)?;
             Ok(path)
         };

@@ -34,7 +34,7 @@ pub enum ComponentKind {
     Memory,
     /// The memory management unit of a GPU.
     Gmmu,
-    /// The driver of a GPU, on the host.
+    /// The driver of a GPU: software on the host.
     Driver,
     /// One direction of a link.
     Link,

@@ -464,7 +464,6 @@ pub const KINDS: &[KindInfo] = &[
                 FieldType::FaultStage,
                 "raised, merged, nacked, dropped, queued, serviced, arrived or replayed",
             ),
-            field("gpu", FieldType::Number, "number of the GPU"),
             field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
         ],
     },
@@ -477,7 +476,6 @@ pub const KINDS: &[KindInfo] = &[
                 FieldType::PageChange,
                 "demanded, prefetched, arrived, evicted, wasted, written-back, gone or thrash",
             ),
-            field("gpu", FieldType::Number, "number of the GPU"),
             field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
         ],
     },
@@ -616,8 +614,8 @@ impl Record {
                 _ => None,
             },
             What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
-            What::FarFault { stage, gpu, set } => page_field("stage", stage.name(), (*gpu, *set), name),
-            What::Page { change, gpu, set } => page_field("change", change.name(), (*gpu, *set), name),
+            What::FarFault { stage, set, .. } => page_field("stage", stage.name(), *set, name),
+            What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
             What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
             What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
             What::Violation { rule, text } => match name {
@@ -629,10 +627,9 @@ impl Record {
     }
 }
 
-/// A field of what happens to a page of a GPU in a transfer set: `word` is called `of`.
-fn page_field(of: &str, word: &'static str, (gpu, set): (u32, u64), name: &str) -> Option<Field> {
+/// A field of what happens to a page in a transfer set: `word` is called `of`.
+fn page_field(of: &str, word: &'static str, set: u64, name: &str) -> Option<Field> {
     match name {
-        "gpu" => Some(Field::Number(u64::from(gpu))),
         "set" => Some(Field::Number(set)),
         _ => (name == of).then_some(Field::Word(word)),
     }

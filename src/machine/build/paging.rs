@@ -73,7 +73,7 @@ impl Builder<'_> {
         let seed = self.blueprint.seed.wrapping_add(gpu as u64);
         let ports = GpuPorts {
             gmmu: self.components.add(format!("gpu{gpu}.gmmu"), ComponentKind::Gmmu),
-            driver: self.components.add(format!("host.driver{gpu}"), ComponentKind::Driver),
+            driver: self.components.add(format!("gpu{gpu}.driver"), ComponentKind::Driver),
             latency: self.gpu_clock.cycles(u64::from(spec.tlb_latency.max(1))),
             links: (parts.links.1, parts.links.0),
             caches: parts.caches,
