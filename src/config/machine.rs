@@ -242,6 +242,8 @@ pub enum Topology {
     Shared,
     /// Each GPU has its own link to the host, and one to each other GPU for peer transfers.
     PointToPoint,
+    /// Each GPU, and the host, has one link to a switch.
+    Switch,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -252,7 +254,7 @@ pub struct NetworkSpec {
     pub bandwidth: Bandwidth,
     /// Lanes per direction.
     pub lanes: u32,
-    /// One way.
+    /// One way, from device to device: through a switch, half of it on each link.
     pub latency: Duration,
     /// Bytes of a message without its data.
     pub header: u32,

@@ -74,6 +74,7 @@ impl Build<'_> {
             topology: match file.topology {
                 Some(TopologyWord::Shared) => Topology::Shared,
                 Some(TopologyWord::PointToPoint) => Topology::PointToPoint,
+                Some(TopologyWord::Switch) => Topology::Switch,
                 None => usual,
             },
             bandwidth: check.bandwidth("network.bandwidth", file.bandwidth.as_ref(), bandwidth)?,

@@ -261,7 +261,8 @@ pub struct NetworkFile {
     pub bandwidth: Option<At<Bandwidth>>,
     /// Lanes per direction, 1 to 64. Default: 16 with PCIe, 8 with NVLink.
     pub lanes: Option<At<u64>>,
-    /// One way. Default: "250 ns" with PCIe, "100 ns" with NVLink.
+    /// One way, from device to device; through a switch half of it is on each of the two links. Default: "250 ns" with PCIe,
+    /// "100 ns" with NVLink.
     pub latency: Option<At<Duration>>,
     /// Bytes of a message without its data, 1 to 1024. Default: 16.
     pub header: Option<At<u64>>,
@@ -287,6 +288,8 @@ pub enum TopologyWord {
     Shared,
     /// Each GPU has its own link to the host, and one to each other GPU.
     PointToPoint,
+    /// Each GPU has one link to a switch, and so has the host.
+    Switch,
 }
 
 /// The machine of a scenario: a name or path, or the machine itself.

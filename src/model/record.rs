@@ -213,6 +213,8 @@ pub enum What {
     Complete { kind: AccessKind, warp: u32, bytes: Bytes, latency: Tick },
     /// A message left its sender.
     Message(Arc<Message>),
+    /// A message has come to a switch and goes on over a second link.
+    Hop(Arc<Message>),
     /// A message was taken by its receiver.
     Delivery(Arc<Message>),
     /// A block changed its stable state.
@@ -344,6 +346,11 @@ pub const KINDS: &[KindInfo] = &[
         ],
     },
     KindInfo { name: "message", about: "a message left its sender", fields: MESSAGE_FIELDS },
+    KindInfo {
+        name: "hop",
+        about: "a message came to a switch and goes on over its second link",
+        fields: MESSAGE_FIELDS,
+    },
     KindInfo { name: "delivery", about: "a message was taken by its receiver", fields: MESSAGE_FIELDS },
     KindInfo {
         name: "transition",
@@ -507,6 +514,7 @@ impl Record {
             What::Issue { .. } => "issue",
             What::Complete { .. } => "complete",
             What::Message(_) => "message",
+            What::Hop(_) => "hop",
             What::Delivery(_) => "delivery",
             What::Transition { .. } => "transition",
             What::Hit { .. } => "hit",
@@ -547,9 +555,10 @@ impl Record {
                 "latency" => Some(Field::Number(*latency)),
                 _ => None,
             },
-            What::Message(message) | What::Delivery(message) | What::Stall { message } => {
-                message_field(message, name)
-            }
+            What::Message(message)
+            | What::Hop(message)
+            | What::Delivery(message)
+            | What::Stall { message } => message_field(message, name),
             What::Transition { from, to, action } => match name {
                 "from" => Some(Field::State(*from)),
                 "to" => Some(Field::State(*to)),

@@ -61,6 +61,9 @@ pub fn describe(record: &Record, names: &Names) -> String {
             format!("{} {}{value} done  warp {warp}", kind.name(), place(record))
         }
         What::Message(sent) => format!("{}  to {}", message(sent), names.path(sent.to)),
+        What::Hop(sent) => {
+            format!("{}  from {} to {}", message(sent), names.path(sent.from), names.path(sent.to))
+        }
         What::Delivery(taken) => format!("{}  from {}", message(taken), names.path(taken.from)),
         What::Stall { message: held } => {
             format!("{} from {} waits: no room", message(held), names.path(held.from))
@@ -125,6 +128,9 @@ pub fn predicate(record: &Record, names: &Names) -> String {
         }
         What::Complete { kind, .. } => format!("completes {}{block}", kind.name()),
         What::Message(sent) => format!("sends {} to {}", message(sent), near(names, record.at, sent.to)),
+        What::Hop(sent) => {
+            format!("takes {} from the switch to {}", message(sent), names.path(sent.to))
+        }
         What::Delivery(taken) => {
             format!("takes {} from {}", message(taken), near(names, record.at, taken.from))
         }

@@ -43,8 +43,8 @@ fn role(line: &LogLine) -> Role {
         "stall" | "no-credit" => Role::Warning,
         "transition" => Role::Strong,
         "issue" | "complete" => Role::Good,
-        "message" | "delivery" if line.text.starts_with("probe") => Role::Probe,
-        "message" | "delivery" => Role::Text,
+        "message" | "hop" | "delivery" if line.text.starts_with("probe") => Role::Probe,
+        "message" | "hop" | "delivery" => Role::Text,
         _ => Role::Dim,
     }
 }
