@@ -1,5 +1,6 @@
 //! From a machine file to a checked specification: defaults, limits, and what must fit together.
 
+mod balancer;
 mod cache;
 mod gpu;
 mod host;
@@ -87,6 +88,8 @@ impl Build<'_> {
                 &[3, 1],
             )?,
             buffers: check.count("network.buffers", file.buffers.as_ref(), 4, 1..=1024)?,
+            energy: check.energy("network.energy", file.energy.as_ref(), 10_000)?,
+            balancer: file.balancer.as_ref().map(|file| self.balancer(file)).transpose()?,
         })
     }
 

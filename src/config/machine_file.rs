@@ -2,6 +2,7 @@
 //!
 //! The documentation of each field is also its description in the JSON schema.
 
+pub mod balancer;
 pub mod paging;
 
 use std::fmt;
@@ -14,7 +15,7 @@ use super::document::{At, Document};
 use super::machine::MachineSpec;
 use super::shelf::Shelf;
 use crate::diagnostic::Result;
-use crate::model::units::{Bandwidth, Duration, Frequency, Size};
+use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};
 
 /// A machine: a CPU with its memory, and GPUs that share it.
 #[derive(Clone, Debug, serde::Deserialize, JsonSchema)]
@@ -270,6 +271,11 @@ pub struct NetworkFile {
     pub virtual_networks: Option<At<u64>>,
     /// Messages that a receiver can buffer, per sender and virtual network, 1 to 1024. Default: 4.
     pub buffers: Option<At<u64>>,
+    /// What moves a bit from device to device, the switch included. Default: "10 pJ/bit" ("Beyond the Socket: NUMA-Aware GPUs",
+    /// section 6).
+    pub energy: Option<At<BitEnergy>>,
+    /// Samples the links, and turns lanes to where they are needed. Default: the lanes are fixed, and nobody looks.
+    pub balancer: Option<balancer::BalancerFile>,
 }
 
 /// The kind of a network.

@@ -328,7 +328,8 @@ impl Inspect for Machine {
             link,
             ends: (shown.1.clone(), shown.2.clone()),
             lanes: wire.lanes,
-            bandwidth: self.fixed.spec.network.bandwidth.0,
+            bandwidth: self.fixed.spec.network.bandwidth.0 * u64::from(wire.lanes)
+                / u64::from(wire.nominal().max(1)),
             utilisation: if self.now == 0 { 0.0 } else { wire.busy.min(self.now) as f64 / self.now as f64 },
             history: wire.history(self.now),
             sample_cycles: SAMPLE_CYCLES,
@@ -336,6 +337,7 @@ impl Inspect for Machine {
             queued: self.queued(index),
             buffered: self.buffered(index),
             in_flight: self.packets(index),
+            balance: self.balance_view(index),
         })
     }
 

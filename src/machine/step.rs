@@ -36,8 +36,15 @@ impl Machine {
             return self.intervene(records);
         }
         loop {
-            if self.queue.next_tick().is_some_and(|tick| tick > self.fixed.last_tick) {
-                return StepOutcome::Limit(self.fixed.time.cycle(self.fixed.last_tick));
+            if let Some(tick) = self.queue.next_tick() {
+                if tick > self.fixed.last_tick {
+                    return StepOutcome::Limit(self.fixed.time.cycle(self.fixed.last_tick));
+                }
+                if self.lanes_due <= tick
+                    && let Some(outcome) = self.run_lanes(records)
+                {
+                    return outcome;
+                }
             }
             let Some((tick, event)) = self.queue.pop() else { return self.at_the_end(records) };
             let moment = (self.now, self.event);
@@ -337,6 +344,7 @@ impl Machine {
                 let (name, launch) = (Arc::from(kernel.name()), task as u32);
                 let at = self.host_component();
                 out.record(at, About::default(), || What::Kernel { name, launch, ended: false });
+                self.lanes_at_launch(out);
                 let warps = kernel.blocks().saturating_mul(u64::from(kernel.warps_per_block()));
                 if let Some(state) = self.tasks.states.get_mut(task) {
                     state.left = warps;

@@ -126,9 +126,14 @@ impl Machine {
     fn launch(&mut self, index: usize, lane: usize, ready: Tick, message: Message) {
         let Some(channel) = self.channels.get_mut(index) else { return };
         let (lookup, path) = (channel.lookup, channel.path);
-        let Some(queue) = channel.lanes.get_mut(lane) else { return };
         let Some(wire) = self.links.get_mut(path.first) else { return };
         let arrival = wire.transmit(&message, ready, self.now);
+        if wire.meter.is_some() {
+            self.arm_sampler();
+        }
+        let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane)) else {
+            return;
+        };
         if path.second.is_some() {
             if queue.approach(arrival, message) {
                 self.queue.push(arrival, Event::cross(index, lane));
@@ -156,6 +161,7 @@ impl Machine {
         }
         let Some(wire) = self.links.get_mut(second) else { return Handled::No };
         *due = wire.transmit(message, self.now, self.now) + lookup;
+        let is_metered = wire.meter.is_some();
         if is_head {
             self.queue.push(*due, Event::deliver(index, lane));
         }
@@ -169,6 +175,9 @@ impl Machine {
         queue.crossed();
         if let Some((next, _)) = queue.at_switch() {
             self.queue.push((*next).max(self.now), Event::cross(index, lane));
+        }
+        if is_metered {
+            self.arm_sampler();
         }
         Handled::Yes
     }

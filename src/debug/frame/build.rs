@@ -146,6 +146,8 @@ fn weight(what: &What) -> u8 {
         | What::Promote { .. }
         | What::Evict { .. }
         | What::FarFault { .. }
+        | What::LaneReversal(_)
+        | What::Saturation(_)
         | What::Page { .. }
         | What::Hop(_)
         | What::Message(_) => 1,

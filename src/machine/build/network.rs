@@ -2,8 +2,10 @@
 
 use super::{Builder, Way};
 use crate::config::machine::Topology;
+use crate::machine::lanes::Lanes;
 use crate::model::component::ComponentId;
 use crate::parts::channel::{Channel, Lane, Path};
+use crate::parts::meter::Meter;
 use crate::protocol::node::Role;
 use crate::protocol::store::Interleave;
 
@@ -16,6 +18,18 @@ pub(super) struct Trunks {
     ports: Vec<(String, (usize, usize))>,
     /// From one GPU straight to another.
     direct: Vec<((u32, u32), usize)>,
+}
+
+impl Trunks {
+    /// Both directions of every link: out of its device, and in.
+    fn pairs(&self) -> Vec<(usize, usize)> {
+        let medium = self.medium.map(|(up, down)| (down, up));
+        let ports = self.ports.iter().map(|(_, links)| *links);
+        let back = |ends: (u32, u32)| self.direct.iter().find(|(other, _)| *other == (ends.1, ends.0));
+        let direct = self.direct.iter().filter(|((from, to), _)| from < to);
+        let direct = direct.filter_map(|(ends, out)| Some((*out, back(*ends)?.1)));
+        medium.into_iter().chain(ports).chain(direct).collect()
+    }
 }
 
 impl Builder<'_> {
@@ -157,6 +171,20 @@ impl Builder<'_> {
                 }
             }
         }
+    }
+
+    /// The lanes that can change their direction, if a balancer watches them. Their links get meters.
+    pub(super) fn lanes(&mut self) -> Option<Lanes> {
+        let spec = self.spec.network.balancer.as_ref()?;
+        let cycles = |count: u32| self.time.tick_of_cycle(u64::from(count));
+        let (sample, turn) = (cycles(spec.sample), cycles(spec.turn));
+        let pairs = self.trunks.pairs();
+        for link in pairs.iter().flat_map(|(out, into)| [*out, *into]) {
+            if let Some(link) = self.links.get_mut(link) {
+                link.meter = Some(Box::new(Meter::new(sample)));
+            }
+        }
+        Some(Lanes::new(&pairs, sample, turn))
     }
 
     pub(super) fn channels(&self) -> Vec<Channel> {

@@ -120,6 +120,7 @@ impl Machine {
                 let Some(one) = paging.gpus.get_mut(gpu as usize) else { return };
                 let arrival = carry(&mut self.links, one.ports.links.0, bytes, now);
                 one.arrivals.push_back((arrival, planned));
+                self.arm_sampler();
                 self.wake_paging(gpu as usize);
             }
             Some(Owner::ToHost(gpu)) => {
@@ -131,6 +132,7 @@ impl Machine {
                 }
                 let arrival = carry(&mut self.links, one.ports.links.1, bytes, now);
                 one.departures.push_back((arrival, page));
+                self.arm_sampler();
                 self.tell_page(gpu, page, PageChange::WrittenBack, 0, out);
                 self.wake_paging(gpu);
             }

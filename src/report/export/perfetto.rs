@@ -287,6 +287,8 @@ impl Perfetto {
             | What::Promote { .. }
             | What::Stall { .. }
             | What::NoCredit { .. }
+            | What::LaneReversal(_)
+            | What::Saturation(_)
             | What::Input { .. }
             | What::Fault { .. }
             | What::Violation { .. } => self.instant(record.kind(), record, names, out),

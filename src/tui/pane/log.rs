@@ -41,7 +41,7 @@ fn role(line: &LogLine) -> Role {
     match line.kind {
         "violation" | "fault" => Role::Bad,
         "stall" | "no-credit" => Role::Warning,
-        "transition" => Role::Strong,
+        "transition" | "lane-reversal" | "saturation" => Role::Strong,
         "issue" | "complete" => Role::Good,
         "message" | "hop" | "delivery" if line.text.starts_with("probe") => Role::Probe,
         "message" | "hop" | "delivery" => Role::Text,
