@@ -16,7 +16,7 @@ use crate::model::message::{Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
-use crate::parts::channel::{Channel, Ready};
+use crate::parts::channel::{Channel, Path, Ready};
 use crate::protocol::node::{Role, WaitsFor};
 
 /// Steps of a chain of waiting at most; longer ones are cycles.
@@ -48,14 +48,29 @@ impl Machine {
         }
     }
 
-    fn channels_of(&self, link: usize) -> impl Iterator<Item = &Channel> {
-        self.channels.iter().filter(move |channel| channel.link == link)
+    /// Channels that leave their sender over a link.
+    fn channels_from(&self, link: usize) -> impl Iterator<Item = &Channel> {
+        self.channels.iter().filter(move |channel| channel.path.first == link)
+    }
+
+    /// Channels that come to their receiver over a link.
+    fn channels_to(&self, link: usize) -> impl Iterator<Item = &Channel> {
+        self.channels.iter().filter(move |channel| channel.path.last() == link)
     }
 
     fn packets(&self, link: usize) -> Vec<PacketView> {
         let mut all: Vec<(Tick, PacketView)> = Vec::new();
-        for channel in self.channels_of(link) {
-            for (ready, message) in channel.lanes.iter().flat_map(|lane| &lane.incoming) {
+        for channel in &self.channels {
+            let Path { first, second } = channel.path;
+            if first != link && second != Some(link) {
+                continue;
+            }
+            let sent = channel.lanes.iter().flat_map(|lane| {
+                let (whole, passed) = (lane.incoming.len(), lane.beyond_switch());
+                let here = if channel.path.last() == link { 0..passed } else { passed..whole };
+                lane.incoming.range(here)
+            });
+            for (ready, message) in sent {
                 if *ready <= self.now {
                     continue;
                 }
@@ -77,7 +92,7 @@ impl Machine {
 
     fn queued(&self, link: usize) -> Vec<(Network, u32)> {
         let count = |network: Network| -> u32 {
-            self.channels_of(link)
+            self.channels_from(link)
                 .filter_map(|channel| channel.lanes.get(channel.lane_of(network)))
                 .flat_map(|lane| &lane.outgoing)
                 .filter(|(_, message)| message.kind.network() == network)
@@ -90,7 +105,7 @@ impl Machine {
         Network::ALL
             .into_iter()
             .map(|network| {
-                let lanes = self.channels_of(link).filter_map(|channel| {
+                let lanes = self.channels_to(link).filter_map(|channel| {
                     channel.lanes.get(channel.lane_of(network)).map(|lane| (lane, channel.buffers))
                 });
                 let (mut used, mut capacity) = (0, 0);
@@ -150,19 +165,30 @@ impl Machine {
         for channel in &self.channels {
             for lane in &channel.lanes {
                 let waiting = lane.outgoing.iter().map(|(ready, message)| (Err(*ready), message));
-                let flying = lane.incoming.iter().map(|(tick, message)| (Ok(*tick), message));
+                let passed = lane.beyond_switch();
+                let flying = lane
+                    .incoming
+                    .iter()
+                    .enumerate()
+                    .map(|(nth, (tick, message))| (Ok((*tick, nth >= passed)), message));
                 for (at, message) in waiting.chain(flying) {
                     if message.number != Some(number) || !message.range.contains(address) {
                         continue;
                     }
                     let to = self.fixed.components.path(message.to);
-                    let due = self.fixed.time.cycle(at.unwrap_or(self.now));
-                    let text = match (at, lane.blocked, at.is_ok_and(|tick| tick > self.now)) {
+                    let due = self.fixed.time.cycle(at.map_or(self.now, |(tick, _)| tick));
+                    let text = match (at, lane.blocked, at.is_ok_and(|(tick, _)| tick > self.now)) {
                         (Err(Ready::Read(_)), ..) => {
                             format!("{} to {to} waits for the memory here to read it", message.kind.name())
                         }
                         (Err(Ready::At(_)), ..) => {
                             format!("{} to {to} waits for a free buffer there", message.kind.name())
+                        }
+                        (Ok((_, true)), ..) => {
+                            format!(
+                                "{} for {to} is on its way to the switch, due at {due}",
+                                message.kind.name()
+                            )
                         }
                         (Ok(_), true, _) => {
                             format!("{} to {to} waits at the head of its buffer", message.kind.name())
@@ -302,7 +328,8 @@ impl Inspect for Machine {
             link,
             ends: (shown.1.clone(), shown.2.clone()),
             lanes: wire.lanes,
-            bandwidth: self.fixed.spec.network.bandwidth.0,
+            bandwidth: self.fixed.spec.network.bandwidth.0 * u64::from(wire.lanes)
+                / u64::from(wire.nominal().max(1)),
             utilisation: if self.now == 0 { 0.0 } else { wire.busy.min(self.now) as f64 / self.now as f64 },
             history: wire.history(self.now),
             sample_cycles: SAMPLE_CYCLES,
@@ -310,6 +337,7 @@ impl Inspect for Machine {
             queued: self.queued(index),
             buffered: self.buffered(index),
             in_flight: self.packets(index),
+            balance: self.balance_view(index),
         })
     }
 

@@ -10,6 +10,7 @@ mod check;
 mod delivery;
 mod initial;
 mod inspect;
+mod lanes;
 mod latency;
 mod meet;
 mod memory;
@@ -53,6 +54,7 @@ use crate::protocol::table::Table;
 use crate::workload::Workload;
 use check::Checker;
 pub use initial::check_addresses;
+use lanes::Lanes;
 use latency::Latencies;
 pub use order::Wiring;
 use paging::Paging;
@@ -194,6 +196,10 @@ pub struct Machine {
     drams: Vec<Dram>,
     /// Boxed, since few machines have it.
     paging: Option<Box<Paging>>,
+    /// The same.
+    lanes: Option<Box<Lanes>>,
+    /// When something is due for them; the end of time if nothing is.
+    lanes_due: Tick,
     queue: Queue,
     tasks: Tasks,
     txns: SlotMap<TxnKey, Transaction>,
@@ -245,6 +251,9 @@ impl Machine {
         self.drams.iter().for_each(|dram| dram.digest(&mut hasher));
         if let Some(paging) = &self.paging {
             paging.digest(&mut hasher);
+        }
+        if let Some(lanes) = &self.lanes {
+            lanes.digest(&mut hasher);
         }
         self.queue.digest(&mut hasher);
         std::hash::Hash::hash(&self.tasks.states, &mut hasher);

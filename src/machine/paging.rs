@@ -15,6 +15,7 @@ use crate::model::address::Range;
 use crate::model::component::ComponentId;
 use crate::model::page::Page;
 use crate::model::time::Tick;
+use crate::parts::channel::Path;
 use crate::parts::driver::{Driver, Planned};
 use crate::parts::gmmu::{Gmmu, Outcome};
 use crate::protocol::outbox::Outbox;
@@ -30,8 +31,8 @@ pub struct GpuPorts {
     pub caches: Vec<usize>,
     /// The GPU's own memory, by index among the nodes.
     pub memories: Vec<usize>,
-    /// Links from the host and to it.
-    pub links: (usize, usize),
+    /// What leads from the host and to it.
+    pub links: (Path, Path),
     /// From a TLB to the GMMU, one way.
     pub latency: Tick,
 }

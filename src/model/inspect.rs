@@ -6,6 +6,7 @@ use super::access::{AccessKind, Bytes};
 use super::address::{Address, Range};
 use super::bits::Bits;
 use super::component::{ComponentId, Components};
+use super::lanes::{Flows, LaneDecision, LaneDirection, LanePhase};
 use super::message::{MessageKind, Network, TxnNumber};
 use super::state::{Action, State};
 use super::time::{EventNumber, Tick, TimeBase};
@@ -166,8 +167,9 @@ pub struct LinkView {
     pub link: ComponentId,
     /// The component or group at the sending end and at the receiving end, as paths.
     pub ends: (String, String),
+    /// Lanes that packets can take now.
     pub lanes: u32,
-    /// Bytes per second.
+    /// Bytes per second, of these lanes.
     pub bandwidth: u64,
     /// Share of time busy since the start, 0 to 1.
     pub utilisation: f64,
@@ -181,6 +183,44 @@ pub struct LinkView {
     /// Messages waiting in the receivers' buffers and their capacity, per virtual network.
     pub buffered: Vec<(Network, u32, u32)>,
     pub in_flight: Vec<PacketView>,
+    /// If its lanes can change their direction, or are watched as if they could.
+    pub balance: Option<BalanceView>,
+}
+
+/// What the balancer of a link knows, seen from one direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BalanceView {
+    /// The other direction.
+    pub other: ComponentId,
+    /// This direction.
+    pub direction: LaneDirection,
+    /// Utilisation that counts as saturated, in percent.
+    pub threshold: u32,
+    pub sample_cycles: u64,
+    pub turning: Option<TurningView>,
+    /// Lanes that this direction was given so far.
+    pub gained: u64,
+    /// The last samples, oldest first.
+    pub samples: Vec<LaneSample>,
+}
+
+/// Lanes on their way to another direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurningView {
+    pub to: LaneDirection,
+    pub count: u32,
+    pub phase: LanePhase,
+    /// When the phase ends.
+    pub until: Tick,
+}
+
+/// What the balancer of a link saw at the end of a sample, and decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneSample {
+    pub end: Tick,
+    /// Before the decision.
+    pub flows: Flows,
+    pub decision: LaneDecision,
 }
 
 /// One warp of a compute unit, or a CPU core's program (one warp of one lane).

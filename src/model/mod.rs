@@ -9,6 +9,7 @@ pub mod component;
 pub mod cow;
 pub mod fault;
 pub mod inspect;
+pub mod lanes;
 pub mod level;
 pub mod message;
 pub mod operation;

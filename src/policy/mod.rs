@@ -2,4 +2,5 @@
 
 pub mod cta;
 pub mod eviction;
+pub mod lanes;
 pub mod prefetch;

@@ -4,6 +4,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::model::access::{AccessKind, AtomicOp};
 use crate::model::component::ComponentKind;
 use crate::model::inspect::WarpState;
+use crate::model::lanes::{LaneDirection, LanePhase, LaneReason};
 use crate::model::message::{MessageKind, Network};
 use crate::model::record::{
     FaultStage, FieldInfo, FieldType, KINDS, KindInfo, MshrChange, PageChange, RowAccess, TlbChange,
@@ -257,6 +258,9 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
         FieldType::TlbChange => word(parser, &TlbChange::ALL.map(TlbChange::name)),
         FieldType::WarpState => word(parser, &WarpState::ALL.map(WarpState::name)),
         FieldType::Network => word(parser, &Network::ALL.map(Network::name)),
+        FieldType::LaneDirection => word(parser, &LaneDirection::ALL.map(LaneDirection::name)),
+        FieldType::LanePhase => word(parser, &LanePhase::ALL.map(LanePhase::name)),
+        FieldType::LaneReason => word(parser, &LaneReason::ALL.map(LaneReason::name)),
     }
 }
 

@@ -420,6 +420,7 @@ impl Inspect for Sample {
             queued: Network::ALL.map(|network| (network, u32::from(busy))).to_vec(),
             buffered: Network::ALL.map(|network| (network, 0, 4)).to_vec(),
             in_flight: if busy { vec![packet] } else { Vec::new() },
+            balance: None,
         })
     }
     fn agent(&self, agent: ComponentId) -> Option<AgentView> {

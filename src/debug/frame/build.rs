@@ -146,7 +146,10 @@ fn weight(what: &What) -> u8 {
         | What::Promote { .. }
         | What::Evict { .. }
         | What::FarFault { .. }
+        | What::LaneReversal(_)
+        | What::Saturation(_)
         | What::Page { .. }
+        | What::Hop(_)
         | What::Message(_) => 1,
         What::Merge { .. } | What::Directory { .. } | What::Hit { .. } | What::Dram { .. } => 2,
         What::Stall { .. } | What::NoCredit { .. } | What::Activate { .. } => 3,

@@ -15,6 +15,7 @@ use crate::machine::{Fixed, Machine};
 use crate::model::component::ComponentId;
 use crate::model::level::Level;
 use crate::model::message::{MessageKind, Network};
+use crate::model::time::Tick;
 use crate::parts::channel::Channel;
 use crate::protocol::node::Node;
 use crate::protocol::table::{Step, Table};
@@ -31,6 +32,7 @@ impl Builder<'_> {
         }
         let paging = self.paging().map(Box::new);
         let channels = self.channels();
+        let lanes = self.lanes().map(Box::new);
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
         let mut machine = Machine {
@@ -44,6 +46,8 @@ impl Builder<'_> {
             channels,
             drams: self.drams,
             paging,
+            lanes,
+            lanes_due: Tick::MAX,
             queue: Queue::default(),
             tasks: Tasks::new(self.blueprint.workload.clone()),
             txns: SlotMap::with_key(),

@@ -17,12 +17,14 @@ use crate::model::page::Page;
 use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
 use crate::model::units::{Bandwidth, Duration, Frequency};
 use crate::parts::agent::{Agent, AgentConfig};
+use crate::parts::channel::Path;
 use crate::parts::dram::{Controller, Dram, DramTiming, InOrder, Scheduling};
 use crate::parts::link::Link;
 use crate::policy::prefetch::Prefetcher;
 use crate::protocol::node::{Node, NodeConfig, Role};
 use crate::protocol::store::{Interleave, Store};
 use crate::protocol::table::Table;
+use network::Trunks;
 use paging::GpuParts;
 
 /// Ticks a second at most: beyond that clocks have no useful common multiple.
@@ -34,7 +36,7 @@ pub(super) const SAMPLE_CYCLES: u64 = 500;
 struct Way {
     from: usize,
     to: usize,
-    link: usize,
+    path: Path,
 }
 
 struct Builder<'a> {
@@ -56,6 +58,7 @@ struct Builder<'a> {
     links: Vec<Link>,
     visible: Vec<Option<(ComponentId, String, String)>>,
     ways: Vec<Way>,
+    trunks: Trunks,
     gpu_parts: Vec<GpuParts>,
     host_caches: Vec<usize>,
     /// Of each GPU, the order in which an earlier run touched its pages.
@@ -100,6 +103,7 @@ fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machin
         links: Vec::new(),
         visible: Vec::new(),
         ways: Vec::new(),
+        trunks: Trunks::default(),
         gpu_parts: Vec::new(),
         host_caches: Vec::new(),
         touched,
@@ -256,9 +260,9 @@ impl Builder<'_> {
     }
 
     /// One direction of a link of the network.
-    fn link(&mut self, path: String, from: &str, to: &str) -> usize {
+    fn link(&mut self, path: String, from: &str, to: &str, latency: Tick) -> usize {
         let network = &self.spec.network;
-        let (latency, lanes) = (self.ticks(network.latency), network.lanes);
+        let lanes = network.lanes;
         let rate = self.rate(network.bandwidth);
         let window = self.time.ticks_per_cycle.saturating_mul(SAMPLE_CYCLES);
         self.links.push(Link::new(Some(rate), latency, lanes, window));
@@ -267,8 +271,15 @@ impl Builder<'_> {
         self.links.len() - 1
     }
 
-    /// Connects a child with its parents in both directions. `links` are up and down.
-    fn connect(&mut self, child: usize, parents: &[usize], dealing: Interleave, links: (usize, usize)) {
+    /// Connects a child with its parents in both directions: what carries messages up, and down.
+    fn connect(
+        &mut self,
+        child: usize,
+        parents: &[usize],
+        dealing: Interleave,
+        (up, down): (impl Into<Path>, impl Into<Path>),
+    ) {
+        let (up, down) = (up.into(), down.into());
         let Some(child_id) = self.configs.get(child).map(|(config, _)| config.id) else { return };
         let child_block = self.configs.get(child).map_or(64, |(config, _)| config.block);
         for &parent in parents {
@@ -281,8 +292,8 @@ impl Builder<'_> {
                 config.parents.push(parent_id);
                 config.dealing = dealing;
             }
-            self.ways.push(Way { from: child, to: parent, link: links.0 });
-            self.ways.push(Way { from: parent, to: child, link: links.1 });
+            self.ways.push(Way { from: child, to: parent, path: up });
+            self.ways.push(Way { from: parent, to: child, path: down });
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Pages change sides: their translations and cached lines go first, then their bytes over the link.
 
 use super::{Machine, Owner};
+use crate::machine::transport::carry;
 use crate::model::address::{Address, Range};
 use crate::model::page::Page;
 use crate::model::record::{FaultStage, PageChange};
@@ -117,8 +118,9 @@ impl Machine {
                 };
                 paging.wanted.retain(|_, list| !list.is_empty());
                 let Some(one) = paging.gpus.get_mut(gpu as usize) else { return };
-                let Some(link) = self.links.get_mut(one.ports.links.0) else { return };
-                one.arrivals.push_back((link.carry(bytes, now), planned));
+                let arrival = carry(&mut self.links, one.ports.links.0, bytes, now);
+                one.arrivals.push_back((arrival, planned));
+                self.arm_sampler();
                 self.wake_paging(gpu as usize);
             }
             Some(Owner::ToHost(gpu)) => {
@@ -128,8 +130,9 @@ impl Machine {
                     self.settle_back(gpu, page, out);
                     return;
                 }
-                let Some(link) = self.links.get_mut(one.ports.links.1) else { return };
-                one.departures.push_back((link.carry(bytes, now), page));
+                let arrival = carry(&mut self.links, one.ports.links.1, bytes, now);
+                one.departures.push_back((arrival, page));
+                self.arm_sampler();
                 self.tell_page(gpu, page, PageChange::WrittenBack, 0, out);
                 self.wake_paging(gpu);
             }

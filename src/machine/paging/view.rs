@@ -65,7 +65,7 @@ impl Machine {
         } else if let Some(place) = one.arrivals.iter().position(|(_, planned)| planned.page == page)
             && let Some((due, _)) = one.arrivals.get(place)
         {
-            let link = self.fixed.visible_links.get(one.ports.links.0).and_then(Option::as_ref);
+            let link = self.fixed.visible_links.get(one.ports.links.0.first).and_then(Option::as_ref);
             let text = format!("carries it behind {place} other pages, due at cycle {}", cycle(*due));
             links.push(WaitLink { at: link.map_or(one.ports.driver, |link| link.0), text, since: None });
         }
