@@ -13,6 +13,7 @@ pub mod level;
 pub mod message;
 pub mod operation;
 pub mod page;
+pub mod paging;
 pub mod patch;
 pub mod random;
 pub mod recency;

@@ -5,9 +5,8 @@ use crate::model::access::{AccessKind, AtomicOp};
 use crate::model::component::ComponentKind;
 use crate::model::inspect::WarpState;
 use crate::model::message::{MessageKind, Network};
-use crate::model::record::{
-    FaultStage, FieldInfo, FieldType, KINDS, KindInfo, MshrChange, PageChange, RowAccess, TlbChange,
-};
+use crate::model::paging::{FaultStage, PageChange, TlbChange};
+use crate::model::record::{FieldInfo, FieldType, KINDS, KindInfo, MshrChange, RowAccess};
 use crate::model::state::Action;
 
 use super::filter::{Clause, Meaning, Operand, Shared};

@@ -3,7 +3,7 @@
 use super::{Machine, Owner};
 use crate::model::address::{Address, Range};
 use crate::model::page::Page;
-use crate::model::record::{FaultStage, PageChange};
+use crate::model::paging::{FaultStage, PageChange};
 use crate::parts::driver::Planned;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Outbox;

@@ -3,7 +3,8 @@
 use super::super::step::Handled;
 use super::Machine;
 use crate::model::page::Page;
-use crate::model::record::{FaultStage, PageChange, What};
+use crate::model::paging::{FaultStage, PageChange};
+use crate::model::record::What;
 use crate::model::time::Since;
 use crate::parts::driver::{Order, Planned};
 use crate::parts::gmmu::{Found, Outcome, Request};
