@@ -59,7 +59,7 @@ pub enum PageChange {
     Arrived,
     /// It is taken out of the memory of the GPU.
     Evicted,
-    /// The same, though it was prefetched and never used.
+    /// It is taken out though it was prefetched and never used.
     Wasted,
     /// It is written back to the host.
     WrittenBack,
