@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::symmetry::Symmetry;
 use super::values;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::{Machine, Wiring};
@@ -69,6 +70,8 @@ pub struct System {
     pub values: bool,
     /// The state rules are checked between L1s too.
     pub coherent: bool,
+    /// Ways of exchanging parts that are alike.
+    pub symmetries: Vec<Symmetry>,
 }
 
 impl System {
@@ -102,6 +105,7 @@ impl System {
             coherent: wiring.coherent,
             nodes: Vec::new(),
             names,
+            symmetries: Vec::new(),
         };
         system.nodes = wiring
             .nodes
@@ -123,6 +127,7 @@ impl System {
                 }
             })
             .collect();
+        system.symmetries = system.find_symmetries();
         Ok(system)
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Machine;
 use super::build::SAMPLE_CYCLES;
+use super::paging::view_tlb;
 use super::tasks::operation;
 use crate::model::access::Bytes;
 use crate::model::address::{Address, Range};
@@ -14,6 +15,7 @@ use crate::model::inspect::{
 };
 use crate::model::message::{Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};
+use crate::model::page_view::{FaultView, PagesView, TlbView};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Channel, Path, Ready};
@@ -44,6 +46,7 @@ impl Machine {
             instruction: shown.as_deref().map(describe_operation),
             work,
             waits: warp.waits.to_vec(),
+            page: warp.untranslated().zip(self.page_size()).map(|(page, size)| page.range(size).start),
             done: warp.done(),
         }
     }
@@ -318,6 +321,9 @@ impl Inspect for Machine {
     }
 
     fn mshrs(&self, node: ComponentId) -> Option<MshrView> {
+        if let Some(view) = self.view_far_faults(node) {
+            return Some(view);
+        }
         Some(self.node(node)?.mshr_view(&self.fixed.components))
     }
 
@@ -356,6 +362,22 @@ impl Inspect for Machine {
         self.drams.get(dram)?.view()
     }
 
+    fn page_size(&self) -> Option<u32> {
+        self.paging.as_ref().map(|paging| paging.page)
+    }
+
+    fn pages(&self, cells: usize) -> Vec<PagesView> {
+        self.view_pages(cells)
+    }
+
+    fn fault(&self, address: Address) -> Option<FaultView> {
+        self.view_fault(address)
+    }
+
+    fn tlb(&self, agent: ComponentId) -> Option<TlbView> {
+        view_tlb(self.agent_at(agent)?)
+    }
+
     fn transactions(&self) -> Vec<TransactionView> {
         let mut numbers: Vec<TxnNumber> = self.txns.values().map(|txn| txn.number).collect();
         numbers.sort_unstable();
@@ -389,6 +411,9 @@ impl Inspect for Machine {
             };
             let slot = warp.or_else(|| agent.warps.iter().position(waiting).map(|slot| slot as u32));
             return slot.map(|slot| self.why_warp(agent, slot)).unwrap_or_default();
+        }
+        if let Some(links) = self.why_paging(component) {
+            return links;
         }
         let Some(node) = self.node(component) else { return Vec::new() };
         let view = node.mshr_view(&self.fixed.components);

@@ -8,6 +8,7 @@ use super::bits::Bits;
 use super::component::{ComponentId, Components};
 use super::lanes::{Flows, LaneDecision, LaneDirection, LanePhase};
 use super::message::{MessageKind, Network, TxnNumber};
+use super::page_view::{FaultView, PagesView, TlbView};
 use super::state::{Action, State};
 use super::time::{EventNumber, Tick, TimeBase};
 
@@ -235,6 +236,8 @@ pub struct WarpView {
     pub instruction: Option<String>,
     /// The accesses it waits for.
     pub waits: Vec<TxnNumber>,
+    /// The page that it waits for.
+    pub page: Option<Address>,
     /// Instructions done.
     pub done: u64,
 }
@@ -340,6 +343,22 @@ pub trait Inspect {
     fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView>;
     /// The memory controller behind a node; `None` if it has none that keeps a queue.
     fn memory(&self, _node: ComponentId) -> Option<MemoryView> {
+        None
+    }
+    /// Bytes of a page, if the memory of the GPUs is paged.
+    fn page_size(&self) -> Option<u32> {
+        None
+    }
+    /// The pages of each GPU whose memory is paged, in at most so many cells.
+    fn pages(&self, _cells: usize) -> Vec<PagesView> {
+        Vec::new()
+    }
+    /// The last far-fault of the page that holds `address`, under way or not long ended.
+    fn fault(&self, _address: Address) -> Option<FaultView> {
+        None
+    }
+    /// The TLB of a compute unit, if it has one.
+    fn tlb(&self, _agent: ComponentId) -> Option<TlbView> {
         None
     }
     /// Transactions in flight, oldest first.

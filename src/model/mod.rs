@@ -14,6 +14,8 @@ pub mod level;
 pub mod message;
 pub mod operation;
 pub mod page;
+pub mod page_view;
+pub mod paging;
 pub mod patch;
 pub mod random;
 pub mod recency;

@@ -27,6 +27,8 @@ pub struct Link {
     /// Ticks in a sample of the history.
     window: Tick,
     free_at: Tick,
+    /// Since when it has had no pause.
+    busy_since: Tick,
     /// Messages and their bytes, by kind.
     pub carried: [(u64, u64); MessageKind::ALL.len()],
     /// Bytes of messages that only keep caches coherent: neither requests nor with data (UMH, section 6.1.4).
@@ -56,6 +58,7 @@ impl Link {
             window: window.max(1),
             sample_end: window.max(1),
             free_at: 0,
+            busy_since: 0,
             carried: [(0, 0); MessageKind::ALL.len()],
             coherence: 0,
             busy: 0,
@@ -114,6 +117,7 @@ impl Link {
         let start = ready.max(self.free_at);
         self.queued += start - ready;
         let span = rate.occupy(size);
+        self.busy_since = if start > self.free_at { start } else { self.busy_since };
         self.free_at = start + span;
         self.busy += span;
         self.sample(start, span);
@@ -126,6 +130,7 @@ impl Link {
         let start = ready.max(self.free_at);
         self.queued += start - ready;
         let span = rate.occupy(bytes);
+        self.busy_since = if start > self.free_at { start } else { self.busy_since };
         self.free_at = start + span;
         self.busy += span;
         self.paged += bytes;
@@ -174,6 +179,12 @@ impl Link {
         let mut copy = self.clone();
         copy.advance_to(now / self.window);
         copy.history.into_iter().collect()
+    }
+
+    /// Since when it has carried without a pause.
+    #[must_use]
+    pub fn busy_since(&self) -> Tick {
+        self.busy_since
     }
 
     /// Bytes of all messages so far.

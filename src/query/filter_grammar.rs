@@ -6,11 +6,11 @@ use crate::model::component::ComponentKind;
 use crate::model::inspect::WarpState;
 use crate::model::lanes::{LaneDirection, LanePhase, LaneReason};
 use crate::model::message::{MessageKind, Network};
-use crate::model::record::{
-    FaultStage, FieldInfo, FieldType, KINDS, KindInfo, MshrChange, PageChange, RowAccess, TlbChange,
-};
+use crate::model::paging::{FaultStage, PageChange, TlbChange};
+use crate::model::record::{FieldInfo, FieldType, KINDS, KindInfo, MshrChange, RowAccess};
 use crate::model::state::Action;
 
+use super::context::PageSize;
 use super::filter::{Clause, Meaning, Operand, Shared};
 use super::number::{Comparison, Interval, parse_bytes, show_bytes};
 use super::operand::{component, named, state};
@@ -23,7 +23,7 @@ pub(super) struct Clauses;
 
 const SHARED: [(Shared, &str); 7] = [
     (Shared::Block, "an address in its range"),
-    (Shared::Page, "a page of 4 KiB in its range"),
+    (Shared::Page(PageSize(4096)), "a page in its range, by number"),
     (Shared::Gpu, "number of the GPU it happened on"),
     (Shared::Txn, "transaction"),
     (Shared::Cycle, "when"),
@@ -111,6 +111,10 @@ fn shared(parser: &mut Parser<'_>, word: &str, scope: Option<&'static KindInfo>)
     };
     parser.advance();
     let how = comparison(parser, true)?;
+    let shared = match shared {
+        Shared::Page(_) => Shared::Page(parser.context.page),
+        other => other,
+    };
     if shared == Shared::Block {
         parser.offer(Offer::Block);
     }

@@ -425,8 +425,15 @@ impl Inspect for Sample {
     }
     fn agent(&self, agent: ComponentId) -> Option<AgentView> {
         let kind = self.components.get(agent)?.kind;
-        let warp =
-            |state| WarpView { state, since: 398, work: None, instruction: None, waits: Vec::new(), done: 0 };
+        let warp = |state| WarpView {
+            state,
+            since: 398,
+            work: None,
+            instruction: None,
+            waits: Vec::new(),
+            page: None,
+            done: 0,
+        };
         let warps = match (kind, self.path(agent)) {
             (ComponentKind::Cu, "gpu1.cu1") => {
                 let first = WarpView {

@@ -4,7 +4,7 @@ use super::{Machine, Owner};
 use crate::machine::transport::carry;
 use crate::model::address::{Address, Range};
 use crate::model::page::Page;
-use crate::model::record::{FaultStage, PageChange};
+use crate::model::paging::{FaultStage, PageChange};
 use crate::parts::driver::Planned;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Outbox;
@@ -46,18 +46,21 @@ impl Machine {
     /// A page that another wants leaves the memory of a GPU.
     fn send_home(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
         if let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
-            one.driver.residency.leave(page);
-            self.expel(gpu, page, out);
+            let wasted = one.driver.send_home(page);
+            self.expel(gpu, page, wasted, out);
         }
     }
 
     /// A page leaves a GPU: no TLB translates it any more, and its lines leave the caches.
-    pub(super) fn expel(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
+    pub(super) fn expel(&mut self, gpu: usize, page: Page, wasted: bool, out: &mut Outbox) {
         let Some(paging) = self.paging.as_mut() else { return };
         paging.owners.insert(page, Owner::ToHost(gpu as u32));
         paging.draining.insert(page);
         let Some(ports) = paging.gpus.get(gpu).map(|one| one.ports.clone()) else { return };
         self.tell_page(gpu, page, PageChange::Evicted, 0, out);
+        if wasted {
+            self.tell_page(gpu, page, PageChange::Wasted, 0, out);
+        }
         for &unit in &ports.units {
             if let Some(agent) = self.agents.get_mut(unit) {
                 agent.shoot_down(page, out);

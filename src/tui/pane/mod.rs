@@ -4,16 +4,20 @@ mod breakpoints;
 mod caches;
 mod directory;
 mod directory_columns;
+mod fault;
 mod lesson;
 mod link_lanes;
+mod link_pages;
 mod links;
 mod log;
 mod map;
 mod map_rail;
 mod map_switch;
 mod mshrs;
+mod pages;
 mod protocol;
 mod timeline;
+mod tlbs;
 mod transaction;
 mod warps;
 
@@ -38,6 +42,7 @@ pub fn draw(pane: Pane, app: &App, canvas: &mut Canvas) {
         Pane::Warps => warps::draw(frame, canvas),
         Pane::Transaction => transaction::draw(frame, canvas),
         Pane::Caches => caches::draw(frame, canvas),
+        Pane::Pages => pages::draw(frame, canvas),
         Pane::Protocol => protocol::draw(frame, canvas),
         Pane::Log => log::draw(frame, canvas),
         Pane::Lesson => lesson::draw(frame, canvas),
@@ -57,6 +62,7 @@ pub fn title(pane: Pane, frame: &Frame) -> String {
         Pane::Log => log::title(frame),
         Pane::Lesson => lesson::title(frame),
         Pane::Warps => warps::title(frame),
+        Pane::Pages => pages::title(frame),
         Pane::Links | Pane::Mshrs | Pane::Caches | Pane::Breakpoints | Pane::Timeline => String::new(),
     }
 }
