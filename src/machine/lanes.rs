@@ -285,7 +285,7 @@ impl Machine {
             let nominal = |pair: &Pair| machine.links.get(pair.links[0]).map(Link::nominal);
             Some(lanes.pairs.iter().map(|pair| (pair.links, nominal(pair))).collect())
         };
-        let is_same = shape(self) == shape(other);
+        let is_same = shape(self).is_some_and(|own| Some(own) == shape(other));
         let sample = |machine: &Self| machine.lanes.as_ref().map(|lanes| lanes.sample);
         let is_like = is_same && sample(self) == sample(other);
         for (own, new) in self.links.iter_mut().zip(&other.links) {

@@ -264,6 +264,20 @@ fn what_is_changed_under_way_keeps_the_lanes() {
     assert_eq!(machine.links.iter().filter(|link| link.nominal() == 4).count(), 10);
 }
 
+#[test]
+fn fixed_lanes_are_those_of_what_is_taken_over() {
+    let work = || vec![program("gpu0.cu0", AccessKind::Load, &[0x1000, 0x2000, 0x3000])];
+    let change = Change::Adopt(Arc::new(performing("tiny/umh-2gpu", &["network.lanes=4"], work())));
+    let planned = |change: &Change| Planned { event: 3, text: "set".into(), change: change.clone() };
+    let mut machine = performing("tiny/umh-2gpu", &[], work());
+    machine.plan([planned(&change)].into());
+    run(&mut machine);
+    let mut plain = performing("tiny/umh-2gpu", &[], work());
+    run(&mut plain);
+    assert!(machine.links.iter().any(|link| (link.lanes, link.nominal()) == (4, 4)));
+    assert_eq!(machine.tick(), plain.tick(), "lanes divide the bandwidth, they do not make it");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
