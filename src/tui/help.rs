@@ -16,7 +16,7 @@ const GROUPS: [(&str, &str); 4] = [
 ];
 
 /// What the signs on the screen mean, pane by pane.
-const SIGNS: [(&str, &str); 6] = [
+const SIGNS: [(&str, &str); 7] = [
     (
         "states",
         "M modified, O owned, E exclusive, S shared, N non-coherent, I invalid, V valid, . not held\n\
@@ -40,6 +40,11 @@ const SIGNS: [(&str, &str); 6] = [
         "links",
         "▶ or ◀ a lane; ▁▄█ use over time; q 1/0/2: queued requests/probes/replies\n\
          b 1/8: used/size of the receivers' buffers, in the same order",
+    ),
+    (
+        "waits",
+        "what can never go on, #1 waiting for #2 and so on, the last for #1; else the oldest transactions in flight, \
+         each with its chain of waiting",
     ),
     ("mshrs", "# in use, + was in use, - never; +3 joined: three others wait for the same answer"),
     (

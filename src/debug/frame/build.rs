@@ -87,6 +87,8 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         frame.sequence = selection.txn.and_then(|txn| {
             Sequence::new(txn, machine.transaction(txn), facts.journey, machine.components())
         });
+    }
+    if wish.panes.has(Pane::Transaction) || wish.panes.has(Pane::Waits) {
         frame.transactions = machine.transactions();
         frame.transactions.truncate(wish.limit);
     }
