@@ -39,7 +39,9 @@ const SIGNS: [(&str, &str); 7] = [
     (
         "links",
         "▶ or ◀ a lane; ▁▄█ use over time; q 1/0/2: queued requests/probes/replies\n\
-         b 1/8: used/size of the receivers' buffers, in the same order",
+         b 1/8: used/size of the receivers' buffers, in the same order\n\
+         lanes out 8877 in 899a: lanes at the end of each sample, a is ten; use: how busy in it, ! saturated\n\
+         then the last sample and what the balancer decided by it; the others are shown when they are selected",
     ),
     (
         "waits",

@@ -19,14 +19,10 @@ use crate::workload::{Operations, Task, TaskKind};
 const MACHINE: &str = "tiny/umh-4gpu-switch";
 const STATIC: &str = "network.balancer.policy=static";
 
-/// Blocks of 256 B of a region.
-fn blocks(region: u64, count: u64) -> Vec<u64> {
-    (0..count).map(|block| 0x10_0000 * region + 0x100 * block).collect()
-}
-
 /// The first GPU reads what lies in memory, on all its warps.
 fn one_sided() -> Vec<Task> {
-    (0..8).map(|warp| program(&format!("gpu0.cu{}", warp % 2), AccessKind::Load, &blocks(warp, 60))).collect()
+    let blocks = |warp: u64| (0..60).map(|block| 0x4000 * warp + 0x100 * block).collect::<Vec<_>>();
+    (0..32).map(|warp| program(&format!("gpu0.cu{}", warp % 2), AccessKind::Load, &blocks(warp))).collect()
 }
 
 /// All GPUs read, and write words of their own in blocks that the others read and write.

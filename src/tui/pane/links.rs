@@ -4,7 +4,7 @@ use crate::debug::frame::Frame;
 use crate::model::inspect::{LinkView, PacketView};
 use crate::model::message::Network;
 
-use super::{link_pages, map_rail, per_cent};
+use super::{link_lanes, link_pages, map_rail, per_cent};
 use crate::tui::glyphs;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -16,10 +16,14 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         return;
     }
     let columns = Columns::new(frame, canvas.width());
+    let detailed = link_lanes::detailed(frame, canvas.height());
     let mut y = 0;
     for link in &frame.links {
         one(frame, canvas, y, link, &columns);
         y += 1;
+        if detailed.contains(&link.link) {
+            y = link_lanes::draw(frame, canvas, y, link);
+        }
         for packet in link.in_flight.iter().take(4) {
             in_flight(frame, canvas, y, packet, columns.names + 2);
             y += 1;

@@ -9,7 +9,7 @@ use crate::model::component::ComponentKind;
 use crate::model::inspect::WarpState;
 use crate::model::state::State;
 
-use super::map_rail;
+use super::{map_rail, map_switch};
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
 use crate::tui::view::canvas::{Canvas, fit};
@@ -33,13 +33,19 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let centres: Vec<(&str, u16)> =
         order.iter().zip(&columns).map(|(device, column)| (device.name.as_str(), column.centre())).collect();
     // With room to spare the levels stand apart, joined by lines.
-    let airy = canvas.height() >= map_rail::height(map, &centres) + AIRY;
+    let airy = canvas.height() >= map_rail::height(map, &centres) + map_switch::height(map) + AIRY;
     for (device, column) in order.iter().zip(&mut columns) {
         column.airy = airy;
         column.name(device, canvas);
     }
     let bottom = levels(frame, canvas, &order, &columns);
     let end = map_rail::draw(frame, canvas, bottom, &centres);
+    let places: Vec<(&str, u16, u16)> = order
+        .iter()
+        .zip(&columns)
+        .map(|(device, column)| (device.name.as_str(), column.x, column.width))
+        .collect();
+    let end = map_switch::draw(frame, canvas, end, &places);
     let last = canvas.height().saturating_sub(1);
     if let Some(knot) = &frame.deadlock {
         deadlock(canvas, end, knot);
