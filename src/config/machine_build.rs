@@ -3,6 +3,7 @@
 mod cache;
 mod gpu;
 mod host;
+mod numa;
 mod paging;
 #[cfg(test)]
 mod tests;

@@ -7,24 +7,29 @@
 mod adopt;
 mod build;
 mod check;
+mod consistency;
 mod delivery;
 mod initial;
 mod inspect;
 mod latency;
 mod meet;
 mod memory;
+mod numa;
 mod order;
 mod paging;
 mod plan;
 mod queue;
+mod release_check;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sizes;
 mod statistics;
 mod step;
+mod synchronise;
 mod tasks;
 mod transport;
 mod waits;
+mod ways;
 
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -47,6 +52,7 @@ use crate::parts::agent::Agent;
 use crate::parts::channel::Channel;
 use crate::parts::dram::Dram;
 use crate::parts::link::Link;
+use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Buffers;
 use crate::protocol::table::Table;
@@ -54,14 +60,17 @@ use crate::workload::Workload;
 use check::Checker;
 pub use initial::check_addresses;
 use latency::Latencies;
+use numa::Socket;
 pub use order::Wiring;
 use paging::Paging;
 use plan::Plan;
 pub use plan::{Change, Planned};
 use queue::Queue;
 pub use sizes::Storage;
+use synchronise::{Awaited, Reach};
 use tasks::Tasks;
 pub use transport::{has_room, lane_network};
+use ways::Ways;
 
 /// Everything that a machine is built from.
 #[derive(Clone, Debug)]
@@ -177,6 +186,10 @@ struct Fixed {
     gpu_agents: Vec<Vec<usize>>,
     /// How the memory behind a node is addressed.
     dram_of: Vec<Option<(usize, crate::protocol::store::Interleave)>>,
+    /// GPUs that are the sockets of one.
+    sockets: Vec<Socket>,
+    /// What fences and kernels concern.
+    reach: Reach,
     /// Whether loads can be checked against the stores: every L1 is kept coherent.
     coherent: bool,
 }
@@ -194,6 +207,12 @@ pub struct Machine {
     drams: Vec<Dram>,
     /// Boxed, since few machines have it.
     paging: Option<Box<Paging>>,
+    /// Where pages live. While an event is under way its outbox has them.
+    homes: Homes,
+    /// Fences and kernels that wait for releases.
+    awaited: Vec<Awaited>,
+    /// Ways for local and remote lines, where they are dealt. Boxed, since few machines have it.
+    ways: Option<Box<Ways>>,
     queue: Queue,
     tasks: Tasks,
     txns: SlotMap<TxnKey, Transaction>,
@@ -245,6 +264,11 @@ impl Machine {
         self.drams.iter().for_each(|dram| dram.digest(&mut hasher));
         if let Some(paging) = &self.paging {
             paging.digest(&mut hasher);
+        }
+        self.homes.digest(&mut hasher);
+        std::hash::Hash::hash(&self.awaited, &mut hasher);
+        if let Some(ways) = &self.ways {
+            ways.digest(&mut hasher);
         }
         self.queue.digest(&mut hasher);
         std::hash::Hash::hash(&self.tasks.states, &mut hasher);

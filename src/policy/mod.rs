@@ -2,4 +2,6 @@
 
 pub mod cta;
 pub mod eviction;
+pub mod placement;
 pub mod prefetch;
+pub mod ways;

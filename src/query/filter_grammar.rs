@@ -9,6 +9,7 @@ use crate::model::record::{
     FaultStage, FieldInfo, FieldType, KINDS, KindInfo, MshrChange, PageChange, RowAccess, TlbChange,
 };
 use crate::model::state::Action;
+use crate::model::ways::WayStep;
 
 use super::filter::{Clause, Meaning, Operand, Shared};
 use super::number::{Comparison, Interval, parse_bytes, show_bytes};
@@ -255,6 +256,7 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
         FieldType::FaultStage => word(parser, &FaultStage::ALL.map(FaultStage::name)),
         FieldType::PageChange => word(parser, &PageChange::ALL.map(PageChange::name)),
         FieldType::TlbChange => word(parser, &TlbChange::ALL.map(TlbChange::name)),
+        FieldType::WayStep => word(parser, &WayStep::ALL.map(WayStep::name)),
         FieldType::WarpState => word(parser, &WarpState::ALL.map(WarpState::name)),
         FieldType::Network => word(parser, &Network::ALL.map(Network::name)),
     }

@@ -147,6 +147,7 @@ fn weight(what: &What) -> u8 {
         | What::Evict { .. }
         | What::FarFault { .. }
         | What::Page { .. }
+        | What::WayRepartition { .. }
         | What::Message(_) => 1,
         What::Merge { .. } | What::Directory { .. } | What::Hit { .. } | What::Dram { .. } => 2,
         What::Stall { .. } | What::NoCredit { .. } | What::Activate { .. } => 3,

@@ -3,15 +3,20 @@
 mod devices;
 mod finish;
 mod network;
+mod numa;
 mod paging;
 #[cfg(test)]
 mod table_three;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::numa::Socket;
 use super::{Blueprint, Machine};
 use crate::config::machine::{CacheSpec, DramScheduler, DramSpec, MachineSpec};
 use crate::diagnostic::{Diagnostic, Result};
+use smallvec::SmallVec;
+
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::page::Page;
 use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
@@ -29,6 +34,9 @@ use paging::GpuParts;
 const MAX_RESOLUTION: u64 = 1_000_000_000_000_000;
 /// Cycles in a sample of a link's utilisation.
 pub(super) const SAMPLE_CYCLES: u64 = 500;
+
+/// Bytes of a line that are fetched and written together.
+const SECTOR: u32 = 32;
 
 /// A way between two nodes before channels are made.
 struct Way {
@@ -57,6 +65,9 @@ struct Builder<'a> {
     visible: Vec<Option<(ComponentId, String, String)>>,
     ways: Vec<Way>,
     gpu_parts: Vec<GpuParts>,
+    sockets: Vec<Socket>,
+    /// Links between sockets, as far as they are needed.
+    between: BTreeMap<(usize, usize), usize>,
     host_caches: Vec<usize>,
     /// Of each GPU, the order in which an earlier run touched its pages.
     touched: Vec<Arc<[Page]>>,
@@ -101,6 +112,8 @@ fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machin
         visible: Vec::new(),
         ways: Vec::new(),
         gpu_parts: Vec::new(),
+        sockets: Vec::new(),
+        between: BTreeMap::new(),
         host_caches: Vec::new(),
         touched,
     };
@@ -148,8 +161,13 @@ impl Builder<'_> {
     }
 
     fn granule(&self, line: u32) -> u32 {
-        let own = self.spec.gpu.as_ref().map_or(1, |gpu| gpu.memory.mask_bytes);
-        if self.spec.values { own } else { line }
+        let gpu = self.spec.gpu.as_ref();
+        match (self.spec.values, gpu.is_some_and(|gpu| gpu.numa.is_some())) {
+            (true, _) => gpu.map_or(1, |gpu| gpu.memory.mask_bytes),
+            // What a write-back L2 without all of a line has of it: whole sectors.
+            (false, true) => SECTOR.min(line),
+            (false, false) => line,
+        }
     }
 
     /// Adds a node with neither parents nor children.
@@ -180,7 +198,9 @@ impl Builder<'_> {
             values: self.spec.values,
             mshrs: cache.mshrs,
             parents: Vec::new(),
+            by_home: SmallVec::new(),
             dealing: Interleave::NONE,
+            socket: 0,
             children: Vec::new(),
             peers: 0,
             header: self.spec.network.header,
@@ -202,8 +222,11 @@ impl Builder<'_> {
         shape: (u32, u32, u32),
         clock: Clock,
         latency: u32,
+        socket: Option<u32>,
     ) {
         let (lanes, slots, outstanding) = shape;
+        let is_numa = self.spec.gpu.as_ref().is_some_and(|gpu| gpu.numa.is_some());
+        let socket = socket.filter(|_| is_numa);
         let id = self.components.add(path, kind);
         let line = self.configs.get(l1).map_or(64, |(config, _)| config.block);
         let config = AgentConfig {
@@ -215,6 +238,8 @@ impl Builder<'_> {
             line,
             values: self.spec.values,
             page: 0,
+            socket,
+            sockets: self.spec.gpu.as_ref().map_or(0, |gpu| gpu.count),
         };
         self.agents.push(Agent::new(config, l1, slots));
     }
