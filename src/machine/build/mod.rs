@@ -3,15 +3,19 @@
 mod devices;
 mod finish;
 mod network;
+mod numa;
 mod paging;
 #[cfg(test)]
 mod table_three;
 
 use std::sync::Arc;
 
+use super::numa::Socket;
 use super::{Blueprint, Machine};
 use crate::config::machine::{CacheSpec, DramScheduler, DramSpec, MachineSpec};
 use crate::diagnostic::{Diagnostic, Result};
+use smallvec::SmallVec;
+
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::page::Page;
 use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
@@ -31,6 +35,9 @@ use paging::GpuParts;
 const MAX_RESOLUTION: u64 = 1_000_000_000_000_000;
 /// Cycles in a sample of a link's utilisation.
 pub(super) const SAMPLE_CYCLES: u64 = 500;
+
+/// Bytes of a line that are fetched and written together.
+const SECTOR: u32 = 32;
 
 /// A way between two nodes before channels are made.
 struct Way {
@@ -60,6 +67,7 @@ struct Builder<'a> {
     ways: Vec<Way>,
     trunks: Trunks,
     gpu_parts: Vec<GpuParts>,
+    sockets: Vec<Socket>,
     host_caches: Vec<usize>,
     /// Of each GPU, the order in which an earlier run touched its pages.
     touched: Vec<Arc<[Page]>>,
@@ -105,6 +113,7 @@ fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machin
         ways: Vec::new(),
         trunks: Trunks::default(),
         gpu_parts: Vec::new(),
+        sockets: Vec::new(),
         host_caches: Vec::new(),
         touched,
     };
@@ -152,8 +161,13 @@ impl Builder<'_> {
     }
 
     fn granule(&self, line: u32) -> u32 {
-        let own = self.spec.gpu.as_ref().map_or(1, |gpu| gpu.memory.mask_bytes);
-        if self.spec.values { own } else { line }
+        let gpu = self.spec.gpu.as_ref();
+        match (self.spec.values, gpu.is_some_and(|gpu| gpu.numa.is_some())) {
+            (true, _) => gpu.map_or(1, |gpu| gpu.memory.mask_bytes),
+            // What a write-back L2 without all of a line has of it: whole sectors.
+            (false, true) => SECTOR.min(line),
+            (false, false) => line,
+        }
     }
 
     /// Adds a node with neither parents nor children.
@@ -184,7 +198,9 @@ impl Builder<'_> {
             values: self.spec.values,
             mshrs: cache.mshrs,
             parents: Vec::new(),
+            by_home: SmallVec::new(),
             dealing: Interleave::NONE,
+            socket: 0,
             children: Vec::new(),
             peers: 0,
             header: self.spec.network.header,
@@ -206,8 +222,11 @@ impl Builder<'_> {
         shape: (u32, u32, u32),
         clock: Clock,
         latency: u32,
+        socket: Option<u32>,
     ) {
         let (lanes, slots, outstanding) = shape;
+        let is_numa = self.spec.gpu.as_ref().is_some_and(|gpu| gpu.numa.is_some());
+        let socket = socket.filter(|_| is_numa);
         let id = self.components.add(path, kind);
         let line = self.configs.get(l1).map_or(64, |(config, _)| config.block);
         let config = AgentConfig {
@@ -219,6 +238,8 @@ impl Builder<'_> {
             line,
             values: self.spec.values,
             page: 0,
+            socket,
+            sockets: self.spec.gpu.as_ref().map_or(0, |gpu| gpu.count),
         };
         self.agents.push(Agent::new(config, l1, slots));
     }

@@ -6,6 +6,7 @@ use crate::model::address::{Address, Range};
 use crate::model::page::Page;
 use crate::model::paging::{FaultStage, PageChange};
 use crate::parts::driver::Planned;
+use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Outbox;
 
@@ -225,7 +226,7 @@ impl Machine {
     }
 
     /// The memory that has the bytes of an address: that of the GPU whose page it is, or else that of the host.
-    pub(in crate::machine) fn memory_behind(&self, address: Address) -> Option<&Node> {
+    pub(in crate::machine) fn memory_behind(&self, address: Address, homes: &Homes) -> Option<&Node> {
         let owner = self
             .paging
             .as_ref()
@@ -234,14 +235,13 @@ impl Machine {
             Some(Owner::Gpu(gpu) | Owner::ToHost(gpu)) => {
                 self.nodes.get(self.gpu_memory(gpu as usize, address)?)
             }
-            Some(Owner::ToGpu(_)) | None => self.home(address),
+            Some(Owner::ToGpu(_)) | None => self.memory_node(address, homes),
         }
     }
 
     /// The node of host memory that an address falls to.
     fn host_memory(&self, address: Address) -> Option<usize> {
-        let home = self.home(address)?.id();
-        self.fixed.node_of.get(home.index()).copied().flatten()
+        self.system_memory(address)
     }
 
     /// The partition of a GPU's memory that an address falls to.

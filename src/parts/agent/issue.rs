@@ -93,7 +93,12 @@ impl Agent {
                     if *fence != Fence::Release {
                         around.l1.acquire(out);
                     }
-                    self.set_state(slot, WarpState::Ready, out);
+                    told.fences.push((slot, *fence));
+                    if around.is_deep {
+                        self.set_state(slot, WarpState::Fence, out);
+                    } else {
+                        self.set_state(slot, WarpState::Ready, out);
+                    }
                 } else {
                     self.set_state(slot, WarpState::Fence, out);
                 }
@@ -194,12 +199,16 @@ impl Agent {
             self.after_issue(slot, told, out);
             return;
         }
+        let start = access.range.start;
+        told.placed.extend(self.place(start, out));
+        let Some(access) = self.warps.get(slot).and_then(|warp| warp.to_issue.front()) else { return };
         let offer = around.l1.offer(access, out);
         if offer == Offer::Full {
             self.stall(slot, WarpState::MshrFull, out);
             return;
         }
         let ticket = Ticket { warp: slot as u32, instruction, issued: now };
+        let Some(warp) = self.warps.get_mut(slot) else { return };
         let Some(access) = warp.to_issue.pop_front() else { return };
         let (key, number) = (around.begin)(slot as u32, &access, offer, now);
         if offer == Offer::Miss {
