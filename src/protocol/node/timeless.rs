@@ -146,6 +146,7 @@ impl Timeless {
             }
         };
         renamed.pending.each_mut(|pending| {
+            pending.parent = pending.parent.map(&id);
             if let Some(asked) = &mut pending.asked {
                 asked.parent = id(asked.parent);
             }
