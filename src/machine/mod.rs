@@ -8,6 +8,7 @@ mod adopt;
 mod build;
 mod check;
 mod delivery;
+mod first_pass;
 mod initial;
 mod inspect;
 mod latency;
@@ -52,6 +53,7 @@ use crate::protocol::outbox::Buffers;
 use crate::protocol::table::Table;
 use crate::workload::Workload;
 use check::Checker;
+pub use first_pass::{FirstPass, Watch};
 pub use initial::check_addresses;
 use latency::Latencies;
 pub use order::Wiring;
@@ -79,6 +81,8 @@ pub struct Blueprint {
     pub initial: Vec<InitialBlock>,
     /// Bytes of host memory at the start; the rest is zero.
     pub memory: Vec<(Address, Bytes)>,
+    /// Where an oracle's knowledge comes from, if the machine has one.
+    pub first_pass: FirstPass,
 }
 
 /// A block that is somewhere before the first event.

@@ -33,6 +33,7 @@ pub(crate) fn working(name: &str, changes: &[&str], work: &[(&str, AccessKind, V
         Task { id: (*agent).into(), after: Vec::new(), delay: 0, what }
     };
     let blueprint = Blueprint {
+        first_pass: super::FirstPass::default(),
         tables: vec![Arc::new(load_protocol(&spec.protocol, None).unwrap())],
         workload: Arc::new(Workload { tasks: work.iter().map(task).collect() }),
         seed: 0,

@@ -29,7 +29,7 @@ impl Builder<'_> {
             }
             self.nodes.push(Node::new(config, store));
         }
-        let paging = self.paging().map(Box::new);
+        let paging = self.paging()?.map(Box::new);
         let channels = self.channels();
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
