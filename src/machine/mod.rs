@@ -9,6 +9,7 @@ mod build;
 mod check;
 mod consistency;
 mod delivery;
+mod first_pass;
 mod initial;
 mod inspect;
 mod lanes;
@@ -59,6 +60,7 @@ use crate::protocol::outbox::Buffers;
 use crate::protocol::table::Table;
 use crate::workload::Workload;
 use check::Checker;
+pub use first_pass::{FirstPass, Watch};
 pub use initial::check_addresses;
 use lanes::Lanes;
 use latency::Latencies;
@@ -90,6 +92,8 @@ pub struct Blueprint {
     pub initial: Vec<InitialBlock>,
     /// Bytes of host memory at the start; the rest is zero.
     pub memory: Vec<(Address, Bytes)>,
+    /// Where an oracle's knowledge comes from, if the machine has one.
+    pub first_pass: FirstPass,
 }
 
 /// A block that is somewhere before the first event.

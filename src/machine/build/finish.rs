@@ -37,7 +37,7 @@ impl Builder<'_> {
             }
             self.nodes.push(Node::new(config, store));
         }
-        let paging = self.paging().map(Box::new);
+        let paging = self.paging()?.map(Box::new);
         let channels = self.channels();
         let lanes = self.lanes().map(Box::new);
         let ways = self.partitions_of_ways().map(Box::new);
