@@ -7,7 +7,7 @@ use crate::model::state::{Action, State};
 use crate::protocol::table::{Cell, Next, Step};
 
 /// The step words, each with the actions whose columns it may stand in.
-const STEPS: [(&str, Step, &[Action]); 12] = {
+const STEPS: [(&str, Step, &[Action]); 13] = {
     use Action::{Acquire, Evict, Load, NStore, Read, Store, Write};
     [
         ("hit", Step::Hit, &[Load, Store, NStore]),
@@ -16,10 +16,11 @@ const STEPS: [(&str, Step, &[Action]); 12] = {
         ("write", Step::Ask(MessageKind::Write), &[Load, Store, NStore]),
         ("fetch", Step::Fetch, &[Load, Store, NStore]),
         ("forward", Step::Forward, &[Store, NStore]),
+        ("allocate", Step::Allocate, &[Store, NStore]),
         ("flush", Step::Flush, &[Store, NStore]),
         ("data", Step::Data, &[Read, Write]),
         ("ack", Step::Ack, &[Read, Write]),
-        ("writeback", Step::Writeback, &[Evict]),
+        ("writeback", Step::Writeback, &[Evict, Acquire]),
         ("notify", Step::Notify, &[Evict]),
         ("silent", Step::Silent, &[Evict, Acquire]),
     ]
@@ -119,6 +120,18 @@ fn sensible(cell: Cell, action: Action, place: Range<usize>) -> Result<(), CellE
     }
     if asks && cell.next == Next::To(State::I) {
         return Err(CellError::new(place, "a request cannot lead to I", None));
+    }
+    if cell.step == Step::Allocate && matches!(cell.next, Next::Same | Next::To(State::I)) {
+        let expected = Some("`>` and a state".to_owned());
+        return Err(CellError::new(
+            place,
+            "a place that is taken needs the state that it is in then",
+            expected,
+        ));
+    }
+    if action == Action::Acquire && cell.step == Step::Writeback && cell.next != Next::To(State::I) {
+        let expected = Some("`> I`".to_owned());
+        return Err(CellError::new(place, "what an acquire writes back is gone", expected));
     }
     if action == Action::Evict && cell.next != Next::To(State::I) {
         let expected = Some("`> I`".to_owned());

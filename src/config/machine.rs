@@ -1,8 +1,10 @@
 //! A machine file as a typed specification: plain numbers in base units, already checked.
 
 use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};
+use crate::policy::cta::Schedule;
 use crate::policy::eviction::Evictor;
 use crate::policy::lanes::LanePolicy;
+use crate::policy::placement::Placement;
 use crate::policy::prefetch::Prefetcher;
 
 /// A whole machine.
@@ -25,6 +27,7 @@ impl MachineSpec {
         if let Some(gpu) = &mut self.gpu {
             names.extend(&mut gpu.l1.protocol);
             names.extend(&mut gpu.l2.cache.protocol);
+            names.extend(gpu.numa.as_mut().and_then(|numa| numa.remote.as_mut()));
         }
         names.extend(&mut self.host.l1.protocol);
         names.extend(self.host.llc.as_mut().and_then(|llc| llc.protocol.as_mut()));
@@ -59,6 +62,10 @@ pub struct GpuSpec {
     pub memory: GpuMemorySpec,
     /// Of a GPU with memory of its own.
     pub paging: Option<PagingSpec>,
+    /// Of GPUs that share their memories.
+    pub numa: Option<NumaSpec>,
+    /// How thread blocks are dealt over GPUs.
+    pub ctas: Schedule,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -111,6 +118,8 @@ pub enum GpuHome {
     Host,
     /// The GPU's own memory, one partition a slice, with the pages that were brought there.
     Own,
+    /// The memories of all GPUs, one partition a slice: each page has a home among them.
+    Numa,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -136,6 +145,17 @@ pub enum FaultMode {
     Replay,
     /// The TLB takes nothing until the page is there.
     Block,
+}
+
+/// When the data of the work come to the GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CopyMode {
+    /// Page by page, as far-faults and prefetchers ask.
+    OnDemand,
+    /// All of them, before the work begins.
+    UpFront,
+    /// While the work runs, which has them all at once: the bound of all that overlaps.
+    Overlapped,
 }
 
 /// Paged GPU memory.
@@ -166,6 +186,40 @@ pub struct PagingSpec {
     pub prefetch_when_full: bool,
     pub evict: Evictor,
     pub precondition: bool,
+    pub copy: CopyMode,
+    pub copy_back: bool,
+}
+
+/// What the L2 of a socket caches ("Beyond the Socket: NUMA-Aware GPUs", Fig. 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Organisation {
+    /// (a) Lines of its own memory, for all sockets.
+    MemorySide,
+    /// (b) Half of it does that; the other half caches lines of other sockets.
+    Static,
+    /// (c) Whatever its own SMs access.
+    Shared,
+    /// (d) The same, in ways for local and ways for remote lines.
+    Partitioned,
+}
+
+/// GPUs that are the sockets of one large GPU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NumaSpec {
+    pub placement: Placement,
+    /// Bytes of a page.
+    pub page: u32,
+    /// How long the first access to a page waits for it.
+    pub migration: Duration,
+    pub organisation: Organisation,
+    /// Protocol of the remote half of a static L2.
+    pub remote: Option<String>,
+    /// Fences and kernel boundaries concern the L2.
+    pub invalidate: bool,
+    /// Cycles after which ways are dealt anew.
+    pub sample: u32,
+    /// Percent from which on a bandwidth is saturated.
+    pub threshold: u32,
 }
 
 /// How a memory controller orders its requests.

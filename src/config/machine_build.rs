@@ -4,6 +4,7 @@ mod balancer;
 mod cache;
 mod gpu;
 mod host;
+mod numa;
 mod paging;
 #[cfg(test)]
 mod tests;

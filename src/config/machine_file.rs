@@ -3,6 +3,7 @@
 //! The documentation of each field is also its description in the JSON schema.
 
 pub mod balancer;
+pub mod numa;
 pub mod paging;
 
 use std::fmt;
@@ -57,13 +58,17 @@ pub struct GpuFile {
     pub memory: Option<GpuMemoryFile>,
     /// How pages come to GPU memory that is the GPU's own (`memory.home = "own"`), which they have to.
     pub paging: Option<paging::PagingFile>,
+    /// GPUs that are the sockets of one large GPU (`memory.home = "numa"`).
+    pub numa: Option<numa::NumaFile>,
+    /// How the thread blocks of a kernel are dealt over the GPUs. Default: "modulo".
+    pub ctas: Option<CtasWord>,
 }
 
 /// The compute units of one GPU.
 #[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct CuFile {
-    /// Compute units in a GPU, 1 to 64. Default: 1.
+    /// Compute units in a GPU, 1 to 512. Default: 1.
     pub count: Option<At<u64>>,
     /// Wavefronts (warps) that a compute unit holds, 1 to 64. Default: 4.
     #[serde(alias = "warps")]
@@ -103,7 +108,7 @@ pub struct L2File {
     /// Whether there is one. Without it the L1s stand over the memory stacks, dealt over them as over slices, or with
     /// `memory.home = "host"` over the host. Default: true.
     pub present: Option<bool>,
-    /// Slices, and with an SMD as many memory stacks, 1 to 16. Default: 1.
+    /// Slices, and with an SMD as many memory stacks, 1 to 128. Default: 1.
     pub slices: Option<At<u64>>,
     /// Capacity of one slice. Size divided by line and ways gives the number of sets, which must be a power of two.
     pub size: Option<At<Size>>,
@@ -161,6 +166,20 @@ pub enum HomeWord {
     Host,
     /// To the GPU's own memory, which has what was brought there (`gpu.paging`).
     Own,
+    /// To the memory of the GPU that is the home of the page: all GPUs share their memories (`gpu.numa`).
+    Numa,
+}
+
+/// How the thread blocks of a kernel are dealt over the GPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CtasWord {
+    /// One after the other to whichever compute unit has room.
+    RoundRobin,
+    /// Every so manieth block to each GPU.
+    Modulo,
+    /// Blocks that follow each other to one GPU.
+    Contiguous,
 }
 
 /// A memory.

@@ -51,9 +51,9 @@ pub struct ProtocolFile {
 pub struct RowFile {
     /// hit, read, read-nc, write or fetch.
     pub load: Option<At<String>>,
-    /// hit, read, write, fetch, forward or flush.
+    /// hit, read, write, fetch, forward, allocate or flush.
     pub store: Option<At<String>>,
-    /// A non-coherent store: hit, read, read-nc, write, fetch, forward or flush.
+    /// A non-coherent store: hit, read, read-nc, write, fetch, forward, allocate or flush.
     pub n_store: Option<At<String>>,
     /// writeback, notify or silent.
     pub evict: Option<At<String>>,

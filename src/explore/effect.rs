@@ -83,6 +83,7 @@ impl System {
         let mut records = Records::silent();
         let time = TimeBase { ticks_per_second: 1, ticks_per_cycle: 1 };
         let mut out = Outbox::new(0, 0, time, Box::<Buffers>::default(), &mut records);
+        out.homes.clone_from(&self.homes);
         let taken = match input {
             Input::Message(message) => {
                 let accepts = node.accepts(message) && node.sinks(message);

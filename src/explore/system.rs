@@ -11,6 +11,7 @@ use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::Inspect;
 use crate::model::message::Network;
+use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role, Timeless};
 use crate::protocol::table::Step;
 use crate::scenario::Alphabet;
@@ -72,12 +73,20 @@ pub struct System {
     pub coherent: bool,
     /// Ways of exchanging parts that are alike.
     pub symmetries: Vec<Symmetry>,
+    /// Where pages live.
+    pub homes: Homes,
 }
 
 impl System {
     /// # Errors
     /// If the machine or the alphabet is too large to be explored, or keeps no values.
     pub fn new(machine: &Machine, alphabet: &Alphabet) -> Result<Self> {
+        if machine.page_size().is_some() {
+            let text = "the memory of its GPUs is paged, and pages that move are not explored";
+            let expected =
+                "a machine without gpu.memory.home = \"own\"; or umscope stress, which moves pages";
+            return Err(Box::new(Diagnostic::new(text).expected(expected)));
+        }
         let wiring = machine.wiring();
         let smallest = wiring.nodes.iter().map(|node| node.config.block).min().unwrap_or(64);
         let touched = alphabet.accesses.iter().map(|(_, range)| range);
@@ -103,6 +112,7 @@ impl System {
             outstanding: alphabet.outstanding,
             values,
             coherent: wiring.coherent,
+            homes: wiring.homes.clone(),
             nodes: Vec::new(),
             names,
             symmetries: Vec::new(),
@@ -113,9 +123,9 @@ impl System {
             .enumerate()
             .map(|(number, node)| {
                 let parent = |line: &Address| {
-                    let parent = index(node.config.parent(*line)?)?;
+                    let parent = index(node.config.parent(*line, wiring.homes)?)?;
                     let place = wiring.nodes.get(parent)?.config.child(node.id())?;
-                    Some((parent as u8, place))
+                    Some((parent as u8, place as u8))
                 };
                 NodeShape {
                     id: node.id(),
@@ -139,12 +149,12 @@ impl System {
             for &(kind, range) in &alphabet.accesses {
                 deeds.push(Deed::Access { by, access: self.access(node, kind, range) });
             }
-            let acquires = node.config.table.rows.iter().any(|row| {
-                row.leaf.get(crate::model::state::Action::Acquire.index()).is_some_and(Option::is_some)
-            });
-            if alphabet.acquires && acquires {
+            if alphabet.acquires && node.is_synchronised() {
                 deeds.push(Deed::Acquire { by });
             }
+        }
+        if alphabet.acquires && node.config.role == Role::Inner && node.is_synchronised() {
+            deeds.push(Deed::Acquire { by: node.id() });
         }
         if alphabet.evictions && node.config.role != Role::Root {
             let mut blocks: Vec<Address> =
@@ -199,7 +209,7 @@ impl System {
 
     /// Whether a root is the one that serves an address: some child would ask it.
     fn is_home(&self, root: &NodeShape, byte: Address) -> bool {
-        self.nodes.iter().any(|shape| shape.template.config.parent(byte) == Some(root.id))
+        self.nodes.iter().any(|shape| shape.template.config.parent(byte, &self.homes) == Some(root.id))
     }
 
     /// Numbers that a state is made of.

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
+use super::consistency::Consistency;
 use super::{Machine, Violation};
 use crate::model::access::{Access, AccessKind};
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::record::What;
 use crate::model::state::State;
+use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role};
 use crate::protocol::outbox::{About, Breach, Completion, Outbox};
 
@@ -35,16 +37,21 @@ pub struct Checker {
     bytes: BTreeMap<u64, Byte>,
     /// Ranges that this event touched.
     touched: SmallVec<[Range; 4]>,
+    /// Of a machine that software keeps coherent.
+    pub(super) consistency: Option<Consistency>,
 }
 
 impl Checker {
     #[must_use]
-    pub fn new(values: bool) -> Self {
-        Self { values, bytes: BTreeMap::new(), touched: SmallVec::new() }
+    pub fn new(values: bool, consistency: Option<Consistency>) -> Self {
+        Self { values, bytes: BTreeMap::new(), touched: SmallVec::new(), consistency }
     }
 
     /// Memory before the first event.
     pub fn set_initial(&mut self, address: Address, byte: u8) {
+        if let Some(consistency) = &mut self.consistency {
+            consistency.set_initial(address, byte);
+        }
         self.bytes.insert(address.0, Byte { coherent: byte, ..Byte::default() });
     }
 
@@ -109,6 +116,10 @@ impl Machine {
     /// a non-coherent one since.
     pub(super) fn check_access(&mut self, completion: &Completion, out: &mut Outbox) {
         let coherent = self.fixed.coherent;
+        if self.consistency().is_some() {
+            self.check_consistency(completion, out);
+            return;
+        }
         let Some(checker) = self.checker.as_mut() else { return };
         if !checker.values || !coherent {
             return;
@@ -178,7 +189,7 @@ impl Machine {
     }
 
     fn check_range(&mut self, range: Range, out: &mut Outbox) {
-        let found = self.find_breach(range);
+        let found = self.find_breach(range, &out.homes);
         if let Some((at, rule, text)) = found {
             self.violate(at, About::new(range, None), rule, &text, out);
         }
@@ -187,10 +198,10 @@ impl Machine {
     /// The rule that the copies of the block at `address` break as they stand, in words.
     #[must_use]
     pub fn breach(&self, address: Address) -> Option<String> {
-        self.find_breach(Range::new(address, 1)).map(|(_, rule, text)| format!("{rule}: {text}"))
+        self.find_breach(Range::new(address, 1), &self.homes).map(|(_, rule, text)| format!("{rule}: {text}"))
     }
 
-    fn find_breach(&self, range: Range) -> Option<(ComponentId, &'static str, String)> {
+    fn find_breach(&self, range: Range, homes: &Homes) -> Option<(ComponentId, &'static str, String)> {
         if !self.fixed.coherent {
             return None;
         }
@@ -198,18 +209,23 @@ impl Machine {
         range.blocks(line).find_map(|address| {
             self.nodes
                 .iter()
-                .find_map(|node| self.holder_breach(node, address))
+                .find_map(|node| self.holder_breach(node, address, homes))
                 .or_else(|| self.writer_breach(address))
         })
     }
 
     /// A child with a copy must be listed by a parent that has the block.
-    fn holder_breach(&self, node: &Node, address: Address) -> Option<(ComponentId, &'static str, String)> {
+    fn holder_breach(
+        &self,
+        node: &Node,
+        address: Address,
+        homes: &Homes,
+    ) -> Option<(ComponentId, &'static str, String)> {
         let entry = node.entry(address).filter(|entry| entry.state != State::I)?;
         if node.config.role == Role::Root {
             return None;
         }
-        let parent = self.node(node.config.parent(address)?)?;
+        let parent = self.node(node.config.parent(address, homes)?)?;
         let (name, above) = (self.fixed.components.path(node.id()), self.fixed.components.path(parent.id()));
         match parent.listed(address, node.id()) {
             Some((true, _)) => None,
@@ -260,20 +276,21 @@ impl Machine {
     /// All is quiet: every store must still be somewhere.
     pub(super) fn check_end(&mut self, out: &mut Outbox) {
         let coherent = self.fixed.coherent;
+        self.check_kept(out);
         let Some(checker) = self.checker.as_ref().filter(|checker| checker.values && coherent) else {
             return;
         };
         let lost: Vec<(Address, u8)> = checker
             .bytes
             .iter()
-            .filter(|(address, byte)| !self.is_kept(Address(**address), byte))
+            .filter(|(address, byte)| !self.is_kept(Address(**address), byte, &out.homes))
             .map(|(address, byte)| {
                 (Address(*address), byte.noncoherent.last().copied().unwrap_or(byte.coherent))
             })
             .take(8)
             .collect();
         for (address, value) in lost {
-            let at = self.memory_behind(address).map_or(ComponentId(0), Node::id);
+            let at = self.memory_behind(address, &out.homes).map_or(ComponentId(0), Node::id);
             let about = About::new(Range::new(address, 1), None);
             let text = format!("the store of {value:#04x} at {address} is nowhere any more");
             self.violate(at, about, "lost-store", &text, out);
@@ -281,7 +298,7 @@ impl Machine {
     }
 
     /// Whether the last value of a byte is in a dirty copy, or in memory.
-    fn is_kept(&self, address: Address, byte: &Byte) -> bool {
+    fn is_kept(&self, address: Address, byte: &Byte, homes: &Homes) -> bool {
         let range = Range::new(address, 1);
         let fits = |value: Option<Vec<u8>>| {
             value.is_some_and(|value| {
@@ -296,6 +313,6 @@ impl Machine {
         };
         let is_dirty = |node: &&Node| node.config.role != Role::Root && node.is_dirty(range);
         self.nodes.iter().filter(is_dirty).any(|node| fits(node.value(range)))
-            || fits(self.memory_behind(address).and_then(|home| home.value(range)))
+            || fits(self.memory_behind(address, homes).and_then(|home| home.value(range)))
     }
 }

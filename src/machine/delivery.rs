@@ -30,7 +30,7 @@ impl Machine {
         let mut records = Records::silent();
         let mut out = self.outbox(&mut records);
         self.deliver(channel, lane, &mut out);
-        self.buffers = Some(out.into_lists());
+        self.close(out);
     }
 
     /// Lets the memories read what messages wait for. Returns whether one did anything.
@@ -41,7 +41,7 @@ impl Machine {
             let mut records = Records::silent();
             let mut out = self.outbox(&mut records);
             self.run_memory(node as usize, &mut out);
-            self.buffers = Some(out.into_lists());
+            self.close(out);
             return true;
         }
         false

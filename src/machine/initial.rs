@@ -4,7 +4,6 @@ use super::{Blueprint, InitialBlock, Machine};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
-use crate::protocol::node::Node;
 use crate::protocol::store::Interleave;
 use crate::workload::{Operations, TaskKind};
 
@@ -121,18 +120,16 @@ impl Machine {
     }
 
     /// The HMD behind `address`.
-    pub(super) fn home(&self, address: Address) -> Option<&Node> {
+    pub(super) fn system_memory(&self, address: Address) -> Option<usize> {
         let host = &self.fixed.spec.host;
         let dealing = Interleave { size: u64::from(host.interleave), count: u64::from(host.hmds) };
-        self.node_index(&format!("host.hmd{}", dealing.index(address)))
-            .ok()
-            .and_then(|index| self.nodes.get(index))
+        self.node_index(&format!("host.hmd{}", dealing.index(address))).ok()
     }
 
-    /// Bytes of host memory for a block, at the start.
+    /// Bytes of memory for a block, at the start.
     fn memory_of(&self, address: Address, block: u32) -> Vec<u8> {
         let range = Range::block(address, block);
-        self.home(range.start).and_then(|home| home.value(range)).unwrap_or_default()
+        self.memory_node(range.start, &self.homes).and_then(|home| home.value(range)).unwrap_or_default()
     }
 
     pub(super) fn place_memory(&mut self, blueprint: &Blueprint) -> Result<()> {
@@ -147,13 +144,10 @@ impl Machine {
             }
             for (offset, byte) in bytes.iter().enumerate() {
                 let at = address.plus(offset as u64);
-                let dealing = Interleave {
-                    size: u64::from(blueprint.spec.host.interleave),
-                    count: u64::from(blueprint.spec.host.hmds),
-                };
-                let name = format!("host.hmd{}", dealing.index(at));
-                let index = self.node_index(&name)?;
-                self.nodes[index].set_memory(at, &[*byte]);
+                let index = self.memory_index(at, &self.homes);
+                if let Some(node) = index.and_then(|index| self.nodes.get_mut(index)) {
+                    node.set_memory(at, &[*byte]);
+                }
                 if let Some(checker) = self.checker.as_mut() {
                     checker.set_initial(at, *byte);
                 }

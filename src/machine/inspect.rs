@@ -210,6 +210,21 @@ impl Machine {
         None
     }
 
+    /// The writebacks that a warp at a fence waits for.
+    fn why_fence(&self, agent: &Agent, slot: u32, since: Option<Tick>) -> Vec<WaitLink> {
+        let Some(&Some(index)) = self.fixed.agent_of.get(agent.config.id.index()) else { return Vec::new() };
+        let nodes = self.awaited_by(index, slot as usize);
+        let waits = nodes.iter().filter_map(|node| self.nodes.get(*node)).map(|node| WaitLink {
+            at: node.id(),
+            text: format!(
+                "warp {slot} waits until {} has written back what is dirty",
+                self.fixed.components.path(node.id())
+            ),
+            since,
+        });
+        waits.collect()
+    }
+
     fn why_warp(&self, agent: &Agent, slot: u32) -> Vec<WaitLink> {
         let Some(warp) = agent.warps.get(slot as usize) else { return Vec::new() };
         let at = agent.config.id;
@@ -221,7 +236,8 @@ impl Machine {
             WarpState::LinkFull => vec![link(format!("warp {slot} waits for room below its L1"))],
             WarpState::Barrier => vec![link(format!("warp {slot} waits for its block at a barrier"))],
             WarpState::Translation | WarpState::FarFault => self.why_translation(agent, slot),
-            WarpState::Memory | WarpState::Fence => Vec::new(),
+            WarpState::Memory => Vec::new(),
+            WarpState::Fence => self.why_fence(agent, slot, since),
         };
         if let Some(number) = warp.waits.first() {
             let transaction = self.transaction(*number);
@@ -315,8 +331,8 @@ impl Inspect for Machine {
     fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>> {
         let node = self.node(node)?;
         // Memory that is not this node's to keep is not zero, but elsewhere.
-        let elsewhere =
-            node.config.role == Role::Root && self.home(address).is_some_and(|home| home.id() != node.id());
+        let elsewhere = node.config.role == Role::Root
+            && self.memory_node(address, &self.homes).is_some_and(|home| home.id() != node.id());
         (!elsewhere).then(|| node.value(Range::new(address, len)))?
     }
 
@@ -354,7 +370,9 @@ impl Inspect for Machine {
     }
 
     fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView> {
-        self.node(node)?.cache_view(sets)
+        let mut view = self.node(node)?.cache_view(sets)?;
+        view.partition = self.partition_view(node);
+        Some(view)
     }
 
     fn memory(&self, node: ComponentId) -> Option<MemoryView> {

@@ -144,7 +144,7 @@ impl Machine {
         self.lanes_due = lanes.due();
         self.lanes = Some(lanes);
         self.check_event(&mut out);
-        self.buffers = Some(out.into_lists());
+        self.close(out);
         Some(StepOutcome::Ran)
     }
 

@@ -7,25 +7,31 @@
 mod adopt;
 mod build;
 mod check;
+mod consistency;
 mod delivery;
+mod first_pass;
 mod initial;
 mod inspect;
 mod lanes;
 mod latency;
 mod meet;
 mod memory;
+mod numa;
 mod order;
 mod paging;
 mod plan;
 mod queue;
+mod release_check;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sizes;
 mod statistics;
 mod step;
+mod synchronise;
 mod tasks;
 mod transport;
 mod waits;
+mod ways;
 
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -48,22 +54,27 @@ use crate::parts::agent::Agent;
 use crate::parts::channel::Channel;
 use crate::parts::dram::Dram;
 use crate::parts::link::Link;
+use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Buffers;
 use crate::protocol::table::Table;
 use crate::workload::Workload;
 use check::Checker;
+pub use first_pass::{FirstPass, Watch};
 pub use initial::check_addresses;
 use lanes::Lanes;
 use latency::Latencies;
+use numa::Socket;
 pub use order::Wiring;
 use paging::Paging;
 use plan::Plan;
 pub use plan::{Change, Planned};
 use queue::Queue;
 pub use sizes::Storage;
+use synchronise::{Awaited, Reach};
 use tasks::Tasks;
 pub use transport::{has_room, lane_network};
+use ways::Ways;
 
 /// Everything that a machine is built from.
 #[derive(Clone, Debug)]
@@ -81,6 +92,8 @@ pub struct Blueprint {
     pub initial: Vec<InitialBlock>,
     /// Bytes of host memory at the start; the rest is zero.
     pub memory: Vec<(Address, Bytes)>,
+    /// Where an oracle's knowledge comes from, if the machine has one.
+    pub first_pass: FirstPass,
 }
 
 /// A block that is somewhere before the first event.
@@ -179,6 +192,10 @@ struct Fixed {
     gpu_agents: Vec<Vec<usize>>,
     /// How the memory behind a node is addressed.
     dram_of: Vec<Option<(usize, crate::protocol::store::Interleave)>>,
+    /// GPUs that are the sockets of one.
+    sockets: Vec<Socket>,
+    /// What fences and kernels concern.
+    reach: Reach,
     /// Whether loads can be checked against the stores: every L1 is kept coherent.
     coherent: bool,
 }
@@ -200,6 +217,12 @@ pub struct Machine {
     lanes: Option<Box<Lanes>>,
     /// When something is due for them; the end of time if nothing is.
     lanes_due: Tick,
+    /// Where pages live. While an event is under way its outbox has them.
+    homes: Homes,
+    /// Fences and kernels that wait for releases.
+    awaited: Vec<Awaited>,
+    /// Ways for local and remote lines, where they are dealt. Boxed, since few machines have it.
+    ways: Option<Box<Ways>>,
     queue: Queue,
     tasks: Tasks,
     txns: SlotMap<TxnKey, Transaction>,
@@ -254,6 +277,11 @@ impl Machine {
         }
         if let Some(lanes) = &self.lanes {
             lanes.digest(&mut hasher);
+        }
+        self.homes.digest(&mut hasher);
+        std::hash::Hash::hash(&self.awaited, &mut hasher);
+        if let Some(ways) = &self.ways {
+            ways.digest(&mut hasher);
         }
         self.queue.digest(&mut hasher);
         std::hash::Hash::hash(&self.tasks.states, &mut hasher);

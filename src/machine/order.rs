@@ -9,6 +9,7 @@ use crate::model::component::ComponentId;
 use crate::model::level::Level;
 use crate::model::message::{Message, Network, TxnNumber};
 use crate::model::record::What;
+use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Offer};
 use crate::protocol::outbox::{About, Outbox, Ticket};
 
@@ -29,6 +30,8 @@ pub struct Wiring<'a> {
     pub agents: Vec<(ComponentId, usize)>,
     /// Whether loads can be checked against the stores: every L1 is kept coherent.
     pub coherent: bool,
+    /// Where pages live.
+    pub homes: &'a Homes,
 }
 
 impl Machine {
@@ -42,6 +45,7 @@ impl Machine {
             folded: self.fixed.folded,
             agents: self.agents.iter().map(|agent| (agent.config.id, agent.l1)).collect(),
             coherent: self.fixed.coherent,
+            homes: &self.homes,
         }
     }
 }
@@ -132,6 +136,9 @@ impl Machine {
         {
             return None;
         }
+        if let Some(placed) = self.agents.get(agent).and_then(|agent| agent.place(access.range.start, out)) {
+            self.move_page(placed, &out.homes);
+        }
         let offer = self.nodes.get_mut(l1)?.offer(access, out);
         if offer == Offer::Full {
             return None;
@@ -159,6 +166,7 @@ impl Machine {
             bytes: bytes.clone(),
         });
         self.note_touched(access.range);
+        self.note_begun(l1, number, access);
         let ticket = Ticket { warp: NO_WARP, instruction: 0, issued: self.now };
         self.nodes.get_mut(l1)?.access(offer, ticket, access.clone(), (key, Some(number)), out);
         self.after_node(l1, out);
@@ -176,9 +184,16 @@ impl Machine {
     }
 
     fn acquire_by_hand(&mut self, by: ComponentId, out: &mut Outbox) -> Option<()> {
-        let (_, l1) = self.agent_of(by)?;
+        // Of a compute unit or core, its L1.
+        let l1 = self.agent_of(by).map(|(_, l1)| l1).or_else(|| self.node_of(by))?;
         self.nodes.get_mut(l1)?.acquire(out);
         self.after_node(l1, out);
+        let below = self.agent_of(by).map(|(agent, _)| (agent, self.fixed.reach.below.get(agent)));
+        if let Some((agent, below)) = below
+            && below.is_none_or(Vec::is_empty)
+        {
+            self.note_acquired(agent);
+        }
         Some(())
     }
 }

@@ -87,7 +87,7 @@ impl Machine {
             Change::Choose(choice) => self.apply(choice, &mut out),
         }
         self.check_event(&mut out);
-        self.buffers = Some(out.into_lists());
+        self.close(out);
         StepOutcome::Ran
     }
 

@@ -5,6 +5,7 @@ mod accesses;
 mod links;
 mod memory;
 mod nodes;
+mod numa;
 mod paging;
 mod synchronisation;
 #[cfg(test)]
@@ -57,6 +58,7 @@ impl Machine {
         self.link_statistics(&mut sheet);
         self.dram_statistics(&mut sheet);
         self.paging_statistics(&mut sheet);
+        self.numa_statistics(&mut sheet);
         self.synchronisation_statistics(&mut sheet);
         for task in self.tasks() {
             if let (Some(started), Some(ended)) = (task.started, task.ended) {

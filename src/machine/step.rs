@@ -14,7 +14,7 @@ use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{Records, What};
 use crate::model::time::Tick;
 use crate::parts::agent::{Surroundings, Told, Work};
-use crate::policy::cta;
+use crate::policy::cta::Schedule;
 use crate::protocol::node::Offer;
 use crate::protocol::outbox::{About, Completion, Outbox};
 use crate::workload::TaskKind;
@@ -60,11 +60,12 @@ impl Machine {
                 Event::Paging(gpu) => self.run_paging(gpu as usize, &mut out),
             };
             if handled == Handled::Yes {
+                self.sample_ways(&mut out);
                 self.check_event(&mut out);
-                self.buffers = Some(out.into_lists());
+                self.close(out);
                 return StepOutcome::Ran;
             }
-            self.buffers = Some(out.into_lists());
+            self.close(out);
             (self.now, self.event) = moment;
             records.list.clear();
         }
@@ -72,7 +73,15 @@ impl Machine {
 
     pub(super) fn outbox<'a>(&mut self, records: &'a mut Records) -> Outbox<'a> {
         let lists = self.buffers.take().unwrap_or_default();
-        Outbox::new(self.event, self.now, self.fixed.time, lists, records)
+        let mut out = Outbox::new(self.event, self.now, self.fixed.time, lists, records);
+        out.homes = std::mem::take(&mut self.homes);
+        out
+    }
+
+    /// Takes back what an outbox was lent.
+    pub(super) fn close(&mut self, out: Outbox) {
+        let (lists, homes) = out.into_parts();
+        (self.buffers, self.homes) = (Some(lists), homes);
     }
 
     /// Nothing is left to happen: either all is done, or nothing can ever move again.
@@ -84,7 +93,7 @@ impl Machine {
             self.finished_checked = true;
             let mut out = self.outbox(records);
             self.check_end(&mut out);
-            self.buffers = Some(out.into_lists());
+            self.close(out);
         }
         StepOutcome::Finished
     }
@@ -193,6 +202,10 @@ impl Machine {
             out.flushed = false;
             self.node_flushed(node, out);
         }
+        if out.released {
+            out.released = false;
+            self.node_released(node, out);
+        }
         self.stir(node, out);
     }
 
@@ -241,10 +254,14 @@ impl Machine {
         let workload = &self.tasks.workload;
         let (Some(agent), Some(node)) = (self.agents.get_mut(index), self.nodes.get_mut(l1)) else { return };
         let mut touched: Option<(Range, bool)> = None;
+        let (is_checked, mut begun) = (self.checker.is_some(), Vec::new());
         let mut begin = |warp: u32, access: &Access, offer: Offer, issued: Tick| {
             *made += 1;
             let number = TxnNumber(*made);
             touched = Some((access.range, access.kind.writes()));
+            if is_checked {
+                begun.push((number, access.clone()));
+            }
             if offer == Offer::Hit {
                 count_hit(latencies, access, hit_time);
             }
@@ -274,8 +291,12 @@ impl Machine {
             operation: &fetch,
             begin: &mut begin,
             is_here: &is_here,
+            is_deep: self.fixed.reach.below.get(index).is_some_and(|below| !below.is_empty()),
         };
         agent.issue(&mut around, told, out);
+        for (number, access) in begun {
+            self.note_begun(l1, number, &access);
+        }
         if let Some((range, writes)) = touched {
             self.note_touched(range);
             self.touch_page(index, range, writes, out);
@@ -288,6 +309,12 @@ impl Machine {
             return;
         }
         self.ask_for_pages(agent, told.asked);
+        for address in told.placed {
+            self.move_page(address, &out.homes);
+        }
+        for (slot, fence) in told.fences {
+            self.fence(agent, slot, fence, out);
+        }
         for (label, bytes) in told.results {
             self.tasks.results.insert(label, bytes);
         }
@@ -312,7 +339,9 @@ impl Machine {
                 self.deal_to(task, agent, out);
             }
         }
-        if done {
+        if done && matches!(work, Work::Block { .. }) {
+            self.close_kernel(task, out);
+        } else if done {
             self.end_task(task, out);
         }
     }
@@ -320,6 +349,9 @@ impl Machine {
     fn start_task(&mut self, task: usize, out: &mut Outbox) -> Handled {
         let workload = self.tasks.workload.clone();
         let Some(work) = workload.tasks.get(task) else { return Handled::No };
+        if self.copies_first(task, out) {
+            return Handled::Yes;
+        }
         if let Some(state) = self.tasks.states.get_mut(task) {
             state.started = Some(self.now);
         }
@@ -350,6 +382,8 @@ impl Machine {
                     state.left = warps;
                     state.next_block = vec![0; self.fixed.gpu_agents.len()];
                 }
+                self.open_kernel(out);
+                self.halve_ways(out);
                 if warps == 0 {
                     self.end_task(task, out);
                 } else {
@@ -368,12 +402,17 @@ impl Machine {
     /// Deals blocks to every compute unit that has room, one block each in turn.
     fn deal(&mut self, task: usize, out: &mut Outbox) {
         let fixed = self.fixed.clone();
+        let schedule = fixed.spec.gpu.as_ref().map_or(Schedule::Modulo, |gpu| gpu.ctas);
+        let mut agents: Vec<(usize, usize)> =
+            fixed.gpu_agents.iter().flat_map(|agents| agents.iter().copied().enumerate()).collect();
+        if !schedule.has_shares() {
+            // The next block goes to the next GPU.
+            agents.sort_by_key(|(place, _)| *place);
+        }
         loop {
             let mut dealt = false;
-            for agents in &fixed.gpu_agents {
-                for &agent in agents {
-                    dealt |= self.deal_one(task, agent, out);
-                }
+            for &(_, agent) in &agents {
+                dealt |= self.deal_one(task, agent, out);
             }
             if !dealt {
                 return;
@@ -396,7 +435,9 @@ impl Machine {
             return false;
         };
         let warps = kernel.warps_per_block();
-        let Some(next) = self.tasks.states.get_mut(task).and_then(|state| state.next_block.get_mut(gpu))
+        let schedule = self.fixed.spec.gpu.as_ref().map_or(Schedule::Modulo, |gpu| gpu.ctas);
+        let share = if schedule.has_shares() { gpu } else { 0 };
+        let Some(next) = self.tasks.states.get_mut(task).and_then(|state| state.next_block.get_mut(share))
         else {
             return false;
         };
@@ -405,9 +446,9 @@ impl Machine {
             Some(_) => return false,
             None => (gpu as u64, self.fixed.gpu_agents.len() as u64),
         };
-        let block = cta::round_robin(share, shares, *next);
+        let Some(block) = schedule.block(share, shares, *next, kernel.blocks()) else { return false };
         let Some(unit) = self.agents.get_mut(agent) else { return false };
-        if block >= kernel.blocks() || unit.free_slots() < warps as usize {
+        if unit.free_slots() < warps as usize {
             return false;
         }
         *next += 1;
@@ -456,7 +497,7 @@ impl Machine {
         }
     }
 
-    fn end_task(&mut self, task: usize, out: &mut Outbox) {
+    pub(super) fn end_task(&mut self, task: usize, out: &mut Outbox) {
         let workload = self.tasks.workload.clone();
         if let Some(TaskKind::Kernel(kernel)) = workload.tasks.get(task).map(|task| &task.what) {
             let (name, launch) = (Arc::from(kernel.name()), task as u32);
@@ -465,6 +506,9 @@ impl Machine {
         }
         for ready in self.tasks.end(task, self.now) {
             self.plan_task(ready);
+        }
+        if self.paging.is_some() && self.tasks.all_ended() {
+            self.copy_back(out);
         }
     }
 

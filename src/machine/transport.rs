@@ -93,6 +93,7 @@ impl Machine {
             return;
         }
         let Some(index) = self.channel_between(node, message.to) else { return };
+        self.note_asked(node, index, &message);
         let Some(channel) = self.channels.get_mut(index) else { return };
         let lane = channel.lane_of(lane_network(&message, &self.fixed.faults));
         match ready {

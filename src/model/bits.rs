@@ -39,6 +39,12 @@ impl Bits {
         !self.is_empty()
     }
 
+    /// Whether every bit is set.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.count() == self.len
+    }
+
     #[must_use]
     pub fn count(&self) -> u32 {
         self.words.iter().map(|word| word.count_ones()).sum()

@@ -11,6 +11,7 @@ use super::message::{MessageKind, Network, TxnNumber};
 use super::page_view::{FaultView, PagesView, TlbView};
 use super::state::{Action, State};
 use super::time::{EventNumber, Tick, TimeBase};
+use super::ways::WayDecision;
 
 /// What a warp does or waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -285,6 +286,19 @@ pub struct CacheView {
     pub misses: u64,
     pub evictions: u64,
     pub writebacks: u64,
+    /// Of those hits and misses, the ones whose home is another socket.
+    pub remote_hits: u64,
+    pub remote_misses: u64,
+    /// Where its ways are dealt over local and remote lines.
+    pub partition: Option<PartitionView>,
+}
+
+/// How the ways of a cache are dealt over local and remote lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartitionView {
+    pub remote: u32,
+    /// The last decisions for its socket, oldest first: when, what, and the ways for remote lines from then on.
+    pub decided: Vec<(Tick, WayDecision, u32)>,
 }
 
 /// A bank of a DRAM.

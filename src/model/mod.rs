@@ -25,3 +25,4 @@ pub mod state;
 pub mod time;
 pub mod units;
 pub mod wait;
+pub mod ways;

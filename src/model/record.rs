@@ -13,6 +13,7 @@ use super::message::{Message, TxnNumber};
 use super::paging::{FaultStage, PageChange, TlbChange};
 use super::state::{Action, State};
 use super::time::{EventNumber, Tick};
+use super::ways::WayDecision;
 
 /// A record's name: `event.ordinal`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -138,6 +139,8 @@ pub enum What {
     FarFault { stage: FaultStage, gpu: u32, set: u64 },
     /// A page is moved.
     Page { change: PageChange, gpu: u32, set: u64 },
+    /// A cache has other ways for local and for remote lines.
+    WayRepartition { local: u32, remote: u32, decision: WayDecision },
     /// The machine was changed from outside.
     Input { text: Arc<str> },
     /// An injected fault took effect.
@@ -190,6 +193,7 @@ pub enum FieldType {
     PageChange,
     TlbChange,
     WarpState,
+    WayStep,
     Network,
     LaneDirection,
     LanePhase,
@@ -397,9 +401,24 @@ pub const KINDS: &[KindInfo] = &[
             field(
                 "change",
                 FieldType::PageChange,
-                "demanded, prefetched, arrived, evicted, wasted, written-back, gone or thrash",
+                "demanded, prefetched, copied, arrived, evicted, wasted, written-back, gone or thrash",
             ),
             field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
+        ],
+    },
+    KindInfo {
+        name: "way-repartition",
+        about: "a cache has other ways for local and for remote lines",
+        fields: &[
+            field("local", FieldType::Number, "ways for local lines afterwards"),
+            field("remote", FieldType::Number, "ways for remote lines afterwards"),
+            field(
+                "memory",
+                FieldType::Number,
+                "utilisation of the socket's memory in the sample, in percent",
+            ),
+            field("ingress", FieldType::Number, "projected utilisation of the link into it, in percent"),
+            field("step", FieldType::WayStep, "halve, to-remote, to-local or equalise"),
         ],
     },
     KindInfo {
@@ -450,6 +469,7 @@ impl Record {
             What::Tlb { .. } => "tlb",
             What::FarFault { .. } => "far-fault",
             What::Page { .. } => "page-move",
+            What::WayRepartition { .. } => "way-repartition",
             What::Input { .. } => "input",
             What::Fault { .. } => "fault",
             What::Violation { .. } => "violation",
@@ -550,6 +570,14 @@ impl Record {
             What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
             What::FarFault { stage, set, .. } => page_field("stage", stage.name(), *set, name),
             What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
+            What::WayRepartition { local, remote, decision } => match name {
+                "local" => Some(Field::Number(u64::from(*local))),
+                "remote" => Some(Field::Number(u64::from(*remote))),
+                "memory" => Some(Field::Number(u64::from(decision.memory))),
+                "ingress" => Some(Field::Number(u64::from(decision.ingress))),
+                "step" => Some(Field::Word(decision.step.name())),
+                _ => None,
+            },
             What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
             What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
             What::Violation { rule, text } => match name {

@@ -1,21 +1,65 @@
-//! Dealing thread blocks over GPUs.
+//! Dealing thread blocks over the compute units of GPUs.
 
-/// SKE's workgroup scheduler: "the workgroups from the same application are assigned to multiple GPUs in a
-/// round-robin fashion" (UMH, section 6). The block that is `nth` (from 0) of the share of `gpu`.
-#[must_use]
-pub fn round_robin(gpu: u64, gpus: u64, nth: u64) -> u64 {
-    gpu.saturating_add(nth.saturating_mul(gpus))
+/// How the blocks of a kernel are dealt over GPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// One after the other to whichever compute unit has room, whatever its GPU: the "fine-grained dynamic assignment" of a
+    /// single GPU ("Beyond the Socket: NUMA-Aware GPUs", section 3).
+    RoundRobin,
+    /// Each GPU has its share, every so manieth block: "an interleaving of CTAs using modulo arithmetic"; also SKE's
+    /// scheduler: "the workgroups from the same application are assigned to multiple GPUs in a round-robin fashion"
+    /// (UMH, section 6).
+    Modulo,
+    /// Each GPU has its share, blocks that follow each other: an "equal amount of contiguous CTAs to each GPU".
+    Contiguous,
+}
+
+impl Schedule {
+    /// Whether each GPU has a share of its own.
+    #[must_use]
+    pub fn has_shares(self) -> bool {
+        self != Self::RoundRobin
+    }
+
+    /// The block that is `nth` (from 0) in the share of `gpu`, or of all where there are no shares; `None` past its end.
+    #[must_use]
+    pub fn block(self, gpu: u64, gpus: u64, nth: u64, blocks: u64) -> Option<u64> {
+        let gpus = gpus.max(1);
+        let (block, end) = match self {
+            Self::RoundRobin => (nth, blocks),
+            Self::Modulo => (gpu.saturating_add(nth.saturating_mul(gpus)), blocks),
+            Self::Contiguous => {
+                let start = |gpu: u64| (u128::from(blocks) * u128::from(gpu) / u128::from(gpus)) as u64;
+                (start(gpu).saturating_add(nth), start(gpu.saturating_add(1)))
+            }
+        };
+        (block < end).then_some(block)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn dealt(schedule: Schedule, gpu: u64, blocks: u64) -> Vec<u64> {
+        (0..20).map_while(|nth| schedule.block(gpu, 3, nth, blocks)).collect()
+    }
+
     #[test]
     fn every_block_is_dealt_once() {
-        let mut dealt: Vec<u64> =
-            (0..3).flat_map(|gpu| (0..4).map(move |nth| round_robin(gpu, 3, nth))).collect();
-        dealt.sort_unstable();
-        assert_eq!(dealt, (0..12).collect::<Vec<_>>());
+        for schedule in [Schedule::Modulo, Schedule::Contiguous] {
+            for blocks in [0, 2, 12, 13] {
+                let mut all: Vec<u64> = (0..3).flat_map(|gpu| dealt(schedule, gpu, blocks)).collect();
+                all.sort_unstable();
+                assert_eq!(all, (0..blocks).collect::<Vec<_>>(), "{schedule:?}");
+            }
+        }
+        assert_eq!(dealt(Schedule::RoundRobin, 1, 4), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn neighbours_stay_together_or_are_parted() {
+        assert_eq!(dealt(Schedule::Contiguous, 1, 12), [4, 5, 6, 7]);
+        assert_eq!(dealt(Schedule::Modulo, 1, 12), [1, 4, 7, 10]);
     }
 }

@@ -3,4 +3,6 @@
 pub mod cta;
 pub mod eviction;
 pub mod lanes;
+pub mod placement;
 pub mod prefetch;
+pub mod ways;

@@ -5,6 +5,7 @@
 //! that, with latencies or in any order. The rules are those of the UMH paper's Table II and section 4, made
 //! concurrent; each place that keeps one of them says which.
 
+pub mod homes;
 pub mod mutation;
 pub mod node;
 pub mod outbox;

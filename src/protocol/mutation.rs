@@ -143,6 +143,7 @@ pub fn cell_text(cell: Option<Cell>) -> String {
         Step::Ask(request) => request.name(),
         Step::Fetch => "fetch",
         Step::Forward => "forward",
+        Step::Allocate => "allocate",
         Step::Flush => "flush",
         Step::Data => "data",
         Step::Ack => "ack",

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::homes::Homes;
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::Range;
 use crate::model::bits::Bits;
@@ -81,8 +82,12 @@ pub struct Outbox<'a> {
     pub tick: Tick,
     time: TimeBase,
     lists: Box<Buffers>,
+    /// Where pages live.
+    pub homes: Homes,
     /// A node that was told to flush has nothing left to flush.
     pub flushed: bool,
+    /// A release of a node has ended.
+    pub released: bool,
     pub records: &'a mut Records,
 }
 
@@ -95,13 +100,13 @@ impl<'a> Outbox<'a> {
         lists: Box<Buffers>,
         records: &'a mut Records,
     ) -> Self {
-        Self { event, tick, time, lists, flushed: false, records }
+        Self { event, tick, time, lists, homes: Homes::Single, flushed: false, released: false, records }
     }
 
-    /// Its lists, for the next.
+    /// Its lists, for the next, and the homes of pages.
     #[must_use]
-    pub fn into_lists(self) -> Box<Buffers> {
-        self.lists
+    pub fn into_parts(self) -> (Box<Buffers>, Homes) {
+        (self.lists, self.homes)
     }
 
     /// Makes a record, if anybody listens. `because` is left out when it is this very event.

@@ -9,10 +9,16 @@ use crate::model::cow::CowVec;
 use crate::model::patch::Patch;
 use crate::model::state::State;
 
+/// The bit of a child in a directory, which lists 64 at most: a node with more keeps none.
+#[must_use]
+pub fn bit(child: u16) -> u64 {
+    1u64.checked_shl(u32::from(child)).unwrap_or(0)
+}
+
 /// The directory entry of one unit: children by their position in the node's list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Unit {
-    pub owner: Option<u8>,
+    pub owner: Option<u16>,
     /// A bit per child that may hold a copy; the owner's bit is set too.
     pub sharers: u64,
 }
@@ -20,8 +26,8 @@ pub struct Unit {
 impl Unit {
     /// Holders other than `child`.
     #[must_use]
-    pub fn others(self, child: u8) -> u64 {
-        self.sharers & !(1 << child)
+    pub fn others(self, child: u16) -> u64 {
+        self.sharers & !bit(child)
     }
 }
 
@@ -30,6 +36,8 @@ impl Unit {
 pub struct Entry {
     pub block: Address,
     pub state: State,
+    /// Its home is another socket.
+    pub remote: bool,
     /// The node's count of uses when it was last used, for LRU.
     pub used: u64,
     /// Bytes, and the mask of those that are dirty.
@@ -50,7 +58,7 @@ impl Entry {
     /// Children that own any unit.
     #[must_use]
     pub fn owners(&self) -> u64 {
-        self.units.iter().filter_map(|unit| unit.owner).fold(0, |all, owner| all | 1 << owner)
+        self.units.iter().filter_map(|unit| unit.owner).fold(0, |all, owner| all | bit(owner))
     }
 }
 
@@ -114,6 +122,8 @@ enum Places {
     Tagged {
         sets: u32,
         ways: u32,
+        /// The last so many ways take remote blocks, and the others local ones; 0 where any way takes any block.
+        remote: u32,
         block: u32,
         dealing: Interleave,
         /// The block in each slot, by [`tag`]: what a lookup reads.
@@ -146,7 +156,7 @@ impl Store {
     #[must_use]
     pub fn tagged(sets: u32, ways: u32, block: u32, dealing: Interleave) -> Self {
         let count = sets as usize * ways as usize;
-        let places = Places::Tagged { sets, ways, block, dealing, tags: CowVec::new(count) };
+        let places = Places::Tagged { sets, ways, remote: 0, block, dealing, tags: CowVec::new(count) };
         Self { places, slots: CowVec::new(count), last: (NOWHERE, None) }
     }
 
@@ -161,7 +171,11 @@ impl Store {
     #[must_use]
     pub fn emptied(&self) -> Self {
         match &self.places {
-            Places::Tagged { sets, ways, block, dealing, .. } => Self::tagged(*sets, *ways, *block, *dealing),
+            Places::Tagged { sets, ways, remote, block, dealing, .. } => {
+                let mut store = Self::tagged(*sets, *ways, *block, *dealing);
+                store.partition(*remote);
+                store
+            }
             Places::Memory { block, .. } => Self::memory(*block),
         }
     }
@@ -220,14 +234,36 @@ impl Store {
         self.slots.get_mut(slot)?.as_mut()
     }
 
-    /// Looks for a place for `address`, which has none. The least recently used block of the set that is not
-    /// `busy` is the victim.
+    /// Lets so many ways take remote blocks. What stands in a way that goes to the others stays until one of them needs it:
+    /// "all ways are consulted on look up, allowing lazy eviction" ("Beyond the Socket: NUMA-Aware GPUs", section 5.1).
+    pub fn partition(&mut self, to_remote: u32) {
+        if let Places::Tagged { ways, remote, .. } = &mut self.places {
+            *remote = to_remote.min(ways.saturating_sub(1));
+        }
+    }
+
+    /// Ways for remote blocks; 0 where any way takes any block.
     #[must_use]
-    pub fn room(&self, address: Address, busy: impl Fn(Address) -> bool) -> Room {
-        let Places::Tagged { ways, .. } = &self.places else { return Room::Free(0) };
+    pub fn remote_ways(&self) -> u32 {
+        match &self.places {
+            Places::Tagged { remote, .. } => *remote,
+            Places::Memory { .. } => 0,
+        }
+    }
+
+    /// Looks for a place for `address`, which has none, in the ways for blocks of its kind. The least recently used block
+    /// there that is not `busy` is the victim.
+    #[must_use]
+    pub fn room(&self, address: Address, is_remote: bool, busy: impl Fn(Address) -> bool) -> Room {
+        let Places::Tagged { ways, remote, .. } = &self.places else { return Room::Free(0) };
         let first = self.set_of(address) as usize * *ways as usize;
         let mut victim: Option<&Entry> = None;
-        for slot in first..first + *ways as usize {
+        let own = match (*remote, is_remote) {
+            (0, _) => 0..*ways,
+            (remote, true) => ways.saturating_sub(remote)..*ways,
+            (remote, false) => 0..ways.saturating_sub(remote),
+        };
+        for slot in first + own.start as usize..first + own.end as usize {
             let Some(Some(entry)) = self.slots.get(slot) else { return Room::Free(slot) };
             if victim.is_none_or(|oldest| entry.used < oldest.used) && !busy(entry.block) {
                 victim = Some(entry);
@@ -321,6 +357,68 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn fill(store: &mut Store, block: u64, remote: bool) -> Option<Address> {
+        let (address, mut evicted) = (Address(block * 64), None);
+        let slot = match store.room(address, remote, |_| false) {
+            Room::Free(slot) => slot,
+            Room::Victim(victim) => {
+                evicted = Some(victim);
+                store.remove(victim);
+                let Room::Free(slot) = store.room(address, remote, |_| false) else { return None };
+                slot
+            }
+            Room::None => return None,
+        };
+        let data = Patch::empty(crate::model::address::Range::new(address, 64), 64, false);
+        let state = State(b'V');
+        store.place(
+            slot,
+            Entry { block: address, state, remote, used: block, data, units: SmallVec::new(), newer: None },
+        );
+        evicted
+    }
+
+    #[test]
+    fn a_repartition_evicts_nothing_and_loses_nothing() {
+        let mut store = Store::tagged(1, 4, 64, Interleave::NONE);
+        store.partition(2);
+        assert_eq!([1, 2].map(|block| fill(&mut store, block, false)), [None, None]);
+        assert_eq!([11, 12].map(|block| fill(&mut store, block, true)), [None, None]);
+        // A third local block pushes out a local one, though a remote one is older than nothing.
+        assert_eq!(fill(&mut store, 3, false), Some(Address(64)));
+        store.partition(3);
+        let here = [2, 3, 11, 12].map(|block| store.get(Address(block * 64)).is_some());
+        assert_eq!(here, [true; 4]);
+        // Block 2 or 3 stands in the way that is for remote blocks now: it leaves when one comes.
+        let (_, way) = store.place_of(Address(2 * 64)).unwrap();
+        let lazy = if way == 1 { 2 } else { 3 };
+        assert_eq!(fill(&mut store, 13, true), Some(Address(lazy * 64)));
+        assert_eq!(fill(&mut store, 4, false), Some(Address((5 - lazy) * 64)));
+    }
+
+    #[test]
+    fn blocks_are_found_and_ways_add_up_after_any_repartition() {
+        let mut random = crate::model::random::Random::new(7);
+        let mut store = Store::tagged(4, 8, 64, Interleave::NONE);
+        let mut held: std::collections::BTreeSet<u64> = std::collections::BTreeSet::new();
+        for _ in 0..5000 {
+            if random.below(20) == 0 {
+                store.partition(1 + random.below(7) as u32);
+            }
+            assert!((0..8).contains(&store.remote_ways()));
+            let block = random.below(200);
+            if held.contains(&block) {
+                assert!(store.get(Address(block * 64)).is_some(), "block {block}");
+                continue;
+            }
+            if let Some(evicted) = fill(&mut store, block, block % 3 == 0) {
+                assert!(held.remove(&(evicted.0 / 64)));
+            }
+            held.insert(block);
+            assert!(held.iter().all(|block| store.get(Address(block * 64)).is_some()));
+        }
+    }
 
     #[test]
     fn dealing_is_squeezed_out_of_the_set_index() {

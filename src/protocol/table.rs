@@ -12,15 +12,17 @@ pub enum Step {
     Ask(MessageKind),
     /// Ask the parent for the bytes only; the directory does not track the copy.
     Fetch,
-    /// Have the parent perform it (write-through), updating a copy that is here.
+    /// Have the parent perform it (write-through), updating a copy that is here. Dirty bytes of the block go first.
     Forward,
+    /// Take a place without asking anybody, and perform it there: only what is stored counts.
+    Allocate,
     /// Send the dirty bytes to the parent but stay, then perform it here.
     Flush,
     /// Of a probe: answer with data.
     Data,
     /// Of a probe: answer without data; or nothing to do.
     Ack,
-    /// Of an eviction: send the dirty bytes to the parent.
+    /// Of an eviction or an acquire: send the dirty bytes to the parent.
     Writeback,
     /// Of an eviction: tell the parent.
     Notify,
@@ -148,6 +150,12 @@ impl Table {
             .iter()
             .find(|(from, before, _)| *from == child && *before == own)
             .map_or(own, |(_, _, after)| *after)
+    }
+
+    /// Whether anybody keeps account of who has copies.
+    #[must_use]
+    pub fn has_directory(&self) -> bool {
+        [&self.read, &self.read_nc, &self.write].into_iter().any(|rules| !rules.is_empty())
     }
 
     /// What the directory does for a request of this kind.

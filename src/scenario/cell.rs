@@ -146,6 +146,7 @@ fn words(cell: Cell, state: State) -> String {
         Step::Ask(_) => "asks its parent to read".into(),
         Step::Fetch => "fetches the bytes".into(),
         Step::Forward => "has its parent perform it".into(),
+        Step::Allocate => "takes a place and performs it there".into(),
         Step::Flush => "sends its dirty bytes down first".into(),
         Step::Data => "gives its data".into(),
         Step::Ack => "answers without data".into(),

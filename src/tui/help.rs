@@ -16,7 +16,7 @@ const GROUPS: [(&str, &str); 4] = [
 ];
 
 /// What the signs on the screen mean, pane by pane.
-const SIGNS: [(&str, &str); 6] = [
+const SIGNS: [(&str, &str); 7] = [
     (
         "states",
         "M modified, O owned, E exclusive, S shared, N non-coherent, I invalid, V valid, . not held\n\
@@ -42,6 +42,11 @@ const SIGNS: [(&str, &str); 6] = [
          b 1/8: used/size of the receivers' buffers, in the same order\n\
          lanes out 8877 in 899a: lanes at the end of each sample, a is ten; use: how busy in it, ! saturated\n\
          then the last sample and what the balancer decided by it; the others are shown when they are selected",
+    ),
+    (
+        "waits",
+        "what can never go on, #1 waiting for #2 and so on, the last for #1; else the oldest transactions in flight, \
+         each with its chain of waiting",
     ),
     ("mshrs", "# in use, + was in use, - never; +3 joined: three others wait for the same answer"),
     (

@@ -475,6 +475,9 @@ impl Inspect for Sample {
             misses: 1,
             evictions: 0,
             writebacks: 0,
+            remote_hits: 0,
+            remote_misses: 0,
+            partition: None,
         })
     }
     fn transactions(&self) -> Vec<TransactionView> {

@@ -3,12 +3,14 @@
 use super::super::check::Known;
 use super::super::fail;
 use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec};
+use super::super::machine_file::numa::NumaFile;
 use super::super::machine_file::paging::PagingFile;
-use super::super::machine_file::{CacheFile, GpuFile, GpuMemoryFile, HomeWord, L2File};
+use super::super::machine_file::{CacheFile, CtasWord, GpuFile, GpuMemoryFile, HomeWord, L2File};
 use super::cache::CacheDefaults;
 use super::{Build, GIB, KIB, MEMORY};
 use crate::diagnostic::Result;
 use crate::model::units::Size;
+use crate::policy::cta::Schedule;
 
 impl Build<'_> {
     /// The GPUs, and the largest block that they ask the host for.
@@ -20,7 +22,7 @@ impl Build<'_> {
         let memory_file = file.memory.clone().unwrap_or_default();
         let (memory, secondary) = self.memory(&memory_file)?;
         let l2_file = file.l2.clone().unwrap_or_default();
-        let (l2, l2_line) = self.l2(&l2_file, &l1_line, memory.home, &secondary)?;
+        let (mut l2, l2_line) = self.l2(&l2_file, &l1_line, memory.home, &secondary)?;
         check.at_most(("gpu.l1.line", &l1_line), ("gpu.l2.line", &l2_line))?;
         let block = if memory.home == GpuHome::Smd {
             check.at_most(("gpu.l2.line", &l2_line), ("gpu.memory.secondary_block", &secondary))?;
@@ -52,7 +54,22 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
-        Ok((GpuSpec { count, clock, cu: self.cu(file)?, l1, l2, memory, paging }, block))
+        let numa = match (memory.home, &file.numa) {
+            (GpuHome::Numa, given) => {
+                Some(self.numa(given.as_ref().unwrap_or(&NumaFile::default()), &mut l2.cache)?)
+            }
+            (_, None) => None,
+            (_, Some(_)) => {
+                let message = "gpu.numa without gpu.memory.home = \"numa\": the GPUs share no memories";
+                return fail(check.document.complain(None, message));
+            }
+        };
+        let ctas = match file.ctas {
+            Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
+            Some(CtasWord::Modulo) | None => Schedule::Modulo,
+            Some(CtasWord::Contiguous) => Schedule::Contiguous,
+        };
+        Ok((GpuSpec { count, clock, cu: self.cu(file)?, l1, l2, memory, paging, numa, ctas }, block))
     }
 
     fn cu(&self, file: &GpuFile) -> Result<CuSpec> {
@@ -61,7 +78,7 @@ impl Build<'_> {
         let lanes = check.count("gpu.cu.lanes", file.lanes.as_ref(), 4, 1..=64)?;
         let size = file.wavefront_size.as_ref();
         Ok(CuSpec {
-            count: check.count("gpu.cu.count", file.count.as_ref(), 1, 1..=64)?,
+            count: check.count("gpu.cu.count", file.count.as_ref(), 1, 1..=512)?,
             wavefronts: check.count("gpu.cu.wavefronts", file.wavefronts.as_ref(), 4, 1..=64)?,
             lanes,
             wavefront_size: check.count("gpu.cu.wavefront_size", size, lanes, 1..=64)?,
@@ -98,7 +115,7 @@ impl Build<'_> {
         let width = file.crossbar_width.as_ref();
         let spec = L2Spec {
             present: file.present.unwrap_or(true),
-            slices: check.count("gpu.l2.slices", file.slices.as_ref(), 1, 1..=16)?,
+            slices: check.count("gpu.l2.slices", file.slices.as_ref(), 1, 1..=128)?,
             cache,
             interleave: interleave.value as u32,
             crossbar_latency: check.count("gpu.l2.crossbar_latency", latency, 1, 0..=1_000_000)?,
@@ -112,6 +129,7 @@ impl Build<'_> {
         let home = match file.home {
             Some(HomeWord::Host) => GpuHome::Host,
             Some(HomeWord::Own) => GpuHome::Own,
+            Some(HomeWord::Numa) => GpuHome::Numa,
             Some(HomeWord::Smd) | None => GpuHome::Smd,
         };
         let key = "gpu.memory.secondary_block";

@@ -106,6 +106,12 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::Page { change, gpu, set } => {
             format!("{} {} of gpu{gpu}{}", change.name(), place(record), in_set(*set))
         }
+        What::WayRepartition { local, remote, decision } => format!(
+            "{}: {local} local and {remote} remote ways  memory {} %, ingress {} %",
+            decision.step.name(),
+            decision.memory,
+            decision.ingress
+        ),
         What::Input { text } => format!("changed: {text}"),
         What::Fault { name } => format!("injected: {name}"),
         What::Violation { rule, text } => format!("{rule}: {text}"),

@@ -6,6 +6,8 @@ use crate::machine::Machine;
 use crate::model::address::Address;
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
+use crate::model::operation::Fence;
+use crate::protocol::node::Role;
 
 /// A small generator: the same everywhere.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub struct Ground {
     /// Secondary blocks, and the lines used in each.
     blocks: u64,
     lines: u64,
+    /// Software keeps the L1s coherent: there are fences.
+    fences: bool,
 }
 
 /// Where the accesses begin.
@@ -52,7 +56,9 @@ impl Ground {
         let ways = spec.gpu.as_ref().map_or(4, |gpu| u64::from(gpu.memory.ways)).min(64);
         let room = spec.host.memory.0.saturating_sub(BASE) / block;
         let blocks = (ways + 2).max(6).min(room.max(1));
-        Self { agents: agents.collect(), line, block, blocks, lines: 5 }
+        let mut nodes = machine.wiring().nodes.iter();
+        let fences = nodes.any(|node| node.config.role == Role::Leaf && node.is_synchronised());
+        Self { agents: agents.collect(), line, block, blocks, lines: 5, fences }
     }
 
     /// Streams of so many accesses in all.
@@ -77,6 +83,10 @@ impl Ground {
     }
 
     fn access(&self, random: &mut Random) -> Deed {
+        if self.fences && random.below(16) == 0 {
+            let fences = [Fence::Acquire, Fence::Release, Fence::Full];
+            return Deed::Fence(fences[random.below(3) as usize]);
+        }
         let block = random.below(self.blocks) * self.block;
         let line = random.below(self.lines) * self.line;
         let width = [1u64, 1, 2, 4, 8][random.below(5) as usize];

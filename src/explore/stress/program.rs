@@ -2,7 +2,7 @@
 
 use crate::model::access::{AccessKind, AtomicOp, Bytes};
 use crate::model::address::Address;
-use crate::model::operation::{Lanes, Operation, StoreValue, WarpAccess};
+use crate::model::operation::{Fence, Lanes, Operation, StoreValue, WarpAccess};
 use crate::workload::{Operations, Task, TaskKind};
 
 /// One instruction.
@@ -14,6 +14,7 @@ pub enum Deed {
     Add(Address, Vec<u8>),
     Exclusive(Address),
     Compute(u32),
+    Fence(Fence),
 }
 
 /// What one warp of a compute unit or core does.
@@ -68,6 +69,7 @@ impl Deed {
             Self::Add(at, bytes) => access(AccessKind::Atomic(AtomicOp::Add), *at, bytes.len() as u64, bytes),
             Self::Exclusive(at) => access(AccessKind::Store, *at, 0, &[]),
             Self::Compute(cycles) => Operation::Compute(*cycles),
+            Self::Fence(fence) => Operation::Fence(*fence),
         }
     }
 
@@ -85,6 +87,7 @@ impl Deed {
             }
             Self::Exclusive(at) => format!("exclusive {at}"),
             Self::Compute(cycles) => format!("compute {cycles}"),
+            Self::Fence(fence) => format!("fence {}", format!("{fence:?}").to_lowercase()),
         }
     }
 }

@@ -13,6 +13,15 @@ impl Builder<'_> {
     pub(super) fn devices(&mut self) -> Result<()> {
         let spec = self.spec;
         let mut tops: Vec<(u32, Vec<usize>)> = Vec::new();
+        if let Some((gpu, numa)) = spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?))) {
+            let homes = self.sockets(gpu, numa)?;
+            let (_, cpu) = self.host(&spec.host)?;
+            let slices = Interleave { size: u64::from(gpu.l2.interleave), count: u64::from(gpu.l2.slices) };
+            if !cpu.is_empty() {
+                self.host_homes(&cpu, &homes, slices);
+            }
+            return Ok(());
+        }
         if let Some(gpu) = &spec.gpu {
             for index in 0..gpu.count {
                 tops.push((index, self.gpu(index, gpu)?));
@@ -29,8 +38,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// One GPU; returns the nodes that face the host.
-    fn gpu(&mut self, index: u32, gpu: &GpuSpec) -> Result<Vec<usize>> {
+    /// The compute units of a GPU; returns their L1s.
+    pub(super) fn units(&mut self, index: u32, gpu: &GpuSpec) -> Result<Vec<usize>> {
         let clock = self.gpu_clock;
         let mut l1s = Vec::new();
         let mut agents = Vec::new();
@@ -49,10 +58,17 @@ impl Builder<'_> {
             }
             agents.push(self.agents.len());
             let shape = (gpu.cu.lanes, gpu.cu.wavefronts, gpu.cu.outstanding);
-            self.agent(path, ComponentKind::Cu, l1, shape, clock, gpu.l1.latency);
+            self.agent(path, ComponentKind::Cu, l1, shape, clock, gpu.l1.latency, Some(index));
             l1s.push(l1);
         }
         self.gpu_agents.push(agents);
+        Ok(l1s)
+    }
+
+    /// One GPU; returns the nodes that face the host.
+    fn gpu(&mut self, index: u32, gpu: &GpuSpec) -> Result<Vec<usize>> {
+        let clock = self.gpu_clock;
+        let l1s = self.units(index, gpu)?;
         let dealing = Interleave { size: u64::from(gpu.l2.interleave), count: u64::from(gpu.l2.slices) };
         let latency = clock.cycles(u64::from(gpu.l2.crossbar_latency));
         let width = gpu.l2.crossbar_width;
@@ -67,7 +83,7 @@ impl Builder<'_> {
             self.cross(&l1s, &tops, dealing, (rate, latency));
         }
         let memories = match gpu.memory.home {
-            GpuHome::Host => return Ok(tops),
+            GpuHome::Host | GpuHome::Numa => return Ok(tops),
             GpuHome::Smd => self.stacks(index, gpu, dealing)?,
             GpuHome::Own => self.partitions(index, gpu, dealing)?,
         };
@@ -89,7 +105,7 @@ impl Builder<'_> {
     }
 
     /// A crossbar between the L1s of a GPU and what is behind them.
-    fn cross(
+    pub(super) fn cross(
         &mut self,
         l1s: &[usize],
         parents: &[usize],
@@ -103,7 +119,12 @@ impl Builder<'_> {
     }
 
     /// The partitions of the GPU's own memory, one for each slice.
-    fn partitions(&mut self, index: u32, gpu: &GpuSpec, dealing: Interleave) -> Result<Vec<usize>> {
+    pub(super) fn partitions(
+        &mut self,
+        index: u32,
+        gpu: &GpuSpec,
+        dealing: Interleave,
+    ) -> Result<Vec<usize>> {
         let memory = &gpu.memory;
         let cache = CacheSpec {
             size: memory.size,
@@ -165,7 +186,7 @@ impl Builder<'_> {
                 *lookup = clock.period;
             }
             self.host_caches.push(l1);
-            self.agent(path, ComponentKind::Core, l1, (1, 4, host.outstanding), clock, host.l1.latency);
+            self.agent(path, ComponentKind::Core, l1, (1, 4, host.outstanding), clock, host.l1.latency, None);
             tops.push(l1);
         }
         if let Some(llc) = host.llc.as_ref().filter(|_| host.cores > 0) {

@@ -5,40 +5,50 @@ use std::sync::Arc;
 use slotmap::SlotMap;
 
 use super::Builder;
+use crate::config::machine::Organisation;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::check::Checker;
+use crate::machine::consistency::Consistency;
 use crate::machine::latency::Latencies;
 use crate::machine::plan::Plan;
 use crate::machine::queue::Queue;
+use crate::machine::synchronise::Reach;
 use crate::machine::tasks::Tasks;
+use crate::machine::ways::Ways;
 use crate::machine::{Fixed, Machine};
 use crate::model::component::ComponentId;
 use crate::model::level::Level;
 use crate::model::message::{MessageKind, Network};
 use crate::model::time::Tick;
 use crate::parts::channel::Channel;
-use crate::protocol::node::Node;
+use crate::protocol::homes::Homes;
+use crate::protocol::node::{Node, Role};
 use crate::protocol::table::{Step, Table};
 
 impl Builder<'_> {
     pub(super) fn finish(mut self) -> Result<Machine> {
-        for (config, store) in std::mem::take(&mut self.configs) {
-            if config.children.len() > 64 {
+        for (mut config, store) in std::mem::take(&mut self.configs) {
+            if !config.table.has_directory() {
+                config.children.sort_unstable();
+            } else if config.children.len() > 64 {
                 let path = self.components.path(config.id);
                 let message = format!("{path} would have {} children", config.children.len());
                 return Err(Box::new(Diagnostic::new(message).expected("at most 64")));
             }
             self.nodes.push(Node::new(config, store));
         }
-        let paging = self.paging().map(Box::new);
+        let paging = self.paging()?.map(Box::new);
         let channels = self.channels();
         let lanes = self.lanes().map(Box::new);
+        let ways = self.partitions_of_ways().map(Box::new);
+        let numa = self.spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?)));
+        let homes = numa.map_or(Homes::Single, |(gpu, numa)| super::numa::homes(gpu, numa));
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
         let mut machine = Machine {
             agent_wake: vec![None; self.agents.len()],
             port_free_at: vec![0; self.nodes.len()],
-            checker: self.blueprint.checks.then(|| Checker::new(self.spec.values)),
+            checker: self.blueprint.checks.then(|| Checker::new(self.spec.values, self.consistency(&fixed))),
             fixed,
             nodes: self.nodes,
             agents: self.agents,
@@ -48,6 +58,9 @@ impl Builder<'_> {
             paging,
             lanes,
             lanes_due: Tick::MAX,
+            homes,
+            awaited: Vec::new(),
+            ways,
             queue: Queue::default(),
             tasks: Tasks::new(self.blueprint.workload.clone()),
             txns: SlotMap::with_key(),
@@ -68,10 +81,69 @@ impl Builder<'_> {
         machine.check_workload()?;
         machine.place_memory(self.blueprint)?;
         machine.place_initial(&self.blueprint.initial)?;
+        machine.start_partitions();
         for task in machine.tasks.ready() {
             machine.plan_task(task);
         }
         Ok(machine)
+    }
+
+    /// The partitions of the caches of sockets, if they are dealt.
+    fn partitions_of_ways(&self) -> Option<Ways> {
+        let gpu = self.spec.gpu.as_ref()?;
+        let numa = gpu.numa.as_ref().filter(|numa| numa.organisation == Organisation::Partitioned)?;
+        Some(Ways::new(self.gpu_clock.cycles(u64::from(numa.sample)), numa.threshold, self.sockets.len()))
+    }
+
+    /// The checks of software coherence, where fences and kernels are all that keeps caches coherent.
+    fn consistency(&self, fixed: &Fixed) -> Option<Consistency> {
+        let numa = self.spec.gpu.as_ref().and_then(|gpu| gpu.numa.as_ref());
+        let is_kept = numa.is_none_or(|numa| numa.invalidate);
+        let fetches = |node: &Node| {
+            let mut cells = node.config.table.rows.iter().flat_map(|row| row.leaf.iter().flatten());
+            node.config.role == Role::Leaf && cells.any(|cell| cell.step == Step::Fetch)
+        };
+        let all = self.nodes.iter().filter(|node| fetches(node)).all(Node::is_synchronised);
+        let mut concerned = fixed.reach.gpus.iter().chain(&fixed.reach.host);
+        let writes_back = concerned.any(|index| self.nodes.get(*index).is_some_and(Node::is_released));
+        (self.spec.values && !fixed.coherent && is_kept && all).then(|| Consistency::new(!writes_back))
+    }
+
+    /// The caches that fences and kernels concern.
+    fn reach(&self) -> Reach {
+        let numa = self.spec.gpu.as_ref().and_then(|gpu| gpu.numa.as_ref());
+        let ignores = numa.is_some_and(|numa| !numa.invalidate);
+        let concerns = |index: &usize| {
+            let node = self.nodes.get(*index);
+            node.is_some_and(|node| node.is_synchronised() && (node.config.role == Role::Leaf || !ignores))
+        };
+        let mut node_of = vec![None; self.components.len()];
+        for (index, node) in self.nodes.iter().enumerate() {
+            node_of[node.id().index()] = Some(index);
+        }
+        let below = |l1: usize| {
+            let mut found: Vec<usize> = vec![l1];
+            let mut next = 0;
+            while let Some(node) = found.get(next).and_then(|&index| self.nodes.get(index)) {
+                let parents: Vec<usize> =
+                    node.config.parents.iter().filter_map(|parent| node_of[parent.index()]).collect();
+                for parent in parents {
+                    if !found.contains(&parent) {
+                        found.push(parent);
+                    }
+                }
+                next += 1;
+            }
+            found.remove(0);
+            found.retain(&concerns);
+            found
+        };
+        let below: Vec<Vec<usize>> = self.agents.iter().map(|agent| below(agent.l1)).collect();
+        let is_host = |index: &usize| {
+            self.nodes.get(*index).is_some_and(|node| self.components.path(node.id()).starts_with("host"))
+        };
+        let (host, gpus) = (0..self.nodes.len()).filter(concerns).partition(is_host);
+        Reach { below, gpus, host }
     }
 
     fn fixed(&self, channels: &[Channel]) -> Fixed {
@@ -133,6 +205,8 @@ impl Builder<'_> {
             visible_links: self.visible.clone(),
             gpu_agents: self.gpu_agents.clone(),
             dram_of: self.dram_of.clone(),
+            sockets: self.sockets.clone(),
+            reach: self.reach(),
             coherent: self.nodes.iter().all(|node| !fetches(&node.config.table)),
         }
     }

@@ -3,16 +3,21 @@
 mod devices;
 mod finish;
 mod network;
+mod numa;
 mod paging;
 #[cfg(test)]
 mod table_three;
 
 use std::sync::Arc;
 
-use super::{Blueprint, Machine};
+use super::numa::Socket;
+use super::{Blueprint, FirstPass, Machine, StepOutcome};
 use crate::config::machine::{CacheSpec, DramScheduler, DramSpec, MachineSpec};
 use crate::diagnostic::{Diagnostic, Result};
+use smallvec::SmallVec;
+
 use crate::model::component::{ComponentId, ComponentKind, Components};
+use crate::model::inspect::Inspect;
 use crate::model::page::Page;
 use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
 use crate::model::units::{Bandwidth, Duration, Frequency};
@@ -31,6 +36,9 @@ use paging::GpuParts;
 const MAX_RESOLUTION: u64 = 1_000_000_000_000_000;
 /// Cycles in a sample of a link's utilisation.
 pub(super) const SAMPLE_CYCLES: u64 = 500;
+
+/// Bytes of a line that are fetched and written together.
+const SECTOR: u32 = 32;
 
 /// A way between two nodes before channels are made.
 struct Way {
@@ -60,25 +68,43 @@ struct Builder<'a> {
     ways: Vec<Way>,
     trunks: Trunks,
     gpu_parts: Vec<GpuParts>,
+    sockets: Vec<Socket>,
     host_caches: Vec<usize>,
     /// Of each GPU, the order in which an earlier run touched its pages.
     touched: Vec<Arc<[Page]>>,
 }
 
-/// Builds a machine; for an oracle, after a first run of the same work that only records what it touches ("two
-/// execution-pass approach", "Towards High Performance Paged Memory for GPUs", section 4.2).
+/// Events of a first run between two questions whether it may go on.
+const SLICE: u64 = 1 << 14;
+
+/// Builds a machine; for an oracle, after a first run of the same work that only records what it touches.
 pub(super) fn build(blueprint: &Blueprint) -> Result<Machine> {
     let paging = blueprint.spec.gpu.as_ref().and_then(|gpu| gpu.paging.as_ref());
-    if !paging.is_some_and(|paging| paging.precondition || paging.prefetch == Prefetcher::Oracle) {
-        return build_once(blueprint, Vec::new());
-    }
+    let has_oracle =
+        paging.is_some_and(|paging| paging.precondition || paging.prefetch == Prefetcher::Oracle);
+    let touched = match &blueprint.first_pass {
+        FirstPass::Known(touched) => touched.clone(),
+        FirstPass::Unwatched | FirstPass::Watched(_) if has_oracle => first_pass(blueprint)?,
+        _ => Vec::new(),
+    };
+    build_once(blueprint, touched)
+}
+
+/// Of each GPU, its pages in the order in which a run of the same work accesses them first.
+fn first_pass(blueprint: &Blueprint) -> Result<Vec<Arc<[Page]>>> {
     let mut first = Blueprint { checks: false, faults: Vec::new(), ..blueprint.clone() };
     if let Some(paging) = first.spec.gpu.as_mut().and_then(|gpu| gpu.paging.as_mut()) {
         (paging.prefetch, paging.precondition, paging.share) = (Prefetcher::Sequential, false, Some(100));
+        paging.copy_back = false;
     }
     let mut machine = build_once(&first, Vec::new())?;
-    machine.run_until(u64::MAX);
-    build_once(blueprint, machine.touched_pages())
+    while machine.run_until(machine.event() + SLICE) == StepOutcome::Ran {
+        if !blueprint.first_pass.goes_on(machine.event()) {
+            let text = "the first run, which tells the oracle what the work touches, was stopped";
+            return Err(Box::new(Diagnostic::new(text)));
+        }
+    }
+    Ok(machine.touched_pages())
 }
 
 fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machine> {
@@ -105,6 +131,7 @@ fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machin
         ways: Vec::new(),
         trunks: Trunks::default(),
         gpu_parts: Vec::new(),
+        sockets: Vec::new(),
         host_caches: Vec::new(),
         touched,
     };
@@ -152,8 +179,13 @@ impl Builder<'_> {
     }
 
     fn granule(&self, line: u32) -> u32 {
-        let own = self.spec.gpu.as_ref().map_or(1, |gpu| gpu.memory.mask_bytes);
-        if self.spec.values { own } else { line }
+        let gpu = self.spec.gpu.as_ref();
+        match (self.spec.values, gpu.is_some_and(|gpu| gpu.numa.is_some())) {
+            (true, _) => gpu.map_or(1, |gpu| gpu.memory.mask_bytes),
+            // What a write-back L2 without all of a line has of it: whole sectors.
+            (false, true) => SECTOR.min(line),
+            (false, false) => line,
+        }
     }
 
     /// Adds a node with neither parents nor children.
@@ -184,7 +216,9 @@ impl Builder<'_> {
             values: self.spec.values,
             mshrs: cache.mshrs,
             parents: Vec::new(),
+            by_home: SmallVec::new(),
             dealing: Interleave::NONE,
+            socket: 0,
             children: Vec::new(),
             peers: 0,
             header: self.spec.network.header,
@@ -206,8 +240,11 @@ impl Builder<'_> {
         shape: (u32, u32, u32),
         clock: Clock,
         latency: u32,
+        socket: Option<u32>,
     ) {
         let (lanes, slots, outstanding) = shape;
+        let is_numa = self.spec.gpu.as_ref().is_some_and(|gpu| gpu.numa.is_some());
+        let socket = socket.filter(|_| is_numa);
         let id = self.components.add(path, kind);
         let line = self.configs.get(l1).map_or(64, |(config, _)| config.block);
         let config = AgentConfig {
@@ -219,6 +256,8 @@ impl Builder<'_> {
             line,
             values: self.spec.values,
             page: 0,
+            socket,
+            sockets: self.spec.gpu.as_ref().map_or(0, |gpu| gpu.count),
         };
         self.agents.push(Agent::new(config, l1, slots));
     }

@@ -1,23 +1,26 @@
 //! Pages change sides: their translations and cached lines go first, then their bytes over the link.
 
 use super::{Machine, Owner};
+use crate::config::machine::CopyMode;
 use crate::machine::transport::carry;
 use crate::model::address::{Address, Range};
 use crate::model::page::Page;
-use crate::model::paging::{FaultStage, PageChange};
+use crate::model::paging::{FaultStage, MoveReason, PageChange};
 use crate::parts::driver::Planned;
+use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Outbox;
 
 impl Machine {
     /// A page is to come to a GPU, which has a frame for it.
     pub(super) fn fetch(&mut self, gpu: usize, planned: Planned, out: &mut Outbox) {
-        let (change, set, page) = if planned.demanded {
-            (PageChange::Demanded, planned.set, planned.page)
-        } else {
-            (PageChange::Prefetched, planned.set, planned.page)
+        let Planned { page, reason, set } = planned;
+        let change = match reason {
+            MoveReason::Demanded => PageChange::Demanded,
+            MoveReason::Prefetched => PageChange::Prefetched,
+            MoveReason::Copied => PageChange::Copied,
         };
-        if planned.demanded {
+        if reason == MoveReason::Demanded {
             self.tell_fault(gpu, page, FaultStage::Serviced, set, out);
         }
         self.tell_page(gpu, page, change, set, out);
@@ -44,7 +47,7 @@ impl Machine {
     }
 
     /// A page that another wants leaves the memory of a GPU.
-    fn send_home(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
+    pub(super) fn send_home(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
         if let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
             let wasted = one.driver.send_home(page);
             self.expel(gpu, page, wasted, out);
@@ -121,8 +124,13 @@ impl Machine {
                 };
                 paging.wanted.retain(|_, list| !list.is_empty());
                 let Some(one) = paging.gpus.get_mut(gpu as usize) else { return };
-                let arrival = carry(&mut self.links, one.ports.links.0, bytes, now);
-                one.arrivals.push_back((arrival, planned));
+                let due = carry(&mut self.links, one.ports.links.0, bytes, now);
+                if planned.reason == MoveReason::Copied && paging.copies.mode == CopyMode::Overlapped {
+                    one.streams_until = Some(due);
+                    one.arrivals.push_back((now, planned));
+                } else {
+                    one.arrivals.push_back((due, planned));
+                }
                 self.arm_sampler();
                 self.wake_paging(gpu as usize);
             }
@@ -225,7 +233,7 @@ impl Machine {
     }
 
     /// The memory that has the bytes of an address: that of the GPU whose page it is, or else that of the host.
-    pub(in crate::machine) fn memory_behind(&self, address: Address) -> Option<&Node> {
+    pub(in crate::machine) fn memory_behind(&self, address: Address, homes: &Homes) -> Option<&Node> {
         let owner = self
             .paging
             .as_ref()
@@ -234,14 +242,13 @@ impl Machine {
             Some(Owner::Gpu(gpu) | Owner::ToHost(gpu)) => {
                 self.nodes.get(self.gpu_memory(gpu as usize, address)?)
             }
-            Some(Owner::ToGpu(_)) | None => self.home(address),
+            Some(Owner::ToGpu(_)) | None => self.memory_node(address, homes),
         }
     }
 
     /// The node of host memory that an address falls to.
     fn host_memory(&self, address: Address) -> Option<usize> {
-        let home = self.home(address)?.id();
-        self.fixed.node_of.get(home.index()).copied().flatten()
+        self.system_memory(address)
     }
 
     /// The partition of a GPU's memory that an address falls to.

@@ -13,15 +13,17 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::model::access::{Access, Bytes};
+use crate::model::address::Address;
 use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
 use crate::model::inspect::WarpState;
 use crate::model::message::{TxnKey, TxnNumber};
-use crate::model::operation::Operation;
+use crate::model::operation::{Fence, Operation};
 use crate::model::page::Page;
 use crate::model::record::What;
 use crate::model::time::{Clock, Tick};
 use crate::parts::tlb::Tlb;
+use crate::policy::placement::first_touch;
 use crate::protocol::node::{Node, Offer};
 use crate::protocol::outbox::{About, Outbox};
 
@@ -43,6 +45,9 @@ pub struct AgentConfig {
     pub values: bool,
     /// Bytes of a page, where accesses are translated; 0 where they are not.
     pub page: u32,
+    /// The socket that it belongs to, and how many there are, where pages live in the memories of sockets.
+    pub socket: Option<u32>,
+    pub sockets: u32,
 }
 
 /// What a warp is working on.
@@ -72,12 +77,20 @@ pub struct Told {
     pub results: Vec<(Arc<str>, Bytes)>,
     /// Pages whose translation is asked for.
     pub asked: Vec<Page>,
+    /// Warps that stand at a fence, or have passed one that concerns no cache below the L1.
+    pub fences: Vec<(usize, Fence)>,
+    /// Addresses whose pages got their home.
+    pub placed: Vec<Address>,
 }
 
 impl Told {
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.ended.is_empty() && self.results.is_empty() && self.asked.is_empty()
+        self.ended.is_empty()
+            && self.results.is_empty()
+            && self.asked.is_empty()
+            && self.fences.is_empty()
+            && self.placed.is_empty()
     }
 }
 
@@ -118,6 +131,8 @@ pub struct Surroundings<'a> {
     pub begin: Begin<'a>,
     /// Whether a page is in the memory that a core may access.
     pub is_here: &'a dyn Fn(Page) -> bool,
+    /// Fences concern caches below the L1.
+    pub is_deep: bool,
 }
 
 impl std::fmt::Debug for Surroundings<'_> {
@@ -176,6 +191,24 @@ impl Agent {
         self.set_state(slot, WarpState::Ready, out);
     }
 
+    /// The caches below have done what a fence of a warp asks of them.
+    pub fn pass_fence(&mut self, slot: usize, out: &mut Outbox) {
+        if let Some(warp) = self.warps.get_mut(slot) {
+            warp.ready_at = warp.ready_at.max(out.tick + self.config.clock.period);
+        }
+        self.set_state(slot, WarpState::Ready, out);
+    }
+
+    /// Gives the page of an address a home, if it has none yet; then the address.
+    pub fn place(&self, address: Address, out: &mut Outbox) -> Option<Address> {
+        if !out.homes.is_undecided(address) {
+            return None;
+        }
+        let (socket, sockets) = (self.config.socket, self.config.sockets);
+        out.homes.decide(address, |page| first_touch(socket, page, sockets));
+        Some(address)
+    }
+
     fn set_state(&mut self, slot: usize, to: WarpState, out: &mut Outbox) {
         let Some(warp) = self.warps.get_mut(slot) else { return };
         let from = warp.state;
@@ -184,6 +217,12 @@ impl Agent {
         }
         if let Some(time) = self.time_in.get_mut(from as usize) {
             *time += out.tick.saturating_sub(warp.since);
+        }
+        if !self.stalled.is_empty()
+            && !matches!(to, WarpState::MshrFull | WarpState::LinkFull | WarpState::FarFault)
+        {
+            // It goes on for another reason than a second try, or not at all: nobody may wake it for that later.
+            self.stalled.retain(|stalled| *stalled != slot);
         }
         warp.state = to;
         warp.since = out.tick;
@@ -222,7 +261,8 @@ impl Agent {
         (self.last, self.issue_free_at, &self.waiting, &self.stalled).hash(hasher);
         for warp in &self.warps {
             (warp.state, warp.work, warp.next, warp.ready_at, &warp.waits).hash(hasher);
-            (&warp.to_issue, &warp.in_flight, &warp.result, &warp.untranslated).hash(hasher);
+            (&warp.to_issue, &warp.in_flight, &warp.result).hash(hasher);
+            (&warp.untranslated, &warp.translated).hash(hasher);
         }
         if let Some(tlb) = &self.tlb {
             tlb.digest(hasher);

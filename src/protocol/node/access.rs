@@ -11,7 +11,7 @@ use crate::model::address::Address;
 use crate::model::message::{MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, What};
-use crate::model::state::{Action, State};
+use crate::model::state::Action;
 use crate::protocol::outbox::{Completion, Outbox, Ticket};
 use crate::protocol::store::Entry;
 use crate::protocol::table::{Cell, Next, Step};
@@ -89,7 +89,7 @@ impl Node {
             mark(entry, access);
         }
         self.count_cell(from, action);
-        self.counters.hits += 1;
+        self.count_hit(block);
         if access.kind.writes() && access.range.len > 0 {
             self.note_write(access.range, out);
         }
@@ -119,12 +119,12 @@ impl Node {
         };
         self.note_promotion(&want, &access, ticket, out);
         if offer == Offer::Hit {
-            self.counters.hits += 1;
+            self.count_hit(block);
             self.perform_access(block, &want, &access, out);
             return;
         }
         want.access = Some(Arc::new(access));
-        self.counters.misses += 1;
+        self.count_miss(block, out);
         self.enqueue(block, want, out);
         self.settle(out);
     }
@@ -140,7 +140,7 @@ impl Node {
     /// Puts a want behind those that already wait for its block, and does what can be done.
     pub(super) fn enqueue(&mut self, block: Address, want: Want, out: &mut Outbox) {
         let number = want.number;
-        let mut pending = self.take_pending(block, out.tick);
+        let mut pending = self.take_pending(block, out);
         if pending.mshr {
             self.counters.merges += 1;
             self.record_mshr(block, number, MshrChange::Merge, out);
@@ -222,7 +222,7 @@ impl Node {
     }
 
     /// Answers a child's fetch or forward: the whole block for a fetch, the old value for an atomic.
-    fn reply(&self, child: u8, want: &Want, read: &Bytes, out: &mut Outbox) {
+    fn reply(&self, child: u16, want: &Want, read: &Bytes, out: &mut Outbox) {
         let Some(&to) = self.config.children.get(child as usize) else { return };
         let mut message = self.message(MessageKind::Reply, to, want.range, out);
         (message.txn, message.number) = Self::key_of(want);
@@ -236,25 +236,6 @@ impl Node {
             message.size += want.range.len;
         }
         self.send(message, out);
-    }
-
-    /// Empties the leaf of everything that an acquire invalidates (software coherence).
-    pub fn acquire(&mut self, out: &mut Outbox) {
-        let blocks: Vec<(Address, State)> =
-            self.store.entries().map(|(_, entry)| (entry.block, entry.state)).collect();
-        for (block, state) in blocks {
-            let empties = self
-                .config
-                .table
-                .cell(state, Action::Acquire, false)
-                .is_some_and(|cell| cell.next == Next::To(State::I));
-            if empties && !self.pending.contains(block) {
-                let about = crate::protocol::outbox::About::new(self.range_of(block), None);
-                self.transition(block, Action::Acquire, State::I, about, out);
-                self.store.remove(block);
-                self.note_free(block);
-            }
-        }
     }
 }
 

@@ -27,16 +27,14 @@ impl Node {
             self.waiting.for_mshr.push_back(block);
             return false;
         }
-        if self.store.get(block).is_none() && !self.make_room(block, want, out) {
-            pending.waits = true;
-            self.waiting.for_way.push((self.store.set_of(block), block));
+        if self.store.get(block).is_none() && !self.find_place(pending, want, out) {
             return false;
         }
         let kind = match cell.step {
             Step::Ask(kind) => kind,
             _ => MessageKind::Fetch,
         };
-        let Some(parent) = self.config.parent(block) else { return false };
+        let Some(parent) = pending.parent else { return false };
         self.take_mshr(pending, want.number, out);
         pending.asked = Some(Asked {
             kind,
@@ -57,7 +55,7 @@ impl Node {
 
     /// Hands an access to the parent to perform (write-through). A copy here is kept up to date.
     pub(super) fn pass_up(&mut self, pending: &mut Pending, want: Want, out: &mut Outbox) {
-        let Some(parent) = self.config.parent(pending.block) else { return };
+        let Some(parent) = pending.parent else { return };
         if let Some(access) = &want.access
             && matches!(access.kind, AccessKind::Store | AccessKind::NStore)
             && let Some(entry) = self.store.get_mut(pending.block)
@@ -158,11 +156,15 @@ impl Node {
     /// Performs the accesses at the head of the queue that the new state allows.
     fn perform_waiting(&mut self, pending: &mut Pending, out: &mut Outbox) {
         while let Some(want) = pending.queue.front() {
+            if Self::awaits_acquire(pending) {
+                return;
+            }
             let super::Need::Here(cell) = self.need(pending.block, want.action, true) else { return };
             if cell.step != Step::Hit {
                 return;
             }
             if let Some(want) = pending.queue.pop_front() {
+                Self::note_served(pending);
                 self.perform(pending.block, &want, out);
             }
         }

@@ -27,7 +27,8 @@ impl Node {
         let about = About::new(self.range_of(victim), txn.1);
         out.record(self.config.id, about, || What::Evict { state, dirty });
         self.counters.evictions += 1;
-        let mut shared = self.spare.take(victim, out.tick);
+        let parent = self.config.parent(victim, &out.homes);
+        let mut shared = self.spare.take(victim, parent, out.tick);
         let pending = Arc::make_mut(&mut shared);
         pending.evicting = Some(Eviction { awaiting: holders, since: out.tick, number: txn.1, txn: txn.0 });
         if holders == 0 {
@@ -51,30 +52,43 @@ impl Node {
         let Some(eviction) = pending.evicting.take() else { return };
         let block = pending.block;
         self.recalling.retain(|recalling| *recalling != block);
+        self.depart(pending, Action::Evict, (eviction.txn, eviction.number), out);
+    }
+
+    /// A block leaves, as the table says in the column of `action`.
+    pub(super) fn depart(
+        &mut self,
+        pending: &mut Pending,
+        action: Action,
+        txn: (Option<TxnKey>, Option<TxnNumber>),
+        out: &mut Outbox,
+    ) {
+        let block = pending.block;
         self.note_free(block);
         let Some(entry) = self.store.get(block) else { return };
         let state = entry.state;
         let dirty = entry.data.mask.any().then(|| entry.data.clone());
-        let about = About::new(self.range_of(block), eviction.number);
-        let step = self
-            .config
-            .table
-            .cell(state, Action::Evict, self.config.role != Role::Leaf)
-            .map(|cell| cell.step);
-        self.transition(block, Action::Evict, State::I, about, out);
+        let about = About::new(self.range_of(block), txn.1);
+        let step =
+            self.config.table.cell(state, action, self.config.role != Role::Leaf).map(|cell| cell.step);
+        self.transition(block, action, State::I, about, out);
         self.store.remove(block);
         if dirty.is_none() && step == Some(Step::Silent) {
             return;
         }
         let kind = if dirty.is_some() { MessageKind::Writeback } else { MessageKind::Notify };
-        let Some(parent) = self.config.parent(block) else { return };
+        let Some(parent) = pending.parent else { return };
         let mut message = self.message(kind, parent, self.range_of(block), out);
-        (message.txn, message.number) = (eviction.txn, eviction.number);
+        (message.txn, message.number) = txn;
         message.granted = Some(state);
         if let Some(data) = dirty {
             self.counters.writebacks += 1;
             // Only a flush evicts for nobody.
-            self.counters.flushed_bytes += if eviction.number.is_none() { u64::from(data.len) } else { 0 };
+            match (action, txn.1) {
+                (Action::Acquire, _) => self.counters.released_bytes += u64::from(data.len),
+                (_, None) => self.counters.flushed_bytes += u64::from(data.len),
+                _ => {}
+            }
             message.size += data.len;
             message.has_data = true;
             message.patch = Some(Arc::new(data));
@@ -95,7 +109,7 @@ impl Node {
     ) -> bool {
         let block = pending.block;
         let state = self.state(block);
-        let Some(parent) = self.config.parent(block) else { return false };
+        let Some(parent) = pending.parent else { return false };
         let Some(entry) = self.store.get_mut(block) else { return false };
         let data = entry.data.clone();
         entry.data.mask.clear();
@@ -123,6 +137,7 @@ impl Node {
     pub(super) fn receive_eviction(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
         let Some(child) = self.config.child(message.from) else { return };
+        self.ensure_root_entry(block);
         if !self.drops_writeback(child, message) {
             self.take_bytes(block, child, message, out);
         }
@@ -138,7 +153,9 @@ impl Node {
     pub(super) fn receive_evict_ack(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
         if let Some(mut pending) = self.pending.remove(block) {
-            Arc::make_mut(&mut pending).writeback = false;
+            let all = Arc::make_mut(&mut pending);
+            all.writeback = false;
+            self.end_part_of_release(all, out);
             self.resume(pending, out);
         }
     }

@@ -33,11 +33,11 @@ impl Node {
     }
 
     /// Whether a grant for this want must carry data: always (rule 6).
-    pub(super) fn needs_data(&self, block: Address, unit: u32, child: u8, want: &Want) -> bool {
+    pub(super) fn needs_data(&self, block: Address, unit: u32, child: u16, want: &Want) -> bool {
         let listed = || self.store.get(block).and_then(|entry| entry.units.get(unit as usize)).copied();
         want.request != MessageKind::Write
             || !self.config.has_fault(Fault::GrantWithoutData)
-            || listed().is_none_or(|unit| unit.sharers >> child & 1 == 0)
+            || listed().is_none_or(|unit| unit.sharers & crate::protocol::store::bit(child) == 0)
     }
 
     /// The state that a rule of the directory grants; what a peer serves is never exclusive.
@@ -63,7 +63,7 @@ impl Node {
     }
 
     /// Whether what a child writes back is dropped because it is not listed any more (rule 9).
-    pub(super) fn drops_writeback(&self, child: u8, message: &Message) -> bool {
+    pub(super) fn drops_writeback(&self, child: u16, message: &Message) -> bool {
         let is_listed = || {
             let id = self.config.children.get(child as usize).copied();
             id.and_then(|id| self.listed(message.range.start, id)).is_some_and(|(listed, _)| listed)
@@ -76,6 +76,6 @@ impl Node {
         let entry = self.store.get_mut(block);
         let Some(slot) = entry.and_then(|entry| entry.units.get_mut(unit as usize)) else { return };
         slot.sharers &= !children;
-        slot.owner = slot.owner.filter(|owner| children >> owner & 1 == 0);
+        slot.owner = slot.owner.filter(|owner| children & crate::protocol::store::bit(*owner) == 0);
     }
 }

@@ -9,7 +9,7 @@ use crate::model::patch::Patch;
 use crate::model::record::What;
 use crate::model::state::Action;
 use crate::protocol::outbox::{About, Breach, Outbox};
-use crate::protocol::store::Entry;
+use crate::protocol::store::{Entry, bit};
 
 /// Of the bytes that the owner answers with after it has handed its block to a peer, those that nobody has written back
 /// since. The peer's writeback may come before the answer, and what it stored is newer than what it was handed.
@@ -20,15 +20,15 @@ fn older_than(entry: &Entry, message: &Message, granule: u32) -> Option<Patch> {
         return None;
     }
     let mut rest = patch.clone();
-    for bit in newer.iter() {
-        rest.unmark(Range::new(entry.block.plus(u64::from(bit) * u64::from(granule)), granule));
+    for place in newer.iter() {
+        rest.unmark(Range::new(entry.block.plus(u64::from(place) * u64::from(granule)), granule));
     }
     Some(rest)
 }
 
 impl Node {
     /// Merges what a child gave, under its mask (rules 12 to 14 of `PROTOCOL.md`).
-    pub(super) fn take_bytes(&mut self, block: Address, child: u8, message: &Message, out: &mut Outbox) {
+    pub(super) fn take_bytes(&mut self, block: Address, child: u16, message: &Message, out: &mut Outbox) {
         let Some(patch) = message.patch.as_deref() else { return };
         let whole = self.config.has_fault(Fault::MergeWholeBlocks);
         let role = self.config.role;
@@ -44,8 +44,8 @@ impl Node {
         if peers && owner != Some(child) {
             let size = entry.data.len / granule;
             let newer = entry.newer.get_or_insert_with(|| Box::new(Bits::new(size)));
-            for bit in patch.mask.iter() {
-                let piece = patch.piece(bit);
+            for place in patch.mask.iter() {
+                let piece = patch.piece(place);
                 let from = (piece.start.0.saturating_sub(block.0) as u32) / granule;
                 newer.set_range(from, from + piece.len.div_ceil(granule), true);
             }
@@ -93,7 +93,7 @@ impl Node {
 
     /// Corrects the directory by what a child says it still holds. A child leaves it only when told
     /// (rule 9 of `PROTOCOL.md`).
-    pub(super) fn take_held(&mut self, block: Address, child: u8, message: &Message, out: &mut Outbox) {
+    pub(super) fn take_held(&mut self, block: Address, child: u16, message: &Message, out: &mut Outbox) {
         let Some(held) = message.held.as_deref() else { return };
         let (unit_bytes, end) = (self.config.unit, message.range.end());
         let first = self.unit_of(block, message.range.start);
@@ -111,7 +111,7 @@ impl Node {
             let Some(slot) = entry.units.get_mut(unit as usize) else { break };
             let before = *slot;
             if !held.copies.any_in(from, to) {
-                slot.sharers &= !(1 << child);
+                slot.sharers &= !(bit(child));
             }
             if slot.owner == Some(child) && !held.owned.any_in(from, to) {
                 slot.owner = None;
@@ -130,7 +130,7 @@ impl Node {
 
     /// Removes a child that has evicted a block. Where a unit is coarser than the child's block the child may
     /// hold more of it, and stays listed.
-    pub(super) fn leave(&mut self, block: Address, child: u8, message: &Message, out: &mut Outbox) {
+    pub(super) fn leave(&mut self, block: Address, child: u16, message: &Message, out: &mut Outbox) {
         if message.held.is_some() {
             self.take_held(block, child, message, out);
             return;
@@ -144,7 +144,7 @@ impl Node {
         if let Some(entry) = self.store.get_mut(block)
             && let Some(slot) = entry.units.get_mut(unit as usize)
         {
-            slot.sharers &= !(1 << child);
+            slot.sharers &= !(bit(child));
             if slot.owner == Some(child) {
                 slot.owner = None;
                 if peers {

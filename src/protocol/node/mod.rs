@@ -16,6 +16,7 @@ mod room;
 mod serve;
 mod timeless;
 mod stand;
+mod sync;
 mod view;
 
 use std::hash::{Hash, Hasher};
@@ -32,6 +33,7 @@ use crate::model::record::What;
 use crate::model::sorted::SortedMap;
 use crate::model::state::{Action, State};
 use crate::model::time::Tick;
+use crate::protocol::homes::Homes;
 use crate::protocol::outbox::{About, Outbox, Outgoing};
 use crate::protocol::store::{Entry, Interleave, Store, Unit};
 use crate::protocol::table::{Cell, Next, Step, Table};
@@ -71,9 +73,13 @@ pub struct NodeConfig {
     /// Misses under way at most; 0 for no limit.
     pub mshrs: u32,
     pub parents: Vec<ComponentId>,
-    /// How addresses are dealt over the parents.
+    /// By the home of an address, the first of the parents that serve it; the first of all where nothing is given.
+    pub by_home: SmallVec<[u32; 8]>,
+    /// How addresses are dealt over the parents of a home.
     pub dealing: Interleave,
-    /// At most 64.
+    /// The home that is local here.
+    pub socket: u32,
+    /// At most 64 where the table keeps a directory; elsewhere ascending.
     pub children: Vec<ComponentId>,
     /// Children that can hand blocks to each other, a bit each.
     pub peers: u64,
@@ -85,16 +91,28 @@ pub struct NodeConfig {
 }
 
 impl NodeConfig {
-    /// The parent that serves `address`.
+    /// The parent that serves `address`: chosen by its home, then as addresses are dealt over the parents there.
     #[must_use]
-    pub fn parent(&self, address: Address) -> Option<ComponentId> {
-        self.parents.get(self.dealing.index(address)).copied()
+    pub fn parent(&self, address: Address, homes: &Homes) -> Option<ComponentId> {
+        let first =
+            if self.by_home.is_empty() { 0 } else { *self.by_home.get(homes.of(address) as usize)? as usize };
+        self.parents.get(first + self.dealing.index(address)).copied()
     }
 
     /// Position of a child.
     #[must_use]
-    pub fn child(&self, id: ComponentId) -> Option<u8> {
-        self.children.iter().position(|&child| child == id).map(|position| position as u8)
+    pub fn child(&self, id: ComponentId) -> Option<u16> {
+        let found = if self.table.has_directory() {
+            self.children.iter().position(|&child| child == id)
+        } else {
+            self.children.binary_search(&id).ok()
+        };
+        found.map(|position| position as u16)
+    }
+
+    /// Whether the node keeps account of what its children hold.
+    fn is_directory(&self) -> bool {
+        self.role != Role::Leaf && self.table.has_directory()
     }
 
     /// The cell for an action. What a child's fetch or forward asks is performed here, as in a leaf, unless the table
@@ -133,6 +151,12 @@ pub struct Counters {
     mshr_ticks: Tick,
     /// Bytes that a flush of this node wrote back.
     pub flushed_bytes: u64,
+    /// Hits and misses of blocks whose home is another socket.
+    pub remote_hits: u64,
+    pub remote_misses: u64,
+    /// Bytes that fences and kernel boundaries wrote back, and blocks that they emptied.
+    pub released_bytes: u64,
+    pub invalidated: u64,
 }
 
 impl Counters {
@@ -151,6 +175,10 @@ impl Counters {
         self.mshr_full += other.mshr_full;
         self.mshr_ticks = self.mshr_ticks.wrapping_add(other.mshr_ticks);
         self.flushed_bytes += other.flushed_bytes;
+        self.remote_hits += other.remote_hits;
+        self.remote_misses += other.remote_misses;
+        self.released_bytes += other.released_bytes;
+        self.invalidated += other.invalidated;
     }
 }
 
@@ -170,6 +198,7 @@ pub struct Node {
     high_water: u32,
     uses: u64,
     flushing: bool,
+    releases: sync::Releases,
     /// Cells used, by row and action.
     cells: Vec<u64>,
     pub counters: Counters,
@@ -182,6 +211,8 @@ enum Need {
     Here(Cell),
     /// The parent's permission or bytes.
     Parent(Cell),
+    /// A place, without asking anybody.
+    Place,
     /// The parent performs it.
     PassUp(Cell),
     /// The table says that it cannot happen.
@@ -204,6 +235,7 @@ impl Node {
             high_water: 0,
             uses: 0,
             flushing: false,
+            releases: sync::Releases::default(),
             cells,
             counters: Counters::default(),
         }
@@ -235,10 +267,11 @@ impl Node {
     }
 
     fn new_entry(&self, block: Address) -> Entry {
-        let units = if self.config.role == Role::Leaf { 0 } else { self.config.block / self.config.unit };
+        let units = if self.config.is_directory() { self.config.block / self.config.unit } else { 0 };
         Entry {
             block,
             state: State::I,
+            remote: false,
             used: 0,
             data: Patch::empty(self.range_of(block), self.config.granule, self.config.values),
             units: SmallVec::from_elem(Unit::default(), units as usize),
@@ -252,6 +285,32 @@ impl Node {
             let entry = self.new_entry(block);
             self.store.place(0, entry);
         }
+    }
+
+    /// Whether the home of a block is another socket.
+    fn is_remote(&self, block: Address, out: &Outbox) -> bool {
+        !matches!(out.homes, Homes::Single) && out.homes.of(block) != self.config.socket
+    }
+
+    fn count_hit(&mut self, block: Address) {
+        self.counters.hits += 1;
+        self.counters.remote_hits += u64::from(self.store.get(block).is_some_and(|entry| entry.remote));
+    }
+
+    fn count_miss(&mut self, block: Address, out: &Outbox) {
+        self.counters.misses += 1;
+        self.counters.remote_misses += u64::from(self.is_remote(block, out));
+    }
+
+    /// Lets so many ways take blocks whose home is another socket.
+    pub fn partition(&mut self, remote: u32) {
+        self.store.partition(remote);
+    }
+
+    /// Ways for blocks whose home is another socket; 0 where any way takes any block.
+    #[must_use]
+    pub fn remote_ways(&self) -> u32 {
+        self.store.remote_ways()
     }
 
     fn touch(&mut self, block: Address) {
@@ -269,12 +328,20 @@ impl Node {
         match self.config.cell(self.state(block), action, is_performed) {
             Some(cell) => match cell.step {
                 Step::Hit | Step::Flush => Need::Here(cell),
+                Step::Allocate if self.store.get(block).is_some() => Need::Here(cell),
+                Step::Allocate => Need::Place,
+                Step::Fetch if self.is_all_dirty(block) => Need::Here(Cell { step: Step::Hit, ..cell }),
                 Step::Ask(_) | Step::Fetch => Need::Parent(cell),
                 Step::Forward => Need::PassUp(cell),
                 _ => Need::Never,
             },
             None => Need::Never,
         }
+    }
+
+    /// Whether every byte of a block was stored here, so that there is nothing to fetch.
+    fn is_all_dirty(&self, block: Address) -> bool {
+        self.store.get(block).is_some_and(|entry| entry.state != State::I && entry.data.mask.is_full())
     }
 
     /// Counts the use of a cell, changes the state, and records it.
@@ -401,8 +468,10 @@ impl Node {
     }
 
     /// What is under way for a block, taken out to be changed, or a new one.
-    fn take_pending(&mut self, block: Address, now: Tick) -> Arc<Pending> {
-        self.pending.remove(block).unwrap_or_else(|| self.spare.take(block, now))
+    fn take_pending(&mut self, block: Address, out: &Outbox) -> Arc<Pending> {
+        self.pending
+            .remove(block)
+            .unwrap_or_else(|| self.spare.take(block, self.config.parent(block, &out.homes), out.tick))
     }
 
     /// Does whatever has become possible for a block, and keeps what is left under way.
@@ -435,10 +504,15 @@ impl Node {
                 self.start_probe(pending, out);
                 continue;
             }
-            if pending.evicting.is_some()
-                || self.waits_for_evict_ack(pending)
-                || !self.serve_next(pending, out)
-            {
+            if pending.evicting.is_some() || self.waits_for_evict_ack(pending) {
+                return;
+            }
+            let goes_on = if Self::awaits_acquire(pending) {
+                self.acquire_when_free(pending, out)
+            } else {
+                self.serve_next(pending, out)
+            };
+            if !goes_on {
                 return;
             }
         }
@@ -465,6 +539,8 @@ impl Node {
         self.jobs.hash(hasher);
         self.waiting.hash(hasher);
         self.flushing.hash(hasher);
+        self.releases.hash(hasher);
+        self.store.remote_ways().hash(hasher);
     }
 
     fn about(want: &Want) -> About {

@@ -23,7 +23,7 @@ pub enum Who {
     /// The warp or core above a leaf.
     Local(Ticket),
     /// A child, by its position.
-    Child(u8),
+    Child(u16),
 }
 
 /// An access or a child's request that is to be served.
@@ -109,6 +109,8 @@ pub struct Eviction {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pending {
     pub block: Address,
+    /// The parent that serves the block; none of a root.
+    pub parent: Option<ComponentId>,
     pub since: Tick,
     pub asked: Option<Asked>,
     pub queue: VecDeque<Want>,
@@ -119,6 +121,10 @@ pub struct Pending {
     pub evicting: Option<Eviction>,
     /// A writeback or notice has not been acknowledged (rule 3 of `PROTOCOL.md`).
     pub writeback: bool,
+    /// Software coherence: the block leaves once so many of the queue have been served.
+    pub acquire: Option<u32>,
+    /// A release waits for its writeback.
+    pub released: bool,
     /// It holds one of the node's MSHRs.
     pub mshr: bool,
     /// It waits for an MSHR or a way: it stands in [`super::room::Waiting`].
@@ -127,15 +133,16 @@ pub struct Pending {
 
 impl Pending {
     #[must_use]
-    pub fn new(block: Address, since: Tick) -> Self {
-        Self { block, since, ..Self::default() }
+    pub fn new(block: Address, parent: Option<ComponentId>, since: Tick) -> Self {
+        Self { block, parent, since, ..Self::default() }
     }
 
     /// The same as a new one for `block`; what it had room for it keeps.
-    pub fn renew(&mut self, block: Address, since: Tick) {
-        (self.block, self.since) = (block, since);
+    pub fn renew(&mut self, block: Address, parent: Option<ComponentId>, since: Tick) {
+        (self.block, self.parent, self.since) = (block, parent, since);
         (self.asked, self.probe, self.evicting) = (None, None, None);
         (self.writeback, self.mshr, self.waits) = (false, false, false);
+        (self.acquire, self.released) = (None, false);
         self.queue.clear();
         self.passed.clear();
         self.serving.clear();
@@ -151,6 +158,7 @@ impl Pending {
             && self.probe.is_none()
             && self.evicting.is_none()
             && !self.writeback
+            && self.acquire.is_none()
     }
 
     /// No child is being asked or awaited, so that a parent's probe can be answered: rules 1 and 2 of
@@ -198,13 +206,13 @@ impl Clone for Spare {
 }
 
 impl Spare {
-    pub fn take(&mut self, block: Address, since: Tick) -> Arc<Pending> {
+    pub fn take(&mut self, block: Address, parent: Option<ComponentId>, since: Tick) -> Arc<Pending> {
         match self.0.pop() {
             Some(mut pending) => {
-                Arc::make_mut(&mut pending).renew(block, since);
+                Arc::make_mut(&mut pending).renew(block, parent, since);
                 pending
             }
-            None => Arc::new(Pending::new(block, since)),
+            None => Arc::new(Pending::new(block, parent, since)),
         }
     }
 

@@ -55,7 +55,7 @@ impl Node {
                 number: message.number,
                 cause: message.cause,
             };
-            let mut pending = self.take_pending(block, out.tick);
+            let mut pending = self.take_pending(block, out);
             Arc::make_mut(&mut pending).probe = Some(probe);
             self.resume(pending, out);
         }

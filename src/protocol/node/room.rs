@@ -11,7 +11,7 @@ use crate::model::address::Address;
 use crate::model::message::TxnNumber;
 use crate::model::record::{MshrChange, What};
 use crate::protocol::outbox::{About, Outbox};
-use crate::protocol::store::Room;
+use crate::protocol::store::{Entry, Room};
 
 /// Blocks that wait for an MSHR or for a way of their set, first come first served.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -91,6 +91,7 @@ impl Node {
         if self.flushing {
             self.flush_more(out);
         }
+        self.release_again(out);
     }
 
     fn retry(&mut self, block: Address, out: &mut Outbox) {
@@ -107,16 +108,32 @@ impl Node {
         }
     }
 
+    /// Finds a place for the block of a want. `false` if it has to wait for one.
+    pub(super) fn find_place(&mut self, pending: &mut Pending, want: &Want, out: &mut Outbox) -> bool {
+        if pending.waits {
+            return false;
+        }
+        let block = pending.block;
+        if self.make_room(block, want, out) {
+            return true;
+        }
+        pending.waits = true;
+        self.waiting.for_way.push((self.store.set_of(block), block));
+        false
+    }
+
     /// Finds a place for a block, evicting another if need be. `false` if none can be had yet.
     pub(super) fn make_room(&mut self, block: Address, want: &Want, out: &mut Outbox) -> bool {
         loop {
             if !self.recalling.is_empty() && self.is_evicting_from(self.store.set_of(block)) {
                 return false;
             }
-            let room = self.store.room(block, |other| other == block || self.pending.contains(other));
+            let is_remote = self.is_remote(block, out);
+            let room =
+                self.store.room(block, is_remote, |other| other == block || self.pending.contains(other));
             match room {
                 Room::Free(slot) => {
-                    let entry = self.new_entry(block);
+                    let entry = Entry { remote: is_remote, ..self.new_entry(block) };
                     self.store.place(slot, entry);
                     self.touch(block);
                     return true;

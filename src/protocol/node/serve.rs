@@ -12,7 +12,7 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{Breach, Outbox};
-use crate::protocol::store::Unit;
+use crate::protocol::store::{Unit, bit};
 use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Step, When};
 
 impl Node {
@@ -28,9 +28,9 @@ impl Node {
         };
         let is_performed = matches!(message.kind, MessageKind::Fetch | MessageKind::Forward);
         if matches!(self.need(block, action, is_performed), Need::Here(_)) {
-            self.counters.hits += 1;
+            self.count_hit(block);
         } else {
-            self.counters.misses += 1;
+            self.count_miss(block, out);
         }
         let want = Want {
             who: Who::Child(child),
@@ -49,17 +49,21 @@ impl Node {
     /// Serves the first want that can be served; `false` if there is none. Wants of one unit keep their order.
     pub(super) fn serve_next(&mut self, pending: &mut Pending, out: &mut Outbox) -> bool {
         let mut held: u64 = 0;
-        for index in 0..pending.queue.len() {
+        let eligible = pending.acquire.map_or(usize::MAX, |left| left as usize);
+        for index in 0..pending.queue.len().min(eligible) {
             let Some(want) = pending.queue.get(index) else { break };
             let unit = self.unit_of(pending.block, want.range.start);
-            let bit = 1u64 << (unit % 64);
-            if held & bit != 0 || pending.serving.iter().any(|service| service.unit == unit) {
-                held |= bit;
+            let own = 1u64 << (unit % 64);
+            if held & own != 0 || pending.serving.iter().any(|service| service.unit == unit) {
+                held |= own;
                 continue;
             }
             match self.need(pending.block, want.action, want.is_performed_here()) {
+                // What is on its way would go over what is stored there now.
+                Need::Here(cell) if cell.step == Step::Allocate && pending.asked.is_some() => held |= own,
                 Need::Here(cell) => {
                     if let Some(want) = pending.queue.remove(index) {
+                        Self::note_served(pending);
                         self.serve(pending, want, cell, out);
                     }
                     return true;
@@ -69,18 +73,29 @@ impl Node {
                         let want = want.clone();
                         return self.ask(pending, &want, cell, out);
                     }
-                    held |= bit;
+                    held |= own;
                 }
                 // A store that is passed up while the block is fetched would be lost from the copy.
-                Need::PassUp(_) if pending.asked.is_some() => held |= bit,
-                Need::PassUp(_) => {
+                Need::PassUp(_) if pending.asked.is_some() => held |= own,
+                Need::PassUp(cell) => {
+                    let want = want.clone();
+                    if self.flush_down(pending, &want, cell.next, out) {
+                        return true;
+                    }
                     if let Some(want) = pending.queue.remove(index) {
+                        Self::note_served(pending);
                         self.pass_up(pending, want, out);
                     }
                     return true;
                 }
+                Need::Place if pending.asked.is_some() => held |= own,
+                Need::Place => {
+                    let want = want.clone();
+                    return self.find_place(pending, &want, out);
+                }
                 Need::Never => {
                     if let Some(want) = pending.queue.remove(index) {
+                        Self::note_served(pending);
                         self.report_impossible(pending.block, &want, out);
                     }
                     return true;
@@ -163,7 +178,7 @@ impl Node {
         let (kind, targets) = match rule.probe {
             Probe::Nobody => return,
             Probe::ReadOwner => {
-                let owner = entry.owner.filter(|&owner| owner != child).map_or(0, |owner| 1u64 << owner);
+                let owner = entry.owner.filter(|&owner| owner != child).map_or(0, |owner| bit(owner));
                 (MessageKind::ProbeRead, owner)
             }
             Probe::WriteOthers => (MessageKind::ProbeWrite, entry.others(child)),
@@ -190,12 +205,12 @@ impl Node {
     fn peer_for(
         &self,
         block: Address,
-        child: u8,
+        child: u16,
         kind: MessageKind,
         targets: u64,
         want: &Want,
     ) -> Option<ComponentId> {
-        let both = targets | 1 << child;
+        let both = targets | bit(child);
         let fits = kind == MessageKind::ProbeRead
             && targets != 0
             && matches!(want.request, MessageKind::Read | MessageKind::ReadNc)
@@ -288,7 +303,7 @@ impl Node {
     }
 
     /// Enters the requester into the directory.
-    fn enter(&mut self, block: Address, unit: u32, child: u8, want: &Want, grant: State) {
+    fn enter(&mut self, block: Address, unit: u32, child: u16, want: &Want, grant: State) {
         let request = want.request;
         // Where a unit is coarser than the child's block, the child may own another part of it.
         let is_whole = want.range.len >= self.config.unit;
@@ -299,9 +314,9 @@ impl Node {
         let Some(slot) = entry.units.get_mut(unit as usize) else { return };
         let owner = slot.owner;
         if request == MessageKind::Write {
-            *slot = Unit { owner: Some(child), sharers: 1 << child }
+            *slot = Unit { owner: Some(child), sharers: bit(child) }
         } else {
-            slot.sharers |= 1 << child;
+            slot.sharers |= bit(child);
             if owns {
                 slot.owner = Some(child);
             } else if slot.owner == Some(child) && is_whole {
@@ -344,17 +359,17 @@ impl Node {
     }
 
     /// Counts a child's answer where it is awaited.
-    pub(super) fn note_answer(&mut self, block: Address, child: u8, message: &Message, out: &mut Outbox) {
+    pub(super) fn note_answer(&mut self, block: Address, child: u16, message: &Message, out: &mut Outbox) {
         let Some(mut shared) = self.pending.remove(block) else { return };
         let pending = Arc::make_mut(&mut shared);
-        let bit = 1u64 << child;
-        if let Some(eviction) = pending.evicting.as_mut().filter(|eviction| eviction.awaiting & bit != 0) {
-            eviction.awaiting &= !bit;
+        let own = bit(child);
+        if let Some(eviction) = pending.evicting.as_mut().filter(|eviction| eviction.awaiting & own != 0) {
+            eviction.awaiting &= !own;
             if eviction.awaiting == 0 {
                 self.finish_eviction(pending, out);
             }
-        } else if let Some(probe) = pending.probe.as_mut().filter(|probe| probe.awaiting & bit != 0) {
-            probe.awaiting &= !bit;
+        } else if let Some(probe) = pending.probe.as_mut().filter(|probe| probe.awaiting & own != 0) {
+            probe.awaiting &= !own;
             if probe.awaiting == 0 {
                 self.finish_probe(pending, out);
             }
@@ -364,14 +379,14 @@ impl Node {
         self.resume(shared, out);
     }
 
-    fn answer_service(&mut self, pending: &mut Pending, child: u8, message: &Message, out: &mut Outbox) {
+    fn answer_service(&mut self, pending: &mut Pending, child: u16, message: &Message, out: &mut Outbox) {
         let unit = self.unit_of(pending.block, message.range.start);
-        let bit = 1u64 << child;
+        let own = bit(child);
         let found =
-            pending.serving.iter().position(|service| service.unit == unit && service.awaiting & bit != 0);
+            pending.serving.iter().position(|service| service.unit == unit && service.awaiting & own != 0);
         let Some(index) = found else { return };
         let mut service = pending.serving.remove(index);
-        service.awaiting &= !bit;
+        service.awaiting &= !own;
         if service.granted && message.peer.is_none() && !self.config.has_fault(Fault::NoSupply) {
             self.supply_for_owner(pending.block, &service.want, out);
         }

@@ -87,12 +87,12 @@ impl Node {
             all.push(Stand { block, doing, since, txn: eviction.number, needs });
         }
         if pending.writeback
-            && let Some(parent) = self.config.parent(block)
+            && let Some(parent) = pending.parent
         {
             let needs = vec![Need::EvictAck { parent, range: self.range_of(block) }];
             all.push(Stand { block, doing: Doing::WritesBack, since: pending.since, txn: None, needs });
         }
-        if let (Some(want), Some(parent)) = (pending.passed.front(), self.config.parent(block)) {
+        if let (Some(want), Some(parent)) = (pending.passed.front(), pending.parent) {
             let needs = vec![Need::Reply { parent, range: want.range }];
             all.push(Stand { block, doing: Doing::Forwards, since: want.arrived, txn: want.number, needs });
         }

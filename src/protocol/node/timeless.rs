@@ -127,14 +127,14 @@ impl Node {
 }
 
 /// Children by their places, a bit each, with other places.
-fn moved(bits: u64, child: &impl Fn(u8) -> u8) -> u64 {
-    (0..64u8).filter(|place| bits >> place & 1 == 1).fold(0, |all, place| all | 1 << child(place))
+fn moved(bits: u64, child: &impl Fn(u16) -> u16) -> u64 {
+    (0..64u16).filter(|place| bits >> place & 1 == 1).fold(0, |all, place| all | 1 << child(place))
 }
 
 impl Timeless {
     /// The same with other names: of components, and of children by their places.
     #[must_use]
-    pub fn renamed(&self, id: impl Fn(ComponentId) -> ComponentId, child: impl Fn(u8) -> u8) -> Self {
+    pub fn renamed(&self, id: impl Fn(ComponentId) -> ComponentId, child: impl Fn(u16) -> u16) -> Self {
         let mut renamed = self.clone();
         for unit in renamed.entries.iter_mut().flat_map(|(_, entry)| &mut entry.units) {
             unit.owner = unit.owner.map(&child);
@@ -146,6 +146,7 @@ impl Timeless {
             }
         };
         renamed.pending.each_mut(|pending| {
+            pending.parent = pending.parent.map(&id);
             if let Some(asked) = &mut pending.asked {
                 asked.parent = id(asked.parent);
             }

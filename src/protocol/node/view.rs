@@ -10,7 +10,7 @@ use crate::model::inspect::{BlockView, CacheView, CellCount, MshrEntryView, Mshr
 use crate::model::message::{MessageKind, TxnNumber};
 use crate::model::state::{Action, State};
 use crate::model::time::Tick;
-use crate::protocol::store::{Entry, Unit};
+use crate::protocol::store::{Entry, Unit, bit};
 use crate::protocol::table::Next;
 
 /// What a block is busy with.
@@ -94,13 +94,13 @@ impl Node {
             all.push(Busy { waits, since: eviction.since, number: eviction.number });
         }
         if pending.writeback
-            && let Some(parent) = self.config.parent(block)
+            && let Some(parent) = pending.parent
         {
             let waits = WaitsFor::Parent(parent, "writeback acknowledgement");
             all.push(Busy { waits, since: pending.since, number: None });
         }
         if let Some(want) = pending.passed.front()
-            && let Some(parent) = self.config.parent(block)
+            && let Some(parent) = pending.parent
         {
             let waits = WaitsFor::Parent(parent, "forward");
             all.push(Busy { waits, since: want.arrived, number: want.number });
@@ -224,7 +224,7 @@ impl Node {
         let block = self.block_of(address);
         let entry = self.store.get(block)?;
         let unit = entry.units.get(self.unit_of(block, address) as usize)?;
-        Some((unit.sharers >> position & 1 == 1, unit.owner == Some(position)))
+        Some((unit.sharers & bit(position) != 0, unit.owner == Some(position)))
     }
 
     #[must_use]
@@ -272,6 +272,9 @@ impl Node {
             misses: self.counters.misses,
             evictions: self.counters.evictions,
             writebacks: self.counters.writebacks,
+            remote_hits: self.counters.remote_hits,
+            remote_misses: self.counters.remote_misses,
+            partition: None,
         })
     }
 
@@ -307,7 +310,7 @@ impl Node {
     pub fn place_block(&mut self, address: Address, state: Option<State>) -> bool {
         let block = self.block_of(address);
         if self.store.get(block).is_none() {
-            let crate::protocol::store::Room::Free(slot) = self.store.room(block, |_| true) else {
+            let crate::protocol::store::Room::Free(slot) = self.store.room(block, false, |_| true) else {
                 return false;
             };
             let entry = self.new_entry(block);
@@ -328,7 +331,7 @@ impl Node {
         let Some(unit) = self.store.get_mut(block).and_then(|entry| entry.units.get_mut(index)) else {
             return false;
         };
-        unit.sharers |= 1 << position;
+        unit.sharers |= bit(position);
         if owner {
             unit.owner = Some(position);
         }

@@ -1,7 +1,7 @@
 //! All figures of all papers.
 
 use super::figure::Figure;
-use super::{numa_aware, paged_memory, scale_gpu, selective_caching, umh};
+use super::{numa_aware, page, scale_gpu, selective_caching, umh};
 use crate::diagnostic::{Diagnostic, Result};
 
 /// Every figure, paper by paper.
@@ -10,7 +10,7 @@ pub fn all() -> impl Iterator<Item = &'static Figure> {
         &umh::FIGURES,
         &selective_caching::FIGURES,
         &numa_aware::FIGURES,
-        &paged_memory::FIGURES,
+        &page::FIGURES,
         &scale_gpu::FIGURES,
     ];
     papers.into_iter().flatten()
@@ -36,6 +36,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::machine::FirstPass;
     use crate::report::figures::workload::Effort;
 
     #[test]
@@ -57,7 +58,8 @@ mod tests {
         let runs: BTreeSet<_> = all().flat_map(|figure| figure.experiments(Effort::Quick)).collect();
         assert!(runs.len() > 50, "{}", runs.len());
         for run in runs {
-            run.prepare().unwrap_or_else(|error| panic!("{}\n{:?}: {error}", run.scenario, run.set));
+            run.prepare_with(FirstPass::Skipped)
+                .unwrap_or_else(|error| panic!("{}\n{:?}: {error}", run.scenario, run.set));
         }
         for run in all().flat_map(|figure| figure.experiments(Effort::Whole)) {
             assert!(run.scale.is_power_of_two());

@@ -57,15 +57,15 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
 /// Who waits for whom, with the numbers that stand at the nodes.
 fn deadlock(canvas: &mut Canvas, y: u16, knot: &Knot) {
     let mut y = canvas.paragraph(1, y, &knot.headline, Role::Bad);
-    for (nth, sentence) in knot.sentences.iter().enumerate() {
-        y = canvas.paragraph(1, y, &format!("#{} {sentence}", nth + 1), Role::Text);
+    for (nth, edge) in knot.edges.iter().enumerate() {
+        y = canvas.paragraph(1, y, &format!("#{} {}", nth + 1, edge.text), Role::Text);
     }
 }
 
 /// The numbers of the sentences in which a node waits: `#1#3`.
 fn numbers(frame: &Frame, node: &MapNode) -> String {
-    let knot = frame.deadlock.iter().flat_map(|knot| knot.at.iter().enumerate());
-    knot.filter(|(_, at)| **at == node.id)
+    let knot = frame.deadlock.iter().flat_map(|knot| knot.edges.iter().enumerate());
+    knot.filter(|(_, edge)| edge.at == node.id)
         .fold(String::new(), |text, (nth, _)| text + &format!("#{}", nth + 1))
 }
 

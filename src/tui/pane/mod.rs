@@ -19,6 +19,7 @@ mod protocol;
 mod timeline;
 mod tlbs;
 mod transaction;
+mod waits;
 mod warps;
 
 use ratatui::buffer::Buffer;
@@ -41,6 +42,7 @@ pub fn draw(pane: Pane, app: &App, canvas: &mut Canvas) {
         Pane::Mshrs => mshrs::draw(frame, canvas),
         Pane::Warps => warps::draw(frame, canvas),
         Pane::Transaction => transaction::draw(frame, canvas),
+        Pane::Waits => waits::draw(frame, canvas),
         Pane::Caches => caches::draw(frame, canvas),
         Pane::Pages => pages::draw(frame, canvas),
         Pane::Protocol => protocol::draw(frame, canvas),
@@ -63,6 +65,7 @@ pub fn title(pane: Pane, frame: &Frame) -> String {
         Pane::Lesson => lesson::title(frame),
         Pane::Warps => warps::title(frame),
         Pane::Pages => pages::title(frame),
+        Pane::Waits => waits::title(frame),
         Pane::Links | Pane::Mshrs | Pane::Caches | Pane::Breakpoints | Pane::Timeline => String::new(),
     }
 }

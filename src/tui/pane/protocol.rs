@@ -137,6 +137,7 @@ fn words(cell: Cell) -> [String; 3] {
         Step::Ask(_) => ("write", "wr"),
         Step::Fetch => ("fetch", "fetch"),
         Step::Forward => ("forward", "fwd"),
+        Step::Allocate => ("allocate", "alloc"),
         Step::Flush => ("flush", "flush"),
         Step::Data => ("data", "data"),
         Step::Ack => ("ack", "ack"),

@@ -108,7 +108,7 @@ impl Level {
     }
 
     fn dirty_states(&self, table: &Table, stores: &[Action], dirty_children: &[State]) -> Vec<State> {
-        let writes = |step| matches!(step, Step::Hit | Step::Flush | Step::Ask(_));
+        let writes = |step| matches!(step, Step::Hit | Step::Flush | Step::Allocate | Step::Ask(_));
         let mut dirty = Vec::new();
         for state in &self.reachable {
             for action in stores {
@@ -126,7 +126,8 @@ impl Level {
             dirty.extend(merged(table, dirty_children, *state));
         }
         let mut dirty = closure(dirty, |state| self.still_dirty(table, state));
-        if self.has_children {
+        // Without a directory nobody's parent is of its own kind.
+        if self.has_children && table.has_directory() {
             // What is dirty here makes a parent of the same kind dirty.
             let above = self.reachable.iter().flat_map(|state| merged(table, &dirty, *state)).collect();
             dirty = closure([dirty, above].concat(), |state| self.still_dirty(table, state));
@@ -138,7 +139,7 @@ impl Level {
     /// Where dirty bytes are taken along to.
     fn still_dirty(&self, table: &Table, state: State) -> Vec<State> {
         let keeps = |action: &Action| match self.cell(table, state, *action).map(|cell| cell.step) {
-            Some(Step::Hit | Step::Ask(_)) => true,
+            Some(Step::Hit | Step::Ask(_) | Step::Fetch) => true,
             Some(Step::Ack) => *action == Action::Read,
             _ => false,
         };

@@ -67,6 +67,7 @@ fn step(step: Step) -> &'static str {
         Step::Ask(kind) => kind.name(),
         Step::Fetch => "fetch",
         Step::Forward => "forward",
+        Step::Allocate => "allocate",
         Step::Flush => "flush",
         Step::Data => "data",
         Step::Ack => "ack",

@@ -1,0 +1,46 @@
+//! GPUs of several sockets.
+
+use super::super::fail;
+use super::super::machine::{CacheSpec, NumaSpec, Organisation};
+use super::super::machine_file::numa::{NumaFile, OrganisationWord, PlacementWord, WriteWord};
+use super::{Build, KIB, MIB};
+use crate::diagnostic::Result;
+use crate::policy::placement::Placement;
+
+impl Build<'_> {
+    /// What makes one GPU of several sockets. An L2 that names no protocol of its own gets that of its organisation.
+    pub(super) fn numa(&self, file: &NumaFile, l2: &mut CacheSpec) -> Result<NumaSpec> {
+        let check = self.check;
+        let organisation = match file.l2 {
+            Some(OrganisationWord::MemorySide) => Organisation::MemorySide,
+            Some(OrganisationWord::Static) => Organisation::Static,
+            Some(OrganisationWord::Shared) | None => Organisation::Shared,
+            Some(OrganisationWord::Partitioned) => Organisation::Partitioned,
+        };
+        let page = check.power("gpu.numa.page", file.page.as_ref(), 4 * KIB, 4 * KIB..=2 * MIB)?;
+        if !matches!(organisation, Organisation::MemorySide | Organisation::Shared) && l2.ways < 2 {
+            let complaint = check.document.complain(None, "an L2 of one way cannot be divided");
+            return fail(complaint.expected("gpu.l2.ways of 2 or more"));
+        }
+        let usual = match (organisation, file.write) {
+            (Organisation::MemorySide | Organisation::Static, _) => "gpu-memory-side",
+            (_, Some(WriteWord::Through)) => "gpu-write-through",
+            (_, Some(WriteWord::Back) | None) => "gpu-coherent",
+        };
+        l2.protocol.get_or_insert_with(|| usual.to_owned());
+        Ok(NumaSpec {
+            placement: match file.placement {
+                Some(PlacementWord::Fine) => Placement::Fine,
+                Some(PlacementWord::Page) => Placement::Page,
+                Some(PlacementWord::FirstTouch) | None => Placement::FirstTouch,
+            },
+            page: page.value as u32,
+            migration: check.time("gpu.numa.migration", file.migration.as_ref(), 0)?,
+            organisation,
+            remote: (organisation == Organisation::Static).then(|| "gpu-write-through".to_owned()),
+            invalidate: file.invalidate.unwrap_or(true),
+            sample: check.count("gpu.numa.sample", file.sample.as_ref(), 5000, 1..=1_000_000_000)?,
+            threshold: check.count("gpu.numa.threshold", file.threshold.as_ref(), 99, 1..=100)?,
+        })
+    }
+}

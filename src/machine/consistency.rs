@@ -1,0 +1,336 @@
+//! What software coherence promises, checked: release consistency. A load may return any store that was not replaced, for
+//! sure, by one that it must see: one of its own L1, or one that was released before its L1 acquired.
+
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
+
+use crate::model::access::{Access, AccessKind};
+use crate::model::address::{Address, Range};
+use crate::model::component::ComponentId;
+use crate::model::message::TxnNumber;
+use crate::model::time::EventNumber;
+
+/// A byte that was stored.
+#[derive(Clone, Debug)]
+struct Stored {
+    number: Option<TxnNumber>,
+    value: u8,
+    /// The L1 above which it was stored; none for what was there at first.
+    writer: Option<ComponentId>,
+    /// When it was performed, and when it had come to where every acquire looks.
+    completed: Option<EventNumber>,
+    released: Option<EventNumber>,
+    /// Performed at the home, so that atomics there see it at once.
+    is_atomic: bool,
+    /// The stores that were made by somebody who had to see this one, by their numbers.
+    replaced_by: SmallVec<[TxnNumber; 2]>,
+}
+
+/// A byte: what was stored there, and the atomics under way.
+#[derive(Clone, Debug, Default)]
+struct Byte {
+    stores: Vec<Stored>,
+    atomics: u32,
+}
+
+/// What the checks of a machine with software coherence remember.
+#[derive(Clone, Debug)]
+pub struct Consistency {
+    bytes: BTreeMap<u64, Byte>,
+    /// By L1, when it acquired.
+    acquired: BTreeMap<ComponentId, Vec<EventNumber>>,
+    /// What is performed is where every acquire looks: nothing is written back later.
+    is_immediate: bool,
+}
+
+/// An access that was performed.
+#[derive(Clone, Copy, Debug)]
+pub struct Performed<'a> {
+    pub at: ComponentId,
+    pub number: Option<TxnNumber>,
+    pub access: &'a Access,
+    /// What it read.
+    pub read: &'a [u8],
+    pub coherent: bool,
+    pub issued: EventNumber,
+    pub event: EventNumber,
+}
+
+fn initial(value: u8) -> Stored {
+    Stored {
+        number: None,
+        value,
+        writer: None,
+        completed: Some(0),
+        released: Some(0),
+        is_atomic: false,
+        replaced_by: SmallVec::new(),
+    }
+}
+
+impl Consistency {
+    #[must_use]
+    pub fn new(is_immediate: bool) -> Self {
+        Self { bytes: BTreeMap::new(), acquired: BTreeMap::new(), is_immediate }
+    }
+
+    /// Memory before the first event.
+    pub fn set_initial(&mut self, address: Address, value: u8) {
+        self.byte(address).stores = vec![initial(value)];
+    }
+
+    fn byte(&mut self, address: Address) -> &mut Byte {
+        self.bytes.entry(address.0).or_insert_with(|| Byte { stores: vec![initial(0)], atomics: 0 })
+    }
+
+    /// A store or atomic begins: from now on somebody may see it.
+    pub fn begin(&mut self, at: ComponentId, number: TxnNumber, access: &Access) {
+        for run in access.runs() {
+            for (offset, address) in (0..u64::from(run.len)).map(|offset| (offset, run.start.plus(offset))) {
+                let byte = self.byte(address);
+                match access.kind {
+                    AccessKind::Load => {}
+                    AccessKind::Atomic(_) => byte.atomics += 1,
+                    AccessKind::Store | AccessKind::NStore => {
+                        let Some(&value) = access.bytes_of(run).get(offset as usize) else { continue };
+                        byte.stores.push(Stored {
+                            number: Some(number),
+                            value,
+                            writer: Some(at),
+                            completed: None,
+                            released: None,
+                            is_atomic: false,
+                            replaced_by: SmallVec::new(),
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// An L1 and what is below it forget what they had.
+    pub fn acquire(&mut self, at: ComponentId, event: EventNumber) {
+        self.acquired.entry(at).or_default().push(event);
+    }
+
+    /// What was performed above an L1 until `begun` has come to its home.
+    pub fn release(&mut self, at: ComponentId, begun: EventNumber, event: EventNumber) {
+        for store in self.bytes.values_mut().flat_map(|byte| &mut byte.stores) {
+            if store.writer == Some(at) && store.completed.is_some_and(|completed| completed <= begun) {
+                store.released.get_or_insert(event);
+            }
+        }
+    }
+
+    /// The last acquire of an L1 before `event`.
+    fn last_acquire(&self, at: ComponentId, event: EventNumber) -> Option<EventNumber> {
+        let all = self.acquired.get(&at)?;
+        all.get(all.partition_point(|acquired| *acquired <= event).checked_sub(1)?).copied()
+    }
+
+    /// What was performed: stores are finished, and the first byte that cannot have been read is told, with its address.
+    pub fn end(&mut self, performed: &Performed<'_>) -> Option<(Address, u8)> {
+        let wrong = match performed.access.kind {
+            AccessKind::Load | AccessKind::Atomic(_) => self.wrong(performed),
+            _ => None,
+        };
+        if performed.access.kind.writes() {
+            for run in performed.access.runs() {
+                for offset in 0..u64::from(run.len) {
+                    let value = performed.access.bytes_of(run).get(offset as usize).copied();
+                    self.finish(performed, run.start.plus(offset), value);
+                }
+            }
+        }
+        wrong
+    }
+
+    fn wrong(&self, performed: &Performed<'_>) -> Option<(Address, u8)> {
+        let start = performed.access.range.start;
+        performed.read.iter().enumerate().find_map(|(offset, value)| {
+            let address = start.plus(offset as u64);
+            (!self.may_read(performed, address, *value)).then_some((address, *value))
+        })
+    }
+
+    fn may_read(&self, performed: &Performed<'_>, address: Address, value: u8) -> bool {
+        let Some(byte) = self.bytes.get(&address.0) else { return value == 0 };
+        let is_atomic = matches!(performed.access.kind, AccessKind::Atomic(_));
+        // The order of atomics at their home is not that of their answers.
+        let since = |store: &Stored| {
+            store.is_atomic && store.completed.is_some_and(|completed| completed >= performed.issued)
+        };
+        if byte.atomics > u32::from(is_atomic) || is_atomic && byte.stores.iter().any(since) {
+            return true;
+        }
+        let seen = |number: &TxnNumber| {
+            byte.stores
+                .iter()
+                .find(|store| store.number == Some(*number))
+                .is_some_and(|store| self.must_see(store, performed))
+        };
+        byte.stores.iter().any(|store| store.value == value && !store.replaced_by.iter().any(seen))
+    }
+
+    /// Whether an access cannot but see a store, or a later one.
+    fn must_see(&self, store: &Stored, performed: &Performed<'_>) -> bool {
+        let is_before =
+            |event: Option<EventNumber>, other: EventNumber| event.is_some_and(|event| event < other);
+        let own = store.writer == Some(performed.at) && is_before(store.completed, performed.issued);
+        let at_home = matches!(performed.access.kind, AccessKind::Atomic(_))
+            && is_before(store.released, performed.issued);
+        own || at_home
+            || self
+                .last_acquire(performed.at, performed.issued)
+                .is_some_and(|acquired| is_before(store.released, acquired))
+    }
+
+    /// A byte of a store or atomic was performed.
+    fn finish(&mut self, performed: &Performed<'_>, address: Address, value: Option<u8>) {
+        let Some(number) = performed.number else { return };
+        let Some(byte) = self.bytes.get(&address.0) else { return };
+        let replaced: Vec<usize> = byte
+            .stores
+            .iter()
+            .enumerate()
+            .filter(|(_, store)| store.number != Some(number) && self.must_see(store, performed))
+            .map(|(place, _)| place)
+            .collect();
+        let is_atomic = matches!(performed.access.kind, AccessKind::Atomic(_));
+        let at_home = self.is_immediate || performed.coherent;
+        let byte = self.byte(address);
+        for place in replaced {
+            if let Some(store) = byte.stores.get_mut(place) {
+                store.replaced_by.push(number);
+            }
+        }
+        if is_atomic {
+            byte.atomics = byte.atomics.saturating_sub(1);
+            let Some(value) = value else { return };
+            byte.stores.push(Stored {
+                number: Some(number),
+                value,
+                writer: Some(performed.at),
+                completed: None,
+                released: None,
+                is_atomic: true,
+                replaced_by: SmallVec::new(),
+            });
+        }
+        if let Some(store) = byte.stores.iter_mut().find(|store| store.number == Some(number)) {
+            store.completed = Some(performed.event);
+            store.released = at_home.then_some(performed.event);
+        }
+    }
+
+    /// Everybody has released and acquired, and nothing is under way: what was replaced is gone for ever.
+    pub fn settle(&mut self) {
+        for byte in self.bytes.values_mut().filter(|byte| byte.stores.len() > 1) {
+            byte.stores.retain(|store| store.replaced_by.is_empty());
+        }
+    }
+
+    /// Bytes of which the values that may be left, in `left`, are all gone.
+    pub fn lost<'a>(
+        &'a self,
+        left: impl Fn(Address, &[u8]) -> bool + 'a,
+    ) -> impl Iterator<Item = Address> + 'a {
+        self.bytes.iter().filter_map(move |(address, byte)| {
+            let last = |store: &&Stored| store.replaced_by.is_empty();
+            let values: Vec<u8> = byte.stores.iter().filter(last).map(|store| store.value).collect();
+            (!left(Address(*address), &values)).then_some(Address(*address))
+        })
+    }
+}
+
+/// One byte.
+#[must_use]
+pub fn byte_at(address: Address) -> Range {
+    Range::new(address, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::access::{AtomicOp, Bytes};
+
+    const A: ComponentId = ComponentId(1);
+    const B: ComponentId = ComponentId(2);
+
+    fn access(kind: AccessKind, value: u8) -> Access {
+        Access { kind, range: Range::new(Address(8), 1), bytes: Bytes::from_slice(&[value]), mask: None }
+    }
+
+    /// One access, from `issued` on; whether what it read may be.
+    fn make(
+        known: &mut Consistency,
+        at: ComponentId,
+        access: &Access,
+        read: &[u8],
+        (issued, event): (u64, u64),
+    ) -> bool {
+        let number = TxnNumber(event);
+        known.begin(at, number, access);
+        let coherent = access.kind != AccessKind::NStore;
+        known.end(&Performed { at, number: Some(number), access, read, coherent, issued, event }).is_none()
+    }
+
+    fn store(known: &mut Consistency, at: ComponentId, value: u8, event: u64) {
+        make(known, at, &access(AccessKind::NStore, value), &[], (event - 1, event));
+    }
+
+    fn load(known: &mut Consistency, at: ComponentId, value: u8, event: u64) -> bool {
+        make(known, at, &access(AccessKind::Load, 0), &[value], (event - 1, event))
+    }
+
+    #[test]
+    fn who_has_acquired_what_was_released_must_see_it() {
+        let mut known = Consistency::new(false);
+        store(&mut known, A, 7, 10);
+        assert!(load(&mut known, B, 0, 20) && load(&mut known, B, 7, 20), "either, before");
+        assert!(!load(&mut known, A, 0, 20), "its own");
+        known.acquire(B, 30);
+        assert!(load(&mut known, B, 0, 40), "acquired before it was released");
+        known.release(A, 45, 50);
+        assert!(load(&mut known, B, 0, 60), "released, but not acquired since");
+        known.acquire(B, 70);
+        assert!(!load(&mut known, B, 0, 80), "released, then acquired");
+        assert!(load(&mut known, B, 7, 80));
+        assert!(!load(&mut known, B, 9, 80), "never stored");
+    }
+
+    #[test]
+    fn a_load_under_way_may_be_older_than_the_acquire() {
+        let mut known = Consistency::new(true);
+        store(&mut known, A, 7, 10);
+        known.acquire(B, 30);
+        let old = access(AccessKind::Load, 0);
+        assert!(make(&mut known, B, &old, &[0], (20, 40)));
+        assert!(!make(&mut known, B, &old, &[0], (35, 41)));
+    }
+
+    #[test]
+    fn stores_that_race_may_end_in_any_order() {
+        let mut known = Consistency::new(true);
+        store(&mut known, A, 7, 10);
+        store(&mut known, B, 8, 11);
+        known.acquire(A, 20);
+        known.acquire(B, 20);
+        assert!(load(&mut known, A, 8, 30) && load(&mut known, B, 7, 30));
+        store(&mut known, A, 9, 40);
+        assert!(!load(&mut known, A, 8, 50), "A had to see both when it stored again");
+        known.acquire(B, 60);
+        known.settle();
+        assert_eq!(known.lost(|_, left| left != [9]).count(), 0);
+    }
+
+    #[test]
+    fn atomics_follow_each_other() {
+        let add = access(AccessKind::Atomic(AtomicOp::Add), 1);
+        let mut known = Consistency::new(false);
+        assert!(make(&mut known, A, &add, &[0], (1, 2)));
+        assert!(!make(&mut known, B, &add, &[0], (5, 6)), "one is there already");
+        assert!(make(&mut known, B, &add, &[0], (1, 7)), "under way together");
+    }
+}

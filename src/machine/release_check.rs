@@ -1,0 +1,128 @@
+//! Tells the checks of software coherence what happens, and what they find wrong.
+
+use super::Machine;
+use super::consistency::{Consistency, Performed, byte_at};
+use crate::model::access::Access;
+use crate::model::address::Address;
+use crate::model::component::ComponentId;
+use crate::model::message::TxnNumber;
+use crate::model::time::EventNumber;
+use crate::protocol::homes::Homes;
+use crate::protocol::node::{Node, Role};
+use crate::protocol::outbox::{About, Completion, Outbox};
+
+impl Machine {
+    pub(super) fn consistency(&mut self) -> Option<&mut Consistency> {
+        self.checker.as_mut()?.consistency.as_mut()
+    }
+
+    fn l1_of(&self, agent: usize) -> Option<ComponentId> {
+        self.nodes.get(self.agents.get(agent)?.l1).map(Node::id)
+    }
+
+    /// An access begins above an L1.
+    pub(super) fn note_begun(&mut self, l1: usize, number: TxnNumber, access: &Access) {
+        let Some(at) = self.nodes.get(l1).map(Node::id) else { return };
+        if let Some(known) = self.consistency() {
+            known.begin(at, number, access);
+        }
+    }
+
+    /// The L1 of an agent, and what is below it, have acquired.
+    pub(super) fn note_acquired(&mut self, agent: usize) {
+        let (event, at) = (self.event, self.l1_of(agent));
+        if let (Some(at), Some(known)) = (at, self.consistency()) {
+            known.acquire(at, event);
+        }
+    }
+
+    /// What was performed above the L1 of an agent until `begun` is at its home.
+    pub(super) fn note_released(&mut self, agent: usize, begun: EventNumber) {
+        let (event, at) = (self.event, self.l1_of(agent));
+        if let (Some(at), Some(known)) = (at, self.consistency()) {
+            known.release(at, begun, event);
+        }
+    }
+
+    /// A kernel begins: every GPU has acquired.
+    pub(super) fn note_kernel_opened(&mut self) {
+        if self.consistency().is_none() {
+            return;
+        }
+        let fixed = self.fixed.clone();
+        for &agent in fixed.gpu_agents.iter().flatten() {
+            self.note_acquired(agent);
+        }
+        let is_alone = self.agents.len() == fixed.gpu_agents.iter().flatten().count();
+        if is_alone
+            && self.txns.is_empty()
+            && let Some(known) = self.consistency()
+        {
+            known.settle();
+        }
+    }
+
+    /// A kernel ends: every GPU has released, and the host acquired.
+    pub(super) fn note_kernel_closed(&mut self, begun: EventNumber) {
+        if self.consistency().is_none() {
+            return;
+        }
+        let fixed = self.fixed.clone();
+        for agent in 0..self.agents.len() {
+            if fixed.gpu_agents.iter().flatten().any(|unit| *unit == agent) {
+                self.note_released(agent, begun);
+            } else {
+                self.note_acquired(agent);
+            }
+        }
+    }
+
+    /// An access was performed: what it read must be a store that it may see.
+    pub(super) fn check_consistency(&mut self, completion: &Completion, out: &mut Outbox) {
+        let event = self.event;
+        let issued = completion.txn.and_then(|key| self.txns.get(key)).map_or(event, |txn| txn.issued_at);
+        let access = Access {
+            kind: completion.kind,
+            range: completion.range,
+            bytes: completion.wrote.clone(),
+            mask: completion.mask.clone(),
+        };
+        let performed = Performed {
+            at: completion.node,
+            number: completion.number,
+            access: &access,
+            read: &completion.read,
+            coherent: completion.coherent,
+            issued,
+            event,
+        };
+        let Some(wrong) = self.consistency().and_then(|known| known.end(&performed)) else { return };
+        let (address, value) = wrong;
+        let text = format!("the load read {value:#04x} at {address}, which it cannot see after its acquire");
+        let about = About::new(completion.range, completion.number);
+        self.violate(completion.node, about, "stale-read", &text, out);
+    }
+
+    /// All is quiet: what was stored last must be in a dirty copy, or in memory.
+    pub(super) fn check_kept(&mut self, out: &mut Outbox) {
+        let Some(known) = self.checker.as_ref().and_then(|checker| checker.consistency.as_ref()) else {
+            return;
+        };
+        let is_left = |address: Address, values: &[u8]| self.is_one_left(address, values, &out.homes);
+        let lost: Vec<Address> = known.lost(is_left).take(8).collect();
+        for address in lost {
+            let at = self.memory_behind(address, &out.homes).map_or(ComponentId(0), Node::id);
+            let text = format!("what was stored last at {address} is nowhere any more");
+            self.violate(at, About::new(byte_at(address), None), "lost-store", &text, out);
+        }
+    }
+
+    fn is_one_left(&self, address: Address, values: &[u8], homes: &Homes) -> bool {
+        let range = byte_at(address);
+        let has = |node: &Node| {
+            node.value(range).is_some_and(|bytes| bytes.first().is_some_and(|byte| values.contains(byte)))
+        };
+        let is_dirty = |node: &&Node| node.config.role != Role::Root && node.is_dirty(range);
+        self.nodes.iter().filter(is_dirty).any(has) || self.memory_behind(address, homes).is_some_and(has)
+    }
+}

@@ -1,0 +1,42 @@
+//! GPUs that are the sockets of one: what left their compute units for which memory, and what software coherence cost.
+
+use super::Sheet;
+use crate::machine::Machine;
+use crate::protocol::node::Counters;
+
+impl Machine {
+    pub(super) fn numa_statistics(&self, sheet: &mut Sheet) {
+        if self.fixed.sockets.is_empty() {
+            return;
+        }
+        let sum = |nodes: &mut dyn Iterator<Item = &usize>| {
+            let mut all = Counters::default();
+            nodes.filter_map(|node| self.nodes.get(*node)).for_each(|node| all.add(&node.counters));
+            all
+        };
+        let (mut requests, mut remote) = (0, 0);
+        for (number, socket) in self.fixed.sockets.iter().enumerate() {
+            let own = sum(&mut socket.l1s.iter());
+            let away = own.remote_misses;
+            sheet.count(format!("numa.gpu{number}.local_requests"), own.misses.saturating_sub(away));
+            sheet.count(format!("numa.gpu{number}.remote_requests"), away);
+            (requests, remote) = (requests + own.misses, remote + away);
+        }
+        // Loads that miss in an L1, and all stores and atomics.
+        sheet.share("numa.remote_share".to_owned(), remote, requests);
+        let sockets = self.fixed.sockets.iter();
+        let l2 = sum(&mut sockets.flat_map(|socket| socket.slices.iter().chain(&socket.remote)));
+        let (hits, misses) =
+            (l2.hits.saturating_sub(l2.remote_hits), l2.misses.saturating_sub(l2.remote_misses));
+        sheet.share("numa.l2.local_hit_rate".to_owned(), hits, hits + misses);
+        sheet.share("numa.l2.remote_hit_rate".to_owned(), l2.remote_hits, l2.remote_hits + l2.remote_misses);
+        let all = sum(&mut (0..self.nodes.len()).collect::<Vec<_>>().iter());
+        sheet.count("numa.invalidated".to_owned(), all.invalidated);
+        sheet.count("numa.released_bytes".to_owned(), all.released_bytes);
+        let homes = self.homes.decided();
+        for number in 0..self.fixed.sockets.len() {
+            let pages = homes.iter().filter(|(_, home)| *home as usize == number).count();
+            sheet.count(format!("numa.gpu{number}.pages"), pages as u64);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Software coherence: fences and the boundaries of kernels, in all caches that they concern.
+//!
+//! A fence reaches the L1 of its warp and what stands below it, up to the memory; a kernel begins with an acquire, and ends
+//! with a release, in the caches of all GPUs ("extended into the GPU L2 caches", "Beyond the Socket: NUMA-Aware GPUs",
+//! section 5.2).
+
+use super::Machine;
+use crate::model::operation::Fence;
+use crate::model::time::EventNumber;
+use crate::protocol::outbox::Outbox;
+
+/// Who waits for releases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Waiter {
+    /// A warp of an agent, at a fence.
+    Warp { agent: usize, slot: usize },
+    /// The end of a kernel.
+    Task(usize),
+}
+
+/// Releases that have to end.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Awaited {
+    who: Waiter,
+    /// Nodes, each with the number of its release.
+    left: Vec<(usize, u64)>,
+    begun: EventNumber,
+}
+
+/// The caches that synchronisation concerns, by index among the nodes.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    /// Per agent, those below its L1.
+    pub below: Vec<Vec<usize>>,
+    /// Those of GPUs, L1s included.
+    pub gpus: Vec<usize>,
+    /// Those of the host.
+    pub host: Vec<usize>,
+}
+
+impl Machine {
+    /// A warp stands at a fence, and its L1 has done its part.
+    pub(super) fn fence(&mut self, agent: usize, slot: usize, fence: Fence, out: &mut Outbox) {
+        let fixed = self.fixed.clone();
+        let below = fixed.reach.below.get(agent).map_or(&[][..], Vec::as_slice);
+        if fence != Fence::Release {
+            self.acquire_all(below, out);
+            self.note_acquired(agent);
+        }
+        if below.is_empty() {
+            return;
+        }
+        let who = Waiter::Warp { agent, slot };
+        if fence == Fence::Acquire {
+            self.pass_fence(agent, slot, out);
+        } else {
+            self.release_all(below, who, out);
+        }
+    }
+
+    /// A kernel begins: nothing that its caches had from before is seen any more.
+    pub(super) fn open_kernel(&mut self, out: &mut Outbox) {
+        let fixed = self.fixed.clone();
+        self.acquire_all(&fixed.reach.gpus, out);
+        self.note_kernel_opened();
+    }
+
+    /// All warps of a kernel have ended: it ends when what they stored is in the memories.
+    pub(super) fn close_kernel(&mut self, task: usize, out: &mut Outbox) {
+        let fixed = self.fixed.clone();
+        self.release_all(&fixed.reach.gpus, Waiter::Task(task), out);
+    }
+
+    fn acquire_all(&mut self, nodes: &[usize], out: &mut Outbox) {
+        for &node in nodes {
+            if let Some(target) = self.nodes.get_mut(node) {
+                target.acquire(out);
+            }
+            self.after_node(node, out);
+        }
+    }
+
+    fn release_all(&mut self, nodes: &[usize], who: Waiter, out: &mut Outbox) {
+        let mut left = Vec::new();
+        for &node in nodes {
+            let Some(target) = self.nodes.get_mut(node).filter(|node| node.is_released()) else { continue };
+            let number = target.release(out);
+            if target.releases() < number {
+                left.push((node, number));
+            }
+            self.after_node(node, out);
+        }
+        let begun = self.event;
+        if left.is_empty() {
+            self.released(who, begun, out);
+        } else {
+            self.awaited.push(Awaited { who, left, begun });
+        }
+    }
+
+    /// A release of a node has ended.
+    pub(super) fn node_released(&mut self, node: usize, out: &mut Outbox) {
+        let done = self.nodes.get(node).map_or(0, crate::protocol::node::Node::releases);
+        let mut ended = Vec::new();
+        self.awaited.retain_mut(|awaited| {
+            awaited.left.retain(|(other, number)| *other != node || *number > done);
+            if awaited.left.is_empty() {
+                ended.push((awaited.who, awaited.begun));
+            }
+            !awaited.left.is_empty()
+        });
+        for (who, begun) in ended {
+            self.released(who, begun, out);
+        }
+    }
+
+    /// All that somebody waited for is in the memories.
+    fn released(&mut self, who: Waiter, begun: EventNumber, out: &mut Outbox) {
+        match who {
+            Waiter::Warp { agent, slot } => {
+                self.note_released(agent, begun);
+                self.pass_fence(agent, slot, out);
+            }
+            Waiter::Task(task) => {
+                let fixed = self.fixed.clone();
+                self.acquire_all(&fixed.reach.host, out);
+                self.note_kernel_closed(begun);
+                self.end_task(task, out);
+            }
+        }
+    }
+
+    fn pass_fence(&mut self, agent: usize, slot: usize, out: &mut Outbox) {
+        if let Some(unit) = self.agents.get_mut(agent) {
+            unit.pass_fence(slot, out);
+        }
+        self.wake(agent);
+    }
+
+    /// The nodes that keep a warp at a fence.
+    pub(super) fn awaited_by(&self, agent: usize, slot: usize) -> Vec<usize> {
+        let who = Waiter::Warp { agent, slot };
+        let found = self.awaited.iter().find(|awaited| awaited.who == who);
+        found.map(|awaited| awaited.left.iter().map(|(node, _)| *node).collect()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,219 @@
+//! The partition of the caches of each socket into ways for local and for remote lines: its samples, its decisions, and what
+//! comes of them ("Beyond the Socket: NUMA-Aware GPUs", section 5.1).
+//!
+//! A sample ends with the first event at or after its time: nothing can tell the difference, and a machine in which nothing
+//! happens any more is not kept alive by samples.
+
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+
+use super::Machine;
+use crate::model::component::ComponentId;
+use crate::model::inspect::PartitionView;
+use crate::model::message::{Message, MessageKind};
+use crate::model::record::What;
+use crate::model::time::Tick;
+use crate::model::ways::WayDecision;
+use crate::policy::ways::{self, Signals, Step};
+use crate::protocol::node::Role;
+use crate::protocol::outbox::{About, Outbox};
+
+/// Decisions that a socket remembers.
+pub const HISTORY: usize = 64;
+
+/// What was decided for a socket, when, and the ways for remote lines that an L2 slice and an L1 had then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decided {
+    pub tick: Tick,
+    pub decision: WayDecision,
+    pub l2: u32,
+    pub l1: u32,
+}
+
+/// The signals of a socket since the last sample, and what was decided.
+#[derive(Clone, Debug, Default)]
+struct SocketWays {
+    /// Ticks that its memories had been busy when the sample began.
+    busy: Tick,
+    /// Bytes of the responses that it has asked other sockets for since.
+    asked: u64,
+    decided: VecDeque<Decided>,
+}
+
+/// The partitions of all sockets.
+#[derive(Clone, Debug)]
+pub struct Ways {
+    period: Tick,
+    threshold: u32,
+    since: Tick,
+    due: Tick,
+    sockets: Vec<SocketWays>,
+}
+
+impl Ways {
+    #[must_use]
+    pub fn new(period: Tick, threshold: u32, sockets: usize) -> Self {
+        let period = period.max(1);
+        Self { period, threshold, since: 0, due: period, sockets: vec![SocketWays::default(); sockets] }
+    }
+
+    /// What was decided for a socket, oldest first.
+    pub fn decided(&self, socket: usize) -> impl Iterator<Item = &Decided> {
+        self.sockets.get(socket).into_iter().flat_map(|socket| &socket.decided)
+    }
+
+    pub fn digest(&self, hasher: &mut impl Hasher) {
+        (self.since, self.due).hash(hasher);
+        for socket in &self.sockets {
+            (socket.busy, socket.asked).hash(hasher);
+        }
+    }
+}
+
+impl Machine {
+    /// A message leaves a node: what it asks another socket for will come in there.
+    pub(super) fn note_asked(&mut self, node: usize, channel: usize, message: &Message) {
+        let Some(ways) = self.ways.as_mut() else { return };
+        let to = self.channels.get(channel).and_then(|channel| self.nodes.get(channel.to));
+        let (Some(from), Some(to)) = (self.nodes.get(node), to) else { return };
+        if message.kind == MessageKind::Fetch
+            && from.config.socket != to.config.socket
+            && let Some(socket) = ways.sockets.get_mut(from.config.socket as usize)
+        {
+            socket.asked += u64::from(from.config.header + message.range.len);
+        }
+    }
+
+    /// A kernel begins: half of the ways for each, and a new sample.
+    pub(super) fn halve_ways(&mut self, out: &mut Outbox) {
+        if self.ways.is_none() {
+            return;
+        }
+        for socket in 0..self.fixed.sockets.len() {
+            self.begin_sample(socket);
+            self.take_step(socket, WayDecision { step: Step::Halve, memory: 0, ingress: 0 }, out);
+        }
+    }
+
+    /// Before the first event, half of the ways are for each.
+    pub(super) fn start_partitions(&mut self) {
+        if self.ways.is_none() {
+            return;
+        }
+        for index in self.fixed.sockets.clone().iter().flat_map(|parts| parts.slices.iter().chain(&parts.l1s))
+        {
+            let Some(node) = self.nodes.get_mut(*index) else { continue };
+            if let Some((_, ways, _)) = node.geometry().filter(|(_, ways, _)| *ways > 1) {
+                node.partition(ways::apply(Step::Halve, 0, ways));
+            }
+        }
+    }
+
+    /// Ends a sample if it is time.
+    pub(super) fn sample_ways(&mut self, out: &mut Outbox) {
+        if self.ways.as_ref().is_none_or(|ways| ways.due > self.now) {
+            return;
+        }
+        for socket in 0..self.fixed.sockets.len() {
+            let signals = self.signals(socket);
+            self.begin_sample(socket);
+            let decision =
+                WayDecision { step: ways::decide(signals), memory: signals.local, ingress: signals.ingress };
+            self.take_step(socket, decision, out);
+        }
+    }
+
+    fn begin_sample(&mut self, socket: usize) {
+        let (now, busy) = (self.now, self.memory_busy(socket));
+        let Some(ways) = self.ways.as_mut() else { return };
+        (ways.since, ways.due) = (now, now + ways.period);
+        if let Some(socket) = ways.sockets.get_mut(socket) {
+            (socket.busy, socket.asked) = (busy, 0);
+        }
+    }
+
+    fn memory_busy(&self, socket: usize) -> Tick {
+        let memories = self.fixed.sockets.get(socket).map_or(&[][..], |socket| &socket.memories);
+        let drams = memories.iter().filter_map(|memory| *self.fixed.dram_of.get(*memory)?);
+        drams.filter_map(|(dram, _)| self.drams.get(dram)).map(|dram| dram.counters().busy).sum()
+    }
+
+    /// What the partition of a socket is decided by.
+    fn signals(&self, socket: usize) -> Signals {
+        let Some(ways) = &self.ways else { return Signals::default() };
+        let Some(sample) = ways.sockets.get(socket) else { return Signals::default() };
+        let elapsed = u128::from(self.now.saturating_sub(ways.since)).max(1);
+        let channels = self
+            .fixed
+            .spec
+            .gpu
+            .as_ref()
+            .map_or(1, |gpu| u128::from(gpu.memory.dram.channels) * u128::from(gpu.l2.slices));
+        let busy = u128::from(self.memory_busy(socket).saturating_sub(sample.busy));
+        let ticks = u128::from(self.fixed.time.ticks_per_second);
+        let capacity = u128::from(self.ingress_bandwidth(socket)) * elapsed / ticks.max(1);
+        let percent = |part: u128, whole: u128| u32::try_from(part * 100 / whole.max(1)).unwrap_or(u32::MAX);
+        Signals {
+            local: percent(busy, channels * elapsed),
+            ingress: percent(u128::from(sample.asked), capacity),
+            threshold: ways.threshold,
+        }
+    }
+
+    /// Bytes per second that the links into a socket can carry now.
+    fn ingress_bandwidth(&self, socket: usize) -> u64 {
+        let name = format!("gpu{socket}");
+        let network = &self.fixed.spec.network;
+        let into = |shown: &Option<_>| matches!(shown, Some((_, _, to)) if *to == name);
+        let links = self.fixed.visible_links.iter().zip(&self.links);
+        let lanes: u64 = links.filter(|(shown, _)| into(shown)).map(|(_, link)| u64::from(link.lanes)).sum();
+        network.bandwidth.0 / u64::from(network.lanes.max(1)) * lanes
+    }
+
+    /// Every cache of a socket moves its partition by a step.
+    fn take_step(&mut self, socket: usize, decision: WayDecision, out: &mut Outbox) {
+        let fixed = self.fixed.clone();
+        let Some(parts) = fixed.sockets.get(socket) else { return };
+        for &index in parts.slices.iter().chain(&parts.l1s) {
+            let Some(node) = self.nodes.get_mut(index) else { continue };
+            let Some((_, ways, _)) = node.geometry().filter(|(_, ways, _)| *ways > 1) else { continue };
+            let before = node.remote_ways();
+            let remote = ways::apply(decision.step, before, ways);
+            if remote != before {
+                node.partition(remote);
+                let local = ways - remote;
+                out.record(node.id(), About::default(), || What::WayRepartition { local, remote, decision });
+            }
+        }
+        let ways_of = |nodes: &[usize]| {
+            nodes.first().and_then(|node| self.nodes.get(*node)).map_or(0, |node| node.remote_ways())
+        };
+        let (l2, l1) = (ways_of(&parts.slices), ways_of(&parts.l1s));
+        let tick = self.now;
+        let Some(own) = self.ways.as_mut().and_then(|ways| ways.sockets.get_mut(socket)) else { return };
+        if own.decided.len() == HISTORY {
+            own.decided.pop_front();
+        }
+        own.decided.push_back(Decided { tick, decision, l2, l1 });
+    }
+
+    /// How the ways of a cache are dealt.
+    pub(super) fn partition_view(&self, id: ComponentId) -> Option<PartitionView> {
+        let ways = self.ways.as_ref()?;
+        let index = (*self.fixed.node_of.get(id.index())?)?;
+        let socket = self.partitioned_socket(index)?;
+        let node = self.nodes.get(index)?;
+        let is_l1 = node.config.role == Role::Leaf;
+        let decided = ways
+            .decided(socket)
+            .map(|one| (one.tick, one.decision, if is_l1 { one.l1 } else { one.l2 }))
+            .collect();
+        Some(PartitionView { remote: node.remote_ways(), decided })
+    }
+
+    /// The socket of a node whose ways are dealt over local and remote lines.
+    fn partitioned_socket(&self, node: usize) -> Option<usize> {
+        let has = |socket: &super::numa::Socket| socket.slices.contains(&node) || socket.l1s.contains(&node);
+        self.fixed.sockets.iter().position(has)
+    }
+}

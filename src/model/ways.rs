@@ -1,0 +1,41 @@
+//! The words of caches whose ways are dealt over local and remote lines.
+
+/// What happens to a partition: the steps of "Beyond the Socket: NUMA-Aware GPUs", Fig. 7 (d), by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WayStep {
+    /// 0: at the launch of a kernel, half of the ways for each.
+    Halve,
+    /// 2: the link is saturated, the memory is not: a way goes from local to remote.
+    ToRemote,
+    /// 3: the memory is saturated, the link is not: a way goes from remote to local.
+    ToLocal,
+    /// 4: both are saturated: one way towards equal numbers.
+    Equalise,
+    /// 5: neither is saturated.
+    Keep,
+}
+
+impl WayStep {
+    pub const ALL: [Self; 5] = [Self::Halve, Self::ToRemote, Self::ToLocal, Self::Equalise, Self::Keep];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Halve => "halve",
+            Self::ToRemote => "to-remote",
+            Self::ToLocal => "to-local",
+            Self::Equalise => "equalise",
+            Self::Keep => "keep",
+        }
+    }
+}
+
+/// What the partition of the caches of a socket was decided by, and what came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WayDecision {
+    pub step: WayStep,
+    /// Utilisation of the socket's own memory in the sample, in percent.
+    pub memory: u32,
+    /// Projected utilisation of the link into the socket, in percent.
+    pub ingress: u32,
+}
