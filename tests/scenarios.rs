@@ -135,6 +135,7 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("numa/both-saturated", &[Set(&["network.balancer.policy=static"]), Set(&["network.bandwidth=8 GB/s"])]),
     ("numa/fast-sampler", &[Text("sample=200\"", "sample=5000\""), Set(&["network.balancer.policy=static"])]),
     ("numa/lanes-turn", &[Set(&["network.balancer.policy=static"]), Set(&["network.balancer.sample=60000"])]),
+    ("numa/onto-one-socket", &[Text("sample = 5000", "policy = \"static\"")]),
     (
         "numa/slow-sampler",
         &[Text("sample=20000\"", "sample=2000\""), Set(&["network.balancer.policy=static"])],
