@@ -42,9 +42,11 @@ Rules: single-writer, inclusion, directory (it misses a holder, or disagrees whe
 lost-store, impossible-cell, deadlock, livelock (no order of delivery ends), starvation (some order need not end).
 
 A state leaves out time, and has of each byte only whether it was stored last: a protocol moves bytes and never looks at \
-them. A violation is found with the fewest steps, and becomes a recording that opens at the bad event.
+them. Equal parts that may do the same, such as two GPUs, can be exchanged: one state stands for all that differ only in \
+which of them is which. Each step of a part is run on the others too, and if one ever does otherwise, the search begins \
+again without. A violation is found with the fewest steps, and becomes a recording that opens at the bad event.
 
-JSON: states, transitions, depth, complete, seconds, coverage{reached, reachable (null unless complete), total, \
+JSON: states, transitions, depth, complete, symmetry (states that one stands for at most), seconds, coverage{reached, reachable (null unless complete), total, \
 not_reached[]}, violations[{kind, message, steps, recording}]; states and depth are null with --random.
 
 Exit status: 0 nothing was found, also if a limit ended it; 1 a rule does not hold; 2 wrong input; 130 interrupted by \
@@ -78,6 +80,10 @@ pub struct Explore {
     /// Seed of --random
     #[arg(long, value_name = "NUMBER", value_parser = number, allow_negative_numbers = true, default_value_t = 0)]
     seed: u64,
+
+    /// Let no state stand for those that differ from it only in which of several equal parts is which
+    #[arg(long)]
+    no_symmetry: bool,
 
     /// Look at so many states at most
     #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
@@ -121,7 +127,8 @@ impl Explore {
         let subject = self.open()?;
         interrupt.heed();
         let start = Instant::now();
-        let outcome = self.run(&subject.system, &interrupt, start);
+        let plain = self.no_symmetry.then(|| subject.system.without_symmetry());
+        let outcome = self.run(plain.as_ref().unwrap_or(&subject.system), &interrupt, start);
         let seconds = start.elapsed().as_secs_f64();
         let recordings = self.record(&subject, &outcome)?;
         let done =
@@ -217,6 +224,12 @@ impl Explore {
             None => "complete: every state was looked at\n".to_owned(),
             Some(bound) => format!("not complete: {}\n", self.reason(bound)),
         });
+        if outcome.symmetry > 1 {
+            text.push_str(&format!(
+                "symmetry: each stands for up to {} that differ only in which of equal parts is which\n",
+                outcome.symmetry
+            ));
+        }
         let used = outcome.cells.iter().filter(|(_, used)| *used).count();
         text.push_str(&format!("{used} of {} cells of the tables were used\n", outcome.cells.len()));
         let unused: Vec<String> =
@@ -278,6 +291,7 @@ fn document(done: &Done<'_>) -> Value {
         "transitions": outcome.counts.transitions,
         "depth": (!is_random).then_some(outcome.counts.depth),
         "complete": complete,
+        "symmetry": outcome.symmetry,
         "seconds": seconds,
         "coverage": {
             "reached": reached,

@@ -5,7 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use super::document::{At, Document};
 use super::fail;
 use crate::diagnostic::Result;
-use crate::model::units::{Bandwidth, Duration, Frequency, Size};
+use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};
 
 /// Checks values against their limits, and complains in the document that they come from.
 #[derive(Clone, Copy, Debug)]
@@ -115,6 +115,15 @@ impl Check<'_> {
             return Ok(*value);
         }
         fail(self.document.complain(Some(span), format!("{key} is {value}")).expected("1 MB/s to 100 TB/s"))
+    }
+
+    /// An energy up to a nanojoule a bit.
+    pub fn energy(self, key: &str, given: Option<&At<BitEnergy>>, default: u64) -> Result<BitEnergy> {
+        let Some(At { value, span }) = given else { return Ok(BitEnergy(default)) };
+        if value.0 <= 1_000_000 {
+            return Ok(*value);
+        }
+        fail(self.document.complain(Some(span), format!("{key} is {value}")).expected("0 pJ/bit to 1 nJ/bit"))
     }
 
     /// That the block or piece `below` is not larger than `above`; the complaint points at the one that was given.

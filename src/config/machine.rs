@@ -1,8 +1,9 @@
 //! A machine file as a typed specification: plain numbers in base units, already checked.
 
-use crate::model::units::{Bandwidth, Duration, Frequency, Size};
+use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};
 use crate::policy::cta::Schedule;
 use crate::policy::eviction::Evictor;
+use crate::policy::lanes::LanePolicy;
 use crate::policy::placement::Placement;
 use crate::policy::prefetch::Prefetcher;
 
@@ -283,6 +284,8 @@ pub enum Topology {
     Shared,
     /// Each GPU has its own link to the host, and one to each other GPU for peer transfers.
     PointToPoint,
+    /// Each GPU, and the host, has one link to a switch.
+    Switch,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -293,7 +296,7 @@ pub struct NetworkSpec {
     pub bandwidth: Bandwidth,
     /// Lanes per direction.
     pub lanes: u32,
-    /// One way.
+    /// One way, from device to device: through a switch, half of it on each link.
     pub latency: Duration,
     /// Bytes of a message without its data.
     pub header: u32,
@@ -301,4 +304,30 @@ pub struct NetworkSpec {
     pub virtual_networks: u32,
     /// Messages that a receiver can buffer, per sender and virtual network.
     pub buffers: u32,
+    /// From device to device, the switch included.
+    pub energy: BitEnergy,
+    /// If the links are sampled.
+    pub balancer: Option<BalancerSpec>,
+}
+
+/// Who looks at how busy the links are, and turns their lanes ("Beyond the Socket: NUMA-Aware GPUs", section 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BalancerSpec {
+    pub policy: LanePolicy,
+    /// Core cycles between two decisions.
+    pub sample: u32,
+    /// Core cycles for which a lane that turns belongs to neither direction.
+    pub turn: u32,
+    /// Percent of a sample that a direction has to be busy to count as saturated.
+    pub threshold: u32,
+    pub at_launch: AtLaunch,
+}
+
+/// What becomes of lanes when a kernel is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtLaunch {
+    /// As many in each direction.
+    Symmetric,
+    /// They stay.
+    Keep,
 }

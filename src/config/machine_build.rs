@@ -1,5 +1,6 @@
 //! From a machine file to a checked specification: defaults, limits, and what must fit together.
 
+mod balancer;
 mod cache;
 mod gpu;
 mod host;
@@ -75,6 +76,7 @@ impl Build<'_> {
             topology: match file.topology {
                 Some(TopologyWord::Shared) => Topology::Shared,
                 Some(TopologyWord::PointToPoint) => Topology::PointToPoint,
+                Some(TopologyWord::Switch) => Topology::Switch,
                 None => usual,
             },
             bandwidth: check.bandwidth("network.bandwidth", file.bandwidth.as_ref(), bandwidth)?,
@@ -87,6 +89,8 @@ impl Build<'_> {
                 &[3, 1],
             )?,
             buffers: check.count("network.buffers", file.buffers.as_ref(), 4, 1..=1024)?,
+            energy: check.energy("network.energy", file.energy.as_ref(), 10_000)?,
+            balancer: file.balancer.as_ref().map(|file| self.balancer(file)).transpose()?,
         })
     }
 

@@ -3,6 +3,7 @@
 //! The documentation of each field is also its description in the JSON schema.
 
 pub mod numa;
+pub mod balancer;
 pub mod paging;
 
 use std::fmt;
@@ -15,7 +16,7 @@ use super::document::{At, Document};
 use super::machine::MachineSpec;
 use super::shelf::Shelf;
 use crate::diagnostic::Result;
-use crate::model::units::{Bandwidth, Duration, Frequency, Size};
+use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};
 
 /// A machine: a CPU with its memory, and GPUs that share it.
 #[derive(Clone, Debug, serde::Deserialize, JsonSchema)]
@@ -280,7 +281,8 @@ pub struct NetworkFile {
     pub bandwidth: Option<At<Bandwidth>>,
     /// Lanes per direction, 1 to 64. Default: 16 with PCIe, 8 with NVLink.
     pub lanes: Option<At<u64>>,
-    /// One way. Default: "250 ns" with PCIe, "100 ns" with NVLink.
+    /// One way, from device to device; through a switch half of it is on each of the two links. Default: "250 ns" with PCIe,
+    /// "100 ns" with NVLink.
     pub latency: Option<At<Duration>>,
     /// Bytes of a message without its data, 1 to 1024. Default: 16.
     pub header: Option<At<u64>>,
@@ -288,6 +290,11 @@ pub struct NetworkFile {
     pub virtual_networks: Option<At<u64>>,
     /// Messages that a receiver can buffer, per sender and virtual network, 1 to 1024. Default: 4.
     pub buffers: Option<At<u64>>,
+    /// What moves a bit from device to device, the switch included. Default: "10 pJ/bit" ("Beyond the Socket: NUMA-Aware GPUs",
+    /// section 6).
+    pub energy: Option<At<BitEnergy>>,
+    /// Samples the links, and turns lanes to where they are needed. Default: the lanes are fixed, and nobody looks.
+    pub balancer: Option<balancer::BalancerFile>,
 }
 
 /// The kind of a network.
@@ -306,6 +313,8 @@ pub enum TopologyWord {
     Shared,
     /// Each GPU has its own link to the host, and one to each other GPU.
     PointToPoint,
+    /// Each GPU has one link to a switch, and so has the host.
+    Switch,
 }
 
 /// The machine of a scenario: a name or path, or the machine itself.

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
 use super::document::unexpected;
-use crate::model::units::{Bandwidth, Duration, Frequency, Size};
+use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};
 
 macro_rules! in_files {
     ($($name:ident, $units:literal);+ $(;)?) => {$(
@@ -46,6 +46,7 @@ in_files! {
     Frequency, "Hz, kHz, MHz, GHz";
     Duration, "ps, ns, us, ms, s";
     Bandwidth, "B/s, KB/s, MB/s, GB/s, TB/s";
+    BitEnergy, "fJ/bit, pJ/bit, nJ/bit";
 }
 
 #[cfg(test)]

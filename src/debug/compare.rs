@@ -206,6 +206,7 @@ fn says_same(a: &Record, b: &Record, ignore_time: bool) -> bool {
     let plain = |message: &Message| Message { cause: 0, txn: None, ..message.clone() };
     match (&a.what, &b.what) {
         (What::Message(one), What::Message(other))
+        | (What::Hop(one), What::Hop(other))
         | (What::Delivery(one), What::Delivery(other))
         | (What::Stall { message: one }, What::Stall { message: other }) => {
             one.kind == other.kind && one.to == other.to && plain(one) == plain(other)

@@ -26,7 +26,7 @@ use crate::model::message::TxnNumber;
 use crate::model::record::Record;
 use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
-use crate::query::{Context, Filter};
+use crate::query::{Context, Filter, PageSize};
 use crate::recording::Input;
 
 /// Reads the scenario's files again.
@@ -266,6 +266,7 @@ pub(super) fn context_of(machine: &dyn Subject) -> Context {
     Context {
         components: Some(machine.components().clone()),
         tables,
+        page: PageSize::of(machine),
         blocks: machine.blocks(MOST_BLOCKS),
         statistics: machine.statistics().into_iter().map(|(key, _)| key).collect(),
         ids: machine.tasks().iter().map(|task| task.id.to_string()).collect(),

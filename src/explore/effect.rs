@@ -59,11 +59,11 @@ impl Input {
 /// What the node made of it, before anything has a number.
 #[derive(Debug)]
 pub struct Raw {
-    node: Timeless,
-    sends: Vec<(u16, Message)>,
-    stored: Stored,
-    completes: bool,
-    broken: Option<Arc<(&'static str, String)>>,
+    pub node: Timeless,
+    pub sends: Vec<(u16, Message)>,
+    pub stored: Stored,
+    pub completes: bool,
+    pub broken: Option<Arc<(&'static str, String)>>,
     cells: u64,
 }
 

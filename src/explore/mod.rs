@@ -15,6 +15,7 @@ pub mod random;
 pub mod search;
 pub mod stress;
 pub mod summary;
+pub mod symmetry;
 pub mod system;
 pub mod tables;
 pub mod termination;

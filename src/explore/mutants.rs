@@ -124,8 +124,9 @@ pub struct Base {
 }
 
 impl Base {
-    /// Explores a system, and keeps all its effects.
+    /// Explores a system, and keeps all its effects: those of every part, also where parts are alike.
     pub fn new(system: &System, limits: Limits, go_on: impl FnMut(Counts) -> bool) -> Self {
+        let system = &system.without_symmetry();
         let shared = Shared::new(system);
         let outcome = super::outcome::explore_with(system, &shared, limits, go_on);
         let mut effects = shared.lock().inputs();

@@ -28,6 +28,8 @@ pub struct Outcome {
     /// States of single nodes, and messages, that are different.
     pub node_states: u64,
     pub messages: u64,
+    /// Ways of naming equal parts by which states stand for each other; 1 if each stands for itself.
+    pub symmetry: usize,
 }
 
 /// Explores a system as far as the limits allow.
@@ -40,20 +42,21 @@ pub fn explore_with(
     system: &System,
     shared: &Shared,
     limits: Limits,
-    go_on: impl FnMut(Counts) -> bool,
+    mut go_on: impl FnMut(Counts) -> bool,
 ) -> Outcome {
-    let search = Search::run(system, shared, limits, go_on);
+    let search = Search::run(system, shared, limits, &mut go_on);
+    // What was found is not sound: begin again, each part for itself.
+    if shared.is_asymmetric() {
+        let plain = system.without_symmetry();
+        return explore_with(&plain, &Shared::new(&plain), limits, go_on);
+    }
     let mut wrong: Vec<_> =
         search.wrong.iter().map(|wrong| (search.visited.way(wrong.state), wrong)).collect();
     // One of each rule. Which one must not depend on the order in which threads met them.
     wrong.sort_by(|(way, a), (other, b)| (&a.broken, way).cmp(&(&b.broken, other)));
     wrong.dedup_by_key(|(_, wrong)| wrong.broken.rule);
-    let violation = |(hashes, wrong): &(Vec<u128>, &super::search::Wrong)| Violation {
-        rule: wrong.broken.rule,
-        text: wrong.broken.text.clone(),
-        choices: way::choices(system, shared, hashes, wrong.last),
-    };
-    let mut violations: Vec<Violation> = wrong.iter().map(violation).collect();
+    let mut violations: Vec<Violation> =
+        wrong.iter().map(|(hashes, wrong)| way::violation(system, shared, hashes, wrong)).collect();
     if violations.is_empty() {
         violations.extend(unending(system, shared, &search));
     }
@@ -66,6 +69,7 @@ pub fn explore_with(
         cells,
         node_states: tables.nodes.len() as u64,
         messages: tables.messages.len() as u64,
+        symmetry: 1 + system.symmetries.len(),
     }
 }
 
@@ -83,5 +87,5 @@ fn unending(system: &System, shared: &Shared, search: &Search) -> Option<Violati
         ("livelock", "no order ends")
     };
     let text = format!("the last {steps} deliveries lead back to where they began: {rest}");
-    Some(Violation { rule, text, choices: way::choices(system, shared, &hashes, None) })
+    Some(Violation { rule, text, choices: way::choices(system, shared, &hashes) })
 }

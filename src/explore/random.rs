@@ -110,6 +110,7 @@ pub fn walk(system: &System, limits: Limits, mut go_on: impl FnMut(Counts) -> bo
         cells: cells.into_iter().collect(),
         node_states,
         messages,
+        symmetry: 1,
     }
 }
 

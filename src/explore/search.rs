@@ -115,7 +115,10 @@ impl Search {
             edges: Vec::new(),
         };
         let mut frontier = search.begin(&mut workers);
-        while search.bound.is_none() && frontier.iter().any(|part| !part.numbers.is_empty()) {
+        while search.bound.is_none()
+            && !shared.is_asymmetric()
+            && frontier.iter().any(|part| !part.numbers.is_empty())
+        {
             if search.counts.depth >= limits.depth {
                 search.bound = Some(Bound::Depth);
                 break;
@@ -291,7 +294,8 @@ fn step(worker: &mut Worker<'_>, visited: &Visited, state: &[u32], number: u32, 
     found.transitions += moves.len() as u64;
     for (index, &one) in moves.iter().enumerate() {
         let is_delivery = index < deliveries;
-        let (hash, broken) = worker.make(state, hash, one);
+        let (_, broken) = worker.make(state, hash, one);
+        let hash = worker.represent();
         let known = visited.get(hash);
         let broken = broken.or_else(|| if known.is_none() { worker.check(&worker.next) } else { None });
         if let Some(broken) = broken {

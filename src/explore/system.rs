@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::symmetry::Symmetry;
 use super::values;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::{Machine, Wiring};
@@ -72,6 +73,8 @@ pub struct System {
     pub coherent: bool,
     /// Where pages live.
     pub homes: Homes,
+    /// Ways of exchanging parts that are alike.
+    pub symmetries: Vec<Symmetry>,
 }
 
 impl System {
@@ -106,6 +109,7 @@ impl System {
             homes: wiring.homes.clone(),
             nodes: Vec::new(),
             names,
+            symmetries: Vec::new(),
         };
         system.nodes = wiring
             .nodes
@@ -127,6 +131,7 @@ impl System {
                 }
             })
             .collect();
+        system.symmetries = system.find_symmetries();
         Ok(system)
     }
 

@@ -1,6 +1,7 @@
 //! What stands for what: node states, messages and the contents of lanes, each with a number. Numbers depend on who came first;
 //! hashes of contents do not.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
@@ -55,7 +56,11 @@ pub struct Tables {
 
 /// The tables as threads share them.
 #[derive(Debug)]
-pub struct Shared(Mutex<Tables>);
+pub struct Shared {
+    tables: Mutex<Tables>,
+    /// Two nodes that were to be exchanged do not do the same.
+    is_asymmetric: AtomicBool,
+}
 
 impl Shared {
     #[must_use]
@@ -64,11 +69,21 @@ impl Shared {
         tables.lanes.push(Arc::from([]));
         tables.lane_summaries.push(LaneSummary::default());
         tables.lane_ids.insert(0, 0);
-        Self(Mutex::new(tables))
+        Self { tables: Mutex::new(tables), is_asymmetric: AtomicBool::new(false) }
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Tables> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that two nodes that were to be exchanged do not do the same.
+    pub fn note_asymmetry(&self) {
+        self.is_asymmetric.store(true, Ordering::Relaxed);
+    }
+
+    #[must_use]
+    pub fn is_asymmetric(&self) -> bool {
+        self.is_asymmetric.load(Ordering::Relaxed)
     }
 }
 

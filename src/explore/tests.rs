@@ -214,3 +214,60 @@ deliver host.hmd0 > gpu0.smd0 reply";
     assert!(machine.is_finished());
     assert_eq!(machine.violations(), []);
 }
+
+/// States and cells with symmetry, without it, and how many states one can stand for.
+fn with_and_without(name: &str, protocol: &str) -> (Outcome, Outcome) {
+    let (_, system) = shape(name, &[&format!("protocol={protocol}")], &[], &[]);
+    (explore(&system, LIMITS, |_| true), explore(&system.without_symmetry(), LIMITS, |_| true))
+}
+
+#[test]
+fn one_state_stands_for_all_in_which_equal_parts_are_exchanged() {
+    for (name, protocol, symmetry) in
+        [("two-l1", "msi", 2), ("two-gpu", "mesi", 2), ("two-l1", "vi", 2), ("gpu-and-core", "msi", 1)]
+    {
+        let (with, without) = with_and_without(name, protocol);
+        assert_eq!((with.symmetry, without.symmetry), (symmetry, 1), "{name} {protocol}");
+        assert_eq!((with.bound, without.bound), (None, None));
+        assert_eq!(with.cells, without.cells, "{name} {protocol}");
+        assert_eq!(with.counts.depth, without.counts.depth);
+        let (few, all, most) = (with.counts.states, without.counts.states, symmetry as u64);
+        assert!(few <= all && all <= few * most, "{name} {protocol}: {few} of {all}");
+        assert!(symmetry == 1 || few * 3 < all * 2, "{name} {protocol}: {few} of {all}");
+    }
+}
+
+#[test]
+fn a_violation_is_found_as_soon_and_can_be_followed_with_symmetry() {
+    for fault in [Fault::NoGrantAck, Fault::SkipInvalidation, Fault::KeepMaskOnRead] {
+        let (machine, system) = shape("two-gpu", &[], &[], &[fault]);
+        let found = explore(&system, LIMITS, |_| true).violations;
+        let others = explore(&system.without_symmetry(), LIMITS, |_| true).violations;
+        let told = |all: &[super::outcome::Violation]| -> Vec<(&str, usize)> {
+            all.iter().map(|one| (one.rule, one.choices.len())).collect()
+        };
+        assert_eq!(told(&found), told(&others), "{fault}");
+        for one in &found {
+            let mut machine = machine.clone();
+            let plan = (0u64..).zip(&one.choices).map(|(event, choice)| Planned {
+                event,
+                text: choice.text(machine.components()).to_string().into(),
+                change: Change::Choose(choice.clone()),
+            });
+            let plan: Arc<[Planned]> = plan.collect();
+            machine.plan(plan);
+            machine.run_until(u64::MAX);
+            assert!(!machine.violations().is_empty(), "{fault} {}: {}", one.rule, one.text);
+        }
+    }
+}
+
+#[test]
+fn parts_that_do_not_do_the_same_are_not_exchanged() {
+    // The HMD thinks that the places of its children stay as they are, though the children are exchanged.
+    let (_, mut system) = shape("two-gpu", &["protocol=msi"], &[], &[]);
+    let right = explore(&system.without_symmetry(), LIMITS, |_| true).counts.states;
+    system.symmetries.iter_mut().for_each(super::symmetry::Symmetry::forget_children);
+    let outcome = explore(&system, LIMITS, |_| true);
+    assert_eq!((outcome.symmetry, outcome.counts.states), (1, right));
+}

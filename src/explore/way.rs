@@ -1,27 +1,51 @@
 //! The way to a state, as choices that can be made on the machine itself.
 
+use super::outcome::Violation;
+use super::search::Wrong;
 use super::system::{Deed, System};
 use super::tables::Shared;
-use super::worker::{Move, Worker};
+use super::worker::{Broken, Move, Worker};
 use crate::model::choice::Choice;
 
 impl Worker<'_> {
-    /// The moves that lead through states of these hashes, and then the last one.
-    #[must_use]
-    pub fn follow(&mut self, hashes: &[u128], last: Option<Move>) -> Vec<Choice> {
+    /// The moves that lead through states that those of these hashes stand for.
+    fn follow(&mut self, hashes: &[u128]) -> (Vec<Choice>, Vec<u32>, u128) {
         let (mut state, mut hash) = self.initial();
         let mut choices = Vec::new();
         for &wanted in hashes.get(1..).unwrap_or_default() {
             self.look(&state);
-            let moves = self.moves.clone();
-            let found = moves.into_iter().find(|&one| self.make(&state, hash, one).0 == wanted);
-            let Some(found) = found else { return choices };
-            choices.extend(self.choice(&state, found, choices.len()));
-            std::mem::swap(&mut state, &mut self.next);
-            hash = wanted;
+            for one in self.moves.clone() {
+                let (made, _) = self.make(&state, hash, one);
+                let next = self.next.clone();
+                if self.represent() == wanted {
+                    choices.extend(self.choice(&state, one, choices.len()));
+                    (state, hash) = (next, made);
+                    break;
+                }
+            }
         }
-        choices.extend(last.and_then(|last| self.choice(&state, last, choices.len())));
-        choices
+        (choices, state, hash)
+    }
+
+    /// What breaks a rule in a state, or the first move from it that does, with that move.
+    fn breach(
+        &mut self,
+        state: &[u32],
+        hash: u128,
+        rule: &str,
+        moves: bool,
+    ) -> Option<(Broken, Option<Move>)> {
+        self.look(state);
+        if !moves {
+            let broken =
+                if self.is_quiet(state) { self.check_quiet(state) } else { Some(self.deadlock(state)) };
+            return broken.filter(|broken| broken.rule == rule).map(|broken| (broken, None));
+        }
+        self.moves.clone().into_iter().find_map(|one| {
+            let (_, broken) = self.make(state, hash, one);
+            let broken = broken.or_else(|| self.check(&self.next)).filter(|broken| broken.rule == rule)?;
+            Some((broken, Some(one)))
+        })
     }
 
     /// A move in a state as a choice. What it stores is told apart from all else by the position of the choice.
@@ -64,6 +88,21 @@ pub fn lines(system: &System, choices: &[Choice]) -> Vec<String> {
 
 /// The choices that lead through states of these hashes.
 #[must_use]
-pub fn choices(system: &System, shared: &Shared, hashes: &[u128], last: Option<Move>) -> Vec<Choice> {
-    Worker::new(system, shared).follow(hashes, last)
+pub fn choices(system: &System, shared: &Shared, hashes: &[u128]) -> Vec<Choice> {
+    Worker::new(system, shared).follow(hashes).0
+}
+
+/// The choices that lead through states of these hashes to what is wrong there, and what that is. The states that were looked at
+/// stand for others too: with parts exchanged, another part is what the sentence is about.
+#[must_use]
+pub fn violation(system: &System, shared: &Shared, hashes: &[u128], wrong: &Wrong) -> Violation {
+    let mut worker = Worker::new(system, shared);
+    let (mut choices, state, hash) = worker.follow(hashes);
+    let rule = wrong.broken.rule;
+    let mut text = wrong.broken.text.clone();
+    if let Some((broken, last)) = worker.breach(&state, hash, rule, wrong.last.is_some()) {
+        choices.extend(last.and_then(|last| worker.choice(&state, last, choices.len())));
+        text = broken.text;
+    }
+    Violation { rule, text, choices }
 }

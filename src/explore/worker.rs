@@ -23,6 +23,13 @@ pub enum Move {
     Deed { node: u8, deed: u8 },
 }
 
+/// What numbers become when parts are exchanged.
+#[derive(Clone, Debug, Default)]
+struct Images {
+    nodes: Vec<u32>,
+    lanes: Vec<u32>,
+}
+
 /// Why a state, or a step to it, is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Broken {
@@ -44,6 +51,8 @@ pub struct Worker<'a> {
     /// Nodes and lanes in which some bytes have become stale, by their number and the bytes.
     old_nodes: FxHashMap<u64, u32>,
     old_lanes: FxHashMap<u64, u32>,
+    /// By symmetry, one more than the number of what each node's state, and each lane's content, becomes; 0 if unknown.
+    images: Vec<Images>,
     /// Multipliers of the places of a state.
     places: Vec<u128>,
     /// Of the last state that was looked at, the networks out of each node that have a full lane.
@@ -68,6 +77,7 @@ impl<'a> Worker<'a> {
             pushed: FxHashMap::default(),
             old_nodes: FxHashMap::default(),
             old_lanes: FxHashMap::default(),
+            images: vec![Images::default(); system.symmetries.len()],
             places: (0..system.width()).map(place).collect(),
             full: vec![[false; Network::ALL.len()]; system.nodes.len()],
             moves: Vec::new(),
@@ -235,7 +245,14 @@ impl<'a> Worker<'a> {
         let input = Input::of(input as u32, &tables.messages);
         drop(tables);
         // Without the lock: this is what takes time.
-        let raw = timeless.zip(input).and_then(|(state, input)| self.system.run(index, &state, &input));
+        let raw = timeless.zip(input).and_then(|(state, input)| {
+            let raw = self.system.run(index, &state, &input);
+            let mut all = self.system.symmetries.iter();
+            if !all.all(|symmetry| symmetry.holds(self.system, index, &state, &input, raw.as_ref())) {
+                self.shared.note_asymmetry();
+            }
+            raw
+        });
         let mut tables = self.shared.lock();
         let effect = Arc::new(tables.effect(self.system, index, raw));
         tables.effects.insert(key, effect.clone());
@@ -341,6 +358,107 @@ impl<'a> Worker<'a> {
         drop(tables);
         self.old_lanes.insert(key, old);
         old
+    }
+
+    /// Puts in place of the next state the one that stands for it and all that differ from it in which part is which. Returns
+    /// its hash.
+    pub fn represent(&mut self) -> u128 {
+        let mut least = (self.hash, None);
+        for symmetry in 0..self.images.len() {
+            let hash = self.image_hash(symmetry);
+            if hash < least.0 {
+                least = (hash, Some(symmetry));
+            }
+        }
+        if let Some(symmetry) = least.1 {
+            self.exchange(symmetry);
+            self.hash = least.0;
+        }
+        least.0
+    }
+
+    /// The hash of the next state with parts exchanged.
+    fn image_hash(&mut self, symmetry: usize) -> u128 {
+        let system = self.system;
+        let Some(to) = system.symmetries.get(symmetry) else { return self.hash };
+        let count = system.nodes.len();
+        let loose = self.next.len() - 1;
+        let mut hash = 0u128;
+        for (node, &image) in to.nodes.iter().enumerate() {
+            let id = self.node_image(symmetry, node, self.next[node]);
+            let by = self.places[usize::from(image)];
+            hash = hash.wrapping_add(self.content(usize::from(image), id).wrapping_mul(by));
+        }
+        for (lane, &image) in to.lanes.iter().enumerate() {
+            let id = self.next[count + lane];
+            if id == 0 {
+                continue;
+            }
+            let id = self.lane_image(symmetry, id);
+            let place = count + usize::from(image);
+            hash = hash.wrapping_add(self.content(place, id).wrapping_mul(self.places[place]));
+        }
+        hash.wrapping_add(self.content(loose, self.next[loose]).wrapping_mul(self.places[loose]))
+    }
+
+    /// Exchanges parts of the next state.
+    fn exchange(&mut self, symmetry: usize) {
+        let system = self.system;
+        let Some(to) = system.symmetries.get(symmetry) else { return };
+        let count = system.nodes.len();
+        let from = self.next.clone();
+        for (node, &image) in to.nodes.iter().enumerate() {
+            self.next[usize::from(image)] = self.node_image(symmetry, node, from[node]);
+        }
+        for (lane, &image) in to.lanes.iter().enumerate() {
+            self.next[count + usize::from(image)] = self.lane_image(symmetry, from[count + lane]);
+        }
+    }
+
+    fn node_image(&mut self, symmetry: usize, index: usize, id: u32) -> u32 {
+        let known = &mut self.images[symmetry].nodes;
+        if known.len() <= id as usize {
+            known.resize(id as usize + 1, 0);
+        }
+        if known[id as usize] > 0 {
+            return known[id as usize] - 1;
+        }
+        let system = self.system;
+        let Some(to) = system.symmetries.get(symmetry) else { return id };
+        let mut tables = self.shared.lock();
+        let Some(timeless) = tables.nodes.get(id as usize).cloned() else { return id };
+        let image = tables.node(system, usize::from(to.nodes[index]), to.node(index, &timeless));
+        self.copy(&tables);
+        drop(tables);
+        self.images[symmetry].nodes[id as usize] = image + 1;
+        image
+    }
+
+    fn lane_image(&mut self, symmetry: usize, id: u32) -> u32 {
+        if id == 0 {
+            return 0;
+        }
+        let known = &mut self.images[symmetry].lanes;
+        if known.len() <= id as usize {
+            known.resize(id as usize + 1, 0);
+        }
+        if known[id as usize] > 0 {
+            return known[id as usize] - 1;
+        }
+        let system = self.system;
+        let Some(to) = system.symmetries.get(symmetry) else { return id };
+        let mut tables = self.shared.lock();
+        let messages = tables.lanes.get(id as usize).map_or_else(Vec::new, |lane| lane.to_vec());
+        let mut images = Vec::new();
+        for message in messages {
+            let Some(message) = tables.messages.get(message as usize).cloned() else { continue };
+            images.push(tables.message(system, to.message(&message)));
+        }
+        let image = tables.lane(&images);
+        self.copy(&tables);
+        drop(tables);
+        self.images[symmetry].lanes[id as usize] = image + 1;
+        image
     }
 
     /// A sentence about a node.

@@ -57,9 +57,7 @@ impl Machine {
         for (own, new) in self.agents.iter_mut().zip(&other.agents) {
             own.config = new.config;
         }
-        for (own, new) in self.links.iter_mut().zip(&other.links) {
-            own.adopt(new);
-        }
+        self.adopt_lanes(other);
         for (own, new) in self.channels.iter_mut().zip(&other.channels) {
             (own.lookup, own.buffers) = (new.lookup, new.buffers);
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Machine;
 use super::build::SAMPLE_CYCLES;
+use super::paging::view_tlb;
 use super::tasks::operation;
 use crate::model::access::Bytes;
 use crate::model::address::{Address, Range};
@@ -14,9 +15,10 @@ use crate::model::inspect::{
 };
 use crate::model::message::{Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};
+use crate::model::page_view::{FaultView, PagesView, TlbView};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
-use crate::parts::channel::{Channel, Ready};
+use crate::parts::channel::{Channel, Path, Ready};
 use crate::protocol::node::{Role, WaitsFor};
 
 /// Steps of a chain of waiting at most; longer ones are cycles.
@@ -44,18 +46,34 @@ impl Machine {
             instruction: shown.as_deref().map(describe_operation),
             work,
             waits: warp.waits.to_vec(),
+            page: warp.untranslated().zip(self.page_size()).map(|(page, size)| page.range(size).start),
             done: warp.done(),
         }
     }
 
-    fn channels_of(&self, link: usize) -> impl Iterator<Item = &Channel> {
-        self.channels.iter().filter(move |channel| channel.link == link)
+    /// Channels that leave their sender over a link.
+    fn channels_from(&self, link: usize) -> impl Iterator<Item = &Channel> {
+        self.channels.iter().filter(move |channel| channel.path.first == link)
+    }
+
+    /// Channels that come to their receiver over a link.
+    fn channels_to(&self, link: usize) -> impl Iterator<Item = &Channel> {
+        self.channels.iter().filter(move |channel| channel.path.last() == link)
     }
 
     fn packets(&self, link: usize) -> Vec<PacketView> {
         let mut all: Vec<(Tick, PacketView)> = Vec::new();
-        for channel in self.channels_of(link) {
-            for (ready, message) in channel.lanes.iter().flat_map(|lane| &lane.incoming) {
+        for channel in &self.channels {
+            let Path { first, second } = channel.path;
+            if first != link && second != Some(link) {
+                continue;
+            }
+            let sent = channel.lanes.iter().flat_map(|lane| {
+                let (whole, passed) = (lane.incoming.len(), lane.beyond_switch());
+                let here = if channel.path.last() == link { 0..passed } else { passed..whole };
+                lane.incoming.range(here)
+            });
+            for (ready, message) in sent {
                 if *ready <= self.now {
                     continue;
                 }
@@ -77,7 +95,7 @@ impl Machine {
 
     fn queued(&self, link: usize) -> Vec<(Network, u32)> {
         let count = |network: Network| -> u32 {
-            self.channels_of(link)
+            self.channels_from(link)
                 .filter_map(|channel| channel.lanes.get(channel.lane_of(network)))
                 .flat_map(|lane| &lane.outgoing)
                 .filter(|(_, message)| message.kind.network() == network)
@@ -90,7 +108,7 @@ impl Machine {
         Network::ALL
             .into_iter()
             .map(|network| {
-                let lanes = self.channels_of(link).filter_map(|channel| {
+                let lanes = self.channels_to(link).filter_map(|channel| {
                     channel.lanes.get(channel.lane_of(network)).map(|lane| (lane, channel.buffers))
                 });
                 let (mut used, mut capacity) = (0, 0);
@@ -150,19 +168,30 @@ impl Machine {
         for channel in &self.channels {
             for lane in &channel.lanes {
                 let waiting = lane.outgoing.iter().map(|(ready, message)| (Err(*ready), message));
-                let flying = lane.incoming.iter().map(|(tick, message)| (Ok(*tick), message));
+                let passed = lane.beyond_switch();
+                let flying = lane
+                    .incoming
+                    .iter()
+                    .enumerate()
+                    .map(|(nth, (tick, message))| (Ok((*tick, nth >= passed)), message));
                 for (at, message) in waiting.chain(flying) {
                     if message.number != Some(number) || !message.range.contains(address) {
                         continue;
                     }
                     let to = self.fixed.components.path(message.to);
-                    let due = self.fixed.time.cycle(at.unwrap_or(self.now));
-                    let text = match (at, lane.blocked, at.is_ok_and(|tick| tick > self.now)) {
+                    let due = self.fixed.time.cycle(at.map_or(self.now, |(tick, _)| tick));
+                    let text = match (at, lane.blocked, at.is_ok_and(|(tick, _)| tick > self.now)) {
                         (Err(Ready::Read(_)), ..) => {
                             format!("{} to {to} waits for the memory here to read it", message.kind.name())
                         }
                         (Err(Ready::At(_)), ..) => {
                             format!("{} to {to} waits for a free buffer there", message.kind.name())
+                        }
+                        (Ok((_, true)), ..) => {
+                            format!(
+                                "{} for {to} is on its way to the switch, due at {due}",
+                                message.kind.name()
+                            )
                         }
                         (Ok(_), true, _) => {
                             format!("{} to {to} waits at the head of its buffer", message.kind.name())
@@ -308,6 +337,9 @@ impl Inspect for Machine {
     }
 
     fn mshrs(&self, node: ComponentId) -> Option<MshrView> {
+        if let Some(view) = self.view_far_faults(node) {
+            return Some(view);
+        }
         Some(self.node(node)?.mshr_view(&self.fixed.components))
     }
 
@@ -318,7 +350,8 @@ impl Inspect for Machine {
             link,
             ends: (shown.1.clone(), shown.2.clone()),
             lanes: wire.lanes,
-            bandwidth: self.fixed.spec.network.bandwidth.0,
+            bandwidth: self.fixed.spec.network.bandwidth.0 * u64::from(wire.lanes)
+                / u64::from(wire.nominal().max(1)),
             utilisation: if self.now == 0 { 0.0 } else { wire.busy.min(self.now) as f64 / self.now as f64 },
             history: wire.history(self.now),
             sample_cycles: SAMPLE_CYCLES,
@@ -326,6 +359,7 @@ impl Inspect for Machine {
             queued: self.queued(index),
             buffered: self.buffered(index),
             in_flight: self.packets(index),
+            balance: self.balance_view(index),
         })
     }
 
@@ -344,6 +378,22 @@ impl Inspect for Machine {
     fn memory(&self, node: ComponentId) -> Option<MemoryView> {
         let (dram, _) = (*self.fixed.dram_of.get((*self.fixed.node_of.get(node.index())?)?)?)?;
         self.drams.get(dram)?.view()
+    }
+
+    fn page_size(&self) -> Option<u32> {
+        self.paging.as_ref().map(|paging| paging.page)
+    }
+
+    fn pages(&self, cells: usize) -> Vec<PagesView> {
+        self.view_pages(cells)
+    }
+
+    fn fault(&self, address: Address) -> Option<FaultView> {
+        self.view_fault(address)
+    }
+
+    fn tlb(&self, agent: ComponentId) -> Option<TlbView> {
+        view_tlb(self.agent_at(agent)?)
     }
 
     fn transactions(&self) -> Vec<TransactionView> {
@@ -379,6 +429,9 @@ impl Inspect for Machine {
             };
             let slot = warp.or_else(|| agent.warps.iter().position(waiting).map(|slot| slot as u32));
             return slot.map(|slot| self.why_warp(agent, slot)).unwrap_or_default();
+        }
+        if let Some(links) = self.why_paging(component) {
+            return links;
         }
         let Some(node) = self.node(component) else { return Vec::new() };
         let view = node.mshr_view(&self.fixed.components);

@@ -11,6 +11,7 @@ mod consistency;
 mod delivery;
 mod initial;
 mod inspect;
+mod lanes;
 mod latency;
 mod meet;
 mod memory;
@@ -59,6 +60,7 @@ use crate::protocol::table::Table;
 use crate::workload::Workload;
 use check::Checker;
 pub use initial::check_addresses;
+use lanes::Lanes;
 use latency::Latencies;
 use numa::Socket;
 pub use order::Wiring;
@@ -213,6 +215,10 @@ pub struct Machine {
     awaited: Vec<Awaited>,
     /// Ways for local and remote lines, where they are dealt. Boxed, since few machines have it.
     ways: Option<Box<Ways>>,
+    /// The same.
+    lanes: Option<Box<Lanes>>,
+    /// When something is due for them; the end of time if nothing is.
+    lanes_due: Tick,
     queue: Queue,
     tasks: Tasks,
     txns: SlotMap<TxnKey, Transaction>,
@@ -269,6 +275,9 @@ impl Machine {
         std::hash::Hash::hash(&self.awaited, &mut hasher);
         if let Some(ways) = &self.ways {
             ways.digest(&mut hasher);
+        }
+        if let Some(lanes) = &self.lanes {
+            lanes.digest(&mut hasher);
         }
         self.queue.digest(&mut hasher);
         std::hash::Hash::hash(&self.tasks.states, &mut hasher);

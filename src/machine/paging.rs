@@ -2,9 +2,12 @@
 //! Performance Paged Memory for GPUs"). Caches work with addresses; what a page table decides is whether an access may
 //! go to the memory of its device at all.
 
+mod lives;
 mod moves;
 mod serve;
+mod stands;
 mod view;
+mod why;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{Hash, Hasher};
@@ -15,9 +18,12 @@ use crate::model::address::Range;
 use crate::model::component::ComponentId;
 use crate::model::page::Page;
 use crate::model::time::Tick;
+use crate::parts::channel::Path;
 use crate::parts::driver::{Driver, Planned};
 use crate::parts::gmmu::{Gmmu, Outcome};
 use crate::protocol::outbox::Outbox;
+use lives::Lives;
+pub(super) use view::view_tlb;
 
 /// What does not change while pages move.
 #[derive(Clone, Debug)]
@@ -30,8 +36,8 @@ pub struct GpuPorts {
     pub caches: Vec<usize>,
     /// The GPU's own memory, by index among the nodes.
     pub memories: Vec<usize>,
-    /// Links from the host and to it.
-    pub links: (usize, usize),
+    /// What leads from the host and to it.
+    pub links: (Path, Path),
     /// From a TLB to the GMMU, one way.
     pub latency: Tick,
 }
@@ -49,6 +55,8 @@ pub struct GpuPaging {
     departures: VecDeque<(Tick, Page)>,
     /// When it was planned to go on.
     wake: Option<Tick>,
+    /// What became of far-faults. Nothing depends on it: no part of the digest.
+    lives: Lives,
 }
 
 /// Where a page is, as the driver of the whole machine sees it. Pages that it does not list are in host memory.
@@ -137,6 +145,7 @@ impl GpuPaging {
             arrivals: VecDeque::new(),
             departures: VecDeque::new(),
             wake: None,
+            lives: Lives::default(),
         }
     }
 

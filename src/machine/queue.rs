@@ -11,6 +11,8 @@ use crate::model::time::Tick;
 pub enum Event {
     /// The message at the head of a channel's lane is taken.
     Deliver { channel: u32, lane: u8 },
+    /// The first message of a channel's lane before the switch passes it.
+    Cross { channel: u32, lane: u8 },
     /// A compute unit or core issues.
     Agent(u32),
     /// A task starts.
@@ -26,6 +28,12 @@ impl Event {
     #[must_use]
     pub fn deliver(channel: usize, lane: usize) -> Self {
         Self::Deliver { channel: channel as u32, lane: lane as u8 }
+    }
+
+    /// A message of a lane of a channel passes the switch.
+    #[must_use]
+    pub fn cross(channel: usize, lane: usize) -> Self {
+        Self::Cross { channel: channel as u32, lane: lane as u8 }
     }
 }
 

@@ -6,6 +6,7 @@ use super::{Blueprint, Machine};
 use crate::config::{load_machine_with, load_protocol};
 use crate::model::access::AccessKind;
 use crate::model::address::Address;
+use crate::model::fault::Fault;
 use crate::model::operation::{Lanes, Operation, StoreValue, WarpAccess};
 use crate::workload::{Operations, Task, TaskKind, Workload};
 
@@ -16,29 +17,42 @@ pub(crate) fn bundled(name: &str, changes: &[&str]) -> Machine {
 
 /// A bundled machine; each of some agents loads or stores at addresses, one after the other.
 pub(crate) fn working(name: &str, changes: &[&str], work: &[(&str, AccessKind, Vec<u64>)]) -> Machine {
+    let tasks = work.iter().map(|(agent, kind, addresses)| program(agent, *kind, addresses));
+    performing(name, changes, tasks.collect())
+}
+
+/// Loads or stores of an agent, one after the other.
+pub(crate) fn program(agent: &str, kind: AccessKind, addresses: &[u64]) -> Task {
+    let accesses = addresses.iter().map(|&address| {
+        Operation::Access(WarpAccess {
+            kind,
+            width: 4,
+            lanes: Lanes::one(Address(address)),
+            value: StoreValue::Bytes([1; 4].into_iter().collect()),
+            label: None,
+        })
+    });
+    let operations = Operations::Listed(accesses.collect());
+    let what = TaskKind::Program { agent: agent.to_owned(), warp: None, operations };
+    Task { id: agent.into(), after: Vec::new(), delay: 0, what }
+}
+
+/// A bundled machine with these tasks.
+pub(crate) fn performing(name: &str, changes: &[&str], tasks: Vec<Task>) -> Machine {
+    faulty(name, changes, tasks, Vec::new())
+}
+
+/// The same with injected faults.
+pub(crate) fn faulty(name: &str, changes: &[&str], tasks: Vec<Task>, faults: Vec<Fault>) -> Machine {
     let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
     let spec = load_machine_with(name, None, &changes).unwrap();
-    let task = |(agent, kind, addresses): &(&str, AccessKind, Vec<u64>)| {
-        let accesses = addresses.iter().map(|&address| {
-            Operation::Access(WarpAccess {
-                kind: *kind,
-                width: 4,
-                lanes: Lanes::one(Address(address)),
-                value: StoreValue::Bytes([1; 4].into_iter().collect()),
-                label: None,
-            })
-        });
-        let operations = Operations::Listed(accesses.collect());
-        let what = TaskKind::Program { agent: (*agent).to_owned(), warp: None, operations };
-        Task { id: (*agent).into(), after: Vec::new(), delay: 0, what }
-    };
     let blueprint = Blueprint {
         tables: vec![Arc::new(load_protocol(&spec.protocol, None).unwrap())],
-        workload: Arc::new(Workload { tasks: work.iter().map(task).collect() }),
+        workload: Arc::new(Workload { tasks }),
         seed: 0,
         max_cycles: u64::MAX,
         checks: true,
-        faults: Vec::new(),
+        faults,
         initial: Vec::new(),
         memory: Vec::new(),
         spec,

@@ -36,8 +36,15 @@ impl Machine {
             return self.intervene(records);
         }
         loop {
-            if self.queue.next_tick().is_some_and(|tick| tick > self.fixed.last_tick) {
-                return StepOutcome::Limit(self.fixed.time.cycle(self.fixed.last_tick));
+            if let Some(tick) = self.queue.next_tick() {
+                if tick > self.fixed.last_tick {
+                    return StepOutcome::Limit(self.fixed.time.cycle(self.fixed.last_tick));
+                }
+                if self.lanes_due <= tick
+                    && let Some(outcome) = self.run_lanes(records)
+                {
+                    return outcome;
+                }
             }
             let Some((tick, event)) = self.queue.pop() else { return self.at_the_end(records) };
             let moment = (self.now, self.event);
@@ -46,6 +53,7 @@ impl Machine {
             let mut out = self.outbox(records);
             let handled = match event {
                 Event::Deliver { channel, lane } => self.deliver(channel as usize, lane as usize, &mut out),
+                Event::Cross { channel, lane } => self.cross(channel as usize, lane as usize, &mut out),
                 Event::Agent(agent) => self.run_agent(agent as usize, &mut out),
                 Event::Task(task) => self.start_task(task as usize, &mut out),
                 Event::Memory(node) => self.run_memory(node as usize, &mut out),
@@ -94,7 +102,9 @@ impl Machine {
     pub(super) fn deliver(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
         let Some(channel) = self.channels.get(index) else { return Handled::No };
         let node = channel.to;
-        let Some(queue) = channel.lanes.get(lane) else { return Handled::No };
+        let Some(queue) = channel.lanes.get(lane).filter(|queue| queue.beyond_switch() > 0) else {
+            return Handled::No;
+        };
         let Some((ready, message)) = queue.incoming.front() else { return Handled::No };
         let free = self.port_free_at.get(node).copied().unwrap_or(0).max(*ready);
         if free > self.now {
@@ -108,9 +118,10 @@ impl Machine {
         let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane)) else {
             return Handled::No;
         };
-        let Some((_, message)) = queue.incoming.pop_front() else { return Handled::No };
+        let Some((_, message)) = queue.take() else { return Handled::No };
         queue.told = false;
-        if let Some((next, _)) = queue.incoming.front() {
+        let next = queue.incoming.front().filter(|_| queue.beyond_switch() > 0);
+        if let Some((next, _)) = next {
             let at = (*next).max(self.now + period);
             self.queue.push(at, Event::deliver(index, lane));
         }
@@ -362,6 +373,7 @@ impl Machine {
                 let (name, launch) = (Arc::from(kernel.name()), task as u32);
                 let at = self.host_component();
                 out.record(at, About::default(), || What::Kernel { name, launch, ended: false });
+                self.lanes_at_launch(out);
                 let warps = kernel.blocks().saturating_mul(u64::from(kernel.warps_per_block()));
                 if let Some(state) = self.tasks.states.get_mut(task) {
                     state.left = warps;

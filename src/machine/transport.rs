@@ -2,12 +2,14 @@
 
 use super::Machine;
 use super::queue::Event;
+use super::step::Handled;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, Network};
 use crate::model::record::What;
 use crate::model::time::Tick;
-use crate::parts::channel::Ready;
+use crate::parts::channel::{Path, Ready};
+use crate::parts::link::Link;
 use crate::protocol::outbox::{About, Outbox, Outgoing};
 use std::sync::Arc;
 
@@ -33,6 +35,13 @@ pub fn lane_network(message: &Message, faults: &[Fault]) -> Network {
     } else {
         message.kind.network()
     }
+}
+
+/// Carries bytes that are no message of a protocol over a path, from `ready` on; returns when the last of them arrives. A
+/// link behind a switch is taken for them from when they have come there.
+pub(super) fn carry(links: &mut [Link], path: Path, bytes: u64, ready: Tick) -> Tick {
+    let ways = [Some(path.first), path.second].into_iter().flatten();
+    ways.fold(ready, |ready, link| links.get_mut(link).map_or(ready, |link| link.carry(bytes, ready)))
 }
 
 impl Machine {
@@ -117,15 +126,61 @@ impl Machine {
     /// Puts a message on its link.
     fn launch(&mut self, index: usize, lane: usize, ready: Tick, message: Message) {
         let Some(channel) = self.channels.get_mut(index) else { return };
-        let (lookup, link) = (channel.lookup, channel.link);
-        let Some(queue) = channel.lanes.get_mut(lane) else { return };
-        let Some(wire) = self.links.get_mut(link) else { return };
-        let arrival = wire.transmit(&message, ready, self.now) + lookup;
+        let (lookup, path) = (channel.lookup, channel.path);
+        let Some(wire) = self.links.get_mut(path.first) else { return };
+        let arrival = wire.transmit(&message, ready, self.now);
+        if wire.meter.is_some() {
+            self.arm_sampler();
+        }
+        let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane)) else {
+            return;
+        };
+        if path.second.is_some() {
+            if queue.approach(arrival, message) {
+                self.queue.push(arrival, Event::cross(index, lane));
+            }
+            return;
+        }
+        let arrival = arrival + lookup;
         let is_head = queue.incoming.is_empty();
         queue.incoming.push_back((arrival, message));
         if is_head {
             self.queue.push(arrival, Event::deliver(index, lane));
         }
+    }
+
+    /// A message has come to the switch: it goes on over its second link.
+    pub(super) fn cross(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
+        let Some(channel) = self.channels.get_mut(index) else { return Handled::No };
+        let (lookup, Some(second)) = (channel.lookup, channel.path.second) else { return Handled::No };
+        let Some(queue) = channel.lanes.get_mut(lane) else { return Handled::No };
+        let is_head = queue.beyond_switch() == 0;
+        let Some((due, message)) = queue.at_switch() else { return Handled::No };
+        if *due > self.now {
+            self.queue.push(*due, Event::cross(index, lane));
+            return Handled::No;
+        }
+        let Some(wire) = self.links.get_mut(second) else { return Handled::No };
+        *due = wire.transmit(message, self.now, self.now) + lookup;
+        let is_metered = wire.meter.is_some();
+        if is_head {
+            self.queue.push(*due, Event::deliver(index, lane));
+        }
+        if out.records.on
+            && let Some(Some((link, _, _))) = self.fixed.visible_links.get(second)
+        {
+            let about = About::new(message.range, message.number).because(message.cause);
+            let copy = Arc::new(message.clone());
+            out.record(*link, about, || What::Hop(copy));
+        }
+        queue.crossed();
+        if let Some((next, _)) = queue.at_switch() {
+            self.queue.push((*next).max(self.now), Event::cross(index, lane));
+        }
+        if is_metered {
+            self.arm_sampler();
+        }
+        Handled::Yes
     }
 
     fn is_lost(&self, message: &Message) -> bool {
@@ -232,3 +287,6 @@ impl Machine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,9 @@ use super::access::{AccessKind, Bytes};
 use super::address::{Address, Range};
 use super::bits::Bits;
 use super::component::{ComponentId, Components};
+use super::lanes::{Flows, LaneDecision, LaneDirection, LanePhase};
 use super::message::{MessageKind, Network, TxnNumber};
+use super::page_view::{FaultView, PagesView, TlbView};
 use super::state::{Action, State};
 use super::time::{EventNumber, Tick, TimeBase};
 use super::ways::WayDecision;
@@ -167,8 +169,9 @@ pub struct LinkView {
     pub link: ComponentId,
     /// The component or group at the sending end and at the receiving end, as paths.
     pub ends: (String, String),
+    /// Lanes that packets can take now.
     pub lanes: u32,
-    /// Bytes per second.
+    /// Bytes per second, of these lanes.
     pub bandwidth: u64,
     /// Share of time busy since the start, 0 to 1.
     pub utilisation: f64,
@@ -182,6 +185,44 @@ pub struct LinkView {
     /// Messages waiting in the receivers' buffers and their capacity, per virtual network.
     pub buffered: Vec<(Network, u32, u32)>,
     pub in_flight: Vec<PacketView>,
+    /// If its lanes can change their direction, or are watched as if they could.
+    pub balance: Option<BalanceView>,
+}
+
+/// What the balancer of a link knows, seen from one direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BalanceView {
+    /// The other direction.
+    pub other: ComponentId,
+    /// This direction.
+    pub direction: LaneDirection,
+    /// Utilisation that counts as saturated, in percent.
+    pub threshold: u32,
+    pub sample_cycles: u64,
+    pub turning: Option<TurningView>,
+    /// Lanes that this direction was given so far.
+    pub gained: u64,
+    /// The last samples, oldest first.
+    pub samples: Vec<LaneSample>,
+}
+
+/// Lanes on their way to another direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurningView {
+    pub to: LaneDirection,
+    pub count: u32,
+    pub phase: LanePhase,
+    /// When the phase ends.
+    pub until: Tick,
+}
+
+/// What the balancer of a link saw at the end of a sample, and decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneSample {
+    pub end: Tick,
+    /// Before the decision.
+    pub flows: Flows,
+    pub decision: LaneDecision,
 }
 
 /// One warp of a compute unit, or a CPU core's program (one warp of one lane).
@@ -196,6 +237,8 @@ pub struct WarpView {
     pub instruction: Option<String>,
     /// The accesses it waits for.
     pub waits: Vec<TxnNumber>,
+    /// The page that it waits for.
+    pub page: Option<Address>,
     /// Instructions done.
     pub done: u64,
 }
@@ -314,6 +357,22 @@ pub trait Inspect {
     fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView>;
     /// The memory controller behind a node; `None` if it has none that keeps a queue.
     fn memory(&self, _node: ComponentId) -> Option<MemoryView> {
+        None
+    }
+    /// Bytes of a page, if the memory of the GPUs is paged.
+    fn page_size(&self) -> Option<u32> {
+        None
+    }
+    /// The pages of each GPU whose memory is paged, in at most so many cells.
+    fn pages(&self, _cells: usize) -> Vec<PagesView> {
+        Vec::new()
+    }
+    /// The last far-fault of the page that holds `address`, under way or not long ended.
+    fn fault(&self, _address: Address) -> Option<FaultView> {
+        None
+    }
+    /// The TLB of a compute unit, if it has one.
+    fn tlb(&self, _agent: ComponentId) -> Option<TlbView> {
         None
     }
     /// Transactions in flight, oldest first.

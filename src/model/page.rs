@@ -58,6 +58,14 @@ fn place(page: Page) -> (u64, usize, u32) {
     (page.0 / CHUNK, (bit / 64) as usize, (bit % 64) as u32)
 }
 
+/// The bits of the word of pages from `start` on that lie in `[from, end)`.
+fn mask(start: u64, from: u64, end: u64) -> u64 {
+    let low = from.saturating_sub(start).min(64);
+    let high = end.saturating_sub(start).min(64);
+    let up_to = |bits: u64| 1u64.checked_shl(bits as u32).map_or(!0, |bit| bit - 1);
+    up_to(high) & !up_to(low)
+}
+
 impl PageSet {
     /// Pages in it.
     #[must_use]
@@ -75,6 +83,13 @@ impl PageSet {
         let (chunk, word, bit) = place(page);
         let word = self.chunks.get(&chunk).and_then(|chunk| chunk.words.get(word));
         word.is_some_and(|word| word >> bit & 1 == 1)
+    }
+
+    /// The 64 pages from `number * 64` on, a bit each.
+    #[must_use]
+    pub fn word(&self, number: u64) -> u64 {
+        let (chunk, word, _) = place(Page(number.saturating_mul(64)));
+        self.chunks.get(&chunk).and_then(|chunk| chunk.words.get(word)).copied().unwrap_or(0)
     }
 
     /// Whether it was not there.
@@ -155,7 +170,16 @@ impl PageSet {
     /// How many of the pages `[from, from + count)` are in it.
     #[must_use]
     pub fn count_in(&self, from: Page, count: u64) -> u64 {
-        (from.0..from.0.saturating_add(count)).filter(|&page| self.contains(Page(page))).count() as u64
+        let end = from.0.saturating_add(count);
+        let of_chunk = |(number, chunk): (&u64, &Chunk)| {
+            let (first, last) = (number * CHUNK, (number * CHUNK).saturating_add(CHUNK));
+            if from.0 <= first && last <= end {
+                return u64::from(chunk.count);
+            }
+            let words = chunk.words.iter().zip((first..last).step_by(64));
+            words.map(|(word, start)| u64::from((word & mask(start, from.0, end)).count_ones())).sum()
+        };
+        self.chunks.range(from.0 / CHUNK..=end / CHUNK).map(of_chunk).sum()
     }
 }
 
@@ -195,6 +219,12 @@ mod tests {
         assert_eq!(set.nth(5), None);
         assert_eq!(set.next(Page(4097)), Some(Page(50_000)));
         assert_eq!(set.count_in(Page(60), 4037), 3);
+        assert_eq!(set.count_in(Page(0), 100_000), 5);
+        assert_eq!(
+            (set.count_in(Page(64), 1), set.count_in(Page(65), 4030), set.count_in(Page(4), 0)),
+            (1, 0, 0)
+        );
+        assert_eq!((set.word(0), set.word(1), set.word(63), set.word(9)), (8, 1, 1 << 63, 0));
         let before = set.clone();
         assert!(set.remove(Page(4096)) && !set.remove(Page(4096)));
         assert_eq!((set.len(), before.len()), (4, 5));

@@ -45,6 +45,19 @@ impl Recency {
         }
     }
 
+    /// When any of the `count` pages from `from` on was used last.
+    #[must_use]
+    pub fn newest_in(&self, from: Page, count: u64) -> Option<Tick> {
+        let end = from.0.saturating_add(count);
+        let chunks = self.stamps.range(from.0 / CHUNK..=end / CHUNK);
+        let of = |(number, chunk): (&u64, &Arc<[Tick; CHUNK as usize]>)| {
+            let first = number * CHUNK;
+            let is_in = |at: usize| (from.0..end).contains(&(first + at as u64));
+            chunk.iter().enumerate().filter(|(at, _)| is_in(*at)).map(|(_, stamp)| *stamp).max()
+        };
+        chunks.filter_map(of).max()?.checked_sub(1)
+    }
+
     /// The page that was used longest ago; of several the lowest.
     pub fn oldest(&mut self) -> Option<Page> {
         loop {
@@ -76,6 +89,8 @@ mod tests {
             recency.touch(Page(page), now);
         }
         assert_eq!(recency.oldest(), Some(Page(5)));
+        assert_eq!((recency.newest_in(Page(5), 65), recency.newest_in(Page(5), 66)), (Some(30), Some(30)));
+        assert_eq!((recency.newest_in(Page(5), 67), recency.newest_in(Page(7), 60)), (Some(40), None));
         recency.touch(Page(5), 50);
         assert_eq!(recency.oldest(), Some(Page(70)));
         recency.forget(Page(70));

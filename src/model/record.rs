@@ -8,7 +8,9 @@ use super::access::{AccessKind, Bytes};
 use super::address::Range;
 use super::component::ComponentId;
 use super::inspect::WarpState;
+use super::lanes::{Flow, LaneReversal, Saturation};
 use super::message::{Message, TxnNumber};
+use super::paging::{FaultStage, PageChange, TlbChange};
 use super::state::{Action, State};
 use super::time::{EventNumber, Tick};
 use super::ways::WayDecision;
@@ -88,123 +90,6 @@ impl RowAccess {
     }
 }
 
-/// A step in the life of a far-fault ("Towards High Performance Paged Memory for GPUs", Fig. 4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FaultStage {
-    /// A page walk found that the page is not in the memory of the GPU; a far-fault MSHR was taken.
-    Raised,
-    /// Another compute unit's far-fault of this page is tracked already.
-    Merged,
-    /// The TLB was told to replay (Nack-Replayable).
-    Nacked,
-    /// No far-fault MSHR was free: the TLB will ask again when another far-fault has ended.
-    Dropped,
-    /// It came into the driver's queue.
-    Queued,
-    /// The driver put its page into a transfer set.
-    Serviced,
-    /// Its page is there.
-    Arrived,
-    /// A TLB asks for the translation again.
-    Replayed,
-}
-
-impl FaultStage {
-    pub const ALL: [Self; 8] = [
-        Self::Raised,
-        Self::Merged,
-        Self::Nacked,
-        Self::Dropped,
-        Self::Queued,
-        Self::Serviced,
-        Self::Arrived,
-        Self::Replayed,
-    ];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Raised => "raised",
-            Self::Merged => "merged",
-            Self::Nacked => "nacked",
-            Self::Dropped => "dropped",
-            Self::Queued => "queued",
-            Self::Serviced => "serviced",
-            Self::Arrived => "arrived",
-            Self::Replayed => "replayed",
-        }
-    }
-}
-
-/// What happens to a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PageChange {
-    /// A far-faulted page is moved.
-    Demanded,
-    /// A page is moved that nobody has asked for.
-    Prefetched,
-    /// It is in the memory of the GPU.
-    Arrived,
-    /// It is taken out of the memory of the GPU.
-    Evicted,
-    /// The same, though it was prefetched and never used.
-    Wasted,
-    /// It is written back to the host.
-    WrittenBack,
-    /// It is in host memory again.
-    Gone,
-    /// It far-faults after it was evicted.
-    Thrash,
-}
-
-impl PageChange {
-    pub const ALL: [Self; 8] = [
-        Self::Demanded,
-        Self::Prefetched,
-        Self::Arrived,
-        Self::Evicted,
-        Self::Wasted,
-        Self::WrittenBack,
-        Self::Gone,
-        Self::Thrash,
-    ];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Demanded => "demanded",
-            Self::Prefetched => "prefetched",
-            Self::Arrived => "arrived",
-            Self::Evicted => "evicted",
-            Self::Wasted => "wasted",
-            Self::WrittenBack => "written-back",
-            Self::Gone => "gone",
-            Self::Thrash => "thrash",
-        }
-    }
-}
-
-/// What happens in a TLB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TlbChange {
-    Miss,
-    Fill,
-    ShootDown,
-}
-
-impl TlbChange {
-    pub const ALL: [Self; 3] = [Self::Miss, Self::Fill, Self::ShootDown];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Miss => "miss",
-            Self::Fill => "fill",
-            Self::ShootDown => "shoot-down",
-        }
-    }
-}
-
 /// The kinds of records and their fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
@@ -214,6 +99,8 @@ pub enum What {
     Complete { kind: AccessKind, warp: u32, bytes: Bytes, latency: Tick },
     /// A message left its sender.
     Message(Arc<Message>),
+    /// A message has come to a switch and goes on over a second link.
+    Hop(Arc<Message>),
     /// A message was taken by its receiver.
     Delivery(Arc<Message>),
     /// A block changed its stable state.
@@ -238,6 +125,10 @@ pub enum What {
     Stall { message: Arc<Message> },
     /// A message found no credit for its receiver's buffer.
     NoCredit { network: super::message::Network },
+    /// Lanes of a link go on in their change of direction.
+    LaneReversal(LaneReversal),
+    /// A direction of a link became saturated, or is no more.
+    Saturation(Saturation),
     /// A memory controller opened a row for an access.
     Activate { bank: u32, row: u64, access: RowAccess },
     /// A memory controller let an access move its data.
@@ -304,6 +195,9 @@ pub enum FieldType {
     WarpState,
     WayStep,
     Network,
+    LaneDirection,
+    LanePhase,
+    LaneReason,
     Number,
     Text,
     Bytes,
@@ -348,6 +242,11 @@ pub const KINDS: &[KindInfo] = &[
         ],
     },
     KindInfo { name: "message", about: "a message left its sender", fields: MESSAGE_FIELDS },
+    KindInfo {
+        name: "hop",
+        about: "a message came to a switch and goes on over its second link",
+        fields: MESSAGE_FIELDS,
+    },
     KindInfo { name: "delivery", about: "a message was taken by its receiver", fields: MESSAGE_FIELDS },
     KindInfo {
         name: "transition",
@@ -434,6 +333,30 @@ pub const KINDS: &[KindInfo] = &[
         name: "no-credit",
         about: "a channel found no credit for its receiver's buffer",
         fields: &[field("network", FieldType::Network, "virtual network")],
+    },
+    KindInfo {
+        name: "lane-reversal",
+        about: "lanes of a link go on in their change of direction, at the direction that gets them",
+        fields: &[
+            field("from", FieldType::LaneDirection, "direction that loses them: out or in"),
+            field("to", FieldType::LaneDirection, "direction that gets them: out or in"),
+            field("phase", FieldType::LanePhase, "quiesce, turn or done"),
+            field("reason", FieldType::LaneReason, "saturated, equalise or launch"),
+            field("count", FieldType::Number, "lanes that turn"),
+            field("out-lanes", FieldType::Number, "lanes out that packets can take from now on"),
+            field("in-lanes", FieldType::Number, "lanes in that packets can take from now on"),
+            field("out-use", FieldType::Number, "percent of the last sample that the link out was busy"),
+            field("in-use", FieldType::Number, "percent of the last sample that the link in was busy"),
+        ],
+    },
+    KindInfo {
+        name: "saturation",
+        about: "a direction of a link became saturated in a sample, or is no more",
+        fields: &[
+            field("saturated", FieldType::Number, "1 if it is now, else 0"),
+            field("use", FieldType::Number, "percent of the sample that it was busy"),
+            field("lanes", FieldType::Number, "its lanes"),
+        ],
     },
     KindInfo {
         name: "activate",
@@ -526,6 +449,7 @@ impl Record {
             What::Issue { .. } => "issue",
             What::Complete { .. } => "complete",
             What::Message(_) => "message",
+            What::Hop(_) => "hop",
             What::Delivery(_) => "delivery",
             What::Transition { .. } => "transition",
             What::Hit { .. } => "hit",
@@ -538,6 +462,8 @@ impl Record {
             What::Kernel { .. } => "kernel",
             What::Stall { .. } => "stall",
             What::NoCredit { .. } => "no-credit",
+            What::LaneReversal(_) => "lane-reversal",
+            What::Saturation(_) => "saturation",
             What::Activate { .. } => "activate",
             What::Dram { .. } => "dram",
             What::Tlb { .. } => "tlb",
@@ -567,9 +493,10 @@ impl Record {
                 "latency" => Some(Field::Number(*latency)),
                 _ => None,
             },
-            What::Message(message) | What::Delivery(message) | What::Stall { message } => {
-                message_field(message, name)
-            }
+            What::Message(message)
+            | What::Hop(message)
+            | What::Delivery(message)
+            | What::Stall { message } => message_field(message, name),
             What::Transition { from, to, action } => match name {
                 "from" => Some(Field::State(*from)),
                 "to" => Some(Field::State(*to)),
@@ -620,6 +547,13 @@ impl Record {
                 _ => None,
             },
             What::NoCredit { network } => (name == "network").then(|| Field::Word(network.name())),
+            What::LaneReversal(reversal) => reversal_field(reversal, name),
+            What::Saturation(Saturation { is_saturated, flow }) => match name {
+                "saturated" => Some(Field::Number(u64::from(*is_saturated))),
+                "use" => Some(Field::Number(u64::from(flow.utilisation))),
+                "lanes" => Some(Field::Number(u64::from(flow.lanes))),
+                _ => None,
+            },
             What::Activate { bank, row, access } => match name {
                 "bank" => Some(Field::Number(u64::from(*bank))),
                 "row" => Some(Field::Number(*row)),
@@ -660,6 +594,22 @@ fn page_field(of: &str, word: &'static str, set: u64, name: &str) -> Option<Fiel
     match name {
         "set" => Some(Field::Number(set)),
         _ => (name == of).then_some(Field::Word(word)),
+    }
+}
+
+fn reversal_field(reversal: &LaneReversal, name: &str) -> Option<Field> {
+    let (out, into): (Flow, Flow) = (reversal.flows.out, reversal.flows.into);
+    match name {
+        "from" => Some(Field::Word(reversal.to.opposite().name())),
+        "to" => Some(Field::Word(reversal.to.name())),
+        "phase" => Some(Field::Word(reversal.phase.name())),
+        "reason" => Some(Field::Word(reversal.reason.name())),
+        "count" => Some(Field::Number(u64::from(reversal.count))),
+        "out-lanes" => Some(Field::Number(u64::from(out.lanes))),
+        "in-lanes" => Some(Field::Number(u64::from(into.lanes))),
+        "out-use" => Some(Field::Number(u64::from(out.utilisation))),
+        "in-use" => Some(Field::Number(u64::from(into.utilisation))),
+        _ => None,
     }
 }
 

@@ -81,6 +81,11 @@ quantity!(
     Bandwidth, "a bandwidth", "16 GB/s",
     [("B/s", 1), ("KB/s", 1_000), ("MB/s", 1_000_000), ("GB/s", 1_000_000_000), ("TB/s", 1_000_000_000_000)]
 );
+quantity!(
+    /// The energy that moves a bit, in femtojoules.
+    BitEnergy, "an energy", "10 pJ/bit",
+    [("fJ/bit", 1), ("pJ/bit", 1_000), ("nJ/bit", 1_000_000)]
+);
 
 #[cfg(test)]
 mod tests {

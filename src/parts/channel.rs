@@ -1,5 +1,5 @@
-//! The way of messages from one node to another: a queue per virtual network at each end, and credits for the
-//! receiver's buffers. First in, first out per channel and network, except that a message whose data are still read
+//! The way of messages from one node to another: a queue per virtual network at each end, a link or two with a switch
+//! between them, and credits for the receiver's buffers. First in, first out per channel and network, except that a message whose data are still read
 //! from memory has not come to the channel yet: what is about other blocks does not wait for it.
 
 use std::collections::VecDeque;
@@ -18,6 +18,35 @@ pub enum Ready {
     Read(Read),
 }
 
+/// The links that carry a message, by index, one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    pub first: usize,
+    /// The link behind a switch. A message asks for it when it has come there, not before.
+    pub second: Option<usize>,
+}
+
+impl Path {
+    /// From one link through a switch to another.
+    #[must_use]
+    pub fn switched(first: usize, second: usize) -> Self {
+        Self { first, second: Some(second) }
+    }
+
+    /// The link that ends at the receiver.
+    #[must_use]
+    pub fn last(self) -> usize {
+        self.second.unwrap_or(self.first)
+    }
+}
+
+impl From<usize> for Path {
+    /// One link, without a switch.
+    fn from(link: usize) -> Self {
+        Self { first: link, second: None }
+    }
+}
+
 /// Queues of one virtual network of a channel.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
@@ -26,8 +55,10 @@ pub struct Lane {
     pub outgoing: VecDeque<(Ready, Message)>,
     /// How many of them wait for memory. They have not left it, and take no room here.
     reading: u32,
-    /// Sent and not yet taken, with the tick at which each can be taken.
+    /// Sent and not yet taken, with the tick at which each can be taken, or comes to the switch.
     pub incoming: VecDeque<(Tick, Message)>,
+    /// How many of them, the last ones, have not passed the switch yet.
+    crossing: u32,
     /// The receiver could not take the head; it is tried again when the receiver has changed.
     pub blocked: bool,
     /// The sender has been told that it has no credit (one record, not one per try).
@@ -43,6 +74,38 @@ impl Lane {
     pub fn put(&mut self, ready: Ready, message: Message) {
         self.reading += u32::from(matches!(ready, Ready::Read(_)));
         self.outgoing.push_back((ready, message));
+    }
+
+    /// Puts a message that comes to the switch at a tick behind those that were sent. Returns whether none was before the
+    /// switch.
+    pub fn approach(&mut self, at: Tick, message: Message) -> bool {
+        self.incoming.push_back((at, message));
+        self.crossing += 1;
+        self.crossing == 1
+    }
+
+    /// How many messages at the front of those that were sent have nothing before them but their receiver.
+    #[must_use]
+    pub fn beyond_switch(&self) -> usize {
+        self.incoming.len().saturating_sub(self.crossing as usize)
+    }
+
+    /// The next message to pass the switch, with the tick at which it comes there.
+    pub fn at_switch(&mut self) -> Option<&mut (Tick, Message)> {
+        let place = self.beyond_switch();
+        self.incoming.get_mut(place)
+    }
+
+    /// That message has passed it.
+    pub fn crossed(&mut self) {
+        self.crossing = self.crossing.saturating_sub(1);
+    }
+
+    /// Takes the head of those that were sent, wherever it is.
+    pub fn take(&mut self) -> Option<(Tick, Message)> {
+        let taken = self.incoming.pop_front();
+        self.crossing = self.crossing.min(self.incoming.len() as u32);
+        taken
     }
 
     /// The next message to send, with its place and the tick from which it may leave. Messages about one block keep
@@ -75,8 +138,7 @@ pub struct Channel {
     /// Indices of nodes.
     pub from: usize,
     pub to: usize,
-    /// Index of the link that carries it.
-    pub link: usize,
+    pub path: Path,
     /// Lookup of the receiver: a message can be taken so long after it arrived.
     pub lookup: Tick,
     /// Messages that the receiver can buffer per virtual network.
@@ -106,7 +168,7 @@ impl Channel {
     pub fn take_oldest(&mut self, lane: usize) -> Option<Message> {
         let lane = self.lanes.get_mut(lane)?;
         lane.told = false;
-        match lane.incoming.pop_front() {
+        match lane.take() {
             Some((_, message)) => Some(message),
             None => lane.outgoing.pop_front().map(|(_, message)| message),
         }
@@ -149,6 +211,9 @@ impl Channel {
     pub fn digest(&self, hasher: &mut impl Hasher) {
         for lane in &self.lanes {
             (&lane.outgoing, &lane.incoming, lane.blocked).hash(hasher);
+            if lane.crossing > 0 {
+                lane.crossing.hash(hasher);
+            }
         }
     }
 }

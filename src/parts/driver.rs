@@ -47,8 +47,8 @@ pub struct Planned {
 /// What the driver wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Take a page out of GPU memory.
-    Evict(Page),
+    /// Take a page out of GPU memory; whether it was prefetched for nothing.
+    Evict { page: Page, wasted: bool },
     /// Move a page to the GPU: it has a frame.
     Fetch(Planned),
 }
@@ -137,6 +137,7 @@ impl Driver {
     pub fn interrupt(&mut self, page: Page, now: Since) -> bool {
         self.counters.faults += 1;
         self.last = Some(page);
+        self.residency.allocate(page);
         let thrashes = self.evicted_once.contains(page);
         self.counters.thrashed += u64::from(thrashes);
         self.queue.push_back(Fault { page, since: now });
@@ -261,13 +262,20 @@ impl Driver {
                 break;
             }
             for page in victims {
-                self.counters.wasted += u64::from(self.residency.leave(page));
+                let wasted = self.send_home(page);
                 self.counters.evicted += 1;
                 self.evicted_once.insert(page);
-                orders.push(Order::Evict(page));
+                orders.push(Order::Evict { page, wasted });
             }
         }
         orders
+    }
+
+    /// A page leaves GPU memory; whether it was prefetched for nothing.
+    pub fn send_home(&mut self, page: Page) -> bool {
+        let wasted = self.residency.leave(page);
+        self.counters.wasted += u64::from(wasted);
+        wasted
     }
 
     /// Gives frames that are free to pages that wait for one.
@@ -327,6 +335,12 @@ impl Driver {
         self.queue.iter()
     }
 
+    /// Pages that were evicted some time.
+    #[must_use]
+    pub fn evicted_once(&self) -> &PageSet {
+        &self.evicted_once
+    }
+
     /// Pages that wait for a frame.
     pub fn planned(&self) -> impl Iterator<Item = &Planned> {
         self.planned.iter()
@@ -375,7 +389,7 @@ mod tests {
     fn fetched(orders: &[Order]) -> Vec<(u64, bool)> {
         let fetch = |order: &Order| match order {
             Order::Fetch(planned) => Some((planned.page.0, planned.demanded)),
-            Order::Evict(_) => None,
+            Order::Evict { .. } => None,
         };
         orders.iter().filter_map(fetch).collect()
     }
@@ -420,7 +434,7 @@ mod tests {
         }
         driver.touch(Page(0), true, 150);
         fault(&mut driver, 7, 160);
-        assert_eq!(driver.advance(260), [Order::Evict(Page(1))]);
+        assert_eq!(driver.advance(260), [Order::Evict { page: Page(1), wasted: false }]);
         assert_eq!(fetched(&driver.evicted(Page(1))), [(7, true)]);
         assert_eq!((driver.counters.evicted, driver.counters.written_back), (1, 0));
         assert!(driver.interrupt(Page(1), Since::default()), "it was there before");
@@ -436,7 +450,7 @@ mod tests {
         assert_eq!(driver.advance(201), []);
         let Order::Fetch(planned) = orders[0] else { panic!() };
         assert_eq!(driver.arrived(planned, 210), [], "it has not been touched");
-        assert_eq!(driver.touch(Page(3), false, 220), [Order::Evict(Page(3))]);
+        assert_eq!(driver.touch(Page(3), false, 220), [Order::Evict { page: Page(3), wasted: false }]);
         assert_eq!(fetched(&driver.evicted(Page(3))), [(4, true)]);
     }
 }

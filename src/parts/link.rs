@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::model::message::{Message, MessageKind, Network};
 use crate::model::time::{ByteRate, Tick};
+use crate::parts::meter::Meter;
 
 /// Samples of utilisation that a link remembers.
 pub const HISTORY: usize = 64;
@@ -15,11 +16,19 @@ pub const HISTORY: usize = 64;
 pub struct Link {
     /// `None` for an ideal wire: any number of bytes at once.
     rate: Option<ByteRate>,
+    /// The rate of as many lanes as it was built with.
+    whole: Option<ByteRate>,
+    nominal: u32,
     pub latency: Tick,
+    /// Lanes that messages can take which leave from now on.
     pub lanes: u32,
+    /// If its samples are watched.
+    pub meter: Option<Box<Meter>>,
     /// Ticks in a sample of the history.
     window: Tick,
     free_at: Tick,
+    /// Since when it has had no pause.
+    busy_since: Tick,
     /// Messages and their bytes, by kind.
     pub carried: [(u64, u64); MessageKind::ALL.len()],
     /// Bytes of messages that only keep caches coherent: neither requests nor with data (UMH, section 6.1.4).
@@ -41,11 +50,15 @@ impl Link {
     pub fn new(rate: Option<ByteRate>, latency: Tick, lanes: u32, window: Tick) -> Self {
         Self {
             rate,
+            whole: rate,
+            nominal: lanes,
             latency,
             lanes,
+            meter: None,
             window: window.max(1),
             sample_end: window.max(1),
             free_at: 0,
+            busy_since: 0,
             carried: [(0, 0); MessageKind::ALL.len()],
             coherence: 0,
             busy: 0,
@@ -57,13 +70,35 @@ impl Link {
         }
     }
 
-    /// Has the rate, latency and lanes of `other` from here on.
-    pub fn adopt(&mut self, other: &Self) {
-        match (&mut self.rate, other.rate) {
+    /// Has the rate and latency of `other` from here on, and its lanes unless they stay where they are.
+    pub fn adopt(&mut self, other: &Self, keeps_lanes: bool) {
+        (self.whole, self.nominal, self.latency) = (other.whole, other.nominal, other.latency);
+        self.set_lanes(if keeps_lanes { self.lanes } else { other.lanes });
+    }
+
+    /// Lanes that it was built with.
+    #[must_use]
+    pub fn nominal(&self) -> u32 {
+        self.nominal
+    }
+
+    /// Messages that leave from now on have so many lanes. Those that have left arrive as they would have.
+    pub fn set_lanes(&mut self, lanes: u32) {
+        self.lanes = lanes;
+        let share = |whole: ByteRate| {
+            let (lanes, nominal) = (u64::from(lanes.max(1)), u64::from(self.nominal.max(1)));
+            ByteRate::new(whole.bytes.saturating_mul(lanes), whole.ticks.saturating_mul(nominal))
+        };
+        match (&mut self.rate, self.whole.map(share)) {
             (Some(own), Some(new)) => own.adopt(new),
             (own, new) => *own = new,
         }
-        (self.latency, self.lanes) = (other.latency, other.lanes);
+    }
+
+    /// When the last byte that was sent so far leaves.
+    #[must_use]
+    pub fn free_at(&self) -> Tick {
+        self.free_at
     }
 
     /// Sends a message that could leave at `ready` and may from `now` on; returns when its last byte arrives.
@@ -82,6 +117,7 @@ impl Link {
         let start = ready.max(self.free_at);
         self.queued += start - ready;
         let span = rate.occupy(size);
+        self.busy_since = if start > self.free_at { start } else { self.busy_since };
         self.free_at = start + span;
         self.busy += span;
         self.sample(start, span);
@@ -94,6 +130,7 @@ impl Link {
         let start = ready.max(self.free_at);
         self.queued += start - ready;
         let span = rate.occupy(bytes);
+        self.busy_since = if start > self.free_at { start } else { self.busy_since };
         self.free_at = start + span;
         self.busy += span;
         self.paged += bytes;
@@ -103,6 +140,9 @@ impl Link {
 
     /// Adds a busy span to the samples that it falls into.
     fn sample(&mut self, start: Tick, span: Tick) {
+        if let Some(meter) = &mut self.meter {
+            meter.add(start, span);
+        }
         let (mut at, end) = (start, start + span);
         // Nearly always it lies within the sample under way.
         if at >= self.sample_end.saturating_sub(self.window) && end <= self.sample_end {
@@ -141,6 +181,12 @@ impl Link {
         copy.history.into_iter().collect()
     }
 
+    /// Since when it has carried without a pause.
+    #[must_use]
+    pub fn busy_since(&self) -> Tick {
+        self.busy_since
+    }
+
     /// Bytes of all messages so far.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -160,6 +206,9 @@ impl Link {
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
         (self.free_at, self.rate).hash(hasher);
+        if let Some(meter) = &self.meter {
+            (self.lanes, meter).hash(hasher);
+        }
     }
 }
 

@@ -8,5 +8,6 @@ pub mod dram;
 pub mod driver;
 pub mod gmmu;
 pub mod link;
+pub mod meter;
 pub mod residency;
 pub mod tlb;

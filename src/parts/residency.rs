@@ -79,6 +79,13 @@ impl Residency {
         }
     }
 
+    /// A page that nobody has foreseen: from here on it is in host memory like the others.
+    pub fn allocate(&mut self, page: Page) {
+        if self.allocated.insert(page) {
+            self.absent.insert(page);
+        }
+    }
+
     /// A page gets a frame, and is on its way.
     pub fn reserve(&mut self, page: Page) {
         self.absent.remove(page);
@@ -202,6 +209,17 @@ impl Residency {
     #[must_use]
     pub fn coming(&self) -> &PageSet {
         &self.coming
+    }
+
+    #[must_use]
+    pub fn dirty(&self) -> &PageSet {
+        &self.dirty
+    }
+
+    /// When any of the `count` pages from `from` on was accessed last.
+    #[must_use]
+    pub fn newest_in(&self, from: Page, count: u64) -> Option<Tick> {
+        self.pages.newest_in(from, count)
     }
 
     #[must_use]

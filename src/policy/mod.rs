@@ -3,5 +3,6 @@
 pub mod cta;
 pub mod eviction;
 pub mod placement;
+pub mod lanes;
 pub mod prefetch;
 pub mod ways;

@@ -31,12 +31,31 @@ impl Subject for Machine {
 /// Blocks offered by completion, at most.
 const MOST_BLOCKS: usize = 256;
 
+/// Bytes of a page: those of the machine whose memory is paged, otherwise 4 KiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageSize(pub u32);
+
+impl PageSize {
+    #[must_use]
+    pub fn of(machine: &(impl Inspect + ?Sized)) -> Self {
+        machine.page_size().map_or_else(Self::default, Self)
+    }
+}
+
+impl Default for PageSize {
+    fn default() -> Self {
+        Self(4096)
+    }
+}
+
 /// The names that a query may use. What is left empty is not checked, only its form is.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     pub components: Option<Components>,
     /// The protocol tables of the machine's nodes; the first is the machine's own.
     pub tables: Vec<Arc<Table>>,
+    /// Bytes of a page.
+    pub page: PageSize,
     /// Blocks to offer for completion.
     pub blocks: Vec<Address>,
     /// Statistic keys.
@@ -56,6 +75,7 @@ impl Context {
         Self {
             components: Some(machine.components().clone()),
             tables: machine.tables().to_vec(),
+            page: PageSize::of(machine),
             blocks: machine.blocks(MOST_BLOCKS),
             statistics,
             ids,

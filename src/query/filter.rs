@@ -8,7 +8,7 @@ use crate::model::component::{ComponentKind, Components};
 use crate::model::record::{Field, KINDS, KindInfo, Record};
 use crate::model::state::State;
 
-use super::context::Context;
+use super::context::{Context, PageSize};
 use super::filter_grammar::Clauses;
 use super::number::{Comparison, Interval, little_endian};
 use super::operand::Named;
@@ -22,9 +22,6 @@ use super::tree::{self, Tree};
 pub struct Filter {
     pub(super) tree: Tree<Clause>,
 }
-
-/// Bytes in a page.
-const PAGE: u64 = 4096;
 
 /// One test of a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,8 +44,8 @@ pub(super) enum Clause {
 pub(super) enum Shared {
     /// Addresses that its range touches.
     Block,
-    /// Pages of 4 KiB that its range touches.
-    Page,
+    /// Pages that its range touches.
+    Page(PageSize),
     /// The GPU it happened on.
     Gpu,
     Txn,
@@ -131,7 +128,9 @@ impl Shared {
     fn compare(self, record: &Record, components: &Components, how: Comparison, with: Interval) -> bool {
         let number = match self {
             Self::Block => return record.range.is_some_and(|range| touches(range, 1, how, with)),
-            Self::Page => return record.range.is_some_and(|range| touches(range, PAGE, how, with)),
+            Self::Page(size) => {
+                return record.range.is_some_and(|range| touches(range, u64::from(size.0.max(1)), how, with));
+            }
             Self::Gpu => gpu(components.path(record.at)),
             Self::Txn => record.txn.map(|txn| txn.0),
             Self::Cycle => Some(record.cycle),
@@ -144,7 +143,7 @@ impl Shared {
     pub fn name(self) -> &'static str {
         match self {
             Self::Block => "block",
-            Self::Page => "page",
+            Self::Page(_) => "page",
             Self::Gpu => "gpu",
             Self::Txn => "txn",
             Self::Cycle => "cycle",
@@ -243,7 +242,7 @@ impl fmt::Display for Clause {
             Self::At(how, named) => write(f, "at", *how, &named.to_string()),
             Self::Link(how, named) => write(f, "link", *how, &named.to_string()),
             Self::Number(shared, how, interval) => {
-                let hex = matches!(shared, Shared::Block | Shared::Page);
+                let hex = matches!(shared, Shared::Block | Shared::Page(_));
                 write(f, shared.name(), *how, &interval.show(hex))
             }
             Self::Field { name, comparison, values } => {

@@ -4,13 +4,14 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::model::access::{AccessKind, AtomicOp};
 use crate::model::component::ComponentKind;
 use crate::model::inspect::WarpState;
+use crate::model::lanes::{LaneDirection, LanePhase, LaneReason};
 use crate::model::message::{MessageKind, Network};
-use crate::model::record::{
-    FaultStage, FieldInfo, FieldType, KINDS, KindInfo, MshrChange, PageChange, RowAccess, TlbChange,
-};
+use crate::model::paging::{FaultStage, PageChange, TlbChange};
+use crate::model::record::{FieldInfo, FieldType, KINDS, KindInfo, MshrChange, RowAccess};
 use crate::model::state::Action;
 use crate::model::ways::WayStep;
 
+use super::context::PageSize;
 use super::filter::{Clause, Meaning, Operand, Shared};
 use super::number::{Comparison, Interval, parse_bytes, show_bytes};
 use super::operand::{component, named, state};
@@ -23,7 +24,7 @@ pub(super) struct Clauses;
 
 const SHARED: [(Shared, &str); 7] = [
     (Shared::Block, "an address in its range"),
-    (Shared::Page, "a page of 4 KiB in its range"),
+    (Shared::Page(PageSize(4096)), "a page in its range, by number"),
     (Shared::Gpu, "number of the GPU it happened on"),
     (Shared::Txn, "transaction"),
     (Shared::Cycle, "when"),
@@ -111,6 +112,10 @@ fn shared(parser: &mut Parser<'_>, word: &str, scope: Option<&'static KindInfo>)
     };
     parser.advance();
     let how = comparison(parser, true)?;
+    let shared = match shared {
+        Shared::Page(_) => Shared::Page(parser.context.page),
+        other => other,
+    };
     if shared == Shared::Block {
         parser.offer(Offer::Block);
     }
@@ -259,6 +264,9 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
         FieldType::WayStep => word(parser, &WayStep::ALL.map(WayStep::name)),
         FieldType::WarpState => word(parser, &WarpState::ALL.map(WarpState::name)),
         FieldType::Network => word(parser, &Network::ALL.map(Network::name)),
+        FieldType::LaneDirection => word(parser, &LaneDirection::ALL.map(LaneDirection::name)),
+        FieldType::LanePhase => word(parser, &LanePhase::ALL.map(LanePhase::name)),
+        FieldType::LaneReason => word(parser, &LaneReason::ALL.map(LaneReason::name)),
     }
 }
 

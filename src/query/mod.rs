@@ -29,7 +29,7 @@ mod text;
 mod tree;
 
 pub use complete::{Completion, Language, complete};
-pub use context::{Context, Subject};
+pub use context::{Context, PageSize, Subject};
 pub use filter::Filter;
 pub use number::{parse_bytes, parse_number};
 pub use pattern::Pattern;

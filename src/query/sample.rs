@@ -17,7 +17,7 @@ use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Row, Step, Table, When};
 
-use super::{Context, Subject};
+use super::{Context, PageSize, Subject};
 
 /// What the test says is there.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +65,7 @@ impl Sample {
         Context {
             components: Some(self.components.clone()),
             tables: vec![Arc::new(table())],
+            page: PageSize::default(),
             blocks: vec![Address(0x1000)],
             statistics: self.statistics.iter().map(|(key, _)| key.clone()).collect(),
             ids: vec!["first".into(), "second".into()],

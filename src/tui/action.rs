@@ -46,6 +46,7 @@ actions! {
     Layout7 "layout-7",
     Layout8 "layout-8",
     Layout9 "layout-9",
+    Layout10 "layout-10",
     Prompt "prompt",
     Filter "filter",
     Predict "predict",
@@ -67,6 +68,6 @@ impl Action {
     #[must_use]
     pub fn layout(self) -> Option<usize> {
         let first = Self::Layout1 as usize;
-        (first..=Self::Layout9 as usize).contains(&(self as usize)).then(|| self as usize - first)
+        (first..=Self::Layout10 as usize).contains(&(self as usize)).then(|| self as usize - first)
     }
 }

@@ -1,4 +1,4 @@
-//! Which panes stand where: nine layouts as data, each for small, middle and large screens.
+//! Which panes stand where: ten layouts as data, each for small, middle and large screens.
 
 use ratatui::layout::Rect;
 
@@ -33,9 +33,19 @@ pub struct Placed {
     pub area: Rect,
 }
 
-/// Names of the layouts `F1` to `F9`.
-pub const NAMES: [&str; 9] =
-    ["overview", "coherence", "links", "warps", "transaction", "caches", "protocol", "log", "lesson"];
+/// Names of the layouts `F1` to `F10`.
+pub const NAMES: [&str; 10] = [
+    "overview",
+    "coherence",
+    "links",
+    "warps",
+    "transaction",
+    "caches",
+    "protocol",
+    "log",
+    "lesson",
+    "paging",
+];
 
 /// The smallest screen that is drawn.
 pub const SMALLEST: (u16, u16) = (60, 16);
@@ -66,7 +76,9 @@ enum Room {
 /// The layout of this number (from 0) for a body of this size. Without a lesson others take its place.
 #[must_use]
 pub fn layout(number: usize, body: Rect, lesson: bool, natural: &Natural) -> Tree {
-    use Pane::{Caches, Directory, Lesson, Links, Log, Map, Mshrs, Protocol, Timeline, Transaction, Warps};
+    use Pane::{
+        Caches, Directory, Lesson, Links, Log, Map, Mshrs, Pages, Protocol, Timeline, Transaction, Warps,
+    };
     let room = match (body.width, body.height) {
         (160.., 44..) => Room::Large,
         (104.., 30..) => Room::Middle,
@@ -136,6 +148,15 @@ pub fn layout(number: usize, body: Rect, lesson: bool, natural: &Natural) -> Tre
         (6, _) => vec![slot(Protocol, 8, want(Protocol), 2), slot(Directory, 5, u16::MAX, 1), timeline],
         (7, _) => {
             vec![slot(Log, 6, u16::MAX, 3), slot(Pane::Breakpoints, 4, want(Pane::Breakpoints), 1), timeline]
+        }
+        (9, Room::Small) => vec![slot(Pages, 6, want(Pages), 3), pair(story, Mshrs, 2), timeline],
+        (9, _) => {
+            vec![
+                pair(Pages, Transaction, 3),
+                pair(Mshrs, Links, 2),
+                wide((Warps, 1), (second, 1), 2),
+                timeline,
+            ]
         }
         (_, Room::Small) => {
             vec![slot(Lesson, 8, u16::MAX, 2), slot(Directory, 5, want(Directory), 1), timeline]
@@ -249,7 +270,7 @@ mod tests {
 
     #[test]
     fn panes_fill_the_body_and_share_only_borders() {
-        for number in 0..9 {
+        for number in 0..10 {
             for (width, height) in [(80, 20), (120, 36), (200, 56), (60, 12), (300, 100)] {
                 let placed = all(number, width, height);
                 assert!(!placed.is_empty());

@@ -37,6 +37,15 @@ pub fn session_on(machine: &str) -> Session {
     Session::open(origin, None)
 }
 
+/// Five loads of five pages by a compute unit whose GMMU tracks four far-faults.
+pub fn paged_session() -> Session {
+    let load =
+        |page: u64| format!("[[do]]\nby = \"gpu0.cu0\"\nload = {{ address = {:#x}, len = 4 }}\n", page << 12);
+    let loads: String = (1..6).map(load).collect();
+    let text = format!("title = \"Five pages\"\nmachine = \"tiny/paged-1gpu\"\n{loads}");
+    Session::open(Origin::of_text("pages", &text).unwrap(), None)
+}
+
 /// The frame after these commands.
 pub fn frame(session: &mut Session, commands: &[&str]) -> Frame {
     for command in commands {

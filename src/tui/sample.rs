@@ -420,12 +420,20 @@ impl Inspect for Sample {
             queued: Network::ALL.map(|network| (network, u32::from(busy))).to_vec(),
             buffered: Network::ALL.map(|network| (network, 0, 4)).to_vec(),
             in_flight: if busy { vec![packet] } else { Vec::new() },
+            balance: None,
         })
     }
     fn agent(&self, agent: ComponentId) -> Option<AgentView> {
         let kind = self.components.get(agent)?.kind;
-        let warp =
-            |state| WarpView { state, since: 398, work: None, instruction: None, waits: Vec::new(), done: 0 };
+        let warp = |state| WarpView {
+            state,
+            since: 398,
+            work: None,
+            instruction: None,
+            waits: Vec::new(),
+            page: None,
+            done: 0,
+        };
         let warps = match (kind, self.path(agent)) {
             (ComponentKind::Cu, "gpu1.cu1") => {
                 let first = WarpView {

@@ -19,6 +19,13 @@ pub enum Target {
         agent: ComponentId,
         warp: u32,
         txn: Option<TxnNumber>,
+        /// The page that it waits for.
+        page: Option<Address>,
+    },
+    /// Pages that follow each other.
+    Pages {
+        first: Address,
+        len: u64,
     },
     Txn {
         txn: TxnNumber,
@@ -47,12 +54,16 @@ impl Target {
             Self::Component(component) => {
                 Selection { component: Some(component), warp: None, record: None, ..before }
             }
-            Self::Warp { agent, warp, txn } => Selection {
+            Self::Pages { first, len } => {
+                let inside = before.block.filter(|block| holds(first, len, *block));
+                Selection { block: inside.or(Some(first)), ..before }
+            }
+            Self::Warp { agent, warp, txn, page } => Selection {
                 component: Some(agent),
                 warp: Some(warp),
                 txn: txn.or(before.txn),
+                block: page.or(before.block),
                 record: None,
-                ..before
             },
             Self::Txn { txn, block } => Selection { txn: Some(txn), block: Some(block), ..before },
             Self::Record { id, at, block, txn } => Selection {
@@ -67,10 +78,15 @@ impl Target {
     }
 }
 
+fn holds(first: Address, len: u64, block: Address) -> bool {
+    (first.0..first.0.saturating_add(len)).contains(&block.0)
+}
+
 impl SelectedBy for Selection {
     fn is_selected(&self, target: Target) -> bool {
         match target {
             Target::Block(block) => self.block == Some(block),
+            Target::Pages { first, len } => self.block.is_some_and(|block| holds(first, len, block)),
             Target::Component(component) => self.component == Some(component),
             Target::Warp { agent, warp, .. } => self.component == Some(agent) && self.warp == Some(warp),
             Target::Txn { txn, .. } => self.txn == Some(txn),

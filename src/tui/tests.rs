@@ -121,6 +121,32 @@ fn a_real_machine_is_shown_from_its_first_event_to_its_last() {
 }
 
 #[test]
+fn pages_far_faults_and_transfer_sets_are_shown_and_linked() {
+    let mut session = live::paged_session();
+    let mut app = app(live::frame(&mut session, &["until far-fault stage serviced"]), 120, 40);
+    app.show_layout(9);
+    insta::assert_snapshot!("live_paging", screen(&mut app));
+    // A warp that waits for a page selects it everywhere.
+    let warp = session.machine().agent(session.machine().components().find("gpu0.cu0").unwrap()).unwrap();
+    let page = warp.warps[2].page.unwrap();
+    let agent = warp.agent;
+    let target = crate::tui::target::Target::Warp { agent, warp: 2, txn: None, page: Some(page) };
+    let selection = target.choose(session.selection());
+    session.select(selection);
+    let frame = live::frame(&mut session, &[]);
+    let fault = frame.pages.fault.clone().unwrap();
+    assert_eq!(fault.range.start, page);
+    let stages: Vec<&str> = fault.steps.iter().map(|step| step.stage.name()).collect();
+    assert_eq!(stages, ["raised", "queued", "nacked", "serviced"]);
+    let chain: Vec<&str> =
+        frame.why.iter().map(|link| session.machine().components().path(link.at)).collect();
+    assert_eq!(chain, ["gpu0.cu0", "gpu0.gmmu", "gpu0.driver", "link.host.out"]);
+    app.show(Arc::new(live::frame(&mut session, &["end"])));
+    let text = screen(&mut app);
+    assert!(text.contains("G on GPU 4") && text.contains("x evicted 1"), "{text}");
+}
+
+#[test]
 fn a_large_machine_is_drawn_whole() {
     for (name, width, height) in
         [("umh-4gpu-nvlink", 200, 60), ("umh-4gpu-nvlink", 80, 24), ("tiny/umh-4gpu", 120, 40)]

@@ -12,6 +12,7 @@ use crate::protocol::table::Table;
 use super::directory::Directory;
 use super::log::Log;
 use super::map::Map;
+use super::pages::Pages;
 use super::selection::Selection;
 use super::sequence::Sequence;
 use super::session::{Activity, BranchView, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
@@ -72,7 +73,8 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         frame.links = all(|kind| kind == ComponentKind::Link).filter_map(|id| machine.link(id)).collect();
     }
     if wish.panes.has(Pane::Mshrs) {
-        frame.mshrs = all(ComponentKind::is_node).filter_map(|id| machine.mshrs(id)).collect();
+        let has_mshrs = |kind| ComponentKind::is_node(kind) || kind == ComponentKind::Gmmu;
+        frame.mshrs = all(has_mshrs).filter_map(|id| machine.mshrs(id)).collect();
     }
     if wish.panes.has(Pane::Warps) {
         frame.agents = all(is_agent).filter_map(|id| machine.agent(id)).collect();
@@ -80,6 +82,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     if wish.panes.has(Pane::Caches) {
         frame.caches = all(ComponentKind::is_node).filter_map(|id| machine.cache(id, wish.sets)).collect();
     }
+    frame.pages = Pages::build(machine, &selection, wish);
     if wish.panes.has(Pane::Transaction) {
         frame.sequence = selection.txn.and_then(|txn| {
             Sequence::new(txn, machine.transaction(txn), facts.journey, machine.components())
@@ -146,8 +149,11 @@ fn weight(what: &What) -> u8 {
         | What::Promote { .. }
         | What::Evict { .. }
         | What::FarFault { .. }
+        | What::LaneReversal(_)
+        | What::Saturation(_)
         | What::Page { .. }
         | What::WayRepartition { .. }
+        | What::Hop(_)
         | What::Message(_) => 1,
         What::Merge { .. } | What::Directory { .. } | What::Hit { .. } | What::Dram { .. } => 2,
         What::Stall { .. } | What::NoCredit { .. } | What::Activate { .. } => 3,

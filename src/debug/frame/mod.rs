@@ -6,6 +6,7 @@ pub mod directory;
 pub mod focus;
 pub mod log;
 pub mod map;
+pub mod pages;
 pub mod selection;
 pub mod sequence;
 pub mod session;
@@ -25,6 +26,7 @@ pub use build::{Facts, build};
 use directory::Directory;
 use log::Log;
 use map::Map;
+use pages::Pages;
 use selection::Selection;
 use sequence::Sequence;
 use session::{Activity, BranchView, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
@@ -56,6 +58,7 @@ pub struct Frame {
     /// All transactions in flight, oldest first.
     pub transactions: Vec<TransactionView>,
     pub caches: Vec<CacheView>,
+    pub pages: Pages,
     pub protocol: Option<ProtocolView>,
     pub log: Log,
     pub lesson: Option<Lesson>,
@@ -130,6 +133,7 @@ impl Default for Frame {
             begins: None,
             transactions: Vec::new(),
             caches: Vec::new(),
+            pages: Pages::default(),
             protocol: None,
             log: Log::default(),
             lesson: None,

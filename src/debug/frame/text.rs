@@ -2,6 +2,7 @@
 
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::WarpState;
+use crate::model::lanes::{Flow, LanePhase, LaneReversal, Saturation};
 use crate::model::message::Message;
 use crate::model::record::{Record, What};
 use crate::model::state::Action;
@@ -61,6 +62,9 @@ pub fn describe(record: &Record, names: &Names) -> String {
             format!("{} {}{value} done  warp {warp}", kind.name(), place(record))
         }
         What::Message(sent) => format!("{}  to {}", message(sent), names.path(sent.to)),
+        What::Hop(sent) => {
+            format!("{}  from {} to {}", message(sent), names.path(sent.from), names.path(sent.to))
+        }
         What::Delivery(taken) => format!("{}  from {}", message(taken), names.path(taken.from)),
         What::Stall { message: held } => {
             format!("{} from {} waits: no room", message(held), names.path(held.from))
@@ -82,6 +86,11 @@ pub fn describe(record: &Record, names: &Names) -> String {
             format!("{name} launch {launch} {}", if *ended { "ended" } else { "started" })
         }
         What::NoCredit { network } => format!("{} network has no credit", network.name()),
+        What::LaneReversal(reversal) => lane_reversal(reversal),
+        What::Saturation(Saturation { is_saturated, flow }) => {
+            let what = if *is_saturated { "saturated" } else { "not saturated any more" };
+            format!("{what}: busy {} % of the sample with {}", flow.utilisation, lanes(flow.lanes))
+        }
         What::Activate { bank, row, access } => {
             format!("{} opens row {row:#x} of bank {bank}", access.name())
         }
@@ -108,6 +117,24 @@ pub fn describe(record: &Record, names: &Names) -> String {
     }
 }
 
+/// `1 lane from out to in quiesces: out 7 lanes (30 %), in 8 lanes (100 %); only the other direction is saturated`
+fn lane_reversal(reversal: &LaneReversal) -> String {
+    let LaneReversal { to, phase, reason, count, flows } = reversal;
+    let does = match phase {
+        LanePhase::Quiesce => "takes no new packets",
+        LanePhase::Turn => "turns",
+        LanePhase::Done => "has turned",
+    };
+    let flow = |flow: Flow| format!("{} ({} %)", flow.lanes, flow.utilisation);
+    let (from, to) = (to.opposite().name(), to.name());
+    let (out, into) = (flow(flows.out), flow(flows.into));
+    format!("{} {from} > {to} {does}: out {out}, in {into}; {}", lanes(*count), reason.about())
+}
+
+fn lanes(count: u32) -> String {
+    if count == 1 { "1 lane".to_owned() } else { format!("{count} lanes") }
+}
+
 /// The transfer set that a page is in.
 fn in_set(set: u64) -> String {
     if set == 0 { String::new() } else { format!(" in transfer set {set}") }
@@ -131,6 +158,9 @@ pub fn predicate(record: &Record, names: &Names) -> String {
         }
         What::Complete { kind, .. } => format!("completes {}{block}", kind.name()),
         What::Message(sent) => format!("sends {} to {}", message(sent), near(names, record.at, sent.to)),
+        What::Hop(sent) => {
+            format!("takes {} from the switch to {}", message(sent), names.path(sent.to))
+        }
         What::Delivery(taken) => {
             format!("takes {} from {}", message(taken), near(names, record.at, taken.from))
         }

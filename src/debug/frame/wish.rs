@@ -10,6 +10,8 @@ pub enum Pane {
     Warps,
     Transaction,
     Caches,
+    /// Pages of paged GPU memory.
+    Pages,
     Protocol,
     Log,
     Lesson,
@@ -19,7 +21,7 @@ pub enum Pane {
 }
 
 impl Pane {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Map,
         Self::Directory,
         Self::Links,
@@ -27,6 +29,7 @@ impl Pane {
         Self::Warps,
         Self::Transaction,
         Self::Caches,
+        Self::Pages,
         Self::Protocol,
         Self::Log,
         Self::Lesson,
@@ -44,6 +47,7 @@ impl Pane {
             Self::Warps => "warps",
             Self::Transaction => "transaction",
             Self::Caches => "caches",
+            Self::Pages => "pages",
             Self::Protocol => "protocol",
             Self::Log => "log",
             Self::Lesson => "lesson",
@@ -95,6 +99,8 @@ pub struct Wish {
     pub limit: usize,
     /// Sets of one cache of which the lines are shown.
     pub sets: u32,
+    /// Cells that the pages of a GPU are shown in, at most.
+    pub cells: usize,
     /// Lines of log.
     pub log_rows: usize,
     /// How many matching records before the position the last line of log is.
@@ -103,6 +109,6 @@ pub struct Wish {
 
 impl Default for Wish {
     fn default() -> Self {
-        Self { panes: PaneSet::all(), limit: 256, sets: 64, log_rows: 60, log_up: 0 }
+        Self { panes: PaneSet::all(), limit: 256, sets: 64, cells: 1024, log_rows: 60, log_up: 0 }
     }
 }

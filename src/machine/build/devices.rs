@@ -100,7 +100,7 @@ impl Builder<'_> {
         }
         let slices = tops.into_iter().filter(|top| !l1s.contains(top));
         let caches = l1s.iter().copied().chain(slices).collect();
-        self.gpu_parts.push(GpuParts { caches, memories, links: (0, 0) });
+        self.gpu_parts.push(GpuParts { caches, memories, links: Default::default() });
         Ok(Vec::new())
     }
 

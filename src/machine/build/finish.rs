@@ -19,6 +19,7 @@ use crate::machine::{Fixed, Machine};
 use crate::model::component::ComponentId;
 use crate::model::level::Level;
 use crate::model::message::{MessageKind, Network};
+use crate::model::time::Tick;
 use crate::parts::channel::Channel;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role};
@@ -41,6 +42,7 @@ impl Builder<'_> {
         let ways = self.partitions_of_ways().map(Box::new);
         let numa = self.spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?)));
         let homes = numa.map_or(Homes::Single, |(gpu, numa)| super::numa::homes(gpu, numa));
+        let lanes = self.lanes().map(Box::new);
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
         let mut machine = Machine {
@@ -57,6 +59,8 @@ impl Builder<'_> {
             homes,
             awaited: Vec::new(),
             ways,
+            lanes,
+            lanes_due: Tick::MAX,
             queue: Queue::default(),
             tasks: Tasks::new(self.blueprint.workload.clone()),
             txns: SlotMap::with_key(),

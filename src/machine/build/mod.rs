@@ -8,7 +8,6 @@ mod paging;
 #[cfg(test)]
 mod table_three;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::numa::Socket;
@@ -22,12 +21,14 @@ use crate::model::page::Page;
 use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
 use crate::model::units::{Bandwidth, Duration, Frequency};
 use crate::parts::agent::{Agent, AgentConfig};
+use crate::parts::channel::Path;
 use crate::parts::dram::{Controller, Dram, DramTiming, InOrder, Scheduling};
 use crate::parts::link::Link;
 use crate::policy::prefetch::Prefetcher;
 use crate::protocol::node::{Node, NodeConfig, Role};
 use crate::protocol::store::{Interleave, Store};
 use crate::protocol::table::Table;
+use network::Trunks;
 use paging::GpuParts;
 
 /// Ticks a second at most: beyond that clocks have no useful common multiple.
@@ -42,7 +43,7 @@ const SECTOR: u32 = 32;
 struct Way {
     from: usize,
     to: usize,
-    link: usize,
+    path: Path,
 }
 
 struct Builder<'a> {
@@ -64,10 +65,9 @@ struct Builder<'a> {
     links: Vec<Link>,
     visible: Vec<Option<(ComponentId, String, String)>>,
     ways: Vec<Way>,
+    trunks: Trunks,
     gpu_parts: Vec<GpuParts>,
     sockets: Vec<Socket>,
-    /// Links between sockets, as far as they are needed.
-    between: BTreeMap<(usize, usize), usize>,
     host_caches: Vec<usize>,
     /// Of each GPU, the order in which an earlier run touched its pages.
     touched: Vec<Arc<[Page]>>,
@@ -111,9 +111,9 @@ fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machin
         links: Vec::new(),
         visible: Vec::new(),
         ways: Vec::new(),
+        trunks: Trunks::default(),
         gpu_parts: Vec::new(),
         sockets: Vec::new(),
-        between: BTreeMap::new(),
         host_caches: Vec::new(),
         touched,
     };
@@ -281,9 +281,9 @@ impl Builder<'_> {
     }
 
     /// One direction of a link of the network.
-    fn link(&mut self, path: String, from: &str, to: &str) -> usize {
+    fn link(&mut self, path: String, from: &str, to: &str, latency: Tick) -> usize {
         let network = &self.spec.network;
-        let (latency, lanes) = (self.ticks(network.latency), network.lanes);
+        let lanes = network.lanes;
         let rate = self.rate(network.bandwidth);
         let window = self.time.ticks_per_cycle.saturating_mul(SAMPLE_CYCLES);
         self.links.push(Link::new(Some(rate), latency, lanes, window));
@@ -292,8 +292,15 @@ impl Builder<'_> {
         self.links.len() - 1
     }
 
-    /// Connects a child with its parents in both directions. `links` are up and down.
-    fn connect(&mut self, child: usize, parents: &[usize], dealing: Interleave, links: (usize, usize)) {
+    /// Connects a child with its parents in both directions: what carries messages up, and down.
+    fn connect(
+        &mut self,
+        child: usize,
+        parents: &[usize],
+        dealing: Interleave,
+        (up, down): (impl Into<Path>, impl Into<Path>),
+    ) {
+        let (up, down) = (up.into(), down.into());
         let Some(child_id) = self.configs.get(child).map(|(config, _)| config.id) else { return };
         let child_block = self.configs.get(child).map_or(64, |(config, _)| config.block);
         for &parent in parents {
@@ -306,8 +313,8 @@ impl Builder<'_> {
                 config.parents.push(parent_id);
                 config.dealing = dealing;
             }
-            self.ways.push(Way { from: child, to: parent, link: links.0 });
-            self.ways.push(Way { from: parent, to: child, link: links.1 });
+            self.ways.push(Way { from: child, to: parent, path: up });
+            self.ways.push(Way { from: parent, to: child, path: down });
         }
     }
 }

@@ -172,9 +172,10 @@ impl Builder<'_> {
     ) {
         for (home, parents) in parents.iter().enumerate() {
             let links = if home == socket {
-                (self.wire(wire.0, wire.1), self.wire(wire.0, wire.1))
+                (self.wire(wire.0, wire.1).into(), self.wire(wire.0, wire.1).into())
             } else {
-                (self.socket_link(socket, home), self.socket_link(home, socket))
+                let (near, far) = (socket as u32, home as u32);
+                (self.socket_links(near, far), self.socket_links(far, near))
             };
             let first = self.configs.get(child).map_or(0, |(config, _)| config.parents.len() as u32);
             self.connect(child, parents, dealing, links);
@@ -184,22 +185,10 @@ impl Builder<'_> {
         }
     }
 
-    /// The link from one socket to another.
-    fn socket_link(&mut self, from: usize, to: usize) -> usize {
-        if let Some(known) = self.between.get(&(from, to)) {
-            return *known;
-        }
-        let link = self.link(format!("link.gpu{from}.gpu{to}"), &format!("gpu{from}"), &format!("gpu{to}"));
-        self.between.insert((from, to), link);
-        link
-    }
-
     /// Connects the caches of the host with every home.
     pub(super) fn host_homes(&mut self, tops: &[usize], homes: &[Vec<usize>], dealing: Interleave) {
         for (home, parents) in homes.iter().enumerate() {
-            let name = format!("gpu{home}");
-            let up = self.link(format!("link.host.{name}"), "host", &name);
-            let down = self.link(format!("link.{name}.host"), &name, "host");
+            let (down, up) = self.host_links(home as u32);
             for &top in tops {
                 if let Some((config, _)) = self.configs.get_mut(top) {
                     // No socket is its own.

@@ -9,6 +9,7 @@ use crate::model::address::Range;
 use crate::model::component::ComponentKind;
 use crate::model::operation::Operation;
 use crate::model::page::{Page, PageSet};
+use crate::parts::channel::Path;
 use crate::parts::driver::{Driver, DriverConfig};
 use crate::parts::gmmu::{Gmmu, GmmuConfig};
 use crate::parts::residency::Residency;
@@ -20,8 +21,8 @@ use crate::workload::{Operations, TaskKind, Workload};
 pub struct GpuParts {
     pub caches: Vec<usize>,
     pub memories: Vec<usize>,
-    /// Links to the host and from it.
-    pub links: (usize, usize),
+    /// What leads to the host and from it.
+    pub links: (Path, Path),
 }
 
 impl Builder<'_> {

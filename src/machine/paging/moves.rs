@@ -1,9 +1,10 @@
 //! Pages change sides: their translations and cached lines go first, then their bytes over the link.
 
 use super::{Machine, Owner};
+use crate::machine::transport::carry;
 use crate::model::address::{Address, Range};
 use crate::model::page::Page;
-use crate::model::record::{FaultStage, PageChange};
+use crate::model::paging::{FaultStage, PageChange};
 use crate::parts::driver::Planned;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
@@ -46,18 +47,21 @@ impl Machine {
     /// A page that another wants leaves the memory of a GPU.
     fn send_home(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
         if let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
-            one.driver.residency.leave(page);
-            self.expel(gpu, page, out);
+            let wasted = one.driver.send_home(page);
+            self.expel(gpu, page, wasted, out);
         }
     }
 
     /// A page leaves a GPU: no TLB translates it any more, and its lines leave the caches.
-    pub(super) fn expel(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
+    pub(super) fn expel(&mut self, gpu: usize, page: Page, wasted: bool, out: &mut Outbox) {
         let Some(paging) = self.paging.as_mut() else { return };
         paging.owners.insert(page, Owner::ToHost(gpu as u32));
         paging.draining.insert(page);
         let Some(ports) = paging.gpus.get(gpu).map(|one| one.ports.clone()) else { return };
         self.tell_page(gpu, page, PageChange::Evicted, 0, out);
+        if wasted {
+            self.tell_page(gpu, page, PageChange::Wasted, 0, out);
+        }
         for &unit in &ports.units {
             if let Some(agent) = self.agents.get_mut(unit) {
                 agent.shoot_down(page, out);
@@ -118,8 +122,9 @@ impl Machine {
                 };
                 paging.wanted.retain(|_, list| !list.is_empty());
                 let Some(one) = paging.gpus.get_mut(gpu as usize) else { return };
-                let Some(link) = self.links.get_mut(one.ports.links.0) else { return };
-                one.arrivals.push_back((link.carry(bytes, now), planned));
+                let arrival = carry(&mut self.links, one.ports.links.0, bytes, now);
+                one.arrivals.push_back((arrival, planned));
+                self.arm_sampler();
                 self.wake_paging(gpu as usize);
             }
             Some(Owner::ToHost(gpu)) => {
@@ -129,8 +134,9 @@ impl Machine {
                     self.settle_back(gpu, page, out);
                     return;
                 }
-                let Some(link) = self.links.get_mut(one.ports.links.1) else { return };
-                one.departures.push_back((link.carry(bytes, now), page));
+                let arrival = carry(&mut self.links, one.ports.links.1, bytes, now);
+                one.departures.push_back((arrival, page));
+                self.arm_sampler();
                 self.tell_page(gpu, page, PageChange::WrittenBack, 0, out);
                 self.wake_paging(gpu);
             }

@@ -2,8 +2,10 @@
 
 use super::super::step::Handled;
 use super::Machine;
+use super::lives::Told;
 use crate::model::page::Page;
-use crate::model::record::{FaultStage, PageChange, What};
+use crate::model::paging::{FaultStage, PageChange};
+use crate::model::record::What;
 use crate::model::time::Since;
 use crate::parts::driver::{Order, Planned};
 use crate::parts::gmmu::{Found, Outcome, Request};
@@ -38,13 +40,32 @@ impl Machine {
         About::new(page.range(bytes), None)
     }
 
-    pub(super) fn tell_fault(&self, gpu: usize, page: Page, stage: FaultStage, set: u64, out: &mut Outbox) {
-        let Some(one) = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu)) else { return };
-        let at = match stage {
+    /// Tells of a far-fault that the driver or the GMMU takes on.
+    pub(super) fn tell_fault(
+        &mut self,
+        gpu: usize,
+        page: Page,
+        stage: FaultStage,
+        set: u64,
+        out: &mut Outbox,
+    ) {
+        self.tell_of(gpu, page, Told { stage, set, unit: None }, out);
+    }
+
+    /// Tells of a far-fault what is about one compute unit.
+    fn tell_unit(&mut self, gpu: usize, page: Page, stage: FaultStage, unit: u32, out: &mut Outbox) {
+        self.tell_of(gpu, page, Told { stage, set: 0, unit: Some(unit) }, out);
+    }
+
+    fn tell_of(&mut self, gpu: usize, page: Page, told: Told, out: &mut Outbox) {
+        let (now, about) = (self.now, self.about_page(page));
+        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
+        let at = match told.stage {
             FaultStage::Queued | FaultStage::Serviced => one.ports.driver,
             _ => one.ports.gmmu,
         };
-        out.record(at, self.about_page(page), || What::FarFault { stage, gpu: gpu as u32, set });
+        one.lives.tell(page, told, now);
+        out.record(at, about, || What::FarFault { stage: told.stage, gpu: gpu as u32, set: told.set });
     }
 
     pub(super) fn tell_page(&self, gpu: usize, page: Page, change: PageChange, set: u64, out: &mut Outbox) {
@@ -81,15 +102,15 @@ impl Machine {
         let outcomes = one.gmmu.advance(since, |page| resident.contains(page));
         let due = since.tick + one.ports.latency;
         one.replies.extend(outcomes.iter().map(|outcome| (due, *outcome)));
-        for Outcome { page, found, .. } in outcomes {
+        for Outcome { page, found, unit } in outcomes {
             match found {
                 Found::Translated => {}
                 Found::Raised => {
-                    self.tell_fault(gpu, page, FaultStage::Raised, 0, out);
+                    self.tell_unit(gpu, page, FaultStage::Raised, unit, out);
                     self.interrupt(gpu, page, since, out);
                 }
-                Found::Merged => self.tell_fault(gpu, page, FaultStage::Merged, 0, out),
-                Found::Dropped => self.tell_fault(gpu, page, FaultStage::Dropped, 0, out),
+                Found::Merged => self.tell_unit(gpu, page, FaultStage::Merged, unit, out),
+                Found::Dropped => self.tell_unit(gpu, page, FaultStage::Dropped, unit, out),
             }
         }
     }
@@ -121,8 +142,7 @@ impl Machine {
                 Found::Translated => self.ask(gpu, unit, page),
                 Found::Raised | Found::Merged | Found::Dropped => {
                     let progress = target.nacked(page, out);
-                    let stage = FaultStage::Nacked;
-                    self.tell_fault(gpu, page, stage, 0, out);
+                    self.tell_unit(gpu, page, FaultStage::Nacked, unit, out);
                     // It came while the Nack was on its way.
                     if is_resident || progress == Progress::Tracked && found == Found::Dropped {
                         self.replay(gpu, unit, page, out);
@@ -147,7 +167,7 @@ impl Machine {
         let Some(&agent) = one.ports.units.get(unit as usize) else { return };
         let Some(target) = self.agents.get_mut(agent) else { return };
         for again in target.resolved(page, out) {
-            self.tell_fault(gpu, again, FaultStage::Replayed, 0, out);
+            self.tell_unit(gpu, again, FaultStage::Replayed, unit, out);
             self.ask(gpu, unit, again);
         }
         self.wake(agent);
@@ -166,7 +186,7 @@ impl Machine {
     pub(super) fn carry_out(&mut self, gpu: usize, orders: Vec<Order>, out: &mut Outbox) {
         for order in orders {
             match order {
-                Order::Evict(page) => self.expel(gpu, page, out),
+                Order::Evict { page, wasted } => self.expel(gpu, page, wasted, out),
                 Order::Fetch(planned) => self.fetch(gpu, planned, out),
             }
         }

@@ -1,78 +1,150 @@
-//! Why something waits for a page.
+//! What can be seen of paged memory: pages, far-faults and TLBs.
 
-use super::{Machine, Owner};
-use crate::model::inspect::WaitLink;
+use super::lives::{Life, Told};
+use super::stands::Stands;
+use super::{GpuPaging, Machine, Owner};
+use crate::model::address::Address;
+use crate::model::component::ComponentId;
+use crate::model::inspect::{MshrEntryView, MshrView};
 use crate::model::page::Page;
+use crate::model::page_view::{FaultStep, FaultView, PageMove, PagesView, SetView, TlbMiss, TlbView};
+use crate::model::paging::FaultStage;
 use crate::model::time::Tick;
 use crate::parts::agent::Agent;
 use crate::parts::tlb::Progress;
 
 impl Machine {
-    /// The chain of waiting of a warp whose access is not translated.
-    pub(in crate::machine) fn why_translation(&self, agent: &Agent, slot: u32) -> Vec<WaitLink> {
-        let Some(paging) = self.paging.as_ref() else { return Vec::new() };
-        let at = agent.config.id;
-        let warp = agent.warps.get(slot as usize);
-        let Some(page) = warp.and_then(crate::parts::agent::Warp::untranslated) else {
-            let text = format!("warp {slot} waits for its TLB, which a far-fault blocks");
-            return vec![WaitLink { at, text, since: warp.map(|warp| warp.since) }];
-        };
-        let own = |one: &super::GpuPaging| {
-            one.ports.units.iter().any(|unit| self.agents.get(*unit).is_some_and(|unit| unit.config.id == at))
-        };
-        let Some(gpu) = paging.gpus.iter().position(own) else {
-            let text = format!("warp {slot} waits for page {page}, which {}", self.whereabouts(page));
-            return vec![WaitLink { at, text, since: warp.map(|warp| warp.since) }];
-        };
-        let miss = agent.tlb.iter().flat_map(|tlb| tlb.misses()).find(|(missed, _)| *missed == page);
-        let since = miss.map(|(_, miss)| miss.since.tick);
-        let (text, is_fault) = match miss.map(|(_, miss)| miss.progress) {
-            Some(Progress::Walking) => (format!("warp {slot} waits for the page walk of page {page}"), false),
-            Some(Progress::Dropped) => (
-                format!(
-                    "warp {slot} waits for page {page}: its far-fault was dropped, and is replayed when another has ended"
-                ),
-                false,
-            ),
-            _ => (format!("warp {slot} waits for the replay of far-fault {page}"), true),
-        };
-        let mut links = vec![WaitLink { at, text, since }];
-        if is_fault {
-            links.extend(self.why_fault(gpu, page));
-        }
-        links
+    pub(in crate::machine) fn view_pages(&self, cells: usize) -> Vec<PagesView> {
+        let Some(paging) = &self.paging else { return Vec::new() };
+        let view = |(gpu, one): (usize, &GpuPaging)| self.pages_of(gpu, one, cells);
+        paging.gpus.iter().enumerate().map(view).collect()
     }
 
-    fn why_fault(&self, gpu: usize, page: Page) -> Vec<WaitLink> {
-        let Some(one) = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu)) else {
-            return Vec::new();
-        };
-        let cycle = |tick: Tick| self.fixed.time.cycle(tick);
-        let fault = one.gmmu.far_faults().find(|(faulted, _)| *faulted == page);
-        let mut links = Vec::new();
-        if let Some((_, fault)) = fault {
-            let text = format!("tracks far-fault {page}, which {}", self.whereabouts(page));
-            links.push(WaitLink { at: one.ports.gmmu, text, since: Some(fault.since.tick) });
+    fn pages_of(&self, gpu: usize, one: &GpuPaging, cells: usize) -> PagesView {
+        let driver = &one.driver;
+        let residency = &driver.residency;
+        let decision = &driver.decision;
+        let mut faults: Vec<FaultView> =
+            one.lives.open().map(|life| self.fault_view(gpu, one, life, true)).collect();
+        faults.sort_by_key(|fault| (fault.steps.first().map(|step| step.at), fault.page));
+        let stands = Stands::of(one);
+        let group = residency.allocated().len().div_ceil(cells.max(1) as u64).next_power_of_two();
+        PagesView {
+            gpu: gpu as u32,
+            driver: one.ports.driver,
+            page: residency.page(),
+            frames: residency.frames(),
+            free: residency.free(),
+            counts: stands.counts(),
+            group,
+            cells: stands.cells(group, self.now),
+            moves: self.moves(one),
+            faults,
+            queued: driver.queue().count() as u64,
+            due: driver.next(),
+            last_set: SetView {
+                set: decision.set,
+                at: decision.at,
+                demanded: decision.demanded as u64,
+                prefetched: decision.prefetched as u64,
+                evicted: decision.evicted as u64,
+                free: decision.free,
+            },
+            prefetcher: driver.prefetcher().name(),
+            evictor: driver.config().evictor.name(),
+            wasted: driver.counters.wasted,
+            thrashed: driver.counters.thrashed,
         }
-        if let Some(place) = one.driver.queue().position(|queued| queued.page == page) {
-            let due =
-                one.driver.next().map_or_else(String::new, |due| format!(", due at cycle {}", cycle(due)));
-            let text = format!("has it in its queue behind {place} others for the next transfer set{due}");
-            links.push(WaitLink { at: one.ports.driver, text, since: None });
-        } else if let Some(place) = one.driver.planned().position(|planned| planned.page == page) {
-            let text = format!("waits for a free frame for it, behind {place} others");
-            links.push(WaitLink { at: one.ports.driver, text, since: None });
-        } else if let Some(place) = one.arrivals.iter().position(|(_, planned)| planned.page == page)
-            && let Some((due, _)) = one.arrivals.get(place)
-        {
-            let link = self.fixed.visible_links.get(one.ports.links.0).and_then(Option::as_ref);
-            let text = format!("carries it behind {place} other pages, due at cycle {}", cycle(*due));
-            links.push(WaitLink { at: link.map_or(one.ports.driver, |link| link.0), text, since: None });
-        }
-        links
     }
 
-    fn whereabouts(&self, page: Page) -> String {
+    fn link_component(&self, link: usize, or: ComponentId) -> ComponentId {
+        self.fixed.visible_links.get(link).and_then(Option::as_ref).map_or(or, |shown| shown.0)
+    }
+
+    fn moves(&self, one: &GpuPaging) -> Vec<PageMove> {
+        let ports = &one.ports;
+        let (to, from) = (
+            self.link_component(ports.links.0.first, ports.driver),
+            self.link_component(ports.links.1.first, ports.driver),
+        );
+        let coming = one.arrivals.iter().map(|(due, planned)| PageMove {
+            page: planned.page,
+            link: to,
+            due: *due,
+            set: planned.set,
+            demanded: planned.demanded,
+        });
+        let going = one.departures.iter().map(|(due, page)| PageMove {
+            page: *page,
+            link: from,
+            due: *due,
+            set: 0,
+            demanded: false,
+        });
+        coming.chain(going).collect()
+    }
+
+    fn fault_view(&self, gpu: usize, one: &GpuPaging, life: &Life, open: bool) -> FaultView {
+        let unit = |unit: u32| {
+            let agent = one.ports.units.get(unit as usize).and_then(|agent| self.agents.get(*agent));
+            agent.map(|agent| agent.config.id)
+        };
+        let step = |(at, told): &(Tick, Told)| FaultStep {
+            stage: told.stage,
+            at: *at,
+            who: told.unit.and_then(unit).unwrap_or(match told.stage {
+                FaultStage::Queued | FaultStage::Serviced => one.ports.driver,
+                _ => one.ports.gmmu,
+            }),
+            set: told.set,
+        };
+        FaultView {
+            gpu: gpu as u32,
+            page: life.page,
+            range: life.page.range(one.driver.residency.page()),
+            steps: life.steps.iter().map(step).collect(),
+            waits: if open { self.why_fault(gpu, life.page) } else { Vec::new() },
+        }
+    }
+
+    pub(in crate::machine) fn view_fault(&self, address: Address) -> Option<FaultView> {
+        let paging = self.paging.as_ref()?;
+        let page = Page::of(address, paging.page);
+        let lives = paging.gpus.iter().enumerate().filter_map(|(gpu, one)| {
+            let (life, open) = one.lives.of(page)?;
+            Some((life.steps.back().map(|(at, _)| *at), gpu, one, life, open))
+        });
+        let (_, gpu, one, life, open) = lives.max_by_key(|(last, gpu, ..)| (*last, *gpu))?;
+        Some(self.fault_view(gpu, one, life, open))
+    }
+
+    /// The far-fault MSHRs, if `component` is a GMMU.
+    pub(in crate::machine) fn view_far_faults(&self, component: ComponentId) -> Option<MshrView> {
+        let paging = self.paging.as_ref()?;
+        let (gpu, one) = paging.gpus.iter().enumerate().find(|(_, one)| one.ports.gmmu == component)?;
+        let entry = |(page, fault): (Page, &crate::parts::gmmu::FarFault)| {
+            let last = self.why_fault(gpu, page).pop();
+            MshrEntryView {
+                range: page.range(paging.page),
+                txn: None,
+                since: fault.since.tick,
+                waits_for: last.map_or_else(String::new, |link| {
+                    format!("{} {}", self.fixed.components.path(link.at), link.text)
+                }),
+                merged: fault.units.len() as u32,
+            }
+        };
+        let tracked = one.gmmu.config().far_faults.saturating_mul(one.ports.units.len() as u32);
+        Some(MshrView {
+            node: component,
+            used: one.gmmu.far_faults().count() as u32,
+            capacity: Some(tracked),
+            high_water: one.gmmu.high_water as u32,
+            entries: one.gmmu.far_faults().map(entry).collect(),
+        })
+    }
+
+    pub(super) fn whereabouts(&self, page: Page) -> String {
         match self.paging.as_ref().and_then(|paging| paging.owners.get(&page)) {
             None => "is in host memory".to_owned(),
             Some(Owner::ToGpu(gpu)) => format!("is on its way to gpu{gpu}"),
@@ -80,4 +152,29 @@ impl Machine {
             Some(Owner::ToHost(gpu)) => format!("is on its way from gpu{gpu} to the host"),
         }
     }
+}
+
+/// The TLB of a compute unit, if it has one.
+pub(in crate::machine) fn view_tlb(agent: &Agent) -> Option<TlbView> {
+    let (tlb, page) = (agent.tlb.as_ref()?, agent.config.page);
+    let miss = |(missed, miss): (Page, &crate::parts::tlb::Miss)| TlbMiss {
+        range: missed.range(page),
+        since: miss.since.tick,
+        waits_for: match miss.progress {
+            Progress::Walking => "the page walk",
+            Progress::Tracked => "its far-fault, to replay",
+            Progress::Dropped => "another far-fault's end: its own was dropped",
+        },
+        warps: agent.warps.iter().filter(|warp| warp.untranslated() == Some(missed)).count() as u32,
+    };
+    Some(TlbView {
+        agent: agent.config.id,
+        used: tlb.entries().len() as u32,
+        capacity: tlb.config().entries,
+        nacks: tlb.nacks,
+        tracked: tlb.config().far_faults,
+        hits: tlb.hits,
+        missed: tlb.missed,
+        misses: tlb.misses().map(miss).collect(),
+    })
 }

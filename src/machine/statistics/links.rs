@@ -1,6 +1,7 @@
 //! What went over the links of the network, and what of it was data, and what kept caches coherent.
 
 use super::{Sheet, word};
+use crate::config::machine::Topology;
 use crate::machine::Machine;
 use crate::model::message::MessageKind;
 use crate::parts::link::Link;
@@ -32,8 +33,8 @@ impl Machine {
     /// transferred over the network.
     pub(super) fn link_statistics(&self, sheet: &mut Sheet) {
         let header = u64::from(self.fixed.spec.network.header);
-        let mut all = Traffic::default();
-        for (link, shown) in self.links.iter().zip(&self.fixed.visible_links) {
+        let (mut all, mut bytes) = (Traffic::default(), 0);
+        for (index, (link, shown)) in self.links.iter().zip(&self.fixed.visible_links).enumerate() {
             let Some((id, _, _)) = shown else { continue };
             let path = self.fixed.components.path(*id);
             let messages: u64 = link.carried.iter().map(|(count, _)| count).sum();
@@ -51,9 +52,32 @@ impl Machine {
             }
             let traffic = Traffic::of(link, header);
             traffic.put(path, sheet);
+            if let Some(view) = self.balance_view(index) {
+                sheet.count(format!("{path}.lanes"), u64::from(link.lanes));
+                sheet.count(format!("{path}.lanes_gained"), view.gained);
+            }
             all.data += traffic.data;
             all.coherence += traffic.coherence;
+            bytes += link.bytes() + link.paged;
         }
+        // Through a switch everything goes over two links.
+        let links = if self.fixed.spec.network.topology == Topology::Switch { 2 } else { 1 };
+        all.data /= links;
+        all.coherence /= links;
         all.put("network", sheet);
+        self.energy_statistics(bytes / links, sheet);
+        if let Some((samples, reversals)) = self.lane_counts() {
+            sheet.count("network.samples".to_owned(), samples);
+            sheet.count("network.lane_reversals".to_owned(), reversals);
+        }
+    }
+
+    /// What so many bytes from device to device cost ("Beyond the Socket: NUMA-Aware GPUs", section 6: 10 pJ/b "for combined
+    /// links and switch").
+    fn energy_statistics(&self, bytes: u64, sheet: &mut Sheet) {
+        let joules = bytes as f64 * 8.0 * self.fixed.spec.network.energy.0 as f64 * 1e-15;
+        let seconds = self.now as f64 / self.fixed.time.ticks_per_second.max(1) as f64;
+        sheet.put("network.energy_joules".to_owned(), joules);
+        sheet.put("network.power_watts".to_owned(), if self.now == 0 { f64::NAN } else { joules / seconds });
     }
 }

@@ -7,6 +7,7 @@ use super::pending::{Pending, ProbeJob, Want, Who};
 use super::room::Waiting;
 use super::{Node, Role};
 use crate::model::address::Address;
+use crate::model::component::ComponentId;
 use crate::model::message::Message;
 use crate::model::patch::Patch;
 use crate::model::sorted::SortedMap;
@@ -117,7 +118,59 @@ impl Node {
     }
 }
 
+impl Node {
+    /// Whether blocks have the same places in another node.
+    #[must_use]
+    pub fn is_placed_like(&self, other: &Self) -> bool {
+        self.store.shape() == other.store.shape() && self.store.neighbours() == other.store.neighbours()
+    }
+}
+
+/// Children by their places, a bit each, with other places.
+fn moved(bits: u64, child: &impl Fn(u8) -> u8) -> u64 {
+    (0..64u8).filter(|place| bits >> place & 1 == 1).fold(0, |all, place| all | 1 << child(place))
+}
+
 impl Timeless {
+    /// The same with other names: of components, and of children by their places.
+    #[must_use]
+    pub fn renamed(&self, id: impl Fn(ComponentId) -> ComponentId, child: impl Fn(u8) -> u8) -> Self {
+        // A machine that is explored has few nodes.
+        let place_of = |place: u16| u16::from(child(place as u8));
+        let mut renamed = self.clone();
+        for unit in renamed.entries.iter_mut().flat_map(|(_, entry)| &mut entry.units) {
+            unit.owner = unit.owner.map(place_of);
+            unit.sharers = moved(unit.sharers, &child);
+        }
+        let want = |want: &mut Want| {
+            if let Who::Child(place) = &mut want.who {
+                *place = place_of(*place);
+            }
+        };
+        renamed.pending.each_mut(|pending| {
+            pending.parent = pending.parent.map(&id);
+            if let Some(asked) = &mut pending.asked {
+                asked.parent = id(asked.parent);
+            }
+            pending.queue.iter_mut().chain(&mut pending.passed).for_each(want);
+            for service in &mut pending.serving {
+                want(&mut service.want);
+                service.awaiting = moved(service.awaiting, &child);
+            }
+            if let Some(probe) = &mut pending.probe {
+                probe.awaiting = moved(probe.awaiting, &child);
+            }
+            if let Some(eviction) = &mut pending.evicting {
+                eviction.awaiting = moved(eviction.awaiting, &child);
+            }
+        });
+        renamed.jobs.each_mut(|job| {
+            job.parent = id(job.parent);
+            job.peer = job.peer.map(&id);
+        });
+        renamed
+    }
+
     /// Every block of bytes in it, for reading or changing values.
     pub fn patches_mut(&mut self, mut each: impl FnMut(&mut Patch)) {
         for (_, entry) in &mut self.entries {

@@ -282,10 +282,13 @@ impl Perfetto {
             What::Message(message) => self.send(record, message, names, out),
             What::Transition { from, to, .. } => self.instant(&format!("{from} > {to}"), record, names, out),
             What::Mshr { used, .. } => self.mshrs(record, *used, names, out),
-            What::Evict { .. }
+            What::Hop(_)
+            | What::Evict { .. }
             | What::Promote { .. }
             | What::Stall { .. }
             | What::NoCredit { .. }
+            | What::LaneReversal(_)
+            | What::Saturation(_)
             | What::Input { .. }
             | What::Fault { .. }
             | What::Violation { .. } => self.instant(record.kind(), record, names, out),

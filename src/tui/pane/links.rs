@@ -4,7 +4,7 @@ use crate::debug::frame::Frame;
 use crate::model::inspect::{LinkView, PacketView};
 use crate::model::message::Network;
 
-use super::{map_rail, per_cent};
+use super::{link_pages, map_rail, per_cent};
 use crate::tui::glyphs;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -24,6 +24,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
             in_flight(frame, canvas, y, packet, columns.names + 2);
             y += 1;
         }
+        y = link_pages::draw(frame, canvas, (columns.names + 2, y), link.link);
     }
     if canvas.height() > y + 1 {
         canvas.paragraph(

@@ -41,10 +41,10 @@ fn role(line: &LogLine) -> Role {
     match line.kind {
         "violation" | "fault" => Role::Bad,
         "stall" | "no-credit" => Role::Warning,
-        "transition" => Role::Strong,
+        "transition" | "lane-reversal" | "saturation" => Role::Strong,
         "issue" | "complete" => Role::Good,
-        "message" | "delivery" if line.text.starts_with("probe") => Role::Probe,
-        "message" | "delivery" => Role::Text,
+        "message" | "hop" | "delivery" if line.text.starts_with("probe") => Role::Probe,
+        "message" | "hop" | "delivery" => Role::Text,
         _ => Role::Dim,
     }
 }

@@ -5,13 +5,17 @@ mod caches;
 mod directory;
 mod directory_columns;
 mod lesson;
+mod fault;
+mod link_pages;
 mod links;
 mod log;
 mod map;
 mod map_rail;
 mod mshrs;
+mod pages;
 mod protocol;
 mod timeline;
+mod tlbs;
 mod transaction;
 mod warps;
 
@@ -36,6 +40,7 @@ pub fn draw(pane: Pane, app: &App, canvas: &mut Canvas) {
         Pane::Warps => warps::draw(frame, canvas),
         Pane::Transaction => transaction::draw(frame, canvas),
         Pane::Caches => caches::draw(frame, canvas),
+        Pane::Pages => pages::draw(frame, canvas),
         Pane::Protocol => protocol::draw(frame, canvas),
         Pane::Log => log::draw(frame, canvas),
         Pane::Lesson => lesson::draw(frame, canvas),
@@ -55,6 +60,7 @@ pub fn title(pane: Pane, frame: &Frame) -> String {
         Pane::Log => log::title(frame),
         Pane::Lesson => lesson::title(frame),
         Pane::Warps => warps::title(frame),
+        Pane::Pages => pages::title(frame),
         Pane::Links | Pane::Mshrs | Pane::Caches | Pane::Breakpoints | Pane::Timeline => String::new(),
     }
 }

@@ -8,7 +8,7 @@ use crate::debug::frame::text;
 use crate::model::component::ComponentId;
 use crate::model::state::Action;
 
-use super::age;
+use super::{age, fault};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, fit, wrap};
@@ -26,9 +26,13 @@ pub fn title(frame: &Frame) -> String {
 }
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
-    match &frame.sequence {
-        Some(sequence) => diagram(frame, canvas, sequence),
-        None => list(frame, canvas),
+    let fault = frame.pages.fault.as_ref();
+    match (&frame.sequence, fault) {
+        (Some(sequence), _) if fault.is_none_or(|fault| fault::is_of(fault, sequence.range)) => {
+            diagram(frame, canvas, sequence);
+        }
+        (_, Some(fault)) => fault::life(frame, canvas, fault),
+        _ => list(frame, canvas),
     }
 }
 
@@ -271,6 +275,9 @@ fn footer(frame: &Frame, canvas: &mut Canvas, (x, y): (u16, u16), sequence: &Seq
     let room = canvas.width().saturating_sub(x + 1);
     for (row, line) in (y..).zip(wrap(&text, room.saturating_sub(1))) {
         canvas.field(x, row, room, &format!(" {line}"), role);
+    }
+    if let Some(fault) = &frame.pages.fault {
+        fault::before(frame, canvas, y + 1, fault);
     }
 }
 

@@ -76,7 +76,7 @@ fn strip(frame: &Frame, canvas: &mut Canvas, x: u16, y: u16, agent: &AgentView, 
 }
 
 fn target(agent: ComponentId, warp: u32, view: &WarpView) -> Target {
-    Target::Warp { agent, warp, txn: view.waits.first().copied() }
+    Target::Warp { agent, warp, txn: view.waits.first().copied(), page: view.page }
 }
 
 fn legend(canvas: &mut Canvas, y: u16) -> u16 {

@@ -1,0 +1,41 @@
+//! Paged memory as the screen shows it: where the pages are, what moves, what far-faults and TLBs wait for.
+
+use crate::model::component::ComponentKind;
+use crate::model::inspect::Inspect;
+use crate::model::page_view::{FaultView, PagesView, TlbView};
+
+use super::selection::Selection;
+use super::wish::{Pane, Wish};
+
+/// The paged memory of a machine. Empty if none is paged.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pages {
+    /// By GPU.
+    pub gpus: Vec<PagesView>,
+    /// By compute unit.
+    pub tlbs: Vec<TlbView>,
+    /// The last far-fault of the page that is selected.
+    pub fault: Option<FaultView>,
+}
+
+impl Pages {
+    /// What `wish` asks for.
+    #[must_use]
+    pub fn build(machine: &dyn Inspect, selection: &Selection, wish: &Wish) -> Self {
+        if machine.page_size().is_none() {
+            return Self::default();
+        }
+        let mut pages = Self::default();
+        if wish.panes.has(Pane::Pages) || wish.panes.has(Pane::Links) {
+            pages.gpus = machine.pages(wish.cells);
+        }
+        if wish.panes.has(Pane::Mshrs) {
+            let units = machine.components().iter().filter(|(_, part)| part.kind == ComponentKind::Cu);
+            pages.tlbs = units.take(wish.limit).filter_map(|(id, _)| machine.tlb(id)).collect();
+        }
+        if wish.panes.has(Pane::Transaction) {
+            pages.fault = selection.block.and_then(|block| machine.fault(block));
+        }
+        pages
+    }
+}

@@ -1,0 +1,96 @@
+//! What became of far-faults: when each came to which stage, for those who look.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::model::page::Page;
+use crate::model::paging::FaultStage;
+use crate::model::time::Tick;
+
+/// Lives that are remembered after their end.
+const ENDED: usize = 64;
+
+/// Steps of a life that are remembered: one that is dropped again and again has any number.
+const STEPS: usize = 24;
+
+/// What is told of a far-fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub stage: FaultStage,
+    /// The transfer set, from 1; 0 for none.
+    pub set: u64,
+    /// The compute unit that it is about, if it is about one.
+    pub unit: Option<u32>,
+}
+
+/// The life of one far-fault.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Life {
+    pub page: Page,
+    pub steps: VecDeque<(Tick, Told)>,
+}
+
+/// Lives under way, and the last that have ended.
+#[derive(Clone, Debug, Default)]
+pub struct Lives {
+    open: BTreeMap<Page, Life>,
+    ended: VecDeque<Life>,
+}
+
+impl Lives {
+    /// A far-fault of a page goes on. It has ended when the page is there; the replays that follow are still its own.
+    pub fn tell(&mut self, page: Page, told: Told, now: Tick) {
+        let after = told.stage == FaultStage::Replayed && !self.open.contains_key(&page);
+        if let Some(life) = self.ended.iter_mut().rev().find(|life| after && life.page == page) {
+            life.steps.push_back((now, told));
+            return;
+        }
+        let life = self.open.entry(page).or_insert_with(|| Life { page, ..Life::default() });
+        if life.steps.len() >= STEPS {
+            life.steps.pop_front();
+        }
+        life.steps.push_back((now, told));
+        if told.stage == FaultStage::Arrived
+            && let Some(life) = self.open.remove(&page)
+        {
+            if self.ended.len() >= ENDED {
+                self.ended.pop_front();
+            }
+            self.ended.push_back(life);
+        }
+    }
+
+    /// The last life of a page; whether it is under way.
+    #[must_use]
+    pub fn of(&self, page: Page) -> Option<(&Life, bool)> {
+        let ended = || self.ended.iter().rev().find(|life| life.page == page).map(|life| (life, false));
+        self.open.get(&page).map(|life| (life, true)).or_else(ended)
+    }
+
+    /// Lives under way.
+    pub fn open(&self) -> impl Iterator<Item = &Life> {
+        self.open.values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_life_ends_with_its_page_and_keeps_its_replays() {
+        let mut lives = Lives::default();
+        let mut tell = |stage, now| lives.tell(Page(7), Told { stage, set: 0, unit: None }, now);
+        for (now, stage) in
+            [FaultStage::Raised, FaultStage::Arrived, FaultStage::Replayed].into_iter().enumerate()
+        {
+            tell(stage, now as Tick);
+        }
+        assert_eq!(lives.of(Page(7)).map(|(life, open)| (life.steps.len(), open)), Some((3, false)));
+        lives.tell(Page(7), Told { stage: FaultStage::Raised, set: 0, unit: None }, 9);
+        assert_eq!(lives.of(Page(7)).map(|(life, open)| (life.steps.len(), open)), Some((1, true)));
+        for page in 8..8 + ENDED as u64 {
+            lives.tell(Page(page), Told { stage: FaultStage::Arrived, set: 0, unit: None }, 9);
+        }
+        assert_eq!((lives.ended.len(), lives.open().count()), (ENDED, 1));
+    }
+}

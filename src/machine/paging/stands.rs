@@ -1,0 +1,105 @@
+//! Where the pages of a GPU are, 64 at a time.
+
+use super::GpuPaging;
+use crate::model::address::Address;
+use crate::model::page::{Page, PageSet};
+use crate::model::page_view::{PageCell, PageStand};
+use crate::model::time::Tick;
+
+/// Kinds of stands.
+const KINDS: usize = PageStand::ALL.len();
+
+/// The pages of a GPU, told apart.
+#[derive(Debug)]
+pub struct Stands<'a> {
+    one: &'a GpuPaging,
+    /// Pages that far-faults ask for.
+    faulted: PageSet,
+}
+
+impl<'a> Stands<'a> {
+    #[must_use]
+    pub fn of(one: &'a GpuPaging) -> Self {
+        Self { one, faulted: one.gmmu.far_faults().map(|(page, _)| page).collect() }
+    }
+
+    /// The 64 pages from `number * 64` on: of each stand the pages that have it, in the order of [`PageStand::ALL`].
+    fn word(&self, number: u64) -> [u64; KINDS] {
+        let residency = &self.one.driver.residency;
+        let evicted = self.one.driver.evicted_once().word(number);
+        let [absent, coming, leaving, resident] =
+            [residency.absent(), residency.coming(), residency.leaving(), residency.resident()]
+                .map(|set| set.word(number));
+        let (dirty, unused) = (residency.dirty().word(number), residency.unused().word(number));
+        let faulted = self.faulted.word(number) & !(resident | leaving | coming);
+        [
+            evicted & (coming | faulted),
+            faulted & !evicted,
+            coming & !evicted,
+            leaving,
+            resident & dirty,
+            resident & unused & !dirty,
+            resident & !dirty & !unused,
+            absent & evicted & !faulted,
+            absent & !evicted & !faulted,
+        ]
+    }
+
+    /// Pages of each stand.
+    #[must_use]
+    pub fn counts(&self) -> [u64; KINDS] {
+        let allocated = self.one.driver.residency.allocated();
+        let mut counts = [0; KINDS];
+        let mut next = allocated.next(Page(0));
+        while let Some(page) = next {
+            let number = page.0 / 64;
+            let words = self.word(number);
+            counts.iter_mut().zip(words).for_each(|(count, word)| *count += u64::from(word.count_ones()));
+            next = allocated.next(Page((number + 1) * 64));
+        }
+        counts
+    }
+
+    /// All pages, `group` (a power of two) in a cell.
+    #[must_use]
+    pub fn cells(&self, group: u64, now: Tick) -> Vec<PageCell> {
+        let residency = &self.one.driver.residency;
+        let bytes = u64::from(residency.page());
+        let mut cells = Vec::new();
+        let mut next = residency.allocated().next(Page(0));
+        while let Some(page) = next {
+            let first = page.0 / group * group;
+            cells.push(PageCell {
+                first: Address(first * bytes),
+                len: group * bytes,
+                stand: self.most_telling(first, group),
+                heat: self.heat(Page(first), group, now),
+            });
+            next = residency.allocated().next(Page(first + group));
+        }
+        cells
+    }
+
+    /// What moves or is asked for, if anything does; or else where most of the pages are.
+    fn most_telling(&self, first: u64, group: u64) -> PageStand {
+        let mut counts = [0u32; KINDS];
+        for number in first / 64..(first + group).div_ceil(64) {
+            let within = if group >= 64 { !0 } else { ((1 << group) - 1) << (first % 64) };
+            let words = self.word(number);
+            counts.iter_mut().zip(words).for_each(|(count, word)| *count += (word & within).count_ones());
+        }
+        let mut all = PageStand::ALL.into_iter().zip(counts).filter(|(_, count)| *count > 0);
+        let moving = |(stand, _): &(PageStand, u32)| *stand <= PageStand::Leaving;
+        let first = all.clone().find(moving);
+        let most = || all.by_ref().max_by_key(|(stand, count)| (*count, std::cmp::Reverse(*stand)));
+        first.or_else(most).map_or(PageStand::Host, |(stand, _)| stand)
+    }
+
+    /// Half of it is gone when the service time of a far-fault has passed.
+    fn heat(&self, first: Page, group: u64, now: Tick) -> Option<f32> {
+        let driver = &self.one.driver;
+        let age = now.saturating_sub(driver.residency.newest_in(first, group)?);
+        let half = driver.config().service.max(1);
+        Some(half as f32 / (half + age) as f32)
+    }
+}

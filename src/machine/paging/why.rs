@@ -1,0 +1,143 @@
+//! Why something waits for a page.
+
+use super::{Machine, Owner};
+use crate::model::component::ComponentId;
+use crate::model::inspect::WaitLink;
+use crate::model::page::Page;
+use crate::model::paging::FaultStage;
+use crate::model::time::Tick;
+use crate::parts::agent::Agent;
+use crate::parts::tlb::Progress;
+
+impl Machine {
+    /// The chain of waiting of a warp whose access is not translated.
+    pub(in crate::machine) fn why_translation(&self, agent: &Agent, slot: u32) -> Vec<WaitLink> {
+        let Some(paging) = self.paging.as_ref() else { return Vec::new() };
+        let at = agent.config.id;
+        let warp = agent.warps.get(slot as usize);
+        let Some(page) = warp.and_then(crate::parts::agent::Warp::untranslated) else {
+            let text = format!("warp {slot} waits for its TLB, which a far-fault blocks");
+            return vec![WaitLink { at, text, since: warp.map(|warp| warp.since) }];
+        };
+        let own = |one: &super::GpuPaging| {
+            one.ports.units.iter().any(|unit| self.agents.get(*unit).is_some_and(|unit| unit.config.id == at))
+        };
+        let Some(gpu) = paging.gpus.iter().position(own) else {
+            let text = format!("warp {slot} waits for page {page}, which {}", self.whereabouts(page));
+            return vec![WaitLink { at, text, since: warp.map(|warp| warp.since) }];
+        };
+        let miss = agent.tlb.iter().flat_map(|tlb| tlb.misses()).find(|(missed, _)| *missed == page);
+        let since = miss.map(|(_, miss)| miss.since.tick);
+        let link = |text: String| WaitLink { at, text, since };
+        match miss.map(|(_, miss)| miss.progress) {
+            Some(Progress::Walking) => {
+                let mut links = vec![link(format!(
+                    "warp {slot} waits for the TLB, which waits for the walk of page {page}"
+                ))];
+                links.extend(self.why_walk(gpu));
+                links
+            }
+            Some(Progress::Dropped) => {
+                let mut links = vec![link(format!(
+                    "warp {slot} waits for page {page}: its far-fault was dropped, and the TLB replays it when \
+                     another has ended"
+                ))];
+                links.extend(tracked_of(agent).map(|other| self.why_fault(gpu, other)).unwrap_or_default());
+                links
+            }
+            _ => {
+                let mut links =
+                    vec![link(format!("warp {slot} waits for the TLB to replay far-fault {page}"))];
+                links.extend(self.why_fault(gpu, page));
+                links
+            }
+        }
+    }
+
+    fn why_walk(&self, gpu: usize) -> Option<WaitLink> {
+        let one = self.paging.as_ref()?.gpus.get(gpu)?;
+        let (waiting, walking) = one.gmmu.busy();
+        let text = format!("has {walking} page walks under way, and {waiting} more wait for a walker");
+        Some(WaitLink { at: one.ports.gmmu, text, since: None })
+    }
+
+    /// What a far-fault waits for: the GMMU, the driver, and then a frame, the caches or the link.
+    pub(super) fn why_fault(&self, gpu: usize, page: Page) -> Vec<WaitLink> {
+        let Some(one) = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu)) else {
+            return Vec::new();
+        };
+        let fault = one.gmmu.far_faults().find(|(faulted, _)| *faulted == page);
+        let tracks = fault.map(|(_, fault)| WaitLink {
+            at: one.ports.gmmu,
+            text: format!("tracks far-fault {page}, which {}", self.whereabouts(page)),
+            since: Some(fault.since.tick),
+        });
+        tracks.into_iter().chain(self.why_driver(one, page)).chain(self.why_moving(gpu, page)).collect()
+    }
+
+    fn why_driver(&self, one: &super::GpuPaging, page: Page) -> Option<WaitLink> {
+        let at = one.ports.driver;
+        let link = |text: String, since| WaitLink { at, text, since };
+        if let Some((place, queued)) = one.driver.queue().enumerate().find(|(_, queued)| queued.page == page)
+        {
+            let due = one.driver.next().map_or_else(String::new, |due| {
+                format!(", which it submits at cycle {}", self.fixed.time.cycle(due))
+            });
+            let text = format!("has it in its queue behind {place} others for the next transfer set{due}");
+            return Some(link(text, Some(queued.since.tick)));
+        }
+        let planned = one.driver.planned().enumerate().find(|(_, planned)| planned.page == page);
+        if let Some((place, planned)) = planned {
+            let leaving = one.driver.residency.leaving().len();
+            let text = format!(
+                "has it in transfer set {} and no free frame for it: {place} others wait before it, {leaving} pages \
+                 are leaving",
+                planned.set
+            );
+            return Some(link(text, None));
+        }
+        let (life, _) = one.lives.of(page)?;
+        let served = life.steps.iter().rev().find(|(_, told)| told.stage == FaultStage::Serviced)?;
+        Some(link(format!("has put it into transfer set {}", served.1.set), Some(served.0)))
+    }
+
+    /// A page that moves: its lines leave the caches of one side, then its bytes cross the link.
+    fn why_moving(&self, gpu: usize, page: Page) -> Option<WaitLink> {
+        let paging = self.paging.as_ref()?;
+        let one = paging.gpus.get(gpu)?;
+        if paging.draining.contains(&page) {
+            let whose = match paging.owners.get(&page) {
+                Some(Owner::ToHost(other)) => format!("gpu{other}"),
+                _ => "the host".to_owned(),
+            };
+            let text = format!("waits until the caches of {whose} have given up its lines");
+            return Some(WaitLink { at: one.ports.driver, text, since: None });
+        }
+        let place = one.arrivals.iter().position(|(_, planned)| planned.page == page)?;
+        let (due, _) = one.arrivals.get(place)?;
+        let link = self.fixed.visible_links.get(one.ports.links.0.first).and_then(Option::as_ref);
+        let busy = self.links.get(one.ports.links.0.first)?.busy_since();
+        let cycle = |tick: Tick| self.fixed.time.cycle(tick);
+        let text = format!(
+            "carries it behind {place} other pages, full since cycle {}; it is due at cycle {}",
+            cycle(busy),
+            cycle(*due)
+        );
+        Some(WaitLink { at: link.map_or(one.ports.driver, |link| link.0), text, since: Some(busy) })
+    }
+
+    /// Why a GMMU or a driver cannot go on: its oldest far-fault.
+    pub(in crate::machine) fn why_paging(&self, component: ComponentId) -> Option<Vec<WaitLink>> {
+        let mut gpus = self.paging.as_ref()?.gpus.iter().enumerate();
+        let (gpu, one) =
+            gpus.find(|(_, one)| one.ports.gmmu == component || one.ports.driver == component)?;
+        let oldest = one.gmmu.far_faults().min_by_key(|(_, fault)| fault.since.tick);
+        Some(oldest.map(|(page, _)| self.why_fault(gpu, page)).unwrap_or_default())
+    }
+}
+
+/// A far-fault of a compute unit that the GMMU tracks.
+fn tracked_of(agent: &Agent) -> Option<Page> {
+    let mut misses = agent.tlb.iter().flat_map(|tlb| tlb.misses());
+    misses.find(|(_, miss)| miss.progress == Progress::Tracked).map(|(page, _)| page)
+}

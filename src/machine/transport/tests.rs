@@ -1,0 +1,85 @@
+//! Messages that cross a switch.
+
+use std::collections::BTreeMap;
+
+use crate::machine::sample::working;
+use crate::machine::{Machine, StepOutcome};
+use crate::model::access::AccessKind;
+use crate::model::inspect::Inspect;
+use crate::model::message::TxnNumber;
+use crate::model::record::{Record, Records, What};
+
+const SWITCH: &str = "network.topology=switch";
+
+/// Every agent stores to lines that all of them want, and loads what its neighbour stored.
+fn contended(changes: &[&str]) -> Machine {
+    let agents = ["gpu0.cu0", "gpu1.cu0", "gpu2.cu1", "gpu3.cu0", "host.cpu0"];
+    let work = (0u64..).zip(agents).map(|(nth, agent)| {
+        let addresses = (0..6).map(|round| 0x1000 * ((nth + round) % 5) + 4 * nth).collect();
+        let kind = if nth % 2 == 0 { AccessKind::Store } else { AccessKind::Load };
+        (agent, kind, addresses)
+    });
+    working("tiny/umh-4gpu", changes, &work.collect::<Vec<_>>())
+}
+
+fn run(machine: &mut Machine) -> Vec<Record> {
+    let (mut records, mut all) = (Records::listening(), Vec::new());
+    while machine.step(&mut records) == StepOutcome::Ran {
+        all.append(&mut records.list);
+    }
+    assert!(machine.is_finished(), "{:?}", machine.wait_for_graph());
+    assert!(machine.violations().is_empty(), "{:?}", machine.violations());
+    all
+}
+
+/// The sum of a statistic over all links of a direction.
+fn sum(machine: &Machine, what: &str) -> u64 {
+    let all = machine.statistics().into_iter();
+    all.filter(|(key, _)| key.starts_with("link.") && key.ends_with(what))
+        .map(|(_, value)| value as u64)
+        .sum()
+}
+
+#[test]
+fn what_goes_into_the_switch_comes_out_of_it() {
+    let mut machine = contended(&[SWITCH]);
+    let records = run(&mut machine);
+    assert!(sum(&machine, ".out.bytes") > 0);
+    assert_eq!(sum(&machine, ".out.bytes"), sum(&machine, ".in.bytes"));
+    let hops = records.iter().filter(|record| matches!(record.what, What::Hop(_))).count();
+    assert_eq!(hops as u64, sum(&machine, ".in.messages"));
+}
+
+#[test]
+fn messages_of_a_channel_and_network_keep_their_order_through_the_switch() {
+    for buffers in ["network.buffers=1", "network.buffers=4"] {
+        let records = run(&mut contended(&[SWITCH, buffers]));
+        let mut sent: BTreeMap<_, Vec<(Option<TxnNumber>, u64)>> = BTreeMap::new();
+        let mut taken = sent.clone();
+        for record in &records {
+            let (into, message) = match &record.what {
+                What::Message(message) => (&mut sent, message),
+                What::Delivery(message) => (&mut taken, message),
+                _ => continue,
+            };
+            // What waits for memory lets messages about other blocks pass: the order is that of one block.
+            let key = (message.from, message.to, message.kind.network(), message.range.start.block(4096));
+            into.entry(key).or_default().push((message.number, message.cause));
+        }
+        assert_eq!(sent, taken);
+    }
+}
+
+#[test]
+fn the_latency_is_that_of_the_whole_way() {
+    let cycles = |topology: &str, latency: &str| {
+        let changes = [topology, latency, "network.bandwidth=100 TB/s"];
+        let mut machine = working("tiny/umh-4gpu", &changes, &[("gpu0.cu0", AccessKind::Load, vec![0x1000])]);
+        run(&mut machine);
+        machine.statistic("cycles").unwrap() as u64
+    };
+    for latency in ["network.latency=400 ns", "network.latency=401 ns"] {
+        assert_eq!(cycles(SWITCH, latency), cycles("network.topology=point-to-point", latency));
+    }
+    assert!(cycles(SWITCH, "network.latency=800 ns") > cycles(SWITCH, "network.latency=400 ns") + 600);
+}

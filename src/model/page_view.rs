@@ -1,0 +1,189 @@
+//! Views of paged GPU memory: where the pages of a GPU are, the lives of its far-faults, and its TLBs.
+
+use super::address::{Address, Range};
+use super::component::ComponentId;
+use super::inspect::WaitLink;
+use super::page::Page;
+use super::paging::FaultStage;
+use super::time::Tick;
+
+/// Where a page is, and what is the matter with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PageStand {
+    /// Asked for, or on its way, after it was evicted.
+    Thrashing,
+    /// A far-fault asks for it.
+    Faulted,
+    /// On its way to the GPU.
+    Coming,
+    /// On its way back to the host.
+    Leaving,
+    /// In GPU memory, written there.
+    Dirty,
+    /// In GPU memory because it was prefetched; not used yet.
+    Unused,
+    /// In GPU memory.
+    Used,
+    /// In host memory after it was evicted.
+    Evicted,
+    /// In host memory.
+    Host,
+}
+
+impl PageStand {
+    pub const ALL: [Self; 9] = [
+        Self::Thrashing,
+        Self::Faulted,
+        Self::Coming,
+        Self::Leaving,
+        Self::Dirty,
+        Self::Unused,
+        Self::Used,
+        Self::Evicted,
+        Self::Host,
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Thrashing => "thrashing",
+            Self::Faulted => "far-fault",
+            Self::Coming => "in flight",
+            Self::Leaving => "leaving",
+            Self::Dirty => "dirty",
+            Self::Unused => "prefetched, unused",
+            Self::Used => "on GPU",
+            Self::Evicted => "evicted",
+            Self::Host => "on host",
+        }
+    }
+
+    /// The letter that stands for it in the pages pane.
+    #[must_use]
+    pub fn letter(self) -> char {
+        match self {
+            Self::Thrashing => 'T',
+            Self::Faulted => 'F',
+            Self::Coming => '>',
+            Self::Leaving => '<',
+            Self::Dirty => 'p',
+            Self::Unused => 'g',
+            Self::Used => 'G',
+            Self::Evicted => 'x',
+            Self::Host => 'c',
+        }
+    }
+}
+
+/// Some pages that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PageCell {
+    pub first: Address,
+    /// Bytes.
+    pub len: u64,
+    /// What is most telling about them.
+    pub stand: PageStand,
+    /// When one of them was accessed last, from 0 (long ago) to 1 (now); `None` if none is in GPU memory.
+    pub heat: Option<f32>,
+}
+
+/// A page on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageMove {
+    pub page: Page,
+    pub link: ComponentId,
+    /// When its last byte arrives.
+    pub due: Tick,
+    /// The transfer set, from 1; 0 for a page that goes back.
+    pub set: u64,
+    pub demanded: bool,
+}
+
+/// A step in the life of a far-fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultStep {
+    pub stage: FaultStage,
+    pub at: Tick,
+    /// The compute unit that it is about, or the part that took it.
+    pub who: ComponentId,
+    /// The transfer set, from 1; 0 for none.
+    pub set: u64,
+}
+
+/// A far-fault, from its first step to now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultView {
+    pub gpu: u32,
+    pub page: Page,
+    pub range: Range,
+    pub steps: Vec<FaultStep>,
+    /// What it waits for; empty once it has ended.
+    pub waits: Vec<WaitLink>,
+}
+
+/// How the last transfer set came about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SetView {
+    pub set: u64,
+    pub at: Tick,
+    pub demanded: u64,
+    pub prefetched: u64,
+    pub evicted: u64,
+    /// Frames that were free before.
+    pub free: u64,
+}
+
+/// The pages of one GPU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PagesView {
+    pub gpu: u32,
+    pub driver: ComponentId,
+    /// Bytes of a page.
+    pub page: u32,
+    /// Pages that fit into the memory of the GPU.
+    pub frames: u64,
+    /// Those that hold nothing and are promised to nobody.
+    pub free: u64,
+    /// Pages by what is the matter with them, in the order of [`PageStand::ALL`].
+    pub counts: [u64; PageStand::ALL.len()],
+    /// Pages in a cell.
+    pub group: u64,
+    pub cells: Vec<PageCell>,
+    pub moves: Vec<PageMove>,
+    /// Far-faults under way, oldest first.
+    pub faults: Vec<FaultView>,
+    /// Far-faults in the driver's queue, and when the transfer set that gathers is due.
+    pub queued: u64,
+    pub due: Option<Tick>,
+    pub last_set: SetView,
+    /// Names of the policies in force.
+    pub prefetcher: &'static str,
+    pub evictor: &'static str,
+    /// Pages that were prefetched and left without a use, and those that far-faulted again after they had left.
+    pub wasted: u64,
+    pub thrashed: u64,
+}
+
+/// A translation that a TLB waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TlbMiss {
+    pub range: Range,
+    pub since: Tick,
+    pub waits_for: &'static str,
+    /// Warps that wait for it.
+    pub warps: u32,
+}
+
+/// The TLB of a compute unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlbView {
+    pub agent: ComponentId,
+    pub used: u32,
+    pub capacity: u32,
+    /// Far-faults that it was told of and that have not ended, and how many the GMMU tracks.
+    pub nacks: u32,
+    pub tracked: u32,
+    pub hits: u64,
+    pub missed: u64,
+    pub misses: Vec<TlbMiss>,
+}

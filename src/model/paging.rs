@@ -1,0 +1,118 @@
+//! Words for what paged GPU memory does: the life of a far-fault, what happens to a page, and to a translation.
+
+/// A step in the life of a far-fault ("Towards High Performance Paged Memory for GPUs", Fig. 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultStage {
+    /// A page walk found that the page is not in the memory of the GPU; a far-fault MSHR was taken.
+    Raised,
+    /// Another compute unit's far-fault of this page is tracked already.
+    Merged,
+    /// The TLB was told to replay (Nack-Replayable).
+    Nacked,
+    /// No far-fault MSHR was free: the TLB will ask again when another far-fault has ended.
+    Dropped,
+    /// It came into the driver's queue.
+    Queued,
+    /// The driver put its page into a transfer set.
+    Serviced,
+    /// Its page is there.
+    Arrived,
+    /// A TLB asks for the translation again.
+    Replayed,
+}
+
+impl FaultStage {
+    pub const ALL: [Self; 8] = [
+        Self::Raised,
+        Self::Merged,
+        Self::Nacked,
+        Self::Dropped,
+        Self::Queued,
+        Self::Serviced,
+        Self::Arrived,
+        Self::Replayed,
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Raised => "raised",
+            Self::Merged => "merged",
+            Self::Nacked => "nacked",
+            Self::Dropped => "dropped",
+            Self::Queued => "queued",
+            Self::Serviced => "serviced",
+            Self::Arrived => "arrived",
+            Self::Replayed => "replayed",
+        }
+    }
+}
+
+/// What happens to a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PageChange {
+    /// A far-faulted page is moved.
+    Demanded,
+    /// A page is moved that nobody has asked for.
+    Prefetched,
+    /// It is in the memory of the GPU.
+    Arrived,
+    /// It is taken out of the memory of the GPU.
+    Evicted,
+    /// It is taken out though it was prefetched and never used.
+    Wasted,
+    /// It is written back to the host.
+    WrittenBack,
+    /// It is in host memory again.
+    Gone,
+    /// It far-faults after it was evicted.
+    Thrash,
+}
+
+impl PageChange {
+    pub const ALL: [Self; 8] = [
+        Self::Demanded,
+        Self::Prefetched,
+        Self::Arrived,
+        Self::Evicted,
+        Self::Wasted,
+        Self::WrittenBack,
+        Self::Gone,
+        Self::Thrash,
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Demanded => "demanded",
+            Self::Prefetched => "prefetched",
+            Self::Arrived => "arrived",
+            Self::Evicted => "evicted",
+            Self::Wasted => "wasted",
+            Self::WrittenBack => "written-back",
+            Self::Gone => "gone",
+            Self::Thrash => "thrash",
+        }
+    }
+}
+
+/// What happens in a TLB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TlbChange {
+    Miss,
+    Fill,
+    ShootDown,
+}
+
+impl TlbChange {
+    pub const ALL: [Self; 3] = [Self::Miss, Self::Fill, Self::ShootDown];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Miss => "miss",
+            Self::Fill => "fill",
+            Self::ShootDown => "shoot-down",
+        }
+    }
+}

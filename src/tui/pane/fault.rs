@@ -1,0 +1,80 @@
+//! The life of a far-fault, stage by stage.
+
+use crate::debug::frame::Frame;
+use crate::model::address::Range;
+use crate::model::page_view::{FaultStep, FaultView};
+use crate::model::paging::FaultStage;
+
+use crate::tui::target::Target;
+use crate::tui::theme::Role;
+use crate::tui::view::canvas::Canvas;
+
+/// Whether an access of `range` is one of the page that far-faulted.
+#[must_use]
+pub fn is_of(fault: &FaultView, range: Option<Range>) -> bool {
+    range.is_some_and(|range| fault.range.contains(range.start))
+}
+
+#[must_use]
+pub fn name(fault: &FaultView) -> String {
+    format!("far-fault of page {} ({}) on gpu{}", fault.page, fault.range.start, fault.gpu)
+}
+
+/// All its steps, a row each, and what it waits for.
+pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
+    let heading = name(fault);
+    canvas.text(1, 0, &heading, Role::Strong);
+    canvas.item(1, 0, heading.len() as u16, target(fault));
+    let first = fault.steps.first().map_or(0, |step| frame.time.cycle(step.at));
+    let mut y = 1;
+    for step in &fault.steps {
+        let cycle = frame.time.cycle(step.at);
+        canvas.text_right(10, y, &cycle.to_string(), Role::Dim);
+        let x = canvas.field(12, y, 9, step.stage.name(), role(step.stage)) + 1;
+        let text = format!("{}  +{}", says(frame, step), cycle - first);
+        canvas.field(x, y, canvas.width().saturating_sub(x), &text, Role::Text);
+        y += 1;
+    }
+    for link in &fault.waits {
+        let text = format!("{} {}", frame.info.components.path(link.at), link.text);
+        y = canvas.paragraph(1, y, &text, Role::Waiting);
+    }
+    if fault.waits.is_empty() {
+        canvas.text(1, y, "over: the page is in the memory of the GPU", Role::Good);
+    }
+}
+
+/// The same in few words: what came before an access of the page.
+pub fn before(frame: &Frame, canvas: &mut Canvas, y: u16, fault: &FaultView) {
+    let step = |step: &FaultStep| format!("{} {}", step.stage.name(), frame.time.cycle(step.at));
+    let steps: Vec<String> = fault.steps.iter().map(step).collect();
+    canvas.paragraph(1, y, &format!("{}: {}", name(fault), steps.join(" › ")), Role::Dim);
+}
+
+#[must_use]
+pub fn target(fault: &FaultView) -> Target {
+    Target::Pages { first: fault.range.start, len: u64::from(fault.range.len) }
+}
+
+fn role(stage: FaultStage) -> Role {
+    match stage {
+        FaultStage::Raised | FaultStage::Dropped => Role::Bad,
+        FaultStage::Merged | FaultStage::Nacked | FaultStage::Queued => Role::Waiting,
+        FaultStage::Serviced => Role::Changed,
+        FaultStage::Arrived | FaultStage::Replayed => Role::Good,
+    }
+}
+
+fn says(frame: &Frame, step: &FaultStep) -> String {
+    let who = frame.info.components.path(step.who);
+    match step.stage {
+        FaultStage::Raised => format!("by {who}: a walk found it absent; MSHR taken"),
+        FaultStage::Merged => format!("with that of {who}"),
+        FaultStage::Nacked => format!("{who} is told to replay"),
+        FaultStage::Dropped => format!("that of {who}: no MSHR is free"),
+        FaultStage::Queued => format!("in {who}, which is interrupted"),
+        FaultStage::Serviced => format!("by {who}: transfer set {}", step.set),
+        FaultStage::Arrived => "the page is there".to_owned(),
+        FaultStage::Replayed => format!("{who} asks again"),
+    }
+}

@@ -1,0 +1,61 @@
+//! TLBs: how full they are, and the translations that they wait for.
+
+use crate::debug::frame::Frame;
+use crate::model::page_view::TlbView;
+
+use super::age;
+use crate::tui::target::Target;
+use crate::tui::theme::Role;
+use crate::tui::view::canvas::Canvas;
+
+/// TLBs beyond which those without misses are summed up.
+const MOST: usize = 8;
+
+/// Draws them from row `y` on, those that miss first; returns the row after them.
+pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16) -> u16 {
+    let tlbs = &frame.pages.tlbs;
+    let (missing, calm): (Vec<_>, Vec<_>) = tlbs.iter().partition(|tlb| !tlb.misses.is_empty());
+    let others = if tlbs.len() > MOST { calm.len() } else { 0 };
+    let mut y = y;
+    for tlb in missing.into_iter().chain(calm.into_iter().take(if others > 0 { 0 } else { MOST })) {
+        y = one(frame, canvas, y, tlb);
+    }
+    if others > 0 {
+        canvas.text(1, y, &format!("{others} TLBs miss nothing"), Role::Dim);
+        y += 1;
+    }
+    y
+}
+
+fn one(frame: &Frame, canvas: &mut Canvas, y: u16, tlb: &TlbView) -> u16 {
+    let name = format!("{}.tlb", frame.info.components.path(tlb.agent));
+    canvas.field(1, y, 16, &name, Role::Text);
+    canvas.item(1, y, 16, Target::Component(tlb.agent));
+    let over = if tlb.nacks > tlb.tracked { ", OVER" } else { "" };
+    let text = format!(
+        "{}/{} entries, nacks {} of {}{over}, hits {} of {}",
+        tlb.used,
+        tlb.capacity,
+        tlb.nacks,
+        tlb.tracked,
+        tlb.hits,
+        tlb.hits + tlb.missed
+    );
+    let role = if tlb.misses.is_empty() { Role::Dim } else { Role::Strong };
+    canvas.field(18, y, canvas.width().saturating_sub(18), &text, role);
+    let mut y = y + 1;
+    for miss in &tlb.misses {
+        let warps = if miss.warps == 1 { "1 warp".to_owned() } else { format!("{} warps", miss.warps) };
+        let text = format!(
+            "{:<8} {warps}: {}, {} cycles",
+            miss.range.start.to_string(),
+            miss.waits_for,
+            age(frame, miss.since)
+        );
+        let room = canvas.width().saturating_sub(4);
+        canvas.field(3, y, room, &text, Role::Waiting);
+        canvas.item(3, y, room, Target::Pages { first: miss.range.start, len: u64::from(miss.range.len) });
+        y += 1;
+    }
+    y
+}
