@@ -1,7 +1,7 @@
 //! All figures of all papers.
 
 use super::figure::Figure;
-use super::{numa_aware, paged_memory, scale_gpu, selective_caching, umh};
+use super::{numa, paged_memory, scale_gpu, selective_caching, umh};
 use crate::diagnostic::{Diagnostic, Result};
 
 /// Every figure, paper by paper.
@@ -9,7 +9,7 @@ pub fn all() -> impl Iterator<Item = &'static Figure> {
     let papers: [&'static [Figure]; 5] = [
         &umh::FIGURES,
         &selective_caching::FIGURES,
-        &numa_aware::FIGURES,
+        &numa::FIGURES,
         &paged_memory::FIGURES,
         &scale_gpu::FIGURES,
     ];
