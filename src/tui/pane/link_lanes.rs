@@ -41,7 +41,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView) -> u16 
     let Some(balance) = &link.balance else { return y };
     let x = 3;
     // A word, and twice a direction with its samples.
-    let room = canvas.width().saturating_sub(x + 7 + 4 + 2 + 3 + 1) / 2;
+    let room = canvas.width().saturating_sub(x + 7 + 4 + 3 + 3 + 1) / 2;
     let skip = balance.samples.len().saturating_sub(usize::from(room));
     let samples = balance.samples.get(skip..).unwrap_or_default();
     let rows: [(&str, &dyn Fn(Flow) -> char); 2] =
@@ -51,10 +51,22 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView) -> u16 
         let mut at = x + 7;
         for direction in LaneDirection::ALL {
             at = canvas.text(at, row, direction.name(), Role::Dim) + 1;
-            at = strip(canvas, at, row, samples, direction, balance.threshold, sign) + 2;
+            at = strip(canvas, at, row, samples, direction, balance.threshold, sign);
+            let now = frame.links.iter().find(|other| is_direction(other, link, direction));
+            if let Some(now) = now.filter(|_| row == y) {
+                canvas.text(at, row, &lanes(now.lanes).to_string(), Role::Strong);
+            }
+            at += 3;
         }
     }
     decision(frame, canvas, y + 2, x, balance)
+}
+
+/// Whether it is this direction of the same link as `one`.
+fn is_direction(link: &LinkView, one: &LinkView, direction: LaneDirection) -> bool {
+    link.balance.as_ref().is_some_and(|balance| {
+        balance.direction == direction && (link.link == one.link || balance.other == one.link)
+    })
 }
 
 fn strip(

@@ -21,14 +21,14 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     for link in &frame.links {
         one(frame, canvas, y, link, &columns);
         y += 1;
-        if detailed.contains(&link.link) {
-            y = link_lanes::draw(frame, canvas, y, link);
-        }
         for packet in link.in_flight.iter().take(4) {
             in_flight(frame, canvas, y, packet, columns.names + 2);
             y += 1;
         }
         y = link_pages::draw(frame, canvas, (columns.names + 2, y), link.link);
+        if detailed.contains(&link.link) {
+            y = link_lanes::draw(frame, canvas, y, link);
+        }
     }
     if canvas.height() > y + 1 {
         canvas.paragraph(

@@ -157,7 +157,9 @@ impl Column {
 
     fn name(&self, device: &Device, canvas: &mut Canvas) {
         let name = match device.name.strip_prefix("gpu") {
+            Some(number) if self.width < 6 => format!("G{number}"),
             Some(number) => format!("GPU {number}"),
+            None if self.width < 5 => device.name.chars().take(1).collect::<String>().to_uppercase(),
             None => device.name.to_uppercase(),
         };
         self.centred(canvas, 0, &name, Role::Title);

@@ -52,7 +52,8 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, places: &[(&str, u16, u1
     y + rows
 }
 
-/// Its direction and lanes, how busy it is, and what is first on it, as far as there is room.
+/// Its direction and lanes, how busy it is, and what is first on it, as far as there is room; at least whether it is
+/// saturated (`!`).
 fn told(link: &LinkView, out: bool, room: u16) -> String {
     let arrow = if out { "▼" } else { "▲" };
     let share = format!("{:.0}", recent(link) * 100.0);
@@ -64,7 +65,12 @@ fn told(link: &LinkView, out: bool, room: u16) -> String {
         format!("{plain} {}{more}", map_rail::name(packet))
     });
     let fits = |text: &String| text.width() <= usize::from(room);
-    packet.filter(fits).or(Some(plain).filter(fits)).unwrap_or(brief)
+    let mark = format!("{arrow}{}{}", link.lanes, if is_saturated(link) { "!" } else { "" });
+    packet.into_iter().chain([plain, brief]).find(fits).unwrap_or(mark)
+}
+
+fn is_saturated(link: &LinkView) -> bool {
+    link.balance.as_ref().is_some_and(|balance| recent(link) * 100.0 >= f64::from(balance.threshold))
 }
 
 /// How busy it was in the last sample: that of its balancer, or its own.
@@ -77,10 +83,8 @@ fn recent(link: &LinkView) -> f64 {
 }
 
 fn role(link: &LinkView) -> Role {
-    let saturated =
-        link.balance.as_ref().is_some_and(|balance| recent(link) * 100.0 >= f64::from(balance.threshold));
     match link.in_flight.first().map(|packet| packet.kind.network()) {
-        _ if saturated => Role::Bad,
+        _ if is_saturated(link) => Role::Bad,
         Some(Network::Request) => Role::Request,
         Some(Network::Probe) => Role::Probe,
         Some(Network::Reply) => Role::Reply,
