@@ -4,6 +4,7 @@
 //!     cargo bench --bench full_size -- multiply 1 200000   # one, once, so many events: for instruction counts
 //!
 //! - multiply: matrix multiplication on the four GPUs of Table III, values off, nobody listening
+//! - switch: the same round a switch, with lanes that turn, and with fixed ones that nobody samples
 //! - transpose: 256 x 256 on one GPU and on four, from the blueprint to the end
 //! - growth: the same kernel on 1 and on 4 GPUs (1-gpu, 4-gpus), and over 1 MB and 64 MB (1-mb, 64-mb)
 //! - memory: the most that the process held, after 48 MB were added to 48 MB
@@ -37,6 +38,12 @@ fn prepare(machine: &str, kernel: &str) -> Prepared {
     scenario(machine, kernel).prepare(&Options::default()).unwrap()
 }
 
+/// A machine with other values for some keys.
+fn prepare_with(machine: &str, kernel: &str, set: &[&str]) -> Prepared {
+    let set = set.iter().map(|&set| set.to_owned()).collect();
+    scenario(machine, kernel).prepare(&Options { set, ..Options::default() }).unwrap()
+}
+
 fn median<T: PartialOrd + Copy>(mut list: Vec<T>) -> T {
     list.sort_by(|a, b| a.partial_cmp(b).unwrap());
     list[list.len() / 2]
@@ -44,7 +51,11 @@ fn median<T: PartialOrd + Copy>(mut list: Vec<T>) -> T {
 
 /// Runs to the end, or to so many events: events, accesses and the time that they took.
 fn run(machine: &str, kernel: &str, most: u64) -> (u64, u64, Duration) {
-    let mut machine = prepare(machine, kernel).machine;
+    run_prepared(prepare(machine, kernel), most)
+}
+
+fn run_prepared(prepared: Prepared, most: u64) -> (u64, u64, Duration) {
+    let mut machine = prepared.machine;
     let start = Instant::now();
     let outcome = machine.run_until(most);
     let time = start.elapsed();
@@ -60,6 +71,17 @@ fn multiply(times: usize, most: u64) {
         "multiply   {:>12.0} events/s   {events} events, {accesses} accesses   goal 10,000,000",
         median(speeds)
     );
+}
+
+fn switch(times: usize, most: u64) {
+    let turning = ["network.topology=switch", "network.balancer.sample=5000"];
+    for (what, set) in [("fixed", &turning[..1]), ("turning", &turning[..])] {
+        let runs: Vec<_> =
+            (0..times).map(|_| run_prepared(prepare_with("umh-4gpu-nvlink", MULTIPLY, set), most)).collect();
+        let speeds: Vec<f64> =
+            runs.iter().map(|(events, _, time)| *events as f64 / time.as_secs_f64()).collect();
+        println!("switch     {:>12.0} events/s   {} events, {what}", median(speeds), runs[0].0);
+    }
 }
 
 fn transpose(times: usize) {
@@ -169,6 +191,9 @@ fn main() {
     }
     if wanted("multiply") {
         multiply(times, most.unwrap_or(3_000_000));
+    }
+    if wanted("switch") {
+        switch(times, most.unwrap_or(1_000_000));
     }
     if wanted("transpose") {
         transpose(times);

@@ -132,6 +132,13 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("m2s/n-store-shared", &[N_STORE_IN_S_ASKS]),
     ("m2s/store-first", &[Protocol("nmoesi")]),
     ("m2s/store-shared", &[Protocol("nmoesi"), ONE_LEFT_OUT]),
+    ("numa/both-saturated", &[Set(&["network.balancer.policy=static"]), Set(&["network.bandwidth=8 GB/s"])]),
+    ("numa/fast-sampler", &[Text("sample=200\"", "sample=5000\""), Set(&["network.balancer.policy=static"])]),
+    ("numa/lanes-turn", &[Set(&["network.balancer.policy=static"]), Set(&["network.balancer.sample=60000"])]),
+    (
+        "numa/slow-sampler",
+        &[Text("sample=20000\"", "sample=2000\""), Set(&["network.balancer.policy=static"])],
+    ),
     ("paging/fifth-fault", &[Set(&["gpu.paging.far_faults=8"])]),
     ("paging/one-far-fault", &[Text("address = 0x1ffc", "address = 0x2ffc")]),
     ("paging/two-warps-one-page", &[Text("address = 0x1800", "address = 0x2800")]),

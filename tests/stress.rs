@@ -112,6 +112,7 @@ fn varied(
         faults,
         initial: Vec::new(),
         memory: Vec::new(),
+        first_pass: umscope::machine::FirstPass::default(),
         spec,
     }
 }

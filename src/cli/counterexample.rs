@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::exit::Trouble;
 use crate::explore::outcome::Violation;
+use crate::machine::StepOutcome;
 use crate::model::component::Components;
 use crate::model::record::Records;
 use crate::model::time::EventNumber;
@@ -30,6 +31,20 @@ pub fn write(
         machine.step(&mut Records::silent());
     }
     let how = if violation.rule == "deadlock" { Ending::Deadlock } else { Ending::Violation };
+    recording.end = Some(End { mark: Mark::of(&machine), how });
+    Ok(recording.write(path)?)
+}
+
+/// Writes the recording of a scenario, run until a rule breaks or nothing can move.
+///
+/// # Errors
+/// If it cannot be written, or something that is no recording is there.
+pub fn write_run(path: &Path, scenario: &Scenario, name: &str, options: &Options) -> Result<(), Trouble> {
+    let mut recording = scenario.recording(name, options)?;
+    let mut machine = scenario.prepare(options)?.machine;
+    let mut silent = Records::silent();
+    while machine.violations().is_empty() && machine.step(&mut silent) == StepOutcome::Ran {}
+    let how = if machine.violations().is_empty() { Ending::Deadlock } else { Ending::Violation };
     recording.end = Some(End { mark: Mark::of(&machine), how });
     Ok(recording.write(path)?)
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 
@@ -15,7 +15,7 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::pool;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::report::figures::experiment::{Experiment, Outcome, Results};
+use crate::report::figures::experiment::{Experiment, Outcome, Results, Stop};
 use crate::report::figures::figure::{Figure, Row};
 use crate::report::figures::registry;
 use crate::report::figures::workload::Effort;
@@ -106,7 +106,9 @@ fn run(figures: &[&'static Figure], effort: Effort, jobs: Option<u64>, interrupt
     let told = |done| format!("{done} of {} runs", needed.len());
     pool::each(needed.len(), jobs, interrupt, told, |index| {
         let Some(experiment) = needed.get(index) else { return ControlFlow::Continue(()) };
-        if let Some(outcome) = experiment.run(&|| interrupt.is_raised()).transpose() {
+        let raised = interrupt.clone();
+        let stop: Stop = Arc::new(move || raised.is_raised());
+        if let Some(outcome) = experiment.run(&stop).transpose() {
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
             results.insert(experiment.clone(), outcome);
         }

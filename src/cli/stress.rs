@@ -9,6 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::arguments::{Format, number, positive};
+use super::counterexample;
 use super::exit::{Ended, Status, Trouble};
 use super::interrupt::Interrupt;
 use super::output::Output;
@@ -26,7 +27,7 @@ use crate::scenario::{Options, Scenario};
 ///
 /// Loads, stores, n-stores, atomics and exclusive accesses of every compute unit and core to a few lines that fight for
 /// the same sets, with values and every rule of the protocol checked. It ends at the first violation or deadlock, tells
-/// why, and writes the smallest scenario that shows it.
+/// why, and writes the smallest scenario that shows it and a recording of its run.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -39,7 +40,7 @@ Caches of full-size machines (an L2 above 64 KiB) are made as small as they can 
 them. The accesses are dealt into rounds with seeds of their own, so the result is the same whatever --jobs.
 
 JSON: machine, protocol, seed, accesses, events, rounds, seconds, complete (false if interrupted), coverage[{table, \
-reached, total, missing[], pairs}], pairs_watched_accesses, violation{rule, message, event, round, scenario, accesses, \
+reached, total, missing[], pairs}], pairs_watched_accesses, violation{rule, message, event, round, scenario, recording, accesses, \
 diagnosis (as of `umscope run`)} or null.
 
 The scenario of a failure says in its first lines which --set it needs.
@@ -78,7 +79,7 @@ pub struct Stress {
     #[arg(long)]
     full_size: bool,
 
-    /// Where to write the scenario of a failure; a file that is there is replaced
+    /// Where to write the scenario of a failure; a file that is there is replaced. The recording of its run goes beside it
     #[arg(long, value_name = "FILE", default_value = "stress-failure.toml")]
     failure: PathBuf,
 
@@ -104,6 +105,8 @@ struct Total {
 
 /// A failure made small.
 struct Small {
+    /// Where its recording is.
+    recording: PathBuf,
     /// Instructions left.
     accesses: usize,
     diagnosis: Option<Diagnosis>,
@@ -221,11 +224,15 @@ impl Stress {
         }
         std::fs::write(&self.failure, text)
             .map_err(|error| Trouble::Io("write the scenario of the failure", error))?;
+        let recording = self.failure.with_extension("rec");
+        let name = self.failure.display().to_string();
+        let options = Options { set: set.to_vec(), ..Options::default() };
+        counterexample::write_run(&recording, &Scenario::load(&name)?, &name, &options)?;
         let mut diagnosis = diagnose(&failure.machine);
         if let Some(found) = &mut diagnosis {
             trace(found, failure.begun.clone());
         }
-        Ok(Small { accesses: streams.iter().map(|stream| stream.deeds.len()).sum(), diagnosis })
+        Ok(Small { recording, accesses: streams.iter().map(|stream| stream.deeds.len()).sum(), diagnosis })
     }
 
     fn document(&self, protocol: &str, total: &Total, small: Option<&Small>) -> Value {
@@ -236,6 +243,7 @@ impl Stress {
                 "event": failure.event,
                 "round": failure.round,
                 "scenario": self.failure.display().to_string(),
+                "recording": small.map(|small| small.recording.display().to_string()),
                 "accesses": small.map(|small| small.accesses),
                 "diagnosis": small.and_then(|small| small.diagnosis.as_ref()).map(report::diagnosis::json),
             })
@@ -296,6 +304,7 @@ impl Stress {
                 lines.extend(small.diagnosis.iter().flat_map(Diagnosis::lines));
                 let file = self.failure.display();
                 lines.push(format!("{} instructions that show it are in {file}", small.accesses));
+                lines.push(format!("umscope debug {} opens their run", small.recording.display()));
             }
             _ if total.complete => lines.push("nothing broke".into()),
             _ => lines.push("interrupted; nothing broke so far".into()),

@@ -2,13 +2,15 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::arguments::{Changes, Switch, Target};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::config::{self, Kind, MachineChoice};
 use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::machine::FirstPass;
+use crate::model::time::EventNumber;
 use crate::query::{Filter, Text};
 use crate::recording::{self, Recording, TraceFile};
 use crate::report::number::grouped;
@@ -170,7 +172,10 @@ impl Work {
     /// # Errors
     /// As [`Scenario::prepare`].
     pub fn prepare(&self) -> Result<Prepared> {
-        self.scenario.prepare(&self.options)
+        let first_pass = FirstPass::Watched(Arc::new(shown()));
+        let mut prepared = self.scenario.prepare(&Options { first_pass, ..self.options.clone() })?;
+        prepared.blueprint.first_pass = FirstPass::default();
+        Ok(prepared)
     }
 
     /// Bytes of its trace: of a file, or of the files in a folder.
@@ -209,8 +214,20 @@ fn options(changes: &Changes) -> (Vec<String>, Options) {
         trace: None,
         trace_from: None,
         inputs: Vec::new(),
+        first_pass: FirstPass::default(),
     };
     (scenario, options)
+}
+
+/// Shows how far the first run of an oracle is.
+fn shown() -> impl Fn(EventNumber) -> bool + Send + Sync {
+    let progress: Mutex<Option<Progress>> = Mutex::new(None);
+    move |events| {
+        let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let progress = progress.get_or_insert_with(Progress::start);
+        progress.tell(|| format!("first run, for the oracle: event {}", grouped(events)));
+        true
+    }
 }
 
 /// What `--where` asks for.

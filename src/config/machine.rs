@@ -147,6 +147,17 @@ pub enum FaultMode {
     Block,
 }
 
+/// When the data of the work come to the GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CopyMode {
+    /// Page by page, as far-faults and prefetchers ask.
+    OnDemand,
+    /// All of them, before the work begins.
+    UpFront,
+    /// While the work runs, which has them all at once: the bound of all that overlaps.
+    Overlapped,
+}
+
 /// Paged GPU memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PagingSpec {
@@ -175,6 +186,8 @@ pub struct PagingSpec {
     pub prefetch_when_full: bool,
     pub evict: Evictor,
     pub precondition: bool,
+    pub copy: CopyMode,
+    pub copy_back: bool,
 }
 
 /// What the L2 of a socket caches ("Beyond the Socket: NUMA-Aware GPUs", Fig. 7).

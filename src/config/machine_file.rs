@@ -2,8 +2,8 @@
 //!
 //! The documentation of each field is also its description in the JSON schema.
 
-pub mod numa;
 pub mod balancer;
+pub mod numa;
 pub mod paging;
 
 use std::fmt;

@@ -10,7 +10,7 @@ use super::frame::log::{Log, LogLine};
 use super::frame::selection::Selection;
 use super::frame::session::{Activity, BreakpointRow, CommandInfo, Info, Mark, MarkKind, RunState};
 use super::frame::wish::{Pane, Wish};
-use super::frame::{Facts, Frame, Knot, build};
+use super::frame::{Facts, Frame, Knot, KnotEdge, build};
 use super::goal::is_change;
 use super::session::Session;
 use crate::machine::StepOutcome;
@@ -105,10 +105,17 @@ impl Session {
             return None;
         }
         let found = diagnose(machine)?;
+        let edge = |sentence: &Sentence| KnotEdge {
+            at: sentence.from.component(),
+            text: sentence.text(),
+            block: sentence.block,
+            txn: sentence.txn,
+        };
         Some(Knot {
+            verdict: found.verdict.name(),
             headline: found.headline(),
-            at: found.sentences.iter().map(|sentence| sentence.from.component()).collect(),
-            sentences: found.sentences.iter().map(Sentence::text).collect(),
+            edges: found.sentences.iter().map(edge).collect(),
+            is_circle: found.is_circle,
         })
     }
 

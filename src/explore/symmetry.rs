@@ -24,7 +24,7 @@ pub struct Symmetry {
     /// Which component each one becomes.
     components: Vec<ComponentId>,
     /// Per node, which place among the children of its image each child has.
-    children: Vec<Vec<u8>>,
+    children: Vec<Vec<u16>>,
 }
 
 impl Symmetry {
@@ -36,7 +36,7 @@ impl Symmetry {
     #[must_use]
     pub fn node(&self, index: usize, state: &Timeless) -> Timeless {
         let children = self.children.get(index).map_or(&[][..], Vec::as_slice);
-        let child = |place: u8| children.get(usize::from(place)).copied().unwrap_or(place);
+        let child = |place: u16| children.get(usize::from(place)).copied().unwrap_or(place);
         state.renamed(|id| self.component(id), child)
     }
 
@@ -160,14 +160,11 @@ impl System {
         let mut children = Vec::new();
         for (shape, &image) in self.nodes.iter().zip(images) {
             let (own, other) = (&shape.template.config, &self.nodes.get(usize::from(image))?.template.config);
-            let places: Option<Vec<u8>> = own
-                .children
-                .iter()
-                .map(|child| other.child(renamed(child)?).map(|place| place as u8))
-                .collect();
+            let places: Option<Vec<u16>> =
+                own.children.iter().map(|child| other.child(renamed(child)?)).collect();
             let places = places?;
-            let peers = |place: &u8| own.peers >> place & 1 == 1;
-            let with_peers = (0u8..).zip(&places).filter(|(place, _)| peers(place));
+            let peers = |place: &u16| own.peers >> place & 1 == 1;
+            let with_peers = (0u16..).zip(&places).filter(|(place, _)| peers(place));
             if with_peers.fold(0, |all, (_, place)| all | 1u64 << place) != other.peers {
                 return None;
             }

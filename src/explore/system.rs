@@ -71,16 +71,22 @@ pub struct System {
     pub values: bool,
     /// The state rules are checked between L1s too.
     pub coherent: bool,
-    /// Where pages live.
-    pub homes: Homes,
     /// Ways of exchanging parts that are alike.
     pub symmetries: Vec<Symmetry>,
+    /// Where pages live.
+    pub homes: Homes,
 }
 
 impl System {
     /// # Errors
     /// If the machine or the alphabet is too large to be explored, or keeps no values.
     pub fn new(machine: &Machine, alphabet: &Alphabet) -> Result<Self> {
+        if machine.page_size().is_some() {
+            let text = "the memory of its GPUs is paged, and pages that move are not explored";
+            let expected =
+                "a machine without gpu.memory.home = \"own\"; or umscope stress, which moves pages";
+            return Err(Box::new(Diagnostic::new(text).expected(expected)));
+        }
         let wiring = machine.wiring();
         let smallest = wiring.nodes.iter().map(|node| node.config.block).min().unwrap_or(64);
         let touched = alphabet.accesses.iter().map(|(_, range)| range);

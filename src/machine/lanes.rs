@@ -50,6 +50,8 @@ struct Pair {
     utilisation: [u32; 2],
     /// Lanes that each direction has been given.
     gained: [u64; 2],
+    /// Ticks in which lanes took no packets because they changed their direction, for each lane.
+    lost: Tick,
     history: VecDeque<LaneSample>,
 }
 
@@ -60,6 +62,7 @@ struct Turning {
     count: u32,
     phase: LanePhase,
     reason: LaneReason,
+    since: Tick,
     /// When the phase ends.
     until: Tick,
 }
@@ -74,6 +77,7 @@ impl Lanes {
             saturated: [false; 2],
             utilisation: [0; 2],
             gained: [0; 2],
+            lost: 0,
             history: VecDeque::new(),
         };
         let pairs = pairs.iter().map(pair).collect();
@@ -238,7 +242,8 @@ impl Machine {
         let Some(losing) = self.links.get_mut(pair.link(to.opposite())) else { return };
         losing.set_lanes(losing.lanes.saturating_sub(count));
         let until = losing.free_at().max(self.now);
-        pair.turning = Some(Turning { to, count, phase: LanePhase::Quiesce, reason, until });
+        let (phase, since) = (LanePhase::Quiesce, self.now);
+        pair.turning = Some(Turning { to, count, phase, reason, since, until });
         self.tell_turn(pair, out);
         self.turn_on(pair, turn, out);
     }
@@ -253,6 +258,7 @@ impl Machine {
             }
             turning.phase = LanePhase::Done;
             let (to, count) = (turning.to, turning.count);
+            pair.lost += (self.now - turning.since).saturating_mul(u64::from(count));
             if let Some(gaining) = self.links.get_mut(pair.links[to as usize]) {
                 gaining.set_lanes(gaining.lanes + count);
             }
@@ -279,7 +285,7 @@ impl Machine {
             let nominal = |pair: &Pair| machine.links.get(pair.links[0]).map(Link::nominal);
             Some(lanes.pairs.iter().map(|pair| (pair.links, nominal(pair))).collect())
         };
-        let is_same = shape(self) == shape(other);
+        let is_same = shape(self).is_some_and(|own| Some(own) == shape(other));
         let sample = |machine: &Self| machine.lanes.as_ref().map(|lanes| lanes.sample);
         let is_like = is_same && sample(self) == sample(other);
         for (own, new) in self.links.iter_mut().zip(&other.links) {
@@ -319,10 +325,11 @@ impl Machine {
         })
     }
 
-    /// Samples that have ended and lanes that have turned; nothing if none can.
-    pub(super) fn lane_counts(&self) -> Option<(u64, u64)> {
+    /// Samples that have ended, lanes that have turned, and the ticks that this took from them; nothing if none can.
+    pub(super) fn lane_counts(&self) -> Option<(u64, u64, Tick)> {
         let lanes = self.lanes.as_ref()?;
-        Some((lanes.samples, lanes.pairs.iter().flat_map(|pair| pair.gained).sum()))
+        let gained = lanes.pairs.iter().flat_map(|pair| pair.gained).sum();
+        Some((lanes.samples, gained, lanes.pairs.iter().map(|pair| pair.lost).sum()))
     }
 }
 

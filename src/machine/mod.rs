@@ -9,6 +9,7 @@ mod build;
 mod check;
 mod consistency;
 mod delivery;
+mod first_pass;
 mod initial;
 mod inspect;
 mod lanes;
@@ -59,6 +60,7 @@ use crate::protocol::outbox::Buffers;
 use crate::protocol::table::Table;
 use crate::workload::Workload;
 use check::Checker;
+pub use first_pass::{FirstPass, Watch};
 pub use initial::check_addresses;
 use lanes::Lanes;
 use latency::Latencies;
@@ -90,6 +92,8 @@ pub struct Blueprint {
     pub initial: Vec<InitialBlock>,
     /// Bytes of host memory at the start; the rest is zero.
     pub memory: Vec<(Address, Bytes)>,
+    /// Where an oracle's knowledge comes from, if the machine has one.
+    pub first_pass: FirstPass,
 }
 
 /// A block that is somewhere before the first event.
@@ -209,16 +213,16 @@ pub struct Machine {
     drams: Vec<Dram>,
     /// Boxed, since few machines have it.
     paging: Option<Box<Paging>>,
+    /// The same.
+    lanes: Option<Box<Lanes>>,
+    /// When something is due for them; the end of time if nothing is.
+    lanes_due: Tick,
     /// Where pages live. While an event is under way its outbox has them.
     homes: Homes,
     /// Fences and kernels that wait for releases.
     awaited: Vec<Awaited>,
     /// Ways for local and remote lines, where they are dealt. Boxed, since few machines have it.
     ways: Option<Box<Ways>>,
-    /// The same.
-    lanes: Option<Box<Lanes>>,
-    /// When something is due for them; the end of time if nothing is.
-    lanes_due: Tick,
     queue: Queue,
     tasks: Tasks,
     txns: SlotMap<TxnKey, Transaction>,
@@ -271,13 +275,13 @@ impl Machine {
         if let Some(paging) = &self.paging {
             paging.digest(&mut hasher);
         }
+        if let Some(lanes) = &self.lanes {
+            lanes.digest(&mut hasher);
+        }
         self.homes.digest(&mut hasher);
         std::hash::Hash::hash(&self.awaited, &mut hasher);
         if let Some(ways) = &self.ways {
             ways.digest(&mut hasher);
-        }
-        if let Some(lanes) = &self.lanes {
-            lanes.digest(&mut hasher);
         }
         self.queue.digest(&mut hasher);
         std::hash::Hash::hash(&self.tasks.states, &mut hasher);

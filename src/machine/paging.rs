@@ -2,6 +2,7 @@
 //! Performance Paged Memory for GPUs"). Caches work with addresses; what a page table decides is whether an access may
 //! go to the memory of its device at all.
 
+mod copies;
 mod lives;
 mod moves;
 mod serve;
@@ -22,6 +23,7 @@ use crate::parts::channel::Path;
 use crate::parts::driver::{Driver, Planned};
 use crate::parts::gmmu::{Gmmu, Outcome};
 use crate::protocol::outbox::Outbox;
+pub use copies::Copies;
 use lives::Lives;
 pub(super) use view::view_tlb;
 
@@ -53,6 +55,8 @@ pub struct GpuPaging {
     /// Pages on the link.
     arrivals: VecDeque<(Tick, Planned)>,
     departures: VecDeque<(Tick, Page)>,
+    /// Until when the link carries what the work, on a machine where copies and work overlap, has already.
+    streams_until: Option<Tick>,
     /// When it was planned to go on.
     wake: Option<Tick>,
     /// What became of far-faults. Nothing depends on it: no part of the digest.
@@ -87,6 +91,9 @@ pub struct Paging {
     wanted: BTreeMap<Page, Vec<(u32, Planned)>>,
     /// Pages that cores wait for, and when the driver orders them back; nothing once it has.
     recalled: BTreeMap<Page, Option<Tick>>,
+    copies: Copies,
+    /// The GPU of each agent, if it is one of a GPU.
+    gpu_of: Vec<Option<u32>>,
 }
 
 impl Paging {
@@ -97,10 +104,22 @@ impl Paging {
         gpus: Vec<GpuPaging>,
         host_caches: Vec<usize>,
         cores: Vec<usize>,
+        copies: Copies,
     ) -> Self {
+        let units = || {
+            gpus.iter().zip(0..).flat_map(|(one, gpu)| one.ports.units.iter().map(move |unit| (*unit, gpu)))
+        };
+        let mut gpu_of = vec![None; units().map(|(unit, _)| unit + 1).max().unwrap_or(0)];
+        for (unit, gpu) in units() {
+            if let Some(place) = gpu_of.get_mut(unit) {
+                *place = Some(gpu);
+            }
+        }
         Self {
             page,
             service,
+            copies,
+            gpu_of,
             gpus,
             host_caches,
             cores,
@@ -120,7 +139,10 @@ impl Paging {
     /// Nothing is asked for and nothing moves.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.recalled.is_empty() && self.wanted.is_empty() && self.gpus.iter().all(GpuPaging::is_idle)
+        self.recalled.is_empty()
+            && self.wanted.is_empty()
+            && self.copies.is_idle()
+            && self.gpus.iter().all(GpuPaging::is_idle)
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
@@ -129,8 +151,9 @@ impl Paging {
             gpu.driver.digest(hasher);
             gpu.arrivals.hash(hasher);
             gpu.departures.hash(hasher);
+            gpu.streams_until.hash(hasher);
         }
-        (&self.owners, &self.draining, &self.recalled).hash(hasher);
+        (&self.owners, &self.draining, &self.recalled, &self.copies).hash(hasher);
     }
 }
 
@@ -144,13 +167,17 @@ impl GpuPaging {
             replies: VecDeque::new(),
             arrivals: VecDeque::new(),
             departures: VecDeque::new(),
+            streams_until: None,
             wake: None,
             lives: Lives::default(),
         }
     }
 
     fn is_idle(&self) -> bool {
-        let still = self.replies.is_empty() && self.arrivals.is_empty() && self.departures.is_empty();
+        let still = self.streams_until.is_none()
+            && self.replies.is_empty()
+            && self.arrivals.is_empty()
+            && self.departures.is_empty();
         still && self.gmmu.is_idle() && self.driver.is_idle()
     }
 
@@ -162,6 +189,7 @@ impl GpuPaging {
             self.departures.front().map(|(tick, _)| *tick),
             self.gmmu.next(),
             self.driver.next(),
+            self.streams_until,
         ];
         heads.into_iter().flatten().min()
     }
@@ -173,8 +201,8 @@ impl Machine {
         let now = self.now;
         let Some(paging) = self.paging.as_mut() else { return };
         let page = Page::of(range.start, paging.page);
-        let found = paging.gpus.iter().position(|one| one.ports.units.contains(&agent));
-        let Some(gpu) = found else { return };
+        let Some(gpu) = paging.gpu_of.get(agent).copied().flatten() else { return };
+        let gpu = gpu as usize;
         let orders =
             paging.gpus.get_mut(gpu).map(|one| one.driver.touch(page, writes, now)).unwrap_or_default();
         if !orders.is_empty() {

@@ -47,6 +47,7 @@ pub(crate) fn faulty(name: &str, changes: &[&str], tasks: Vec<Task>, faults: Vec
     let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
     let spec = load_machine_with(name, None, &changes).unwrap();
     let blueprint = Blueprint {
+        first_pass: super::FirstPass::default(),
         tables: vec![Arc::new(load_protocol(&spec.protocol, None).unwrap())],
         workload: Arc::new(Workload { tasks }),
         seed: 0,

@@ -349,6 +349,9 @@ impl Machine {
     fn start_task(&mut self, task: usize, out: &mut Outbox) -> Handled {
         let workload = self.tasks.workload.clone();
         let Some(work) = workload.tasks.get(task) else { return Handled::No };
+        if self.copies_first(task, out) {
+            return Handled::Yes;
+        }
         if let Some(state) = self.tasks.states.get_mut(task) {
             state.started = Some(self.now);
         }
@@ -503,6 +506,9 @@ impl Machine {
         }
         for ready in self.tasks.end(task, self.now) {
             self.plan_task(ready);
+        }
+        if self.paging.is_some() && self.tasks.all_ended() {
+            self.copy_back(out);
         }
     }
 

@@ -127,25 +127,22 @@ impl Machine {
     fn launch(&mut self, index: usize, lane: usize, ready: Tick, message: Message) {
         let Some(channel) = self.channels.get_mut(index) else { return };
         let (lookup, path) = (channel.lookup, channel.path);
+        let Some(queue) = channel.lanes.get_mut(lane) else { return };
         let Some(wire) = self.links.get_mut(path.first) else { return };
         let arrival = wire.transmit(&message, ready, self.now);
-        if wire.meter.is_some() {
-            self.arm_sampler();
-        }
-        let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane)) else {
-            return;
-        };
-        if path.second.is_some() {
-            if queue.approach(arrival, message) {
-                self.queue.push(arrival, Event::cross(index, lane));
+        let is_metered = wire.meter.is_some();
+        if path.second.is_none() {
+            let arrival = arrival + lookup;
+            let is_head = queue.incoming.is_empty();
+            queue.incoming.push_back((arrival, message));
+            if is_head {
+                self.queue.push(arrival, Event::deliver(index, lane));
             }
-            return;
+        } else if queue.approach(arrival, message) {
+            self.queue.push(arrival, Event::cross(index, lane));
         }
-        let arrival = arrival + lookup;
-        let is_head = queue.incoming.is_empty();
-        queue.incoming.push_back((arrival, message));
-        if is_head {
-            self.queue.push(arrival, Event::deliver(index, lane));
+        if is_metered {
+            self.arm_sampler();
         }
     }
 

@@ -106,7 +106,7 @@ impl LaneReason {
     pub fn about(self) -> &'static str {
         match self {
             Self::Unsaturated => "neither direction is saturated",
-            Self::Saturated => "only the other direction is saturated",
+            Self::Saturated => "one direction is saturated, the other is not",
             Self::LastLane => "the last lane never turns",
             Self::Equalise => "both are saturated: back towards symmetry",
             Self::Balanced => "both are saturated: nothing to turn",

@@ -48,6 +48,17 @@ impl FaultStage {
     }
 }
 
+/// Why a page is moved to a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MoveReason {
+    /// It far-faulted.
+    Demanded,
+    /// The driver expects that it will be used.
+    Prefetched,
+    /// Its programmer has asked for it, before any work begins.
+    Copied,
+}
+
 /// What happens to a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PageChange {
@@ -55,6 +66,8 @@ pub enum PageChange {
     Demanded,
     /// A page is moved that nobody has asked for.
     Prefetched,
+    /// A page is moved before the work begins, as its programmer has asked.
+    Copied,
     /// It is in the memory of the GPU.
     Arrived,
     /// It is taken out of the memory of the GPU.
@@ -70,9 +83,10 @@ pub enum PageChange {
 }
 
 impl PageChange {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Demanded,
         Self::Prefetched,
+        Self::Copied,
         Self::Arrived,
         Self::Evicted,
         Self::Wasted,
@@ -86,6 +100,7 @@ impl PageChange {
         match self {
             Self::Demanded => "demanded",
             Self::Prefetched => "prefetched",
+            Self::Copied => "copied",
             Self::Arrived => "arrived",
             Self::Evicted => "evicted",
             Self::Wasted => "wasted",

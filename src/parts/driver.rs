@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 
 use super::residency::{Place, Residency};
 use crate::model::page::{Page, PageSet};
+use crate::model::paging::MoveReason;
 use crate::model::random::Random;
 use crate::model::time::{Since, Tick};
 use crate::policy::eviction::Evictor;
@@ -38,9 +39,8 @@ pub struct Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Planned {
     pub page: Page,
-    /// It far-faulted; otherwise it is prefetched.
-    pub demanded: bool,
-    /// Number of the transfer set, from 1.
+    pub reason: MoveReason,
+    /// Number of the transfer set, from 1; 0 for what is copied.
     pub set: u64,
 }
 
@@ -71,6 +71,8 @@ pub struct Counters {
     pub faults: u64,
     pub demanded: u64,
     pub prefetched: u64,
+    /// Moved before the work began.
+    pub copied: u64,
     pub used: u64,
     pub wasted: u64,
     pub evicted: u64,
@@ -190,8 +192,9 @@ impl Driver {
             free,
         };
         let set = self.sets;
-        let all = demand.iter().map(|page| (*page, true)).chain(extra.into_iter().map(|page| (page, false)));
-        self.planned.extend(all.map(|(page, demanded)| Planned { page, demanded, set }));
+        let demand = demand.into_iter().map(|page| (page, MoveReason::Demanded));
+        let all = demand.chain(extra.into_iter().map(|page| (page, MoveReason::Prefetched)));
+        self.planned.extend(all.map(|(page, reason)| Planned { page, reason, set }));
         self.was_full |= self.residency.free() < self.planned.len() as u64;
         let mut orders = self.make_room();
         self.decision.evicted = orders.len();
@@ -258,7 +261,7 @@ impl Driver {
             let victims = self.config.evictor.choose(&mut self.residency.signals(), &mut self.random);
             if victims.is_empty() {
                 // Only what somebody waits for may have to wait for a frame.
-                self.planned.retain(|planned| planned.demanded);
+                self.planned.retain(|planned| planned.reason != MoveReason::Prefetched);
                 break;
             }
             for page in victims {
@@ -278,6 +281,15 @@ impl Driver {
         wasted
     }
 
+    /// Moves all that is in host memory, lowest page first: what programmers do before their work begins.
+    pub fn copy_all(&mut self) -> Vec<Order> {
+        let all = self.residency.absent().iter();
+        let planned: Vec<Planned> =
+            all.map(|page| Planned { page, reason: MoveReason::Copied, set: 0 }).collect();
+        self.planned.extend(planned);
+        self.fetch()
+    }
+
     /// Gives frames that are free to pages that wait for one.
     fn fetch(&mut self) -> Vec<Order> {
         let mut orders = Vec::new();
@@ -285,8 +297,11 @@ impl Driver {
             && let Some(planned) = self.planned.pop_front()
         {
             self.residency.reserve(planned.page);
-            let count =
-                if planned.demanded { &mut self.counters.demanded } else { &mut self.counters.prefetched };
+            let count = match planned.reason {
+                MoveReason::Demanded => &mut self.counters.demanded,
+                MoveReason::Prefetched => &mut self.counters.prefetched,
+                MoveReason::Copied => &mut self.counters.copied,
+            };
             *count += 1;
             orders.push(Order::Fetch(planned));
         }
@@ -303,7 +318,7 @@ impl Driver {
 
     /// A page has come to the GPU.
     pub fn arrived(&mut self, planned: Planned, now: Tick) -> Vec<Order> {
-        self.residency.arrive(planned.page, planned.demanded, now);
+        self.residency.arrive(planned.page, planned.reason, now);
         // What could not be evicted before may be now.
         let mut orders = self.make_room();
         orders.extend(self.fetch());
@@ -388,7 +403,7 @@ mod tests {
 
     fn fetched(orders: &[Order]) -> Vec<(u64, bool)> {
         let fetch = |order: &Order| match order {
-            Order::Fetch(planned) => Some((planned.page.0, planned.demanded)),
+            Order::Fetch(planned) => Some((planned.page.0, planned.reason == MoveReason::Demanded)),
             Order::Evict { .. } => None,
         };
         orders.iter().filter_map(fetch).collect()

@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use crate::model::page::{Page, PageSet};
+use crate::model::paging::MoveReason;
 use crate::model::recency::Recency;
 use crate::model::time::Tick;
 use crate::policy::eviction::{BLOCK, Signals};
@@ -93,13 +94,15 @@ impl Residency {
         self.present.insert(page);
     }
 
-    /// A page has come, because it was demanded or else prefetched.
-    pub fn arrive(&mut self, page: Page, demanded: bool, now: Tick) {
+    /// A page has come.
+    pub fn arrive(&mut self, page: Page, reason: MoveReason, now: Tick) {
         self.coming.remove(page);
         self.resident.insert(page);
-        if !demanded {
-            self.unused.insert(page);
+        if reason != MoveReason::Demanded {
             self.settle(page, now);
+        }
+        if reason == MoveReason::Prefetched {
+            self.unused.insert(page);
         }
     }
 
@@ -243,7 +246,7 @@ mod tests {
         assert_eq!((pages.free(), pages.place(Page(1))), (2, Place::Host));
         pages.reserve(Page(1));
         assert_eq!((pages.free(), pages.place(Page(1))), (1, Place::Coming));
-        pages.arrive(Page(1), false, 5);
+        pages.arrive(Page(1), MoveReason::Prefetched, 5);
         assert!(pages.is_unused(Page(1)));
         assert!(pages.touch(Page(1), true, 6) && !pages.touch(Page(1), false, 7));
         assert_eq!((pages.free(), pages.place(Page(1))), (1, Place::Gpu));

@@ -100,13 +100,34 @@ impl Tlb {
         Look::Miss
     }
 
-    /// The GMMU has translated a page.
-    pub fn fill(&mut self, page: Page) {
+    /// The GMMU has translated a page. If that leaves the GMMU with fewer requests than far-faults that it tracks, one that
+    /// was dropped is asked for again: those before it may all have found their page without a far-fault that will end.
+    pub fn fill(&mut self, page: Page) -> Option<Page> {
         self.misses.remove(page);
         if self.entries.len() as u32 >= self.config.entries.max(1) {
             self.entries.remove(0);
         }
         self.entries.push(page);
+        let asked = self.misses.iter().filter(|(_, miss)| miss.progress != Progress::Dropped).count();
+        let again = self.first_dropped().filter(|_| (asked as u32) < self.config.far_faults)?;
+        self.ask_again(again).then_some(again)
+    }
+
+    /// Of the requests that were dropped the first.
+    fn first_dropped(&self) -> Option<Page> {
+        let dropped =
+            |(page, miss): (Page, &Miss)| (miss.progress == Progress::Dropped).then_some((miss.turn, page));
+        self.misses.iter().filter_map(dropped).min().map(|(_, page)| page)
+    }
+
+    /// Whether a page waits for something else than a walk, which begins now.
+    fn ask_again(&mut self, page: Page) -> bool {
+        let Some(miss) = self.misses.get_mut(page).filter(|miss| miss.progress != Progress::Walking) else {
+            return false;
+        };
+        miss.progress = Progress::Walking;
+        self.nacks = self.nacks.saturating_sub(1);
+        true
     }
 
     /// A Nack-Replayable. If it pushes the count above the far-faults that the GMMU tracks, "it now knows that this
@@ -125,18 +146,8 @@ impl Tlb {
     /// A far-fault that the GMMU tracks has ended. The pages to ask for again: this one, and of those that were dropped
     /// the first, for which there is room now.
     pub fn resolve(&mut self, page: Page) -> SmallVec<[Page; 2]> {
-        let dropped =
-            |(page, miss): (Page, &Miss)| (miss.progress == Progress::Dropped).then_some((miss.turn, page));
-        let first = self.misses.iter().filter_map(dropped).min().map(|(_, page)| page);
-        let mut again: SmallVec<[Page; 2]> = SmallVec::new();
-        for page in [Some(page), first].into_iter().flatten() {
-            if let Some(miss) = self.misses.get_mut(page).filter(|miss| miss.progress != Progress::Walking) {
-                miss.progress = Progress::Walking;
-                self.nacks = self.nacks.saturating_sub(1);
-                again.push(page);
-            }
-        }
-        again
+        let first = self.first_dropped();
+        [Some(page), first].into_iter().flatten().filter(|page| self.ask_again(*page)).collect()
     }
 
     /// Drops a translation, if it is there.
@@ -205,9 +216,21 @@ mod tests {
         assert_eq!(told, [Progress::Tracked, Progress::Tracked, Progress::Dropped, Progress::Dropped]);
         assert_eq!(tlb.resolve(Page(2))[..], [Page(2), Page(3)]);
         assert_eq!(tlb.nacks, 2);
-        tlb.fill(Page(2));
+        assert_eq!(tlb.fill(Page(2)), None, "1 is tracked, 3 walks");
         assert_eq!(tlb.nack(Page(3)), Progress::Dropped);
         assert_eq!(tlb.resolve(Page(1))[..], [Page(1), Page(4)], "3 was dropped again, after 4");
+    }
+
+    #[test]
+    fn a_dropped_request_does_not_wait_for_far_faults_that_will_never_be() {
+        let mut tlb = tlb(8, 1, false);
+        (1..=3).for_each(|page| assert_eq!(look(&mut tlb, page), Look::Miss));
+        let told: Vec<_> = (1..=3).map(|page| tlb.nack(Page(page))).collect();
+        assert_eq!(told, [Progress::Tracked, Progress::Dropped, Progress::Dropped]);
+        assert_eq!(tlb.resolve(Page(1))[..], [Page(1), Page(2)]);
+        // The page of the second has come meanwhile: no far-fault of this compute unit is left to end.
+        assert_eq!(tlb.fill(Page(1)), None, "2 walks");
+        assert_eq!(tlb.fill(Page(2)), Some(Page(3)));
     }
 
     #[test]

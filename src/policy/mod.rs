@@ -2,7 +2,7 @@
 
 pub mod cta;
 pub mod eviction;
-pub mod placement;
 pub mod lanes;
+pub mod placement;
 pub mod prefetch;
 pub mod ways;

@@ -3,6 +3,7 @@
 use crate::machine::Machine;
 use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::inspect::Inspect;
+use crate::model::record::{Record, What};
 use crate::model::time::Tick;
 
 /// Time that a link is busy, dealt out over the time that passes: a message counts as a whole when it is put on the
@@ -67,6 +68,15 @@ pub fn links(machine: &dyn Inspect) -> impl Iterator<Item = ComponentId> {
 #[must_use]
 pub fn busy(machine: &dyn Inspect, link: ComponentId) -> f64 {
     machine.link(link).map_or(0.0, |link| link.utilisation * machine.tick() as f64)
+}
+
+/// The lanes of both directions of a link after a record about them.
+#[must_use]
+pub fn lanes(machine: &dyn Inspect, record: &Record) -> Option<[(ComponentId, u32); 2]> {
+    let What::LaneReversal(reversal) = &record.what else { return None };
+    let other = machine.link(record.at)?.balance?.other;
+    let lanes = |direction| reversal.flows.of(direction).lanes;
+    Some([(record.at, lanes(reversal.to)), (other, lanes(reversal.to.opposite()))])
 }
 
 impl Loads {

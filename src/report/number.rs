@@ -37,6 +37,18 @@ pub fn time(nanoseconds: f64) -> String {
     scaled(nanoseconds, &["ns", "us", "ms", "s"], 1000.0)
 }
 
+/// An energy in the largest unit of which there is one at least: `1.23 uJ`.
+#[must_use]
+pub fn energy(joules: f64) -> String {
+    scaled(joules * 1e12, &["pJ", "nJ", "uJ", "mJ", "J"], 1000.0)
+}
+
+/// A power in the largest unit of which there is one at least: `30 W`.
+#[must_use]
+pub fn power(watts: f64) -> String {
+    scaled(watts * 1e6, &["uW", "mW", "W", "kW"], 1000.0)
+}
+
 fn scaled(number: f64, units: &[&str], step: f64) -> String {
     let mut rest = number;
     let mut units = units.iter().peekable();
@@ -67,6 +79,7 @@ mod tests {
         assert_eq!([bytes(64.0), bytes(1536.0), bytes(1e20)], ["64 B", "1.50 KiB", "90949470 TiB"]);
         let shorts = [9999.0, 10_000.0, 999_499.0, 999_500.0, 99_949_999.0, 1e8].map(short);
         assert_eq!(shorts, ["9,999", "10 k", "999 k", "1.0 M", "99.9 M", "100 M"]);
+        assert_eq!([energy(0.0), energy(1.5e-6), power(30.0)], ["0 pJ", "1.50 uJ", "30 W"]);
         assert_eq!([time(12.5), time(2345.0), time(9e12)], ["12.50 ns", "2.35 us", "9000 s"]);
     }
 }

@@ -8,7 +8,7 @@ use crate::config::document::At;
 use crate::config::machine::MachineSpec;
 use crate::config::{self, Document, Kind, MachineChoice, Shelf};
 use crate::diagnostic::{Result, Source};
-use crate::machine::{Blueprint, Machine};
+use crate::machine::{Blueprint, FirstPass, Machine};
 use crate::model::inspect::Inspect;
 use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
@@ -63,6 +63,8 @@ pub struct Options {
     pub trace_from: Option<(PathBuf, Option<Format>)>,
     /// What is done to the machine on the way, after the events of these numbers, which ascend strictly.
     pub inputs: Vec<(EventNumber, Input)>,
+    /// Where an oracle's knowledge comes from, if the machine has one.
+    pub first_pass: FirstPass,
 }
 
 /// A scenario on its machine, ready to run.
@@ -281,6 +283,7 @@ impl Scenario {
             faults: faults.collect::<Result<_>>()?,
             initial: Vec::new(),
             memory: Vec::new(),
+            first_pass: options.first_pass.clone(),
         })
     }
 

@@ -95,6 +95,7 @@ impl Scenario {
             trace: None,
             trace_from,
             inputs: recording.inputs.clone(),
+            first_pass: crate::machine::FirstPass::default(),
         };
         Ok((scenario, options))
     }

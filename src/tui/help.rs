@@ -16,7 +16,7 @@ const GROUPS: [(&str, &str); 4] = [
 ];
 
 /// What the signs on the screen mean, pane by pane.
-const SIGNS: [(&str, &str); 6] = [
+const SIGNS: [(&str, &str); 7] = [
     (
         "states",
         "M modified, O owned, E exclusive, S shared, N non-coherent, I invalid, V valid, . not held\n\
@@ -28,7 +28,8 @@ const SIGNS: [(&str, &str); 6] = [
         "{gpu0!,gpu1}: who holds the block, ! the owner; short {0!,1} or {0!1}\n\
          cu0 m: its warp waits for memory; 3m: three do (letters as in the warps pane)\n\
          l1 [S][.]: a cell for each; out 4 %: how busy a link is\n\
-         ═▶ a message with data, ─▶ without; +2: and two more",
+         ═▶ a message with data, ─▶ without; +2: and two more\n\
+         ▼9 100%: nine lanes to the switch, all busy; ▲7 from it; where there is no room ! for saturated",
     ),
     (
         "directory",
@@ -39,7 +40,14 @@ const SIGNS: [(&str, &str); 6] = [
     (
         "links",
         "▶ or ◀ a lane; ▁▄█ use over time; q 1/0/2: queued requests/probes/replies\n\
-         b 1/8: used/size of the receivers' buffers, in the same order",
+         b 1/8: used/size of the receivers' buffers, in the same order\n\
+         lanes out 8877 in 899a: lanes in each sample and now, a is ten; use: how busy in it, ! saturated\n\
+         then the last sample and what the balancer decided by it; the others are shown when they are selected",
+    ),
+    (
+        "waits",
+        "what can never go on, #1 waiting for #2 and so on, the last for #1; else the oldest transactions in flight, \
+         each with its chain of waiting",
     ),
     ("mshrs", "# in use, + was in use, - never; +3 joined: three others wait for the same answer"),
     (

@@ -77,7 +77,8 @@ enum Room {
 #[must_use]
 pub fn layout(number: usize, body: Rect, lesson: bool, natural: &Natural) -> Tree {
     use Pane::{
-        Caches, Directory, Lesson, Links, Log, Map, Mshrs, Pages, Protocol, Timeline, Transaction, Warps,
+        Caches, Directory, Lesson, Links, Log, Map, Mshrs, Pages, Protocol, Timeline, Transaction, Waits,
+        Warps,
     };
     let room = match (body.width, body.height) {
         (160.., 44..) => Room::Large,
@@ -143,7 +144,10 @@ pub fn layout(number: usize, body: Rect, lesson: bool, natural: &Natural) -> Tre
         (2, _) => vec![pair(Links, Caches, 3), pair(Mshrs, Map, 2), timeline],
         (3, Room::Small) => vec![slot(Warps, 6, u16::MAX, 2), slot(Mshrs, 5, want(Mshrs), 1), timeline],
         (3, _) => vec![slot(Warps, 8, u16::MAX, 3), pair(Mshrs, Transaction, 2), timeline],
-        (4, _) => vec![slot(Transaction, 8, u16::MAX, 3), slot(Log, 4, u16::MAX, 1), timeline],
+        (4, Room::Small) => {
+            vec![slot(Transaction, 8, u16::MAX, 2), slot(Waits, 5, want(Waits), 2), timeline]
+        }
+        (4, _) => vec![slot(Transaction, 8, u16::MAX, 3), pair(Waits, Log, 2), timeline],
         (5, _) => vec![pair(Caches, Mshrs, 3), slot(Links, 4, want(Links), 1), timeline],
         (6, _) => vec![slot(Protocol, 8, want(Protocol), 2), slot(Directory, 5, u16::MAX, 1), timeline],
         (7, _) => {

@@ -46,6 +46,37 @@ pub fn paged_session() -> Session {
     Session::open(Origin::of_text("pages", &text).unwrap(), None)
 }
 
+/// GPUs round a switch whose lanes turn, while they read what the host has.
+pub fn switch_session(gpus: u32) -> Session {
+    let text = format!(
+        r#"
+title = "Lanes that turn"
+[machine]
+values = false
+[machine.gpu]
+count = {gpus}
+clock = "1 GHz"
+cu = {{ count = 2, wavefronts = 8, lanes = 16, outstanding = 4 }}
+l1 = {{ size = "4 KiB", mshrs = 32 }}
+l2 = {{ size = "16 KiB", mshrs = 64 }}
+memory = {{ size = "16 KiB", ways = 8, secondary_block = "256 B" }}
+[machine.host]
+hmds = 2
+block = "256 B"
+[machine.network]
+kind = "nvlink"
+topology = "switch"
+bandwidth = "2 GB/s"
+buffers = 16
+balancer = {{ sample = 1000 }}
+[[kernel]]
+name = "reduction"
+with = {{ size = 32768, workgroup = 64, wavefront = 16, launch = 100 }}
+"#
+    );
+    Session::open(Origin::of_text("lanes", &text).unwrap(), None)
+}
+
 /// The frame after these commands.
 pub fn frame(session: &mut Session, commands: &[&str]) -> Frame {
     for command in commands {

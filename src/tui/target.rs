@@ -31,6 +31,12 @@ pub enum Target {
         txn: TxnNumber,
         block: Address,
     },
+    /// Somebody who waits.
+    Wait {
+        at: ComponentId,
+        block: Option<Address>,
+        txn: Option<TxnNumber>,
+    },
     Record {
         id: RecordId,
         at: ComponentId,
@@ -65,6 +71,13 @@ impl Target {
                 block: page.or(before.block),
                 record: None,
             },
+            Self::Wait { at, block, txn } => Selection {
+                component: Some(at),
+                warp: None,
+                block: block.or(before.block),
+                txn: txn.or(before.txn),
+                record: None,
+            },
             Self::Txn { txn, block } => Selection { txn: Some(txn), block: Some(block), ..before },
             Self::Record { id, at, block, txn } => Selection {
                 record: Some(id),
@@ -89,6 +102,7 @@ impl SelectedBy for Selection {
             Target::Pages { first, len } => self.block.is_some_and(|block| holds(first, len, block)),
             Target::Component(component) => self.component == Some(component),
             Target::Warp { agent, warp, .. } => self.component == Some(agent) && self.warp == Some(warp),
+            Target::Wait { at, txn, .. } => self.component == Some(at) && (txn.is_none() || self.txn == txn),
             Target::Txn { txn, .. } => self.txn == Some(txn),
             Target::Record { id, .. } => self.record == Some(id),
             Target::Event(_) | Target::Cell(..) | Target::Line(_) => false,

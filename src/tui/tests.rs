@@ -160,6 +160,18 @@ fn a_large_machine_is_drawn_whole() {
 }
 
 #[test]
+fn a_switch_is_drawn_with_the_lanes_of_all_that_stand_round_it() {
+    for (gpus, width, height) in [(2, 80, 24), (4, 120, 40), (8, 80, 24), (8, 120, 40), (8, 200, 60)] {
+        let mut session = live::switch_session(gpus);
+        let frame = live::frame(&mut session, &["until lane-reversal phase done link host", "step 40"]);
+        let mut app = app(frame, width, height);
+        insta::assert_snapshot!(format!("live_switch_{gpus}_{width}"), screen(&mut app));
+        app.show_layout(2);
+        insta::assert_snapshot!(format!("live_switch_{gpus}_{width}_links"), screen(&mut app));
+    }
+}
+
+#[test]
 fn ascii_screens_hold_nothing_else_and_stay_aligned() {
     let mut utf8 = app(Sample::frame(), 120, 40);
     let mut ascii = app(Sample::frame(), 120, 40);

@@ -1,7 +1,7 @@
 //! Paged GPU memory.
 
-use super::super::machine::{FaultMode, PagingSpec};
-use super::super::machine_file::paging::{EvictWord, FaultsWord, PagingFile, PrefetchWord};
+use super::super::machine::{CopyMode, FaultMode, PagingSpec};
+use super::super::machine_file::paging::{CopyWord, EvictWord, FaultsWord, PagingFile, PrefetchWord};
 use super::{Build, KIB, MIB};
 use crate::diagnostic::Result;
 use crate::policy::eviction::Evictor;
@@ -52,6 +52,12 @@ impl Build<'_> {
             prefetch_when_full: file.prefetch_when_full.unwrap_or(false),
             evict: file.evict.map_or(Evictor::Random, evictor),
             precondition: file.precondition.unwrap_or(false),
+            copy: match file.copy {
+                Some(CopyWord::UpFront) => CopyMode::UpFront,
+                Some(CopyWord::Overlapped) => CopyMode::Overlapped,
+                Some(CopyWord::OnDemand) | None => CopyMode::OnDemand,
+            },
+            copy_back: file.copy_back.unwrap_or(false),
         })
     }
 }

@@ -44,6 +44,22 @@ pub struct PagingFile {
     pub evict: Option<EvictWord>,
     /// Until GPU memory is full for the first time, prefetch as the oracle does (section 5). Default: false.
     pub precondition: Option<bool>,
+    /// When the data of the work come to the GPU. Default: "on-demand".
+    pub copy: Option<CopyWord>,
+    /// After the last task, pages that were written go back to the host. Default: false.
+    pub copy_back: Option<bool>,
+}
+
+/// When the data of the work come to the GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CopyWord {
+    /// Page by page, as far-faults and prefetchers ask.
+    OnDemand,
+    /// All of them, before the work begins: what programmers do without paging.
+    UpFront,
+    /// While the work runs, which has them all at once: the bound of all that overlaps (Fig. 2).
+    Overlapped,
 }
 
 /// What a far-fault does to its compute unit.

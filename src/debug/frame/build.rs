@@ -87,6 +87,8 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         frame.sequence = selection.txn.and_then(|txn| {
             Sequence::new(txn, machine.transaction(txn), facts.journey, machine.components())
         });
+    }
+    if wish.panes.has(Pane::Transaction) || wish.panes.has(Pane::Waits) {
         frame.transactions = machine.transactions();
         frame.transactions.truncate(wish.limit);
     }
@@ -152,8 +154,8 @@ fn weight(what: &What) -> u8 {
         | What::LaneReversal(_)
         | What::Saturation(_)
         | What::Page { .. }
-        | What::WayRepartition { .. }
         | What::Hop(_)
+        | What::WayRepartition { .. }
         | What::Message(_) => 1,
         What::Merge { .. } | What::Directory { .. } | What::Hit { .. } | What::Dram { .. } => 2,
         What::Stall { .. } | What::NoCredit { .. } | What::Activate { .. } => 3,

@@ -15,8 +15,10 @@ pub mod wish;
 
 use std::sync::Arc;
 
+use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::inspect::{AgentView, CacheView, CellCount, LinkView, MshrView, TransactionView, WaitLink};
+use crate::model::message::TxnNumber;
 use crate::model::record::RecordId;
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, TimeBase};
@@ -73,11 +75,23 @@ pub struct Frame {
 /// What can never go on, as far as a picture shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Knot {
+    /// What it is, in two words at most.
+    pub verdict: &'static str,
     pub headline: String,
-    /// One an edge.
-    pub sentences: Vec<String>,
-    /// Who waits in each of them.
-    pub at: Vec<ComponentId>,
+    /// One a sentence.
+    pub edges: Vec<KnotEdge>,
+    /// The last waits for the first.
+    pub is_circle: bool,
+}
+
+/// Who waits for whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnotEdge {
+    pub at: ComponentId,
+    /// The sentence.
+    pub text: String,
+    pub block: Option<Address>,
+    pub txn: Option<TxnNumber>,
 }
 
 /// One thing that the last event did.

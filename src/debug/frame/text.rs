@@ -1,11 +1,12 @@
 //! Records in words: what a log line says, and what is said of the event that just happened.
 
 use crate::model::component::{ComponentId, Components};
-use crate::model::inspect::WarpState;
-use crate::model::lanes::{Flow, LanePhase, LaneReversal, Saturation};
+use crate::model::inspect::{LaneSample, TurningView, WarpState};
+use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
 use crate::model::message::Message;
 use crate::model::record::{Record, What};
 use crate::model::state::Action;
+use crate::model::time::TimeBase;
 
 /// Names of components for people.
 pub type Names = Components;
@@ -117,7 +118,41 @@ pub fn describe(record: &Record, names: &Names) -> String {
     }
 }
 
-/// `1 lane from out to in quiesces: out 7 lanes (30 %), in 8 lanes (100 %); only the other direction is saturated`
+/// Why lanes turn, or stay.
+fn lane_reason(decision: LaneDecision) -> String {
+    match (decision.reason, decision.to) {
+        (LaneReason::Saturated, Some(to)) => {
+            format!("{} is saturated, {} is not", to.name(), to.opposite().name())
+        }
+        (reason, _) => reason.about().to_owned(),
+    }
+}
+
+/// What the balancer of a link saw at the end of a sample and decided, after the cycle in which it did.
+#[must_use]
+pub fn lane_decision(sample: &LaneSample) -> String {
+    let flow = |flow: Flow| format!("{} % of {}", flow.utilisation, flow.lanes);
+    let does = match sample.decision.to {
+        Some(to) => format!("a lane {} > {}", to.opposite().name(), to.name()),
+        None => "no lane turns".to_owned(),
+    };
+    let (out, into) = (flow(sample.flows.out), flow(sample.flows.into));
+    format!("out {out}, in {into}: {does}; {}", lane_reason(sample.decision))
+}
+
+/// Where lanes are on their way, and until which cycle.
+#[must_use]
+pub fn lanes_turning(turning: &TurningView, time: TimeBase) -> String {
+    let (from, to) = (turning.to.opposite().name(), turning.to.name());
+    let until = time.cycle(turning.until);
+    let does = match turning.phase {
+        LanePhase::Quiesce => "takes no new packets, is empty at cycle",
+        LanePhase::Turn | LanePhase::Done => "turns until cycle",
+    };
+    format!("{} {from} > {to} {does} {until}", lanes(turning.count))
+}
+
+/// `1 lane out > in turns: out 7 (30 %), in 8 (100 %); in is saturated, out is not`
 fn lane_reversal(reversal: &LaneReversal) -> String {
     let LaneReversal { to, phase, reason, count, flows } = reversal;
     let does = match phase {
@@ -126,9 +161,10 @@ fn lane_reversal(reversal: &LaneReversal) -> String {
         LanePhase::Done => "has turned",
     };
     let flow = |flow: Flow| format!("{} ({} %)", flow.lanes, flow.utilisation);
+    let why = lane_reason(LaneDecision { to: Some(*to), reason: *reason });
     let (from, to) = (to.opposite().name(), to.name());
     let (out, into) = (flow(flows.out), flow(flows.into));
-    format!("{} {from} > {to} {does}: out {out}, in {into}; {}", lanes(*count), reason.about())
+    format!("{} {from} > {to} {does}: out {out}, in {into}; {why}", lanes(*count))
 }
 
 fn lanes(count: u32) -> String {

@@ -9,6 +9,8 @@ pub enum Pane {
     Mshrs,
     Warps,
     Transaction,
+    /// Who waits for whom.
+    Waits,
     Caches,
     /// Pages of paged GPU memory.
     Pages,
@@ -21,13 +23,14 @@ pub enum Pane {
 }
 
 impl Pane {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Map,
         Self::Directory,
         Self::Links,
         Self::Mshrs,
         Self::Warps,
         Self::Transaction,
+        Self::Waits,
         Self::Caches,
         Self::Pages,
         Self::Protocol,
@@ -46,6 +49,7 @@ impl Pane {
             Self::Mshrs => "mshrs",
             Self::Warps => "warps",
             Self::Transaction => "transaction",
+            Self::Waits => "waits",
             Self::Caches => "caches",
             Self::Pages => "pages",
             Self::Protocol => "protocol",

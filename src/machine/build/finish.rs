@@ -37,12 +37,12 @@ impl Builder<'_> {
             }
             self.nodes.push(Node::new(config, store));
         }
-        let paging = self.paging().map(Box::new);
+        let paging = self.paging()?.map(Box::new);
         let channels = self.channels();
+        let lanes = self.lanes().map(Box::new);
         let ways = self.partitions_of_ways().map(Box::new);
         let numa = self.spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?)));
         let homes = numa.map_or(Homes::Single, |(gpu, numa)| super::numa::homes(gpu, numa));
-        let lanes = self.lanes().map(Box::new);
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
         let mut machine = Machine {
@@ -56,11 +56,11 @@ impl Builder<'_> {
             channels,
             drams: self.drams,
             paging,
+            lanes,
+            lanes_due: Tick::MAX,
             homes,
             awaited: Vec::new(),
             ways,
-            lanes,
-            lanes_due: Tick::MAX,
             queue: Queue::default(),
             tasks: Tasks::new(self.blueprint.workload.clone()),
             txns: SlotMap::with_key(),

@@ -11,12 +11,13 @@ mod table_three;
 use std::sync::Arc;
 
 use super::numa::Socket;
-use super::{Blueprint, Machine};
+use super::{Blueprint, FirstPass, Machine, StepOutcome};
 use crate::config::machine::{CacheSpec, DramScheduler, DramSpec, MachineSpec};
 use crate::diagnostic::{Diagnostic, Result};
 use smallvec::SmallVec;
 
 use crate::model::component::{ComponentId, ComponentKind, Components};
+use crate::model::inspect::Inspect;
 use crate::model::page::Page;
 use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
 use crate::model::units::{Bandwidth, Duration, Frequency};
@@ -73,20 +74,37 @@ struct Builder<'a> {
     touched: Vec<Arc<[Page]>>,
 }
 
-/// Builds a machine; for an oracle, after a first run of the same work that only records what it touches ("two
-/// execution-pass approach", "Towards High Performance Paged Memory for GPUs", section 4.2).
+/// Events of a first run between two questions whether it may go on.
+const SLICE: u64 = 1 << 14;
+
+/// Builds a machine; for an oracle, after a first run of the same work that only records what it touches.
 pub(super) fn build(blueprint: &Blueprint) -> Result<Machine> {
     let paging = blueprint.spec.gpu.as_ref().and_then(|gpu| gpu.paging.as_ref());
-    if !paging.is_some_and(|paging| paging.precondition || paging.prefetch == Prefetcher::Oracle) {
-        return build_once(blueprint, Vec::new());
-    }
+    let has_oracle =
+        paging.is_some_and(|paging| paging.precondition || paging.prefetch == Prefetcher::Oracle);
+    let touched = match &blueprint.first_pass {
+        FirstPass::Known(touched) => touched.clone(),
+        FirstPass::Unwatched | FirstPass::Watched(_) if has_oracle => first_pass(blueprint)?,
+        _ => Vec::new(),
+    };
+    build_once(blueprint, touched)
+}
+
+/// Of each GPU, its pages in the order in which a run of the same work accesses them first.
+fn first_pass(blueprint: &Blueprint) -> Result<Vec<Arc<[Page]>>> {
     let mut first = Blueprint { checks: false, faults: Vec::new(), ..blueprint.clone() };
     if let Some(paging) = first.spec.gpu.as_mut().and_then(|gpu| gpu.paging.as_mut()) {
         (paging.prefetch, paging.precondition, paging.share) = (Prefetcher::Sequential, false, Some(100));
+        paging.copy_back = false;
     }
     let mut machine = build_once(&first, Vec::new())?;
-    machine.run_until(u64::MAX);
-    build_once(blueprint, machine.touched_pages())
+    while machine.run_until(machine.event() + SLICE) == StepOutcome::Ran {
+        if !blueprint.first_pass.goes_on(machine.event()) {
+            let text = "the first run, which tells the oracle what the work touches, was stopped";
+            return Err(Box::new(Diagnostic::new(text)));
+        }
+    }
+    Ok(machine.touched_pages())
 }
 
 fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machine> {

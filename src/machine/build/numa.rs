@@ -8,6 +8,7 @@ use crate::machine::numa::Socket;
 use crate::model::component::ComponentKind;
 use crate::model::time::{ByteRate, Tick};
 use crate::model::units::Size;
+use crate::parts::channel::Path;
 use crate::policy::placement::Placement;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::Role;
@@ -171,11 +172,11 @@ impl Builder<'_> {
         wire: (Option<ByteRate>, Tick),
     ) {
         for (home, parents) in parents.iter().enumerate() {
-            let links = if home == socket {
+            let (here, there) = (socket as u32, home as u32);
+            let links: (Path, Path) = if home == socket {
                 (self.wire(wire.0, wire.1).into(), self.wire(wire.0, wire.1).into())
             } else {
-                let (near, far) = (socket as u32, home as u32);
-                (self.socket_links(near, far), self.socket_links(far, near))
+                (self.socket_links(here, there), self.socket_links(there, here))
             };
             let first = self.configs.get(child).map_or(0, |(config, _)| config.parents.len() as u32);
             self.connect(child, parents, dealing, links);

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::Builder;
-use crate::config::machine::{FaultMode, PagingSpec};
-use crate::machine::paging::{GpuPaging, GpuPorts, Paging};
+use crate::config::machine::{CopyMode, FaultMode, PagingSpec};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::machine::paging::{Copies, GpuPaging, GpuPorts, Paging};
 use crate::model::address::Range;
 use crate::model::component::ComponentKind;
 use crate::model::operation::Operation;
@@ -27,9 +28,13 @@ pub struct GpuParts {
 
 impl Builder<'_> {
     /// The paging of the machine, if it has any. Its agents get their TLBs.
-    pub(super) fn paging(&mut self) -> Option<Paging> {
-        let spec = self.spec.gpu.as_ref()?.paging.clone()?;
+    ///
+    /// # Errors
+    /// If it is to copy all data to memories that do not hold them.
+    pub(super) fn paging(&mut self) -> Result<Option<Paging>> {
+        let Some(spec) = self.spec.gpu.as_ref().and_then(|gpu| gpu.paging.clone()) else { return Ok(None) };
         let pages = pages_of(&self.blueprint.workload, spec.page);
+        self.fits_copies(&spec, &pages)?;
         let parts = std::mem::take(&mut self.gpu_parts);
         let gpus =
             parts.into_iter().enumerate().map(|(gpu, parts)| self.gpu_paging(gpu, parts, &spec, &pages));
@@ -39,7 +44,26 @@ impl Builder<'_> {
         for agent in &mut self.agents {
             agent.config.page = spec.page;
         }
-        Some(Paging::new(spec.page, self.ticks(spec.service), gpus, self.host_caches.clone(), cores))
+        let copies = Copies::new(spec.copy, spec.copy_back);
+        let host = self.host_caches.clone();
+        Ok(Some(Paging::new(spec.page, self.ticks(spec.service), gpus, host, cores, copies)))
+    }
+
+    /// Who copies all data first needs one GPU with memory for them all.
+    fn fits_copies(&self, spec: &PagingSpec, pages: &PageSet) -> Result<()> {
+        if spec.copy == CopyMode::OnDemand {
+            return Ok(());
+        }
+        let frames = self.frames(spec, pages);
+        let count = self.spec.gpu.as_ref().map_or(0, |gpu| gpu.count);
+        let complaint = if frames < pages.len() {
+            format!("gpu.paging.copy: the work touches {} pages, and GPU memory holds {frames}", pages.len())
+        } else if count > 1 {
+            format!("gpu.paging.copy: with {count} GPUs it is not known which of them shall have a page")
+        } else {
+            return Ok(());
+        };
+        Err(Box::new(Diagnostic::new(complaint).expected("one GPU with room for all, or \"on-demand\"")))
     }
 
     fn gpu_paging(&mut self, gpu: usize, parts: GpuParts, spec: &PagingSpec, pages: &PageSet) -> GpuPaging {

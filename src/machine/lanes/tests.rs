@@ -1,11 +1,12 @@
 //! Lanes that turn while messages go over their links.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use crate::machine::sample::{faulty, performing, program};
-use crate::machine::{Machine, StepOutcome};
+use crate::machine::{Change, Machine, Planned, StepOutcome};
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::Address;
 use crate::model::fault::Fault;
@@ -18,15 +19,15 @@ use crate::workload::{Operations, Task, TaskKind};
 
 const MACHINE: &str = "tiny/umh-4gpu-switch";
 const STATIC: &str = "network.balancer.policy=static";
-
-/// Blocks of 256 B of a region.
-fn blocks(region: u64, count: u64) -> Vec<u64> {
-    (0..count).map(|block| 0x10_0000 * region + 0x100 * block).collect()
-}
+/// Ten times as often as the paper, so that short runs see many reversals.
+const OFTEN: &str = "network.balancer.sample=500";
+/// As good as never.
+const NEVER: &str = "network.balancer.sample=1000000000";
 
 /// The first GPU reads what lies in memory, on all its warps.
 fn one_sided() -> Vec<Task> {
-    (0..8).map(|warp| program(&format!("gpu0.cu{}", warp % 2), AccessKind::Load, &blocks(warp, 60))).collect()
+    let blocks = |warp: u64| (0..60).map(|block| 0x4000 * warp + 0x100 * block).collect::<Vec<_>>();
+    (0..32).map(|warp| program(&format!("gpu0.cu{}", warp % 2), AccessKind::Load, &blocks(warp))).collect()
 }
 
 /// All GPUs read, and write words of their own in blocks that the others read and write.
@@ -118,24 +119,26 @@ fn orders(records: &[Record]) -> [BTreeMap<String, Vec<String>>; 2] {
 
 #[test]
 fn a_saturated_direction_gets_lanes_and_the_work_is_done_sooner() {
-    let mut fixed = performing(MACHINE, &[STATIC], one_sided());
+    let often = "network.balancer.sample=2000";
+    let mut fixed = performing(MACHINE, &[STATIC, often], one_sided());
     run(&mut fixed);
-    let mut machine = performing(MACHINE, &[], one_sided());
+    let mut machine = performing(MACHINE, &[often], one_sided());
     let records = run(&mut machine);
     assert!(reversals(&records, LanePhase::Done) >= 5);
     assert!(cycles(&machine) * 10 < cycles(&fixed) * 9, "{} and {}", cycles(&machine), cycles(&fixed));
+    assert!(machine.statistic("network.lane_reversal_cycles") >= Some(500.0));
     let into = machine.components().find("link.gpu0.in").unwrap();
     let view = machine.link(into).unwrap();
     assert!(view.lanes > 8, "{view:?}");
-    assert_eq!(view.bandwidth, 4_000_000_000 / 8 * u64::from(view.lanes));
+    assert_eq!(view.bandwidth, 2_000_000_000 / 8 * u64::from(view.lanes));
     assert_eq!(fixed.link(into).unwrap().lanes, 8);
 }
 
 #[test]
 fn a_lane_quiesces_turns_and_is_there_in_this_order() {
-    let mut machine = performing(MACHINE, &[], one_sided());
+    let mut machine = performing(MACHINE, &[OFTEN], one_sided());
     let records = run(&mut machine);
-    let turn = machine.time_base().tick_of_cycle(20);
+    let turn = machine.time_base().tick_of_cycle(100);
     let mut under_way: BTreeMap<_, (LanePhase, u64)> = BTreeMap::new();
     for record in &records {
         let What::LaneReversal(reversal) = &record.what else { continue };
@@ -199,8 +202,7 @@ fn a_kernel_launch_makes_lanes_symmetric_again() {
 #[test]
 fn a_sampler_changes_nothing_about_when_the_work_is_done() {
     for work in [one_sided(), mixed(2)] {
-        let mut plain =
-            performing("tiny/umh-4gpu-switch", &[STATIC, "network.balancer.sample=1000000000"], work.clone());
+        let mut plain = performing(MACHINE, &[STATIC, NEVER], work.clone());
         let mut sampled = performing(MACHINE, &[STATIC, "network.balancer.sample=7"], work);
         run(&mut plain);
         run(&mut sampled);
@@ -218,15 +220,12 @@ fn a_deadlock_is_seen_when_it_happens_though_a_sampler_is_there() {
         assert!(machine.is_stuck());
         machine.tick()
     };
-    assert_eq!(
-        stuck(&[STATIC, "network.balancer.sample=1"]),
-        stuck(&[STATIC, "network.balancer.sample=1000000000"])
-    );
+    assert_eq!(stuck(&[STATIC, "network.balancer.sample=1"]), stuck(&[STATIC, NEVER]));
 }
 
 #[test]
 fn going_on_from_a_copy_in_the_midst_of_a_reversal_is_the_same() {
-    let mut machine = performing(MACHINE, &[], mixed(3));
+    let mut machine = performing(MACHINE, &[OFTEN], mixed(3));
     let (mut records, mut copies) = (Records::listening(), Vec::new());
     while machine.step(&mut records) == StepOutcome::Ran {
         if records.list.iter().any(|record| matches!(record.what, What::LaneReversal(_))) && copies.len() < 20
@@ -239,6 +238,44 @@ fn going_on_from_a_copy_in_the_midst_of_a_reversal_is_the_same() {
         copy.run_until(u64::MAX);
         assert_eq!(copy.digest(), machine.digest());
     }
+}
+
+#[test]
+fn what_is_changed_under_way_keeps_the_lanes() {
+    let changed = |set: &[&str]| Change::Adopt(Arc::new(performing(MACHINE, set, mixed(4))));
+    let changes: [&[&str]; 5] = [
+        &["network.balancer.turn=700", OFTEN],
+        &[STATIC, OFTEN],
+        &["network.balancer.sample=300"],
+        &["network.bandwidth=3 GB/s", "network.latency=20 ns"],
+        &["network.lanes=4"],
+    ];
+    let mut machine = performing(MACHINE, &[OFTEN], mixed(4));
+    let plan = (1..).zip(changes).map(|(nth, set)| Planned {
+        event: nth * 700,
+        text: "set".into(),
+        change: changed(set),
+    });
+    machine.plan(plan.collect());
+    let records = run(&mut machine);
+    assert!(reversals(&records, LanePhase::Done) > 0);
+    let inputs = records.iter().filter(|record| matches!(record.what, What::Input { .. })).count();
+    assert_eq!(inputs, changes.len());
+    assert_eq!(machine.links.iter().filter(|link| link.nominal() == 4).count(), 10);
+}
+
+#[test]
+fn fixed_lanes_are_those_of_what_is_taken_over() {
+    let work = || vec![program("gpu0.cu0", AccessKind::Load, &[0x1000, 0x2000, 0x3000])];
+    let change = Change::Adopt(Arc::new(performing("tiny/umh-2gpu", &["network.lanes=4"], work())));
+    let planned = |change: &Change| Planned { event: 3, text: "set".into(), change: change.clone() };
+    let mut machine = performing("tiny/umh-2gpu", &[], work());
+    machine.plan([planned(&change)].into());
+    run(&mut machine);
+    let mut plain = performing("tiny/umh-2gpu", &[], work());
+    run(&mut plain);
+    assert!(machine.links.iter().any(|link| (link.lanes, link.nominal()) == (4, 4)));
+    assert_eq!(machine.tick(), plain.tick(), "lanes divide the bandwidth, they do not make it");
 }
 
 proptest! {

@@ -1,10 +1,11 @@
 //! Pages change sides: their translations and cached lines go first, then their bytes over the link.
 
 use super::{Machine, Owner};
+use crate::config::machine::CopyMode;
 use crate::machine::transport::carry;
 use crate::model::address::{Address, Range};
 use crate::model::page::Page;
-use crate::model::paging::{FaultStage, PageChange};
+use crate::model::paging::{FaultStage, MoveReason, PageChange};
 use crate::parts::driver::Planned;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
@@ -13,12 +14,13 @@ use crate::protocol::outbox::Outbox;
 impl Machine {
     /// A page is to come to a GPU, which has a frame for it.
     pub(super) fn fetch(&mut self, gpu: usize, planned: Planned, out: &mut Outbox) {
-        let (change, set, page) = if planned.demanded {
-            (PageChange::Demanded, planned.set, planned.page)
-        } else {
-            (PageChange::Prefetched, planned.set, planned.page)
+        let Planned { page, reason, set } = planned;
+        let change = match reason {
+            MoveReason::Demanded => PageChange::Demanded,
+            MoveReason::Prefetched => PageChange::Prefetched,
+            MoveReason::Copied => PageChange::Copied,
         };
-        if planned.demanded {
+        if reason == MoveReason::Demanded {
             self.tell_fault(gpu, page, FaultStage::Serviced, set, out);
         }
         self.tell_page(gpu, page, change, set, out);
@@ -45,7 +47,7 @@ impl Machine {
     }
 
     /// A page that another wants leaves the memory of a GPU.
-    fn send_home(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
+    pub(super) fn send_home(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
         if let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
             let wasted = one.driver.send_home(page);
             self.expel(gpu, page, wasted, out);
@@ -122,8 +124,13 @@ impl Machine {
                 };
                 paging.wanted.retain(|_, list| !list.is_empty());
                 let Some(one) = paging.gpus.get_mut(gpu as usize) else { return };
-                let arrival = carry(&mut self.links, one.ports.links.0, bytes, now);
-                one.arrivals.push_back((arrival, planned));
+                let due = carry(&mut self.links, one.ports.links.0, bytes, now);
+                if planned.reason == MoveReason::Copied && paging.copies.mode == CopyMode::Overlapped {
+                    one.streams_until = Some(due);
+                    one.arrivals.push_back((now, planned));
+                } else {
+                    one.arrivals.push_back((due, planned));
+                }
                 self.arm_sampler();
                 self.wake_paging(gpu as usize);
             }

@@ -23,6 +23,7 @@ impl Machine {
             return Handled::No;
         }
         one.wake = None;
+        one.streams_until = one.streams_until.filter(|until| *until > now);
         self.departed(gpu, out);
         self.arrived(gpu, out);
         self.answer(gpu, out);
@@ -138,19 +139,32 @@ impl Machine {
             let Some(&agent) = ports.units.get(unit as usize) else { continue };
             let Some(target) = self.agents.get_mut(agent) else { continue };
             match found {
-                Found::Translated if is_resident => target.translated(page, out),
+                Found::Translated if is_resident => {
+                    if let Some(again) = target.translated(page, out) {
+                        self.tell_unit(gpu, again, FaultStage::Replayed, unit, out);
+                        self.ask(gpu, unit, again);
+                    }
+                }
                 Found::Translated => self.ask(gpu, unit, page),
                 Found::Raised | Found::Merged | Found::Dropped => {
                     let progress = target.nacked(page, out);
                     self.tell_unit(gpu, page, FaultStage::Nacked, unit, out);
-                    // It came while the Nack was on its way.
-                    if is_resident || progress == Progress::Tracked && found == Found::Dropped {
+                    // It came, or came and went, while the Nack was on its way; or there is room again for what was
+                    // dropped.
+                    let is_tracked = self.is_tracked(gpu, unit, page);
+                    if progress == Progress::Tracked && !is_tracked || is_resident {
                         self.replay(gpu, unit, page, out);
                     }
                 }
             }
             self.wake(agent);
         }
+    }
+
+    /// Whether the GMMU will tell this compute unit when the page is there.
+    fn is_tracked(&self, gpu: usize, unit: u32, page: Page) -> bool {
+        let one = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu));
+        one.is_some_and(|one| one.gmmu.tracks(unit, page))
     }
 
     fn ask(&mut self, gpu: usize, unit: u32, page: Page) {
@@ -217,6 +231,7 @@ impl Machine {
             self.tell_fault(gpu, page, FaultStage::Arrived, set, out);
         }
         self.come_to_rest(page, Some(gpu as u32), out);
+        self.go_on_with_tasks();
         for unit in units {
             self.replay(gpu, unit, page, out);
         }

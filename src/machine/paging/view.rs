@@ -8,7 +8,7 @@ use crate::model::component::ComponentId;
 use crate::model::inspect::{MshrEntryView, MshrView};
 use crate::model::page::Page;
 use crate::model::page_view::{FaultStep, FaultView, PageMove, PagesView, SetView, TlbMiss, TlbView};
-use crate::model::paging::FaultStage;
+use crate::model::paging::{FaultStage, MoveReason};
 use crate::model::time::Tick;
 use crate::parts::agent::Agent;
 use crate::parts::tlb::Progress;
@@ -72,7 +72,7 @@ impl Machine {
             link: to,
             due: *due,
             set: planned.set,
-            demanded: planned.demanded,
+            demanded: planned.reason == MoveReason::Demanded,
         });
         let going = one.departures.iter().map(|(due, page)| PageMove {
             page: *page,

@@ -66,9 +66,11 @@ impl Machine {
         all.coherence /= links;
         all.put("network", sheet);
         self.energy_statistics(bytes / links, sheet);
-        if let Some((samples, reversals)) = self.lane_counts() {
+        if let Some((samples, reversals, lost)) = self.lane_counts() {
             sheet.count("network.samples".to_owned(), samples);
             sheet.count("network.lane_reversals".to_owned(), reversals);
+            // Of one lane; it took no packets while it quiesced and turned.
+            sheet.put("network.lane_reversal_cycles".to_owned(), self.cycles(lost));
         }
     }
 

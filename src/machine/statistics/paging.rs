@@ -22,11 +22,14 @@ impl Machine {
         put("far_faults", |counters| counters.faults);
         put("demanded", |counters| counters.demanded);
         put("prefetched", |counters| counters.prefetched);
+        put("copied", |counters| counters.copied);
         put("prefetched_used", |counters| counters.used);
         put("prefetched_wasted", |counters| counters.wasted);
         put("evicted", |counters| counters.evicted);
         put("written_back", |counters| counters.written_back);
         put("thrashed", |counters| counters.thrashed);
+        let unused = paging.gpus.iter().map(|one| one.driver.residency.unused().len()).sum();
+        sheet.count("paging.prefetched_unused".to_owned(), unused);
         let bytes = self.links.iter().map(|link| link.paged).sum();
         sheet.count("paging.bytes".to_owned(), bytes);
     }

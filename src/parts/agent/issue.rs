@@ -1,6 +1,6 @@
 //! Issuing: which warp is next, its next operation, and the accesses that are offered to the L1.
 
-use super::warps::{InFlight, Warp};
+use super::warps::{InFlight, SetAside, Warp};
 use super::{Agent, Performed, Surroundings, Told};
 use crate::model::access::Bytes;
 use crate::model::inspect::WarpState;
@@ -174,7 +174,7 @@ impl Agent {
     ) {
         let now = out.tick;
         let Some(warp) = self.warps.get_mut(slot) else { return };
-        let Some(access) = warp.to_issue.front() else {
+        let Some((instruction, access)) = warp.next_access() else {
             warp.ready_at = now + self.config.clock.period;
             return;
         };
@@ -182,7 +182,6 @@ impl Agent {
             self.stall(slot, WarpState::LinkFull, out);
             return;
         }
-        let instruction = warp.instructions;
         if self.config.page > 0 {
             let page = Page::of(access.range.start, self.config.page);
             if !self.translate(slot, page, around, told, out) {
@@ -190,10 +189,10 @@ impl Agent {
             }
         }
         let Some(warp) = self.warps.get_mut(slot) else { return };
-        let Some(access) = warp.to_issue.front() else { return };
+        let Some((_, access)) = warp.next_access() else { return };
         if around.quiet && !self.config.values && around.l1.hit(access, out) {
             (around.begin)(slot as u32, access, Offer::Hit, now);
-            warp.to_issue.pop_front();
+            warp.take_access();
             let performed = Performed { slot, instruction, number: None, read: &Bytes::new() };
             self.perform(&performed, self.config.l1_latency, told, out);
             self.after_issue(slot, told, out);
@@ -201,15 +200,15 @@ impl Agent {
         }
         let start = access.range.start;
         told.placed.extend(self.place(start, out));
-        let Some(access) = self.warps.get(slot).and_then(|warp| warp.to_issue.front()) else { return };
+        let Some(warp) = self.warps.get_mut(slot) else { return };
+        let Some((_, access)) = warp.next_access() else { return };
         let offer = around.l1.offer(access, out);
         if offer == Offer::Full {
             self.stall(slot, WarpState::MshrFull, out);
             return;
         }
         let ticket = Ticket { warp: slot as u32, instruction, issued: now };
-        let Some(warp) = self.warps.get_mut(slot) else { return };
-        let Some(access) = warp.to_issue.pop_front() else { return };
+        let Some(SetAside { access, .. }) = warp.take_access() else { return };
         let (key, number) = (around.begin)(slot as u32, &access, offer, now);
         if offer == Offer::Miss {
             warp.waits.push(number);

@@ -218,6 +218,12 @@ impl Agent {
         if let Some(time) = self.time_in.get_mut(from as usize) {
             *time += out.tick.saturating_sub(warp.since);
         }
+        if !self.stalled.is_empty()
+            && !matches!(to, WarpState::MshrFull | WarpState::LinkFull | WarpState::FarFault)
+        {
+            // It goes on for another reason than a second try, or not at all: nobody may wake it for that later.
+            self.stalled.retain(|stalled| *stalled != slot);
+        }
         warp.state = to;
         warp.since = out.tick;
         self.active.set(slot as u32, matches!(to, WarpState::Ready | WarpState::Running));
@@ -255,7 +261,8 @@ impl Agent {
         (self.last, self.issue_free_at, &self.waiting, &self.stalled).hash(hasher);
         for warp in &self.warps {
             (warp.state, warp.work, warp.next, warp.ready_at, &warp.waits).hash(hasher);
-            (&warp.to_issue, &warp.in_flight, &warp.result, &warp.untranslated).hash(hasher);
+            (&warp.to_issue, &warp.in_flight, &warp.result).hash(hasher);
+            (&warp.untranslated, &warp.translated).hash(hasher);
         }
         if let Some(tlb) = &self.tlb {
             tlb.digest(hasher);

@@ -54,11 +54,12 @@ impl Agent {
 
     fn set_aside(&mut self, slot: usize, page: Page, out: &mut Outbox) {
         let Some(warp) = self.warps.get_mut(slot) else { return };
-        if let Some(access) = warp.to_issue.pop_front() {
-            warp.untranslated.push((page, access));
+        if let Some(aside) = warp.take_access() {
+            warp.untranslated.push((page, aside));
         }
         self.issue_free_at = self.issue_free_at.max(out.tick) + self.config.clock.period;
         self.settle(slot, out);
+        self.unstall(out);
     }
 
     fn record_tlb(&self, page: Page, change: TlbChange, out: &mut Outbox) {
@@ -75,10 +76,11 @@ impl Agent {
         }
     }
 
-    /// A page is translated, or may be accessed: what waited for it goes on.
-    pub fn translated(&mut self, page: Page, out: &mut Outbox) {
-        if let Some(tlb) = &mut self.tlb {
-            tlb.fill(page);
+    /// A page is translated, or may be accessed: what waited for it goes on. The page whose translation the TLB asks for
+    /// again.
+    pub fn translated(&mut self, page: Page, out: &mut Outbox) -> Option<Page> {
+        let again = self.tlb.as_mut().and_then(|tlb| tlb.fill(page));
+        if self.tlb.is_some() {
             self.record_tlb(page, TlbChange::Fill, out);
         }
         for slot in 0..self.warps.len() {
@@ -90,11 +92,12 @@ impl Agent {
             if ready.is_empty() {
                 continue;
             }
-            warp.to_issue.extend(ready.into_iter().map(|(_, access)| access));
+            warp.translated.extend(ready.into_iter().map(|(_, aside)| aside));
             warp.ready_at = warp.ready_at.max(out.tick + self.config.clock.period);
             self.set_state(slot, WarpState::Ready, out);
         }
         self.unstall(out);
+        again
     }
 
     /// A translation turned into a far-fault (Nack-Replayable).

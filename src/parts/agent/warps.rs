@@ -23,6 +23,14 @@ pub(super) struct InFlight {
     pub(super) read: Bytes,
 }
 
+/// An access that waited for a translation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SetAside {
+    /// Number of its memory instruction.
+    pub(super) instruction: u64,
+    pub(super) access: Access,
+}
+
 /// One warp slot.
 #[derive(Clone, Debug, Default)]
 pub struct Warp {
@@ -34,8 +42,11 @@ pub struct Warp {
     pub(super) ready_at: Tick,
     /// Accesses of the current instruction that the L1 has not taken yet.
     pub(super) to_issue: VecDeque<Access>,
-    /// Accesses that wait for the translation of their page.
-    pub(super) untranslated: Vec<(Page, Access)>,
+    /// Accesses that wait for the translation of their page, and the numbers of their instructions: the warp goes on, so
+    /// that it may not be the current one any more.
+    pub(super) untranslated: Vec<(Page, SetAside)>,
+    /// Those whose page is translated now. They go first.
+    pub(super) translated: VecDeque<SetAside>,
     pub(super) in_flight: SmallVec<[InFlight; 1]>,
     /// Transactions in flight.
     pub waits: SmallVec<[TxnNumber; 2]>,
@@ -64,7 +75,19 @@ impl Warp {
     }
 
     pub(super) fn is_issuing(&self) -> bool {
-        !self.to_issue.is_empty()
+        !self.to_issue.is_empty() || !self.translated.is_empty()
+    }
+
+    /// The access to be issued next, and the number of its instruction.
+    pub(super) fn next_access(&self) -> Option<(u64, &Access)> {
+        let set_aside = self.translated.front().map(|aside| (aside.instruction, &aside.access));
+        set_aside.or_else(|| Some((self.instructions, self.to_issue.front()?)))
+    }
+
+    pub(super) fn take_access(&mut self) -> Option<SetAside> {
+        let instruction = self.instructions;
+        let current = |access| SetAside { instruction, access };
+        self.translated.pop_front().or_else(|| self.to_issue.pop_front().map(current))
     }
 
     /// The page that its oldest untranslated access waits for.

@@ -170,6 +170,12 @@ impl Gmmu {
         units
     }
 
+    /// Whether a compute unit is to be told when a page comes.
+    #[must_use]
+    pub fn tracks(&self, unit: u32, page: Page) -> bool {
+        self.far_faults.get(&page).is_some_and(|fault| fault.units.contains(&unit))
+    }
+
     /// Far-faults that are tracked.
     pub fn far_faults(&self) -> impl Iterator<Item = (Page, &FarFault)> {
         self.far_faults.iter().map(|(page, fault)| (*page, fault))

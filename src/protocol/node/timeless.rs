@@ -127,24 +127,22 @@ impl Node {
 }
 
 /// Children by their places, a bit each, with other places.
-fn moved(bits: u64, child: &impl Fn(u8) -> u8) -> u64 {
-    (0..64u8).filter(|place| bits >> place & 1 == 1).fold(0, |all, place| all | 1 << child(place))
+fn moved(bits: u64, child: &impl Fn(u16) -> u16) -> u64 {
+    (0..64u16).filter(|place| bits >> place & 1 == 1).fold(0, |all, place| all | 1 << child(place))
 }
 
 impl Timeless {
     /// The same with other names: of components, and of children by their places.
     #[must_use]
-    pub fn renamed(&self, id: impl Fn(ComponentId) -> ComponentId, child: impl Fn(u8) -> u8) -> Self {
-        // A machine that is explored has few nodes.
-        let place_of = |place: u16| u16::from(child(place as u8));
+    pub fn renamed(&self, id: impl Fn(ComponentId) -> ComponentId, child: impl Fn(u16) -> u16) -> Self {
         let mut renamed = self.clone();
         for unit in renamed.entries.iter_mut().flat_map(|(_, entry)| &mut entry.units) {
-            unit.owner = unit.owner.map(place_of);
+            unit.owner = unit.owner.map(&child);
             unit.sharers = moved(unit.sharers, &child);
         }
         let want = |want: &mut Want| {
             if let Who::Child(place) = &mut want.who {
-                *place = place_of(*place);
+                *place = child(*place);
             }
         };
         renamed.pending.each_mut(|pending| {

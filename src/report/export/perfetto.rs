@@ -22,7 +22,7 @@ use crate::model::message::Message;
 use crate::model::record::{Record, What};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::report::behind::Behind;
-use crate::report::load::{Load, Loads};
+use crate::report::load::{self, Load, Loads};
 use event::Event;
 use track::{Track, Tracks};
 
@@ -277,6 +277,22 @@ impl Perfetto {
         Ok(())
     }
 
+    /// Counters of lanes, from a moment on.
+    fn lanes(
+        &mut self,
+        at: Tick,
+        lanes: impl IntoIterator<Item = (ComponentId, u32)>,
+        names: &Components,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        for (link, lanes) in lanes {
+            let track = Track { thread: 0, ..self.tracks.component_without_name(link) };
+            let event = Event::new("C", &format!("{} lanes", names.path(link)), track, self.microseconds(at));
+            self.put(event.about(json!({ "lanes": lanes })), out)?;
+        }
+        Ok(())
+    }
+
     fn chosen(&mut self, record: &Record, names: &Components, out: &mut dyn Write) -> io::Result<()> {
         match &record.what {
             What::Message(message) => self.send(record, message, names, out),
@@ -321,14 +337,17 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 impl Export for Perfetto {
-    fn begin(&mut self, _machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    fn begin(&mut self, machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
         for (number, group) in self.tracks.groups().into_iter().enumerate() {
             let track = Track { process: number as u32 + 1, thread: 0 };
             self.name("process_name", track, "name", json!(group), out)?;
             self.name("process_sort_index", track, "sort_index", json!(number), out)?;
         }
-        Ok(())
+        let links = load::links(machine).filter_map(|id| machine.link(id));
+        let lanes: Vec<_> =
+            links.filter(|view| view.balance.is_some()).map(|view| (view.link, view.lanes)).collect();
+        self.lanes(0, lanes, machine.components(), out)
     }
 
     fn event(
@@ -348,6 +367,8 @@ impl Export for Perfetto {
                 self.take(record, message, names, out)?;
             }
             if chosen {
+                let lanes = load::lanes(machine, record).into_iter().flatten();
+                self.lanes(record.tick, lanes, names, out)?;
                 self.chosen(record, names, out)?;
             }
         }

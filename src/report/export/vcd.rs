@@ -1,7 +1,7 @@
 //! Value change dump (IEEE 1364-2005, clause 18), for waveform viewers.
 //!
-//! The variables are the state of every block that changes at a node, the MSHRs in use, what every warp does, and how
-//! busy every link is. States and what warps do are letters, as 8-bit vectors in ASCII. Which blocks there will be is
+//! The variables are the state of every block that changes at a node, the MSHRs in use, what every warp does, how busy
+//! every link is, and its lanes if they can turn. States and what warps do are letters, as 8-bit vectors in ASCII. Which blocks there will be is
 //! known at the end only, so the changes wait in a file without a name.
 
 mod variable;
@@ -90,6 +90,9 @@ impl Vcd {
         }
         for link in load::links(machine) {
             self.declare(link, Kind::Load(link), 7, 0);
+            if let Some(view) = machine.link(link).filter(|view| view.balance.is_some()) {
+                self.declare(link, Kind::Lanes(link), 7, view.lanes);
+            }
         }
     }
 
@@ -172,6 +175,10 @@ impl Export for Vcd {
         }
         for (_, record) in records.iter().filter(|(chosen, _)| *chosen) {
             self.record(record)?;
+            for (link, lanes) in load::lanes(machine, record).into_iter().flatten() {
+                let number = self.numbers.get(&Kind::Lanes(link)).copied();
+                self.pending.extend(number.map(|number| (record.tick, number, lanes)));
+            }
         }
         self.behind.follow(machine);
         Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::crossing::Crossing;
 use crate::diagnostic::{Result, Source};
-use crate::machine::Machine;
+use crate::machine::{FirstPass, Machine};
 use crate::model::inspect::Inspect;
 use crate::model::time::TimeBase;
 use crate::report;
@@ -13,6 +13,9 @@ use crate::scenario::{Ended, Options, Prepared, Runner, Scenario};
 
 /// Events between two looks at whether to stop.
 const SLICE: u32 = 4096;
+
+/// Whether a run is to be stopped.
+pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +42,8 @@ pub struct Outcome {
     pub remote_share: Option<f64>,
     /// Watts of the links, over the run.
     pub link_power: Option<f64>,
+    /// Share of time that the link from the host was busy.
+    pub link_use: f64,
 }
 
 /// What all runs gave.
@@ -51,9 +56,17 @@ impl Experiment {
     /// # Errors
     /// As [`Scenario::parse`] and [`Scenario::prepare`].
     pub fn prepare(&self) -> Result<Prepared> {
+        self.prepare_with(FirstPass::Unwatched)
+    }
+
+    /// The same, with what an oracle knows.
+    ///
+    /// # Errors
+    /// As [`Self::prepare`].
+    pub fn prepare_with(&self, first_pass: FirstPass) -> Result<Prepared> {
         let set = (self.scale > 1).then(|| format!("scale={}", self.scale));
         let scenario = Scenario::parse(Source::new("figure", self.scenario.as_str()), None)?;
-        let options = Options { set: self.set.clone(), ..Options::default() };
+        let options = Options { set: self.set.clone(), first_pass, ..Options::default() };
         scenario.with(set.as_slice())?.prepare(&options)
     }
 
@@ -61,8 +74,12 @@ impl Experiment {
     ///
     /// # Errors
     /// As [`Self::prepare`].
-    pub fn run(&self, stop: &dyn Fn() -> bool) -> Result<Option<Outcome>> {
-        let prepared = self.prepare()?;
+    pub fn run(&self, stop: &Stop) -> Result<Option<Outcome>> {
+        let watch = stop.clone();
+        let prepared = match self.prepare_with(FirstPass::Watched(Arc::new(move |_| !watch()))) {
+            Err(_) if stop() => return Ok(None),
+            other => other?,
+        };
         let mut runner = Runner::new(prepared.machine, prepared.checker, false);
         loop {
             for _ in 0..SLICE {
@@ -108,6 +125,7 @@ impl Outcome {
             crossing: Crossing::of(machine),
             remote_share: known(machine.statistic("numa.remote_share")),
             link_power: known(machine.statistic("network.power_watts")),
+            link_use: machine.statistic("link.host.out.utilisation").unwrap_or(f64::NAN),
         }
     }
 
@@ -160,6 +178,10 @@ mod tests {
     use crate::model::message::Network;
     use crate::model::record::What;
 
+    fn never() -> Stop {
+        Arc::new(|| false)
+    }
+
     fn sample() -> Experiment {
         let scenario = "machine = 'tiny/umh-2gpu'\n[[kernel]]\nid = 'work'\nname = 'reduction'\n\
                         with = { size = 1024, workgroup = 16, wavefront = 4 }\n";
@@ -168,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_run_gives_its_cycles_and_what_crossed_the_network() {
-        let outcome = sample().run(&|| false).unwrap().unwrap();
+        let outcome = sample().run(&never()).unwrap().unwrap();
         assert_eq!(outcome.ended, "finished");
         let span = outcome.span("work").unwrap();
         assert!(span > 0.0 && span <= outcome.cycles as f64, "{outcome:?}");
@@ -204,18 +226,18 @@ mod tests {
     #[test]
     fn a_run_stops_when_it_is_told_to() {
         let long = Experiment { scale: 1, scenario: sample().scenario.replace("1024", "65536"), ..sample() };
-        assert!(long.run(&|| true).unwrap().is_none());
+        assert!(long.run(&(Arc::new(|| true) as Stop)).unwrap().is_none());
     }
 
     #[test]
     fn what_did_not_end_well_is_no_result() {
         let mut results = Results::default();
         assert!(results.of(&sample()).unwrap_err().contains("missing"));
-        let outcome = sample().run(&|| false).unwrap().unwrap();
+        let outcome = sample().run(&never()).unwrap().unwrap();
         results.0.insert(sample(), Ok(Outcome { ended: "deadlock", ..outcome }));
         assert!(results.of(&sample()).unwrap_err().contains("deadlock"));
         let wrong = Experiment { set: vec!["gpu.cuont=2".to_owned()], ..sample() };
-        results.0.insert(wrong.clone(), wrong.run(&|| false).map(Option::unwrap));
+        results.0.insert(wrong.clone(), wrong.run(&never()).map(Option::unwrap));
         assert!(results.of(&wrong).unwrap_err().contains("cuont"));
         assert!(wrong.machine().is_err());
     }

@@ -8,7 +8,7 @@ mod crossing;
 pub mod experiment;
 pub mod figure;
 mod numa;
-mod paged_memory;
+mod page;
 pub mod registry;
 mod scale_gpu;
 mod selective_caching;

@@ -1,18 +1,13 @@
 //! All figures of all papers.
 
 use super::figure::Figure;
-use super::{numa, paged_memory, scale_gpu, selective_caching, umh};
+use super::{numa, page, scale_gpu, selective_caching, umh};
 use crate::diagnostic::{Diagnostic, Result};
 
 /// Every figure, paper by paper.
 pub fn all() -> impl Iterator<Item = &'static Figure> {
-    let papers: [&'static [Figure]; 5] = [
-        &umh::FIGURES,
-        &selective_caching::FIGURES,
-        &numa::FIGURES,
-        &paged_memory::FIGURES,
-        &scale_gpu::FIGURES,
-    ];
+    let papers: [&'static [Figure]; 5] =
+        [&umh::FIGURES, &selective_caching::FIGURES, &numa::FIGURES, &page::FIGURES, &scale_gpu::FIGURES];
     papers.into_iter().flatten()
 }
 
@@ -36,6 +31,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::machine::FirstPass;
     use crate::report::figures::workload::Effort;
 
     #[test]
@@ -57,7 +53,8 @@ mod tests {
         let runs: BTreeSet<_> = all().flat_map(|figure| figure.experiments(Effort::Quick)).collect();
         assert!(runs.len() > 50, "{}", runs.len());
         for run in runs {
-            run.prepare().unwrap_or_else(|error| panic!("{}\n{:?}: {error}", run.scenario, run.set));
+            run.prepare_with(FirstPass::Skipped)
+                .unwrap_or_else(|error| panic!("{}\n{:?}: {error}", run.scenario, run.set));
         }
         for run in all().flat_map(|figure| figure.experiments(Effort::Whole)) {
             assert!(run.scale.is_power_of_two());

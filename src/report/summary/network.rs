@@ -5,7 +5,7 @@ use super::values::Values;
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
 use crate::model::message::MessageKind;
-use crate::report::number::bytes;
+use crate::report::number::{self, bytes};
 
 /// Links that are shown; the busiest.
 const LINKS: usize = 8;
@@ -41,6 +41,18 @@ pub fn links(machine: &dyn Inspect, values: &Values) -> Table {
         let (coherence, data) = (values.bytes("network.coherence_bytes"), values.bytes("network.data_bytes"));
         let share = values.percent("network.coherence_share");
         table.note(format!("in all {coherence} of coherence to {data} of data: {share}"));
+    }
+    if values.is_some("network.energy_joules") {
+        let (energy, power) = (values.get("network.energy_joules"), values.get("network.power_watts"));
+        table.note(format!("energy {}, a power of {}", number::energy(energy), number::power(power)));
+    }
+    if values.is_some("network.samples") {
+        table.note(format!(
+            "lanes turned: {} in {} samples, for {} cycles of a lane",
+            values.count("network.lane_reversals"),
+            values.count("network.samples"),
+            values.count("network.lane_reversal_cycles")
+        ));
     }
     table
 }

@@ -4,7 +4,7 @@ use crate::debug::frame::Frame;
 use crate::model::inspect::{LinkView, PacketView};
 use crate::model::message::Network;
 
-use super::{link_pages, map_rail, per_cent};
+use super::{link_lanes, link_pages, map_rail, per_cent};
 use crate::tui::glyphs;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -16,6 +16,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         return;
     }
     let columns = Columns::new(frame, canvas.width());
+    let detailed = link_lanes::detailed(frame, canvas.height());
     let mut y = 0;
     for link in &frame.links {
         one(frame, canvas, y, link, &columns);
@@ -25,6 +26,9 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
             y += 1;
         }
         y = link_pages::draw(frame, canvas, (columns.names + 2, y), link.link);
+        if detailed.contains(&link.link) {
+            y = link_lanes::draw(frame, canvas, y, link);
+        }
     }
     if canvas.height() > y + 1 {
         canvas.paragraph(

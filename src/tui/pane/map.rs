@@ -9,7 +9,7 @@ use crate::model::component::ComponentKind;
 use crate::model::inspect::WarpState;
 use crate::model::state::State;
 
-use super::map_rail;
+use super::{map_rail, map_switch};
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
 use crate::tui::view::canvas::{Canvas, fit};
@@ -33,13 +33,19 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let centres: Vec<(&str, u16)> =
         order.iter().zip(&columns).map(|(device, column)| (device.name.as_str(), column.centre())).collect();
     // With room to spare the levels stand apart, joined by lines.
-    let airy = canvas.height() >= map_rail::height(map, &centres) + AIRY;
+    let airy = canvas.height() >= map_rail::height(map, &centres) + map_switch::height(map) + AIRY;
     for (device, column) in order.iter().zip(&mut columns) {
         column.airy = airy;
         column.name(device, canvas);
     }
     let bottom = levels(frame, canvas, &order, &columns);
     let end = map_rail::draw(frame, canvas, bottom, &centres);
+    let places: Vec<(&str, u16, u16)> = order
+        .iter()
+        .zip(&columns)
+        .map(|(device, column)| (device.name.as_str(), column.x, column.width))
+        .collect();
+    let end = map_switch::draw(frame, canvas, end, &places);
     let last = canvas.height().saturating_sub(1);
     if let Some(knot) = &frame.deadlock {
         deadlock(canvas, end, knot);
@@ -51,15 +57,15 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
 /// Who waits for whom, with the numbers that stand at the nodes.
 fn deadlock(canvas: &mut Canvas, y: u16, knot: &Knot) {
     let mut y = canvas.paragraph(1, y, &knot.headline, Role::Bad);
-    for (nth, sentence) in knot.sentences.iter().enumerate() {
-        y = canvas.paragraph(1, y, &format!("#{} {sentence}", nth + 1), Role::Text);
+    for (nth, edge) in knot.edges.iter().enumerate() {
+        y = canvas.paragraph(1, y, &format!("#{} {}", nth + 1, edge.text), Role::Text);
     }
 }
 
 /// The numbers of the sentences in which a node waits: `#1#3`.
 fn numbers(frame: &Frame, node: &MapNode) -> String {
-    let knot = frame.deadlock.iter().flat_map(|knot| knot.at.iter().enumerate());
-    knot.filter(|(_, at)| **at == node.id)
+    let knot = frame.deadlock.iter().flat_map(|knot| knot.edges.iter().enumerate());
+    knot.filter(|(_, edge)| edge.at == node.id)
         .fold(String::new(), |text, (nth, _)| text + &format!("#{}", nth + 1))
 }
 
@@ -151,7 +157,9 @@ impl Column {
 
     fn name(&self, device: &Device, canvas: &mut Canvas) {
         let name = match device.name.strip_prefix("gpu") {
+            Some(number) if self.width < 6 => format!("G{number}"),
             Some(number) => format!("GPU {number}"),
+            None if self.width < 5 => device.name.chars().take(1).collect::<String>().to_uppercase(),
             None => device.name.to_uppercase(),
         };
         self.centred(canvas, 0, &name, Role::Title);

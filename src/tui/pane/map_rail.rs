@@ -7,7 +7,7 @@ use crate::debug::frame::map::Map;
 use crate::model::inspect::{LinkView, PacketView};
 use crate::model::message::Network;
 
-use super::per_cent;
+use super::{map_switch, per_cent};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, fit};
@@ -22,7 +22,7 @@ const MOST: u16 = 4;
 
 /// The links to draw and their rows.
 fn placed<'a>(map: &'a Map, centres: &[(&str, u16)]) -> Vec<(&'a LinkView, u16)> {
-    let all: Vec<&LinkView> = map.links.iter().collect();
+    let all: Vec<&LinkView> = map.links.iter().filter(|link| map_switch::port(link).is_none()).collect();
     let of_all = rows(&all, centres);
     if of_all.iter().all(|row| *row < MOST) {
         return all.into_iter().zip(of_all).collect();

@@ -4,19 +4,22 @@ mod breakpoints;
 mod caches;
 mod directory;
 mod directory_columns;
-mod lesson;
 mod fault;
+mod lesson;
+mod link_lanes;
 mod link_pages;
 mod links;
 mod log;
 mod map;
 mod map_rail;
+mod map_switch;
 mod mshrs;
 mod pages;
 mod protocol;
 mod timeline;
 mod tlbs;
 mod transaction;
+mod waits;
 mod warps;
 
 use ratatui::buffer::Buffer;
@@ -39,6 +42,7 @@ pub fn draw(pane: Pane, app: &App, canvas: &mut Canvas) {
         Pane::Mshrs => mshrs::draw(frame, canvas),
         Pane::Warps => warps::draw(frame, canvas),
         Pane::Transaction => transaction::draw(frame, canvas),
+        Pane::Waits => waits::draw(frame, canvas),
         Pane::Caches => caches::draw(frame, canvas),
         Pane::Pages => pages::draw(frame, canvas),
         Pane::Protocol => protocol::draw(frame, canvas),
@@ -61,6 +65,7 @@ pub fn title(pane: Pane, frame: &Frame) -> String {
         Pane::Lesson => lesson::title(frame),
         Pane::Warps => warps::title(frame),
         Pane::Pages => pages::title(frame),
+        Pane::Waits => waits::title(frame),
         Pane::Links | Pane::Mshrs | Pane::Caches | Pane::Breakpoints | Pane::Timeline => String::new(),
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::text::head;
 use super::unpack::stem;
-use super::{accelsim, cores, nvbit, snoopie};
+use super::{accelsim, cores, nvbit, snoopie, uvm};
 use crate::diagnostic::{Diagnostic, Result};
 
 /// A trace format.
@@ -20,13 +20,16 @@ pub enum Format {
     Parsec,
     /// One file for the cores of a CPU.
     Cores,
+    /// A driver's log of far-faults.
+    UvmFaults,
 }
 
 /// Bytes of a file from which its format is told; NVBit's banner comes before its first line.
 const HEAD: u64 = 1 << 14;
 
 impl Format {
-    pub const ALL: [Self; 5] = [Self::AccelSim, Self::Nvbit, Self::Snoopie, Self::Parsec, Self::Cores];
+    pub const ALL: [Self; 6] =
+        [Self::AccelSim, Self::Nvbit, Self::Snoopie, Self::Parsec, Self::Cores, Self::UvmFaults];
 
     /// The name that arguments use.
     #[must_use]
@@ -37,6 +40,7 @@ impl Format {
             Self::Snoopie => "snoopie",
             Self::Parsec => "parsec",
             Self::Cores => "cores",
+            Self::UvmFaults => "uvm-faults",
         }
     }
 
@@ -51,6 +55,9 @@ impl Format {
             Self::Snoopie => "Snoopie's log of accesses between GPUs: a snoopie_log_PID.csv, or its folder",
             Self::Parsec => {
                 "A file for each core, NAME_CORE.data: lines such as `0 0x7fe891b0`, or their folder"
+            }
+            Self::UvmFaults => {
+                "A driver's log of far-faults (uvm-eval): lines such as `4,1,90,-;f,7fb144000000,...`"
             }
             Self::Cores => "One file for all cores: lines such as `1 r a1663dc4` or `0 L 1000000`",
         }
@@ -101,6 +108,8 @@ fn told(head: &str) -> Option<Format> {
         Some(Format::AccelSim)
     } else if first.starts_with(snoopie::MARK) {
         Some(Format::Snoopie)
+    } else if uvm::is_log(first) {
+        Some(Format::UvmFaults)
     } else if cores::parsec(first, 0).is_ok() {
         Some(Format::Parsec)
     } else if cores::shared(first, 0).is_ok() {

@@ -26,6 +26,7 @@ mod testing;
 mod text;
 mod triple;
 mod unpack;
+mod uvm;
 mod warp;
 mod words;
 
@@ -94,6 +95,7 @@ pub fn read(path: &Path, format: Option<Format>, told: Told) -> Result<Trace> {
         Format::Snoopie => snoopie::read(path, &mut recording),
         Format::Parsec => cores::read_parsec(path, &mut recording),
         Format::Cores => cores::read_shared(path, &mut recording),
+        Format::UvmFaults => uvm::read(path, &mut recording),
     }?;
     let Recorded { workload, counts, copied } = recording.finish()?;
     Ok(Trace { format, workload, counts, copied })

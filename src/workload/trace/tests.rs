@@ -100,7 +100,7 @@ fn a_format_has_a_name() {
 }
 
 /// A small trace of each format and a name for its file.
-fn examples() -> [(Format, &'static str, &'static [u8]); 5] {
+fn examples() -> [(Format, &'static str, &'static [u8]); 6] {
     [
         (Format::AccelSim, "kernel-1.traceg", KERNEL.as_bytes()),
         (Format::Nvbit, "mem.txt", include_bytes!("../../../tests/data/traces/mem_trace.txt")),
@@ -110,6 +110,7 @@ fn examples() -> [(Format, &'static str, &'static [u8]); 5] {
             include_bytes!("../../../tests/data/traces/snoopie_log_1.csv"),
         ),
         (Format::Parsec, "tiny_0.data", include_bytes!("../../../tests/data/traces/parsec/tiny_0.data")),
+        (Format::UvmFaults, "faults", b"4,7,100,-;f,1000,16,0,1,2,1,0,0,0,127,1,0,1,63\n"),
         (Format::Cores, "cores.txt", include_bytes!("../../../tests/data/traces/cores_rw.txt")),
     ]
 }

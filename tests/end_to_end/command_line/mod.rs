@@ -8,6 +8,7 @@ mod figures;
 mod help;
 mod indexing;
 mod json;
+mod lanes;
 mod mutants;
 mod picture;
 mod recording;

@@ -2,6 +2,7 @@
 
 use super::cut;
 use crate::debug::command::Arguments;
+use crate::debug::frame::text;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::component::ComponentId;
@@ -61,6 +62,17 @@ pub(in crate::debug::command) fn link_lines(session: &Session, link: ComponentId
         view.bytes,
         if queued.is_empty() { "none".to_owned() } else { queued.join(", ") }
     )];
+    if let Some(balance) = &view.balance {
+        let time = machine.time_base();
+        lines.push(format!(
+            "    {} lanes gained; sampled every {} cycles, saturated at {} %",
+            balance.gained, balance.sample_cycles, balance.threshold
+        ));
+        if let Some(sample) = balance.samples.last() {
+            lines.push(format!("    cycle {}: {}", time.cycle(sample.end), text::lane_decision(sample)));
+        }
+        lines.extend(balance.turning.map(|turning| format!("    {}", text::lanes_turning(&turning, time))));
+    }
     for packet in &view.in_flight {
         let txn = packet.txn.map_or_else(String::new, |txn| format!(" txn {}", txn.0));
         lines.push(format!(

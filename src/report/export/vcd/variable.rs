@@ -14,6 +14,8 @@ pub enum Kind {
     Warp(ComponentId, u32),
     /// How busy a link is, in percent.
     Load(ComponentId),
+    /// The lanes of a link.
+    Lanes(ComponentId),
     /// The state of the block at this address.
     Block(ComponentId, u64),
 }
@@ -37,6 +39,7 @@ impl Kind {
             Self::Mshrs(_) => "mshrs_used".to_owned(),
             Self::Warp(_, warp) => format!("warp{warp}"),
             Self::Load(_) => "busy_percent".to_owned(),
+            Self::Lanes(_) => "lanes".to_owned(),
             Self::Block(_, address) => format!("block_{}", Address(address)),
         }
     }

@@ -104,8 +104,7 @@ fn run(workload: &Workload, scale: u64, mut set: Vec<String>) -> Experiment {
     let mut with: Vec<String> =
         workload.with.iter().map(|(name, value)| format!("{name} = \"{value}\"")).collect();
     with.push(format!("scale = {scale}"));
-    if kernels::find(workload.kernel)
-        .is_ok_and(|kernel| kernel.parameters().any(|one| one.name == "launch"))
+    if kernels::find(workload.kernel).is_ok_and(|kernel| kernel.parameters().any(|one| one.name == "launch"))
     {
         with.push(format!("launch = {launch}"));
     }

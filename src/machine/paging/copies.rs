@@ -1,0 +1,90 @@
+//! Copies that programmers direct: all data go to the GPU before its first work begins, and what was written comes back
+//! after the last ("copy then execute", "Towards High Performance Paged Memory for GPUs", section 2).
+
+use super::Machine;
+use crate::config::machine::CopyMode;
+use crate::model::page::Page;
+use crate::protocol::outbox::Outbox;
+use crate::workload::TaskKind;
+
+/// What is copied, and how far that has come.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Copies {
+    pub mode: CopyMode,
+    /// What was written is copied back after the last task.
+    pub back: bool,
+    began: bool,
+    /// Tasks that wait until all is there.
+    held: Vec<usize>,
+}
+
+impl Copies {
+    #[must_use]
+    pub fn new(mode: CopyMode, back: bool) -> Self {
+        Self { mode, back, began: false, held: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.held.is_empty()
+    }
+}
+
+impl Machine {
+    /// Whether a task that is to start has to wait for its data.
+    pub(in crate::machine) fn copies_first(&mut self, task: usize, out: &mut Outbox) -> bool {
+        let on_gpu = self.tasks.workload.tasks.get(task).is_some_and(|task| match &task.what {
+            TaskKind::Kernel(_) => true,
+            TaskKind::Program { agent, .. } => agent.starts_with("gpu"),
+            TaskKind::Flush { .. } => false,
+        });
+        let Some(paging) = self.paging.as_mut() else { return false };
+        if paging.copies.mode == CopyMode::OnDemand || !on_gpu {
+            return false;
+        }
+        if !std::mem::replace(&mut paging.copies.began, true) {
+            for gpu in 0..paging.gpus.len() {
+                self.copy_all(gpu, out);
+            }
+        }
+        let Some(paging) = self.paging.as_mut().filter(|paging| paging.is_copying()) else { return false };
+        paging.copies.held.push(task);
+        true
+    }
+
+    fn copy_all(&mut self, gpu: usize, out: &mut Outbox) {
+        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
+        let orders = one.driver.copy_all();
+        self.carry_out(gpu, orders, out);
+        self.wake_paging(gpu);
+    }
+
+    /// A page has come: it may have been the last that tasks wait for.
+    pub(super) fn go_on_with_tasks(&mut self) {
+        let Some(paging) = self.paging.as_mut().filter(|paging| !paging.is_copying()) else { return };
+        for task in std::mem::take(&mut paging.copies.held) {
+            self.queue.push(self.now, super::Event::Task(task as u32));
+        }
+    }
+
+    /// The last task has ended: what was written goes back.
+    pub(in crate::machine) fn copy_back(&mut self, out: &mut Outbox) {
+        let Some(paging) = self.paging.as_ref().filter(|paging| paging.copies.back) else { return };
+        let written = |one: &super::GpuPaging| -> Vec<Page> {
+            let residency = &one.driver.residency;
+            residency.dirty().iter().filter(|page| residency.resident().contains(*page)).collect()
+        };
+        let all: Vec<Vec<Page>> = paging.gpus.iter().map(written).collect();
+        for (gpu, pages) in all.into_iter().enumerate() {
+            for page in pages {
+                self.send_home(gpu, page, out);
+            }
+        }
+    }
+}
+
+impl super::Paging {
+    fn is_copying(&self) -> bool {
+        self.gpus.iter().any(|one| !one.driver.residency.coming().is_empty())
+    }
+}

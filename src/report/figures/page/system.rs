@@ -1,0 +1,218 @@
+//! The machine of Table 1, the workloads of the paper's figures, and the runs that its figures share.
+
+use crate::report::chart::{Bars, Chart, Series};
+use crate::report::figures::experiment::{Experiment, Outcome, Results};
+use crate::report::figures::figure::geometric_mean;
+use crate::report::figures::workload::Effort;
+use crate::workload::suites::{self, PAGED};
+
+pub const MACHINE: &str = "paged-gtx480";
+
+/// A workload and by what its data and the caches of the machine shrink, a power of two.
+pub type Scaled = (&'static suites::Workload, u64);
+
+/// How a workload is run: its name, its scale when all of them run, and its scale for a quick look.
+struct Plan {
+    name: &'static str,
+    whole: u64,
+    quick: Option<u64>,
+}
+
+const fn plan(name: &'static str, whole: u64, quick: Option<u64>) -> Plan {
+    Plan { name, whole, quick }
+}
+
+/// In the order of the suite. What takes many instructions for its data shrinks more.
+static PLANS: [Plan; 15] = [
+    plan("backprop", 16, Some(64)),
+    plan("bfs", 16, Some(64)),
+    plan("btree", 16, None),
+    plan("comd", 16, None),
+    plan("gaussian", 64, None),
+    plan("histogram", 16, None),
+    plan("hotspot", 16, Some(64)),
+    plan("kmeans", 16, None),
+    plan("minife", 16, Some(64)),
+    plan("nw", 16, Some(64)),
+    plan("pathfinder", 16, None),
+    plan("sgemm", 64, None),
+    plan("srad", 16, None),
+    plan("stencil", 16, None),
+    plan("xsbench", 16, Some(64)),
+];
+
+/// Workloads whose footprint the paper oversubscribes: "exceeding 32MB" (section 5). Which they are is not told but for
+/// those that its text names; these are the largest of ours.
+const OVERSUBSCRIBED: [&str; 11] = [
+    "backprop",
+    "bfs",
+    "btree",
+    "histogram",
+    "hotspot",
+    "kmeans",
+    "minife",
+    "nw",
+    "pathfinder",
+    "stencil",
+    "xsbench",
+];
+
+/// The workloads to run, each with its scale.
+#[must_use]
+pub fn workloads(effort: Effort) -> Vec<Scaled> {
+    let scale = |plan: &Plan| match effort {
+        Effort::Quick => plan.quick,
+        Effort::Whole => Some(plan.whole),
+    };
+    let of = |plan: &Plan| Some((PAGED.iter().find(|workload| workload.name == plan.name)?, scale(plan)?));
+    PLANS.iter().filter_map(of).collect()
+}
+
+/// Those of them that the paper oversubscribes.
+#[must_use]
+pub fn oversubscribed(effort: Effort) -> Vec<Scaled> {
+    workloads(effort).into_iter().filter(|(workload, _)| OVERSUBSCRIBED.contains(&workload.name)).collect()
+}
+
+/// A run of a workload with changes to the machine.
+#[must_use]
+pub fn run((workload, scale): Scaled, set: &[&str]) -> Experiment {
+    let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    let with: Vec<String> = workload.with.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let scenario = format!(
+        "title = {}\nmachine = \"{MACHINE}\"\nchecks = false\n[[kernel]]\nid = \"run\"\nname = {}\nwith = {{ {} }}\n",
+        text(workload.name),
+        text(workload.kernel),
+        with.join(", ")
+    );
+    Experiment { scenario, set: set.iter().map(|change| (*change).to_owned()).collect(), scale }
+}
+
+/// Programmer-directed copies: all data go to the GPU, then the work runs.
+pub const COPIES: &[&str] = &["gpu.paging.copy=up-front"];
+/// Copies and work overlap perfectly (Fig. 2).
+pub const OVERLAPPED: &[&str] = &["gpu.paging.copy=overlapped"];
+/// The machine as it is: replayable far-faults, 16 a compute unit, no prefetch.
+pub const REPLAY: &[&str] = &[];
+pub const LOCALITY: &[&str] = &["gpu.paging.prefetch=locality"];
+
+/// What each workload's run gave.
+///
+/// # Errors
+/// If one is not there, in words.
+pub fn outcomes<'a>(
+    workloads: &[Scaled],
+    results: &'a Results,
+    set: &[&str],
+) -> Result<Vec<&'a Outcome>, String> {
+    let outcome =
+        |scaled: &Scaled| results.of(&run(*scaled, set)).map_err(|why| format!("{}: {why}", scaled.0.name));
+    workloads.iter().map(outcome).collect()
+}
+
+/// The time of each workload over that of its partner with other settings.
+///
+/// # Errors
+/// As [`outcomes`].
+pub fn ratios(
+    workloads: &[Scaled],
+    results: &Results,
+    set: &[&str],
+    to: &[&str],
+) -> Result<Vec<f64>, String> {
+    let cycles = |set| {
+        let all = outcomes(workloads, results, set)?;
+        Ok::<_, String>(all.iter().map(|outcome| outcome.cycles as f64).collect::<Vec<_>>())
+    };
+    Ok(cycles(set)?.iter().zip(cycles(to)?).map(|(time, to)| time / to).collect())
+}
+
+/// The scale of `workloads` in words: the usual one, then those that differ.
+#[must_use]
+pub fn scale_text(workloads: &[Scaled]) -> String {
+    let times = |scale: u64| workloads.iter().filter(|(_, other)| *other == scale).count();
+    let Some((_, usual)) = workloads.iter().max_by_key(|(_, scale)| times(*scale)) else {
+        return String::new();
+    };
+    let others = workloads.iter().filter(|(_, scale)| scale != usual);
+    let others: Vec<_> = others.map(|(workload, scale)| format!("{} 1/{scale}", workload.name)).collect();
+    if others.is_empty() { format!("1/{usual}") } else { format!("1/{usual}, {}", others.join(", ")) }
+}
+
+/// What every note says at its end.
+#[must_use]
+pub fn about(workloads: &[Scaled]) -> String {
+    let names: Vec<_> = workloads.iter().map(|(workload, _)| workload.name).collect();
+    format!("{MACHINE}; {}; the way back of results is counted for none", names.join(", "))
+}
+
+/// A value for each workload, in words: the worst first.
+#[must_use]
+pub fn extremes(workloads: &[Scaled], values: &[f64]) -> String {
+    let mut all: Vec<_> = workloads.iter().map(|(workload, _)| workload.name).zip(values).collect();
+    all.sort_by(|one, other| other.1.total_cmp(one.1));
+    let text = |(name, value): &(&str, &f64)| format!("{name} {value:.2}");
+    match (all.first(), all.last()) {
+        (Some(most), Some(least)) => format!("from {} to {}", text(least), text(most)),
+        _ => String::new(),
+    }
+}
+
+/// The value of the workload called `name`.
+#[must_use]
+pub fn of(workloads: &[Scaled], values: &[f64], name: &str) -> Option<f64> {
+    values.get(workloads.iter().position(|(workload, _)| workload.name == name)?).copied()
+}
+
+/// Bars for each workload and the geometric mean.
+#[must_use]
+pub fn bars(title: &str, axis: &str, workloads: &[Scaled], series: &[(&str, &[f64])]) -> Chart {
+    let groups =
+        workloads.iter().map(|(workload, _)| workload.name).chain(["GM"]).map(str::to_owned).collect();
+    let of = |(name, values): &(&str, &[f64])| Series {
+        name: (*name).to_owned(),
+        values: values.iter().copied().chain([geometric_mean(values)]).collect(),
+    };
+    Chart::Bars(Bars {
+        title: title.to_owned(),
+        axis: axis.to_owned(),
+        groups,
+        series: series.iter().map(of).collect(),
+        stacked: false,
+    })
+}
+
+/// The axis of nearly all charts.
+pub const AXIS: &str = "time over that with programmer-directed copies";
+
+/// Sentences in a row; empty ones are left out.
+#[must_use]
+pub fn sentences(parts: &[&str]) -> String {
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("; ")
+}
+
+/// `yes` or `no`.
+#[must_use]
+pub fn word(holds: bool) -> &'static str {
+    if holds { "yes" } else { "no" }
+}
+
+/// The runs of `workloads` with each of the settings.
+#[must_use]
+pub fn runs(workloads: Vec<Scaled>, settings: &[&[&str]]) -> Vec<Experiment> {
+    let of = |scaled| settings.iter().map(move |set| run(scaled, set));
+    workloads.into_iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workload_of_the_suite_is_planned() {
+        let names: Vec<_> = workloads(Effort::Whole).iter().map(|(workload, _)| workload.name).collect();
+        assert_eq!(names, PAGED.iter().map(|workload| workload.name).collect::<Vec<_>>());
+        assert!(OVERSUBSCRIBED.iter().all(|name| names.contains(name)));
+        assert!(!oversubscribed(Effort::Quick).is_empty());
+    }
+}

@@ -1,0 +1,93 @@
+//! The switch of the map: a bar under all devices, and over it what goes out of each and in: lanes, use, and what is under
+//! way.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::map_rail;
+use crate::debug::frame::Frame;
+use crate::debug::frame::map::Map;
+use crate::model::inspect::LinkView;
+use crate::model::message::Network;
+use crate::tui::target::Target;
+use crate::tui::theme::Role;
+use crate::tui::view::canvas::{Canvas, fit};
+
+/// The name that a switch has as the end of a link.
+const SWITCH: &str = "switch";
+
+/// The device whose link to the switch it is, and whether it leads there.
+#[must_use]
+pub fn port(link: &LinkView) -> Option<(&str, bool)> {
+    match (link.ends.0.as_str(), link.ends.1.as_str()) {
+        (device, SWITCH) => Some((device, true)),
+        (SWITCH, device) => Some((device, false)),
+        _ => None,
+    }
+}
+
+/// Rows that the switch takes.
+#[must_use]
+pub fn height(map: &Map) -> u16 {
+    if map.links.iter().any(|link| port(link).is_some()) { 3 } else { 0 }
+}
+
+/// Draws the switch from row `y` on, under devices with their columns and widths, and returns the row after it.
+pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, places: &[(&str, u16, u16)]) -> u16 {
+    for link in &frame.map.links {
+        let Some((device, out)) = port(link) else { continue };
+        let Some((_, x, width)) = places.iter().find(|(name, ..)| *name == device) else { continue };
+        let room = width.saturating_sub(1);
+        let text = fit(&told(link, out, room), room);
+        let left = x + room.saturating_sub(text.width() as u16) / 2;
+        canvas.text(left, y + u16::from(!out), &text, role(link));
+        canvas.item(left, y + u16::from(!out), text.width() as u16, Target::Component(link.link));
+    }
+    let rows = height(&frame.map);
+    if rows > 0
+        && let (Some(first), Some(last)) = (places.first(), places.last())
+    {
+        let width = usize::from((last.1 + last.2).saturating_sub(first.1 + 1));
+        canvas.text(first.1, y + 2, &format!("{:═^width$}", " switch "), Role::Border);
+    }
+    y + rows
+}
+
+/// Its direction and lanes, how busy it is, and what is first on it, as far as there is room; at least whether it is
+/// saturated (`!`).
+fn told(link: &LinkView, out: bool, room: u16) -> String {
+    let arrow = if out { "▼" } else { "▲" };
+    let share = format!("{:.0}", recent(link) * 100.0);
+    let brief = format!("{arrow}{} {share}", link.lanes);
+    let plain = format!("{brief}%");
+    let packet = link.in_flight.first().map(|packet| {
+        let more = link.in_flight.len() - 1;
+        let more = if more > 0 { format!(" +{more}") } else { String::new() };
+        format!("{plain} {}{more}", map_rail::name(packet))
+    });
+    let fits = |text: &String| text.width() <= usize::from(room);
+    let mark = format!("{arrow}{}{}", link.lanes, if is_saturated(link) { "!" } else { "" });
+    packet.into_iter().chain([plain, brief]).find(fits).unwrap_or(mark)
+}
+
+fn is_saturated(link: &LinkView) -> bool {
+    link.balance.as_ref().is_some_and(|balance| recent(link) * 100.0 >= f64::from(balance.threshold))
+}
+
+/// How busy it was in the last sample: that of its balancer, or its own.
+fn recent(link: &LinkView) -> f64 {
+    let sample = link.balance.as_ref().and_then(|balance| Some((balance.samples.last()?, balance.direction)));
+    match sample {
+        Some((sample, direction)) => f64::from(sample.flows.of(direction).utilisation) / 100.0,
+        None => link.history.last().map_or(link.utilisation, |share| f64::from(*share)),
+    }
+}
+
+fn role(link: &LinkView) -> Role {
+    match link.in_flight.first().map(|packet| packet.kind.network()) {
+        _ if is_saturated(link) => Role::Bad,
+        Some(Network::Request) => Role::Request,
+        Some(Network::Probe) => Role::Probe,
+        Some(Network::Reply) => Role::Reply,
+        None => Role::Dim,
+    }
+}

@@ -1,0 +1,168 @@
+//! The log of far-faults of a driver of NVIDIA GPUs, patched to tell them (uvm-eval): kernel-log lines
+//! `PRIORITY,NUMBER,MICROSECONDS,-;PAYLOAD`, where the payload is `s,` for the start of a batch, `f,...` for a fault, `b,`
+//! for the end of a batch, `p,ADDRESS` and `e,ADDRESS` for a page that was prefetched or evicted.
+//!
+//! Mapping: gpu0 runs a kernel with a block of one warp for each uTLB (`gpc_id`, `utlb_id`, `client_id`), in the order in
+//! which they come. Faults of one batch, one uTLB and one kind that follow each other are the lanes of one instruction, at
+//! most 32, which accesses the first word of each page. Lost: all accesses that did not fault, computing, widths, the order
+//! between uTLBs, and the times. What was prefetched and evicted is passed over: that is for the driver here to decide. Other
+//! lines of a kernel's log are passed over, too.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use smallvec::SmallVec;
+
+use super::opcode::Class;
+use super::recording::{Recording, TaskNumber};
+use super::stream::Launch;
+use super::text::Lines;
+use super::warp::{self, ADDRESS_SPACE, WARP};
+use super::words::{Parsed, Words, hexadecimal};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::model::access::AtomicOp;
+
+/// Bytes of an access: the log does not tell them.
+const WORD: u64 = 4;
+
+/// Whether a line is one of a kernel's log.
+#[must_use]
+pub fn is_log(line: &str) -> bool {
+    let Some((head, _)) = line.split_once(";") else { return false };
+    let mut cells = head.split(',');
+    let numbers = cells.by_ref().take(3).filter(|cell| cell.parse::<u64>().is_ok()).count();
+    numbers == 3 && cells.next() == Some("-") && cells.next().is_none()
+}
+
+/// Reads a log.
+pub fn read(path: &Path, recording: &mut Recording) -> Result<()> {
+    let mut lines = Lines::open(path)?;
+    let mut log = Log { recording, task: None, streams: BTreeMap::new(), open: None };
+    while lines.advance()? {
+        let (line, number) = (lines.text(), lines.number());
+        if !is_log(line) {
+            return Err(
+                lines.unexpected("this is no line of a kernel's log", "PRIORITY,NUMBER,MICROSECONDS,-;TEXT")
+            );
+        }
+        match payload(line).map_err(|wrong| lines.complain(&wrong))? {
+            Payload::Fault(fault) => log.fault(fault, number)?,
+            Payload::Batch => log.end_instruction()?,
+            Payload::Other => {}
+        }
+    }
+    log.end_instruction()?;
+    if log.task.is_none() {
+        return Err(lines.unexpected("there is no fault in it", "lines whose text is f,ADDRESS,TIME,..."));
+    }
+    Ok(())
+}
+
+enum Payload {
+    Fault(Fault),
+    /// A batch begins or ends.
+    Batch,
+    Other,
+}
+
+/// What faults that may be lanes of one instruction have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key {
+    class: Class,
+    unit: (u64, u64, u64),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Fault {
+    key: Key,
+    address: u64,
+}
+
+fn payload(line: &str) -> Parsed<Payload> {
+    let mut words = Words::cells(line);
+    words.at = line.find(';').map_or(line.len(), |at| at + 1);
+    match line.get(words.at..).and_then(|text| text.split(',').next()) {
+        Some("f") => {}
+        Some("s" | "b") => return Ok(Payload::Batch),
+        _ => return Ok(Payload::Other),
+    }
+    words.take("f", |word| (word == "f").then_some(()))?;
+    let expected = format!("an address in hex digits, below {:#x}", ADDRESS_SPACE - WORD);
+    let address = words.take(&expected, |word| hexadecimal(word).filter(|it| *it < ADDRESS_SPACE - WORD))?;
+    let mut number = |what: &str| words.take(what, |word| word.parse::<u64>().ok());
+    number("the time in ns")?;
+    number("the type of the fault")?;
+    let class =
+        words.take("0 to 4: prefetch, read, write, weak atomic, strong atomic", |word| match word {
+            "0" | "1" => Some(Class::Load),
+            "2" => Some(Class::Store),
+            "3" | "4" => Some(Class::Atomic(AtomicOp::Add)),
+            _ => None,
+        })?;
+    let mut number = |what: &str| words.take(what, |word| word.parse::<u64>().ok());
+    for what in ["the mask of its kinds", "its instances", "the type of the client", "the type of the engine"]
+    {
+        number(what)?;
+    }
+    let client = number("the number of the client")?;
+    number("the number of the engine")?;
+    let utlb = number("the number of the uTLB")?;
+    let gpc = number("the number of the GPC")?;
+    number("the number of the channel")?;
+    number("the number of the virtual engine")?;
+    words.end()?;
+    Ok(Payload::Fault(Fault { key: Key { class, unit: (gpc, utlb, client) }, address }))
+}
+
+/// An instruction whose lanes are being collected.
+struct Open {
+    key: Key,
+    addresses: SmallVec<[u64; WARP as usize]>,
+    line: u64,
+}
+
+struct Log<'a> {
+    recording: &'a mut Recording,
+    task: Option<TaskNumber>,
+    /// Of each uTLB.
+    streams: BTreeMap<(u64, u64, u64), u64>,
+    open: Option<Open>,
+}
+
+impl Log<'_> {
+    fn fault(&mut self, fault: Fault, line: u64) -> Result<()> {
+        if let Some(open) = &mut self.open
+            && open.key == fault.key
+            && open.addresses.len() < WARP as usize
+            && !open.addresses.contains(&fault.address)
+        {
+            open.addresses.push(fault.address);
+            return Ok(());
+        }
+        self.end_instruction()?;
+        self.open = Some(Open { key: fault.key, addresses: SmallVec::from_slice(&[fault.address]), line });
+        Ok(())
+    }
+
+    fn end_instruction(&mut self) -> Result<()> {
+        let Some(Open { key, addresses, line }) = self.open.take() else { return Ok(()) };
+        let step = warp::step(key.class, WORD, line, (0..).zip(addresses))
+            .map_err(|(message, expected)| Box::new(Diagnostic::new(message).expected(expected)))?;
+        let task = match self.task {
+            Some(task) => task,
+            None => {
+                let (id, kernel) = ("faults".to_owned(), "far-faults".to_owned());
+                let launch = Launch { id, kernel, blocks: 0, warps_per_block: 1, gpu: Some(0) };
+                *self.task.insert(self.recording.launch(launch)?)
+            }
+        };
+        let stream = match self.streams.get(&key.unit) {
+            Some(stream) => *stream,
+            None => *self.streams.entry(key.unit).or_insert(self.recording.add_block(task)?),
+        };
+        self.recording.step(task, stream, 1, &step)
+    }
+}
+
+#[cfg(test)]
+mod tests;
