@@ -180,7 +180,9 @@ impl Consistency {
         let own = store.writer == Some(performed.at) && is_before(store.completed, performed.issued);
         let at_home = matches!(performed.access.kind, AccessKind::Atomic(_))
             && is_before(store.released, performed.issued);
-        own || at_home
+        store.number.is_none()
+            || own
+            || at_home
             || self
                 .last_acquire(performed.at, performed.issued)
                 .is_some_and(|acquired| is_before(store.released, acquired))

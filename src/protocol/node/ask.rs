@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::pending::{Asked, Pending, Want};
 use super::{Node, Role};
-use crate::model::access::{AccessKind, Bytes};
+use crate::model::access::{Access, AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
@@ -12,6 +12,7 @@ use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::state::State;
 use crate::protocol::outbox::{About, Outbox};
+use crate::protocol::store::Entry;
 use crate::protocol::table::{Cell, Next, Step};
 
 impl Node {
@@ -57,13 +58,9 @@ impl Node {
     pub(super) fn pass_up(&mut self, pending: &mut Pending, want: Want, out: &mut Outbox) {
         let Some(parent) = pending.parent else { return };
         if let Some(access) = &want.access
-            && matches!(access.kind, AccessKind::Store | AccessKind::NStore)
             && let Some(entry) = self.store.get_mut(pending.block)
         {
-            let data = &mut entry.data;
-            for run in access.runs() {
-                data.copy_in(run.start, access.bytes_of(run));
-            }
+            copy_stored(entry, access);
         }
         self.count_cell(self.state(pending.block), want.action);
         self.take_mshr(pending, want.number, out);
@@ -185,12 +182,12 @@ impl Node {
             }
             self.end_request(pending, message, out);
         } else if let Some(want) = pending.passed.pop_front() {
-            self.end_passed(block, &want, message, out);
+            self.end_passed(pending, &want, message, out);
         }
         self.resume(shared, out);
     }
 
-    fn end_passed(&mut self, block: Address, want: &Want, message: &Message, out: &mut Outbox) {
+    fn end_passed(&mut self, pending: &Pending, want: &Want, message: &Message, out: &mut Outbox) {
         let Some(access) = want.access.clone() else { return };
         let read: Bytes =
             message.patch.as_ref().map(|patch| patch.bytes().iter().copied().collect()).unwrap_or_default();
@@ -198,11 +195,24 @@ impl Node {
             AccessKind::Atomic(op) => op.apply(&read, &access.bytes),
             _ => access.bytes.clone(),
         };
-        if let Some(entry) = self.store.get_mut(block)
+        if let Some(entry) = self.store.get_mut(pending.block)
             && matches!(access.kind, AccessKind::Atomic(_))
         {
             entry.data.copy_in(access.range.start, &wrote);
+            // What was stored after it stays on top.
+            for later in pending.passed.iter().filter_map(|want| want.access.as_deref()) {
+                copy_stored(entry, later);
+            }
         }
         self.complete(want, &access, read, wrote, out);
+    }
+}
+
+/// Keeps a copy up to date with a store that the parent performs.
+fn copy_stored(entry: &mut Entry, access: &Access) {
+    if matches!(access.kind, AccessKind::Store | AccessKind::NStore) {
+        for run in access.runs() {
+            entry.data.copy_in(run.start, access.bytes_of(run));
+        }
     }
 }

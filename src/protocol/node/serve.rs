@@ -59,6 +59,8 @@ impl Node {
                 continue;
             }
             match self.need(pending.block, want.action, want.is_performed_here()) {
+                // A child takes answers in the order in which it asked.
+                Need::Here(_) | Need::Place | Need::Parent(_) if self.answers_later(pending) => held |= own,
                 // What is on its way would go over what is stored there now.
                 Need::Here(cell) if cell.step == Step::Allocate && pending.asked.is_some() => held |= own,
                 Need::Here(cell) => {
@@ -103,6 +105,11 @@ impl Node {
             }
         }
         false
+    }
+
+    /// Whether a child waits for the answer to what was passed up.
+    fn answers_later(&self, pending: &Pending) -> bool {
+        self.config.role == Role::Inner && !pending.passed.is_empty()
     }
 
     fn report_impossible(&mut self, block: Address, want: &Want, out: &mut Outbox) {

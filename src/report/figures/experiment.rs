@@ -38,6 +38,10 @@ pub struct Outcome {
     /// When tasks started and ended, in cycles.
     tasks: Vec<(Arc<str>, f64, f64)>,
     pub crossing: Crossing,
+    /// Of GPUs of several sockets, the share of what leaves their compute units that goes to another.
+    pub remote_share: Option<f64>,
+    /// Watts of the links, over the run.
+    pub link_power: Option<f64>,
     /// Share of time that the link from the host was busy.
     pub link_use: f64,
 }
@@ -119,6 +123,8 @@ impl Outcome {
             cycles: time.cycle(machine.tick()),
             tasks: tasks.collect(),
             crossing: Crossing::of(machine),
+            remote_share: known(machine.statistic("numa.remote_share")),
+            link_power: known(machine.statistic("network.power_watts")),
             link_use: machine.statistic("link.host.out.utilisation").unwrap_or(f64::NAN),
         }
     }
@@ -135,6 +141,11 @@ impl Outcome {
         let end = steps().map(|(_, _, end)| *end).reduce(f64::max);
         start.zip(end).map(|(start, end)| end - start).ok_or_else(|| format!("there is no task {id}"))
     }
+}
+
+/// A statistic that is a number.
+fn known(statistic: Option<f64>) -> Option<f64> {
+    statistic.filter(|value| value.is_finite())
 }
 
 fn in_cycles(time: TimeBase, tick: u64) -> f64 {

@@ -7,7 +7,7 @@
 mod crossing;
 pub mod experiment;
 pub mod figure;
-mod numa_aware;
+mod numa;
 mod page;
 pub mod registry;
 mod scale_gpu;

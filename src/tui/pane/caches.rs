@@ -62,7 +62,40 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, (cache, text): (&CacheView, &
     canvas.item(1, y, 14, Target::Component(cache.node));
     let room = canvas.width().saturating_sub(17);
     canvas.field(16, y, room, text, Role::Dim);
-    sets(canvas, y + 1, cache)
+    let y = remote(canvas, y + 1, cache);
+    sets(canvas, y, cache)
+}
+
+/// What of it is about lines of other sockets: hits, ways, and why there are so many.
+fn remote(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
+    let mut y = y;
+    let mut line = |canvas: &mut Canvas, text: &str| {
+        canvas.reserve(y);
+        if canvas.shows(y) {
+            let room = canvas.width().saturating_sub(4);
+            canvas.field(3, y, room, text, Role::Dim);
+        }
+        y = y.saturating_add(1);
+    };
+    let away = cache.remote_hits + cache.remote_misses;
+    if away > 0 {
+        let here = cache.hits + cache.misses - away;
+        let local = cache.hits - cache.remote_hits;
+        let text = format!("hits: local {local}/{here}, remote {}/{away}", cache.remote_hits);
+        line(canvas, &text);
+    }
+    if let Some(partition) = &cache.partition {
+        let ways: Vec<String> =
+            partition.decided.iter().rev().take(12).rev().map(|(_, _, remote)| remote.to_string()).collect();
+        let over = if ways.len() > 1 { format!("  remote {}", ways.join(" ")) } else { String::new() };
+        let local = cache.ways - partition.remote;
+        line(canvas, &format!("ways: {local} local, {} remote{over}", partition.remote));
+        if let Some((_, last, _)) = partition.decided.last() {
+            let (memory, ingress) = (last.memory, last.ingress);
+            line(canvas, &format!("{}: memory {memory} %, ingress {ingress} %", last.step.name()));
+        }
+    }
+    y
 }
 
 /// `SM|N.|..`: the ways of each set.

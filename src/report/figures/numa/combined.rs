@@ -1,0 +1,97 @@
+//! Section 6: lanes and ways together, and the power of the links.
+
+use super::system::{
+    AWARE, Change, DYNAMIC, Scaled, gain, names, scale_text, series, sockets, speedups, workloads,
+};
+use crate::report::chart::{Bars, Chart};
+use crate::report::figures::experiment::{Experiment, Results};
+use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::workload::Effort;
+
+pub const COMBINED: Figure = Figure {
+    id: "numa-combined",
+    claim: "4 sockets: over 1 GPU; over the locality-optimised baseline (80 % faster)",
+    paper: &[2.1, 1.8],
+    unit: "x",
+    place: "NUMA-aware GPUs 6, Fig 10",
+    how: How::Measured { experiments, finding },
+};
+
+pub const POWER: Figure = Figure {
+    id: "numa-power",
+    claim: "link power at 10 pJ/bit, before and after",
+    paper: &[30.0, 14.0],
+    unit: "W",
+    place: "NUMA-aware GPUs 6",
+    how: How::Measured { experiments: powers, finding: found_power },
+};
+
+/// By what a link is smaller than the paper's.
+const PART: f64 = 16.0;
+
+const BOTH: [Change; 2] = [AWARE, DYNAMIC];
+
+fn experiments(effort: Effort) -> Vec<Experiment> {
+    let of = |one: Scaled| {
+        [
+            sockets(1, one, &[]),
+            sockets(4, one, &[]),
+            sockets(4, one, &[AWARE]),
+            sockets(4, one, &[DYNAMIC]),
+            sockets(4, one, &BOTH),
+        ]
+    };
+    workloads(effort).into_iter().flat_map(of).collect()
+}
+
+fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workloads = workloads(effort);
+    let both = |one: Scaled| sockets(4, one, &BOTH);
+    let over_one = speedups(&workloads, results, |one| sockets(1, one, &[]), both)?;
+    let base = |one: Scaled| sockets(4, one, &[]);
+    let over_base = speedups(&workloads, results, base, both)?;
+    let ways = speedups(&workloads, results, base, |one| sockets(4, one, &[AWARE]))?;
+    let lanes = speedups(&workloads, results, base, |one| sockets(4, one, &[DYNAMIC]))?;
+    let ours = [geometric_mean(&over_one), geometric_mean(&over_base)];
+    let bars = Bars {
+        title: "NUMA-aware, 4 sockets (NUMA-aware GPUs, Fig. 10)".to_owned(),
+        axis: "speedup".to_owned(),
+        groups: names(&workloads),
+        series: vec![series("over 1 GPU", &over_one), series("over the baseline", &over_base)],
+        stacked: false,
+    };
+    Ok(Finding {
+        ours: ours.map(Some).into(),
+        holds: near(ours[0], 2.1) && near(ours[1], 1.8),
+        scale: scale_text(&workloads),
+        note: format!("geometric means; ways alone {:.1} %, lanes alone {:.1} %", gain(&ways), gain(&lanes)),
+        charts: vec![("", Chart::Bars(bars))],
+    })
+}
+
+fn powers(effort: Effort) -> Vec<Experiment> {
+    workloads(effort).into_iter().flat_map(|one| [sockets(4, one, &[]), sockets(4, one, &BOTH)]).collect()
+}
+
+fn found_power(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workloads = workloads(effort);
+    let watts = |changes: &[Change]| -> Result<f64, String> {
+        let each: Result<Vec<f64>, String> = workloads
+            .iter()
+            .map(|&one| {
+                let power = results.of(&sockets(4, one, changes))?.link_power;
+                // What nothing goes over needs no power, and has no logarithm.
+                power.map(|watts| (watts * PART).max(1e-3)).ok_or_else(|| "no link was used".to_owned())
+            })
+            .collect();
+        Ok(geometric_mean(&each?))
+    };
+    let (before, after) = (watts(&[])?, watts(&BOTH)?);
+    Ok(Finding {
+        ours: vec![Some(before), Some(after)],
+        holds: near(before, 30.0) && near(after, 14.0),
+        scale: scale_text(&workloads),
+        note: "geometric means, of links as wide as the paper's".to_owned(),
+        charts: Vec::new(),
+    })
+}

@@ -1,0 +1,113 @@
+//! Section 4: lanes that turn.
+
+use super::system::{
+    Change, DYNAMIC, Scaled, best, gain, names, scale_text, series, sockets, speedups, workloads,
+};
+use crate::report::chart::{Bars, Chart};
+use crate::report::figures::experiment::{Experiment, Results};
+use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::workload::Effort;
+
+pub const GAIN: Figure = Figure {
+    id: "numa-lanes",
+    claim: "lane reversal, 5K-cycle samples, 100-cycle turn: average, best gain",
+    paper: &[14.0, 80.0],
+    unit: "%",
+    place: "NUMA-aware GPUs 4.1, Fig 6",
+    how: How::Measured { experiments: gains, finding: found_gain },
+};
+
+pub const TURN: Figure = Figure {
+    id: "numa-turn",
+    claim: "loss when the turn takes 500 cycles, below; 10 cycles gains little",
+    paper: &[2.0],
+    unit: "%",
+    place: "NUMA-aware GPUs 4.1",
+    how: How::Measured { experiments: turns, finding: found_turn },
+};
+
+pub const SAMPLE: Figure = Figure {
+    id: "numa-sample",
+    claim: "too rare sampling misses phases, too frequent loses bandwidth",
+    paper: &[],
+    unit: "order",
+    place: "NUMA-aware GPUs 4.1, Fig 6",
+    how: How::Measured { experiments: samples, finding: found_sample },
+};
+
+const DOUBLED: Change = ("network.bandwidth", "8 GB/s");
+const SLOW_TURN: Change = ("network.balancer.turn", "500");
+const FAST_TURN: Change = ("network.balancer.turn", "10");
+const RARE: Change = ("network.balancer.sample", "50000");
+const FREQUENT: Change = ("network.balancer.sample", "200");
+
+fn on_each(effort: Effort, all: &[&[Change]]) -> Vec<Experiment> {
+    let of = |one: Scaled| all.iter().map(move |changes| sockets(4, one, changes)).collect::<Vec<_>>();
+    workloads(effort).into_iter().flat_map(of).collect()
+}
+
+fn gains(effort: Effort) -> Vec<Experiment> {
+    on_each(effort, &[&[], &[DYNAMIC], &[DOUBLED]])
+}
+
+/// Speedups over the sockets as they are.
+fn over_static(workloads: &[Scaled], results: &Results, changes: &[Change]) -> Result<Vec<f64>, String> {
+    speedups(workloads, results, |one| sockets(4, one, &[]), |one| sockets(4, one, changes))
+}
+
+fn found_gain(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workloads = workloads(effort);
+    let turned = over_static(&workloads, results, &[DYNAMIC])?;
+    let doubled = over_static(&workloads, results, &[DOUBLED])?;
+    let (mean, most) = (gain(&turned), 100.0 * (best(&turned) - 1.0));
+    let bars = Bars {
+        title: "Speedup over static links, 4 sockets (NUMA-aware GPUs, Fig. 6)".to_owned(),
+        axis: "speedup".to_owned(),
+        groups: names(&workloads),
+        series: vec![series("lanes turn", &turned), series("doubled links", &doubled)],
+        stacked: false,
+    };
+    Ok(Finding {
+        ours: vec![Some(mean), Some(most)],
+        holds: near(mean, 14.0) && near(most, 80.0),
+        scale: scale_text(&workloads),
+        note: format!("geometric mean, and the best workload; with doubled links {:.1} %", gain(&doubled)),
+        charts: vec![("", Chart::Bars(bars))],
+    })
+}
+
+fn turns(effort: Effort) -> Vec<Experiment> {
+    on_each(effort, &[&[], &[DYNAMIC], &[DYNAMIC, SLOW_TURN], &[DYNAMIC, FAST_TURN]])
+}
+
+fn found_turn(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workloads = workloads(effort);
+    let usual = gain(&over_static(&workloads, results, &[DYNAMIC])?);
+    let slow = gain(&over_static(&workloads, results, &[DYNAMIC, SLOW_TURN])?);
+    let fast = gain(&over_static(&workloads, results, &[DYNAMIC, FAST_TURN])?);
+    Ok(Finding {
+        ours: vec![Some(usual - slow)],
+        holds: usual - slow < 2.0 && (fast - usual).abs() < 2.0,
+        scale: scale_text(&workloads),
+        note: format!("gain with turns of 10, 100, 500 cycles: {fast:.1}, {usual:.1}, {slow:.1} %"),
+        charts: Vec::new(),
+    })
+}
+
+fn samples(effort: Effort) -> Vec<Experiment> {
+    on_each(effort, &[&[], &[DYNAMIC], &[DYNAMIC, RARE], &[DYNAMIC, FREQUENT]])
+}
+
+fn found_sample(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workloads = workloads(effort);
+    let usual = gain(&over_static(&workloads, results, &[DYNAMIC])?);
+    let rare = gain(&over_static(&workloads, results, &[DYNAMIC, RARE])?);
+    let frequent = gain(&over_static(&workloads, results, &[DYNAMIC, FREQUENT])?);
+    Ok(Finding {
+        ours: Vec::new(),
+        holds: usual > rare && usual > frequent,
+        scale: scale_text(&workloads),
+        note: format!("gain with samples of 200, 5K, 50K cycles: {frequent:.1}, {usual:.1}, {rare:.1} %"),
+        charts: Vec::new(),
+    })
+}

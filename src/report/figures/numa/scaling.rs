@@ -1,0 +1,60 @@
+//! Section 6: how NUMA-aware GPUs scale, beside single GPUs as large.
+
+use super::system::{
+    AWARE, Change, DYNAMIC, Scaled, larger, names, scale_text, series, sockets, speedups, workloads,
+};
+use crate::report::chart::{Bars, Chart};
+use crate::report::figures::experiment::{Experiment, Results};
+use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::workload::Effort;
+
+pub const FIGURE: Figure = Figure {
+    id: "numa-scaling",
+    claim: "2, 4, 8 sockets over 1 (89, 84, 76 % of the ideal larger GPU)",
+    paper: &[1.5, 2.3, 3.2],
+    unit: "x",
+    place: "NUMA-aware GPUs 6, Fig 11",
+    how: How::Measured { experiments, finding },
+};
+
+const COUNTS: [u32; 3] = [2, 4, 8];
+const BOTH: [Change; 2] = [AWARE, DYNAMIC];
+
+fn experiments(effort: Effort) -> Vec<Experiment> {
+    let of = |one: Scaled| {
+        let mut all = vec![sockets(1, one, &[])];
+        all.extend(COUNTS.iter().flat_map(|&count| [sockets(count, one, &BOTH), larger(count, one)]));
+        all
+    };
+    workloads(effort).into_iter().flat_map(of).collect()
+}
+
+fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workloads = workloads(effort);
+    let one = |one: Scaled| sockets(1, one, &[]);
+    let (mut means, mut shares, mut bars) = (Vec::new(), Vec::new(), Vec::new());
+    for count in COUNTS {
+        let ours = speedups(&workloads, results, one, |one| sockets(count, one, &BOTH))?;
+        let ideal = speedups(&workloads, results, one, |one| larger(count, one))?;
+        means.push(geometric_mean(&ours));
+        shares.push(100.0 * geometric_mean(&ours) / geometric_mean(&ideal));
+        bars.push(series(&format!("{count} sockets"), &ours));
+        bars.push(series(&format!("{count}x larger GPU"), &ideal));
+    }
+    let bars = Bars {
+        title: "NUMA-aware GPUs over 1 GPU (NUMA-aware GPUs, Fig. 11)".to_owned(),
+        axis: "speedup".to_owned(),
+        groups: names(&workloads),
+        series: bars,
+        stacked: false,
+    };
+    let holds = means.iter().zip(FIGURE.paper).all(|(ours, paper)| near(*ours, *paper));
+    let percent: Vec<String> = shares.iter().map(|share| format!("{share:.0}")).collect();
+    Ok(Finding {
+        ours: means.into_iter().map(Some).collect(),
+        holds,
+        scale: scale_text(&workloads),
+        note: format!("geometric means; {} % of the larger GPU", percent.join(", ")),
+        charts: vec![("", Chart::Bars(bars))],
+    })
+}

@@ -1,0 +1,161 @@
+//! The machines of NUMA-aware GPUs, Table 1, and the runs that its figures share.
+//!
+//! A whole machine takes too long: each socket has a sixteenth of everything but its L1s (4 SMs, one slice of the L2 with its
+//! memory, a sixteenth of the link), and the data are smaller by as much or more. A launch takes as much of a kernel as it would.
+
+use crate::report::chart::Series;
+use crate::report::figures::experiment::{Experiment, Results};
+use crate::report::figures::figure::geometric_mean;
+use crate::report::figures::workload::Effort;
+use crate::workload::kernels;
+use crate::workload::suites::{NUMA, Workload};
+
+/// Four sockets of Table 1.
+const MACHINE: &str = "numa-4socket";
+
+/// By what a socket is smaller.
+const PART: u64 = 16;
+
+/// What a launch costs a kernel of full size, in cycles.
+const LAUNCH: u64 = 1600;
+
+/// The eight workloads of a quick look, and by what their data shrink: streams, stencils, graphs, tables that all read, meshes,
+/// and the phases of a multigrid.
+const QUICK: [(&str, u64); 8] = [
+    ("Other-Stream-Triad", 1024),
+    ("Rodinia-Hotspot", 64),
+    ("Rodinia-Euler3D", 32),
+    ("HPC-RSBench", 1024),
+    ("HPC-Lulesh-Unstruct-Mesh1", 16),
+    ("HPC-CoMD", 1024),
+    ("HPC-HPGMG", 4096),
+    ("Lonestar-SSSP", 256),
+];
+
+/// A workload with the factor by which its data shrink.
+pub type Scaled = (&'static Workload, u64);
+
+/// By what the data of a workload shrink when all run: to some megabytes, many times what the caches hold.
+fn whole(workload: &Workload) -> u64 {
+    let megabytes = workload.table.map_or(64, |row| row.megabytes);
+    (megabytes / 4).next_power_of_two().clamp(PART, 1024)
+}
+
+/// The workloads to run. What runs partly on the host is left out where all run: the paper's sockets have none.
+#[must_use]
+pub fn workloads(effort: Effort) -> Vec<Scaled> {
+    let named = |(name, scale): &(&str, u64)| {
+        let found = NUMA.iter().find(|workload| workload.name == *name)?;
+        Some((found, *scale))
+    };
+    match effort {
+        Effort::Quick => QUICK.iter().filter_map(named).collect(),
+        Effort::Whole => {
+            let fits =
+                |workload: &&Workload| workload.name != "HPC-HPGMG-UVM" && !workload.name.starts_with("ML-");
+            NUMA.iter().filter(fits).map(|workload| (workload, whole(workload))).collect()
+        }
+    }
+}
+
+/// The scale in words.
+#[must_use]
+pub fn scale_text(workloads: &[Scaled]) -> String {
+    let all = workloads.iter().map(|(_, scale)| *scale);
+    let (least, most) = (all.clone().min().unwrap_or(1), all.max().unwrap_or(1));
+    format!("sockets 1/{PART}, data 1/{least} to 1/{most}")
+}
+
+/// A change to the four sockets.
+pub type Change = (&'static str, &'static str);
+
+pub const TRADITIONAL: [Change; 2] = [("gpu.numa.placement", "fine"), ("gpu.ctas", "round-robin")];
+pub const PAGES: [Change; 2] = [("gpu.numa.placement", "page"), ("gpu.ctas", "round-robin")];
+pub const STATIC: Change = ("gpu.numa.l2", "static");
+pub const SHARED: Change = ("gpu.numa.l2", "shared");
+pub const AWARE: Change = ("gpu.numa.l2", "partitioned");
+pub const DYNAMIC: Change = ("network.balancer.policy", "dynamic");
+
+/// A run on sockets of Table 1, with changes.
+#[must_use]
+pub fn sockets(count: u32, (workload, scale): Scaled, changes: &[Change]) -> Experiment {
+    let mut set = vec![
+        format!("gpu.count={count}"),
+        "gpu.sm.count=4".to_owned(),
+        "gpu.l2.slices=1".to_owned(),
+        "network.bandwidth=4 GB/s".to_owned(),
+    ];
+    set.extend(changes.iter().map(|(key, value)| format!("{key}={value}")));
+    run(workload, scale, set)
+}
+
+/// A run on the hypothetical GPU of one socket that is so many times as large (section 3.1).
+#[must_use]
+pub fn larger(times: u32, (workload, scale): Scaled) -> Experiment {
+    let (units, slices) = (4 * times, times);
+    let set = ["gpu.count=1".to_owned(), format!("gpu.sm.count={units}"), format!("gpu.l2.slices={slices}")];
+    run(workload, scale, set.into())
+}
+
+fn run(workload: &Workload, scale: u64, mut set: Vec<String>) -> Experiment {
+    // A core for what a workload does between its kernels.
+    set.extend(["host.cores=1", "host.llc=false", "host.l1.line=128 B"].map(str::to_owned));
+    let launch = (LAUNCH * PART / scale).max(1);
+    let mut with: Vec<String> =
+        workload.with.iter().map(|(name, value)| format!("{name} = \"{value}\"")).collect();
+    with.push(format!("scale = {scale}"));
+    if kernels::find(workload.kernel).is_ok_and(|kernel| kernel.parameters().any(|one| one.name == "launch"))
+    {
+        with.push(format!("launch = {launch}"));
+    }
+    let scenario = format!(
+        "title = \"{}\"\nmachine = \"{MACHINE}\"\nchecks = false\n[[kernel]]\nid = \"run\"\nname = \"{}\"\nwith = {{ {} }}\n",
+        workload.name,
+        workload.kernel,
+        with.join(", ")
+    );
+    Experiment { scenario, set, scale: 1 }
+}
+
+/// Of each workload, how much faster `new` is than `old`.
+///
+/// # Errors
+/// If a run is not there, in words.
+pub fn speedups(
+    workloads: &[Scaled],
+    results: &Results,
+    old: impl Fn(Scaled) -> Experiment,
+    new: impl Fn(Scaled) -> Experiment,
+) -> Result<Vec<f64>, String> {
+    let cycles = |experiment: Experiment, name: &str| {
+        let outcome = results.of(&experiment).map_err(|why| format!("{name}: {why}"))?;
+        Ok::<f64, String>(outcome.cycles as f64)
+    };
+    let one = |&one: &Scaled| Ok(cycles(old(one), one.0.name)? / cycles(new(one), one.0.name)?);
+    workloads.iter().map(one).collect()
+}
+
+/// The mean of speedups as a gain in percent.
+#[must_use]
+pub fn gain(speedups: &[f64]) -> f64 {
+    100.0 * (geometric_mean(speedups) - 1.0)
+}
+
+/// The largest of them.
+#[must_use]
+pub fn best(speedups: &[f64]) -> f64 {
+    speedups.iter().copied().fold(f64::NAN, f64::max)
+}
+
+/// The names below the bars of a chart: the workloads, and their mean.
+#[must_use]
+pub fn names(workloads: &[Scaled]) -> Vec<String> {
+    workloads.iter().map(|(workload, _)| workload.name).chain(["GM"]).map(str::to_owned).collect()
+}
+
+/// A series of a value for each workload, and their mean.
+#[must_use]
+pub fn series(name: &str, values: &[f64]) -> Series {
+    let mean = geometric_mean(values);
+    Series { name: name.to_owned(), values: values.iter().copied().chain([mean]).collect() }
+}

@@ -1,0 +1,119 @@
+//! Section 5.2: the organisations of the L2, and what software coherence costs in it.
+
+use super::system::{
+    AWARE, Change, SHARED, STATIC, Scaled, gain, names, scale_text, series, sockets, speedups, workloads,
+};
+use crate::report::chart::{Bars, Chart};
+use crate::report::figures::experiment::{Experiment, Results};
+use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::workload::Effort;
+
+pub const WAYS: Figure = Figure {
+    id: "numa-ways",
+    claim: "over memory-side L2: static half, NUMA-aware; NUMA-aware over static",
+    paper: &[54.0, 76.0, 22.0],
+    unit: "%",
+    place: "NUMA-aware GPUs 5.2, Fig 8",
+    how: How::Measured { experiments, finding },
+};
+
+pub const FLUSH: Figure = Figure {
+    id: "numa-flush",
+    claim: "overhead of software coherence in L2, average",
+    paper: &[10.0],
+    unit: "%",
+    place: "NUMA-aware GPUs 5.2, Fig 9",
+    how: How::Measured { experiments: flushes, finding: found_flush },
+};
+
+pub const WRITE_BACK: Figure = Figure {
+    id: "numa-writeback",
+    claim: "write-back L2 over write-through",
+    paper: &[9.0],
+    unit: "%",
+    place: "NUMA-aware GPUs 5.2",
+    how: How::Measured { experiments: writes, finding: found_writes },
+};
+
+const IGNORES: Change = ("gpu.numa.invalidate", "false");
+const THROUGH: Change = ("gpu.numa.write", "through");
+
+fn on_each(effort: Effort, all: &[&[Change]]) -> Vec<Experiment> {
+    let of = |one: Scaled| all.iter().map(move |changes| sockets(4, one, changes)).collect::<Vec<_>>();
+    workloads(effort).into_iter().flat_map(of).collect()
+}
+
+fn experiments(effort: Effort) -> Vec<Experiment> {
+    on_each(effort, &[&[], &[STATIC], &[SHARED], &[AWARE]])
+}
+
+fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workloads = workloads(effort);
+    let over = |changes: &[Change]| {
+        speedups(&workloads, results, |one| sockets(4, one, &[]), |one| sockets(4, one, changes))
+    };
+    let (half, shared, aware) = (over(&[STATIC])?, over(&[SHARED])?, over(&[AWARE])?);
+    let step: Vec<f64> = aware.iter().zip(&half).map(|(aware, half)| aware / half).collect();
+    let ours = [gain(&half), gain(&aware), gain(&step)];
+    let bars = Bars {
+        title: "Speedup over a memory-side L2, 4 sockets (NUMA-aware GPUs, Fig. 8)".to_owned(),
+        axis: "speedup".to_owned(),
+        groups: names(&workloads),
+        series: vec![series("static half", &half), series("shared", &shared), series("NUMA-aware", &aware)],
+        stacked: false,
+    };
+    Ok(Finding {
+        ours: ours.map(Some).into(),
+        holds: near(ours[0], 54.0) && near(ours[1], 76.0) && near(ours[2], 22.0),
+        scale: scale_text(&workloads),
+        note: format!(
+            "geometric means; shared by local and remote lines without ways {:.1} %",
+            gain(&shared)
+        ),
+        charts: vec![("", Chart::Bars(bars))],
+    })
+}
+
+fn flushes(effort: Effort) -> Vec<Experiment> {
+    on_each(effort, &[&[AWARE], &[AWARE, IGNORES]])
+}
+
+fn found_flush(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workloads = workloads(effort);
+    let faster = speedups(
+        &workloads,
+        results,
+        |one| sockets(4, one, &[AWARE]),
+        |one| sockets(4, one, &[AWARE, IGNORES]),
+    )?;
+    let overhead = gain(&faster);
+    Ok(Finding {
+        ours: vec![Some(overhead)],
+        holds: near(overhead, 10.0),
+        scale: scale_text(&workloads),
+        note: "geometric mean of what an L2 gains that ignores fences and kernel boundaries".to_owned(),
+        charts: Vec::new(),
+    })
+}
+
+fn writes(effort: Effort) -> Vec<Experiment> {
+    on_each(effort, &[&[AWARE], &[AWARE, THROUGH]])
+}
+
+fn found_writes(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workloads = workloads(effort);
+    let faster = speedups(
+        &workloads,
+        results,
+        |one| sockets(4, one, &[AWARE, THROUGH]),
+        |one| sockets(4, one, &[AWARE]),
+    )?;
+    let ours = gain(&faster);
+    Ok(Finding {
+        ours: vec![Some(ours)],
+        holds: near(ours, 9.0),
+        scale: scale_text(&workloads),
+        note: "geometric mean, with the NUMA-aware L2".to_owned(),
+        charts: Vec::new(),
+    })
+}
