@@ -77,7 +77,8 @@ impl System {
     pub fn new(machine: &Machine, alphabet: &Alphabet) -> Result<Self> {
         if machine.page_size().is_some() {
             let text = "the memory of its GPUs is paged, and pages that move are not explored";
-            let expected = "a machine without gpu.memory.home = \"own\"; or umscope stress, which moves pages";
+            let expected =
+                "a machine without gpu.memory.home = \"own\"; or umscope stress, which moves pages";
             return Err(Box::new(Diagnostic::new(text).expected(expected)));
         }
         let wiring = machine.wiring();

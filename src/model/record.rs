@@ -127,8 +127,9 @@ pub enum What {
     Dram { bank: u32, row: u64, access: RowAccess, writes: bool },
     /// A TLB missed, was filled, or lost an entry.
     Tlb { change: TlbChange },
-    /// A far-fault goes on; `set` numbers the transfer set from 1, 0 for none.
-    FarFault { stage: FaultStage, gpu: u32, set: u64 },
+    /// A far-fault goes on; `set` numbers the transfer set from 1, 0 for none. The compute unit that it is about, if it is
+    /// about one, and whether the access that faults there writes.
+    FarFault { stage: FaultStage, gpu: u32, set: u64, unit: Option<u32>, writes: bool },
     /// A page is moved.
     Page { change: PageChange, gpu: u32, set: u64 },
     /// The machine was changed from outside.
@@ -349,6 +350,8 @@ pub const KINDS: &[KindInfo] = &[
                 "raised, merged, nacked, dropped, queued, serviced, arrived or replayed",
             ),
             field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
+            field("unit", FieldType::Number, "number of the compute unit that it is about"),
+            field("writes", FieldType::Number, "1 if the access that faults there writes, else 0"),
         ],
     },
     KindInfo {
@@ -498,7 +501,11 @@ impl Record {
                 _ => None,
             },
             What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
-            What::FarFault { stage, set, .. } => page_field("stage", stage.name(), *set, name),
+            What::FarFault { stage, set, unit, writes, .. } => match name {
+                "unit" => unit.map(|unit| Field::Number(u64::from(unit))),
+                "writes" => Some(Field::Number(u64::from(*writes))),
+                _ => page_field("stage", stage.name(), *set, name),
+            },
             What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
             What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
             What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),

@@ -56,7 +56,9 @@ impl Format {
             Self::Parsec => {
                 "A file for each core, NAME_CORE.data: lines such as `0 0x7fe891b0`, or their folder"
             }
-            Self::UvmFaults => "A driver's log of far-faults (uvm-eval): lines such as `4,1,90,-;f,7fb144000000,...`",
+            Self::UvmFaults => {
+                "A driver's log of far-faults (uvm-eval): lines such as `4,1,90,-;f,7fb144000000,...`"
+            }
             Self::Cores => "One file for all cores: lines such as `1 r a1663dc4` or `0 L 1000000`",
         }
     }

@@ -28,7 +28,7 @@ const WORD: u64 = 4;
 /// Whether a line is one of a kernel's log.
 #[must_use]
 pub fn is_log(line: &str) -> bool {
-    let Some((head, _)) = line.split_once(";") else { return false };
+    let Some((head, _)) = line.split_once(';') else { return false };
     let mut cells = head.split(',');
     let numbers = cells.by_ref().take(3).filter(|cell| cell.parse::<u64>().is_ok()).count();
     numbers == 3 && cells.next() == Some("-") && cells.next().is_none()
@@ -41,7 +41,9 @@ pub fn read(path: &Path, recording: &mut Recording) -> Result<()> {
     while lines.advance()? {
         let (line, number) = (lines.text(), lines.number());
         if !is_log(line) {
-            return Err(lines.unexpected("this is no line of a kernel's log", "PRIORITY,NUMBER,MICROSECONDS,-;TEXT"));
+            return Err(
+                lines.unexpected("this is no line of a kernel's log", "PRIORITY,NUMBER,MICROSECONDS,-;TEXT")
+            );
         }
         match payload(line).map_err(|wrong| lines.complain(&wrong))? {
             Payload::Fault(fault) => log.fault(fault, number)?,
@@ -90,14 +92,16 @@ fn payload(line: &str) -> Parsed<Payload> {
     let mut number = |what: &str| words.take(what, |word| word.parse::<u64>().ok());
     number("the time in ns")?;
     number("the type of the fault")?;
-    let class = words.take("0 to 4: prefetch, read, write, weak atomic, strong atomic", |word| match word {
-        "0" | "1" => Some(Class::Load),
-        "2" => Some(Class::Store),
-        "3" | "4" => Some(Class::Atomic(AtomicOp::Add)),
-        _ => None,
-    })?;
+    let class =
+        words.take("0 to 4: prefetch, read, write, weak atomic, strong atomic", |word| match word {
+            "0" | "1" => Some(Class::Load),
+            "2" => Some(Class::Store),
+            "3" | "4" => Some(Class::Atomic(AtomicOp::Add)),
+            _ => None,
+        })?;
     let mut number = |what: &str| words.take(what, |word| word.parse::<u64>().ok());
-    for what in ["the mask of its kinds", "its instances", "the type of the client", "the type of the engine"] {
+    for what in ["the mask of its kinds", "its instances", "the type of the client", "the type of the engine"]
+    {
         number(what)?;
     }
     let client = number("the number of the client")?;
@@ -144,13 +148,12 @@ impl Log<'_> {
         let Some(Open { key, addresses, line }) = self.open.take() else { return Ok(()) };
         let step = warp::step(key.class, WORD, line, (0..).zip(addresses))
             .map_err(|(message, expected)| Box::new(Diagnostic::new(message).expected(expected)))?;
-        let task = match self.task {
-            Some(task) => task,
-            None => {
-                let (id, kernel) = ("faults".to_owned(), "far-faults".to_owned());
-                let launch = Launch { id, kernel, blocks: 0, warps_per_block: 1, gpu: Some(0) };
-                *self.task.insert(self.recording.launch(launch)?)
-            }
+        let task = if let Some(task) = self.task {
+            task
+        } else {
+            let (id, kernel) = ("faults".to_owned(), "far-faults".to_owned());
+            let launch = Launch { id, kernel, blocks: 0, warps_per_block: 1, gpu: Some(0) };
+            *self.task.insert(self.recording.launch(launch)?)
         };
         let stream = match self.streams.get(&key.unit) {
             Some(stream) => *stream,

@@ -12,7 +12,8 @@ fn fault(address: u64, kind: u32, utlb: u32) -> String {
 
 #[test]
 fn faults_of_a_batch_are_lanes_of_an_instruction() {
-    let mut text = "4,1,90,-;uvm range destroy va_range->node.start, va_range->size: 0x207600000, 2097152\n".to_owned();
+    let mut text =
+        "4,1,90,-;uvm range destroy va_range->node.start, va_range->size: 0x207600000, 2097152\n".to_owned();
     text += "4,2,95,-;s,\n";
     (0..40).for_each(|page| text += &fault(0x7fb1_4400_0000 + page * 4096, 1, 1));
     text += &fault(0x7fb1_4420_0000, 1, 2);
@@ -27,7 +28,10 @@ fn faults_of_a_batch_are_lanes_of_an_instruction() {
     let first: Vec<String> = streams[0].iter().map(told).collect();
     let lanes: Vec<_> = first.iter().map(|text| text.matches('@').count()).collect();
     assert_eq!(lanes, [32, 8, 1, 1], "{first:?}");
-    assert!(first[2].starts_with("n-store 4 0@7fb144400000") && first[3].starts_with("atomic-add"), "{first:?}");
+    assert!(
+        first[2].starts_with("n-store 4 0@7fb144400000") && first[3].starts_with("atomic-add"),
+        "{first:?}"
+    );
     assert_eq!(told(&streams[1][0]), "load 4 0@7fb144200000");
     let counts = trace.counts;
     assert_eq!((counts.lane_loads, counts.lane_stores, counts.lane_atomics), (41, 1, 1));
@@ -36,12 +40,17 @@ fn faults_of_a_batch_are_lanes_of_an_instruction() {
 #[test]
 fn mistakes_are_placed_and_explained() {
     let good = "4,1,90,-;s,\n".to_owned() + &fault(0x1000, 1, 1);
-    refused(NAME, &good, Format::UvmFaults, &[
-        ("-;s", "-:s", (1, 1), "PRIORITY,NUMBER,MICROSECONDS,-;TEXT"),
-        ("f,1000", "f,10g0", (2, 13), "an address in hex digits"),
-        (",0,1,2,1,", ",0,9,2,1,", (2, 40), "0 to 4: prefetch"),
-        (",1,63", ",1,63,5", (2, 70), "the end of the line"),
-    ]);
+    refused(
+        NAME,
+        &good,
+        Format::UvmFaults,
+        &[
+            ("-;s", "-:s", (1, 1), "PRIORITY,NUMBER,MICROSECONDS,-;TEXT"),
+            ("f,1000", "f,10g0", (2, 13), "an address in hex digits"),
+            (",0,1,2,1,", ",0,9,2,1,", (2, 40), "0 to 4: prefetch"),
+            (",1,63", ",1,63,5", (2, 65), "the end of the line"),
+        ],
+    );
     let empty = read_text(NAME, "4,1,90,-;s,\n4,2,90,-;b,\n", Format::UvmFaults).unwrap_err();
     assert!(empty.message.contains("there is no fault in it"), "{empty}");
 }
