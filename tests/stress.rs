@@ -283,11 +283,18 @@ const PEERS_OF_LINES: Ground = (
     "nmoesi",
 );
 
+const PAGED: Ground = (
+    "tiny/umh-1gpu",
+    &["gpu.memory.home=own", "gpu.paging.service=2 us", "gpu.paging.transfer_set=4", "gpu.paging.share=30"],
+    "mesi",
+);
+
 /// The ground and accesses for a fault; `None` where no rule is broken: an unfair arbiter keeps everybody right, and
 /// only lets some wait.
 fn ground(fault: Fault) -> Option<(Ground, usize)> {
     match fault {
         Fault::UnfairArbiter => None,
+        Fault::SkipShootDown | Fault::DropPageWriteBack => Some((PAGED, 3000)),
         Fault::NoEvictAck | Fault::WritebacksAsRequests => Some((CONTROLLERS, 3000)),
         Fault::PeerGrantsExclusive | Fault::AckBeforeData | Fault::NoSupply => Some((PEERS, 3000)),
         Fault::ForgetNewer => Some((PEERS_OF_LINES, 10_000)),
@@ -306,6 +313,18 @@ fn the_checks_see_what_a_broken_rule_does() {
     }
 }
 
+#[test]
+fn whatever_page_or_replay_is_lost_the_run_gets_stuck() {
+    let (machine, changes, protocol) = PAGED;
+    let changes: Vec<_> = changes.iter().map(|&change| change.to_owned()).collect();
+    let plan = |faults| varied(machine, &changes, protocol, 600, 1, faults);
+    run(&plan(Vec::new())).unwrap();
+    for fault in [1, 5].into_iter().flat_map(|nth| [Fault::DropReplay { nth }, Fault::LosePage { nth }]) {
+        let ended = run(&plan(vec![fault]));
+        assert!(ended.as_ref().is_err_and(|why| why.starts_with("stuck")), "{fault:?}: {ended:?}");
+    }
+}
+
 /// GPUs with less memory of their own than the work touches, and cores that touch the same pages: whatever brings pages and
 /// whatever drives them out, every access ends, and no store is lost on the way.
 #[test]
@@ -313,6 +332,9 @@ fn paging_loses_no_store_and_wakes_every_warp() {
     let own = ["gpu.memory.home=own", "gpu.paging.service=2 us", "gpu.paging.transfer_set=4"];
     let variations: &[&[&str]] = &[
         &["gpu.paging.share=100"],
+        &["gpu.paging.share=100", "gpu.cu.outstanding=3", "gpu.paging.far_faults=2"],
+        &["gpu.paging.share=40", "gpu.cu.outstanding=3", "gpu.paging.faults=block", "gpu.paging.tlb=2"],
+        &["gpu.paging.share=50", "gpu.cu.outstanding=2", "gpu.paging.copy_back=true"],
         &["gpu.paging.share=30", "gpu.paging.far_faults=1", "gpu.paging.tlb=2"],
         &["gpu.paging.share=50", "gpu.paging.evict=lru", "gpu.paging.faults=block", "gpu.paging.walkers=1"],
         &["gpu.paging.share=50", "gpu.paging.evict=lru-2mib", "gpu.paging.prefetch=sequential"],

@@ -17,7 +17,7 @@ use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
 use crate::query::Filter;
-use crate::report::export::{Csv, Export as Exporter, Perfetto, Vcd};
+use crate::report::export::{Csv, Export as Exporter, Perfetto, UvmFaults, Vcd};
 use crate::scenario::{Report, Runner};
 
 /// Write what happens in a run for other tools
@@ -40,6 +40,10 @@ vcd: IEEE 1364, in ps. The state of every block that changes at a node and what 
 
 csv: a row a record: event, ordinal, cycle, nanoseconds, kind, at, because, transaction, address, length, the own \
 fields of all kinds as fields.NAME (empty where a kind has none of it), text.
+
+uvm-faults: far-faults in batches, one for each transfer set: s, f,ADDRESS,NANOSECONDS,... for each fault, p,ADDRESS for \
+what is prefetched, e,ADDRESS for what is evicted, b. What wrote it is a compute unit (client and uTLB) of a GPU (GPC). \
+Such a log can be run: umscope run LOG --machine paged-gtx480.
 
 --where chooses what is written; the end of what has begun is written in any case. Links are always there.
 
@@ -70,6 +74,8 @@ enum Format {
     Vcd,
     /// Records as comma-separated values
     Csv,
+    /// The log of far-faults of a patched driver of NVIDIA GPUs
+    UvmFaults,
 }
 
 impl Format {
@@ -78,6 +84,7 @@ impl Format {
             Self::Perfetto => Box::new(Perfetto::new(machine)),
             Self::Vcd => Box::new(Vcd::new(machine).map_err(failed)?),
             Self::Csv => Box::new(Csv::default()),
+            Self::UvmFaults => Box::new(UvmFaults::default()),
         })
     }
 }

@@ -163,6 +163,7 @@ impl Machine {
         if self.event.is_multiple_of(OVERDUE_EVENTS) {
             self.check_overdue(out);
         }
+        self.check_pages(out);
         let Some(checker) = self.checker.as_mut() else { return };
         let touched = std::mem::take(&mut checker.touched);
         for range in touched {

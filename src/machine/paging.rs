@@ -2,6 +2,7 @@
 //! Performance Paged Memory for GPUs"). Caches work with addresses; what a page table decides is whether an access may
 //! go to the memory of its device at all.
 
+mod check;
 mod copies;
 mod lives;
 mod moves;
@@ -92,6 +93,11 @@ pub struct Paging {
     /// Pages that cores wait for, and when the driver orders them back; nothing once it has.
     recalled: BTreeMap<Page, Option<Tick>>,
     copies: Copies,
+    /// Compute units told to replay, and pages that came, so far.
+    told: u64,
+    came: u64,
+    /// Pages that changed sides in this event: to be checked.
+    moved: Vec<Page>,
     /// The GPU of each agent, if it is one of a GPU.
     gpu_of: Vec<Option<u32>>,
 }
@@ -119,6 +125,9 @@ impl Paging {
             page,
             service,
             copies,
+            told: 0,
+            came: 0,
+            moved: Vec::new(),
             gpu_of,
             gpus,
             host_caches,

@@ -15,6 +15,10 @@ pub enum Fault {
     LoseMessage { kind: MessageKind, nth: u64 },
     /// The `nth` wake-up of a warp (from 1) is dropped.
     DropWakeUp { nth: u64 },
+    /// The `nth` compute unit (from 1) whose far-fault ends is not told to replay.
+    DropReplay { nth: u64 },
+    /// The `nth` page (from 1) that is moved to a GPU is lost on its way.
+    LosePage { nth: u64 },
     /// Probe answers come without the dirty bytes that they should carry.
     AnswerWithoutData,
     /// The first listed sharer is left out when a write probes the others.
@@ -58,10 +62,17 @@ pub enum Fault {
     NoSupply,
     /// Requests for one block are served by the position of their sender, not in the order of their coming.
     UnfairArbiter,
+    /// TLBs keep the translation of a page that leaves.
+    SkipShootDown,
+    /// A page leaves GPU memory without what was written there.
+    DropPageWriteBack,
 }
 
+/// Faults of which there are many: which one is a parameter.
+const COUNTED: usize = 4;
+
 /// Faults without parameters, in the order of the enum.
-const PLAIN: [(&str, Fault); 21] = [
+const PLAIN: [(&str, Fault); 23] = [
     ("answer-without-data", Fault::AnswerWithoutData),
     ("skip-invalidation", Fault::SkipInvalidation),
     ("probes-may-not-pass", Fault::ProbesMayNotPass),
@@ -83,16 +94,20 @@ const PLAIN: [(&str, Fault); 21] = [
     ("ack-before-data", Fault::AckBeforeData),
     ("no-supply", Fault::NoSupply),
     ("unfair-arbiter", Fault::UnfairArbiter),
+    ("skip-shoot-down", Fault::SkipShootDown),
+    ("drop-page-write-back", Fault::DropPageWriteBack),
 ];
 
 impl Fault {
     /// Names without their parameters, in the order of the enum.
-    pub const NAMES: [&'static str; 23] = {
-        let mut names = ["lose-message"; 23];
+    pub const NAMES: [&'static str; COUNTED + PLAIN.len()] = {
+        let mut names = ["lose-message"; COUNTED + PLAIN.len()];
         names[1] = "drop-wake-up";
+        names[2] = "drop-replay";
+        names[3] = "lose-page";
         let mut index = 0;
         while index < PLAIN.len() {
-            names[index + 2] = PLAIN[index].0;
+            names[index + COUNTED] = PLAIN[index].0;
             index += 1;
         }
         names
@@ -103,6 +118,8 @@ impl Fault {
         match self {
             Self::LoseMessage { .. } => "lose-message",
             Self::DropWakeUp { .. } => "drop-wake-up",
+            Self::DropReplay { .. } => "drop-replay",
+            Self::LosePage { .. } => "lose-page",
             plain => PLAIN.iter().find(|(_, fault)| *fault == plain).map_or("", |(name, _)| name),
         }
     }
@@ -111,6 +128,15 @@ impl Fault {
     #[must_use]
     pub fn plain(name: &str) -> Option<Self> {
         PLAIN.iter().find(|(known, _)| *known == name).map(|(_, fault)| *fault)
+    }
+
+    /// Whether it breaks a rule of paged memory, not one of the protocol.
+    #[must_use]
+    pub fn is_of_pages(self) -> bool {
+        matches!(
+            self,
+            Self::DropReplay { .. } | Self::LosePage { .. } | Self::SkipShootDown | Self::DropPageWriteBack
+        )
     }
 
     /// Every fault that takes no parameters.
@@ -125,7 +151,9 @@ impl fmt::Display for Fault {
         f.write_str(self.name())?;
         match self {
             Self::LoseMessage { kind, nth } => write!(f, " message={} nth={nth}", kind.name()),
-            Self::DropWakeUp { nth } => write!(f, " nth={nth}"),
+            Self::DropWakeUp { nth } | Self::DropReplay { nth } | Self::LosePage { nth } => {
+                write!(f, " nth={nth}")
+            }
             _ => Ok(()),
         }
     }
@@ -137,7 +165,7 @@ mod tests {
 
     #[test]
     fn every_name_names_its_fault() {
-        assert_eq!(Fault::NAMES.len(), PLAIN.len() + 2);
+        assert_eq!(Fault::NAMES.len(), PLAIN.len() + COUNTED);
         for fault in Fault::all_plain() {
             assert_eq!(Fault::plain(fault.name()), Some(fault));
             assert_eq!(fault.to_string(), fault.name());

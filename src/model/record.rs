@@ -135,8 +135,9 @@ pub enum What {
     Dram { bank: u32, row: u64, access: RowAccess, writes: bool },
     /// A TLB missed, was filled, or lost an entry.
     Tlb { change: TlbChange },
-    /// A far-fault goes on; `set` numbers the transfer set from 1, 0 for none.
-    FarFault { stage: FaultStage, gpu: u32, set: u64 },
+    /// A far-fault goes on; `set` numbers the transfer set from 1, 0 for none. The compute unit that it is about, if it is
+    /// about one, and whether the access that faults there writes.
+    FarFault { stage: FaultStage, gpu: u32, set: u64, unit: Option<u32>, writes: bool },
     /// A page is moved.
     Page { change: PageChange, gpu: u32, set: u64 },
     /// A cache has other ways for local and for remote lines.
@@ -392,6 +393,8 @@ pub const KINDS: &[KindInfo] = &[
                 "raised, merged, nacked, dropped, queued, serviced, arrived or replayed",
             ),
             field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
+            field("unit", FieldType::Number, "number of the compute unit that it is about"),
+            field("writes", FieldType::Number, "1 if the access that faults there writes, else 0"),
         ],
     },
     KindInfo {
@@ -554,7 +557,11 @@ impl Record {
                 bank_field((*bank, *row, *access), Some(*writes), name)
             }
             What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
-            What::FarFault { stage, set, .. } => page_field("stage", stage.name(), *set, name),
+            What::FarFault { stage, set, unit, writes, .. } => match name {
+                "unit" => unit.map(|unit| Field::Number(u64::from(unit))),
+                "writes" => Some(Field::Number(u64::from(*writes))),
+                _ => page_field("stage", stage.name(), *set, name),
+            },
             What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
             What::WayRepartition { local, remote, decision } => match name {
                 "local" => Some(Field::Number(u64::from(*local))),

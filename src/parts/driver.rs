@@ -99,6 +99,8 @@ pub struct Driver {
     random: Random,
     was_full: bool,
     evicted_once: PageSet,
+    /// Pages that cores have taken back: they stay with the host until they far-fault.
+    at_host: PageSet,
     /// Pages in the order in which they were accessed first.
     order: Vec<Page>,
     seen: PageSet,
@@ -127,6 +129,7 @@ impl Driver {
             random: Random::new(seed),
             was_full: false,
             evicted_once: PageSet::default(),
+            at_host: PageSet::default(),
             order: Vec::new(),
             seen: PageSet::default(),
             decision: Decision::default(),
@@ -150,7 +153,8 @@ impl Driver {
     /// Begins to gather a transfer set, if there is anything for one. Where the GPU is at work, prefetching needs no
     /// far-fault.
     pub fn wake(&mut self, now: Tick, is_working: bool) {
-        let prefetches = is_working && self.speculates() && !self.residency.absent().is_empty();
+        let candidates = self.residency.absent().len() > self.at_host.len();
+        let prefetches = is_working && self.speculates() && candidates;
         if self.due.is_none() && (!self.queue.is_empty() || prefetches) {
             self.due = Some(now.saturating_add(self.config.service));
         }
@@ -237,6 +241,9 @@ impl Driver {
             absent.remove(page);
             present.insert(page);
         }
+        for page in self.at_host.iter() {
+            absent.remove(page);
+        }
         while self.touched.get(self.cursor).is_some_and(|page| !absent.contains(*page)) {
             self.cursor += 1;
         }
@@ -281,6 +288,13 @@ impl Driver {
         wasted
     }
 
+    /// A core takes a page back; whether it was prefetched for nothing. Who prefetched it again would take it away from
+    /// those who use it.
+    pub fn give_back(&mut self, page: Page) -> bool {
+        self.at_host.insert(page);
+        self.send_home(page)
+    }
+
     /// Moves all that is in host memory, lowest page first: what programmers do before their work begins.
     pub fn copy_all(&mut self) -> Vec<Order> {
         let all = self.residency.absent().iter();
@@ -318,6 +332,7 @@ impl Driver {
 
     /// A page has come to the GPU.
     pub fn arrived(&mut self, planned: Planned, now: Tick) -> Vec<Order> {
+        self.at_host.remove(planned.page);
         self.residency.arrive(planned.page, planned.reason, now);
         // What could not be evicted before may be now.
         let mut orders = self.make_room();
@@ -377,7 +392,7 @@ impl Driver {
     pub fn digest(&self, hasher: &mut impl Hasher) {
         self.residency.digest(hasher);
         (&self.queue, self.due, &self.planned, self.last, self.sets, self.cursor).hash(hasher);
-        (self.random, self.was_full, &self.evicted_once).hash(hasher);
+        (self.random, self.was_full, &self.evicted_once, &self.at_host).hash(hasher);
     }
 }
 

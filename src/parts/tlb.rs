@@ -15,7 +15,8 @@ pub struct TlbConfig {
     pub entries: u32,
     /// Far-faults that the GMMU tracks for this compute unit.
     pub far_faults: u32,
-    /// It takes nothing while a far-fault is pending (section 2.1), so that the compute unit is blocked.
+    /// It takes nothing while a far-fault is pending (section 2.1), so that the compute unit is blocked; and, until it is known
+    /// whether a miss is one, only hits ("supporting hit under miss").
     pub blocks: bool,
 }
 
@@ -27,7 +28,7 @@ pub enum Look {
     Miss,
     /// The GMMU has been asked already.
     Merged,
-    /// A far-fault blocks the TLB.
+    /// The TLB takes nothing, or no second miss.
     Blocked,
 }
 
@@ -48,6 +49,8 @@ pub enum Progress {
 pub struct Miss {
     pub since: Since,
     pub progress: Progress,
+    /// The access that missed first writes.
+    pub writes: bool,
     /// Order among those dropped.
     turn: u64,
 }
@@ -83,7 +86,7 @@ impl Tlb {
     }
 
     /// Looks a page up for an access.
-    pub fn look(&mut self, page: Page, since: Since) -> Look {
+    pub fn look(&mut self, page: Page, writes: bool, since: Since) -> Look {
         if self.config.blocks && self.nacks > 0 {
             return Look::Blocked;
         }
@@ -95,29 +98,21 @@ impl Tlb {
         if self.misses.contains(page) {
             return Look::Merged;
         }
+        if self.config.blocks && !self.misses.is_empty() {
+            return Look::Blocked;
+        }
         self.missed += 1;
-        self.misses.insert(page, Miss { since, progress: Progress::Walking, turn: 0 }.into());
+        self.misses.insert(page, Miss { since, progress: Progress::Walking, writes, turn: 0 }.into());
         Look::Miss
     }
 
-    /// The GMMU has translated a page. If that leaves the GMMU with fewer requests than far-faults that it tracks, one that
-    /// was dropped is asked for again: those before it may all have found their page without a far-fault that will end.
-    pub fn fill(&mut self, page: Page) -> Option<Page> {
+    /// The GMMU has translated a page.
+    pub fn fill(&mut self, page: Page) {
         self.misses.remove(page);
         if self.entries.len() as u32 >= self.config.entries.max(1) {
             self.entries.remove(0);
         }
         self.entries.push(page);
-        let asked = self.misses.iter().filter(|(_, miss)| miss.progress != Progress::Dropped).count();
-        let again = self.first_dropped().filter(|_| (asked as u32) < self.config.far_faults)?;
-        self.ask_again(again).then_some(again)
-    }
-
-    /// Of the requests that were dropped the first.
-    fn first_dropped(&self) -> Option<Page> {
-        let dropped =
-            |(page, miss): (Page, &Miss)| (miss.progress == Progress::Dropped).then_some((miss.turn, page));
-        self.misses.iter().filter_map(dropped).min().map(|(_, page)| page)
     }
 
     /// Whether a page waits for something else than a walk, which begins now.
@@ -143,11 +138,18 @@ impl Tlb {
         progress
     }
 
-    /// A far-fault that the GMMU tracks has ended. The pages to ask for again: this one, and of those that were dropped
-    /// the first, for which there is room now.
+    /// A far-fault that the GMMU tracks has ended. The pages to ask for again: this one, and all that were dropped, in the order
+    /// in which they were. Their pages may have come for others; those for which there is no room will be dropped again.
     pub fn resolve(&mut self, page: Page) -> SmallVec<[Page; 2]> {
-        let first = self.first_dropped();
-        [Some(page), first].into_iter().flatten().filter(|page| self.ask_again(*page)).collect()
+        let mut dropped: SmallVec<[(u64, Page); 4]> = self
+            .misses
+            .iter()
+            .filter(|(other, miss)| miss.progress == Progress::Dropped && *other != page)
+            .map(|(other, miss)| (miss.turn, other))
+            .collect();
+        dropped.sort_unstable();
+        let all = std::iter::once(page).chain(dropped.into_iter().map(|(_, page)| page));
+        all.filter(|page| self.ask_again(*page)).collect()
     }
 
     /// Drops a translation, if it is there.
@@ -189,7 +191,7 @@ mod tests {
     }
 
     fn look(tlb: &mut Tlb, page: u64) -> Look {
-        tlb.look(Page(page), Since::default())
+        tlb.look(Page(page), false, Since::default())
     }
 
     #[test]
@@ -214,23 +216,11 @@ mod tests {
         (1..=4).for_each(|page| assert_eq!(look(&mut tlb, page), Look::Miss));
         let told: Vec<_> = (1..=4).map(|page| tlb.nack(Page(page))).collect();
         assert_eq!(told, [Progress::Tracked, Progress::Tracked, Progress::Dropped, Progress::Dropped]);
-        assert_eq!(tlb.resolve(Page(2))[..], [Page(2), Page(3)]);
-        assert_eq!(tlb.nacks, 2);
-        assert_eq!(tlb.fill(Page(2)), None, "1 is tracked, 3 walks");
-        assert_eq!(tlb.nack(Page(3)), Progress::Dropped);
-        assert_eq!(tlb.resolve(Page(1))[..], [Page(1), Page(4)], "3 was dropped again, after 4");
-    }
-
-    #[test]
-    fn a_dropped_request_does_not_wait_for_far_faults_that_will_never_be() {
-        let mut tlb = tlb(8, 1, false);
-        (1..=3).for_each(|page| assert_eq!(look(&mut tlb, page), Look::Miss));
-        let told: Vec<_> = (1..=3).map(|page| tlb.nack(Page(page))).collect();
-        assert_eq!(told, [Progress::Tracked, Progress::Dropped, Progress::Dropped]);
-        assert_eq!(tlb.resolve(Page(1))[..], [Page(1), Page(2)]);
-        // The page of the second has come meanwhile: no far-fault of this compute unit is left to end.
-        assert_eq!(tlb.fill(Page(1)), None, "2 walks");
-        assert_eq!(tlb.fill(Page(2)), Some(Page(3)));
+        assert_eq!(tlb.resolve(Page(2))[..], [Page(2), Page(3), Page(4)]);
+        assert_eq!(tlb.nacks, 1);
+        tlb.fill(Page(2));
+        assert_eq!([4, 3].map(|page| tlb.nack(Page(page))), [Progress::Tracked, Progress::Dropped]);
+        assert_eq!(tlb.resolve(Page(1))[..], [Page(1), Page(3)]);
     }
 
     #[test]
@@ -240,6 +230,7 @@ mod tests {
         tlb.fill(Page(1));
         look(&mut tlb, 2);
         assert_eq!(look(&mut tlb, 1), Look::Hit, "a page walk does not block");
+        assert_eq!(look(&mut tlb, 3), Look::Blocked, "but for other misses");
         tlb.nack(Page(2));
         assert_eq!(look(&mut tlb, 1), Look::Blocked);
         tlb.resolve(Page(2));

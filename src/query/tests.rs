@@ -29,6 +29,16 @@ fn check(record: &Record, sample: &Sample, cases: &[(&str, bool)]) {
 }
 
 #[test]
+fn pages_are_those_of_the_machine() {
+    let sample = Sample::new();
+    let record = sample.transition("gpu0.cu0.l1", b'I', b'N');
+    let large = Context { page: PageSize(2 << 20), ..sample.context() };
+    let compile = |context: &Context| Filter::compile(&Text::new("query", "page 0"), context).unwrap();
+    assert!(compile(&large).matches(&record, &sample.components), "0x1000 is in the first 2 MiB");
+    assert!(!compile(&sample.context()).matches(&record, &sample.components), "and in the second 4 KiB");
+}
+
+#[test]
 fn filters_on_a_transition() {
     let sample = Sample::new();
     let record = sample.transition("gpu0.cu0.l1", b'I', b'N');

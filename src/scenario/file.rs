@@ -282,15 +282,15 @@ pub struct BytesFile {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct FaultFile {
-    /// lose-message, drop-wake-up, or a rule of the protocol that is not kept: answer-without-data, skip-invalidation,
+    /// lose-message, drop-wake-up, drop-replay, lose-page, or a rule of the protocol that is not kept: answer-without-data, skip-invalidation,
     /// probes-may-not-pass, answer-while-asking, no-evict-ack, no-grant-ack, grant-without-data, grant-over-own-bytes,
     /// exclusive-from-shared, writebacks-wait, leave-early, writeback-is-answer, merge-whole-blocks, keep-mask-on-read,
-    /// merge-keeps-state, writebacks-as-requests, forget-newer, peer-grants-exclusive, ack-before-data, no-supply or
-    /// unfair-arbiter.
+    /// merge-keeps-state, writebacks-as-requests, forget-newer, peer-grants-exclusive, ack-before-data, no-supply,
+    /// unfair-arbiter, skip-shoot-down or drop-page-write-back.
     pub name: At<String>,
     /// Of lose-message: the type of the message, such as probe-read.
     pub message: Option<At<String>>,
-    /// Of lose-message and drop-wake-up: which one, from 1. Default: 1.
+    /// Of lose-message, drop-wake-up, drop-replay and lose-page: which one, from 1. Default: 1.
     pub nth: Option<At<u64>>,
 }
 

@@ -104,7 +104,7 @@ pub fn fault(file: &At<FaultFile>, document: &Document) -> Result<Fault> {
     let FaultFile { name, message, nth } = &file.value;
     let takes = match name.value.as_str() {
         "lose-message" => (true, true),
-        "drop-wake-up" => (false, true),
+        "drop-wake-up" | "drop-replay" | "lose-page" => (false, true),
         _ => (false, false),
     };
     for (given, taken, key) in [
@@ -122,6 +122,8 @@ pub fn fault(file: &At<FaultFile>, document: &Document) -> Result<Fault> {
     Ok(match name.value.as_str() {
         "lose-message" => Fault::LoseMessage { kind: message_kind(file, document)?, nth: number },
         "drop-wake-up" => Fault::DropWakeUp { nth: number },
+        "drop-replay" => Fault::DropReplay { nth: number },
+        "lose-page" => Fault::LosePage { nth: number },
         other => Fault::plain(other).ok_or_else(|| {
             let error = document.complain(Some(&name.span), format!("there is no fault {other}"));
             error.expected(Fault::NAMES.join(", ")).nearest(other, Fault::NAMES)

@@ -2,6 +2,7 @@
 
 use crate::debug::frame::session::CommandInfo;
 use crate::model::inspect::WarpState;
+use crate::model::page_view::PageStand;
 
 use super::keymap::{Binding, Keymap};
 use super::theme::Role;
@@ -60,7 +61,9 @@ const SIGNS: [(&str, &str); 7] = [
 fn signs() -> impl Iterator<Item = (&'static str, String)> {
     let letters = WarpState::ALL.map(|state| format!("{} {}", state.letter(), state.name()));
     let warps = ("warps", letters.join(", "));
-    SIGNS.into_iter().map(|(pane, text)| (pane, text.to_owned())).chain([warps])
+    let stands = PageStand::ALL.map(|stand| format!("{} {}", stand.letter(), stand.name()));
+    let pages = ("pages", format!("{}; ▁▄█ below: how lately it was used", stands.join(", ")));
+    SIGNS.into_iter().map(|(pane, text)| (pane, text.to_owned())).chain([warps, pages])
 }
 
 /// All lines of the help.
@@ -145,7 +148,7 @@ mod tests {
             assert!(text.contains(&binding.name), "{} is missing", binding.name);
         }
         assert!(text.contains("break QUERY"));
-        for pane in ["states", "map", "directory", "links", "mshrs", "warps", "caches"] {
+        for pane in ["states", "map", "directory", "links", "mshrs", "warps", "caches", "pages"] {
             assert!(text.contains(&format!("\n  {pane} ")), "no signs of {pane}");
         }
         // Wherever its lines break.

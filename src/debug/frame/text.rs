@@ -100,8 +100,9 @@ pub fn describe(record: &Record, names: &Names) -> String {
             format!("{} {does} {} in row {row:#x} of bank {bank}", access.name(), place(record))
         }
         What::Tlb { change } => format!("{} {}", change.name(), place(record)),
-        What::FarFault { stage, gpu, set } => {
-            format!("{} {} of gpu{gpu}{}", stage.name(), place(record), in_set(*set))
+        What::FarFault { stage, gpu, set, unit, .. } => {
+            let unit = unit.map_or_else(String::new, |unit| format!(".cu{unit}"));
+            format!("{} {} of gpu{gpu}{unit}{}", stage.name(), place(record), in_set(*set))
         }
         What::Page { change, gpu, set } => {
             format!("{} {} of gpu{gpu}{}", change.name(), place(record), in_set(*set))

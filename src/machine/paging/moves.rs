@@ -4,6 +4,7 @@ use super::{Machine, Owner};
 use crate::config::machine::CopyMode;
 use crate::machine::transport::carry;
 use crate::model::address::{Address, Range};
+use crate::model::fault::Fault;
 use crate::model::page::Page;
 use crate::model::paging::{FaultStage, MoveReason, PageChange};
 use crate::parts::driver::Planned;
@@ -64,7 +65,8 @@ impl Machine {
         if wasted {
             self.tell_page(gpu, page, PageChange::Wasted, 0, out);
         }
-        for &unit in &ports.units {
+        let skips = self.fixed.faults.contains(&Fault::SkipShootDown);
+        for &unit in ports.units.iter().filter(|_| !skips) {
             if let Some(agent) = self.agents.get_mut(unit) {
                 agent.shoot_down(page, out);
             }
@@ -153,7 +155,9 @@ impl Machine {
 
     /// A page is in host memory again.
     pub(super) fn settle_back(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
-        self.copy_to_host(gpu, page);
+        if !self.fixed.faults.contains(&Fault::DropPageWriteBack) {
+            self.copy_to_host(gpu, page);
+        }
         let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
         let orders = one.driver.evicted(page);
         self.tell_page(gpu, page, PageChange::Gone, 0, out);
@@ -199,7 +203,11 @@ impl Machine {
             match paging.owners.get(&page).copied() {
                 Some(Owner::Gpu(gpu)) => {
                     paging.recalled.insert(page, None);
-                    self.send_home(gpu as usize, page, out);
+                    let gpu = gpu as usize;
+                    if let Some(one) = paging.gpus.get_mut(gpu) {
+                        let wasted = one.driver.give_back(page);
+                        self.expel(gpu, page, wasted, out);
+                    }
                 }
                 Some(_) => drop(paging.recalled.insert(page, Some(now + paging.service))),
                 None => self.come_to_rest(page, None, out),

@@ -3,6 +3,7 @@
 use super::super::step::Handled;
 use super::Machine;
 use super::lives::Told;
+use crate::model::fault::Fault;
 use crate::model::page::Page;
 use crate::model::paging::{FaultStage, PageChange};
 use crate::model::record::What;
@@ -66,10 +67,29 @@ impl Machine {
             _ => one.ports.gmmu,
         };
         one.lives.tell(page, told, now);
-        out.record(at, about, || What::FarFault { stage: told.stage, gpu: gpu as u32, set: told.set });
+        let agent = told.unit.and_then(|unit| self.agents.get(*one.ports.units.get(unit as usize)?));
+        let miss =
+            || agent?.tlb.as_ref()?.misses().find(|(missed, _)| *missed == page).map(|(_, miss)| miss.writes);
+        out.record(at, about, || What::FarFault {
+            stage: told.stage,
+            gpu: gpu as u32,
+            set: told.set,
+            unit: told.unit,
+            writes: miss().unwrap_or(false),
+        });
     }
 
-    pub(super) fn tell_page(&self, gpu: usize, page: Page, change: PageChange, set: u64, out: &mut Outbox) {
+    pub(super) fn tell_page(
+        &mut self,
+        gpu: usize,
+        page: Page,
+        change: PageChange,
+        set: u64,
+        out: &mut Outbox,
+    ) {
+        if let Some(paging) = self.paging.as_mut().filter(|_| self.checker.is_some()) {
+            paging.moved.push(page);
+        }
         let Some(one) = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu)) else { return };
         out.record(one.ports.driver, self.about_page(page), || What::Page { change, gpu: gpu as u32, set });
     }
@@ -139,12 +159,7 @@ impl Machine {
             let Some(&agent) = ports.units.get(unit as usize) else { continue };
             let Some(target) = self.agents.get_mut(agent) else { continue };
             match found {
-                Found::Translated if is_resident => {
-                    if let Some(again) = target.translated(page, out) {
-                        self.tell_unit(gpu, again, FaultStage::Replayed, unit, out);
-                        self.ask(gpu, unit, again);
-                    }
-                }
+                Found::Translated if is_resident => target.translated(page, out),
                 Found::Translated => self.ask(gpu, unit, page),
                 Found::Raised | Found::Merged | Found::Dropped => {
                     let progress = target.nacked(page, out);
@@ -190,11 +205,19 @@ impl Machine {
     /// The transfer set that is due.
     fn submit(&mut self, gpu: usize, out: &mut Outbox) {
         let now = self.now;
-        let is_working = !self.tasks.all_ended();
+        let is_working = self.is_at_work(gpu);
         let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
         let orders = one.driver.advance(now);
         one.driver.wake(now, is_working);
         self.carry_out(gpu, orders, out);
+    }
+
+    /// Whether a GPU has work: only then its pages are brought unasked.
+    fn is_at_work(&self, gpu: usize) -> bool {
+        let units =
+            self.paging.iter().filter_map(|paging| paging.gpus.get(gpu)).flat_map(|one| &one.ports.units);
+        let mut agents = units.filter_map(|unit| self.agents.get(*unit));
+        agents.any(|agent| agent.warps.iter().any(|warp| warp.work.is_some()))
     }
 
     pub(super) fn carry_out(&mut self, gpu: usize, orders: Vec<Order>, out: &mut Outbox) {
@@ -214,6 +237,9 @@ impl Machine {
                 return;
             }
             let Some((_, planned)) = one.arrivals.pop_front() else { return };
+            if self.takes_next(planned.page, |paging| &mut paging.came, |nth| Fault::LosePage { nth }, out) {
+                continue;
+            }
             self.settle_in(gpu, planned, out);
         }
     }
@@ -233,9 +259,32 @@ impl Machine {
         self.come_to_rest(page, Some(gpu as u32), out);
         self.go_on_with_tasks();
         for unit in units {
+            if self.takes_next(page, |paging| &mut paging.told, |nth| Fault::DropReplay { nth }, out) {
+                continue;
+            }
             self.replay(gpu, unit, page, out);
         }
         self.carry_out(gpu, orders, out);
+    }
+
+    /// Whether an injected fault takes the next of what is counted.
+    fn takes_next(
+        &mut self,
+        page: Page,
+        count: impl Fn(&mut super::Paging) -> &mut u64,
+        fault: impl Fn(u64) -> Fault,
+        out: &mut Outbox,
+    ) -> bool {
+        let Some(paging) = self.paging.as_mut() else { return false };
+        let counter = count(paging);
+        *counter += 1;
+        let fault = fault(*counter);
+        let lost = self.fixed.faults.contains(&fault);
+        if lost {
+            let about = self.about_page(page);
+            out.record(self.host_component(), about, || What::Fault { name: fault.name() });
+        }
+        lost
     }
 
     /// Written-back pages that have come to host memory.

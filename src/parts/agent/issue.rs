@@ -184,7 +184,8 @@ impl Agent {
         }
         if self.config.page > 0 {
             let page = Page::of(access.range.start, self.config.page);
-            if !self.translate(slot, page, around, told, out) {
+            let writes = access.kind.writes();
+            if !self.translate(slot, (page, writes), around, told, out) {
                 return;
             }
         }

@@ -17,14 +17,14 @@ impl Agent {
     pub(super) fn translate(
         &mut self,
         slot: usize,
-        page: Page,
+        (page, writes): (Page, bool),
         around: &Surroundings<'_>,
         told: &mut Told,
         out: &mut Outbox,
     ) -> bool {
         let since = Since { tick: out.tick, event: out.event };
         let look = if let Some(tlb) = &mut self.tlb {
-            tlb.look(page, since)
+            tlb.look(page, writes, since)
         } else if (around.is_here)(page) {
             Look::Hit
         } else if self.waits_for(page) {
@@ -76,11 +76,10 @@ impl Agent {
         }
     }
 
-    /// A page is translated, or may be accessed: what waited for it goes on. The page whose translation the TLB asks for
-    /// again.
-    pub fn translated(&mut self, page: Page, out: &mut Outbox) -> Option<Page> {
-        let again = self.tlb.as_mut().and_then(|tlb| tlb.fill(page));
-        if self.tlb.is_some() {
+    /// A page is translated, or may be accessed: what waited for it goes on.
+    pub fn translated(&mut self, page: Page, out: &mut Outbox) {
+        if let Some(tlb) = &mut self.tlb {
+            tlb.fill(page);
             self.record_tlb(page, TlbChange::Fill, out);
         }
         for slot in 0..self.warps.len() {
@@ -97,7 +96,6 @@ impl Agent {
             self.set_state(slot, WarpState::Ready, out);
         }
         self.unstall(out);
-        again
     }
 
     /// A translation turned into a far-fault (Nack-Replayable).

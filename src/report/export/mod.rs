@@ -3,9 +3,11 @@
 mod exporter;
 mod perfetto;
 mod records;
+mod uvm;
 mod vcd;
 
 pub use exporter::Export;
 pub use perfetto::Perfetto;
 pub use records::Csv;
+pub use uvm::UvmFaults;
 pub use vcd::Vcd;

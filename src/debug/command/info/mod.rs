@@ -3,6 +3,7 @@
 mod blocks;
 mod hardware;
 mod lesson;
+mod pages;
 mod settings;
 mod table;
 
@@ -44,6 +45,7 @@ const TOPICS: &[Topic] = &[
     topic("links", "links [COMPONENT]", "links: lanes, load, queues, messages in flight", hardware::links),
     topic("warps", "warps [COMPONENT]", "what each warp and core does", hardware::warps),
     topic("caches", "caches", "caches: places taken, hits and misses", hardware::caches),
+    topic("pages", "pages", "pages of paged GPU memory, far-faults under way, the driver", pages::pages),
     topic("memory", "memory [COMPONENT]", "memory controllers: what waits, open rows", hardware::memory),
     topic("transactions", "transactions", "transactions in flight, oldest first", hardware::transactions),
     topic("components", "components", "every component of the machine", hardware::components),

@@ -28,7 +28,7 @@ const WORD: u64 = 4;
 /// Whether a line is one of a kernel's log.
 #[must_use]
 pub fn is_log(line: &str) -> bool {
-    let Some((head, _)) = line.split_once(";") else { return false };
+    let Some((head, _)) = line.split_once(';') else { return false };
     let mut cells = head.split(',');
     let numbers = cells.by_ref().take(3).filter(|cell| cell.parse::<u64>().is_ok()).count();
     numbers == 3 && cells.next() == Some("-") && cells.next().is_none()
@@ -148,13 +148,12 @@ impl Log<'_> {
         let Some(Open { key, addresses, line }) = self.open.take() else { return Ok(()) };
         let step = warp::step(key.class, WORD, line, (0..).zip(addresses))
             .map_err(|(message, expected)| Box::new(Diagnostic::new(message).expected(expected)))?;
-        let task = match self.task {
-            Some(task) => task,
-            None => {
-                let (id, kernel) = ("faults".to_owned(), "far-faults".to_owned());
-                let launch = Launch { id, kernel, blocks: 0, warps_per_block: 1, gpu: Some(0) };
-                *self.task.insert(self.recording.launch(launch)?)
-            }
+        let task = if let Some(task) = self.task {
+            task
+        } else {
+            let (id, kernel) = ("faults".to_owned(), "far-faults".to_owned());
+            let launch = Launch { id, kernel, blocks: 0, warps_per_block: 1, gpu: Some(0) };
+            *self.task.insert(self.recording.launch(launch)?)
         };
         let stream = match self.streams.get(&key.unit) {
             Some(stream) => *stream,

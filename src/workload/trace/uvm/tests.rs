@@ -48,7 +48,7 @@ fn mistakes_are_placed_and_explained() {
             ("-;s", "-:s", (1, 1), "PRIORITY,NUMBER,MICROSECONDS,-;TEXT"),
             ("f,1000", "f,10g0", (2, 13), "an address in hex digits"),
             (",0,1,2,1,", ",0,9,2,1,", (2, 40), "0 to 4: prefetch"),
-            (",1,63", ",1,63,5", (2, 70), "the end of the line"),
+            (",1,63", ",1,63,5", (2, 65), "the end of the line"),
         ],
     );
     let empty = read_text(NAME, "4,1,90,-;s,\n4,2,90,-;b,\n", Format::UvmFaults).unwrap_err();

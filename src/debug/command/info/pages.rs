@@ -1,0 +1,60 @@
+//! Pages of paged GPU memory.
+
+use super::cut;
+use crate::debug::command::Arguments;
+use crate::debug::session::Session;
+use crate::diagnostic::Result;
+use crate::model::page_view::{FaultView, PageStand, PagesView};
+
+/// The pages of each GPU by what is the matter with them, its driver, and its far-faults.
+pub(super) fn pages(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    let machine = session.machine();
+    if let Some(word) = arguments.words().first() {
+        return Err(Session::complaint(format!("info pages takes no {}", word.text)));
+    }
+    let gpus = machine.pages(1);
+    let mut lines = Vec::new();
+    for gpu in &gpus {
+        lines.extend(of_gpu(session, gpu));
+        lines.extend(gpu.faults.iter().map(|fault| under_way(session, fault)));
+    }
+    if gpus.is_empty() {
+        return Ok(vec!["the memory of this machine is not paged".to_owned()]);
+    }
+    Ok(cut(session, lines, "pages"))
+}
+
+fn of_gpu(session: &Session, gpu: &PagesView) -> [String; 3] {
+    let stands = PageStand::ALL.into_iter().zip(gpu.counts).filter(|(_, count)| *count > 0);
+    let stands: Vec<_> = stands.map(|(stand, count)| format!("{} {count}", stand.name())).collect();
+    let due = gpu.due.map_or_else(String::new, |due| {
+        format!(", the next transfer set is due at cycle {}", session.machine().time_base().cycle(due))
+    });
+    let set = gpu.last_set;
+    [
+        format!(
+            "gpu{}  {} B each  {} of {} frames free  {}",
+            gpu.gpu,
+            gpu.page,
+            gpu.free,
+            gpu.frames,
+            stands.join(", ")
+        ),
+        format!(
+            "    {} evicts, {} prefetches; {} far-faults queued{due}",
+            gpu.evictor, gpu.prefetcher, gpu.queued
+        ),
+        format!(
+            "    set {}: {} demanded, {} prefetched, {} evicted; in all {} wasted, {} thrashed",
+            set.set, set.demanded, set.prefetched, set.evicted, gpu.wasted, gpu.thrashed
+        ),
+    ]
+}
+
+fn under_way(session: &Session, fault: &FaultView) -> String {
+    let time = session.machine().time_base();
+    let step =
+        |step: &crate::model::page_view::FaultStep| format!("{} {}", step.stage.name(), time.cycle(step.at));
+    let steps: Vec<_> = fault.steps.iter().map(step).collect();
+    format!("    far-fault {}: {}", fault.page, steps.join(", "))
+}

@@ -1,0 +1,134 @@
+//! The log of far-faults that a patched driver of NVIDIA GPUs writes (uvm-eval): a batch for each transfer set.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use super::exporter::Export;
+use crate::machine::Machine;
+use crate::model::inspect::Inspect;
+use crate::model::paging::{FaultStage, PageChange};
+use crate::model::record::{Record, What};
+use crate::model::time::Tick;
+
+/// Priority of the lines (a warning of the kernel's).
+const PRIORITY: u32 = 4;
+
+/// Bytes of a range that the driver manages as a whole.
+const RANGE: u64 = 2 << 20;
+
+/// A fault that no batch has told of yet.
+#[derive(Clone, Copy, Debug)]
+struct Fault {
+    address: u64,
+    tick: Tick,
+    gpu: u32,
+    unit: u32,
+    writes: bool,
+}
+
+/// Writes far-faults in batches.
+#[derive(Clone, Debug, Default)]
+pub struct UvmFaults {
+    /// Number of the next line.
+    number: u64,
+    waiting: Vec<Fault>,
+    /// Ranges of 2 MiB in which pages faulted or moved.
+    ranges: BTreeSet<u64>,
+}
+
+impl UvmFaults {
+    fn line(&mut self, machine: &Machine, payload: &str, out: &mut dyn Write) -> io::Result<()> {
+        let microseconds = machine.time_base().nanoseconds(machine.tick()) as u64 / 1000;
+        self.number += 1;
+        writeln!(out, "{PRIORITY},{},{microseconds},-;{payload}", self.number)
+    }
+
+    /// What is about a page: where it begins.
+    fn note(&mut self, record: &Record) -> Option<u64> {
+        let start = record.range?.start.0;
+        self.ranges.insert(start / RANGE * RANGE);
+        Some(start)
+    }
+
+    fn fault(&mut self, record: &Record) {
+        let What::FarFault { stage: FaultStage::Raised | FaultStage::Merged, gpu, unit, writes, .. } =
+            record.what
+        else {
+            return;
+        };
+        if let Some(address) = self.note(record) {
+            let unit = unit.unwrap_or(0);
+            self.waiting.push(Fault { address, tick: record.tick, gpu, unit, writes });
+        }
+    }
+
+    /// Faults of the pages that this event's transfer set serves, and what else it moves.
+    fn batch(&mut self, machine: &Machine, records: &[&Record], out: &mut dyn Write) -> io::Result<()> {
+        let (mut served, mut moved) = (BTreeSet::new(), Vec::new());
+        for record in records {
+            let Some(start) = record.range.map(|range| range.start.0) else { continue };
+            match record.what {
+                What::FarFault { stage: FaultStage::Serviced, .. } => drop(served.insert(start)),
+                What::Page { change: PageChange::Prefetched, .. } => moved.push(format!("p,{start:x}")),
+                What::Page { change: PageChange::Evicted, .. } => moved.push(format!("e,{start:x}")),
+                _ => continue,
+            }
+            self.note(record);
+        }
+        if served.is_empty() && moved.is_empty() {
+            return Ok(());
+        }
+        self.line(machine, "s,", out)?;
+        let waiting = std::mem::take(&mut self.waiting);
+        let (told, left): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|fault| served.contains(&fault.address));
+        self.waiting = left;
+        for fault in told {
+            let payload = fault.payload(machine.time_base().nanoseconds(fault.tick) as u64);
+            self.line(machine, &payload, out)?;
+        }
+        for payload in moved {
+            self.line(machine, &payload, out)?;
+        }
+        self.line(machine, "b,", out)
+    }
+}
+
+impl Fault {
+    /// Address, time, type of the fault (1, an invalid entry), kind of the access and its mask, instances, type of client
+    /// and engine, client, engine, uTLB, GPC, channel, virtual engine.
+    fn payload(&self, nanoseconds: u64) -> String {
+        let Self { address, gpu, unit, writes, .. } = self;
+        let kind = if *writes { 2 } else { 1 };
+        format!("f,{address:x},{nanoseconds},1,{kind},{},1,0,0,{unit},0,{unit},{gpu},0,0", 1 << kind)
+    }
+}
+
+impl Export for UvmFaults {
+    fn begin(&mut self, _machine: &Machine, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn event(
+        &mut self,
+        machine: &Machine,
+        records: &[(bool, &Record)],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let chosen: Vec<&Record> =
+            records.iter().filter(|(chosen, _)| *chosen).map(|(_, record)| *record).collect();
+        for record in &chosen {
+            self.fault(record);
+        }
+        self.batch(machine, &chosen, out)
+    }
+
+    fn end(&mut self, machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+        for start in std::mem::take(&mut self.ranges) {
+            let payload =
+                format!("uvm range destroy va_range->node.start, va_range->size: {start:#x}, {RANGE}");
+            self.line(machine, &payload, out)?;
+        }
+        Ok(())
+    }
+}
