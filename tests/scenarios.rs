@@ -133,8 +133,20 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("m2s/store-first", &[Protocol("nmoesi")]),
     ("m2s/store-shared", &[Protocol("nmoesi"), ONE_LEFT_OUT]),
     ("numa/both-saturated", &[Set(&["network.balancer.policy=static"]), Set(&["network.bandwidth=8 GB/s"])]),
+    ("numa/bulk-invalidation", &[Set(&["gpu.numa.invalidate=false"]), Set(&["gpu.numa.l2=memory-side"])]),
     ("numa/fast-sampler", &[Text("sample=200\"", "sample=5000\""), Set(&["network.balancer.policy=static"])]),
+    ("numa/first-touch", &[Set(&["gpu.numa.placement=page"])]),
     ("numa/lanes-turn", &[Set(&["network.balancer.policy=static"]), Set(&["network.balancer.sample=60000"])]),
+    ("numa/lazy-eviction", &[Set(&["gpu.numa.l2=shared"])]),
+    ("numa/local-phase", &[Set(&["gpu.numa.l2=shared"]), Set(&["gpu.numa.sample=100000"])]),
+    (
+        "numa/message-passing",
+        &[
+            Text("\"fence acquire\", ", ""),
+            Set(&["gpu.numa.invalidate=false"]),
+            Text(", \"fence release\"", ""),
+        ],
+    ),
     ("numa/onto-one-socket", &[Text("sample = 5000", "policy = \"static\"")]),
     (
         "numa/slow-sampler",

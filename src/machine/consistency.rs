@@ -324,7 +324,7 @@ mod tests {
         assert!(!load(&mut known, A, 8, 50), "A had to see both when it stored again");
         known.acquire(B, 60);
         known.settle();
-        assert_eq!(known.lost(|_, left| left != [9]).count(), 0);
+        assert_eq!(known.lost(|_, left| left == [9]).count(), 0);
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use super::Machine;
 use crate::model::address::{Address, Range};
+use crate::model::record::What;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
+use crate::protocol::outbox::{About, Outbox};
 use crate::protocol::store::Interleave;
 
 /// The parts of a socket, by index among the nodes.
@@ -34,12 +36,20 @@ impl Machine {
         socket.memories.get(self.slice_dealing().index(address)).copied()
     }
 
-    /// A page has got its home: what it had in system memory moves there.
-    pub(super) fn move_page(&mut self, address: Address, homes: &Homes) {
+    /// A page has got its home, since an agent touched it: what it had in system memory moves there.
+    pub(super) fn place_page(&mut self, agent: usize, address: Address, out: &mut Outbox) {
         let Some(page) = self.fixed.spec.gpu.as_ref().and_then(|gpu| gpu.numa.as_ref()).map(|numa| numa.page)
         else {
             return;
         };
+        if let Some(at) = self.agents.get(agent).map(|agent| agent.config.id) {
+            let home = out.homes.of(address);
+            out.record(at, About::new(Range::block(address, page), None), || What::PageHome { home });
+        }
+        self.move_page(address, page, &out.homes);
+    }
+
+    fn move_page(&mut self, address: Address, page: u32, homes: &Homes) {
         let Some(system) = self.system_memory(address) else { return };
         let block = self.nodes.get(system).map_or(64, |node| node.config.block);
         for start in Range::block(address, page).blocks(block) {

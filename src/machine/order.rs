@@ -137,7 +137,7 @@ impl Machine {
             return None;
         }
         if let Some(placed) = self.agents.get(agent).and_then(|agent| agent.place(access.range.start, out)) {
-            self.move_page(placed, &out.homes);
+            self.place_page(agent, placed, out);
         }
         let offer = self.nodes.get_mut(l1)?.offer(access, out);
         if offer == Offer::Full {

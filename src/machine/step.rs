@@ -310,7 +310,7 @@ impl Machine {
         }
         self.ask_for_pages(agent, told.asked);
         for address in told.placed {
-            self.move_page(address, &out.homes);
+            self.place_page(agent, address, out);
         }
         for (slot, fence) in told.fences {
             self.fence(agent, slot, fence, out);

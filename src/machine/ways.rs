@@ -114,8 +114,9 @@ impl Machine {
         if self.ways.as_ref().is_none_or(|ways| ways.due > self.now) {
             return;
         }
-        for socket in 0..self.fixed.sockets.len() {
-            let signals = self.signals(socket);
+        // All of the sample that ends, before the next one begins.
+        let all: Vec<Signals> = (0..self.fixed.sockets.len()).map(|socket| self.signals(socket)).collect();
+        for (socket, signals) in all.into_iter().enumerate() {
             self.begin_sample(socket);
             let decision =
                 WayDecision { step: ways::decide(signals), memory: signals.local, ingress: signals.ingress };

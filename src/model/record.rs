@@ -140,6 +140,8 @@ pub enum What {
     FarFault { stage: FaultStage, gpu: u32, set: u64, unit: Option<u32>, writes: bool },
     /// A page is moved.
     Page { change: PageChange, gpu: u32, set: u64 },
+    /// A page lives in the memory of this socket from now on.
+    PageHome { home: u32 },
     /// A cache has other ways for local and for remote lines.
     WayRepartition { local: u32, remote: u32, decision: WayDecision },
     /// The machine was changed from outside.
@@ -410,6 +412,11 @@ pub const KINDS: &[KindInfo] = &[
         ],
     },
     KindInfo {
+        name: "page-home",
+        about: "a page got its home: the memory of a socket",
+        fields: &[field("home", FieldType::Number, "the socket")],
+    },
+    KindInfo {
         name: "way-repartition",
         about: "a cache has other ways for local and for remote lines",
         fields: &[
@@ -472,6 +479,7 @@ impl Record {
             What::Tlb { .. } => "tlb",
             What::FarFault { .. } => "far-fault",
             What::Page { .. } => "page-move",
+            What::PageHome { .. } => "page-home",
             What::WayRepartition { .. } => "way-repartition",
             What::Input { .. } => "input",
             What::Fault { .. } => "fault",
@@ -563,6 +571,7 @@ impl Record {
                 _ => page_field("stage", stage.name(), *set, name),
             },
             What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
+            What::PageHome { home } => (name == "home").then(|| Field::Number(u64::from(*home))),
             What::WayRepartition { local, remote, decision } => match name {
                 "local" => Some(Field::Number(u64::from(*local))),
                 "remote" => Some(Field::Number(u64::from(*remote))),

@@ -155,6 +155,7 @@ fn weight(what: &What) -> u8 {
         | What::Saturation(_)
         | What::Page { .. }
         | What::Hop(_)
+        | What::PageHome { .. }
         | What::WayRepartition { .. }
         | What::Message(_) => 1,
         What::Merge { .. } | What::Directory { .. } | What::Hit { .. } | What::Dram { .. } => 2,

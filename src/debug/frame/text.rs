@@ -107,6 +107,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::Page { change, gpu, set } => {
             format!("{} {} of gpu{gpu}{}", change.name(), place(record), in_set(*set))
         }
+        What::PageHome { home } => format!("page {} lives in gpu{home}", place(record)),
         What::WayRepartition { local, remote, decision } => format!(
             "{}: {local} local and {remote} remote ways  memory {} %, ingress {} %",
             decision.step.name(),

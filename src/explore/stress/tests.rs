@@ -37,3 +37,90 @@ fn a_broken_rule_is_found_and_comes_out_small_and_as_a_scenario() {
     while runner.step().is_none() {}
     assert_eq!(runner.machine().violations()[0].rule, "stale-read");
 }
+
+const ORGANISATIONS: [&[&str]; 6] = [
+    &["gpu.numa.l2=memory-side"],
+    &["gpu.numa.l2=static"],
+    &["gpu.numa.l2=shared", "gpu.numa.placement=first-touch"],
+    &["gpu.numa.l2=shared", "gpu.numa.write=through", "gpu.numa.placement=fine"],
+    &["gpu.numa.l2=partitioned", "gpu.numa.sample=300"],
+    &["gpu.numa.l2=shared", "gpu.memory.mask_bytes=4", "network.topology=switch"],
+];
+
+/// Two sockets, changed.
+fn sockets(changes: &[&str], rest: &str) -> Blueprint {
+    let text = format!("machine = \"tiny/numa-2socket\"\n{rest}");
+    let scenario = Scenario::parse(Source::new("sockets", text), None).unwrap();
+    let set = changes.iter().map(|change| (*change).to_owned()).collect();
+    scenario.blueprint(&Options { set, ..Options::default() }).unwrap()
+}
+
+/// The same without acquires in the caches that keep it to software.
+fn without_acquires(mut blueprint: Blueprint, of: impl Fn(&mut crate::protocol::table::Row)) -> Blueprint {
+    for table in &mut blueprint.tables {
+        Arc::make_mut(table).rows.iter_mut().for_each(&of);
+    }
+    blueprint
+}
+
+fn forget_silent(cells: &mut [Option<crate::protocol::table::Cell>]) {
+    let acquire = crate::model::state::Action::Acquire.index();
+    let is_silent = |cell: &crate::protocol::table::Cell| cell.step == crate::protocol::table::Step::Silent;
+    if let Some(cell) = cells.get_mut(acquire).filter(|cell| cell.as_ref().is_some_and(is_silent)) {
+        *cell = Some(crate::protocol::table::Cell {
+            step: crate::protocol::table::Step::Silent,
+            next: crate::protocol::table::Next::Same,
+        });
+    }
+}
+
+#[test]
+fn software_coherence_keeps_its_promise_in_every_organisation() {
+    for changes in ORGANISATIONS {
+        let plan = Plan { blueprint: sockets(changes, ""), accesses: 3000, seed: 7 };
+        let failure = plan.round(0).unwrap().failure;
+        assert!(failure.is_none(), "{changes:?}: {:?}", failure.map(|failure| failure.text));
+    }
+}
+
+#[test]
+fn caches_that_miss_an_acquire_are_found_out() {
+    for changes in [ORGANISATIONS[0], ORGANISATIONS[1], ORGANISATIONS[2]] {
+        let broken = without_acquires(sockets(changes, ""), |row| forget_silent(&mut row.leaf));
+        let plan = Plan { blueprint: broken, accesses: 6000, seed: 7 };
+        assert_eq!(plan.round(0).unwrap().failure.unwrap().rule, "stale-read", "{changes:?}");
+    }
+    let broken = without_acquires(sockets(ORGANISATIONS[2], ""), |row| forget_silent(&mut row.inner));
+    let plan = Plan { blueprint: broken, accesses: 6000, seed: 7 };
+    assert_eq!(plan.round(0).unwrap().failure.unwrap().rule, "stale-read", "the L2");
+}
+
+#[test]
+fn neighbouring_bytes_that_are_merged_without_their_mask_are_found_out() {
+    let fault = "ends = \"violation\"\n[[fault]]\nname = \"merge-whole-blocks\"\n";
+    let plan = Plan { blueprint: sockets(ORGANISATIONS[2], fault), accesses: 6000, seed: 7 };
+    assert!(plan.round(0).unwrap().failure.is_some());
+}
+
+/// Runs to its end with checks; the first rule that broke.
+fn ends(blueprint: &Blueprint) -> Option<&'static str> {
+    let mut machine = Machine::build(blueprint).unwrap();
+    let mut records = Records::silent();
+    while machine.step(&mut records) == StepOutcome::Ran {
+        if let Some(violation) = machine.violations().first() {
+            return Some(violation.rule);
+        }
+    }
+    assert!(machine.is_finished());
+    machine.violations().first().map(|violation| violation.rule)
+}
+
+#[test]
+fn what_a_kernel_stored_is_there_for_the_next_one() {
+    // Partners lie in the other socket for some of its launches.
+    let kernel = "[[kernel]]\nid = \"walsh\"\nname = \"fast-walsh-transform\"\n\
+                  with = { size = 4096, workgroup = 16, wavefront = 4, launch = 10 }\n";
+    for changes in ORGANISATIONS {
+        assert_eq!(ends(&sockets(changes, kernel)), None, "{changes:?}");
+    }
+}

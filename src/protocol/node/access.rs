@@ -30,7 +30,7 @@ pub enum Offer {
 impl Node {
     /// The column of the table for an access of this kind. A non-coherent store that starts or ends inside a
     /// mask bit must be coherent (UMH, section 4.1.2).
-    fn action_of(&self, access: &Access) -> Action {
+    pub(super) fn action_of(&self, access: &Access) -> Action {
         match access.kind {
             AccessKind::Load => Action::Load,
             AccessKind::Store | AccessKind::Atomic(_) => Action::Store,

@@ -23,7 +23,9 @@ impl Node {
         let action = match message.kind {
             MessageKind::Write => Action::Store,
             MessageKind::ReadNc => Action::NStore,
-            MessageKind::Forward => message.access.as_deref().map_or(Action::Store, action_of_forward),
+            MessageKind::Forward => {
+                message.access.as_deref().map_or(Action::Store, |access| self.action_of(access))
+            }
             _ => Action::Load,
         };
         let is_performed = matches!(message.kind, MessageKind::Fetch | MessageKind::Forward);
@@ -412,13 +414,5 @@ impl Node {
         (message.txn, message.number) = Self::key_of(want);
         self.load_clean(&mut message, block, want.range);
         self.send(message, out);
-    }
-}
-
-fn action_of_forward(access: &Access) -> Action {
-    match access.kind {
-        AccessKind::Load => Action::Load,
-        AccessKind::NStore => Action::NStore,
-        _ => Action::Store,
     }
 }

@@ -25,7 +25,7 @@ const QUICK: [(&str, u64); 8] = [
     ("Other-Stream-Triad", 1024),
     ("Rodinia-Hotspot", 64),
     ("Rodinia-Euler3D", 32),
-    ("HPC-RSBench", 1024),
+    ("HPC-RSBench", 256),
     ("HPC-Lulesh-Unstruct-Mesh1", 16),
     ("HPC-CoMD", 1024),
     ("HPC-HPGMG", 4096),
