@@ -129,6 +129,8 @@ impl Machine {
     pub(super) fn run_lanes(&mut self, records: &mut Records) -> Option<StepOutcome> {
         let due = std::mem::replace(&mut self.lanes_due, Tick::MAX);
         if self.is_quiet() {
+            // Should there be work again, the first message begins a sample.
+            self.lanes.as_mut()?.sample_ends = None;
             return None;
         }
         let mut lanes = self.lanes.take()?;

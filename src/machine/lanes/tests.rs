@@ -265,6 +265,23 @@ fn what_is_changed_under_way_keeps_the_lanes() {
 }
 
 #[test]
+fn a_machine_that_has_finished_samples_again_when_it_has_work_again() {
+    let mut machine = performing(MACHINE, &[OFTEN], one_sided());
+    run(&mut machine);
+    assert_eq!(machine.run_lanes(&mut Records::silent()), None);
+    assert!(machine.is_finished());
+    let before = machine.lane_counts();
+    let plan = (machine.event()..).zip(one_sided()).map(|(event, task)| Planned {
+        event,
+        text: "work".into(),
+        change: Change::Work(task),
+    });
+    machine.plan(plan.collect());
+    run(&mut machine);
+    assert!(machine.lane_counts() > before);
+}
+
+#[test]
 fn fixed_lanes_are_those_of_what_is_taken_over() {
     let work = || vec![program("gpu0.cu0", AccessKind::Load, &[0x1000, 0x2000, 0x3000])];
     let change = Change::Adopt(Arc::new(performing("tiny/umh-2gpu", &["network.lanes=4"], work())));
