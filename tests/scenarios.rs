@@ -147,6 +147,7 @@ const CHANGES: &[(&str, &[Change])] = &[
             Text(", \"fence release\"", ""),
         ],
     ),
+    ("numa/onto-one-socket", &[Text("sample = 5000", "policy = \"static\"")]),
     (
         "numa/slow-sampler",
         &[Text("sample=20000\"", "sample=2000\""), Set(&["network.balancer.policy=static"])],
@@ -224,7 +225,7 @@ fn names() -> Vec<String> {
 fn run(scenario: &Scenario, set: &[&str]) -> Result<Report, String> {
     let options = Options {
         set: set.iter().map(ToString::to_string).collect(),
-        max_cycles: Some(100_000),
+        max_cycles: Some(300_000),
         ..Options::default()
     };
     let prepared = scenario.prepare(&options).map_err(|error| error.to_string())?;

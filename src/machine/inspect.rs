@@ -18,7 +18,7 @@ use crate::model::operation::{Operation, WarpAccess};
 use crate::model::page_view::{FaultView, PagesView, TlbView};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
-use crate::parts::channel::{Channel, Path, Ready};
+use crate::parts::channel::{Channel, Ready};
 use crate::protocol::node::{Role, WaitsFor};
 
 /// Steps of a chain of waiting at most; longer ones are cycles.
@@ -51,23 +51,25 @@ impl Machine {
         }
     }
 
-    /// Channels that leave their sender over a link.
-    fn channels_from(&self, link: usize) -> impl Iterator<Item = &Channel> {
-        self.channels.iter().filter(move |channel| channel.path.first == link)
+    /// Channels that a link carries.
+    fn channels_of(&self, link: usize) -> impl Iterator<Item = &Channel> {
+        let indices = self.fixed.carries.get(link).map_or(&[][..], Vec::as_slice);
+        indices.iter().filter_map(|&index| self.channels.get(index))
     }
 
-    /// Channels that come to their receiver over a link.
+    /// Those that leave their sender over it.
+    fn channels_from(&self, link: usize) -> impl Iterator<Item = &Channel> {
+        self.channels_of(link).filter(move |channel| channel.path.first == link)
+    }
+
+    /// Those that come to their receiver over it.
     fn channels_to(&self, link: usize) -> impl Iterator<Item = &Channel> {
-        self.channels.iter().filter(move |channel| channel.path.last() == link)
+        self.channels_of(link).filter(move |channel| channel.path.last() == link)
     }
 
     fn packets(&self, link: usize) -> Vec<PacketView> {
         let mut all: Vec<(Tick, PacketView)> = Vec::new();
-        for channel in &self.channels {
-            let Path { first, second } = channel.path;
-            if first != link && second != Some(link) {
-                continue;
-            }
+        for channel in self.channels_of(link) {
             let sent = channel.lanes.iter().flat_map(|lane| {
                 let (whole, passed) = (lane.incoming.len(), lane.beyond_switch());
                 let here = if channel.path.last() == link { 0..passed } else { passed..whole };

@@ -179,6 +179,8 @@ struct Fixed {
     /// agent above it.
     routes: Vec<Vec<Option<u32>>>,
     inputs: Vec<Vec<usize>>,
+    /// Per link: the channels that it carries.
+    carries: Vec<Vec<usize>>,
     /// All virtual networks share one lane of each channel.
     folded: bool,
     port_period: Vec<Tick>,

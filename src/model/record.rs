@@ -556,25 +556,11 @@ impl Record {
             },
             What::NoCredit { network } => (name == "network").then(|| Field::Word(network.name())),
             What::LaneReversal(reversal) => reversal_field(reversal, name),
-            What::Saturation(Saturation { is_saturated, flow }) => match name {
-                "saturated" => Some(Field::Number(u64::from(*is_saturated))),
-                "use" => Some(Field::Number(u64::from(flow.utilisation))),
-                "lanes" => Some(Field::Number(u64::from(flow.lanes))),
-                _ => None,
-            },
-            What::Activate { bank, row, access } => match name {
-                "bank" => Some(Field::Number(u64::from(*bank))),
-                "row" => Some(Field::Number(*row)),
-                "access" => Some(Field::Word(access.name())),
-                _ => None,
-            },
-            What::Dram { bank, row, access, writes } => match name {
-                "bank" => Some(Field::Number(u64::from(*bank))),
-                "row" => Some(Field::Number(*row)),
-                "access" => Some(Field::Word(access.name())),
-                "writes" => Some(Field::Number(u64::from(*writes))),
-                _ => None,
-            },
+            What::Saturation(saturation) => saturation_field(*saturation, name),
+            What::Activate { bank, row, access } => bank_field((*bank, *row, *access), None, name),
+            What::Dram { bank, row, access, writes } => {
+                bank_field((*bank, *row, *access), Some(*writes), name)
+            }
             What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
             What::FarFault { stage, set, .. } => page_field("stage", stage.name(), *set, name),
             What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
@@ -603,6 +589,26 @@ fn page_field(of: &str, word: &'static str, set: u64, name: &str) -> Option<Fiel
     match name {
         "set" => Some(Field::Number(set)),
         _ => (name == of).then_some(Field::Word(word)),
+    }
+}
+
+/// A field of what happens in a row of a bank.
+fn bank_field((bank, row, access): (u32, u64, RowAccess), writes: Option<bool>, name: &str) -> Option<Field> {
+    match name {
+        "bank" => Some(Field::Number(u64::from(bank))),
+        "row" => Some(Field::Number(row)),
+        "access" => Some(Field::Word(access.name())),
+        "writes" => writes.map(|writes| Field::Number(u64::from(writes))),
+        _ => None,
+    }
+}
+
+fn saturation_field(saturation: Saturation, name: &str) -> Option<Field> {
+    match name {
+        "saturated" => Some(Field::Number(u64::from(saturation.is_saturated))),
+        "use" => Some(Field::Number(u64::from(saturation.flow.utilisation))),
+        "lanes" => Some(Field::Number(u64::from(saturation.flow.lanes))),
+        _ => None,
     }
 }
 

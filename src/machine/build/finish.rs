@@ -164,6 +164,13 @@ impl Builder<'_> {
             }
         }
         let mut routes = vec![vec![None; count]; self.nodes.len()];
+        let mut carries = vec![Vec::new(); self.links.len()];
+        for (position, channel) in channels.iter().enumerate() {
+            carries[channel.path.first].push(position);
+            if let Some(second) = channel.path.second {
+                carries[second].push(position);
+            }
+        }
         let mut inputs = vec![Vec::new(); self.nodes.len()];
         for (position, channel) in channels.iter().enumerate() {
             if let Some(to) = self.nodes.get(channel.to) {
@@ -198,6 +205,7 @@ impl Builder<'_> {
             routes,
             folded: channels.iter().any(|channel| channel.lanes.len() == 1),
             inputs,
+            carries,
             port_period: self.period.clone(),
             agent_above,
             level_of: self.nodes.iter().map(level).collect(),
