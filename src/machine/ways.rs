@@ -15,7 +15,7 @@ use crate::model::record::What;
 use crate::model::time::Tick;
 use crate::model::ways::WayDecision;
 use crate::policy::ways::{self, Signals, Step};
-use crate::protocol::node::Role;
+use crate::protocol::node::{Node, Role};
 use crate::protocol::outbox::{About, Outbox};
 
 /// Decisions that a socket remembers.
@@ -187,7 +187,7 @@ impl Machine {
             }
         }
         let ways_of = |nodes: &[usize]| {
-            nodes.first().and_then(|node| self.nodes.get(*node)).map_or(0, |node| node.remote_ways())
+            nodes.first().and_then(|node| self.nodes.get(*node)).map_or(0, Node::remote_ways)
         };
         let (l2, l1) = (ways_of(&parts.slices), ways_of(&parts.l1s));
         let tick = self.now;

@@ -412,7 +412,7 @@ mod tests {
                 assert!(store.get(Address(block * 64)).is_some(), "block {block}");
                 continue;
             }
-            if let Some(evicted) = fill(&mut store, block, block % 3 == 0) {
+            if let Some(evicted) = fill(&mut store, block, block.is_multiple_of(3)) {
                 assert!(held.remove(&(evicted.0 / 64)));
             }
             held.insert(block);

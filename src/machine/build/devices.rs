@@ -58,7 +58,10 @@ impl Builder<'_> {
             }
             agents.push(self.agents.len());
             let shape = (gpu.cu.lanes, gpu.cu.wavefronts, gpu.cu.outstanding);
-            self.agent(path, ComponentKind::Cu, l1, shape, clock, gpu.l1.latency, Some(index));
+            self.agent(path, ComponentKind::Cu, l1, shape, clock, gpu.l1.latency);
+            if let Some(agent) = self.agents.last_mut() {
+                agent.config.socket = gpu.numa.as_ref().map(|_| index);
+            }
             l1s.push(l1);
         }
         self.gpu_agents.push(agents);
@@ -186,7 +189,7 @@ impl Builder<'_> {
                 *lookup = clock.period;
             }
             self.host_caches.push(l1);
-            self.agent(path, ComponentKind::Core, l1, (1, 4, host.outstanding), clock, host.l1.latency, None);
+            self.agent(path, ComponentKind::Core, l1, (1, 4, host.outstanding), clock, host.l1.latency);
             tops.push(l1);
         }
         if let Some(llc) = host.llc.as_ref().filter(|_| host.cores > 0) {

@@ -240,11 +240,8 @@ impl Builder<'_> {
         shape: (u32, u32, u32),
         clock: Clock,
         latency: u32,
-        socket: Option<u32>,
     ) {
         let (lanes, slots, outstanding) = shape;
-        let is_numa = self.spec.gpu.as_ref().is_some_and(|gpu| gpu.numa.is_some());
-        let socket = socket.filter(|_| is_numa);
         let id = self.components.add(path, kind);
         let line = self.configs.get(l1).map_or(64, |(config, _)| config.block);
         let config = AgentConfig {
@@ -256,7 +253,7 @@ impl Builder<'_> {
             line,
             values: self.spec.values,
             page: 0,
-            socket,
+            socket: None,
             sockets: self.spec.gpu.as_ref().map_or(0, |gpu| gpu.count),
         };
         self.agents.push(Agent::new(config, l1, slots));

@@ -106,6 +106,7 @@ pub struct Eviction {
 }
 
 /// Everything under way for one block.
+#[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pending {
     pub block: Address,

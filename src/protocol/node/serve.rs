@@ -187,7 +187,7 @@ impl Node {
         let (kind, targets) = match rule.probe {
             Probe::Nobody => return,
             Probe::ReadOwner => {
-                let owner = entry.owner.filter(|&owner| owner != child).map_or(0, |owner| bit(owner));
+                let owner = entry.owner.filter(|&owner| owner != child).map_or(0, bit);
                 (MessageKind::ProbeRead, owner)
             }
             Probe::WriteOthers => (MessageKind::ProbeWrite, entry.others(child)),
