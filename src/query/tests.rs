@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
+use crate::model::lanes::{Flow, Flows, LaneDirection, LanePhase, LaneReason, LaneReversal, Saturation};
 use crate::model::message::MessageKind;
-use crate::model::record::Record;
+use crate::model::record::{Record, What};
 use crate::model::state::State;
 
 use super::sample::Sample;
@@ -108,6 +109,36 @@ fn filters_on_a_message() {
         &on_link,
         &sample,
         &[("link gpu0", true), ("message link link.gpu0", true), ("link is not gpu0", false)],
+    );
+}
+
+#[test]
+fn filters_on_lanes() {
+    let sample = Sample::new();
+    let flow = |utilisation, lanes| Flow { utilisation, lanes };
+    let flows = Flows { out: flow(100, 9), into: flow(12, 6) };
+    let (to, phase, reason) = (LaneDirection::Out, LanePhase::Turn, LaneReason::Saturated);
+    let reversal = LaneReversal { to, phase, reason, count: 1, flows };
+    check(
+        &sample.record("link.gpu0.out", What::LaneReversal(reversal)),
+        &sample,
+        &[
+            ("lane-reversal link gpu0", true),
+            ("lane-reversal at gpu1 or lane-reversal out-lanes > 8", true),
+            ("lane-reversal from in to out phase turn reason saturated count 1", true),
+            ("lane-reversal phase one of quiesce done", false),
+            ("in-lanes 6 in-use < 99 out-use >= 99", true),
+            ("saturation", false),
+        ],
+    );
+    let saturation = Saturation { is_saturated: true, flow: flow(100, 9) };
+    check(
+        &sample.record("link.gpu0.out", What::Saturation(saturation)),
+        &sample,
+        &[
+            ("saturation saturated 1 use 100 lanes 9 at link.gpu0.out", true),
+            ("saturation saturated 0", false),
+        ],
     );
 }
 
@@ -365,6 +396,8 @@ fn completion_knows_what_may_come() {
     assert!(offers("transition ", Language::Records).contains(&"or".to_string()));
     assert!(!offers("transition ", Language::Records).contains(&"type".to_string()));
     assert_eq!(offers("transition to ", Language::Records), ["is", "one", "N", "M", "O", "E", "S", "I"]);
+    assert_eq!(offers("lane-reversal phase ", Language::Records), ["is", "one", "quiesce", "turn", "done"]);
+    assert_eq!(offers("lane-reversal to o", Language::Records), ["one", "out"]);
     assert_eq!(offers("message type pro", Language::Records), ["probe-read", "probe", "probe-write"]);
     assert_eq!(offers("at gpu0.s", Language::Records), ["gpu0.smd0"]);
     assert_eq!(offers("block 0x", Language::Records), ["0x1000"]);

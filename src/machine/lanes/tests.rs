@@ -12,7 +12,7 @@ use crate::model::address::Address;
 use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
 use crate::model::lanes::{LaneDirection, LanePhase};
-use crate::model::message::MessageKind;
+use crate::model::message::{MessageKind, Network};
 use crate::model::operation::{Lanes, Operation, StoreValue, WarpAccess};
 use crate::model::record::{Record, Records, What};
 use crate::workload::{Operations, Task, TaskKind};
@@ -100,7 +100,8 @@ fn cycles(machine: &Machine) -> u64 {
     machine.time_base().cycle(machine.tick())
 }
 
-/// What was sent, and what was taken, each in its order by channel, network and block.
+/// What was sent, and what was taken, each in its order by channel and network; replies by block, since what waits for memory
+/// lets messages about other blocks pass.
 fn orders(records: &[Record]) -> [BTreeMap<String, Vec<String>>; 2] {
     let mut orders: [BTreeMap<String, Vec<String>>; 2] = Default::default();
     for record in records {
@@ -109,9 +110,9 @@ fn orders(records: &[Record]) -> [BTreeMap<String, Vec<String>>; 2] {
             What::Delivery(message) => (1, message),
             _ => continue,
         };
-        let network = message.kind.network().name();
-        let block = message.range.start.block(256);
-        let key = format!("{:?} {:?} {network} {block}", message.from, message.to);
+        let network = message.kind.network();
+        let block = (network == Network::Reply).then(|| message.range.start.block(256));
+        let key = format!("{:?} {:?} {network:?} {block:?}", message.from, message.to);
         orders[nth].entry(key).or_default().push(format!("{:?} {}", message.kind, message.cause));
     }
     orders

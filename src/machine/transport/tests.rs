@@ -6,7 +6,7 @@ use crate::machine::sample::working;
 use crate::machine::{Machine, StepOutcome};
 use crate::model::access::AccessKind;
 use crate::model::inspect::Inspect;
-use crate::model::message::TxnNumber;
+use crate::model::message::{Network, TxnNumber};
 use crate::model::record::{Record, Records, What};
 
 const SWITCH: &str = "network.topology=switch";
@@ -62,8 +62,10 @@ fn messages_of_a_channel_and_network_keep_their_order_through_the_switch() {
                 What::Delivery(message) => (&mut taken, message),
                 _ => continue,
             };
-            // What waits for memory lets messages about other blocks pass: the order is that of one block.
-            let key = (message.from, message.to, message.kind.network(), message.range.start.block(4096));
+            // What waits for memory lets messages about other blocks pass: the order of replies is that of one block.
+            let network = message.kind.network();
+            let block = (network == Network::Reply).then(|| message.range.start.block(4096));
+            let key = (message.from, message.to, network, block);
             into.entry(key).or_default().push((message.number, message.cause));
         }
         assert_eq!(sent, taken);
