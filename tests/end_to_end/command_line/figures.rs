@@ -32,7 +32,7 @@ fn a_figure_is_an_object_of_stable_keys_and_exact_ones_hold() {
 
 #[test]
 fn what_is_not_measured_has_no_numbers_and_says_why() {
-    let figures = figures(&["umh-memcpy", "numa-ways", "page-evict"]);
+    let figures = figures(&["umh-memcpy", "numa-ways", "scale-split"]);
     for figure in &figures {
         assert_eq!((&figure["holds"], &figure["scale"]), (&Value::Null, &Value::Null), "{figure}");
         assert_eq!(figure["ours"], Value::Array(Vec::new()));
