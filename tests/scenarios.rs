@@ -237,7 +237,7 @@ fn names() -> Vec<String> {
 fn run(scenario: &Scenario, set: &[&str]) -> Result<Report, String> {
     let options = Options {
         set: set.iter().map(ToString::to_string).collect(),
-        max_cycles: Some(300_000),
+        max_cycles: Some(1_000_000),
         ..Options::default()
     };
     let prepared = scenario.prepare(&options).map_err(|error| error.to_string())?;

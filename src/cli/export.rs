@@ -13,6 +13,7 @@ use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::run::status;
 use super::work::{self, Work};
+use crate::diagnostic::Diagnostic;
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
@@ -84,6 +85,12 @@ impl Format {
             Self::Perfetto => Box::new(Perfetto::new(machine)),
             Self::Vcd => Box::new(Vcd::new(machine).map_err(failed)?),
             Self::Csv => Box::new(Csv::default()),
+            Self::UvmFaults if machine.page_size().is_none() => {
+                let wrong = Diagnostic::new(
+                    "the memory of this machine's GPUs is not paged: there are no far-faults",
+                );
+                return Err(wrong.expected("a machine with gpu.memory.home = \"own\"").into());
+            }
             Self::UvmFaults => Box::new(UvmFaults::default()),
         })
     }

@@ -376,3 +376,25 @@ fn an_interrupt_overwrites_nothing() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left lying about");
 }
+
+/// Page and kind of access of each far-fault in a log, in order of the pages.
+fn faults(log: &str) -> Vec<(String, String)> {
+    let payloads = log.lines().filter_map(|line| line.split_once(';')).map(|(_, payload)| payload);
+    let cells =
+        payloads.filter(|payload| payload.starts_with("f,")).map(|payload| payload.split(',').collect());
+    let mut all: Vec<_> = cells.map(|cells: Vec<&str>| (cells[1].to_owned(), cells[4].to_owned())).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn a_log_of_far_faults_is_a_trace_that_gives_the_same_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("faults");
+    let first = export(&["paging/fifth-fault", "--format", "uvm-faults"]);
+    assert_eq!(faults(&first).len(), 5, "{first}");
+    assert_eq!(first.matches(";s,").count(), first.matches(";b,").count());
+    fs::write(&path, &first).unwrap();
+    let again = export(&[path.to_str().unwrap(), "--machine", "tiny/paged-1gpu", "--format", "uvm-faults"]);
+    assert_eq!(faults(&again), faults(&first), "{again}");
+}
