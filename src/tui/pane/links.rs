@@ -54,7 +54,7 @@ impl Columns {
         let widest = |of: &dyn Fn(&LinkView) -> usize| frame.links.iter().map(of).max().unwrap_or(0) as u16;
         let names = widest(&|link| name(frame, link).chars().count()).clamp(6, 18);
         let tail = widest(&|link| waiting(link).len());
-        let count = if width >= 70 { 9 } else { 2 };
+        let count = if width >= 70 { 9 } else { 3 };
         // Gaps, the use now, and at least four signs of its history.
         let room = width.saturating_sub(1 + names + 1 + 1 + count + 6 + 1 + tail);
         let lanes = widest(&|link| link.lanes as usize).clamp(4, 16).min(width / 6);
@@ -107,7 +107,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, columns: &Co
     // Room for one sign only: better an arrow than the mark of what is cut.
     let arrows = if columns.lanes == 1 { arrows.chars().take(1).collect() } else { arrows };
     x = canvas.field(x, y, columns.lanes, &arrows, Role::Request) + 1;
-    let lanes = if columns.count > 2 { format!("{} lanes", link.lanes) } else { link.lanes.to_string() };
+    let lanes = if columns.count > 3 { format!("{} lanes", link.lanes) } else { link.lanes.to_string() };
     x = canvas.field(x, y, columns.count, &lanes, Role::Text);
     canvas.text_right(x + 5, y, &per_cent(link.utilisation), load(link.utilisation));
     x += 6;

@@ -22,14 +22,14 @@ const LAUNCH: u64 = 1600;
 /// The eight workloads of a quick look, and by what their data shrink: streams, stencils, graphs, tables that all read, meshes,
 /// and the phases of a multigrid.
 const QUICK: [(&str, u64); 8] = [
-    ("Other-Stream-Triad", 1024),
-    ("Rodinia-Hotspot", 64),
-    ("Rodinia-Euler3D", 32),
-    ("HPC-RSBench", 256),
+    ("Other-Stream-Triad", 512),
+    ("Rodinia-Hotspot", 32),
+    ("Rodinia-Euler3D", 16),
+    ("HPC-RSBench", 128),
     ("HPC-Lulesh-Unstruct-Mesh1", 16),
-    ("HPC-CoMD", 1024),
-    ("HPC-HPGMG", 4096),
-    ("Lonestar-SSSP", 256),
+    ("HPC-CoMD", 512),
+    ("HPC-HPGMG", 1024),
+    ("Lonestar-SSSP", 64),
 ];
 
 /// A workload with the factor by which its data shrink.
