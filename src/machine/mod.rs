@@ -175,10 +175,8 @@ struct Fixed {
     node_of: Vec<Option<usize>>,
     agent_of: Vec<Option<usize>>,
     link_of: Vec<Option<usize>>,
-    /// Per node: the channel out of it to each component, channels into it, the clock period of its port, and the
-    /// agent above it.
+    /// Per node: the channel out of it to each component, the clock period of its port, and the agent above it.
     routes: Vec<Vec<Option<u32>>>,
-    inputs: Vec<Vec<usize>>,
     /// Per link: the channels that it carries.
     carries: Vec<Vec<usize>>,
     /// All virtual networks share one lane of each channel.
@@ -243,8 +241,8 @@ pub struct Machine {
     buffers: Option<Box<Buffers>>,
     /// Per node and virtual network, lanes out of it that have no room. Follows from the channels.
     full: Vec<[u32; Network::ALL.len()]>,
-    /// Per node, lanes into it whose head it has turned away. Follows from the channels.
-    held: Vec<u32>,
+    /// Per node, the lanes into it whose head it has turned away, by channel and lane, ascending. Follows from the channels.
+    held: Vec<Vec<(u32, u8)>>,
     /// What will be done to it from outside. No part of the digest: it has not happened.
     plan: Plan,
 }

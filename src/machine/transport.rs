@@ -219,7 +219,7 @@ impl Machine {
 
     /// A node has changed or has room: what it or its L1's agent turned away is tried again.
     pub(super) fn stir(&mut self, node: usize, out: &mut Outbox) {
-        if self.held.get(node).is_some_and(|held| *held > 0) {
+        if self.held.get(node).is_some_and(|held| !held.is_empty()) {
             self.retry_inputs(node);
         }
         if let Some(Some(agent)) = self.fixed.agent_above.get(node).copied() {
@@ -232,14 +232,22 @@ impl Machine {
 
     fn retry_inputs(&mut self, node: usize) {
         let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
-        let fixed = self.fixed.clone();
-        for &index in fixed.inputs.get(node).map_or(&[][..], Vec::as_slice) {
-            for lane in 0..self.channels.get(index).map_or(0, |channel| channel.lanes.len()) {
-                if self.can_be_taken(node, index, lane) {
-                    self.queue.push(self.now + period, Event::deliver(index, lane));
-                    self.set_held(node, index, lane, false);
-                }
+        let Some(held) = self.held.get_mut(node) else { return };
+        let mut held = std::mem::take(held);
+        held.retain(|&(index, lane)| {
+            let (index, lane) = (index as usize, usize::from(lane));
+            if !self.can_be_taken(node, index, lane) {
+                return true;
             }
+            self.queue.push(self.now + period, Event::deliver(index, lane));
+            if let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane))
+            {
+                queue.blocked = false;
+            }
+            false
+        });
+        if let Some(place) = self.held.get_mut(node) {
+            *place = held;
         }
     }
 
@@ -251,11 +259,17 @@ impl Machine {
     }
 
     /// Notes whether the head of a lane into a node waits for the node to change.
-    pub(super) fn set_held(&mut self, node: usize, index: usize, lane: usize, blocked: bool) {
-        let lane = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane));
+    pub(super) fn set_held(&mut self, node: usize, index: usize, place: usize, blocked: bool) {
+        let lane = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(place));
         let was = lane.is_some_and(|lane| std::mem::replace(&mut lane.blocked, blocked));
-        if let Some(held) = self.held.get_mut(node) {
-            *held = (*held + u32::from(blocked)).saturating_sub(u32::from(was));
+        let Some(held) = self.held.get_mut(node).filter(|_| was != blocked) else { return };
+        let key = (index as u32, place as u8);
+        match held.binary_search(&key) {
+            Ok(at) if !blocked => {
+                held.remove(at);
+            }
+            Err(at) if blocked => held.insert(at, key),
+            _ => {}
         }
     }
 

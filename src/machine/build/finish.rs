@@ -75,7 +75,7 @@ impl Builder<'_> {
             finished_checked: false,
             buffers: None,
             full: vec![[0; Network::ALL.len()]; node_count],
-            held: vec![0; node_count],
+            held: vec![Vec::new(); node_count],
             plan: Plan::default(),
         };
         machine.check_workload()?;
@@ -171,12 +171,10 @@ impl Builder<'_> {
                 carries[second].push(position);
             }
         }
-        let mut inputs = vec![Vec::new(); self.nodes.len()];
         for (position, channel) in channels.iter().enumerate() {
             if let Some(to) = self.nodes.get(channel.to) {
                 routes[channel.from][to.id().index()] = u32::try_from(position).ok();
             }
-            inputs[channel.to].push(position);
         }
         let mut agent_above = vec![None; self.nodes.len()];
         for (position, agent) in self.agents.iter().enumerate() {
@@ -204,7 +202,6 @@ impl Builder<'_> {
             link_of,
             routes,
             folded: channels.iter().any(|channel| channel.lanes.len() == 1),
-            inputs,
             carries,
             port_period: self.period.clone(),
             agent_above,
