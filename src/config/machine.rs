@@ -209,8 +209,6 @@ pub struct NumaSpec {
     pub placement: Placement,
     /// Bytes of a page.
     pub page: u32,
-    /// How long the first access to a page waits for it.
-    pub migration: Duration,
     pub organisation: Organisation,
     /// Protocol of the remote half of a static L2.
     pub remote: Option<String>,

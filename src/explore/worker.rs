@@ -30,6 +30,14 @@ struct Images {
     lanes: Vec<u32>,
 }
 
+/// What a number becomes, if that is known. There is a place for it afterwards.
+fn known(images: &mut Vec<u32>, id: u32) -> Option<u32> {
+    if images.len() <= id as usize {
+        images.resize(id as usize + 1, 0);
+    }
+    images[id as usize].checked_sub(1)
+}
+
 /// Why a state, or a step to it, is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Broken {
@@ -416,12 +424,8 @@ impl<'a> Worker<'a> {
     }
 
     fn node_image(&mut self, symmetry: usize, index: usize, id: u32) -> u32 {
-        let known = &mut self.images[symmetry].nodes;
-        if known.len() <= id as usize {
-            known.resize(id as usize + 1, 0);
-        }
-        if known[id as usize] > 0 {
-            return known[id as usize] - 1;
+        if let Some(image) = known(&mut self.images[symmetry].nodes, id) {
+            return image;
         }
         let system = self.system;
         let Some(to) = system.symmetries.get(symmetry) else { return id };
@@ -438,12 +442,8 @@ impl<'a> Worker<'a> {
         if id == 0 {
             return 0;
         }
-        let known = &mut self.images[symmetry].lanes;
-        if known.len() <= id as usize {
-            known.resize(id as usize + 1, 0);
-        }
-        if known[id as usize] > 0 {
-            return known[id as usize] - 1;
+        if let Some(image) = known(&mut self.images[symmetry].lanes, id) {
+            return image;
         }
         let system = self.system;
         let Some(to) = system.symmetries.get(symmetry) else { return id };

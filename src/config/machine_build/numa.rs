@@ -35,7 +35,6 @@ impl Build<'_> {
                 Some(PlacementWord::FirstTouch) | None => Placement::FirstTouch,
             },
             page: page.value as u32,
-            migration: check.time("gpu.numa.migration", file.migration.as_ref(), 0)?,
             organisation,
             remote: (organisation == Organisation::Static).then(|| "gpu-write-through".to_owned()),
             invalidate: file.invalidate.unwrap_or(true),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 
 use super::super::document::At;
-use crate::model::units::{Duration, Size};
+use crate::model::units::Size;
 
 /// GPUs that are the sockets of one large GPU and share their memories ("Beyond the Socket: NUMA-Aware GPUs").
 #[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
@@ -13,8 +13,6 @@ pub struct NumaFile {
     pub placement: Option<PlacementWord>,
     /// Bytes of a page, a power of two from 4 KiB to 2 MiB. Default: "4 KiB".
     pub page: Option<At<Size>>,
-    /// How long the first access to a page waits for it to come from system memory, with first-touch. Default: "0 ns".
-    pub migration: Option<At<Duration>>,
     /// What the L2 of a socket caches (Fig. 7). Default: "shared".
     pub l2: Option<OrganisationWord>,
     /// Whether the L2 writes back or through, where it stands on the side of the SMs. Default: "back".

@@ -1,7 +1,7 @@
 //! Section 6: lanes and ways together, and the power of the links.
 
 use super::system::{
-    AWARE, Change, DYNAMIC, Scaled, gain, names, scale_text, series, sockets, speedups, workloads,
+    AWARE, Change, DYNAMIC, PART, Scaled, gain, names, scale_text, series, sockets, speedups, workloads,
 };
 use crate::report::chart::{Bars, Chart};
 use crate::report::figures::experiment::{Experiment, Results};
@@ -25,9 +25,6 @@ pub const POWER: Figure = Figure {
     place: "NUMA-aware GPUs 6",
     how: How::Measured { experiments: powers, finding: found_power },
 };
-
-/// By what a link is smaller than the paper's.
-const PART: f64 = 16.0;
 
 const BOTH: [Change; 2] = [AWARE, DYNAMIC];
 
@@ -81,7 +78,9 @@ fn found_power(effort: Effort, results: &Results) -> Result<Finding, String> {
             .map(|&one| {
                 let power = results.of(&sockets(4, one, changes))?.link_power;
                 // What nothing goes over needs no power, and has no logarithm.
-                power.map(|watts| (watts * PART).max(1e-3)).ok_or_else(|| "no link was used".to_owned())
+                power
+                    .map(|watts| (watts * PART as f64).max(1e-3))
+                    .ok_or_else(|| "no link was used".to_owned())
             })
             .collect();
         Ok(geometric_mean(&each?))

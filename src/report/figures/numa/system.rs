@@ -14,7 +14,7 @@ use crate::workload::suites::{NUMA, Workload};
 const MACHINE: &str = "numa-4socket";
 
 /// By what a socket is smaller.
-const PART: u64 = 16;
+pub const PART: u64 = 16;
 
 /// What a launch costs a kernel of full size, in cycles.
 const LAUNCH: u64 = 1600;
