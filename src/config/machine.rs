@@ -67,6 +67,8 @@ pub struct GpuSpec {
     pub numa: Option<NumaSpec>,
     /// Of a GPU whose memory is one half of all.
     pub unified: Option<UnifiedSpec>,
+    /// Of a GPU that takes no part in the coherence of the CPU.
+    pub remote_directory: Option<RemoteDirectorySpec>,
     /// How thread blocks are dealt over GPUs.
     pub ctas: Schedule,
 }
@@ -232,6 +234,20 @@ pub struct UnifiedSpec {
     pub host_share: u32,
     /// Bytes of a page.
     pub page: u32,
+}
+
+/// What a GPU knows about the CPU's caches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemoteDirectorySpec {
+    /// In all slices of the memory together.
+    pub lines: u32,
+    pub ways: u32,
+    /// Of a fingerprint.
+    pub bits: u32,
+    /// Percent.
+    pub high_water: u32,
+    /// What the software takes that flushes the CPU's caches.
+    pub flush: Duration,
 }
 
 /// How a memory controller orders its requests.

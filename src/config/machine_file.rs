@@ -63,6 +63,9 @@ pub struct GpuFile {
     pub numa: Option<numa::NumaFile>,
     /// Pages that live in host memory or in GPU memory (`memory.home = "unified"`).
     pub unified: Option<unified::UnifiedFile>,
+    /// What the GPU knows about the CPU's caches, with `memory.home = "unified"`, if it takes no part in their coherence.
+    /// Default: it takes part.
+    pub remote_directory: Option<unified::RemoteDirectoryFile>,
     /// How the thread blocks of a kernel are dealt over the GPUs. Default: "modulo".
     pub ctas: Option<CtasWord>,
 }

@@ -64,7 +64,11 @@ impl Machine {
         for Outgoing { message, read } in sends.drain(..) {
             let read = if self.plan.is_ordered { 0 } else { read };
             memory |= read > 0;
-            let ready = if read > 0 { self.read_memory(node, &message, read) } else { Ready::At(self.now) };
+            let ready = match message.kind {
+                MessageKind::Flush => Ready::At(self.now + self.fixed.flush_trap),
+                _ if read > 0 => self.read_memory(node, &message, read),
+                _ => Ready::At(self.now),
+            };
             self.post(node, message, ready, out);
         }
         // Nothing is sent while sending: what is put back is the buffer.

@@ -11,6 +11,8 @@ use super::inspect::WarpState;
 use super::lanes::{Flow, LaneReversal, Saturation};
 use super::message::{Message, TxnNumber};
 use super::paging::{FaultStage, PageChange, TlbChange};
+use super::sectors::Sectors;
+use super::selective::RemoteChange;
 use super::state::{Action, State};
 use super::time::{EventNumber, Tick};
 use super::ways::WayDecision;
@@ -144,6 +146,14 @@ pub enum What {
     PageHome { home: u32 },
     /// A cache has other ways for local and for remote lines.
     WayRepartition { local: u32, remote: u32, decision: WayDecision },
+    /// Bytes that may not be kept have come: which sectors, and those of them that nobody waited for.
+    UseOnce { served: u32, brought: Sectors, dropped: Sectors },
+    /// A probe has passed bytes that are on their way here: they are not kept.
+    Overtaken,
+    /// A remote directory changed; lines in it, and those that it has room for.
+    RemoteDirectory { change: RemoteChange, lines: u32, capacity: u32 },
+    /// The CPU does not have a line that the remote directory claims it has; it may never have had it.
+    Nack { false_positive: bool },
     /// The machine was changed from outside.
     Input { text: Arc<str> },
     /// An injected fault took effect.
@@ -197,6 +207,7 @@ pub enum FieldType {
     TlbChange,
     WarpState,
     WayStep,
+    RemoteChange,
     Network,
     LaneDirection,
     LanePhase,
@@ -417,6 +428,34 @@ pub const KINDS: &[KindInfo] = &[
         fields: &[field("home", FieldType::Number, "the socket")],
     },
     KindInfo {
+        name: "use-once",
+        about: "bytes that may not be kept came, for those that waited for them",
+        fields: &[
+            field("served", FieldType::Number, "loads that they served"),
+            field("sectors", FieldType::Number, "pieces of 32 B that came"),
+            field("dropped", FieldType::Number, "those of them that nobody waited for"),
+        ],
+    },
+    KindInfo {
+        name: "overtaken",
+        about: "a probe passed bytes that were on their way: they are not kept",
+        fields: &[],
+    },
+    KindInfo {
+        name: "remote-directory",
+        about: "what a GPU knows about the CPU's caches changed",
+        fields: &[
+            field("change", FieldType::RemoteChange, "insert, present, full, flush or clear"),
+            field("lines", FieldType::Number, "lines in it afterwards"),
+            field("capacity", FieldType::Number, "lines from which on it is full"),
+        ],
+    },
+    KindInfo {
+        name: "nack",
+        about: "the CPU does not have a line that the remote directory claims it has",
+        fields: &[field("false-positive", FieldType::Number, "1 if it never had it since the directory was empty")],
+    },
+    KindInfo {
         name: "way-repartition",
         about: "a cache has other ways for local and for remote lines",
         fields: &[
@@ -481,6 +520,10 @@ impl Record {
             What::Page { .. } => "page-move",
             What::PageHome { .. } => "page-home",
             What::WayRepartition { .. } => "way-repartition",
+            What::UseOnce { .. } => "use-once",
+            What::Overtaken => "overtaken",
+            What::RemoteDirectory { .. } => "remote-directory",
+            What::Nack { .. } => "nack",
             What::Input { .. } => "input",
             What::Fault { .. } => "fault",
             What::Violation { .. } => "violation",
@@ -580,6 +623,22 @@ impl Record {
                 "step" => Some(Field::Word(decision.step.name())),
                 _ => None,
             },
+            What::UseOnce { served, brought, dropped } => match name {
+                "served" => Some(Field::Number(u64::from(*served))),
+                "sectors" => Some(Field::Number(u64::from(brought.count()))),
+                "dropped" => Some(Field::Number(u64::from(dropped.count()))),
+                _ => None,
+            },
+            What::Overtaken => None,
+            What::RemoteDirectory { change, lines, capacity } => match name {
+                "change" => Some(Field::Word(change.name())),
+                "lines" => Some(Field::Number(u64::from(*lines))),
+                "capacity" => Some(Field::Number(u64::from(*capacity))),
+                _ => None,
+            },
+            What::Nack { false_positive } => {
+                (name == "false-positive").then(|| Field::Number(u64::from(*false_positive)))
+            }
             What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
             What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
             What::Violation { rule, text } => match name {

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 
 use super::pending::{Pending, ProbeJob, Want, Who};
 use super::room::Waiting;
+use super::remote::{Remote, RemoteState};
 use super::{Node, Role};
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
@@ -13,6 +14,7 @@ use crate::model::patch::Patch;
 use crate::model::sorted::SortedMap;
 use crate::model::state::State;
 use crate::protocol::outbox::{Outbox, Ticket};
+use crate::protocol::remote_directory::RemoteDirectory;
 use crate::protocol::store::Entry;
 
 /// What a node holds and what it is busy with. Ticks, events, transactions and tickets are zero or none, uses are ranks.
@@ -26,6 +28,8 @@ pub struct Timeless {
     recalling: SmallVec<[Address; 2]>,
     mshrs_used: u32,
     flushing: bool,
+    remote: Option<RemoteState>,
+    purging: SmallVec<[ComponentId; 1]>,
 }
 
 impl Node {
@@ -47,6 +51,8 @@ impl Node {
             recalling: self.recalling.clone(),
             mshrs_used: self.mshrs_used,
             flushing: self.flushing,
+            remote: self.remote.as_deref().map(Remote::state),
+            purging: self.purging.clone(),
         };
         timeless.pending.each_mut(without_time);
         timeless.jobs.each_mut(|job| (job.txn, job.number) = (None, None));
@@ -82,6 +88,10 @@ impl Node {
         node.recalling = timeless.recalling.clone();
         node.mshrs_used = timeless.mshrs_used;
         node.flushing = timeless.flushing;
+        node.purging.clone_from(&timeless.purging);
+        if let (Some(remote), Some(state)) = (&self.remote, &timeless.remote) {
+            node.remote = Some(Box::new(remote.in_state(state)));
+        }
         node.uses = timeless.entries.len() as u64;
         node
     }
@@ -89,7 +99,11 @@ impl Node {
     /// An empty node that is otherwise the same.
     #[must_use]
     pub fn emptied(&self) -> Self {
-        Self::new((*self.config).clone(), self.store.emptied())
+        let mut empty = Self::new((*self.config).clone(), self.store.emptied());
+        if let Some(remote) = &self.remote {
+            empty.set_remote(RemoteDirectory::new(remote.directory.config()));
+        }
+        empty
     }
 
     /// Evicts the block at `address` of itself, as if its place were needed. `false` if it is not here or busy.
@@ -166,6 +180,12 @@ impl Timeless {
             job.parent = id(job.parent);
             job.peer = job.peer.map(&id);
         });
+        if let Some(remote) = &mut renamed.remote {
+            remote.renamed(|children| moved(children, &child));
+        }
+        for memory in &mut renamed.purging {
+            *memory = id(*memory);
+        }
         renamed
     }
 
