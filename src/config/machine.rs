@@ -29,6 +29,7 @@ impl MachineSpec {
             names.extend(&mut gpu.l2.cache.protocol);
             names.extend(gpu.numa.as_mut().and_then(|numa| numa.remote.as_mut()));
         }
+        names.extend(self.host.client.as_mut().and_then(|client| client.protocol.as_mut()));
         names.extend(&mut self.host.l1.protocol);
         names.extend(self.host.llc.as_mut().and_then(|llc| llc.protocol.as_mut()));
         names
@@ -38,7 +39,7 @@ impl MachineSpec {
     /// and blocks; each keeps one at least.
     pub fn shrink(&mut self, by: u64) {
         let caches = self.gpu.iter_mut().flat_map(|gpu| [&mut gpu.l1, &mut gpu.l2.cache]);
-        let host = [&mut self.host.l1].into_iter().chain(&mut self.host.llc);
+        let host = [&mut self.host.l1].into_iter().chain(&mut self.host.llc).chain(&mut self.host.client);
         for cache in caches.chain(host) {
             let set = u64::from(cache.ways) * u64::from(cache.line);
             cache.size = Size((cache.size.0 / by.max(1)).max(set));
@@ -64,6 +65,8 @@ pub struct GpuSpec {
     pub paging: Option<PagingSpec>,
     /// Of GPUs that share their memories.
     pub numa: Option<NumaSpec>,
+    /// Of a GPU whose memory is one half of all.
+    pub unified: Option<UnifiedSpec>,
     /// How thread blocks are dealt over GPUs.
     pub ctas: Schedule,
 }
@@ -120,6 +123,8 @@ pub enum GpuHome {
     Own,
     /// The memories of all GPUs, one partition a slice: each page has a home among them.
     Numa,
+    /// The GPU's own memory and that of the host: each page has its home in one of them.
+    Unified,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -220,6 +225,15 @@ pub struct NumaSpec {
     pub threshold: u32,
 }
 
+/// Memory of which one half is the host's and one the GPU's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnifiedSpec {
+    /// Percent of all pages that live in host memory.
+    pub host_share: u32,
+    /// Bytes of a page.
+    pub page: u32,
+}
+
 /// How a memory controller orders its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DramScheduler {
@@ -281,6 +295,8 @@ pub struct HostSpec {
     pub dram: DramSpec,
     /// GPUs that own a block hand it to each other (UMH, Fig. 5 b-2).
     pub peer_transfer: bool,
+    /// A cache for what GPUs ask.
+    pub client: Option<CacheSpec>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -313,6 +329,8 @@ pub struct NetworkSpec {
     pub header: u32,
     /// 3 (request, probe, reply) or 1 (all folded together).
     pub virtual_networks: u32,
+    /// Caches that may not keep a line get the sectors that they wait for, not all of it.
+    pub by_sector: bool,
     /// Messages that a receiver can buffer, per sender and virtual network.
     pub buffers: u32,
     /// From device to device, the switch included.

@@ -6,6 +6,7 @@ mod gpu;
 mod host;
 mod numa;
 mod paging;
+mod unified;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +15,7 @@ use std::ops::Range;
 use super::check::Check;
 use super::document::{At, Document};
 use super::machine::{GpuSpec, HostSpec, MachineSpec, NetworkKind, NetworkSpec, Topology};
-use super::machine_file::{HostFile, MachineFile, NetworkFile, NetworkWord, TopologyWord};
+use super::machine_file::{HostFile, MachineFile, NetworkFile, NetworkWord, TopologyWord, TransfersWord};
 use super::{Kind, Shelf, fail};
 use crate::diagnostic::Result;
 use crate::model::time::gcd;
@@ -44,6 +45,7 @@ pub(super) fn machine(file: &MachineFile, document: &Document, shelf: &Shelf) ->
             document.complain(span, "this machine has neither cores nor GPUs").expected("a core or a [gpu]"),
         );
     }
+    build.fits_client(file, gpu.as_ref(), &host)?;
     build.clocks(file, gpu.as_ref(), &host)?;
     Ok(MachineSpec {
         name: file.name.clone().unwrap_or_else(|| document.source().name.to_string()),
@@ -88,6 +90,7 @@ impl Build<'_> {
                 file.virtual_networks.as_ref(),
                 &[3, 1],
             )?,
+            by_sector: file.transfers == Some(TransfersWord::Sectors),
             buffers: check.count("network.buffers", file.buffers.as_ref(), 4, 1..=1024)?,
             energy: check.energy("network.energy", file.energy.as_ref(), 10_000)?,
             balancer: file.balancer.as_ref().map(|file| self.balancer(file)).transpose()?,

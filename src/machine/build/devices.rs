@@ -22,6 +22,9 @@ impl Builder<'_> {
             }
             return Ok(());
         }
+        if let Some((gpu, unified)) = spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.unified.as_ref()?))) {
+            return self.unified(gpu, unified);
+        }
         if let Some(gpu) = &spec.gpu {
             for index in 0..gpu.count {
                 tops.push((index, self.gpu(index, gpu)?));
@@ -86,7 +89,7 @@ impl Builder<'_> {
             self.cross(&l1s, &tops, dealing, (rate, latency));
         }
         let memories = match gpu.memory.home {
-            GpuHome::Host | GpuHome::Numa => return Ok(tops),
+            GpuHome::Host | GpuHome::Numa | GpuHome::Unified => return Ok(tops),
             GpuHome::Smd => self.stacks(index, gpu, dealing)?,
             GpuHome::Own => self.partitions(index, gpu, dealing)?,
         };
@@ -172,7 +175,7 @@ impl Builder<'_> {
     }
 
     /// The host: its HMDs, and the caches that face them.
-    fn host(&mut self, host: &HostSpec) -> Result<(Vec<usize>, Vec<usize>)> {
+    pub(super) fn host(&mut self, host: &HostSpec) -> Result<(Vec<usize>, Vec<usize>)> {
         let clock = self.host_clock;
         let mut tops = Vec::new();
         for core in 0..host.cores {

@@ -43,7 +43,12 @@ impl Builder<'_> {
         let lanes = self.lanes().map(Box::new);
         let ways = self.partitions_of_ways().map(Box::new);
         let numa = self.spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?)));
-        let homes = numa.map_or(Homes::Single, |(gpu, numa)| super::numa::homes(gpu, numa));
+        let unified = self.spec.gpu.as_ref().and_then(|gpu| gpu.unified.as_ref());
+        let homes = match (numa, unified) {
+            (Some((gpu, numa)), _) => super::numa::homes(gpu, numa),
+            (None, Some(unified)) => super::unified::homes(unified),
+            (None, None) => Homes::Single,
+        };
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
         let mut machine = Machine {
