@@ -54,6 +54,7 @@ use crate::parts::agent::Agent;
 use crate::parts::channel::Channel;
 use crate::parts::dram::Dram;
 use crate::parts::link::Link;
+use crate::parts::port::{LaneKey, Port};
 use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Buffers;
@@ -211,7 +212,8 @@ pub struct Machine {
     agent_wake: Vec<Option<Tick>>,
     links: Vec<Link>,
     channels: Vec<Channel>,
-    port_free_at: Vec<Tick>,
+    /// By node.
+    ports: Vec<Port>,
     drams: Vec<Dram>,
     /// Boxed, since few machines have it.
     paging: Option<Box<Paging>>,
@@ -243,8 +245,8 @@ pub struct Machine {
     buffers: Option<Box<Buffers>>,
     /// Per node and virtual network, lanes out of it that have no room. Follows from the channels.
     full: Vec<[u32; Network::ALL.len()]>,
-    /// Per node, the lanes into it whose head it has turned away, by channel and lane, ascending. Follows from the channels.
-    held: Vec<Vec<(u32, u8)>>,
+    /// Per node, the lanes into it whose head it has turned away, ascending. Follows from the channels.
+    held: Vec<Vec<LaneKey>>,
     /// What will be done to it from outside. No part of the digest: it has not happened.
     plan: Plan,
 }
@@ -273,6 +275,7 @@ impl Machine {
         self.agents.iter().for_each(|agent| agent.digest(&mut hasher));
         self.links.iter().for_each(|link| link.digest(&mut hasher));
         self.channels.iter().for_each(|channel| channel.digest(&mut hasher));
+        self.ports.iter().for_each(|port| port.digest(&mut hasher));
         self.drams.iter().for_each(|dram| dram.digest(&mut hasher));
         if let Some(paging) = &self.paging {
             paging.digest(&mut hasher);

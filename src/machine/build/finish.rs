@@ -21,6 +21,7 @@ use crate::model::level::Level;
 use crate::model::message::{MessageKind, Network};
 use crate::model::time::Tick;
 use crate::parts::channel::Channel;
+use crate::parts::port::Port;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role};
 
@@ -58,7 +59,7 @@ impl Builder<'_> {
         let node_count = self.nodes.len();
         let mut machine = Machine {
             agent_wake: vec![None; self.agents.len()],
-            port_free_at: vec![0; self.nodes.len()],
+            ports: vec![Port::default(); self.nodes.len()],
             checker: self.blueprint.checks.then(|| Checker::new(self.spec.values, self.consistency(&fixed))),
             fixed,
             nodes: self.nodes,

@@ -11,7 +11,7 @@ mod numa;
 mod page;
 pub mod registry;
 mod scale_gpu;
-mod selective_caching;
+mod selective;
 pub mod text;
 mod umh;
 pub mod workload;

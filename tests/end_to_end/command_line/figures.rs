@@ -10,7 +10,7 @@ use crate::common::terminal::Terminal;
 use crate::common::umscope;
 
 /// Figures that take no time.
-const EXACT: [&str; 4] = ["umh-serial", "umh-sync-bytes", "umh-smd-size", "umh-mask"];
+const EXACT: [&str; 5] = ["umh-serial", "umh-sync-bytes", "umh-smd-size", "umh-mask", "sel-filter"];
 
 fn figures(arguments: &[&str]) -> Vec<Value> {
     document(&[&["figures", "--format", "json"], arguments].concat()).as_array().unwrap().clone()
