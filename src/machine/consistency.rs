@@ -296,7 +296,18 @@ mod tests {
         let number = TxnNumber(event);
         known.begin(at, number, access, issued);
         let coherent = access.kind != AccessKind::NStore;
-        known.end(&Performed { at, number: Some(number), access, read, coherent, is_strict: false, issued, event }).is_none()
+        known
+            .end(&Performed {
+                at,
+                number: Some(number),
+                access,
+                read,
+                coherent,
+                is_strict: false,
+                issued,
+                event,
+            })
+            .is_none()
     }
 
     fn store(known: &mut Consistency, at: ComponentId, value: u8, event: u64) {

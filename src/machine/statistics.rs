@@ -7,6 +7,7 @@ mod memory;
 mod nodes;
 mod numa;
 mod paging;
+mod selective;
 mod synchronisation;
 #[cfg(test)]
 mod tests;
@@ -59,6 +60,7 @@ impl Machine {
         self.dram_statistics(&mut sheet);
         self.paging_statistics(&mut sheet);
         self.numa_statistics(&mut sheet);
+        self.selective_statistics(&mut sheet);
         self.synchronisation_statistics(&mut sheet);
         for task in self.tasks() {
             if let (Some(started), Some(ended)) = (task.started, task.ended) {

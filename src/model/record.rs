@@ -453,7 +453,11 @@ pub const KINDS: &[KindInfo] = &[
     KindInfo {
         name: "nack",
         about: "the CPU does not have a line that the remote directory claims it has",
-        fields: &[field("false-positive", FieldType::Number, "1 if it never had it since the directory was empty")],
+        fields: &[field(
+            "false-positive",
+            FieldType::Number,
+            "1 if it never had it since the directory was empty",
+        )],
     },
     KindInfo {
         name: "way-repartition",

@@ -8,8 +8,8 @@ use crate::model::lanes::{LaneDirection, LanePhase, LaneReason};
 use crate::model::message::{MessageKind, Network};
 use crate::model::paging::{FaultStage, PageChange, TlbChange};
 use crate::model::record::{FieldInfo, FieldType, KINDS, KindInfo, MshrChange, RowAccess};
-use crate::model::state::Action;
 use crate::model::selective::RemoteChange;
+use crate::model::state::Action;
 use crate::model::ways::WayStep;
 
 use super::context::PageSize;

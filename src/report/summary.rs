@@ -4,6 +4,7 @@ mod accesses;
 mod caches;
 mod network;
 mod paging;
+mod selective;
 mod synchronisation;
 mod table;
 #[cfg(test)]
@@ -57,6 +58,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         caches::caches(&values),
         caches::memories(&values),
         paging::table(&values),
+        selective::table(&values),
         network::links(machine, &values),
         network::messages(machine, &values),
         synchronisation::table(&values),

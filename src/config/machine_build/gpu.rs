@@ -82,7 +82,19 @@ impl Build<'_> {
             Some(CtasWord::Modulo) | None => Schedule::Modulo,
             Some(CtasWord::Contiguous) => Schedule::Contiguous,
         };
-        let gpu = GpuSpec { count, clock, cu: self.cu(file)?, l1, l2, memory, paging, numa, unified, remote_directory, ctas };
+        let gpu = GpuSpec {
+            count,
+            clock,
+            cu: self.cu(file)?,
+            l1,
+            l2,
+            memory,
+            paging,
+            numa,
+            unified,
+            remote_directory,
+            ctas,
+        };
         self.fits_unified(&gpu, (&l1_line, &l2_line))?;
         Ok((gpu, block))
     }

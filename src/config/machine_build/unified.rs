@@ -1,9 +1,9 @@
 //! A GPU whose memory is one half of all memory.
 
 use super::super::check::Known;
+use super::super::document::At;
 use super::super::fail;
 use super::super::machine::{GpuHome, GpuSpec, RemoteDirectorySpec, UnifiedSpec};
-use super::super::document::At;
 use super::super::machine_file::unified::{RemoteDirectoryFile, UnifiedFile};
 use super::{Build, KIB, MIB};
 use crate::diagnostic::Result;
@@ -31,7 +31,8 @@ impl Build<'_> {
         let (check, Some(file)) = (self.check, file) else { return Ok(None) };
         let key = |name: &str| format!("gpu.remote_directory.{name}");
         if home != GpuHome::Unified {
-            let complaint = check.document.complain(None, "gpu.remote_directory is about lines that the CPU caches");
+            let complaint =
+                check.document.complain(None, "gpu.remote_directory is about lines that the CPU caches");
             return fail(complaint.expected("gpu.memory.home = \"unified\""));
         }
         let power = |name: &str, given: Option<&At<u64>>, usual: u32, limits| {

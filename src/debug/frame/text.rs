@@ -109,7 +109,8 @@ pub fn describe(record: &Record, names: &Names) -> String {
         }
         What::PageHome { home } => format!("page {} lives in gpu{home}", place(record)),
         What::UseOnce { served, brought, dropped } => {
-            let all = if dropped.is_empty() { String::new() } else { format!(", {} dropped", dropped.count()) };
+            let all =
+                if dropped.is_empty() { String::new() } else { format!(", {} dropped", dropped.count()) };
             format!("{} of 32 B came for {served} and are not kept{all}", brought.count())
         }
         What::Overtaken => "a probe has passed what is on its way: it is not kept".to_owned(),

@@ -25,9 +25,7 @@ impl Node {
         let blocks: SmallVec<[Address; 4]> = message
             .range
             .blocks(size)
-            .filter(|block| {
-                broadcasts || self.store.get(*block).is_some() || self.pending.contains(*block)
-            })
+            .filter(|block| broadcasts || self.store.get(*block).is_some() || self.pending.contains(*block))
             .collect();
         let action = if message.kind == MessageKind::ProbeRead { Action::Read } else { Action::Write };
         let job = ProbeJob {

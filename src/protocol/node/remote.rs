@@ -9,8 +9,8 @@ use std::hash::{Hash, Hasher};
 
 use smallvec::SmallVec;
 
-use super::pending::{Pending, Service, Want, Who};
 use super::Node;
+use super::pending::{Pending, Service, Want, Who};
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
@@ -173,8 +173,11 @@ impl Node {
         let targets = self.all_children() & !self.config.own_side;
         service.look = Some(look);
         service.awaiting |= targets;
-        let kind =
-            if service.want.action == Action::Load { MessageKind::ProbeRead } else { MessageKind::ProbeWrite };
+        let kind = if service.want.action == Action::Load {
+            MessageKind::ProbeRead
+        } else {
+            MessageKind::ProbeWrite
+        };
         self.ask_across(targets, kind, block, service, out);
     }
 
@@ -208,7 +211,10 @@ impl Node {
     ) {
         let Some(look) = service.look else { return };
         service.want.supplied |= message.has_data;
-        if service.awaiting != 0 || service.want.supplied || message.held.as_ref().is_some_and(|held| held.copies.any()) {
+        if service.awaiting != 0
+            || service.want.supplied
+            || message.held.as_ref().is_some_and(|held| held.copies.any())
+        {
             return;
         }
         let false_positive = look == Look::FalsePositive;

@@ -157,8 +157,16 @@ impl Node {
         }
         let unit = self.unit_of(pending.block, want.range.start);
         let rule = self.rule(pending.block, unit, &want);
-        let mut service =
-            Service { unit, want, rule, awaiting: 0, granted: false, acknowledged: false, look: None, since: out.tick };
+        let mut service = Service {
+            unit,
+            want,
+            rule,
+            awaiting: 0,
+            granted: false,
+            acknowledged: false,
+            look: None,
+            since: out.tick,
+        };
         self.probe_for(pending, &mut service, out);
         self.probe_across(pending.block, &mut service, out);
         if service.awaiting == 0 {
@@ -179,7 +187,10 @@ impl Node {
         let kind = match want.request {
             MessageKind::Fetch => MessageKind::Read,
             MessageKind::Forward if want.action == Action::Load => MessageKind::Read,
-            MessageKind::Forward if want.action == Action::NStore => MessageKind::ReadNc,
+            // Where no state is non-coherent, all stores are coherent.
+            MessageKind::Forward if want.action == Action::NStore && self.config.table.is_noncoherent() => {
+                MessageKind::ReadNc
+            }
             MessageKind::Forward => MessageKind::Write,
             kind => kind,
         };

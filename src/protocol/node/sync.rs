@@ -33,7 +33,8 @@ impl Node {
         let cells = |row: &crate::protocol::table::Row| if is_leaf { row.leaf } else { row.inner };
         let shares = self.config.table.uncached_cell(Action::Load, !is_leaf).map(|cell| cell.step);
         self.config.role != Role::Root
-            && (shares == Some(Step::Fetch) || rows.any(|row| cells(row).get(Action::Acquire.index()).is_some_and(Option::is_some)))
+            && (shares == Some(Step::Fetch)
+                || rows.any(|row| cells(row).get(Action::Acquire.index()).is_some_and(Option::is_some)))
     }
 
     /// Whether a release may have to wait for blocks here.

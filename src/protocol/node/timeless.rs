@@ -4,8 +4,8 @@
 use smallvec::SmallVec;
 
 use super::pending::{Pending, ProbeJob, Want, Who};
-use super::room::Waiting;
 use super::remote::{Remote, RemoteState};
+use super::room::Waiting;
 use super::{Node, Role};
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
