@@ -28,6 +28,7 @@ impl MachineSpec {
             names.extend(&mut gpu.l1.protocol);
             names.extend(&mut gpu.l2.cache.protocol);
             names.extend(gpu.numa.as_mut().and_then(|numa| numa.remote.as_mut()));
+            names.extend(gpu.tags.as_mut().map(|tags| &mut tags.protocol));
         }
         names.extend(&mut self.host.l1.protocol);
         names.extend(self.host.llc.as_mut().and_then(|llc| llc.protocol.as_mut()));
@@ -64,6 +65,8 @@ pub struct GpuSpec {
     pub paging: Option<PagingSpec>,
     /// Of GPUs that share their memories.
     pub numa: Option<NumaSpec>,
+    /// Of a GPU whose memory is a direct-mapped cache of the host's.
+    pub tags: Option<TagSpec>,
     /// How thread blocks are dealt over GPUs.
     pub ctas: Schedule,
 }
@@ -120,6 +123,8 @@ pub enum GpuHome {
     Own,
     /// The memories of all GPUs, one partition a slice: each page has a home among them.
     Numa,
+    /// The GPU's memory as a cache of the host's, with tags in DRAM, one partition a slice (`ScaleGPU`).
+    Cache,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -220,6 +225,23 @@ pub struct NumaSpec {
     pub threshold: u32,
 }
 
+/// GPU memory as a direct-mapped cache of the host's, with its tags in DRAM ("`ScaleGPU`", section 3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct TagSpec {
+    /// Bytes of data that a tag stands for.
+    pub data: u32,
+    /// GPU memory in percent of what the work touches; the memory's size if there is none.
+    pub share: Option<u32>,
+    /// Banks of a channel that hold tags and no data.
+    pub banks: u32,
+    /// Requests that the tag miss handler of a partition holds.
+    pub pending: u32,
+    /// Tags that it fetches the data of at once.
+    pub scoreboard: u32,
+    /// Protocol of the memory.
+    pub protocol: String,
+}
+
 /// How a memory controller orders its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DramScheduler {
@@ -245,6 +267,8 @@ pub struct DramSpec {
     pub precharge: Duration,
     /// Of all channels together.
     pub bandwidth: Bandwidth,
+    /// Bytes that an access moves at least.
+    pub access: u32,
     /// Memory clock, and bytes moved in one of its cycles, where the file gives those instead of a bandwidth.
     pub clock: Option<Frequency>,
     pub bus: Option<Size>,
@@ -311,6 +335,8 @@ pub struct NetworkSpec {
     pub latency: Duration,
     /// Bytes of a message without its data.
     pub header: u32,
+    /// Bytes of data in a packet at most, each of which has a header of its own; none where a message is one packet.
+    pub payload: Option<u32>,
     /// 3 (request, probe, reply) or 1 (all folded together).
     pub virtual_networks: u32,
     /// Messages that a receiver can buffer, per sender and virtual network.

@@ -22,6 +22,7 @@ pub mod recency;
 pub mod record;
 pub mod sorted;
 pub mod state;
+pub mod tags;
 pub mod time;
 pub mod units;
 pub mod wait;

@@ -11,3 +11,4 @@ pub mod node;
 pub mod outbox;
 pub mod store;
 pub mod table;
+pub mod tag_miss_handler;

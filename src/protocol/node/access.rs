@@ -224,7 +224,9 @@ impl Node {
     /// Answers a child's fetch or forward: the whole block for a fetch, the old value for an atomic.
     fn reply(&self, child: u16, want: &Want, read: &Bytes, out: &mut Outbox) {
         let Some(&to) = self.config.children.get(child as usize) else { return };
-        let mut message = self.message(MessageKind::Reply, to, want.range, out);
+        let is_eviction = want.request == MessageKind::Writeback;
+        let kind = if is_eviction { MessageKind::EvictAck } else { MessageKind::Reply };
+        let mut message = self.message(kind, to, want.range, out);
         (message.txn, message.number) = Self::key_of(want);
         if want.request == MessageKind::Fetch {
             self.load_clean(&mut message, self.block_of(want.range.start), want.range);
