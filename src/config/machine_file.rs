@@ -5,6 +5,7 @@
 pub mod balancer;
 pub mod numa;
 pub mod paging;
+pub mod tags;
 pub mod unified;
 
 use std::fmt;
@@ -63,6 +64,8 @@ pub struct GpuFile {
     pub numa: Option<numa::NumaFile>,
     /// Pages that live in host memory or in GPU memory (`memory.home = "unified"`).
     pub unified: Option<unified::UnifiedFile>,
+    /// GPU memory that is a cache of the host's, with tags in DRAM (`memory.home = "cache"`).
+    pub tags: Option<tags::TagsFile>,
     /// How the thread blocks of a kernel are dealt over the GPUs. Default: "modulo".
     pub ctas: Option<CtasWord>,
 }
@@ -173,6 +176,8 @@ pub enum HomeWord {
     Numa,
     /// To the memory that is the home of the page: the GPU's own or that of the host (`gpu.unified`).
     Unified,
+    /// To the GPU's memory, a direct-mapped cache of the host's with its tags in DRAM (`gpu.tags`).
+    Cache,
 }
 
 /// How the thread blocks of a kernel are dealt over the GPUs.
@@ -209,6 +214,8 @@ pub struct DramFile {
     pub clock: Option<At<Frequency>>,
     /// Bytes that move in one cycle of `clock`, 1 B to 4 KiB.
     pub bus: Option<At<Size>>,
+    /// Bytes that an access moves at least, a power of two from 1 B to 4 KiB. Default: "1 B".
+    pub access: Option<At<Size>>,
     /// Every access closes the row and opens its own (UMH, section 5.4).
     pub always_reopen: Option<bool>,
     /// How the controller orders its requests. Default: "in-order".
@@ -295,6 +302,9 @@ pub struct NetworkFile {
     pub latency: Option<At<Duration>>,
     /// Bytes of a message without its data, 1 to 1024. Default: 16.
     pub header: Option<At<u64>>,
+    /// Data of a packet at most, 8 B to 64 KiB: a message with more goes in several, each with a header. Default: any message
+    /// is one packet.
+    pub payload: Option<At<Size>>,
     /// 3 for requests, probes and replies, or 1 for all of them together, which can deadlock. Default: 3.
     pub virtual_networks: Option<At<u64>>,
     /// How much of a line comes to a cache that may not keep it. Default: "line".

@@ -28,6 +28,7 @@ mod sizes;
 mod statistics;
 mod step;
 mod synchronise;
+mod tags;
 mod tasks;
 mod transport;
 mod waits;
@@ -73,6 +74,7 @@ pub use plan::{Change, Planned};
 use queue::Queue;
 pub use sizes::Storage;
 use synchronise::{Awaited, Reach};
+use tags::CachedMemories;
 use tasks::Tasks;
 pub use transport::{has_room, lane_network};
 use ways::Ways;
@@ -225,6 +227,8 @@ pub struct Machine {
     awaited: Vec<Awaited>,
     /// Ways for local and remote lines, where they are dealt. Boxed, since few machines have it.
     ways: Option<Box<Ways>>,
+    /// GPU memories that are caches. Boxed, since few machines have them.
+    tags: Option<Box<CachedMemories>>,
     queue: Queue,
     tasks: Tasks,
     txns: SlotMap<TxnKey, Transaction>,
@@ -286,6 +290,9 @@ impl Machine {
         if let Some(ways) = &self.ways {
             ways.digest(&mut hasher);
         }
+        if let Some(tags) = &self.tags {
+            std::hash::Hash::hash(tags, &mut hasher);
+        }
         self.queue.digest(&mut hasher);
         std::hash::Hash::hash(&self.tasks.states, &mut hasher);
         std::hash::Hash::hash(&self.tasks.results, &mut hasher);
@@ -305,6 +312,7 @@ impl Machine {
             && self.channels.iter().all(Channel::is_empty)
             && self.drams.iter().all(Dram::is_idle)
             && self.paging.as_ref().is_none_or(|paging| paging.is_idle())
+            && self.awaited.is_empty()
     }
 
     /// Accesses performed or under way so far.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::latency::count_hit;
 use super::queue::Event;
+use super::synchronise::Waiter;
 use super::tasks::operation;
 use super::{Machine, StepOutcome, Transaction};
 use crate::model::access::{Access, Bytes};
@@ -208,6 +209,9 @@ impl Machine {
         if let Some((_, message)) = queue.incoming.front() {
             let about = About::new(message.range, message.number).because(message.cause);
             out.record(message.to, about, || What::Stall { message: Arc::new(message.clone()) });
+            if let Some(target) = self.nodes.get_mut(node) {
+                target.tell_lack(message, out);
+            }
         }
         Handled::Yes
     }
@@ -252,6 +256,7 @@ impl Machine {
 
     fn finish_access(&mut self, completion: &Completion, out: &mut Outbox) {
         self.check_access(completion, out);
+        self.note_performed(completion);
         if let Some(transaction) = completion.txn.and_then(|key| self.txns.remove(key)) {
             self.count_miss(completion, &transaction);
         }
@@ -385,7 +390,7 @@ impl Machine {
     fn start_task(&mut self, task: usize, out: &mut Outbox) -> Handled {
         let workload = self.tasks.workload.clone();
         let Some(work) = workload.tasks.get(task) else { return Handled::No };
-        if self.copies_first(task, out) {
+        if self.copies_first(task, out) || self.clears_first(task, out) {
             return Handled::Yes;
         }
         if let Some(state) = self.tasks.states.get_mut(task) {
@@ -497,6 +502,10 @@ impl Machine {
     }
 
     fn start_flush(&mut self, task: usize, below: &str, out: &mut Outbox) {
+        if self.tags.is_some() {
+            self.release_gpus(Waiter::Flush(task), out);
+            return;
+        }
         let fixed = self.fixed.clone();
         let is_top = |node: &crate::protocol::node::Node| {
             let path = fixed.components.path(node.id());
@@ -545,6 +554,9 @@ impl Machine {
         }
         if self.paging.is_some() && self.tasks.all_ended() {
             self.copy_back(out);
+        }
+        if self.tags.is_some() && self.tasks.all_ended() {
+            self.bring_home(out);
         }
     }
 

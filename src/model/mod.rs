@@ -23,6 +23,7 @@ pub mod record;
 pub mod sectors;
 pub mod sorted;
 pub mod state;
+pub mod tags;
 pub mod time;
 pub mod units;
 pub mod wait;

@@ -12,3 +12,4 @@ pub mod outbox;
 pub mod remote_directory;
 pub mod store;
 pub mod table;
+pub mod tag_miss_handler;

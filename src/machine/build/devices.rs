@@ -92,6 +92,7 @@ impl Builder<'_> {
             GpuHome::Host | GpuHome::Numa | GpuHome::Unified => return Ok(tops),
             GpuHome::Smd => self.stacks(index, gpu, dealing)?,
             GpuHome::Own => self.partitions(index, gpu, dealing)?,
+            GpuHome::Cache => self.cached_memories(index, gpu, dealing)?,
         };
         if gpu.l2.present {
             for (&slice, &memory) in tops.iter().zip(&memories) {
@@ -101,7 +102,7 @@ impl Builder<'_> {
         } else {
             self.cross(&l1s, &memories, dealing, (rate, latency));
         }
-        if gpu.memory.home == GpuHome::Smd {
+        if gpu.memory.home != GpuHome::Own {
             return Ok(memories);
         }
         let slices = tops.into_iter().filter(|top| !l1s.contains(top));
@@ -144,7 +145,7 @@ impl Builder<'_> {
         for number in 0..gpu.l2.slices {
             let path = format!("gpu{index}.memory.{number}");
             let node = self.node(path, ComponentKind::Memory, &cache, Role::Root, self.gpu_clock, dealing)?;
-            self.dram(node, &memory.dram, dealing);
+            self.dram(node, &memory.dram, dealing, None);
             partitions.push(node);
         }
         Ok(partitions)
@@ -168,7 +169,7 @@ impl Builder<'_> {
         for number in 0..gpu.l2.slices {
             let path = format!("gpu{index}.smd{number}");
             let smd = self.node(path, ComponentKind::Smd, &cache, Role::Inner, clock, own)?;
-            self.dram(smd, &memory.dram, own);
+            self.dram(smd, &memory.dram, own, None);
             smds.push(smd);
         }
         Ok(smds)
@@ -229,7 +230,7 @@ impl Builder<'_> {
             if let Some(lookup) = self.lookup.get_mut(hmd) {
                 *lookup = latency;
             }
-            self.dram(hmd, &host.dram, dealing);
+            self.dram(hmd, &host.dram, dealing, None);
             hmds.push(hmd);
         }
         Ok((hmds, tops))

@@ -13,6 +13,7 @@ use crate::machine::latency::Latencies;
 use crate::machine::plan::Plan;
 use crate::machine::queue::Queue;
 use crate::machine::synchronise::Reach;
+use crate::machine::tags::CachedMemories;
 use crate::machine::tasks::Tasks;
 use crate::machine::ways::Ways;
 use crate::machine::{Fixed, Machine};
@@ -51,6 +52,7 @@ impl Builder<'_> {
         };
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
+        let tags = CachedMemories::among(&self.nodes).map(Box::new);
         let mut machine = Machine {
             agent_wake: vec![None; self.agents.len()],
             ports: vec![Port::default(); self.nodes.len()],
@@ -67,6 +69,7 @@ impl Builder<'_> {
             homes,
             awaited: Vec::new(),
             ways,
+            tags,
             queue: Queue::default(),
             tasks: Tasks::new(self.blueprint.workload.clone()),
             txns: SlotMap::with_key(),
@@ -121,7 +124,9 @@ impl Builder<'_> {
         let ignores = numa.is_some_and(|numa| !numa.invalidate);
         let concerns = |index: &usize| {
             let node = self.nodes.get(*index);
-            node.is_some_and(|node| node.is_synchronised() && (node.config.role == Role::Leaf || !ignores))
+            node.is_some_and(|node| {
+                node.is_synchronised() && !node.is_tagged() && (node.config.role == Role::Leaf || !ignores)
+            })
         };
         let mut node_of = vec![None; self.components.len()];
         for (index, node) in self.nodes.iter().enumerate() {

@@ -174,6 +174,6 @@ impl Node {
         message.size += message.sectors.bytes(line);
         message.patch = data;
         let read = if self.config.has_memory { line } else { 0 };
-        out.sends.push(Outgoing { message, read });
+        out.sends.push(Outgoing { message, read, tag: false });
     }
 }
