@@ -1,6 +1,7 @@
 //! A machine file as a typed specification: plain numbers in base units, already checked.
 
 use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};
+use crate::policy::copies::{CopyPolicy, Side};
 use crate::policy::cta::Schedule;
 use crate::policy::eviction::Evictor;
 use crate::policy::lanes::LanePolicy;
@@ -64,6 +65,8 @@ pub struct GpuSpec {
     pub paging: Option<PagingSpec>,
     /// Of GPUs that share their memories.
     pub numa: Option<NumaSpec>,
+    /// Of GPUs whose memories have their data from the host.
+    pub copies: Option<CopiesSpec>,
     /// How thread blocks are dealt over GPUs.
     pub ctas: Schedule,
 }
@@ -218,6 +221,16 @@ pub struct NumaSpec {
     pub sample: u32,
     /// Percent from which on a bandwidth is saturated.
     pub threshold: u32,
+}
+
+/// Bulk copies between the memories of host and GPUs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CopiesSpec {
+    pub policy: CopyPolicy,
+    /// GPU memory in thousandths of what the work touches; the memories' size if there is none.
+    pub share: Option<u32>,
+    /// Which side has the data at the start.
+    pub start: Side,
 }
 
 /// How a memory controller orders its requests.

@@ -3,6 +3,7 @@
 //! The documentation of each field is also its description in the JSON schema.
 
 pub mod balancer;
+pub mod copies;
 pub mod numa;
 pub mod paging;
 
@@ -60,6 +61,9 @@ pub struct GpuFile {
     pub paging: Option<paging::PagingFile>,
     /// GPUs that are the sockets of one large GPU (`memory.home = "numa"`).
     pub numa: Option<numa::NumaFile>,
+    /// Copies between host memory and the memories of the GPUs, which then have the data only for a time (`memory.home =
+    /// "numa"`). Default: none, the GPUs' memories are all there is.
+    pub copies: Option<copies::CopiesFile>,
     /// How the thread blocks of a kernel are dealt over the GPUs. Default: "modulo".
     pub ctas: Option<CtasWord>,
 }

@@ -36,6 +36,8 @@ pub enum ComponentKind {
     Gmmu,
     /// The driver of a GPU: software on the host.
     Driver,
+    /// What copies between the memories of a GPU and the host.
+    CopyEngine,
     /// One direction of a link.
     Link,
 }
@@ -54,6 +56,7 @@ impl ComponentKind {
             Self::Memory => "memory",
             Self::Gmmu => "gmmu",
             Self::Driver => "driver",
+            Self::CopyEngine => "copy-engine",
             Self::Link => "link",
         }
     }

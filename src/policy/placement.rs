@@ -11,6 +11,16 @@ pub enum Placement {
     Page,
     /// A page goes "to local GPU memory as soon as the first access (also called first-touch allocation) is performed".
     FirstTouch,
+    /// "Separate data ranges of the application's address space on separate GPUs" (UMH, section 3.1.2): of each array.
+    Split,
+    /// "Data is allocated on only one device [...] even if multiple [...] are available" (UMH, section 1): the first.
+    First,
+}
+
+/// The home of page `nth` of the `count` of an array that is divided into equal ranges.
+#[must_use]
+pub fn split(nth: u64, count: u64, sockets: u32) -> u32 {
+    (nth * u64::from(sockets.max(1)) / count.max(1)) as u32
 }
 
 /// The home of a page that `toucher` accesses first; pages that no socket touches first go round.
@@ -22,6 +32,12 @@ pub fn first_touch(toucher: Option<u32>, page: Page, sockets: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_array_is_divided_into_equal_ranges() {
+        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(|nth| split(nth, 7, 4)), [0, 0, 1, 1, 2, 2, 3]);
+        assert_eq!([0, 1].map(|nth| split(nth, 2, 4)), [0, 2]);
+    }
 
     #[test]
     fn a_page_goes_to_who_touches_it_first() {

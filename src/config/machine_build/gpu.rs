@@ -64,12 +64,21 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
+        let copies = match (memory.home, &file.copies) {
+            (GpuHome::Numa, given) => given.as_ref().map(|given| self.copies(given)).transpose()?,
+            (_, None) => None,
+            (_, Some(_)) => {
+                let message =
+                    "gpu.copies without gpu.memory.home = \"numa\": there are no memories to copy between";
+                return fail(check.document.complain(None, message));
+            }
+        };
         let ctas = match file.ctas {
             Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
             Some(CtasWord::Modulo) | None => Schedule::Modulo,
             Some(CtasWord::Contiguous) => Schedule::Contiguous,
         };
-        Ok((GpuSpec { count, clock, cu: self.cu(file)?, l1, l2, memory, paging, numa, ctas }, block))
+        Ok((GpuSpec { count, clock, cu: self.cu(file)?, l1, l2, memory, paging, numa, copies, ctas }, block))
     }
 
     fn cu(&self, file: &GpuFile) -> Result<CuSpec> {

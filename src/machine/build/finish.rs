@@ -38,11 +38,13 @@ impl Builder<'_> {
             self.nodes.push(Node::new(config, store));
         }
         let paging = self.paging()?.map(Box::new);
+        let copies = self.copies()?.map(Box::new);
         let channels = self.channels();
         let lanes = self.lanes().map(Box::new);
         let ways = self.partitions_of_ways().map(Box::new);
         let numa = self.spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?)));
-        let homes = numa.map_or(Homes::Single, |(gpu, numa)| super::numa::homes(gpu, numa));
+        let homes =
+            numa.map_or(Homes::Single, |(gpu, numa)| super::numa::homes(gpu, numa, &self.blueprint.workload));
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
         let mut machine = Machine {
@@ -56,6 +58,7 @@ impl Builder<'_> {
             channels,
             drams: self.drams,
             paging,
+            copies,
             lanes,
             lanes_due: Tick::MAX,
             homes,
@@ -210,6 +213,7 @@ impl Builder<'_> {
             visible_links: self.visible.clone(),
             gpu_agents: self.gpu_agents.clone(),
             dram_of: self.dram_of.clone(),
+            smallest_block: self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64),
             sockets: self.sockets.clone(),
             reach: self.reach(),
             coherent: self.nodes.iter().all(|node| !fetches(&node.config.table)),

@@ -24,7 +24,7 @@ pub struct Scheduling {
     pub row_hit_cap: u32,
 }
 
-/// A read that was asked for; its data are there once the controller says so.
+/// A read that was asked for, or a write whose end is to be told; it is done once the controller says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Read(pub u64);
 
@@ -110,6 +110,15 @@ impl Controller {
         self.made += 1;
         self.counters.reads += 1;
         let rows = self.queue(local, bytes, false, about);
+        self.jobs.insert(self.made, Arc::new(Job { rows, end: 0 }));
+        Read(self.made)
+    }
+
+    /// Queues a write whose end is told as that of a read is.
+    pub fn write_told(&mut self, local: u64, bytes: u32, about: About) -> Read {
+        self.made += 1;
+        self.counters.writes += 1;
+        let rows = self.queue(local, bytes, true, about);
         self.jobs.insert(self.made, Arc::new(Job { rows, end: 0 }));
         Read(self.made)
     }
