@@ -73,6 +73,8 @@ pub struct GpuSpec {
     pub tags: Option<TagSpec>,
     /// Of GPUs whose memories have their data from the host.
     pub copies: Option<CopiesSpec>,
+    /// Of a GPU that takes no part in the coherence of the CPU.
+    pub remote_directory: Option<RemoteDirectorySpec>,
     /// How thread blocks are dealt over GPUs.
     pub ctas: Schedule,
 }
@@ -267,6 +269,20 @@ pub struct CopiesSpec {
     pub share: Option<u32>,
     /// Which side has the data at the start.
     pub start: Side,
+}
+
+/// What a GPU knows about the CPU's caches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemoteDirectorySpec {
+    /// In all slices of the memory together.
+    pub lines: u32,
+    pub ways: u32,
+    /// Of a fingerprint.
+    pub bits: u32,
+    /// Percent.
+    pub high_water: u32,
+    /// What the software takes that flushes the CPU's caches.
+    pub flush: Duration,
 }
 
 /// How a memory controller orders its requests.

@@ -109,13 +109,28 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
+        let remote_directory = self.remote_directory(file.remote_directory.as_ref(), memory.home)?;
         let ctas = match file.ctas {
             Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
             Some(CtasWord::Modulo) | None => Schedule::Modulo,
             Some(CtasWord::Contiguous) => Schedule::Contiguous,
         };
         let cu = self.cu(file)?;
-        let gpu = GpuSpec { count, clock, cu, l1, l2, memory, paging, numa, unified, tags, copies, ctas };
+        let gpu = GpuSpec {
+            count,
+            clock,
+            cu,
+            l1,
+            l2,
+            memory,
+            paging,
+            numa,
+            unified,
+            tags,
+            copies,
+            remote_directory,
+            ctas,
+        };
         self.fits_unified(&gpu, (&l1_line, &l2_line))?;
         Ok((gpu, block))
     }

@@ -158,6 +158,10 @@ fn weight(what: &What) -> u8 {
         | What::PageHome { .. }
         | What::Tag(_)
         | What::WayRepartition { .. }
+        | What::UseOnce { .. }
+        | What::Overtaken
+        | What::RemoteDirectory { .. }
+        | What::Nack { .. }
         | What::Message(_) => 1,
         What::Merge { .. } | What::Directory { .. } | What::Hit { .. } | What::Dram { .. } => 2,
         What::Stall { .. } | What::NoCredit { .. } | What::Activate { .. } => 3,
