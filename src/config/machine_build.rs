@@ -6,6 +6,7 @@ mod gpu;
 mod host;
 mod numa;
 mod paging;
+mod read_only;
 #[cfg(test)]
 mod tests;
 

@@ -5,4 +5,5 @@ pub mod eviction;
 pub mod lanes;
 pub mod placement;
 pub mod prefetch;
+pub mod read_only;
 pub mod ways;

@@ -54,6 +54,14 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
+        let read_only = match (&paging, &file.read_only) {
+            (_, None) => None,
+            (None, Some(given)) => Some(self.read_only(given)?),
+            (Some(_), Some(_)) => {
+                let message = "gpu.read_only with gpu.memory.home = \"own\": pages that move are never taken for read-only";
+                return fail(check.document.complain(None, message));
+            }
+        };
         let numa = match (memory.home, &file.numa) {
             (GpuHome::Numa, given) => {
                 Some(self.numa(given.as_ref().unwrap_or(&NumaFile::default()), &mut l2.cache)?)
@@ -69,7 +77,10 @@ impl Build<'_> {
             Some(CtasWord::Modulo) | None => Schedule::Modulo,
             Some(CtasWord::Contiguous) => Schedule::Contiguous,
         };
-        Ok((GpuSpec { count, clock, cu: self.cu(file)?, l1, l2, memory, paging, numa, ctas }, block))
+        Ok((
+            GpuSpec { count, clock, cu: self.cu(file)?, l1, l2, memory, paging, read_only, numa, ctas },
+            block,
+        ))
     }
 
     fn cu(&self, file: &GpuFile) -> Result<CuSpec> {

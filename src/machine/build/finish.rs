@@ -43,6 +43,7 @@ impl Builder<'_> {
         let ways = self.partitions_of_ways().map(Box::new);
         let numa = self.spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?)));
         let homes = numa.map_or(Homes::Single, |(gpu, numa)| super::numa::homes(gpu, numa));
+        let read_only = self.spec.gpu.as_ref().and_then(|gpu| gpu.read_only.as_ref());
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
         let mut machine = Machine {
@@ -59,6 +60,7 @@ impl Builder<'_> {
             lanes,
             lanes_due: Tick::MAX,
             homes,
+            permissions: super::paging::permissions(read_only),
             awaited: Vec::new(),
             ways,
             queue: Queue::default(),

@@ -12,6 +12,7 @@ mod page;
 pub mod registry;
 mod scale_gpu;
 mod selective;
+mod suite;
 pub mod text;
 mod umh;
 pub mod workload;
