@@ -13,3 +13,4 @@ pub mod permissions;
 pub mod remote_directory;
 pub mod store;
 pub mod table;
+pub mod tag_miss_handler;

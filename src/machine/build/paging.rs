@@ -202,7 +202,7 @@ pub(super) fn permissions(spec: Option<&ReadOnlySpec>) -> Permissions {
 }
 
 /// The pages that some work touches.
-fn pages_of(workload: &Workload, page: u32) -> PageSet {
+pub(super) fn pages_of(workload: &Workload, page: u32) -> PageSet {
     let mut pages = PageSet::default();
     let mut add = |range: Range| {
         let last =
