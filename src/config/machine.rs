@@ -1,6 +1,7 @@
 //! A machine file as a typed specification: plain numbers in base units, already checked.
 
 use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};
+use crate::policy::copies::{CopyPolicy, Side};
 use crate::policy::cta::Schedule;
 use crate::policy::eviction::Evictor;
 use crate::policy::lanes::LanePolicy;
@@ -72,6 +73,8 @@ pub struct GpuSpec {
     pub unified: Option<UnifiedSpec>,
     /// Of a GPU whose memory is a direct-mapped cache of the host's.
     pub tags: Option<TagSpec>,
+    /// Of GPUs whose memories have their data from the host.
+    pub copies: Option<CopiesSpec>,
     /// How thread blocks are dealt over GPUs.
     pub ctas: Schedule,
 }
@@ -279,6 +282,16 @@ pub struct TagSpec {
     pub scoreboard: u32,
     /// Protocol of the memory.
     pub protocol: String,
+}
+
+/// Bulk copies between the memories of host and GPUs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CopiesSpec {
+    pub policy: CopyPolicy,
+    /// GPU memory in thousandths of what the work touches; the memories' size if there is none.
+    pub share: Option<u32>,
+    /// Which side has the data at the start.
+    pub start: Side,
 }
 
 /// How a memory controller orders its requests.

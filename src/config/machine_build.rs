@@ -2,6 +2,7 @@
 
 mod balancer;
 mod cache;
+mod copies;
 mod gpu;
 mod host;
 mod numa;

@@ -3,6 +3,7 @@
 //! The documentation of each field is also its description in the JSON schema.
 
 pub mod balancer;
+pub mod copies;
 pub mod numa;
 pub mod paging;
 pub mod read_only;
@@ -69,6 +70,9 @@ pub struct GpuFile {
     pub unified: Option<unified::UnifiedFile>,
     /// GPU memory that is a cache of the host's, with tags in DRAM (`memory.home = "cache"`).
     pub tags: Option<tags::TagsFile>,
+    /// Copies between host memory and the memories of the GPUs, which then have the data only for a time (`memory.home =
+    /// "numa"`). Default: none, the GPUs' memories are all there is.
+    pub copies: Option<copies::CopiesFile>,
     /// How the thread blocks of a kernel are dealt over the GPUs. Default: "modulo".
     pub ctas: Option<CtasWord>,
 }

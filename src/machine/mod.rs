@@ -8,6 +8,7 @@ mod adopt;
 mod build;
 mod check;
 mod consistency;
+mod copies;
 mod delivery;
 mod first_pass;
 mod initial;
@@ -63,6 +64,7 @@ use crate::protocol::permissions::Permissions;
 use crate::protocol::table::Table;
 use crate::workload::Workload;
 use check::Checker;
+use copies::Copies;
 pub use first_pass::{FirstPass, Watch};
 pub use initial::check_addresses;
 use lanes::Lanes;
@@ -196,6 +198,8 @@ struct Fixed {
     gpu_agents: Vec<Vec<usize>>,
     /// How the memory behind a node is addressed.
     dram_of: Vec<Option<(usize, crate::protocol::store::Interleave)>>,
+    /// Bytes of the smallest block of a memory: addresses are dealt over memories in pieces at least as large.
+    smallest_block: u32,
     /// GPUs that are the sockets of one.
     sockets: Vec<Socket>,
     /// What fences and kernels concern.
@@ -218,6 +222,8 @@ pub struct Machine {
     drams: Vec<Dram>,
     /// Boxed, since few machines have it.
     paging: Option<Box<Paging>>,
+    /// The same.
+    copies: Option<Box<Copies>>,
     /// The same.
     lanes: Option<Box<Lanes>>,
     /// When something is due for them; the end of time if nothing is.
@@ -285,6 +291,9 @@ impl Machine {
         if let Some(paging) = &self.paging {
             paging.digest(&mut hasher);
         }
+        if let Some(copies) = &self.copies {
+            copies.digest(&mut hasher);
+        }
         if let Some(lanes) = &self.lanes {
             lanes.digest(&mut hasher);
         }
@@ -317,6 +326,7 @@ impl Machine {
             && self.drams.iter().all(Dram::is_idle)
             && self.paging.as_ref().is_none_or(|paging| paging.is_idle())
             && self.awaited.is_empty()
+            && self.copies.as_ref().is_none_or(|copies| copies.is_idle())
     }
 
     /// Accesses performed or under way so far.

@@ -3,6 +3,7 @@
 
 mod accesses;
 mod coalescing;
+mod copies;
 mod links;
 mod memory;
 mod nodes;
@@ -59,6 +60,7 @@ impl Machine {
         self.link_statistics(&mut sheet);
         self.dram_statistics(&mut sheet);
         self.paging_statistics(&mut sheet);
+        self.copy_statistics(&mut sheet);
         self.numa_statistics(&mut sheet);
         self.coalescing_statistics(&mut sheet);
         self.synchronisation_statistics(&mut sheet);

@@ -61,6 +61,7 @@ impl Machine {
                 Event::Task(task) => self.start_task(task as usize, &mut out),
                 Event::Memory(node) => self.run_memory(node as usize, &mut out),
                 Event::Paging(gpu) => self.run_paging(gpu as usize, &mut out),
+                Event::Copies(gpu) => self.run_copies(gpu as usize, &mut out),
             };
             if handled == Handled::Yes {
                 self.sample_ways(&mut out);
@@ -193,6 +194,7 @@ impl Machine {
         }
         self.after_node(node, out);
         self.drain_range(range, out);
+        self.drain_copies(range, out);
     }
 
     /// The head stays where it is until its receiver changes. Told once, not at every try.
@@ -342,6 +344,7 @@ impl Machine {
         if let Some((range, writes)) = touched {
             self.note_touched(range);
             self.touch_page(index, range, writes, out);
+            self.touch_copies(index, range, writes);
         }
     }
 
@@ -391,7 +394,7 @@ impl Machine {
     fn start_task(&mut self, task: usize, out: &mut Outbox) -> Handled {
         let workload = self.tasks.workload.clone();
         let Some(work) = workload.tasks.get(task) else { return Handled::No };
-        if self.copies_first(task, out) || self.clears_first(task, out) {
+        if self.copies_first(task, out) || self.copied_first(task, out) || self.clears_first(task, out) {
             return Handled::Yes;
         }
         self.mark_pages(task, out);
@@ -560,6 +563,7 @@ impl Machine {
         if self.tags.is_some() && self.tasks.all_ended() {
             self.bring_home(out);
         }
+        self.copies_after(out);
     }
 
     /// Puts the start of a task into the queue: after its delay and its launch overhead.

@@ -108,13 +108,36 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
+        let copies = match (memory.home, &file.copies) {
+            (GpuHome::Numa, given) => given.as_ref().map(|given| self.copies(given)).transpose()?,
+            (_, None) => None,
+            (_, Some(_)) => {
+                let message =
+                    "gpu.copies without gpu.memory.home = \"numa\": there are no memories to copy between";
+                return fail(check.document.complain(None, message));
+            }
+        };
         let ctas = match file.ctas {
             Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
             Some(CtasWord::Modulo) | None => Schedule::Modulo,
             Some(CtasWord::Contiguous) => Schedule::Contiguous,
         };
         let cu = self.cu(file)?;
-        let gpu = GpuSpec { count, clock, cu, l1, l2, memory, paging, read_only, numa, unified, tags, ctas };
+        let gpu = GpuSpec {
+            count,
+            clock,
+            cu,
+            l1,
+            l2,
+            memory,
+            paging,
+            read_only,
+            numa,
+            unified,
+            tags,
+            copies,
+            ctas,
+        };
         self.fits_unified(&gpu, (&l1_line, &l2_line))?;
         Ok((gpu, block))
     }

@@ -15,7 +15,11 @@ impl Builder<'_> {
         let mut tops: Vec<(u32, Vec<usize>)> = Vec::new();
         if let Some((gpu, numa)) = spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?))) {
             let homes = self.sockets(gpu, numa)?;
-            let (_, cpu) = self.host(&spec.host)?;
+            let (hmds, cpu) = self.host(&spec.host)?;
+            if gpu.copies.is_some() {
+                self.host_memory(&cpu, &hmds);
+                return Ok(());
+            }
             let slices = Interleave { size: u64::from(gpu.l2.interleave), count: u64::from(gpu.l2.slices) };
             if !cpu.is_empty() {
                 self.host_homes(&cpu, &homes, slices);
@@ -31,14 +35,20 @@ impl Builder<'_> {
             }
         }
         let (hmds, cpu) = self.host(&spec.host)?;
-        let dealing = Interleave { size: u64::from(spec.host.interleave), count: hmds.len() as u64 };
-        let hop = self.ticks(spec.host.hop);
-        for top in cpu {
-            let (up, down) = (self.wire(None, hop), self.wire(None, hop));
-            self.connect(top, &hmds, dealing, (up, down));
-        }
+        let dealing = self.host_memory(&cpu, &hmds);
         self.network(&tops, &hmds, dealing);
         Ok(())
+    }
+
+    /// Connects the caches of the host with its memory; returns how addresses are dealt over it.
+    fn host_memory(&mut self, tops: &[usize], hmds: &[usize]) -> Interleave {
+        let dealing = Interleave { size: u64::from(self.spec.host.interleave), count: hmds.len() as u64 };
+        let hop = self.ticks(self.spec.host.hop);
+        for &top in tops {
+            let (up, down) = (self.wire(None, hop), self.wire(None, hop));
+            self.connect(top, hmds, dealing, (up, down));
+        }
+        dealing
     }
 
     /// The compute units of a GPU; returns their L1s.
@@ -139,7 +149,7 @@ impl Builder<'_> {
             line: if gpu.l2.present { gpu.l2.cache.line } else { gpu.l1.line },
             latency: memory.latency,
             mshrs: 0,
-            protocol: None,
+            protocol: gpu.l2.cache.protocol.clone(),
         };
         let mut partitions = Vec::new();
         for number in 0..gpu.l2.slices {

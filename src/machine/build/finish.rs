@@ -40,13 +40,14 @@ impl Builder<'_> {
             self.nodes.push(Node::new(config, store));
         }
         let paging = self.paging()?.map(Box::new);
+        let copies = self.copies()?.map(Box::new);
         let channels = self.channels();
         let lanes = self.lanes().map(Box::new);
         let ways = self.partitions_of_ways().map(Box::new);
         let numa = self.spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?)));
         let unified = self.spec.gpu.as_ref().and_then(|gpu| gpu.unified.as_ref());
         let homes = match (numa, unified) {
-            (Some((gpu, numa)), _) => super::numa::homes(gpu, numa),
+            (Some((gpu, numa)), _) => super::numa::homes(gpu, numa, &self.blueprint.workload),
             (None, Some(unified)) => super::unified::homes(unified),
             (None, None) => Homes::Single,
         };
@@ -65,6 +66,7 @@ impl Builder<'_> {
             channels,
             drams: self.drams,
             paging,
+            copies,
             lanes,
             lanes_due: Tick::MAX,
             homes,
@@ -223,6 +225,7 @@ impl Builder<'_> {
             visible_links: self.visible.clone(),
             gpu_agents: self.gpu_agents.clone(),
             dram_of: self.dram_of.clone(),
+            smallest_block: self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64),
             sockets: self.sockets.clone(),
             reach: self.reach(),
             coherent: self.nodes.iter().all(|node| !fetches(&node.config.table)),

@@ -1,5 +1,6 @@
 //! Builds a machine from its specification: components, nodes, links and channels.
 
+mod copies;
 mod devices;
 mod finish;
 mod network;

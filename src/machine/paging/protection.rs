@@ -129,9 +129,8 @@ impl Machine {
     /// A task starts: before the first work of a GPU, or whenever a kernel is launched, its pages become read-only. Pages with
     /// a write under way stay as they are, since nobody could hold that back any more.
     pub(in crate::machine) fn mark_pages(&mut self, task: usize, out: &mut Outbox) {
-        let is_kernel =
-            self.tasks.workload.tasks.get(task).is_some_and(|task| matches!(task.what, TaskKind::Kernel(_)));
-        let is_gpu_work = self.is_gpu_work(task);
+        let Some(work) = self.tasks.workload.tasks.get(task).map(|task| &task.what) else { return };
+        let (is_gpu_work, is_kernel) = (work.is_on_gpu(), matches!(work, TaskKind::Kernel(_)));
         let Some(paging) = self.paging.as_mut() else { return };
         let Some(protection) = paging.protection.as_mut().filter(|it| !it.gave_up) else { return };
         if !is_gpu_work || protection.began && !(protection.config.every_launch && is_kernel) {

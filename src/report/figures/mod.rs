@@ -9,6 +9,7 @@ pub mod experiment;
 pub mod figure;
 mod numa;
 mod page;
+pub mod markdown;
 pub mod registry;
 mod scale_gpu;
 mod selective;

@@ -36,13 +36,18 @@ fn experiments(effort: Effort) -> Vec<Experiment> {
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
-    let mean = |machine| Ok::<_, String>(geometric_mean(&throughput(&workloads, results, machine, COHERENT)?));
+    let mean =
+        |machine| Ok::<_, String>(geometric_mean(&throughput(&workloads, results, machine, COHERENT)?));
     let without = mean(L1_L2)?;
     let means = SIZES.iter().map(|(_, machine)| mean(*machine)).collect::<Result<Vec<_>, _>>()?;
-    let levels = means.windows(2).rposition(|pair| (pair[1] / pair[0] - 1.0) * 100.0 >= WORTH).map_or(0, |at| at + 1);
+    let levels =
+        means.windows(2).rposition(|pair| (pair[1] / pair[0] - 1.0) * 100.0 >= WORTH).map_or(0, |at| at + 1);
     let ours = SIZES.get(levels).map(|(size, _)| *size);
-    let told: Vec<_> =
-        SIZES.iter().zip(&means).map(|((size, _), mean)| format!("{size} KiB {:.1} %", mean * 100.0)).collect();
+    let told: Vec<_> = SIZES
+        .iter()
+        .zip(&means)
+        .map(|((size, _), mean)| format!("{size} KiB {:.1} %", mean * 100.0))
+        .collect();
     Ok(Finding {
         ours: vec![ours],
         holds: ours == Some(512.0),
@@ -57,7 +62,10 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
             Chart::Lines(Lines {
                 title: "Client caches (Fig. 6)".to_owned(),
                 axis: "throughput over that of the hardware-coherent GPU".to_owned(),
-                points: ["none".to_owned()].into_iter().chain(SIZES.map(|(size, _)| format!("{size} KiB"))).collect(),
+                points: ["none".to_owned()]
+                    .into_iter()
+                    .chain(SIZES.map(|(size, _)| format!("{size} KiB")))
+                    .collect(),
                 series: vec![Series {
                     name: "L1+L2 coalescing and a client cache".to_owned(),
                     values: [without].into_iter().chain(means).collect(),

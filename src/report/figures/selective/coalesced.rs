@@ -1,7 +1,7 @@
 //! Table 2: requests that find one for the same block in flight.
 
 use super::system::{self, L1, L1_L2, bars, mean, runs, statistics, workloads};
-use crate::report::figures::experiment::{Experiment, Results};
+use crate::report::figures::experiment::Results;
 use crate::report::figures::figure::{Figure, Finding, How, near};
 use crate::report::figures::workload::Effort;
 
@@ -35,7 +35,12 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         ]),
         charts: vec![(
             "",
-            bars("Requests coalesced (Table 2)", "% of requests", &workloads, &[("L1", &first), ("L1+L2", &both)]),
+            bars(
+                "Requests coalesced (Table 2)",
+                "% of requests",
+                &workloads,
+                &[("L1", &first), ("L1+L2", &both)],
+            ),
         )],
     })
 }

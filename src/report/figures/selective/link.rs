@@ -33,7 +33,8 @@ fn finding(_: Effort, _: &Results) -> Result<Finding, String> {
         holds: shares.iter().zip(PAPER).all(|(ours, paper)| (ours - paper).abs() < 1e-9),
         ours: shares.into_iter().map(Some).collect(),
         scale: "1/1".to_owned(),
-        note: "bytes that a load asked for, over those that the simulated link to the GPU carried for it".to_owned(),
+        note: "bytes that a load asked for, over those that the simulated link to the GPU carried for it"
+            .to_owned(),
         charts: Vec::new(),
     })
 }

@@ -37,7 +37,8 @@ fn experiments(effort: Effort) -> Vec<Experiment> {
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
-    let all = STEPS.iter().map(|(name, machine)| Ok((*name, throughput(&workloads, results, *machine, COHERENT)?)));
+    let all =
+        STEPS.iter().map(|(name, machine)| Ok((*name, throughput(&workloads, results, *machine, COHERENT)?)));
     let all = all.collect::<Result<Vec<_>, String>>()?;
     let means: Vec<f64> = all.iter().map(|(_, values)| geometric_mean(values)).collect();
     let is_ordered = means.windows(2).all(|pair| pair[1] > pair[0] * SAME);

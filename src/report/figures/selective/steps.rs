@@ -24,7 +24,8 @@ fn experiments(effort: Effort) -> Vec<Experiment> {
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
-    let all = STEPS.iter().map(|(name, machine)| Ok((*name, throughput(&workloads, results, *machine, COHERENT)?)));
+    let all =
+        STEPS.iter().map(|(name, machine)| Ok((*name, throughput(&workloads, results, *machine, COHERENT)?)));
     let all = all.collect::<Result<Vec<_>, String>>()?;
     let means: Vec<f64> = all.iter().map(|(_, values)| geometric_mean(values) * 100.0).collect();
     // Read-only caching at this price costs more than it gains.
@@ -37,7 +38,10 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         ours: means.into_iter().map(Some).collect(),
         scale: system::scale_text(&workloads),
         note: system::sentences(&[
-            &format!("each of the first five steps is better than the one before: {}", system::word(is_ordered)),
+            &format!(
+                "each of the first five steps is better than the one before: {}",
+                system::word(is_ordered)
+            ),
             &told.join(", "),
             &system::about(&workloads),
         ]),

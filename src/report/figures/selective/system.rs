@@ -84,7 +84,9 @@ pub fn outcomes<'a>(
     (name, set): Machine,
 ) -> Result<Vec<&'a Outcome>, String> {
     let outcome = |scaled: &Scaled| {
-        results.of(&suite::run(name, *scaled, set)).map_err(|why| format!("{} on {name}: {why}", scaled.0.name))
+        results
+            .of(&suite::run(name, *scaled, set))
+            .map_err(|why| format!("{} on {name}: {why}", scaled.0.name))
     };
     workloads.iter().map(outcome).collect()
 }

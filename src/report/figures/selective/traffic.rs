@@ -27,7 +27,9 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     };
     let coherent = bytes(COHERENT)?;
     let over = |machine| {
-        Ok::<_, String>(bytes(machine)?.iter().zip(&coherent).map(|(own, other)| own / other).collect::<Vec<_>>())
+        Ok::<_, String>(
+            bytes(machine)?.iter().zip(&coherent).map(|(own, other)| own / other).collect::<Vec<_>>(),
+        )
     };
     let (fixed, variable) = (over(CLIENT)?, over(VARIABLE)?);
     let means = [mean(&fixed), mean(&variable)];
