@@ -65,6 +65,8 @@ pub struct GpuSpec {
     pub memory: GpuMemorySpec,
     /// Of a GPU with memory of its own.
     pub paging: Option<PagingSpec>,
+    /// Pages that are taken for read-only.
+    pub read_only: Option<ReadOnlySpec>,
     /// Of GPUs that share their memories.
     pub numa: Option<NumaSpec>,
     /// Of a GPU whose memory is one half of all.
@@ -203,6 +205,29 @@ pub struct PagingSpec {
     pub precondition: bool,
     pub copy: CopyMode,
     pub copy_back: bool,
+}
+
+/// Pages that are taken for read-only ("Selective GPU Caches", section 3.3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadOnlySpec {
+    /// Bytes of a page.
+    pub page: u32,
+    /// Pages of GPU memory, too, not only those of host memory.
+    pub everywhere: bool,
+    /// They are marked at every launch of a kernel, not only before the first work.
+    pub every_launch: bool,
+    pub host_fault: Duration,
+    pub gpu_fault: Duration,
+    /// Faults of a compute unit.
+    pub pending: u32,
+    /// Most faults, and in what time.
+    pub limit: Option<(u32, Duration)>,
+    /// Entries; all pages if there is none.
+    pub tlb: Option<u32>,
+    /// One way, in core cycles.
+    pub tlb_latency: u32,
+    pub walkers: u32,
+    pub walk: Duration,
 }
 
 /// What the L2 of a socket caches ("Beyond the Socket: NUMA-Aware GPUs", Fig. 7).

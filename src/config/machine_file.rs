@@ -6,6 +6,7 @@ pub mod balancer;
 pub mod copies;
 pub mod numa;
 pub mod paging;
+pub mod read_only;
 pub mod tags;
 pub mod unified;
 
@@ -61,6 +62,8 @@ pub struct GpuFile {
     pub memory: Option<GpuMemoryFile>,
     /// How pages come to GPU memory that is the GPU's own (`memory.home = "own"`), which they have to.
     pub paging: Option<paging::PagingFile>,
+    /// Pages that the GPU may cache although they live elsewhere, since nobody has written them yet. Default: none.
+    pub read_only: Option<read_only::ReadOnlyFile>,
     /// GPUs that are the sockets of one large GPU (`memory.home = "numa"`).
     pub numa: Option<numa::NumaFile>,
     /// Pages that live in host memory or in GPU memory (`memory.home = "unified"`).

@@ -15,7 +15,7 @@ use crate::model::inspect::{
 };
 use crate::model::message::{Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};
-use crate::model::page_view::{FaultView, PagesView, TlbView};
+use crate::model::page_view::{FaultView, PagesView, PermissionsView, TlbView};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Channel, Ready};
@@ -384,6 +384,10 @@ impl Inspect for Machine {
 
     fn page_size(&self) -> Option<u32> {
         self.paging.as_ref().map(|paging| paging.page)
+    }
+
+    fn permissions(&self, cells: usize) -> Option<PermissionsView> {
+        self.view_permissions(cells)
     }
 
     fn pages(&self, cells: usize) -> Vec<PagesView> {

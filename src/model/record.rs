@@ -10,7 +10,7 @@ use super::component::ComponentId;
 use super::inspect::WarpState;
 use super::lanes::{Flow, LaneReversal, Saturation};
 use super::message::{Message, TxnNumber};
-use super::paging::{FaultStage, PageChange, TlbChange};
+use super::paging::{FaultStage, PageChange, Permission, TlbChange};
 use super::sectors::Sectors;
 use super::selective::RemoteChange;
 use super::state::{Action, State};
@@ -143,6 +143,13 @@ pub enum What {
     FarFault { stage: FaultStage, gpu: u32, set: u64, unit: Option<u32>, writes: bool },
     /// A page is moved.
     Page { change: PageChange, gpu: u32, set: u64 },
+    /// A protection fault goes on; the compute unit or core that it is about, or the part that took it, and whether the access
+    /// that faults there writes.
+    ProtectionFault { stage: FaultStage, who: ComponentId, writes: bool },
+    /// Another thing may be done with a page.
+    Permission { permission: Permission },
+    /// Pages are taken for read-only from now on, or no longer.
+    Speculation { on: bool },
     /// A page lives in the memory of this socket from now on.
     PageHome { home: u32 },
     /// A cache has other ways for local and for remote lines.
@@ -207,6 +214,7 @@ pub enum FieldType {
     RowAccess,
     FaultStage,
     PageChange,
+    Permission,
     TlbChange,
     TagOutcome,
     WarpState,
@@ -427,6 +435,33 @@ pub const KINDS: &[KindInfo] = &[
         ],
     },
     KindInfo {
+        name: "protection-fault",
+        about: "a fault of a write to a page that is taken for read-only went on",
+        fields: &[
+            field(
+                "stage",
+                FieldType::FaultStage,
+                "raised, merged, nacked, dropped, queued, serviced, arrived or replayed",
+            ),
+            field(
+                "who",
+                FieldType::Component,
+                "the compute unit or core that it is about, or the part that took it",
+            ),
+            field("writes", FieldType::Number, "1 if the access that faults there writes, else 0"),
+        ],
+    },
+    KindInfo {
+        name: "page-permission",
+        about: "another thing may be done with a page",
+        fields: &[field("permission", FieldType::Permission, "read-only, changing or read-write")],
+    },
+    KindInfo {
+        name: "speculation",
+        about: "all pages are taken for read-only, or no longer",
+        fields: &[field("on", FieldType::Number, "1 if they are now, else 0")],
+    },
+    KindInfo {
         name: "page-home",
         about: "a page got its home: the memory of a socket",
         fields: &[field("home", FieldType::Number, "the socket")],
@@ -539,6 +574,9 @@ impl Record {
             What::Dram { .. } => "dram",
             What::Tlb { .. } => "tlb",
             What::FarFault { .. } => "far-fault",
+            What::ProtectionFault { .. } => "protection-fault",
+            What::Permission { .. } => "page-permission",
+            What::Speculation { .. } => "speculation",
             What::Page { .. } => "page-move",
             What::PageHome { .. } => "page-home",
             What::WayRepartition { .. } => "way-repartition",
@@ -636,6 +674,14 @@ impl Record {
                 "writes" => Some(Field::Number(u64::from(*writes))),
                 _ => page_field("stage", stage.name(), *set, name),
             },
+            What::ProtectionFault { stage, who, writes } => match name {
+                "stage" => Some(Field::Word(stage.name())),
+                "who" => Some(Field::Component(*who)),
+                "writes" => Some(Field::Number(u64::from(*writes))),
+                _ => None,
+            },
+            What::Permission { permission } => (name == "permission").then(|| Field::Word(permission.name())),
+            What::Speculation { on } => (name == "on").then(|| Field::Number(u64::from(*on))),
             What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
             What::PageHome { home } => (name == "home").then(|| Field::Number(u64::from(*home))),
             What::WayRepartition { local, remote, decision } => match name {

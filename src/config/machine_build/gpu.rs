@@ -65,6 +65,14 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
+        let read_only = match (&paging, &file.read_only) {
+            (_, None) => None,
+            (None, Some(given)) => Some(self.read_only(given)?),
+            (Some(_), Some(_)) => {
+                let message = "gpu.read_only with gpu.memory.home = \"own\": pages that move are never taken for read-only";
+                return fail(check.document.complain(None, message));
+            }
+        };
         let numa = match (memory.home, &file.numa) {
             (GpuHome::Numa, given) => {
                 Some(self.numa(given.as_ref().unwrap_or(&NumaFile::default()), &mut l2.cache)?)
@@ -124,6 +132,7 @@ impl Build<'_> {
             l2,
             memory,
             paging,
+            read_only,
             numa,
             unified,
             tags,

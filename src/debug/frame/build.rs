@@ -151,6 +151,9 @@ fn weight(what: &What) -> u8 {
         | What::Promote { .. }
         | What::Evict { .. }
         | What::FarFault { .. }
+        | What::ProtectionFault { .. }
+        | What::Permission { .. }
+        | What::Speculation { .. }
         | What::LaneReversal(_)
         | What::Saturation(_)
         | What::Page { .. }

@@ -105,6 +105,14 @@ pub fn describe(record: &Record, names: &Names) -> String {
             let unit = unit.map_or_else(String::new, |unit| format!(".cu{unit}"));
             format!("{} {} of gpu{gpu}{unit}{}", stage.name(), place(record), in_set(*set))
         }
+        What::ProtectionFault { stage, who, .. } => {
+            format!("{} {} of {}", stage.name(), place(record), names.path(*who))
+        }
+        What::Permission { permission } => format!("{} {}", place(record), permission.name()),
+        What::Speculation { on } => {
+            if *on { "all pages are taken for read-only" } else { "no page is taken for read-only any more" }
+                .to_owned()
+        }
         What::Page { change, gpu, set } => {
             format!("{} {} of gpu{gpu}{}", change.name(), place(record), in_set(*set))
         }

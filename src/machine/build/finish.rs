@@ -57,6 +57,7 @@ impl Builder<'_> {
             (None, Some(unified)) => super::unified::homes(unified),
             (None, None) => Homes::Single,
         };
+        let read_only = self.spec.gpu.as_ref().and_then(|gpu| gpu.read_only.as_ref());
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
         let tags = CachedMemories::among(&self.nodes).map(Box::new);
@@ -75,6 +76,7 @@ impl Builder<'_> {
             lanes,
             lanes_due: Tick::MAX,
             homes,
+            permissions: super::paging::permissions(read_only),
             awaited: Vec::new(),
             ways,
             tags,
