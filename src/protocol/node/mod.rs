@@ -17,6 +17,7 @@ mod serve;
 mod timeless;
 mod stand;
 mod sync;
+mod tag_view;
 mod tagged;
 mod view;
 
@@ -554,7 +555,7 @@ impl Node {
         self.flushing.hash(hasher);
         self.releases.hash(hasher);
         if let Some(tags) = &self.tags {
-            (&tags.queue, &tags.scores, tags.relayed).hash(hasher);
+            (&tags.queue, &tags.scores, &tags.relayed).hash(hasher);
         }
         self.store.remote_ways().hash(hasher);
     }

@@ -17,6 +17,7 @@ mod mshrs;
 mod pages;
 mod protocol;
 mod timeline;
+mod tags;
 mod tlbs;
 mod transaction;
 mod waits;
