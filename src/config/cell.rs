@@ -15,7 +15,7 @@ const STEPS: [(&str, Step, &[Action]); 15] = {
         ("read-nc", Step::Ask(MessageKind::ReadNc), &[Load, NStore]),
         ("write", Step::Ask(MessageKind::Write), &[Load, Store, NStore]),
         ("fetch", Step::Fetch, &[Load, Store, NStore]),
-        ("forward", Step::Forward, &[Store, NStore]),
+        ("forward", Step::Forward, &[Load, Store, NStore]),
         ("allocate", Step::Allocate, &[Store, NStore]),
         ("flush", Step::Flush, &[Store, NStore]),
         ("relay", Step::Relay, &[Store, NStore]),

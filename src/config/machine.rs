@@ -1,6 +1,7 @@
 //! A machine file as a typed specification: plain numbers in base units, already checked.
 
 use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};
+use crate::policy::copies::{CopyPolicy, Side};
 use crate::policy::cta::Schedule;
 use crate::policy::eviction::Evictor;
 use crate::policy::lanes::LanePolicy;
@@ -30,6 +31,7 @@ impl MachineSpec {
             names.extend(gpu.numa.as_mut().and_then(|numa| numa.remote.as_mut()));
             names.extend(gpu.tags.as_mut().map(|tags| &mut tags.protocol));
         }
+        names.extend(self.host.client.as_mut().and_then(|client| client.protocol.as_mut()));
         names.extend(&mut self.host.l1.protocol);
         names.extend(self.host.llc.as_mut().and_then(|llc| llc.protocol.as_mut()));
         names
@@ -39,7 +41,7 @@ impl MachineSpec {
     /// and blocks; each keeps one at least.
     pub fn shrink(&mut self, by: u64) {
         let caches = self.gpu.iter_mut().flat_map(|gpu| [&mut gpu.l1, &mut gpu.l2.cache]);
-        let host = [&mut self.host.l1].into_iter().chain(&mut self.host.llc);
+        let host = [&mut self.host.l1].into_iter().chain(&mut self.host.llc).chain(&mut self.host.client);
         for cache in caches.chain(host) {
             let set = u64::from(cache.ways) * u64::from(cache.line);
             cache.size = Size((cache.size.0 / by.max(1)).max(set));
@@ -65,8 +67,12 @@ pub struct GpuSpec {
     pub paging: Option<PagingSpec>,
     /// Of GPUs that share their memories.
     pub numa: Option<NumaSpec>,
+    /// Of a GPU whose memory is one half of all.
+    pub unified: Option<UnifiedSpec>,
     /// Of a GPU whose memory is a direct-mapped cache of the host's.
     pub tags: Option<TagSpec>,
+    /// Of GPUs whose memories have their data from the host.
+    pub copies: Option<CopiesSpec>,
     /// How thread blocks are dealt over GPUs.
     pub ctas: Schedule,
 }
@@ -123,6 +129,8 @@ pub enum GpuHome {
     Own,
     /// The memories of all GPUs, one partition a slice: each page has a home among them.
     Numa,
+    /// The GPU's own memory and that of the host: each page has its home in one of them.
+    Unified,
     /// The GPU's memory as a cache of the host's, with tags in DRAM, one partition a slice (`ScaleGPU`).
     Cache,
 }
@@ -225,12 +233,21 @@ pub struct NumaSpec {
     pub threshold: u32,
 }
 
+/// Memory of which one half is the host's and one the GPU's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnifiedSpec {
+    /// Percent of all pages that live in host memory.
+    pub host_share: u32,
+    /// Bytes of a page.
+    pub page: u32,
+}
+
 /// GPU memory as a direct-mapped cache of the host's, with its tags in DRAM ("`ScaleGPU`", section 3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct TagSpec {
     /// Bytes of data that a tag stands for.
     pub data: u32,
-    /// GPU memory in percent of what the work touches; the memory's size if there is none.
+    /// GPU memory in thousandths of what the work touches; the memory's size if there is none.
     pub share: Option<u32>,
     /// Banks of a channel that hold tags and no data.
     pub banks: u32,
@@ -240,6 +257,16 @@ pub struct TagSpec {
     pub scoreboard: u32,
     /// Protocol of the memory.
     pub protocol: String,
+}
+
+/// Bulk copies between the memories of host and GPUs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CopiesSpec {
+    pub policy: CopyPolicy,
+    /// GPU memory in thousandths of what the work touches; the memories' size if there is none.
+    pub share: Option<u32>,
+    /// Which side has the data at the start.
+    pub start: Side,
 }
 
 /// How a memory controller orders its requests.
@@ -305,6 +332,8 @@ pub struct HostSpec {
     pub dram: DramSpec,
     /// GPUs that own a block hand it to each other (UMH, Fig. 5 b-2).
     pub peer_transfer: bool,
+    /// A cache for what GPUs ask.
+    pub client: Option<CacheSpec>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -339,6 +368,8 @@ pub struct NetworkSpec {
     pub payload: Option<u32>,
     /// 3 (request, probe, reply) or 1 (all folded together).
     pub virtual_networks: u32,
+    /// Caches that may not keep a line get the sectors that they wait for, not all of it.
+    pub by_sector: bool,
     /// Messages that a receiver can buffer, per sender and virtual network.
     pub buffers: u32,
     /// From device to device, the switch included.

@@ -3,9 +3,11 @@
 //! The documentation of each field is also its description in the JSON schema.
 
 pub mod balancer;
+pub mod copies;
 pub mod numa;
 pub mod paging;
 pub mod tags;
+pub mod unified;
 
 use std::fmt;
 
@@ -61,8 +63,13 @@ pub struct GpuFile {
     pub paging: Option<paging::PagingFile>,
     /// GPUs that are the sockets of one large GPU (`memory.home = "numa"`).
     pub numa: Option<numa::NumaFile>,
+    /// Pages that live in host memory or in GPU memory (`memory.home = "unified"`).
+    pub unified: Option<unified::UnifiedFile>,
     /// GPU memory that is a cache of the host's, with tags in DRAM (`memory.home = "cache"`).
     pub tags: Option<tags::TagsFile>,
+    /// Copies between host memory and the memories of the GPUs, which then have the data only for a time (`memory.home =
+    /// "numa"`). Default: none, the GPUs' memories are all there is.
+    pub copies: Option<copies::CopiesFile>,
     /// How the thread blocks of a kernel are dealt over the GPUs. Default: "modulo".
     pub ctas: Option<CtasWord>,
 }
@@ -171,6 +178,8 @@ pub enum HomeWord {
     Own,
     /// To the memory of the GPU that is the home of the page: all GPUs share their memories (`gpu.numa`).
     Numa,
+    /// To the memory that is the home of the page: the GPU's own or that of the host (`gpu.unified`).
+    Unified,
     /// To the GPU's memory, a direct-mapped cache of the host's with its tags in DRAM (`gpu.tags`).
     Cache,
 }
@@ -265,6 +274,10 @@ pub struct HostFile {
     pub dram: Option<DramFile>,
     /// GPUs that own a block hand it to each other (UMH, Fig. 5 b-2). Default: false.
     pub peer_transfer: Option<bool>,
+    /// A cache for what GPUs ask of host memory, with `gpu.memory.home = "unified"` ("Selective GPU Caches", section 3.2.2).
+    /// Its latency is in host cycles. Default: none; of one that is named: 512 KiB, 8 ways, lines as in the GPU, 200 cycles,
+    /// 128 MSHRs, protocol "selective-client".
+    pub client: Option<CacheFile>,
 }
 
 /// The last-level cache, or `false`.
@@ -298,6 +311,8 @@ pub struct NetworkFile {
     pub payload: Option<At<Size>>,
     /// 3 for requests, probes and replies, or 1 for all of them together, which can deadlock. Default: 3.
     pub virtual_networks: Option<At<u64>>,
+    /// How much of a line comes to a cache that may not keep it. Default: "line".
+    pub transfers: Option<TransfersWord>,
     /// Messages that a receiver can buffer, per sender and virtual network, 1 to 1024. Default: 4.
     pub buffers: Option<At<u64>>,
     /// What moves a bit from device to device, the switch included. Default: "10 pJ/bit" ("Beyond the Socket: NUMA-Aware GPUs",
@@ -313,6 +328,16 @@ pub struct NetworkFile {
 pub enum NetworkWord {
     Pcie,
     Nvlink,
+}
+
+/// How much of a line comes to a cache that may not keep it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransfersWord {
+    /// All of it.
+    Line,
+    /// The pieces of 32 B that somebody waits for ("Selective GPU Caches", section 3.2.3).
+    Sectors,
 }
 
 /// The shape of a network.

@@ -9,11 +9,13 @@ pub use faults::Faults;
 use super::cell::{self, letters};
 use super::document::{At, Document};
 use super::fail;
-use super::protocol_file::{ByName, ProbeWord, ProtocolFile, RowFile, RuleFile, WhenWord};
+use super::protocol_file::{
+    ByName, ProbeWord, ProtocolFile, RowFile, RuleFile, UncachedFile, UncachedRow, WhenWord,
+};
 use crate::diagnostic::{Result, Source};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
-use crate::protocol::table::{Cell, DirectoryRule, Next, Presence, Probe, Row, Step, Table, When};
+use crate::protocol::table::{Cell, DirectoryRule, Next, Presence, Probe, Row, Step, Table, Uncached, When};
 
 /// What a state may be called.
 const PROPERTIES: [&str; 5] = ["exclusive", "owner", "noncoherent", "partial", "conflict"];
@@ -72,6 +74,7 @@ fn table(document: &Document, file: &ProtocolFile) -> Result<Table> {
         write: reader.rules(&file.directory.write)?,
         answer_merge: file.merge_answer.as_ref().map_or(Ok(merge.clone()), |merges| reader.merges(merges))?,
         merge,
+        uncached: file.uncached.as_ref().map(|file| reader.uncached(file)).transpose()?,
     };
     reader.requests(file, &table)?;
     Ok(table)
@@ -187,6 +190,36 @@ impl<'a> Reader<'a> {
                     None => complaint,
                 })
             })?;
+        }
+        Ok(cells)
+    }
+
+    fn uncached(&self, file: &UncachedFile) -> Result<Uncached> {
+        Ok(Uncached { leaf: self.uncached_row(&file.cache)?, inner: self.uncached_row(&file.inner)? })
+    }
+
+    /// What is not kept can be fetched for those that wait, or handed on.
+    fn uncached_row(&self, row: &UncachedRow) -> Result<Cells> {
+        let mut cells: Cells = [None; Action::ALL.len()];
+        let fetch = Cell { step: Step::Fetch, next: Next::To(State::I) };
+        let forward = Cell { step: Step::Forward, next: Next::Same };
+        for (action, given, possible) in [
+            (Action::Load, &row.load, &[("fetch > I", fetch), ("forward", forward)][..]),
+            (Action::Store, &row.store, &[("forward", forward)][..]),
+            (Action::NStore, &row.n_store, &[("forward", forward)][..]),
+        ] {
+            let words = possible.iter().map(|(word, _)| *word);
+            let parsed = cell::parse(&given.value, action, &self.states).ok().flatten();
+            let known = possible.iter().find(|(_, cell)| Some(*cell) == parsed);
+            let Some((_, cell)) = known else {
+                let complaint = self.document.complain(
+                    Some(&given.span),
+                    format!("`{}` is nothing that becomes of a block that is not kept", given.value),
+                );
+                let expected = words.clone().collect::<Vec<_>>().join(" or ");
+                return fail(complaint.expected(expected).nearest(&given.value, words));
+            };
+            cells[action.index()] = Some(*cell);
         }
         Ok(cells)
     }

@@ -16,7 +16,7 @@ use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
 use crate::protocol::store::Interleave;
 
 impl Machine {
-    fn dram_behind(&mut self, node: usize) -> Option<(&mut Dram, Interleave)> {
+    pub(super) fn dram_behind(&mut self, node: usize) -> Option<(&mut Dram, Interleave)> {
         let (index, dealing) = (*self.fixed.dram_of.get(node)?)?;
         Some((self.drams.get_mut(index)?, dealing))
     }
@@ -107,6 +107,9 @@ impl Machine {
 
     /// The message that waited for a read leaves, because of the event that made it.
     fn release(&mut self, node: usize, read: Read, out: &mut Outbox) -> bool {
+        if self.copy_accessed(node, read, out) {
+            return true;
+        }
         let (now, event) = (self.now, self.event);
         let fixed = self.fixed.clone();
         for index in fixed.routes.get(node).into_iter().flatten().flatten().map(|&index| index as usize) {

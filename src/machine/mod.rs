@@ -8,6 +8,7 @@ mod adopt;
 mod build;
 mod check;
 mod consistency;
+mod copies;
 mod delivery;
 mod first_pass;
 mod initial;
@@ -55,12 +56,14 @@ use crate::parts::agent::Agent;
 use crate::parts::channel::Channel;
 use crate::parts::dram::Dram;
 use crate::parts::link::Link;
+use crate::parts::port::{LaneKey, Port};
 use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Buffers;
 use crate::protocol::table::Table;
 use crate::workload::Workload;
 use check::Checker;
+use copies::Copies;
 pub use first_pass::{FirstPass, Watch};
 pub use initial::check_addresses;
 use lanes::Lanes;
@@ -194,6 +197,8 @@ struct Fixed {
     gpu_agents: Vec<Vec<usize>>,
     /// How the memory behind a node is addressed.
     dram_of: Vec<Option<(usize, crate::protocol::store::Interleave)>>,
+    /// Bytes of the smallest block of a memory: addresses are dealt over memories in pieces at least as large.
+    smallest_block: u32,
     /// GPUs that are the sockets of one.
     sockets: Vec<Socket>,
     /// What fences and kernels concern.
@@ -211,10 +216,13 @@ pub struct Machine {
     agent_wake: Vec<Option<Tick>>,
     links: Vec<Link>,
     channels: Vec<Channel>,
-    port_free_at: Vec<Tick>,
+    /// By node.
+    ports: Vec<Port>,
     drams: Vec<Dram>,
     /// Boxed, since few machines have it.
     paging: Option<Box<Paging>>,
+    /// The same.
+    copies: Option<Box<Copies>>,
     /// The same.
     lanes: Option<Box<Lanes>>,
     /// When something is due for them; the end of time if nothing is.
@@ -245,8 +253,8 @@ pub struct Machine {
     buffers: Option<Box<Buffers>>,
     /// Per node and virtual network, lanes out of it that have no room. Follows from the channels.
     full: Vec<[u32; Network::ALL.len()]>,
-    /// Per node, the lanes into it whose head it has turned away, by channel and lane, ascending. Follows from the channels.
-    held: Vec<Vec<(u32, u8)>>,
+    /// Per node, the lanes into it whose head it has turned away, ascending. Follows from the channels.
+    held: Vec<Vec<LaneKey>>,
     /// What will be done to it from outside. No part of the digest: it has not happened.
     plan: Plan,
 }
@@ -275,9 +283,13 @@ impl Machine {
         self.agents.iter().for_each(|agent| agent.digest(&mut hasher));
         self.links.iter().for_each(|link| link.digest(&mut hasher));
         self.channels.iter().for_each(|channel| channel.digest(&mut hasher));
+        self.ports.iter().for_each(|port| port.digest(&mut hasher));
         self.drams.iter().for_each(|dram| dram.digest(&mut hasher));
         if let Some(paging) = &self.paging {
             paging.digest(&mut hasher);
+        }
+        if let Some(copies) = &self.copies {
+            copies.digest(&mut hasher);
         }
         if let Some(lanes) = &self.lanes {
             lanes.digest(&mut hasher);
@@ -310,6 +322,7 @@ impl Machine {
             && self.drams.iter().all(Dram::is_idle)
             && self.paging.as_ref().is_none_or(|paging| paging.is_idle())
             && self.awaited.is_empty()
+            && self.copies.as_ref().is_none_or(|copies| copies.is_idle())
     }
 
     /// Accesses performed or under way so far.

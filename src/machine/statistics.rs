@@ -2,6 +2,7 @@
 //! bytes, shares from 0 to 1; what is not known (a rate of nothing) is not a number.
 
 mod accesses;
+mod copies;
 mod links;
 mod memory;
 mod nodes;
@@ -59,6 +60,7 @@ impl Machine {
         self.link_statistics(&mut sheet);
         self.dram_statistics(&mut sheet);
         self.paging_statistics(&mut sheet);
+        self.copy_statistics(&mut sheet);
         self.numa_statistics(&mut sheet);
         self.tag_statistics(&mut sheet);
         self.synchronisation_statistics(&mut sheet);

@@ -15,6 +15,7 @@ use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{Records, What};
 use crate::model::time::Tick;
 use crate::parts::agent::{Surroundings, Told, Work};
+use crate::parts::port::{LaneKey, Port};
 use crate::policy::cta::Schedule;
 use crate::protocol::node::Offer;
 use crate::protocol::outbox::{About, Completion, Outbox};
@@ -53,12 +54,14 @@ impl Machine {
             self.event += 1;
             let mut out = self.outbox(records);
             let handled = match event {
-                Event::Deliver { channel, lane } => self.deliver(channel as usize, lane as usize, &mut out),
-                Event::Cross { channel, lane } => self.cross(channel as usize, lane as usize, &mut out),
+                Event::Deliver(key) => self.arrive(key, &mut out),
+                Event::Port(node) => self.run_port(node as usize, &mut out),
+                Event::Cross(key) => self.cross(key, &mut out),
                 Event::Agent(agent) => self.run_agent(agent as usize, &mut out),
                 Event::Task(task) => self.start_task(task as usize, &mut out),
                 Event::Memory(node) => self.run_memory(node as usize, &mut out),
                 Event::Paging(gpu) => self.run_paging(gpu as usize, &mut out),
+                Event::Copies(gpu) => self.run_copies(gpu as usize, &mut out),
             };
             if handled == Handled::Yes {
                 self.sample_ways(&mut out);
@@ -99,21 +102,53 @@ impl Machine {
         StepOutcome::Finished
     }
 
+    /// The head of a lane has come to its receiver, which takes it, or it queues before its port.
+    fn arrive(&mut self, key: LaneKey, out: &mut Outbox) -> Handled {
+        let Some(node) = self.head_of(key) else { return Handled::No };
+        let Some(port) = self.ports.get_mut(node) else { return Handled::No };
+        if !port.is_busy(self.now) {
+            return self.deliver(key, out);
+        }
+        if port.join(key) {
+            self.queue.push(port.free_at().max(self.now), Event::Port(node as u32));
+        }
+        Handled::No
+    }
+
+    /// The receiver of the head of a lane, if the head has come there.
+    fn head_of(&self, key: LaneKey) -> Option<usize> {
+        let channel = self.channels.get(key.channel as usize)?;
+        let lane = channel.lanes.get(usize::from(key.lane)).filter(|lane| lane.beyond_switch() > 0)?;
+        let (ready, _) = lane.incoming.front()?;
+        (*ready <= self.now).then_some(channel.to)
+    }
+
+    /// The port of a node is free: the first of the heads before it that the node can take is taken.
+    fn run_port(&mut self, node: usize, out: &mut Outbox) -> Handled {
+        let mut handled = Handled::No;
+        while handled == Handled::No
+            && let Some(key) = self.ports.get_mut(node).and_then(Port::call)
+        {
+            if self.head_of(key).is_some() {
+                handled = self.deliver(key, out);
+            }
+        }
+        if let Some(port) = self.ports.get(node).filter(|port| port.is_awaited()) {
+            self.queue.push(port.free_at().max(self.now), Event::Port(node as u32));
+        }
+        handled
+    }
+
     /// The message at the head of a lane is taken by its receiver, or has to wait there.
-    pub(super) fn deliver(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
+    pub(super) fn deliver(&mut self, key: LaneKey, out: &mut Outbox) -> Handled {
+        let (index, lane) = (key.channel as usize, usize::from(key.lane));
         let Some(channel) = self.channels.get(index) else { return Handled::No };
         let node = channel.to;
-        let Some(queue) = channel.lanes.get(lane).filter(|queue| queue.beyond_switch() > 0) else {
+        let Some((_, message)) = channel.lanes.get(lane).and_then(|queue| queue.incoming.front()) else {
             return Handled::No;
         };
-        let Some((ready, message)) = queue.incoming.front() else { return Handled::No };
-        let free = self.port_free_at.get(node).copied().unwrap_or(0).max(*ready);
-        if free > self.now {
-            self.queue.push(free, Event::deliver(index, lane));
-            return Handled::No;
-        }
         if !self.can_take(node, message) {
-            return self.hold_back(index, lane, out);
+            return self.hold_back(key, out);
         }
         let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
         let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane)) else {
@@ -124,18 +159,19 @@ impl Machine {
         let next = queue.incoming.front().filter(|_| queue.beyond_switch() > 0);
         if let Some((next, _)) = next {
             let at = (*next).max(self.now + period);
-            self.queue.push(at, Event::deliver(index, lane));
+            self.queue.push(at, Event::Deliver(key));
         }
-        self.hand_over(index, lane, message, out);
+        self.hand_over(key, message, out);
         Handled::Yes
     }
 
     /// A node takes a message that has been taken off its lane.
-    pub(super) fn hand_over(&mut self, index: usize, lane: usize, message: Message, out: &mut Outbox) {
+    pub(super) fn hand_over(&mut self, key: LaneKey, message: Message, out: &mut Outbox) {
+        let (index, lane) = (key.channel as usize, usize::from(key.lane));
         let Some(node) = self.channels.get(index).map(|channel| channel.to) else { return };
         let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
-        if let Some(free) = self.port_free_at.get_mut(node) {
-            *free = self.now + period;
+        if let Some(port) = self.ports.get_mut(node) {
+            port.take(self.now + period);
         }
         if out.records.on {
             let about = About::new(message.range, message.number).because(message.cause);
@@ -157,12 +193,14 @@ impl Machine {
         }
         self.after_node(node, out);
         self.drain_range(range, out);
+        self.drain_copies(range, out);
     }
 
     /// The head stays where it is until its receiver changes. Told once, not at every try.
-    fn hold_back(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
+    fn hold_back(&mut self, key: LaneKey, out: &mut Outbox) -> Handled {
+        let (index, lane) = (key.channel as usize, usize::from(key.lane));
         let Some(node) = self.channels.get(index).map(|channel| channel.to) else { return Handled::No };
-        self.set_held(node, index, lane, true);
+        self.set_held(node, key, true);
         let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane)) else {
             return Handled::No;
         };
@@ -305,6 +343,7 @@ impl Machine {
         if let Some((range, writes)) = touched {
             self.note_touched(range);
             self.touch_page(index, range, writes, out);
+            self.touch_copies(index, range, writes);
         }
     }
 
@@ -354,7 +393,7 @@ impl Machine {
     fn start_task(&mut self, task: usize, out: &mut Outbox) -> Handled {
         let workload = self.tasks.workload.clone();
         let Some(work) = workload.tasks.get(task) else { return Handled::No };
-        if self.copies_first(task, out) || self.clears_first(task, out) {
+        if self.copies_first(task, out) || self.copied_first(task, out) || self.clears_first(task, out) {
             return Handled::Yes;
         }
         if let Some(state) = self.tasks.states.get_mut(task) {
@@ -522,6 +561,7 @@ impl Machine {
         if self.tags.is_some() && self.tasks.all_ended() {
             self.bring_home(out);
         }
+        self.copies_after(out);
     }
 
     /// Puts the start of a task into the queue: after its delay and its launch overhead.

@@ -26,6 +26,8 @@ pub enum ComponentKind {
     L2,
     /// The CPU's last-level cache.
     Llc,
+    /// A cache on the side of the CPU for what GPUs ask.
+    Client,
     /// A stacked memory directory with its stacked DRAM.
     Smd,
     /// A host memory directory with its DDR memory.
@@ -36,6 +38,8 @@ pub enum ComponentKind {
     Gmmu,
     /// The driver of a GPU: software on the host.
     Driver,
+    /// What copies between the memories of a GPU and the host.
+    CopyEngine,
     /// One direction of a link.
     Link,
 }
@@ -49,11 +53,13 @@ impl ComponentKind {
             Self::L1 => "l1",
             Self::L2 => "l2",
             Self::Llc => "llc",
+            Self::Client => "client",
             Self::Smd => "smd",
             Self::Hmd => "hmd",
             Self::Memory => "memory",
             Self::Gmmu => "gmmu",
             Self::Driver => "driver",
+            Self::CopyEngine => "copy-engine",
             Self::Link => "link",
         }
     }
@@ -61,7 +67,7 @@ impl ComponentKind {
     /// Whether it holds blocks with a coherence state or a directory.
     #[must_use]
     pub fn is_node(self) -> bool {
-        matches!(self, Self::L1 | Self::L2 | Self::Llc | Self::Smd | Self::Hmd | Self::Memory)
+        matches!(self, Self::L1 | Self::L2 | Self::Llc | Self::Client | Self::Smd | Self::Hmd | Self::Memory)
     }
 }
 

@@ -20,6 +20,7 @@ pub mod patch;
 pub mod random;
 pub mod recency;
 pub mod record;
+pub mod sectors;
 pub mod sorted;
 pub mod state;
 pub mod tags;

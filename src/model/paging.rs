@@ -80,10 +80,12 @@ pub enum PageChange {
     Gone,
     /// It far-faults after it was evicted.
     Thrash,
+    /// It is copied to the host though no GPU has written it.
+    Redundant,
 }
 
 impl PageChange {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Demanded,
         Self::Prefetched,
         Self::Copied,
@@ -93,6 +95,7 @@ impl PageChange {
         Self::WrittenBack,
         Self::Gone,
         Self::Thrash,
+        Self::Redundant,
     ];
 
     #[must_use]
@@ -107,6 +110,7 @@ impl PageChange {
             Self::WrittenBack => "written-back",
             Self::Gone => "gone",
             Self::Thrash => "thrash",
+            Self::Redundant => "redundant",
         }
     }
 }

@@ -410,7 +410,7 @@ pub const KINDS: &[KindInfo] = &[
             field(
                 "change",
                 FieldType::PageChange,
-                "demanded, prefetched, copied, arrived, evicted, wasted, written-back, gone or thrash",
+                "demanded, prefetched, copied, arrived, evicted, wasted, written-back, gone, thrash or redundant",
             ),
             field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
         ],

@@ -265,6 +265,8 @@ mod tests {
             peer: None,
             held: None,
             access: None,
+            sectors: crate::model::sectors::Sectors::NONE,
+            once: false,
             has_data: true,
             patch: None,
         }

@@ -1,5 +1,6 @@
 //! What decides: small pure functions over named signals, one file each, named as their paper names them.
 
+pub mod copies;
 pub mod cta;
 pub mod eviction;
 pub mod lanes;

@@ -108,6 +108,14 @@ pub struct DirectoryRule {
     pub grant: State,
 }
 
+/// What a node does with a block that it may not keep: whose home is another memory, or that somebody beyond the network
+/// may have. Such a block is `I` here, whatever happens. Cells by [`Action::index`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uncached {
+    pub leaf: [Option<Cell>; Action::ALL.len()],
+    pub inner: [Option<Cell>; Action::ALL.len()],
+}
+
 /// A protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
@@ -124,6 +132,8 @@ pub struct Table {
     /// The same for dirty bytes in the answer to a probe. Differs from `merge` only where a protocol says so
     /// (Multi2Sim: a parent keeps `E` when a probed child gives its data, and becomes `M` when the child evicts them).
     pub answer_merge: Vec<(State, State, State)>,
+    /// For caches that keep some blocks only.
+    pub uncached: Option<Uncached>,
 }
 
 impl Table {
@@ -137,6 +147,14 @@ impl Table {
     pub fn cell(&self, state: State, action: Action, has_children: bool) -> Option<Cell> {
         let row = self.row(state)?;
         let cells = if has_children { &row.inner } else { &row.leaf };
+        cells.get(action.index()).copied().flatten()
+    }
+
+    /// The cell for `action` on a block that may not be kept.
+    #[must_use]
+    pub fn uncached_cell(&self, action: Action, has_children: bool) -> Option<Cell> {
+        let rows = self.uncached.as_ref()?;
+        let cells = if has_children { &rows.inner } else { &rows.leaf };
         cells.get(action.index()).copied().flatten()
     }
 

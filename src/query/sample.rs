@@ -151,6 +151,8 @@ impl Sample {
             peer: None,
             held: None,
             access: None,
+            sectors: crate::model::sectors::Sectors::NONE,
+            once: false,
             has_data: false,
             patch: None,
         };
@@ -196,6 +198,7 @@ pub(crate) fn table() -> Table {
         read_nc: Vec::new(),
         write: Vec::new(),
         answer_merge: Vec::new(),
+        uncached: None,
         merge: vec![(State(b'N'), State(b'E'), State(b'M'))],
     }
 }

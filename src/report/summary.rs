@@ -2,6 +2,7 @@
 
 mod accesses;
 mod caches;
+mod copies;
 mod network;
 mod paging;
 mod synchronisation;
@@ -59,6 +60,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         caches::memories(&values),
         paging::table(&values),
         tags::table(&values),
+        copies::table(&values),
         network::links(machine, &values),
         network::messages(machine, &values),
         synchronisation::table(&values),

@@ -135,6 +135,8 @@ impl Sample {
             peer: None,
             held: None,
             access: None,
+            sectors: crate::model::sectors::Sectors::NONE,
+            once: false,
             has_data: data,
             patch: data.then(|| Arc::new(Patch::empty(range, 1, true))),
         })
@@ -564,5 +566,6 @@ pub fn table() -> Table {
         write: Vec::new(),
         merge: Vec::new(),
         answer_merge: Vec::new(),
+        uncached: None,
     }
 }

@@ -5,6 +5,7 @@ use super::super::fail;
 use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec};
 use super::super::machine_file::numa::NumaFile;
 use super::super::machine_file::paging::PagingFile;
+use super::super::machine_file::unified::UnifiedFile;
 use super::super::machine_file::{CacheFile, CtasWord, GpuFile, GpuMemoryFile, HomeWord, L2File};
 use super::cache::CacheDefaults;
 use super::{Build, GIB, KIB, MEMORY};
@@ -38,7 +39,7 @@ impl Build<'_> {
                 check.at_most(("gpu.l2.line", &l2_line), ("gpu.tags.data", &secondary))?;
                 secondary
             }
-            _ => l2_line,
+            _ => l2_line.clone(),
         };
         let count = check.count("gpu.count", file.count.as_ref(), 1, 1..=8)?;
         let total = memory.size.0.saturating_mul(u64::from(l2.slices) * u64::from(count));
@@ -74,6 +75,17 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
+        let unified = match (memory.home, &file.unified) {
+            (GpuHome::Unified, given) => {
+                Some(self.unified(given.as_ref().unwrap_or(&UnifiedFile::default()))?)
+            }
+            (_, None) => None,
+            (_, Some(_)) => {
+                let message =
+                    "gpu.unified without gpu.memory.home = \"unified\": no page lives in GPU memory";
+                return fail(check.document.complain(None, message));
+            }
+        };
         let tags = match (memory.home, &file.tags) {
             (GpuHome::Cache, _) if count > 1 || !l2.present => {
                 let span = file.count.as_ref().filter(|_| count > 1).map(|count| &count.span);
@@ -88,12 +100,24 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
+        let copies = match (memory.home, &file.copies) {
+            (GpuHome::Numa, given) => given.as_ref().map(|given| self.copies(given)).transpose()?,
+            (_, None) => None,
+            (_, Some(_)) => {
+                let message =
+                    "gpu.copies without gpu.memory.home = \"numa\": there are no memories to copy between";
+                return fail(check.document.complain(None, message));
+            }
+        };
         let ctas = match file.ctas {
             Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
             Some(CtasWord::Modulo) | None => Schedule::Modulo,
             Some(CtasWord::Contiguous) => Schedule::Contiguous,
         };
-        Ok((GpuSpec { count, clock, cu: self.cu(file)?, l1, l2, memory, paging, numa, tags, ctas }, block))
+        let cu = self.cu(file)?;
+        let gpu = GpuSpec { count, clock, cu, l1, l2, memory, paging, numa, unified, tags, copies, ctas };
+        self.fits_unified(&gpu, (&l1_line, &l2_line))?;
+        Ok((gpu, block))
     }
 
     fn cu(&self, file: &GpuFile) -> Result<CuSpec> {
@@ -158,6 +182,7 @@ impl Build<'_> {
             Some(HomeWord::Host) => GpuHome::Host,
             Some(HomeWord::Own) => GpuHome::Own,
             Some(HomeWord::Numa) => GpuHome::Numa,
+            Some(HomeWord::Unified) => GpuHome::Unified,
             Some(HomeWord::Cache) => GpuHome::Cache,
             Some(HomeWord::Smd) | None => GpuHome::Smd,
         };

@@ -15,12 +15,19 @@ impl Builder<'_> {
         let mut tops: Vec<(u32, Vec<usize>)> = Vec::new();
         if let Some((gpu, numa)) = spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?))) {
             let homes = self.sockets(gpu, numa)?;
-            let (_, cpu) = self.host(&spec.host)?;
+            let (hmds, cpu) = self.host(&spec.host)?;
+            if gpu.copies.is_some() {
+                self.host_memory(&cpu, &hmds);
+                return Ok(());
+            }
             let slices = Interleave { size: u64::from(gpu.l2.interleave), count: u64::from(gpu.l2.slices) };
             if !cpu.is_empty() {
                 self.host_homes(&cpu, &homes, slices);
             }
             return Ok(());
+        }
+        if let Some((gpu, unified)) = spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.unified.as_ref()?))) {
+            return self.unified(gpu, unified);
         }
         if let Some(gpu) = &spec.gpu {
             for index in 0..gpu.count {
@@ -28,14 +35,20 @@ impl Builder<'_> {
             }
         }
         let (hmds, cpu) = self.host(&spec.host)?;
-        let dealing = Interleave { size: u64::from(spec.host.interleave), count: hmds.len() as u64 };
-        let hop = self.ticks(spec.host.hop);
-        for top in cpu {
-            let (up, down) = (self.wire(None, hop), self.wire(None, hop));
-            self.connect(top, &hmds, dealing, (up, down));
-        }
+        let dealing = self.host_memory(&cpu, &hmds);
         self.network(&tops, &hmds, dealing);
         Ok(())
+    }
+
+    /// Connects the caches of the host with its memory; returns how addresses are dealt over it.
+    fn host_memory(&mut self, tops: &[usize], hmds: &[usize]) -> Interleave {
+        let dealing = Interleave { size: u64::from(self.spec.host.interleave), count: hmds.len() as u64 };
+        let hop = self.ticks(self.spec.host.hop);
+        for &top in tops {
+            let (up, down) = (self.wire(None, hop), self.wire(None, hop));
+            self.connect(top, hmds, dealing, (up, down));
+        }
+        dealing
     }
 
     /// The compute units of a GPU; returns their L1s.
@@ -86,7 +99,7 @@ impl Builder<'_> {
             self.cross(&l1s, &tops, dealing, (rate, latency));
         }
         let memories = match gpu.memory.home {
-            GpuHome::Host | GpuHome::Numa => return Ok(tops),
+            GpuHome::Host | GpuHome::Numa | GpuHome::Unified => return Ok(tops),
             GpuHome::Smd => self.stacks(index, gpu, dealing)?,
             GpuHome::Own => self.partitions(index, gpu, dealing)?,
             GpuHome::Cache => self.cached_memories(index, gpu, dealing)?,
@@ -136,7 +149,7 @@ impl Builder<'_> {
             line: if gpu.l2.present { gpu.l2.cache.line } else { gpu.l1.line },
             latency: memory.latency,
             mshrs: 0,
-            protocol: None,
+            protocol: gpu.l2.cache.protocol.clone(),
         };
         let mut partitions = Vec::new();
         for number in 0..gpu.l2.slices {
@@ -173,7 +186,7 @@ impl Builder<'_> {
     }
 
     /// The host: its HMDs, and the caches that face them.
-    fn host(&mut self, host: &HostSpec) -> Result<(Vec<usize>, Vec<usize>)> {
+    pub(super) fn host(&mut self, host: &HostSpec) -> Result<(Vec<usize>, Vec<usize>)> {
         let clock = self.host_clock;
         let mut tops = Vec::new();
         for core in 0..host.cores {

@@ -22,6 +22,7 @@ use crate::model::level::Level;
 use crate::model::message::{MessageKind, Network};
 use crate::model::time::Tick;
 use crate::parts::channel::Channel;
+use crate::parts::port::Port;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role};
 use crate::protocol::table::{Step, Table};
@@ -39,17 +40,23 @@ impl Builder<'_> {
             self.nodes.push(Node::new(config, store));
         }
         let paging = self.paging()?.map(Box::new);
+        let copies = self.copies()?.map(Box::new);
         let channels = self.channels();
         let lanes = self.lanes().map(Box::new);
         let ways = self.partitions_of_ways().map(Box::new);
         let numa = self.spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?)));
-        let homes = numa.map_or(Homes::Single, |(gpu, numa)| super::numa::homes(gpu, numa));
+        let unified = self.spec.gpu.as_ref().and_then(|gpu| gpu.unified.as_ref());
+        let homes = match (numa, unified) {
+            (Some((gpu, numa)), _) => super::numa::homes(gpu, numa, &self.blueprint.workload),
+            (None, Some(unified)) => super::unified::homes(unified),
+            (None, None) => Homes::Single,
+        };
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
         let tags = CachedMemories::among(&self.nodes).map(Box::new);
         let mut machine = Machine {
             agent_wake: vec![None; self.agents.len()],
-            port_free_at: vec![0; self.nodes.len()],
+            ports: vec![Port::default(); self.nodes.len()],
             checker: self.blueprint.checks.then(|| Checker::new(self.spec.values, self.consistency(&fixed))),
             fixed,
             nodes: self.nodes,
@@ -58,6 +65,7 @@ impl Builder<'_> {
             channels,
             drams: self.drams,
             paging,
+            copies,
             lanes,
             lanes_due: Tick::MAX,
             homes,
@@ -215,6 +223,7 @@ impl Builder<'_> {
             visible_links: self.visible.clone(),
             gpu_agents: self.gpu_agents.clone(),
             dram_of: self.dram_of.clone(),
+            smallest_block: self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64),
             sockets: self.sockets.clone(),
             reach: self.reach(),
             coherent: self.nodes.iter().all(|node| !fetches(&node.config.table)),

@@ -1,11 +1,13 @@
 //! Builds a machine from its specification: components, nodes, links and channels.
 
+mod copies;
 mod devices;
 mod finish;
 mod network;
 mod numa;
 mod paging;
 mod tags;
+mod unified;
 #[cfg(test)]
 mod table_three;
 
@@ -20,6 +22,7 @@ use smallvec::SmallVec;
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::Inspect;
 use crate::model::page::Page;
+use crate::model::sectors::Sectors;
 use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
 use crate::model::units::{Bandwidth, Duration, Frequency};
 use crate::parts::agent::{Agent, AgentConfig};
@@ -39,7 +42,7 @@ const MAX_RESOLUTION: u64 = 1_000_000_000_000_000;
 pub(super) const SAMPLE_CYCLES: u64 = 500;
 
 /// Bytes of a line that are fetched and written together.
-const SECTOR: u32 = 32;
+const SECTOR: u32 = Sectors::SIZE;
 
 /// A way between two nodes before channels are made.
 struct Way {
@@ -181,7 +184,9 @@ impl Builder<'_> {
 
     fn granule(&self, line: u32) -> u32 {
         let gpu = self.spec.gpu.as_ref();
-        match (self.spec.values, gpu.is_some_and(|gpu| gpu.numa.is_some() || gpu.tags.is_some())) {
+        let in_sectors =
+            gpu.is_some_and(|gpu| gpu.numa.is_some() || gpu.unified.is_some() || gpu.tags.is_some());
+        match (self.spec.values, in_sectors) {
             (true, _) => gpu.map_or(1, |gpu| gpu.memory.mask_bytes),
             // What a write-back L2 without all of a line has of it: whole sectors.
             (false, true) => SECTOR.min(line),
@@ -222,6 +227,7 @@ impl Builder<'_> {
             socket: 0,
             children: Vec::new(),
             peers: 0,
+            by_sector: self.spec.network.by_sector,
             header: self.spec.network.header,
             has_memory: false,
             tags: None,

@@ -6,16 +6,14 @@ use super::Builder;
 use crate::config::machine::{CopyMode, FaultMode, PagingSpec};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::paging::{Copies, GpuPaging, GpuPorts, Paging};
-use crate::model::address::Range;
 use crate::model::component::ComponentKind;
-use crate::model::operation::Operation;
-use crate::model::page::{Page, PageSet};
+use crate::model::page::{PageRun, PageSet};
 use crate::parts::channel::Path;
 use crate::parts::driver::{Driver, DriverConfig};
 use crate::parts::gmmu::{Gmmu, GmmuConfig};
 use crate::parts::residency::Residency;
 use crate::parts::tlb::{Tlb, TlbConfig};
-use crate::workload::{Operations, TaskKind, Workload};
+use crate::workload::Workload;
 
 /// What of a GPU its pages have to do with, by index among nodes and links.
 #[derive(Clone, Debug, Default)]
@@ -123,28 +121,6 @@ impl Builder<'_> {
 
 /// The pages that some work touches.
 pub(super) fn pages_of(workload: &Workload, page: u32) -> PageSet {
-    let mut pages = PageSet::default();
-    let mut add = |range: Range| {
-        let last =
-            Page::of(crate::model::address::Address(range.end().saturating_sub(1).max(range.start.0)), page);
-        pages.extend((Page::of(range.start, page).0..=last.0).map(Page));
-    };
-    for task in &workload.tasks {
-        match &task.what {
-            TaskKind::Kernel(kernel) => kernel.footprint().into_iter().for_each(&mut add),
-            TaskKind::Program { operations: Operations::Computed(program), .. } => {
-                program.footprint().into_iter().for_each(&mut add);
-            }
-            TaskKind::Program { operations, .. } => {
-                for operation in operations.listed() {
-                    if let Operation::Access(access) | Operation::SpinUntil(access, _) = operation {
-                        let width = u32::from(access.width.max(1));
-                        access.lanes.iter().for_each(|(_, address)| add(Range::new(address, width)));
-                    }
-                }
-            }
-            TaskKind::Flush { .. } => {}
-        }
-    }
-    pages
+    let ranges = workload.tasks.iter().flat_map(|task| task.what.footprint());
+    ranges.flat_map(|range| PageRun::of(range, page).iter()).collect()
 }

@@ -5,7 +5,6 @@ use super::Machine;
 use crate::config::machine::CopyMode;
 use crate::model::page::Page;
 use crate::protocol::outbox::Outbox;
-use crate::workload::TaskKind;
 
 /// What is copied, and how far that has come.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,11 +32,7 @@ impl Copies {
 impl Machine {
     /// Whether a task that is to start has to wait for its data.
     pub(in crate::machine) fn copies_first(&mut self, task: usize, out: &mut Outbox) -> bool {
-        let on_gpu = self.tasks.workload.tasks.get(task).is_some_and(|task| match &task.what {
-            TaskKind::Kernel(_) => true,
-            TaskKind::Program { agent, .. } => agent.starts_with("gpu"),
-            TaskKind::Flush { .. } => false,
-        });
+        let on_gpu = self.tasks.workload.tasks.get(task).is_some_and(|task| task.what.is_on_gpu());
         let Some(paging) = self.paging.as_mut() else { return false };
         if paging.copies.mode == CopyMode::OnDemand || !on_gpu {
             return false;

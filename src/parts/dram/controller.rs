@@ -24,7 +24,7 @@ pub struct Scheduling {
     pub row_hit_cap: u32,
 }
 
-/// A read that was asked for; its data are there once the controller says so.
+/// A read that was asked for, or a write whose end is to be told; it is done once the controller says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Read(pub u64);
 
@@ -128,6 +128,12 @@ impl Controller {
     fn await_rows(&mut self, rows: u32) -> Read {
         self.jobs.insert(self.made, Arc::new(Job { rows, end: 0 }));
         Read(self.made)
+    }
+
+    /// Queues a write whose end is told as that of a read is.
+    pub fn write_told(&mut self, local: u64, bytes: u32, about: About) -> Read {
+        let rows = self.begin(Array::Data, local, bytes, true, about);
+        self.await_rows(rows)
     }
 
     fn begin(&mut self, array: Array, local: u64, bytes: u32, writes: bool, about: About) -> u32 {

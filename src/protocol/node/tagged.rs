@@ -15,6 +15,7 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, Network, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::What;
+use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
 use crate::model::tags::{TagOutcome, TagRecord};
 use crate::model::time::EventNumber;
@@ -70,6 +71,8 @@ impl Node {
             number: message.number,
             cause: message.cause,
             arrived: out.tick,
+            sectors: message.sectors,
+            got: Sectors::NONE,
             access,
         })
     }
