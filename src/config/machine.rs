@@ -274,7 +274,7 @@ pub struct UnifiedSpec {
 pub struct TagSpec {
     /// Bytes of data that a tag stands for.
     pub data: u32,
-    /// GPU memory in percent of what the work touches; the memory's size if there is none.
+    /// GPU memory in thousandths of what the work touches; the memory's size if there is none.
     pub share: Option<u32>,
     /// Banks of a channel that hold tags and no data.
     pub banks: u32,

@@ -10,6 +10,7 @@ mod nodes;
 mod numa;
 mod paging;
 mod synchronisation;
+mod tags;
 #[cfg(test)]
 mod tests;
 mod warps;
@@ -63,6 +64,7 @@ impl Machine {
         self.copy_statistics(&mut sheet);
         self.numa_statistics(&mut sheet);
         self.coalescing_statistics(&mut sheet);
+        self.tag_statistics(&mut sheet);
         self.synchronisation_statistics(&mut sheet);
         for task in self.tasks() {
             if let (Some(started), Some(ended)) = (task.started, task.ended) {

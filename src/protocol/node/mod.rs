@@ -18,6 +18,7 @@ mod serve;
 mod timeless;
 mod stand;
 mod sync;
+mod tag_view;
 mod tagged;
 mod uncached;
 mod view;
@@ -611,7 +612,7 @@ impl Node {
         self.flushing.hash(hasher);
         self.releases.hash(hasher);
         if let Some(tags) = &self.tags {
-            (&tags.queue, &tags.scores, tags.relayed).hash(hasher);
+            (&tags.queue, &tags.scores, &tags.relayed).hash(hasher);
         }
         self.purging.hash(hasher);
         if let Some(remote) = &self.remote {

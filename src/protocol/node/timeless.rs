@@ -62,6 +62,7 @@ impl Node {
             tags.counters = TagCounters::default();
             tags.queue.iter_mut().for_each(want_without_time);
             tags.scores.iter_mut().for_each(|score| (score.since, score.number) = (0, None));
+            tags.relayed.iter_mut().for_each(|(_, since)| *since = 0);
         }
         timeless.pending.each_mut(without_time);
         timeless.jobs.each_mut(|job| (job.txn, job.number) = (None, None));
