@@ -29,7 +29,9 @@ impl MachineSpec {
             names.extend(&mut gpu.l1.protocol);
             names.extend(&mut gpu.l2.cache.protocol);
             names.extend(gpu.numa.as_mut().and_then(|numa| numa.remote.as_mut()));
+            names.extend(gpu.tags.as_mut().map(|tags| &mut tags.protocol));
         }
+        names.extend(self.host.client.as_mut().and_then(|client| client.protocol.as_mut()));
         names.extend(&mut self.host.l1.protocol);
         names.extend(self.host.llc.as_mut().and_then(|llc| llc.protocol.as_mut()));
         names
@@ -39,7 +41,7 @@ impl MachineSpec {
     /// and blocks; each keeps one at least.
     pub fn shrink(&mut self, by: u64) {
         let caches = self.gpu.iter_mut().flat_map(|gpu| [&mut gpu.l1, &mut gpu.l2.cache]);
-        let host = [&mut self.host.l1].into_iter().chain(&mut self.host.llc);
+        let host = [&mut self.host.l1].into_iter().chain(&mut self.host.llc).chain(&mut self.host.client);
         for cache in caches.chain(host) {
             let set = u64::from(cache.ways) * u64::from(cache.line);
             cache.size = Size((cache.size.0 / by.max(1)).max(set));
@@ -65,6 +67,10 @@ pub struct GpuSpec {
     pub paging: Option<PagingSpec>,
     /// Of GPUs that share their memories.
     pub numa: Option<NumaSpec>,
+    /// Of a GPU whose memory is one half of all.
+    pub unified: Option<UnifiedSpec>,
+    /// Of a GPU whose memory is a direct-mapped cache of the host's.
+    pub tags: Option<TagSpec>,
     /// Of GPUs whose memories have their data from the host.
     pub copies: Option<CopiesSpec>,
     /// How thread blocks are dealt over GPUs.
@@ -123,6 +129,10 @@ pub enum GpuHome {
     Own,
     /// The memories of all GPUs, one partition a slice: each page has a home among them.
     Numa,
+    /// The GPU's own memory and that of the host: each page has its home in one of them.
+    Unified,
+    /// The GPU's memory as a cache of the host's, with tags in DRAM, one partition a slice (`ScaleGPU`).
+    Cache,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -223,6 +233,32 @@ pub struct NumaSpec {
     pub threshold: u32,
 }
 
+/// Memory of which one half is the host's and one the GPU's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnifiedSpec {
+    /// Percent of all pages that live in host memory.
+    pub host_share: u32,
+    /// Bytes of a page.
+    pub page: u32,
+}
+
+/// GPU memory as a direct-mapped cache of the host's, with its tags in DRAM ("`ScaleGPU`", section 3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct TagSpec {
+    /// Bytes of data that a tag stands for.
+    pub data: u32,
+    /// GPU memory in percent of what the work touches; the memory's size if there is none.
+    pub share: Option<u32>,
+    /// Banks of a channel that hold tags and no data.
+    pub banks: u32,
+    /// Requests that the tag miss handler of a partition holds.
+    pub pending: u32,
+    /// Tags that it fetches the data of at once.
+    pub scoreboard: u32,
+    /// Protocol of the memory.
+    pub protocol: String,
+}
+
 /// Bulk copies between the memories of host and GPUs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CopiesSpec {
@@ -258,6 +294,8 @@ pub struct DramSpec {
     pub precharge: Duration,
     /// Of all channels together.
     pub bandwidth: Bandwidth,
+    /// Bytes that an access moves at least.
+    pub access: u32,
     /// Memory clock, and bytes moved in one of its cycles, where the file gives those instead of a bandwidth.
     pub clock: Option<Frequency>,
     pub bus: Option<Size>,
@@ -294,6 +332,8 @@ pub struct HostSpec {
     pub dram: DramSpec,
     /// GPUs that own a block hand it to each other (UMH, Fig. 5 b-2).
     pub peer_transfer: bool,
+    /// A cache for what GPUs ask.
+    pub client: Option<CacheSpec>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -324,8 +364,12 @@ pub struct NetworkSpec {
     pub latency: Duration,
     /// Bytes of a message without its data.
     pub header: u32,
+    /// Bytes of data in a packet at most, each of which has a header of its own; none where a message is one packet.
+    pub payload: Option<u32>,
     /// 3 (request, probe, reply) or 1 (all folded together).
     pub virtual_networks: u32,
+    /// Caches that may not keep a line get the sectors that they wait for, not all of it.
+    pub by_sector: bool,
     /// Messages that a receiver can buffer, per sender and virtual network.
     pub buffers: u32,
     /// From device to device, the switch included.

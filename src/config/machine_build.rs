@@ -7,6 +7,8 @@ mod gpu;
 mod host;
 mod numa;
 mod paging;
+mod tags;
+mod unified;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +17,7 @@ use std::ops::Range;
 use super::check::Check;
 use super::document::{At, Document};
 use super::machine::{GpuSpec, HostSpec, MachineSpec, NetworkKind, NetworkSpec, Topology};
-use super::machine_file::{HostFile, MachineFile, NetworkFile, NetworkWord, TopologyWord};
+use super::machine_file::{HostFile, MachineFile, NetworkFile, NetworkWord, TopologyWord, TransfersWord};
 use super::{Kind, Shelf, fail};
 use crate::diagnostic::Result;
 use crate::model::time::gcd;
@@ -45,6 +47,7 @@ pub(super) fn machine(file: &MachineFile, document: &Document, shelf: &Shelf) ->
             document.complain(span, "this machine has neither cores nor GPUs").expected("a core or a [gpu]"),
         );
     }
+    build.fits_client(file, gpu.as_ref(), &host)?;
     build.clocks(file, gpu.as_ref(), &host)?;
     Ok(MachineSpec {
         name: file.name.clone().unwrap_or_else(|| document.source().name.to_string()),
@@ -84,11 +87,19 @@ impl Build<'_> {
             lanes: check.count("network.lanes", file.lanes.as_ref(), lanes, 1..=64)?,
             latency: check.time("network.latency", file.latency.as_ref(), latency)?,
             header: check.count("network.header", file.header.as_ref(), 16, 1..=1024)?,
+            payload: match &file.payload {
+                Some(_) => {
+                    let payload = check.size("network.payload", file.payload.as_ref(), 128, 8..=64 * KIB)?;
+                    Some(payload.value as u32)
+                }
+                None => None,
+            },
             virtual_networks: check.choice(
                 "network.virtual_networks",
                 file.virtual_networks.as_ref(),
                 &[3, 1],
             )?,
+            by_sector: file.transfers == Some(TransfersWord::Sectors),
             buffers: check.count("network.buffers", file.buffers.as_ref(), 4, 1..=1024)?,
             energy: check.energy("network.energy", file.energy.as_ref(), 10_000)?,
             balancer: file.balancer.as_ref().map(|file| self.balancer(file)).transpose()?,

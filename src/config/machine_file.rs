@@ -6,6 +6,8 @@ pub mod balancer;
 pub mod copies;
 pub mod numa;
 pub mod paging;
+pub mod tags;
+pub mod unified;
 
 use std::fmt;
 
@@ -61,6 +63,10 @@ pub struct GpuFile {
     pub paging: Option<paging::PagingFile>,
     /// GPUs that are the sockets of one large GPU (`memory.home = "numa"`).
     pub numa: Option<numa::NumaFile>,
+    /// Pages that live in host memory or in GPU memory (`memory.home = "unified"`).
+    pub unified: Option<unified::UnifiedFile>,
+    /// GPU memory that is a cache of the host's, with tags in DRAM (`memory.home = "cache"`).
+    pub tags: Option<tags::TagsFile>,
     /// Copies between host memory and the memories of the GPUs, which then have the data only for a time (`memory.home =
     /// "numa"`). Default: none, the GPUs' memories are all there is.
     pub copies: Option<copies::CopiesFile>,
@@ -172,6 +178,10 @@ pub enum HomeWord {
     Own,
     /// To the memory of the GPU that is the home of the page: all GPUs share their memories (`gpu.numa`).
     Numa,
+    /// To the memory that is the home of the page: the GPU's own or that of the host (`gpu.unified`).
+    Unified,
+    /// To the GPU's memory, a direct-mapped cache of the host's with its tags in DRAM (`gpu.tags`).
+    Cache,
 }
 
 /// How the thread blocks of a kernel are dealt over the GPUs.
@@ -208,6 +218,8 @@ pub struct DramFile {
     pub clock: Option<At<Frequency>>,
     /// Bytes that move in one cycle of `clock`, 1 B to 4 KiB.
     pub bus: Option<At<Size>>,
+    /// Bytes that an access moves at least, a power of two from 1 B to 4 KiB. Default: "1 B".
+    pub access: Option<At<Size>>,
     /// Every access closes the row and opens its own (UMH, section 5.4).
     pub always_reopen: Option<bool>,
     /// How the controller orders its requests. Default: "in-order".
@@ -262,6 +274,10 @@ pub struct HostFile {
     pub dram: Option<DramFile>,
     /// GPUs that own a block hand it to each other (UMH, Fig. 5 b-2). Default: false.
     pub peer_transfer: Option<bool>,
+    /// A cache for what GPUs ask of host memory, with `gpu.memory.home = "unified"` ("Selective GPU Caches", section 3.2.2).
+    /// Its latency is in host cycles. Default: none; of one that is named: 512 KiB, 8 ways, lines as in the GPU, 200 cycles,
+    /// 128 MSHRs, protocol "selective-client".
+    pub client: Option<CacheFile>,
 }
 
 /// The last-level cache, or `false`.
@@ -290,8 +306,13 @@ pub struct NetworkFile {
     pub latency: Option<At<Duration>>,
     /// Bytes of a message without its data, 1 to 1024. Default: 16.
     pub header: Option<At<u64>>,
+    /// Data of a packet at most, 8 B to 64 KiB: a message with more goes in several, each with a header. Default: any message
+    /// is one packet.
+    pub payload: Option<At<Size>>,
     /// 3 for requests, probes and replies, or 1 for all of them together, which can deadlock. Default: 3.
     pub virtual_networks: Option<At<u64>>,
+    /// How much of a line comes to a cache that may not keep it. Default: "line".
+    pub transfers: Option<TransfersWord>,
     /// Messages that a receiver can buffer, per sender and virtual network, 1 to 1024. Default: 4.
     pub buffers: Option<At<u64>>,
     /// What moves a bit from device to device, the switch included. Default: "10 pJ/bit" ("Beyond the Socket: NUMA-Aware GPUs",
@@ -307,6 +328,16 @@ pub struct NetworkFile {
 pub enum NetworkWord {
     Pcie,
     Nvlink,
+}
+
+/// How much of a line comes to a cache that may not keep it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransfersWord {
+    /// All of it.
+    Line,
+    /// The pieces of 32 B that somebody waits for ("Selective GPU Caches", section 3.2.3).
+    Sectors,
 }
 
 /// The shape of a network.

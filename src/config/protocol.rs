@@ -9,14 +9,16 @@ pub use faults::Faults;
 use super::cell::{self, letters};
 use super::document::{At, Document};
 use super::fail;
-use super::protocol_file::{ByName, ProbeWord, ProtocolFile, RowFile, RuleFile, WhenWord};
+use super::protocol_file::{
+    ByName, ProbeWord, ProtocolFile, RowFile, RuleFile, UncachedFile, UncachedRow, WhenWord,
+};
 use crate::diagnostic::{Result, Source};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
-use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Row, Step, Table, When};
+use crate::protocol::table::{Cell, DirectoryRule, Next, Presence, Probe, Row, Step, Table, Uncached, When};
 
 /// What a state may be called.
-const PROPERTIES: [&str; 3] = ["exclusive", "owner", "noncoherent"];
+const PROPERTIES: [&str; 5] = ["exclusive", "owner", "noncoherent", "partial", "conflict"];
 
 type Cells = [Option<Cell>; Action::ALL.len()];
 
@@ -72,6 +74,7 @@ fn table(document: &Document, file: &ProtocolFile) -> Result<Table> {
         write: reader.rules(&file.directory.write)?,
         answer_merge: file.merge_answer.as_ref().map_or(Ok(merge.clone()), |merges| reader.merges(merges))?,
         merge,
+        uncached: file.uncached.as_ref().map(|file| reader.uncached(file)).transpose()?,
     };
     reader.requests(file, &table)?;
     Ok(table)
@@ -141,8 +144,15 @@ impl<'a> Reader<'a> {
 
     fn properties(&self, state: State, given: Option<&At<String>>) -> Result<Row> {
         let none: Cells = [None; Action::ALL.len()];
-        let mut row =
-            Row { state, exclusive: false, owner: false, noncoherent: false, leaf: none, inner: none };
+        let mut row = Row {
+            state,
+            exclusive: false,
+            owner: false,
+            noncoherent: false,
+            presence: Presence::Whole,
+            leaf: none,
+            inner: none,
+        };
         let Some(given) = given else { return Ok(row) };
         let mut at = 0;
         for word in given.value.split(' ') {
@@ -151,6 +161,8 @@ impl<'a> Reader<'a> {
                 "exclusive" => row.exclusive = true,
                 "owner" => row.owner = true,
                 "noncoherent" => row.noncoherent = true,
+                "partial" => row.presence = Presence::Partial,
+                "conflict" => row.presence = Presence::Conflict,
                 other => {
                     let span = self.inside(given, &(at..at + word.len()));
                     let complaint =
@@ -178,6 +190,36 @@ impl<'a> Reader<'a> {
                     None => complaint,
                 })
             })?;
+        }
+        Ok(cells)
+    }
+
+    fn uncached(&self, file: &UncachedFile) -> Result<Uncached> {
+        Ok(Uncached { leaf: self.uncached_row(&file.cache)?, inner: self.uncached_row(&file.inner)? })
+    }
+
+    /// What is not kept can be fetched for those that wait, or handed on.
+    fn uncached_row(&self, row: &UncachedRow) -> Result<Cells> {
+        let mut cells: Cells = [None; Action::ALL.len()];
+        let fetch = Cell { step: Step::Fetch, next: Next::To(State::I) };
+        let forward = Cell { step: Step::Forward, next: Next::Same };
+        for (action, given, possible) in [
+            (Action::Load, &row.load, &[("fetch > I", fetch), ("forward", forward)][..]),
+            (Action::Store, &row.store, &[("forward", forward)][..]),
+            (Action::NStore, &row.n_store, &[("forward", forward)][..]),
+        ] {
+            let words = possible.iter().map(|(word, _)| *word);
+            let parsed = cell::parse(&given.value, action, &self.states).ok().flatten();
+            let known = possible.iter().find(|(_, cell)| Some(*cell) == parsed);
+            let Some((_, cell)) = known else {
+                let complaint = self.document.complain(
+                    Some(&given.span),
+                    format!("`{}` is nothing that becomes of a block that is not kept", given.value),
+                );
+                let expected = words.clone().collect::<Vec<_>>().join(" or ");
+                return fail(complaint.expected(expected).nearest(&given.value, words));
+            };
+            cells[action.index()] = Some(*cell);
         }
         Ok(cells)
     }

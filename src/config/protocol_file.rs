@@ -22,7 +22,7 @@ pub struct ProtocolFile {
     pub title: Option<String>,
     /// The paper and table it is taken from.
     pub source: Option<String>,
-    /// What each state means: any of "exclusive", "owner" and "noncoherent", or "" for a plain shared copy.
+    /// What each state means: any of "exclusive", "owner", "noncoherent", "partial" and "conflict", or "" for a plain shared copy.
     pub state: ByName<String>,
     /// The table of a cache without children (an L1): a row per state, "steps > next" per action.
     pub cache: ByName<RowFile>,
@@ -30,6 +30,9 @@ pub struct ProtocolFile {
     /// child's requests to read, write, and read non-coherently.
     #[serde(default)]
     pub inner: ByName<RowFile>,
+    /// What becomes of accesses to a block that may not be kept here: whose home is another memory, or that a cache beyond
+    /// the network may have. Default: every block may be kept.
+    pub uncached: Option<UncachedFile>,
     /// What a directory does for a request of a child.
     #[serde(default)]
     pub directory: DirectoryFile,
@@ -51,9 +54,9 @@ pub struct ProtocolFile {
 pub struct RowFile {
     /// hit, read, read-nc, write or fetch.
     pub load: Option<At<String>>,
-    /// hit, read, write, fetch, forward, allocate or flush.
+    /// hit, read, write, fetch, forward, allocate, flush, relay or both.
     pub store: Option<At<String>>,
-    /// A non-coherent store: hit, read, read-nc, write, fetch, forward, allocate or flush.
+    /// A non-coherent store: hit, read, read-nc, write, fetch, forward, allocate, flush, relay or both.
     pub n_store: Option<At<String>>,
     /// writeback, notify or silent.
     pub evict: Option<At<String>>,
@@ -63,6 +66,29 @@ pub struct RowFile {
     pub write: Option<At<String>>,
     /// A fence that empties the cache: writeback or silent.
     pub acquire: Option<At<String>>,
+}
+
+/// Accesses to a block that may not be kept.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct UncachedFile {
+    /// In a cache without children (an L1).
+    pub cache: UncachedRow,
+    /// In a node with children, whose requests they are.
+    pub inner: UncachedRow,
+}
+
+/// Either `fetch > I`, which serves all that wait for the bytes when they come and drops the rest, or `forward`, with which
+/// each access goes on alone.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a row such as { load = \"fetch > I\" }")]
+pub struct UncachedRow {
+    /// fetch > I, or forward.
+    pub load: At<String>,
+    /// forward.
+    pub store: At<String>,
+    /// A non-coherent store: forward.
+    pub n_store: At<String>,
 }
 
 /// What a directory does for each request: the first rule whose condition holds.

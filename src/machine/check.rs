@@ -11,10 +11,10 @@ use crate::model::access::{Access, AccessKind};
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::record::What;
-use crate::model::state::State;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role};
 use crate::protocol::outbox::{About, Breach, Completion, Outbox};
+use crate::protocol::store::Entry;
 
 /// Events between two looks for a transaction that takes too long.
 const OVERDUE_EVENTS: u64 = 256;
@@ -206,72 +206,58 @@ impl Machine {
         if !self.fixed.coherent {
             return None;
         }
-        let line = self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64);
-        range.blocks(line).find_map(|address| {
-            self.nodes
-                .iter()
-                .find_map(|node| self.holder_breach(node, address, homes))
-                .or_else(|| self.writer_breach(address))
-        })
+        let caches = || self.nodes.iter().filter(|node| node.config.role != Role::Root);
+        let unlisted = caches().find_map(|node| {
+            let mut held = node.held(range);
+            held.find_map(|entry| self.holder_breach(node, entry, homes))
+        });
+        unlisted.or_else(|| self.writer_breach(range))
     }
 
     /// A child with a copy must be listed by a parent that has the block.
     fn holder_breach(
         &self,
         node: &Node,
-        address: Address,
+        entry: &Entry,
         homes: &Homes,
     ) -> Option<(ComponentId, &'static str, String)> {
-        let entry = node.entry(address).filter(|entry| entry.state != State::I)?;
-        if node.config.role == Role::Root {
-            return None;
-        }
-        let parent = self.node(node.config.parent(address, homes)?)?;
+        let parent = self.node(node.config.parent(entry.block, homes)?)?;
+        let (rule, wrong) = match parent.listed(entry.block, node.id()) {
+            Some((true, _)) => return None,
+            Some((false, _)) => ("directory", "list"),
+            None => ("inclusion", "have"),
+        };
         let (name, above) = (self.fixed.components.path(node.id()), self.fixed.components.path(parent.id()));
-        match parent.listed(address, node.id()) {
-            Some((true, _)) => None,
-            Some((false, _)) => Some((
-                node.id(),
-                "directory",
-                format!(
-                    "{name} holds block {} in {}, but {above} does not list it",
-                    entry.block, entry.state
-                ),
-            )),
-            None => Some((
-                node.id(),
-                "inclusion",
-                format!(
-                    "{name} holds block {} in {}, but {above} does not have it",
-                    entry.block, entry.state
-                ),
-            )),
-        }
+        let text =
+            format!("{name} holds block {} in {}, but {above} does not {wrong} it", entry.block, entry.state);
+        Some((node.id(), rule, text))
     }
 
     /// An L1 that may write without asking is alone.
-    fn writer_breach(&self, address: Address) -> Option<(ComponentId, &'static str, String)> {
-        let holds = |node: &&Node| {
-            node.config.role == Role::Leaf && node.entry(address).is_some_and(|entry| entry.state != State::I)
+    fn writer_breach(&self, range: Range) -> Option<(ComponentId, &'static str, String)> {
+        let leaves = || self.nodes.iter().filter(|node| node.config.role == Role::Leaf);
+        let beside = |writer: &Node, line: &Entry| {
+            let line = Range::new(line.block, writer.config.block);
+            let mut others = leaves().filter(|node| node.id() != writer.id());
+            others.find_map(|node| Some((node, node.held(line).next()?)))
         };
-        let exclusive = |node: &&Node| {
-            node.entry(address).is_some_and(|entry| node.config.table.is_exclusive(entry.state))
-        };
-        let writer = self.nodes.iter().filter(holds).find(exclusive)?;
-        let other = self.nodes.iter().filter(holds).find(|node| node.id() != writer.id())?;
-        let state = |node: &Node| node.entry(address).map_or(State::I, |entry| entry.state);
-        let path = |node: &Node| self.fixed.components.path(node.id()).to_owned();
-        Some((
-            writer.id(),
-            "single-writer",
-            format!(
-                "{} holds line {address} in {} while {} holds it in {}",
-                path(writer),
-                state(writer),
-                path(other),
-                state(other)
-            ),
-        ))
+        let (writer, line, other, copy) = leaves().find_map(|node| {
+            let mut exclusive = node.held(range).filter(|line| node.config.table.is_exclusive(line.state));
+            exclusive.find_map(|line| {
+                let (other, copy) = beside(node, line)?;
+                Some((node, line, other, copy))
+            })
+        })?;
+        let path = |node: &Node| self.fixed.components.path(node.id());
+        let text = format!(
+            "{} holds line {} in {} while {} holds it in {}",
+            path(writer),
+            line.block,
+            line.state,
+            path(other),
+            copy.state
+        );
+        Some((writer.id(), "single-writer", text))
     }
 
     /// All is quiet: every store must still be somewhere.

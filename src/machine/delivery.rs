@@ -4,6 +4,7 @@ use super::Machine;
 use super::queue::Event;
 use crate::model::message::TxnNumber;
 use crate::model::record::Records;
+use crate::parts::port::{LaneKey, Port};
 
 impl Machine {
     /// The lanes whose head could be taken now: channel and lane.
@@ -24,12 +25,12 @@ impl Machine {
     pub fn deliver_now(&mut self, channel: usize, lane: usize) {
         let Some(target) = self.channels.get(channel) else { return };
         let ready = target.lanes.get(lane).and_then(|lane| lane.incoming.front()).map_or(0, |(at, _)| *at);
-        let port = self.port_free_at.get(target.to).copied().unwrap_or(0);
+        let port = self.ports.get(target.to).map_or(0, Port::free_at);
         self.now = self.now.max(ready).max(port);
         self.event += 1;
         let mut records = Records::silent();
         let mut out = self.outbox(&mut records);
-        self.deliver(channel, lane, &mut out);
+        self.deliver(LaneKey::new(channel, lane), &mut out);
         self.close(out);
     }
 

@@ -29,6 +29,7 @@ mod sizes;
 mod statistics;
 mod step;
 mod synchronise;
+mod tags;
 mod tasks;
 mod transport;
 mod waits;
@@ -55,6 +56,7 @@ use crate::parts::agent::Agent;
 use crate::parts::channel::Channel;
 use crate::parts::dram::Dram;
 use crate::parts::link::Link;
+use crate::parts::port::{LaneKey, Port};
 use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Buffers;
@@ -74,6 +76,7 @@ pub use plan::{Change, Planned};
 use queue::Queue;
 pub use sizes::Storage;
 use synchronise::{Awaited, Reach};
+use tags::CachedMemories;
 use tasks::Tasks;
 pub use transport::{has_room, lane_network};
 use ways::Ways;
@@ -213,7 +216,8 @@ pub struct Machine {
     agent_wake: Vec<Option<Tick>>,
     links: Vec<Link>,
     channels: Vec<Channel>,
-    port_free_at: Vec<Tick>,
+    /// By node.
+    ports: Vec<Port>,
     drams: Vec<Dram>,
     /// Boxed, since few machines have it.
     paging: Option<Box<Paging>>,
@@ -229,6 +233,8 @@ pub struct Machine {
     awaited: Vec<Awaited>,
     /// Ways for local and remote lines, where they are dealt. Boxed, since few machines have it.
     ways: Option<Box<Ways>>,
+    /// GPU memories that are caches. Boxed, since few machines have them.
+    tags: Option<Box<CachedMemories>>,
     queue: Queue,
     tasks: Tasks,
     txns: SlotMap<TxnKey, Transaction>,
@@ -247,8 +253,8 @@ pub struct Machine {
     buffers: Option<Box<Buffers>>,
     /// Per node and virtual network, lanes out of it that have no room. Follows from the channels.
     full: Vec<[u32; Network::ALL.len()]>,
-    /// Per node, the lanes into it whose head it has turned away, by channel and lane, ascending. Follows from the channels.
-    held: Vec<Vec<(u32, u8)>>,
+    /// Per node, the lanes into it whose head it has turned away, ascending. Follows from the channels.
+    held: Vec<Vec<LaneKey>>,
     /// What will be done to it from outside. No part of the digest: it has not happened.
     plan: Plan,
 }
@@ -277,6 +283,7 @@ impl Machine {
         self.agents.iter().for_each(|agent| agent.digest(&mut hasher));
         self.links.iter().for_each(|link| link.digest(&mut hasher));
         self.channels.iter().for_each(|channel| channel.digest(&mut hasher));
+        self.ports.iter().for_each(|port| port.digest(&mut hasher));
         self.drams.iter().for_each(|dram| dram.digest(&mut hasher));
         if let Some(paging) = &self.paging {
             paging.digest(&mut hasher);
@@ -291,6 +298,9 @@ impl Machine {
         std::hash::Hash::hash(&self.awaited, &mut hasher);
         if let Some(ways) = &self.ways {
             ways.digest(&mut hasher);
+        }
+        if let Some(tags) = &self.tags {
+            std::hash::Hash::hash(tags, &mut hasher);
         }
         self.queue.digest(&mut hasher);
         std::hash::Hash::hash(&self.tasks.states, &mut hasher);
@@ -311,6 +321,7 @@ impl Machine {
             && self.channels.iter().all(Channel::is_empty)
             && self.drams.iter().all(Dram::is_idle)
             && self.paging.as_ref().is_none_or(|paging| paging.is_idle())
+            && self.awaited.is_empty()
             && self.copies.as_ref().is_none_or(|copies| copies.is_idle())
     }
 

@@ -9,6 +9,7 @@ use crate::model::component::ComponentId;
 use crate::model::level::Level;
 use crate::model::message::{Message, Network, TxnNumber};
 use crate::model::record::What;
+use crate::parts::port::LaneKey;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Offer};
 use crate::protocol::outbox::{About, Outbox, Ticket};
@@ -122,9 +123,14 @@ impl Machine {
         if !self.can_take(to, channel.oldest(lane)?) {
             return None;
         }
-        self.set_held(to, index, lane, false);
+        let key = LaneKey::new(index, lane);
+        self.set_held(to, key, false);
         let message = self.channels.get_mut(index)?.take_oldest(lane)?;
-        self.hand_over(index, lane, message, out);
+        let next = self.channels.get(index)?.lanes.get(lane)?.incoming.front();
+        if let Some((ready, _)) = next {
+            self.queue.push((*ready).max(self.now), Event::Deliver(key));
+        }
+        self.hand_over(key, message, out);
         Some(())
     }
 

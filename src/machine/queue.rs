@@ -5,14 +5,17 @@ use std::collections::BinaryHeap;
 use std::hash::{Hash, Hasher};
 
 use crate::model::time::Tick;
+use crate::parts::port::LaneKey;
 
 /// What happens at a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
-    /// The message at the head of a channel's lane is taken.
-    Deliver { channel: u32, lane: u8 },
-    /// The first message of a channel's lane before the switch passes it.
-    Cross { channel: u32, lane: u8 },
+    /// The message at the head of a lane has come to its receiver.
+    Deliver(LaneKey),
+    /// The port of a node can take the next of the messages that have come.
+    Port(u32),
+    /// The first message of a lane before the switch passes it.
+    Cross(LaneKey),
     /// A compute unit or core issues.
     Agent(u32),
     /// A task starts.
@@ -23,20 +26,6 @@ pub enum Event {
     Paging(u32),
     /// Copies between the host and the memory of a GPU go on.
     Copies(u32),
-}
-
-impl Event {
-    /// The head of a lane of a channel can be taken.
-    #[must_use]
-    pub fn deliver(channel: usize, lane: usize) -> Self {
-        Self::Deliver { channel: channel as u32, lane: lane as u8 }
-    }
-
-    /// A message of a lane of a channel passes the switch.
-    #[must_use]
-    pub fn cross(channel: usize, lane: usize) -> Self {
-        Self::Cross { channel: channel as u32, lane: lane as u8 }
-    }
 }
 
 /// Events to come.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::latency::count_hit;
 use super::queue::Event;
+use super::synchronise::Waiter;
 use super::tasks::operation;
 use super::{Machine, StepOutcome, Transaction};
 use crate::model::access::{Access, Bytes};
@@ -14,6 +15,7 @@ use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{Records, What};
 use crate::model::time::Tick;
 use crate::parts::agent::{Surroundings, Told, Work};
+use crate::parts::port::{LaneKey, Port};
 use crate::policy::cta::Schedule;
 use crate::protocol::node::Offer;
 use crate::protocol::outbox::{About, Completion, Outbox};
@@ -52,8 +54,9 @@ impl Machine {
             self.event += 1;
             let mut out = self.outbox(records);
             let handled = match event {
-                Event::Deliver { channel, lane } => self.deliver(channel as usize, lane as usize, &mut out),
-                Event::Cross { channel, lane } => self.cross(channel as usize, lane as usize, &mut out),
+                Event::Deliver(key) => self.arrive(key, &mut out),
+                Event::Port(node) => self.run_port(node as usize, &mut out),
+                Event::Cross(key) => self.cross(key, &mut out),
                 Event::Agent(agent) => self.run_agent(agent as usize, &mut out),
                 Event::Task(task) => self.start_task(task as usize, &mut out),
                 Event::Memory(node) => self.run_memory(node as usize, &mut out),
@@ -99,21 +102,53 @@ impl Machine {
         StepOutcome::Finished
     }
 
+    /// The head of a lane has come to its receiver, which takes it, or it queues before its port.
+    fn arrive(&mut self, key: LaneKey, out: &mut Outbox) -> Handled {
+        let Some(node) = self.head_of(key) else { return Handled::No };
+        let Some(port) = self.ports.get_mut(node) else { return Handled::No };
+        if !port.is_busy(self.now) {
+            return self.deliver(key, out);
+        }
+        if port.join(key) {
+            self.queue.push(port.free_at().max(self.now), Event::Port(node as u32));
+        }
+        Handled::No
+    }
+
+    /// The receiver of the head of a lane, if the head has come there.
+    fn head_of(&self, key: LaneKey) -> Option<usize> {
+        let channel = self.channels.get(key.channel as usize)?;
+        let lane = channel.lanes.get(usize::from(key.lane)).filter(|lane| lane.beyond_switch() > 0)?;
+        let (ready, _) = lane.incoming.front()?;
+        (*ready <= self.now).then_some(channel.to)
+    }
+
+    /// The port of a node is free: the first of the heads before it that the node can take is taken.
+    fn run_port(&mut self, node: usize, out: &mut Outbox) -> Handled {
+        let mut handled = Handled::No;
+        while handled == Handled::No
+            && let Some(key) = self.ports.get_mut(node).and_then(Port::call)
+        {
+            if self.head_of(key).is_some() {
+                handled = self.deliver(key, out);
+            }
+        }
+        if let Some(port) = self.ports.get(node).filter(|port| port.is_awaited()) {
+            self.queue.push(port.free_at().max(self.now), Event::Port(node as u32));
+        }
+        handled
+    }
+
     /// The message at the head of a lane is taken by its receiver, or has to wait there.
-    pub(super) fn deliver(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
+    pub(super) fn deliver(&mut self, key: LaneKey, out: &mut Outbox) -> Handled {
+        let (index, lane) = (key.channel as usize, usize::from(key.lane));
         let Some(channel) = self.channels.get(index) else { return Handled::No };
         let node = channel.to;
-        let Some(queue) = channel.lanes.get(lane).filter(|queue| queue.beyond_switch() > 0) else {
+        let Some((_, message)) = channel.lanes.get(lane).and_then(|queue| queue.incoming.front()) else {
             return Handled::No;
         };
-        let Some((ready, message)) = queue.incoming.front() else { return Handled::No };
-        let free = self.port_free_at.get(node).copied().unwrap_or(0).max(*ready);
-        if free > self.now {
-            self.queue.push(free, Event::deliver(index, lane));
-            return Handled::No;
-        }
         if !self.can_take(node, message) {
-            return self.hold_back(index, lane, out);
+            return self.hold_back(key, out);
         }
         let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
         let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane)) else {
@@ -124,18 +159,19 @@ impl Machine {
         let next = queue.incoming.front().filter(|_| queue.beyond_switch() > 0);
         if let Some((next, _)) = next {
             let at = (*next).max(self.now + period);
-            self.queue.push(at, Event::deliver(index, lane));
+            self.queue.push(at, Event::Deliver(key));
         }
-        self.hand_over(index, lane, message, out);
+        self.hand_over(key, message, out);
         Handled::Yes
     }
 
     /// A node takes a message that has been taken off its lane.
-    pub(super) fn hand_over(&mut self, index: usize, lane: usize, message: Message, out: &mut Outbox) {
+    pub(super) fn hand_over(&mut self, key: LaneKey, message: Message, out: &mut Outbox) {
+        let (index, lane) = (key.channel as usize, usize::from(key.lane));
         let Some(node) = self.channels.get(index).map(|channel| channel.to) else { return };
         let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
-        if let Some(free) = self.port_free_at.get_mut(node) {
-            *free = self.now + period;
+        if let Some(port) = self.ports.get_mut(node) {
+            port.take(self.now + period);
         }
         if out.records.on {
             let about = About::new(message.range, message.number).because(message.cause);
@@ -161,9 +197,10 @@ impl Machine {
     }
 
     /// The head stays where it is until its receiver changes. Told once, not at every try.
-    fn hold_back(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
+    fn hold_back(&mut self, key: LaneKey, out: &mut Outbox) -> Handled {
+        let (index, lane) = (key.channel as usize, usize::from(key.lane));
         let Some(node) = self.channels.get(index).map(|channel| channel.to) else { return Handled::No };
-        self.set_held(node, index, lane, true);
+        self.set_held(node, key, true);
         let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane)) else {
             return Handled::No;
         };
@@ -174,6 +211,9 @@ impl Machine {
         if let Some((_, message)) = queue.incoming.front() {
             let about = About::new(message.range, message.number).because(message.cause);
             out.record(message.to, about, || What::Stall { message: Arc::new(message.clone()) });
+            if let Some(target) = self.nodes.get_mut(node) {
+                target.tell_lack(message, out);
+            }
         }
         Handled::Yes
     }
@@ -218,6 +258,7 @@ impl Machine {
 
     fn finish_access(&mut self, completion: &Completion, out: &mut Outbox) {
         self.check_access(completion, out);
+        self.note_performed(completion);
         if let Some(transaction) = completion.txn.and_then(|key| self.txns.remove(key)) {
             self.count_miss(completion, &transaction);
         }
@@ -352,7 +393,7 @@ impl Machine {
     fn start_task(&mut self, task: usize, out: &mut Outbox) -> Handled {
         let workload = self.tasks.workload.clone();
         let Some(work) = workload.tasks.get(task) else { return Handled::No };
-        if self.copies_first(task, out) || self.copied_first(task, out) {
+        if self.copies_first(task, out) || self.copied_first(task, out) || self.clears_first(task, out) {
             return Handled::Yes;
         }
         if let Some(state) = self.tasks.states.get_mut(task) {
@@ -464,6 +505,10 @@ impl Machine {
     }
 
     fn start_flush(&mut self, task: usize, below: &str, out: &mut Outbox) {
+        if self.tags.is_some() {
+            self.release_gpus(Waiter::Flush(task), out);
+            return;
+        }
         let fixed = self.fixed.clone();
         let is_top = |node: &crate::protocol::node::Node| {
             let path = fixed.components.path(node.id());
@@ -512,6 +557,9 @@ impl Machine {
         }
         if self.paging.is_some() && self.tasks.all_ended() {
             self.copy_back(out);
+        }
+        if self.tags.is_some() && self.tasks.all_ended() {
+            self.bring_home(out);
         }
         self.copies_after(out);
     }

@@ -8,9 +8,10 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, Network};
 use crate::model::record::What;
 use crate::model::time::Tick;
-use crate::parts::channel::{Path, Ready};
+use crate::parts::channel::{Lane, Path, Ready};
 use crate::parts::link::Link;
-use crate::protocol::outbox::{About, Outbox, Outgoing};
+use crate::parts::port::LaneKey;
+use crate::protocol::outbox::{About, Outbox};
 use std::sync::Arc;
 
 /// Whether a node some of whose lanes out are `full`, by virtual network, may take a message of a network: there is room for
@@ -51,21 +52,21 @@ impl Machine {
 
     /// Puts everything a node wants to send into its channels, and charges the memory behind it.
     pub(super) fn dispatch(&mut self, node: usize, out: &mut Outbox) {
-        if out.sends.is_empty() && out.writes.is_empty() {
+        if out.sends.is_empty() && out.touches.is_empty() {
             return;
         }
-        let mut memory = !out.writes.is_empty();
-        let mut writes = std::mem::take(&mut out.writes);
-        for range in writes.drain(..) {
-            self.write_memory(node, range, out);
+        let mut memory = !out.touches.is_empty();
+        let mut touches = std::mem::take(&mut out.touches);
+        for touch in touches.drain(..) {
+            self.touch_memory(node, touch, out);
         }
-        out.writes = writes;
+        out.touches = touches;
         let mut sends = std::mem::take(&mut out.sends);
-        for Outgoing { message, read } in sends.drain(..) {
-            let read = if self.plan.is_ordered { 0 } else { read };
-            memory |= read > 0;
-            let ready = if read > 0 { self.read_memory(node, &message, read) } else { Ready::At(self.now) };
-            self.post(node, message, ready, out);
+        for sent in sends.drain(..) {
+            let reads = (sent.read > 0 || sent.tag) && !self.plan.is_ordered;
+            memory |= reads;
+            let ready = if reads { self.read_memory(node, &sent) } else { Ready::At(self.now) };
+            self.post(node, sent.message, ready, out);
         }
         // Nothing is sent while sending: what is put back is the buffer.
         out.sends = sends;
@@ -136,10 +137,10 @@ impl Machine {
             let is_head = queue.incoming.is_empty();
             queue.incoming.push_back((arrival, message));
             if is_head {
-                self.queue.push(arrival, Event::deliver(index, lane));
+                self.queue.push(arrival, Event::Deliver(LaneKey::new(index, lane)));
             }
         } else if queue.approach(arrival, message) {
-            self.queue.push(arrival, Event::cross(index, lane));
+            self.queue.push(arrival, Event::Cross(LaneKey::new(index, lane)));
         }
         if is_metered {
             self.arm_sampler();
@@ -147,21 +148,22 @@ impl Machine {
     }
 
     /// A message has come to the switch: it goes on over its second link.
-    pub(super) fn cross(&mut self, index: usize, lane: usize, out: &mut Outbox) -> Handled {
+    pub(super) fn cross(&mut self, key: LaneKey, out: &mut Outbox) -> Handled {
+        let (index, lane) = (key.channel as usize, usize::from(key.lane));
         let Some(channel) = self.channels.get_mut(index) else { return Handled::No };
         let (lookup, Some(second)) = (channel.lookup, channel.path.second) else { return Handled::No };
         let Some(queue) = channel.lanes.get_mut(lane) else { return Handled::No };
         let is_head = queue.beyond_switch() == 0;
         let Some((due, message)) = queue.at_switch() else { return Handled::No };
         if *due > self.now {
-            self.queue.push(*due, Event::cross(index, lane));
+            self.queue.push(*due, Event::Cross(LaneKey::new(index, lane)));
             return Handled::No;
         }
         let Some(wire) = self.links.get_mut(second) else { return Handled::No };
         *due = wire.transmit(message, self.now, self.now) + lookup;
         let is_metered = wire.meter.is_some();
         if is_head {
-            self.queue.push(*due, Event::deliver(index, lane));
+            self.queue.push(*due, Event::Deliver(LaneKey::new(index, lane)));
         }
         if out.records.on
             && let Some(Some((link, _, _))) = self.fixed.visible_links.get(second)
@@ -172,7 +174,7 @@ impl Machine {
         }
         queue.crossed();
         if let Some((next, _)) = queue.at_switch() {
-            self.queue.push((*next).max(self.now), Event::cross(index, lane));
+            self.queue.push((*next).max(self.now), Event::Cross(LaneKey::new(index, lane)));
         }
         if is_metered {
             self.arm_sampler();
@@ -234,15 +236,13 @@ impl Machine {
         let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
         let Some(held) = self.held.get_mut(node) else { return };
         let mut held = std::mem::take(held);
-        held.retain(|&(index, lane)| {
-            let (index, lane) = (index as usize, usize::from(lane));
-            if !self.can_be_taken(node, index, lane) {
+        held.retain(|&key| {
+            if !self.can_be_taken(node, key) {
                 return true;
             }
-            self.queue.push(self.now + period, Event::deliver(index, lane));
-            if let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane))
-            {
-                queue.blocked = false;
+            self.queue.push(self.now + period, Event::Deliver(key));
+            if let Some(lane) = self.lane_mut(key) {
+                lane.blocked = false;
             }
             false
         });
@@ -251,19 +251,22 @@ impl Machine {
         }
     }
 
+    fn lane_mut(&mut self, key: LaneKey) -> Option<&mut Lane> {
+        self.channels.get_mut(key.channel as usize)?.lanes.get_mut(usize::from(key.lane))
+    }
+
     /// Whether a head that was turned away would be taken now.
-    fn can_be_taken(&self, node: usize, index: usize, lane: usize) -> bool {
-        let lane = self.channels.get(index).and_then(|channel| channel.lanes.get(lane));
+    fn can_be_taken(&self, node: usize, key: LaneKey) -> bool {
+        let channel = self.channels.get(key.channel as usize);
+        let lane = channel.and_then(|channel| channel.lanes.get(usize::from(key.lane)));
         let head = lane.filter(|lane| lane.blocked).and_then(|lane| lane.incoming.front());
         head.is_some_and(|(_, message)| self.can_take(node, message))
     }
 
     /// Notes whether the head of a lane into a node waits for the node to change.
-    pub(super) fn set_held(&mut self, node: usize, index: usize, place: usize, blocked: bool) {
-        let lane = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(place));
-        let was = lane.is_some_and(|lane| std::mem::replace(&mut lane.blocked, blocked));
+    pub(super) fn set_held(&mut self, node: usize, key: LaneKey, blocked: bool) {
+        let was = self.lane_mut(key).is_some_and(|lane| std::mem::replace(&mut lane.blocked, blocked));
         let Some(held) = self.held.get_mut(node).filter(|_| was != blocked) else { return };
-        let key = (index as u32, place as u8);
         match held.binary_search(&key) {
             Ok(at) if !blocked => {
                 held.remove(at);
@@ -278,7 +281,7 @@ impl Machine {
         let Some(target) = self.nodes.get(node) else { return false };
         let full = self.full.get(node).copied().unwrap_or_default().map(|lanes| lanes > 0);
         let network = message.kind.network();
-        has_room(network, full, self.fixed.folded)
+        has_room(target.room_for(message), full, self.fixed.folded)
             && (network != Network::Request || target.accepts(message))
             && target.sinks(message)
     }

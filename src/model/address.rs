@@ -46,6 +46,12 @@ impl Range {
     }
 
     /// One past the last byte; saturates.
+    /// Its first byte.
+    #[must_use]
+    pub fn start_only(self) -> Self {
+        Self::new(self.start, 1)
+    }
+
     #[must_use]
     pub fn end(self) -> u64 {
         self.start.0.saturating_add(u64::from(self.len))

@@ -26,6 +26,8 @@ pub enum ComponentKind {
     L2,
     /// The CPU's last-level cache.
     Llc,
+    /// A cache on the side of the CPU for what GPUs ask.
+    Client,
     /// A stacked memory directory with its stacked DRAM.
     Smd,
     /// A host memory directory with its DDR memory.
@@ -51,6 +53,7 @@ impl ComponentKind {
             Self::L1 => "l1",
             Self::L2 => "l2",
             Self::Llc => "llc",
+            Self::Client => "client",
             Self::Smd => "smd",
             Self::Hmd => "hmd",
             Self::Memory => "memory",
@@ -64,7 +67,7 @@ impl ComponentKind {
     /// Whether it holds blocks with a coherence state or a directory.
     #[must_use]
     pub fn is_node(self) -> bool {
-        matches!(self, Self::L1 | Self::L2 | Self::Llc | Self::Smd | Self::Hmd | Self::Memory)
+        matches!(self, Self::L1 | Self::L2 | Self::Llc | Self::Client | Self::Smd | Self::Hmd | Self::Memory)
     }
 }
 

@@ -11,6 +11,8 @@ pub enum Level {
     Joined,
     L2,
     Llc,
+    /// The cache for GPUs on the side of the CPU.
+    Client,
     Smd,
     /// The memory of the GPU.
     Memory,
@@ -20,8 +22,17 @@ pub enum Level {
 }
 
 impl Level {
-    pub const ALL: [Self; 8] =
-        [Self::L1, Self::Joined, Self::L2, Self::Llc, Self::Smd, Self::Memory, Self::Hmd, Self::Peer];
+    pub const ALL: [Self; 9] = [
+        Self::L1,
+        Self::Joined,
+        Self::L2,
+        Self::Llc,
+        Self::Client,
+        Self::Smd,
+        Self::Memory,
+        Self::Hmd,
+        Self::Peer,
+    ];
 
     /// The word that stands for it in keys.
     #[must_use]
@@ -31,6 +42,7 @@ impl Level {
             Self::Joined => "joined",
             Self::L2 => "l2",
             Self::Llc => "llc",
+            Self::Client => "client",
             Self::Smd => "smd",
             Self::Memory => "memory",
             Self::Hmd => "hmd",
@@ -44,6 +56,7 @@ impl Level {
         match kind {
             ComponentKind::L2 => Self::L2,
             ComponentKind::Llc => Self::Llc,
+            ComponentKind::Client => Self::Client,
             ComponentKind::Smd => Self::Smd,
             ComponentKind::Memory => Self::Memory,
             ComponentKind::Hmd => Self::Hmd,

@@ -9,6 +9,7 @@ use super::address::Range;
 use super::bits::Bits;
 use super::component::ComponentId;
 use super::patch::Patch;
+use super::sectors::Sectors;
 use super::state::State;
 use super::time::EventNumber;
 
@@ -168,6 +169,12 @@ pub struct Message {
     pub held: Option<Box<Held>>,
     /// Of a forward: the access to perform.
     pub access: Option<Arc<Access>>,
+    /// Of a fetch or forwarded load that may not be kept: the sectors that somebody waits for. Of its reply: those that it
+    /// carries.
+    pub sectors: Sectors,
+    /// Of a reply: its bytes serve whoever waits for them, and nobody keeps them. Of a probe: whoever has the block gives
+    /// its bytes, dirty or not.
+    pub once: bool,
     /// Whether it carries the bytes of a block.
     pub has_data: bool,
     /// The bytes that it carries, under a mask. Clean bytes have nothing to say with values off.

@@ -12,6 +12,7 @@ use super::lanes::{Flow, LaneReversal, Saturation};
 use super::message::{Message, TxnNumber};
 use super::paging::{FaultStage, PageChange, TlbChange};
 use super::state::{Action, State};
+use super::tags::TagRecord;
 use super::time::{EventNumber, Tick};
 use super::ways::WayDecision;
 
@@ -144,6 +145,8 @@ pub enum What {
     PageHome { home: u32 },
     /// A cache has other ways for local and for remote lines.
     WayRepartition { local: u32, remote: u32, decision: WayDecision },
+    /// What became of a request at its tag, or of what it waits for.
+    Tag(TagRecord),
     /// The machine was changed from outside.
     Input { text: Arc<str> },
     /// An injected fault took effect.
@@ -195,6 +198,7 @@ pub enum FieldType {
     FaultStage,
     PageChange,
     TlbChange,
+    TagOutcome,
     WarpState,
     WayStep,
     Network,
@@ -432,6 +436,20 @@ pub const KINDS: &[KindInfo] = &[
         ],
     },
     KindInfo {
+        name: "tag",
+        about: "a request met its tag in a memory that is a cache, or went on in the tag miss handler",
+        fields: &[
+            field(
+                "outcome",
+                FieldType::TagOutcome,
+                "hit, cold-miss, conflict-miss, merge, arrival, replay, relay, both, write-back or full",
+            ),
+            field("writes", FieldType::Number, "1 if it writes or is atomic, else 0"),
+            field("pending", FieldType::Number, "requests in the pending queue afterwards"),
+            field("scoreboard", FieldType::Number, "entries of the scoreboard afterwards"),
+        ],
+    },
+    KindInfo {
         name: "input",
         about: "the machine was changed from outside: an event of its own",
         fields: &[field("text", FieldType::Text, "what was changed, as it was given")],
@@ -481,6 +499,7 @@ impl Record {
             What::Page { .. } => "page-move",
             What::PageHome { .. } => "page-home",
             What::WayRepartition { .. } => "way-repartition",
+            What::Tag(_) => "tag",
             What::Input { .. } => "input",
             What::Fault { .. } => "fault",
             What::Violation { .. } => "violation",
@@ -580,6 +599,7 @@ impl Record {
                 "step" => Some(Field::Word(decision.step.name())),
                 _ => None,
             },
+            What::Tag(record) => tag_field(*record, name),
             What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
             What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
             What::Violation { rule, text } => match name {
@@ -588,6 +608,16 @@ impl Record {
                 _ => None,
             },
         }
+    }
+}
+
+fn tag_field(record: TagRecord, name: &str) -> Option<Field> {
+    match name {
+        "outcome" => Some(Field::Word(record.outcome.name())),
+        "writes" => Some(Field::Number(u64::from(record.writes))),
+        "pending" => Some(Field::Number(u64::from(record.pending))),
+        "scoreboard" => Some(Field::Number(u64::from(record.scoreboard))),
+        _ => None,
     }
 }
 

@@ -9,5 +9,6 @@ pub mod driver;
 pub mod gmmu;
 pub mod link;
 pub mod meter;
+pub mod port;
 pub mod residency;
 pub mod tlb;

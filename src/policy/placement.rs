@@ -1,4 +1,5 @@
-//! Which socket's memory a page lives in ("Beyond the Socket: NUMA-Aware GPUs", section 3).
+//! Which memory a page lives in: of several sockets ("Beyond the Socket: NUMA-Aware GPUs", section 3), or of host and GPU
+//! ("Selective GPU Caches", section 4).
 
 use crate::model::page::Page;
 
@@ -29,9 +30,27 @@ pub fn first_touch(toucher: Option<u32>, page: Page, sockets: u32) -> u32 {
     toucher.unwrap_or_else(|| (page.0 % u64::from(sockets.max(1))) as u32)
 }
 
+/// "Bandwidth-aware page placement": the homes of a hundred pages in a row, of which `percent` live in host memory (home 0) and
+/// the others in GPU memory (home 1), as evenly spread as can be, since the accesses to each memory shall be in proportion to
+/// its pages whatever part of the data is in use.
+#[must_use]
+pub fn bandwidth_aware(percent: u32) -> Vec<u8> {
+    let before = |page: u32| page * percent.min(100) / 100;
+    (0..100).map(|page| u8::from(before(page + 1) == before(page))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_share_of_the_host_is_exact_and_evenly_spread() {
+        for percent in 0..=100 {
+            let homes = bandwidth_aware(percent);
+            assert_eq!(homes.iter().filter(|home| **home == 0).count() as u32, percent);
+        }
+        assert_eq!(bandwidth_aware(20)[..10], [1, 1, 1, 1, 0, 1, 1, 1, 1, 0]);
+    }
 
     #[test]
     fn an_array_is_divided_into_equal_ranges() {

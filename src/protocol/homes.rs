@@ -4,6 +4,7 @@
 //! given (in the [`Outbox`](super::outbox::Outbox)) and choose their parent by them.
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -23,8 +24,19 @@ pub enum Homes {
     Single,
     /// Dealt over the homes in pieces, for ever.
     Dealt(Interleave),
+    /// Page by page, the same homes over and over.
+    Repeated(Repeated),
     /// Page by page, as it was decided.
     Paged(PageHomes),
+}
+
+/// The homes of as many pages as there are in the list, and of all that follow in the same way.
+#[derive(Clone, Debug)]
+pub struct Repeated {
+    /// Bytes of a page.
+    pub page: u32,
+    /// Not empty.
+    pub homes: Arc<[u8]>,
 }
 
 /// The homes that pages were given so far.
@@ -51,6 +63,7 @@ impl Homes {
         match self {
             Self::Single => 0,
             Self::Dealt(dealing) => dealing.index(address) as u32,
+            Self::Repeated(repeated) => repeated.of(address),
             Self::Paged(pages) => pages.of(address).unwrap_or(0),
         }
     }
@@ -80,6 +93,14 @@ impl Homes {
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
         self.decided().hash(hasher);
+    }
+}
+
+impl Repeated {
+    fn of(&self, address: Address) -> u32 {
+        let page = Page::of(address, self.page).0;
+        let place = page % (self.homes.len() as u64).max(1);
+        self.homes.get(place as usize).copied().map_or(0, u32::from)
     }
 }
 
@@ -121,6 +142,14 @@ mod tests {
         let homes = Homes::Dealt(Interleave { size: 4096, count: 4 });
         let found: Vec<u32> = (0..6).map(|page| homes.of(Address(page * 4096 + 8))).collect();
         assert_eq!(found, [0, 1, 2, 3, 0, 1]);
+        assert!(!homes.is_undecided(Address(0)));
+    }
+
+    #[test]
+    fn repeated_homes_begin_again() {
+        let homes = Homes::Repeated(Repeated { page: 4096, homes: [1, 1, 0].into() });
+        let found: Vec<u32> = (0..7).map(|page| homes.of(Address(page * 4096 + 8))).collect();
+        assert_eq!(found, [1, 1, 0, 1, 1, 0, 1]);
         assert!(!homes.is_undecided(Address(0)));
     }
 

@@ -46,6 +46,26 @@ pub struct Outgoing {
     pub message: Message,
     /// Bytes to read from the memory behind the node first.
     pub read: u32,
+    /// The tag of what it is about is read there too.
+    pub tag: bool,
+}
+
+/// An access to the memory behind a node for which no message waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touch {
+    pub what: TouchKind,
+    pub range: Range,
+}
+
+/// What such an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TouchKind {
+    Write,
+    /// Data that turned out not to be what was wanted.
+    Read,
+    /// The tag of the range is read, or written.
+    ReadTag,
+    WriteTag,
 }
 
 /// A rule that does not hold.
@@ -62,8 +82,8 @@ pub struct Breach {
 pub struct Buffers {
     pub sends: Vec<Outgoing>,
     pub completions: Vec<Completion>,
-    /// Ranges written to the memory behind a node.
-    pub writes: Vec<Range>,
+    /// What happens in the memory behind a node beside that.
+    pub touches: Vec<Touch>,
     /// Rules that a node itself found broken.
     pub breaches: Vec<Breach>,
 }

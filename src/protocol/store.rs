@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::model::address::Address;
+use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::cow::CowVec;
 use crate::model::patch::Patch;
@@ -46,6 +46,8 @@ pub struct Entry {
     /// Of a root with peer transfer: bytes merged from others since the present owner was granted
     /// (`PROTOCOL.md`, peer transfer).
     pub newer: Option<Box<Bits>>,
+    /// The bytes that are here, where only some are (`partial` states): a bit as in the mask. None for all.
+    pub here: Option<Box<Bits>>,
 }
 
 impl Entry {
@@ -306,6 +308,22 @@ impl Store {
         self.last = (address, None);
     }
 
+    /// The blocks that overlap a range, in a fixed order.
+    pub fn within(&self, range: Range) -> impl Iterator<Item = &Entry> {
+        let slots: SmallVec<[usize; 8]> = match &self.places {
+            // A small cache is sooner gone through than asked for each of many blocks.
+            Places::Tagged { tags, block, .. } if u64::from(range.len / *block) > tags.len() as u64 => {
+                let overlaps = |tag: u64| Range::new(Address(tag & !1), *block).overlaps(range);
+                let held = tags.iter().filter(|(_, tag)| **tag != 0 && overlaps(**tag));
+                held.map(|(slot, _)| slot).collect()
+            }
+            Places::Tagged { block, .. } | Places::Memory { block, .. } => {
+                range.blocks(*block).filter_map(|block| self.slot_of(block)).collect()
+            }
+        };
+        slots.into_iter().filter_map(|slot| self.slots.get(slot)?.as_ref())
+    }
+
     /// All entries in a fixed order (by slot, or by address), with their slots.
     pub fn entries(&self) -> Box<dyn Iterator<Item = (usize, &Entry)> + '_> {
         match &self.places {
@@ -374,7 +392,16 @@ mod tests {
         let state = State(b'V');
         store.place(
             slot,
-            Entry { block: address, state, remote, used: block, data, units: SmallVec::new(), newer: None },
+            Entry {
+                block: address,
+                state,
+                remote,
+                used: block,
+                data,
+                units: SmallVec::new(),
+                newer: None,
+                here: None,
+            },
         );
         evicted
     }

@@ -9,6 +9,7 @@ use crate::model::message::{MessageKind, Network};
 use crate::model::paging::{FaultStage, PageChange, TlbChange};
 use crate::model::record::{FieldInfo, FieldType, KINDS, KindInfo, MshrChange, RowAccess};
 use crate::model::state::Action;
+use crate::model::tags::TagOutcome;
 use crate::model::ways::WayStep;
 
 use super::context::PageSize;
@@ -260,6 +261,7 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
         FieldType::RowAccess => word(parser, &RowAccess::ALL.map(RowAccess::name)),
         FieldType::FaultStage => word(parser, &FaultStage::ALL.map(FaultStage::name)),
         FieldType::PageChange => word(parser, &PageChange::ALL.map(PageChange::name)),
+        FieldType::TagOutcome => word(parser, &TagOutcome::ALL.map(TagOutcome::name)),
         FieldType::TlbChange => word(parser, &TlbChange::ALL.map(TlbChange::name)),
         FieldType::WayStep => word(parser, &WayStep::ALL.map(WayStep::name)),
         FieldType::WarpState => word(parser, &WarpState::ALL.map(WarpState::name)),

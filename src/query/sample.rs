@@ -15,7 +15,7 @@ use crate::model::message::{Message, MessageKind, TxnNumber};
 use crate::model::record::{Record, RecordId, What};
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick, TimeBase};
-use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Row, Step, Table, When};
+use crate::protocol::table::{Cell, DirectoryRule, Next, Presence, Probe, Row, Step, Table, When};
 
 use super::{Context, PageSize, Subject};
 
@@ -151,6 +151,8 @@ impl Sample {
             peer: None,
             held: None,
             access: None,
+            sectors: crate::model::sectors::Sectors::NONE,
+            once: false,
             has_data: false,
             patch: None,
         };
@@ -182,6 +184,7 @@ pub(crate) fn table() -> Table {
             exclusive: letter == b'M' || letter == b'E',
             owner: letter == b'M',
             noncoherent: letter == b'N',
+            presence: Presence::Whole,
             leaf: cells,
             inner: cells,
         }
@@ -195,6 +198,7 @@ pub(crate) fn table() -> Table {
         read_nc: Vec::new(),
         write: Vec::new(),
         answer_merge: Vec::new(),
+        uncached: None,
         merge: vec![(State(b'N'), State(b'E'), State(b'M'))],
     }
 }

@@ -25,7 +25,7 @@ use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, Record, RecordId, What};
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick, TimeBase};
-use crate::protocol::table::{Cell, Next, Row, Step, Table};
+use crate::protocol::table::{Cell, Next, Presence, Row, Step, Table};
 
 const M: State = State(b'M');
 const O: State = State(b'O');
@@ -135,6 +135,8 @@ impl Sample {
             peer: None,
             held: None,
             access: None,
+            sectors: crate::model::sectors::Sectors::NONE,
+            once: false,
             has_data: data,
             patch: data.then(|| Arc::new(Patch::empty(range, 1, true))),
         })
@@ -523,6 +525,7 @@ pub fn table() -> Table {
         exclusive: state == M || state == E,
         owner: [M, O, E].contains(&state),
         noncoherent: state == N,
+        presence: Presence::Whole,
         leaf: cells,
         inner: cells,
     };
@@ -563,5 +566,6 @@ pub fn table() -> Table {
         write: Vec::new(),
         merge: Vec::new(),
         answer_merge: Vec::new(),
+        uncached: None,
     }
 }

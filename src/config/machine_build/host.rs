@@ -1,8 +1,9 @@
 //! The CPU, its caches, and the directories in front of its memory.
 
 use super::super::check::Known;
-use super::super::machine::{CacheSpec, HostSpec};
-use super::super::machine_file::{CacheFile, HostFile, LlcFile};
+use super::super::fail;
+use super::super::machine::{CacheSpec, GpuSpec, HostSpec};
+use super::super::machine_file::{CacheFile, HostFile, LlcFile, MachineFile};
 use super::cache::CacheDefaults;
 use super::{Build, GIB, KIB, MEMORY, MIB};
 use crate::diagnostic::Result;
@@ -45,7 +46,44 @@ impl Build<'_> {
             memory: Size(check.size("host.memory", file.memory.as_ref(), 8 * GIB, 4 * KIB..=MEMORY)?.value),
             dram: self.dram("host.dram", &dram, (16, 8 * KIB, 14_000, 25_600_000_000, false))?,
             peer_transfer: file.peer_transfer.unwrap_or(false),
+            client: file.client.as_ref().map(|client| self.client(client, gpu_block)).transpose()?,
         })
+    }
+
+    /// The cache for what GPUs ask.
+    fn client(&self, file: &CacheFile, gpu_block: Option<&Known>) -> Result<CacheSpec> {
+        let line = gpu_block.map_or(128, |block| block.value);
+        let defaults = CacheDefaults { size: 512 * KIB, ways: 8, line, latency: 200, mshrs: 128 };
+        let (mut cache, known) = self.cache("host.client", file, &defaults)?;
+        if let Some(block) = gpu_block {
+            self.check.at_most(("the line of a GPU", block), ("host.client.line", &known))?;
+        }
+        cache.protocol.get_or_insert_with(|| "selective-client".to_owned());
+        Ok(cache)
+    }
+
+    /// That whoever has a cache for GPUs has a GPU that uses it.
+    pub(super) fn fits_client(
+        &self,
+        file: &MachineFile,
+        gpu: Option<&GpuSpec>,
+        host: &HostSpec,
+    ) -> Result<()> {
+        let given = file.host.as_ref().and_then(|host| host.client.as_ref());
+        let span = given.and_then(|client| client.size.as_ref()).map(|size| &size.span);
+        let document = self.check.document;
+        let Some(client) = &host.client else { return Ok(()) };
+        if gpu.is_none_or(|gpu| gpu.unified.is_none()) {
+            let complaint =
+                document.complain(span, "host.client is for a GPU that asks for lines of host memory");
+            return fail(complaint.expected("gpu.memory.home = \"unified\""));
+        }
+        if client.line > host.block {
+            let message =
+                format!("host.client.line is {} B, larger than host.block ({} B)", client.line, host.block);
+            return fail(document.complain(span, message).expected(format!("{} B or less", host.block)));
+        }
+        Ok(())
     }
 
     fn llc(&self, file: &HostFile, l1_line: &Known) -> Result<Option<(CacheSpec, Known)>> {

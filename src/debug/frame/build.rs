@@ -156,6 +156,7 @@ fn weight(what: &What) -> u8 {
         | What::Page { .. }
         | What::Hop(_)
         | What::PageHome { .. }
+        | What::Tag(_)
         | What::WayRepartition { .. }
         | What::Message(_) => 1,
         What::Merge { .. } | What::Directory { .. } | What::Hit { .. } | What::Dram { .. } => 2,

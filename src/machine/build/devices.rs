@@ -26,6 +26,9 @@ impl Builder<'_> {
             }
             return Ok(());
         }
+        if let Some((gpu, unified)) = spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.unified.as_ref()?))) {
+            return self.unified(gpu, unified);
+        }
         if let Some(gpu) = &spec.gpu {
             for index in 0..gpu.count {
                 tops.push((index, self.gpu(index, gpu)?));
@@ -96,9 +99,10 @@ impl Builder<'_> {
             self.cross(&l1s, &tops, dealing, (rate, latency));
         }
         let memories = match gpu.memory.home {
-            GpuHome::Host | GpuHome::Numa => return Ok(tops),
+            GpuHome::Host | GpuHome::Numa | GpuHome::Unified => return Ok(tops),
             GpuHome::Smd => self.stacks(index, gpu, dealing)?,
             GpuHome::Own => self.partitions(index, gpu, dealing)?,
+            GpuHome::Cache => self.cached_memories(index, gpu, dealing)?,
         };
         if gpu.l2.present {
             for (&slice, &memory) in tops.iter().zip(&memories) {
@@ -108,7 +112,7 @@ impl Builder<'_> {
         } else {
             self.cross(&l1s, &memories, dealing, (rate, latency));
         }
-        if gpu.memory.home == GpuHome::Smd {
+        if gpu.memory.home != GpuHome::Own {
             return Ok(memories);
         }
         let slices = tops.into_iter().filter(|top| !l1s.contains(top));
@@ -151,7 +155,7 @@ impl Builder<'_> {
         for number in 0..gpu.l2.slices {
             let path = format!("gpu{index}.memory.{number}");
             let node = self.node(path, ComponentKind::Memory, &cache, Role::Root, self.gpu_clock, dealing)?;
-            self.dram(node, &memory.dram, dealing);
+            self.dram(node, &memory.dram, dealing, None);
             partitions.push(node);
         }
         Ok(partitions)
@@ -175,14 +179,14 @@ impl Builder<'_> {
         for number in 0..gpu.l2.slices {
             let path = format!("gpu{index}.smd{number}");
             let smd = self.node(path, ComponentKind::Smd, &cache, Role::Inner, clock, own)?;
-            self.dram(smd, &memory.dram, own);
+            self.dram(smd, &memory.dram, own, None);
             smds.push(smd);
         }
         Ok(smds)
     }
 
     /// The host: its HMDs, and the caches that face them.
-    fn host(&mut self, host: &HostSpec) -> Result<(Vec<usize>, Vec<usize>)> {
+    pub(super) fn host(&mut self, host: &HostSpec) -> Result<(Vec<usize>, Vec<usize>)> {
         let clock = self.host_clock;
         let mut tops = Vec::new();
         for core in 0..host.cores {
@@ -236,7 +240,7 @@ impl Builder<'_> {
             if let Some(lookup) = self.lookup.get_mut(hmd) {
                 *lookup = latency;
             }
-            self.dram(hmd, &host.dram, dealing);
+            self.dram(hmd, &host.dram, dealing, None);
             hmds.push(hmd);
         }
         Ok((hmds, tops))

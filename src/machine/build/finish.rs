@@ -13,6 +13,7 @@ use crate::machine::latency::Latencies;
 use crate::machine::plan::Plan;
 use crate::machine::queue::Queue;
 use crate::machine::synchronise::Reach;
+use crate::machine::tags::CachedMemories;
 use crate::machine::tasks::Tasks;
 use crate::machine::ways::Ways;
 use crate::machine::{Fixed, Machine};
@@ -21,6 +22,7 @@ use crate::model::level::Level;
 use crate::model::message::{MessageKind, Network};
 use crate::model::time::Tick;
 use crate::parts::channel::Channel;
+use crate::parts::port::Port;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role};
 use crate::protocol::table::{Step, Table};
@@ -43,13 +45,18 @@ impl Builder<'_> {
         let lanes = self.lanes().map(Box::new);
         let ways = self.partitions_of_ways().map(Box::new);
         let numa = self.spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?)));
-        let homes =
-            numa.map_or(Homes::Single, |(gpu, numa)| super::numa::homes(gpu, numa, &self.blueprint.workload));
+        let unified = self.spec.gpu.as_ref().and_then(|gpu| gpu.unified.as_ref());
+        let homes = match (numa, unified) {
+            (Some((gpu, numa)), _) => super::numa::homes(gpu, numa, &self.blueprint.workload),
+            (None, Some(unified)) => super::unified::homes(unified),
+            (None, None) => Homes::Single,
+        };
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
+        let tags = CachedMemories::among(&self.nodes).map(Box::new);
         let mut machine = Machine {
             agent_wake: vec![None; self.agents.len()],
-            port_free_at: vec![0; self.nodes.len()],
+            ports: vec![Port::default(); self.nodes.len()],
             checker: self.blueprint.checks.then(|| Checker::new(self.spec.values, self.consistency(&fixed))),
             fixed,
             nodes: self.nodes,
@@ -64,6 +71,7 @@ impl Builder<'_> {
             homes,
             awaited: Vec::new(),
             ways,
+            tags,
             queue: Queue::default(),
             tasks: Tasks::new(self.blueprint.workload.clone()),
             txns: SlotMap::with_key(),
@@ -118,7 +126,9 @@ impl Builder<'_> {
         let ignores = numa.is_some_and(|numa| !numa.invalidate);
         let concerns = |index: &usize| {
             let node = self.nodes.get(*index);
-            node.is_some_and(|node| node.is_synchronised() && (node.config.role == Role::Leaf || !ignores))
+            node.is_some_and(|node| {
+                node.is_synchronised() && !node.is_tagged() && (node.config.role == Role::Leaf || !ignores)
+            })
         };
         let mut node_of = vec![None; self.components.len()];
         for (index, node) in self.nodes.iter().enumerate() {

@@ -6,6 +6,8 @@ mod finish;
 mod network;
 mod numa;
 mod paging;
+mod tags;
+mod unified;
 #[cfg(test)]
 mod table_three;
 
@@ -20,12 +22,13 @@ use smallvec::SmallVec;
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::Inspect;
 use crate::model::page::Page;
+use crate::model::sectors::Sectors;
 use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
 use crate::model::units::{Bandwidth, Duration, Frequency};
 use crate::parts::agent::{Agent, AgentConfig};
 use crate::parts::channel::Path;
-use crate::parts::dram::{Controller, Dram, DramTiming, InOrder, Scheduling};
-use crate::parts::link::Link;
+use crate::parts::dram::{Controller, Dram, DramTiming, InOrder, Scheduling, TagBanks};
+use crate::parts::link::{Link, Packets};
 use crate::policy::prefetch::Prefetcher;
 use crate::protocol::node::{Node, NodeConfig, Role};
 use crate::protocol::store::{Interleave, Store};
@@ -39,7 +42,7 @@ const MAX_RESOLUTION: u64 = 1_000_000_000_000_000;
 pub(super) const SAMPLE_CYCLES: u64 = 500;
 
 /// Bytes of a line that are fetched and written together.
-const SECTOR: u32 = 32;
+const SECTOR: u32 = Sectors::SIZE;
 
 /// A way between two nodes before channels are made.
 struct Way {
@@ -181,7 +184,9 @@ impl Builder<'_> {
 
     fn granule(&self, line: u32) -> u32 {
         let gpu = self.spec.gpu.as_ref();
-        match (self.spec.values, gpu.is_some_and(|gpu| gpu.numa.is_some())) {
+        let in_sectors =
+            gpu.is_some_and(|gpu| gpu.numa.is_some() || gpu.unified.is_some() || gpu.tags.is_some());
+        match (self.spec.values, in_sectors) {
             (true, _) => gpu.map_or(1, |gpu| gpu.memory.mask_bytes),
             // What a write-back L2 without all of a line has of it: whole sectors.
             (false, true) => SECTOR.min(line),
@@ -222,8 +227,10 @@ impl Builder<'_> {
             socket: 0,
             children: Vec::new(),
             peers: 0,
+            by_sector: self.spec.network.by_sector,
             header: self.spec.network.header,
             has_memory: false,
+            tags: None,
             faults: self.blueprint.faults.iter().copied().collect(),
         };
         self.configs.push((config, store));
@@ -260,7 +267,7 @@ impl Builder<'_> {
         self.agents.push(Agent::new(config, l1, slots));
     }
 
-    fn dram(&mut self, node: usize, spec: &DramSpec, dealing: Interleave) {
+    fn dram(&mut self, node: usize, spec: &DramSpec, dealing: Interleave, tags: Option<TagBanks>) {
         let timing = DramTiming {
             channels: spec.channels,
             banks: spec.banks,
@@ -269,6 +276,8 @@ impl Builder<'_> {
             activate: self.ticks(spec.activate),
             precharge: self.ticks(spec.precharge),
             always_reopen: spec.always_reopen,
+            access: spec.access,
+            tags,
         };
         let rate = self.rate(spec.bandwidth);
         let scheduling = Scheduling {
@@ -302,7 +311,9 @@ impl Builder<'_> {
         let lanes = network.lanes;
         let rate = self.rate(network.bandwidth);
         let window = self.time.ticks_per_cycle.saturating_mul(SAMPLE_CYCLES);
-        self.links.push(Link::new(Some(rate), latency, lanes, window));
+        let mut link = Link::new(Some(rate), latency, lanes, window);
+        link.packets = network.payload.map(|payload| Packets { header: network.header, payload });
+        self.links.push(link);
         let id = self.components.add(path, ComponentKind::Link);
         self.visible.push(Some((id, from.to_owned(), to.to_owned())));
         self.links.len() - 1

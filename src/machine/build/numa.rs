@@ -103,7 +103,7 @@ impl Builder<'_> {
         Ok(Socket { l1s, slices, remote, memories })
     }
 
-    fn slices(
+    pub(super) fn slices(
         &mut self,
         path: &str,
         count: u32,
@@ -146,7 +146,7 @@ impl Builder<'_> {
             self.connect(l1, &own.remote, dealing, (up, down));
             let first = |home: usize| if home == index { 0 } else { own.slices.len() as u32 };
             if let Some((config, _)) = self.configs.get_mut(l1) {
-                config.by_home = (0..sockets.len()).map(first).collect();
+                config.by_home = (0..sockets.len()).map(|home| (first(home), dealing)).collect();
             }
         }
         for (slice, &cache) in own.remote.iter().enumerate() {
@@ -202,7 +202,7 @@ impl Builder<'_> {
             let first = self.configs.get(child).map_or(0, |(config, _)| config.parents.len() as u32);
             self.connect(child, parents, dealing, links);
             if let Some((config, _)) = self.configs.get_mut(child) {
-                config.by_home.push(first);
+                config.by_home.push((first, dealing));
             }
         }
     }
@@ -219,7 +219,7 @@ impl Builder<'_> {
                 let first = self.configs.get(top).map_or(0, |(config, _)| config.parents.len() as u32);
                 self.connect(top, parents, dealing, (up, down));
                 if let Some((config, _)) = self.configs.get_mut(top) {
-                    config.by_home.push(first);
+                    config.by_home.push((first, dealing));
                 }
             }
         }

@@ -120,7 +120,7 @@ impl Builder<'_> {
 }
 
 /// The pages that some work touches.
-fn pages_of(workload: &Workload, page: u32) -> PageSet {
+pub(super) fn pages_of(workload: &Workload, page: u32) -> PageSet {
     let ranges = workload.tasks.iter().flat_map(|task| task.what.footprint());
     ranges.flat_map(|range| PageRun::of(range, page).iter()).collect()
 }

@@ -6,7 +6,7 @@ use crate::protocol::node::Counters;
 
 impl Machine {
     pub(super) fn numa_statistics(&self, sheet: &mut Sheet) {
-        if self.fixed.sockets.is_empty() {
+        if self.fixed.spec.gpu.as_ref().is_none_or(|gpu| gpu.numa.is_none()) {
             return;
         }
         let sum = |nodes: &mut dyn Iterator<Item = &usize>| {

@@ -11,6 +11,7 @@ use crate::model::address::Address;
 use crate::model::message::{MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, What};
+use crate::model::sectors::Sectors;
 use crate::model::state::Action;
 use crate::protocol::outbox::{Completion, Outbox, Ticket};
 use crate::protocol::store::Entry;
@@ -55,7 +56,8 @@ impl Node {
             return Offer::Miss;
         }
         let action = self.action_of(access);
-        if matches!(self.need(block, action, true), Need::Here(cell) if cell.step == Step::Hit) {
+        if matches!(self.need(block, action, true, self.is_uncached(block, out)), Need::Here(cell) if cell.step == Step::Hit)
+        {
             return Offer::Hit;
         }
         if self.has_mshr() {
@@ -75,7 +77,8 @@ impl Node {
         }
         let action = self.action_of(access);
         self.store.focus(block);
-        let Need::Here(Cell { step: Step::Hit, next }) = self.need(block, action, true) else {
+        let is_uncached = self.is_uncached(block, out);
+        let Need::Here(Cell { step: Step::Hit, next }) = self.need(block, action, true, is_uncached) else {
             return false;
         };
         self.uses += 1;
@@ -116,6 +119,8 @@ impl Node {
             cause: out.event,
             arrived: out.tick,
             access: None,
+            sectors: self.sectors_of(block, &access),
+            got: Sectors::NONE,
         };
         self.note_promotion(&want, &access, ticket, out);
         if offer == Offer::Hit {
@@ -217,18 +222,22 @@ impl Node {
                     coherent,
                 });
             }
+            Who::Child(child) if want.is_load() => {
+                let data = self.bytes_here(want);
+                self.reply_load(child, want, data, false, out);
+            }
             Who::Child(child) => self.reply(child, want, &read, out),
         }
     }
 
-    /// Answers a child's fetch or forward: the whole block for a fetch, the old value for an atomic.
+    /// Answers a child's forwarded store, or its atomic with the old value.
     fn reply(&self, child: u16, want: &Want, read: &Bytes, out: &mut Outbox) {
         let Some(&to) = self.config.children.get(child as usize) else { return };
-        let mut message = self.message(MessageKind::Reply, to, want.range, out);
+        let is_eviction = want.request == MessageKind::Writeback;
+        let kind = if is_eviction { MessageKind::EvictAck } else { MessageKind::Reply };
+        let mut message = self.message(kind, to, want.range, out);
         (message.txn, message.number) = Self::key_of(want);
-        if want.request == MessageKind::Fetch {
-            self.load_clean(&mut message, self.block_of(want.range.start), want.range);
-        } else if !read.is_empty() {
+        if !read.is_empty() {
             let mut patch = Patch::empty(want.range, 1, true);
             patch.copy_in(want.range.start, read);
             message.patch = Some(Arc::new(patch));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::pending::{Asked, Pending, Want};
+use super::pending::{Asked, Pending, Want, Who};
 use super::{Node, Role};
 use crate::model::access::{Access, AccessKind, Bytes};
 use crate::model::address::{Address, Range};
@@ -10,6 +10,7 @@ use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
+use crate::model::sectors::Sectors;
 use crate::model::state::State;
 use crate::protocol::outbox::{About, Outbox};
 use crate::protocol::store::Entry;
@@ -28,7 +29,7 @@ impl Node {
             self.waiting.for_mshr.push_back(block);
             return false;
         }
-        if self.store.get(block).is_none() && !self.find_place(pending, want, out) {
+        if !pending.uncached && self.store.get(block).is_none() && !self.find_place(pending, want, out) {
             return false;
         }
         let kind = match cell.step {
@@ -47,9 +48,17 @@ impl Node {
             granted: None,
             has_data: false,
             data: None,
+            replies: 0,
+            coming: Sectors::NONE,
+            spoiled: None,
         });
+        if pending.uncached {
+            self.ask_for_sectors(pending, want, out);
+            return true;
+        }
         let mut message = self.message(kind, parent, self.range_of(block), out);
         (message.txn, message.number) = Self::key_of(want);
+        message.sectors = Sectors::all(self.config.block);
         self.send(message, out);
         true
     }
@@ -64,10 +73,17 @@ impl Node {
         }
         self.count_cell(self.state(pending.block), want.action);
         self.take_mshr(pending, want.number, out);
-        let mut message = self.message(MessageKind::Forward, parent, want.range, out);
+        let kind = if want.is_fetch() { MessageKind::Fetch } else { MessageKind::Forward };
+        let mut message = self.message(kind, parent, want.range, out);
         (message.txn, message.number) = Self::key_of(&want);
         message.access.clone_from(&want.access);
-        message.size += want.range.len;
+        message.sectors = want.sectors;
+        if want.is_load() {
+            self.counters.uncached_loads += 1;
+            self.counters.uncached_requests += 1;
+        } else {
+            message.size += want.range.len;
+        }
         self.send(message, out);
         pending.passed.push_back(want);
     }
@@ -101,7 +117,7 @@ impl Node {
     }
 
     /// Takes the granted state and the bytes, performs what asked, and acknowledges.
-    fn end_request(&mut self, pending: &mut Pending, message: &Message, out: &mut Outbox) {
+    pub(super) fn end_request(&mut self, pending: &mut Pending, message: &Message, out: &mut Outbox) {
         let block = pending.block;
         if let Some(asked) = pending.asked.take() {
             self.fill(block, asked.data.as_deref(), out);
@@ -156,7 +172,7 @@ impl Node {
             if Self::awaits_acquire(pending) {
                 return;
             }
-            let super::Need::Here(cell) = self.need(pending.block, want.action, true) else { return };
+            let super::Need::Here(cell) = self.need(pending.block, want.action, true, false) else { return };
             if cell.step != Step::Hit {
                 return;
             }
@@ -176,11 +192,7 @@ impl Node {
             asked.kind == MessageKind::Fetch && message.range == Range::new(block, self.config.block)
         });
         if is_fetch && message.has_data {
-            if let Some(asked) = pending.asked.as_mut() {
-                asked.has_data = true;
-                asked.data.clone_from(&message.patch);
-            }
-            self.end_request(pending, message, out);
+            self.take_fetched(pending, message, out);
         } else if let Some(want) = pending.passed.pop_front() {
             self.end_passed(pending, &want, message, out);
         }
@@ -188,6 +200,12 @@ impl Node {
     }
 
     fn end_passed(&mut self, pending: &Pending, want: &Want, message: &Message, out: &mut Outbox) {
+        if let Who::Child(child) = want.who
+            && want.is_load()
+        {
+            self.reply_load(child, want, message.patch.clone(), true, out);
+            return;
+        }
         let Some(access) = want.access.clone() else { return };
         let read: Bytes =
             message.patch.as_ref().map(|patch| patch.bytes().iter().copied().collect()).unwrap_or_default();

@@ -17,6 +17,8 @@ mod serve;
 mod timeless;
 mod stand;
 mod sync;
+mod tagged;
+mod uncached;
 mod view;
 
 use std::hash::{Hash, Hasher};
@@ -30,13 +32,15 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::What;
+use crate::model::sectors::Sectors;
 use crate::model::sorted::SortedMap;
 use crate::model::state::{Action, State};
 use crate::model::time::Tick;
 use crate::protocol::homes::Homes;
-use crate::protocol::outbox::{About, Outbox, Outgoing};
+use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
 use crate::protocol::store::{Entry, Interleave, Store, Unit};
 use crate::protocol::table::{Cell, Next, Step, Table};
+use crate::protocol::tag_miss_handler::{TagMissConfig, TagMissHandler};
 use pending::{Pending, ProbeJob, Spare, Want};
 use room::Waiting;
 
@@ -74,8 +78,9 @@ pub struct NodeConfig {
     pub mshrs: u32,
     pub parents: Vec<ComponentId>,
     /// By the home of an address, the first of the parents that serve it; the first of all where nothing is given.
-    pub by_home: SmallVec<[u32; 8]>,
-    /// How addresses are dealt over the parents of a home.
+    /// With how addresses are dealt over them.
+    pub by_home: SmallVec<[(u32, Interleave); 8]>,
+    /// How addresses are dealt over all parents where nothing is given by home.
     pub dealing: Interleave,
     /// The home that is local here.
     pub socket: u32,
@@ -83,10 +88,14 @@ pub struct NodeConfig {
     pub children: Vec<ComponentId>,
     /// Children that can hand blocks to each other, a bit each.
     pub peers: u64,
+    /// Who may not keep a line gets the sectors that it waits for, not all of it.
+    pub by_sector: bool,
     /// Bytes of a message without its data.
     pub header: u32,
     /// DRAM stands behind it, so that data cost an access there.
     pub has_memory: bool,
+    /// Of a memory that is a cache with its tags in DRAM, its tag miss handler.
+    pub tags: Option<TagMissConfig>,
     pub faults: Arc<[Fault]>,
 }
 
@@ -94,9 +103,12 @@ impl NodeConfig {
     /// The parent that serves `address`: chosen by its home, then as addresses are dealt over the parents there.
     #[must_use]
     pub fn parent(&self, address: Address, homes: &Homes) -> Option<ComponentId> {
-        let first =
-            if self.by_home.is_empty() { 0 } else { *self.by_home.get(homes.of(address) as usize)? as usize };
-        self.parents.get(first + self.dealing.index(address)).copied()
+        let (first, dealing) = if self.by_home.is_empty() {
+            (0, self.dealing)
+        } else {
+            *self.by_home.get(homes.of(address) as usize)?
+        };
+        self.parents.get(first as usize + dealing.index(address)).copied()
     }
 
     /// Position of a child.
@@ -154,6 +166,12 @@ pub struct Counters {
     /// Hits and misses of blocks whose home is another socket.
     pub remote_hits: u64,
     pub remote_misses: u64,
+    /// Loads of blocks that may not be kept, and the requests that were sent for them.
+    pub uncached_loads: u64,
+    pub uncached_requests: u64,
+    /// Sectors that came for such loads, and those that nobody waited for.
+    pub sectors_brought: u64,
+    pub sectors_dropped: u64,
     /// Bytes that fences and kernel boundaries wrote back, and blocks that they emptied.
     pub released_bytes: u64,
     pub invalidated: u64,
@@ -177,6 +195,10 @@ impl Counters {
         self.flushed_bytes += other.flushed_bytes;
         self.remote_hits += other.remote_hits;
         self.remote_misses += other.remote_misses;
+        self.uncached_loads += other.uncached_loads;
+        self.uncached_requests += other.uncached_requests;
+        self.sectors_brought += other.sectors_brought;
+        self.sectors_dropped += other.sectors_dropped;
         self.released_bytes += other.released_bytes;
         self.invalidated += other.invalidated;
     }
@@ -199,6 +221,8 @@ pub struct Node {
     uses: u64,
     flushing: bool,
     releases: sync::Releases,
+    /// Boxed, since few nodes have it.
+    tags: Option<Box<TagMissHandler>>,
     /// Cells used, by row and action.
     cells: Vec<u64>,
     pub counters: Counters,
@@ -223,7 +247,9 @@ impl Node {
     #[must_use]
     pub fn new(config: NodeConfig, store: Store) -> Self {
         let cells = vec![0; config.table.rows.len() * Action::ALL.len()];
+        let tags = config.tags.map(|_| Box::default());
         Self {
+            tags,
             config: Arc::new(config),
             store,
             pending: SortedMap::default(),
@@ -276,6 +302,7 @@ impl Node {
             data: Patch::empty(self.range_of(block), self.config.granule, self.config.values),
             units: SmallVec::from_elem(Unit::default(), units as usize),
             newer: None,
+            here: None,
         }
     }
 
@@ -321,9 +348,13 @@ impl Node {
         }
     }
 
-    fn need(&self, block: Address, action: Action, is_performed: bool) -> Need {
+    /// What an action on a block needs; `is_uncached` of a block that may not be kept here.
+    fn need(&self, block: Address, action: Action, is_performed: bool, is_uncached: bool) -> Need {
         if self.config.role == Role::Root {
             return Need::Here(Cell { step: Step::Hit, next: Next::Same });
+        }
+        if is_uncached {
+            return self.need_uncached(action);
         }
         match self.config.cell(self.state(block), action, is_performed) {
             Some(cell) => match cell.step {
@@ -385,6 +416,8 @@ impl Node {
             peer: None,
             held: None,
             access: None,
+            sectors: Sectors::NONE,
+            once: false,
             has_data: false,
             patch: None,
         }
@@ -406,13 +439,13 @@ impl Node {
         } else {
             0
         };
-        out.sends.push(Outgoing { message, read });
+        out.sends.push(Outgoing { message, read, tag: false });
     }
 
     /// The memory behind this node is written.
     fn note_write(&self, range: Range, out: &mut Outbox) {
         if self.config.has_memory {
-            out.writes.push(range);
+            out.touches.push(Touch { what: TouchKind::Write, range });
         }
     }
 
@@ -434,6 +467,9 @@ impl Node {
     /// Whether this request could be taken now; probes and replies always can.
     #[must_use]
     pub fn accepts(&self, message: &Message) -> bool {
+        if self.is_tagged() {
+            return self.lack(message).is_none();
+        }
         let action = match message.kind {
             MessageKind::Read | MessageKind::Fetch => Action::Load,
             MessageKind::Write => Action::Store,
@@ -444,13 +480,14 @@ impl Node {
         let block = self.block_of(message.range.start);
         self.has_mshr()
             || self.pending.contains(block)
-            || matches!(self.need(block, action, message.kind == MessageKind::Fetch), Need::Here(_))
+            || matches!(self.need(block, action, message.kind == MessageKind::Fetch, false), Need::Here(_))
     }
 
     /// Takes a message.
     pub fn receive(&mut self, message: Message, out: &mut Outbox) {
         self.store.focus(self.block_of(message.range.start));
         match message.kind {
+            _ if self.is_tagged() => self.receive_tagged(message, out),
             MessageKind::Read
             | MessageKind::ReadNc
             | MessageKind::Write
@@ -469,9 +506,14 @@ impl Node {
 
     /// What is under way for a block, taken out to be changed, or a new one.
     fn take_pending(&mut self, block: Address, out: &Outbox) -> Arc<Pending> {
-        self.pending
-            .remove(block)
-            .unwrap_or_else(|| self.spare.take(block, self.config.parent(block, &out.homes), out.tick))
+        if let Some(pending) = self.pending.remove(block) {
+            return pending;
+        }
+        let mut pending = self.spare.take(block, self.config.parent(block, &out.homes), out.tick);
+        if self.is_uncached(block, out) {
+            Arc::make_mut(&mut pending).uncached = true;
+        }
+        pending
     }
 
     /// Does whatever has become possible for a block, and keeps what is left under way.
@@ -540,6 +582,9 @@ impl Node {
         self.waiting.hash(hasher);
         self.flushing.hash(hasher);
         self.releases.hash(hasher);
+        if let Some(tags) = &self.tags {
+            (&tags.queue, &tags.scores, tags.relayed).hash(hasher);
+        }
         self.store.remote_ways().hash(hasher);
     }
 
@@ -554,6 +599,6 @@ impl Node {
     /// Whether nothing is under way here.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.pending.is_empty()
+        self.pending.is_empty() && self.tags.as_ref().is_none_or(|tags| tags.is_idle())
     }
 }

@@ -12,6 +12,7 @@ use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
 use crate::model::message::{MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
+use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick};
 use crate::protocol::outbox::Ticket;
@@ -39,6 +40,9 @@ pub struct Want {
     pub cause: EventNumber,
     pub arrived: Tick,
     pub access: Option<Arc<Access>>,
+    /// Of a load that may not be kept: the sectors that it needs, and those of them that have come.
+    pub sectors: Sectors,
+    pub got: Sectors,
 }
 
 impl Want {
@@ -46,6 +50,12 @@ impl Want {
     #[must_use]
     pub fn is_performed_here(&self) -> bool {
         matches!(self.who, Who::Local(_)) || matches!(self.request, MessageKind::Fetch | MessageKind::Forward)
+    }
+
+    /// Whether it only asks for bytes, and has no access of its own.
+    #[must_use]
+    pub fn is_fetch(&self) -> bool {
+        self.request == MessageKind::Fetch && self.access.is_none()
     }
 }
 
@@ -64,6 +74,11 @@ pub struct Asked {
     pub has_data: bool,
     /// Their bytes, if any are kept.
     pub data: Option<Arc<Patch>>,
+    /// Of a fetch that is not kept: the requests that have not been answered, and the sectors that are on their way.
+    pub replies: u32,
+    pub coming: Sectors,
+    /// A probe has passed what is on its way: so many of the queue may still have it, and it is not kept.
+    pub spoiled: Option<u32>,
 }
 
 /// A child's request being served.
@@ -126,6 +141,8 @@ pub struct Pending {
     pub acquire: Option<u32>,
     /// A release waits for its writeback.
     pub released: bool,
+    /// It may not be kept here: its home is another memory, or the parent said so.
+    pub uncached: bool,
     /// It holds one of the node's MSHRs.
     pub mshr: bool,
     /// It waits for an MSHR or a way: it stands in [`super::room::Waiting`].
@@ -143,7 +160,7 @@ impl Pending {
         (self.block, self.parent, self.since) = (block, parent, since);
         (self.asked, self.probe, self.evicting) = (None, None, None);
         (self.writeback, self.mshr, self.waits) = (false, false, false);
-        (self.acquire, self.released) = (None, false);
+        (self.acquire, self.released, self.uncached) = (None, false, false);
         self.queue.clear();
         self.passed.clear();
         self.serving.clear();

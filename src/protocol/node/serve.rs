@@ -10,6 +10,7 @@ use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
+use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{Breach, Outbox};
 use crate::protocol::store::{Unit, bit};
@@ -29,7 +30,7 @@ impl Node {
             _ => Action::Load,
         };
         let is_performed = matches!(message.kind, MessageKind::Fetch | MessageKind::Forward);
-        if matches!(self.need(block, action, is_performed), Need::Here(_)) {
+        if matches!(self.need(block, action, is_performed, self.is_uncached(block, out)), Need::Here(_)) {
             self.count_hit(block);
         } else {
             self.count_miss(block, out);
@@ -44,6 +45,8 @@ impl Node {
             cause: message.cause,
             arrived: out.tick,
             access: message.access,
+            sectors: message.sectors,
+            got: Sectors::NONE,
         };
         self.enqueue(block, want, out);
     }
@@ -60,7 +63,7 @@ impl Node {
                 held |= own;
                 continue;
             }
-            match self.need(pending.block, want.action, want.is_performed_here()) {
+            match self.need(pending.block, want.action, want.is_performed_here(), pending.uncached) {
                 // A child takes answers in the order in which it asked.
                 Need::Here(_) | Need::Place | Need::Parent(_) if self.answers_later(pending) => held |= own,
                 // What is on its way would go over what is stored there now.
@@ -77,7 +80,14 @@ impl Node {
                         let want = want.clone();
                         return self.ask(pending, &want, cell, out);
                     }
-                    held |= own;
+                    if Self::lacks_sectors(pending, want) {
+                        let want = want.clone();
+                        self.ask_for_sectors(pending, &want, out);
+                    }
+                    // Loads of what is not kept can be served in any order.
+                    if !pending.uncached {
+                        held |= own;
+                    }
                 }
                 // A store that is passed up while the block is fetched would be lost from the copy.
                 Need::PassUp(_) if pending.asked.is_some() => held |= own,
@@ -114,7 +124,7 @@ impl Node {
         self.config.role == Role::Inner && !pending.passed.is_empty()
     }
 
-    fn report_impossible(&mut self, block: Address, want: &Want, out: &mut Outbox) {
+    pub(super) fn report_impossible(&mut self, block: Address, want: &Want, out: &mut Outbox) {
         let (state, action) = (self.state(block), want.action);
         let text = format!(
             "{} meets a block in {state}, and the table {} says that this cannot happen",
@@ -160,6 +170,7 @@ impl Node {
         let entry = self.unit(block, unit);
         let kind = match want.request {
             MessageKind::Fetch => MessageKind::Read,
+            MessageKind::Forward if want.action == Action::Load => MessageKind::Read,
             MessageKind::Forward if want.action == Action::NStore => MessageKind::ReadNc,
             MessageKind::Forward => MessageKind::Write,
             kind => kind,
@@ -268,7 +279,7 @@ impl Node {
         }
     }
 
-    fn perform_for_child(&mut self, block: Address, want: &Want, out: &mut Outbox) {
+    pub(super) fn perform_for_child(&mut self, block: Address, want: &Want, out: &mut Outbox) {
         if want.access.is_some() {
             self.perform(block, want, out);
         } else {
@@ -285,7 +296,7 @@ impl Node {
         let (Who::Child(child), Some(rule)) = (service.want.who, service.rule) else { return };
         let want = &service.want;
         self.touch(block);
-        let state = match self.need(block, want.action, false) {
+        let state = match self.need(block, want.action, false, false) {
             Need::Here(cell) => match cell.next {
                 Next::To(state) => state,
                 _ => self.state(block),

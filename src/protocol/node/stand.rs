@@ -144,8 +144,10 @@ impl Node {
             let is_for_mshr = self.waiting.for_mshr.contains(&block);
             return vec![if is_for_mshr { Need::Mshr } else { Need::Way(self.store.set_of(block)) }];
         }
-        let is_served_here =
-            matches!(self.need(block, want.action, want.is_performed_here()), super::Need::Here(_));
+        let is_served_here = matches!(
+            self.need(block, want.action, want.is_performed_here(), pending.uncached),
+            super::Need::Here(_)
+        );
         if pending.asked.is_some() && !is_served_here {
             return vec![Need::Own(block, Doing::Asks)];
         }

@@ -208,6 +208,11 @@ impl Node {
         self.store.get(self.block_of(address))
     }
 
+    /// The blocks here that overlap a range, for the checks.
+    pub fn held(&self, range: Range) -> impl Iterator<Item = &Entry> {
+        self.store.within(range).filter(|entry| entry.state != State::I)
+    }
+
     /// Whether a block of a range is here or under way; of memory, under way.
     #[must_use]
     pub fn is_busy_with(&self, range: Range) -> bool {

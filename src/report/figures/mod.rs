@@ -12,7 +12,7 @@ mod page;
 pub mod markdown;
 pub mod registry;
 mod scale_gpu;
-mod selective_caching;
+mod selective;
 pub mod text;
 mod umh;
 pub mod workload;

@@ -1,13 +1,13 @@
 //! All figures of all papers.
 
 use super::figure::Figure;
-use super::{numa, page, scale_gpu, selective_caching, umh};
+use super::{numa, page, scale_gpu, selective, umh};
 use crate::diagnostic::{Diagnostic, Result};
 
 /// Every figure, paper by paper.
 pub fn all() -> impl Iterator<Item = &'static Figure> {
     let papers: [&'static [Figure]; 5] =
-        [&umh::FIGURES, &selective_caching::FIGURES, &numa::FIGURES, &page::FIGURES, &scale_gpu::FIGURES];
+        [&umh::FIGURES, &selective::FIGURES, &numa::FIGURES, &page::FIGURES, &scale_gpu::FIGURES];
     papers.into_iter().flatten()
 }
 

@@ -9,6 +9,7 @@ fn place(level: Level) -> &'static str {
         Level::L1 => "own L1",
         Level::Joined => "a miss under way",
         Level::L2 => "L2",
+        Level::Client => "client cache",
         Level::Llc => "LLC",
         Level::Smd => "SMD",
         Level::Memory => "GPU memory",

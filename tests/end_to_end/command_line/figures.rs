@@ -10,7 +10,7 @@ use crate::common::terminal::Terminal;
 use crate::common::umscope;
 
 /// Figures that take no time.
-const EXACT: [&str; 4] = ["umh-serial", "umh-sync-bytes", "umh-smd-size", "umh-mask"];
+const EXACT: [&str; 5] = ["umh-serial", "umh-sync-bytes", "umh-smd-size", "umh-mask", "sel-filter"];
 
 fn figures(arguments: &[&str]) -> Vec<Value> {
     document(&[&["figures", "--format", "json"], arguments].concat()).as_array().unwrap().clone()
@@ -35,7 +35,10 @@ fn a_figure_fails_nothing_whether_it_holds_or_not() {
     let outcome = call(&["figures", "umh-mask", "umh-fw", "--quick"]);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""));
     let verdicts = outcome.stdout.lines().last().unwrap();
-    assert!(["2 hold, 0 missed, 0 not measured", "1 hold, 1 missed, 0 not measured"].contains(&verdicts), "{verdicts}");
+    assert!(
+        ["2 hold, 0 missed, 0 not measured", "1 hold, 1 missed, 0 not measured"].contains(&verdicts),
+        "{verdicts}"
+    );
 }
 
 #[test]

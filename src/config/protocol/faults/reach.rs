@@ -39,7 +39,9 @@ impl Level {
             let all = table.merge.iter().chain(&table.answer_merge);
             all.filter(|(_, before, _)| *before == state).map(|(_, _, after)| *after).collect()
         };
-        level.explored(table, &stores, &merges, &leaves.dirty)
+        // Without a directory nobody tracks a child: what it writes back is a store of its own.
+        let dirty = if table.has_directory() { leaves.dirty.as_slice() } else { &[] };
+        level.explored(table, &stores, &merges, dirty)
     }
 
     fn explored(

@@ -1,5 +1,7 @@
 //! Selective GPU caches (HPCA 2016): the machine of Table 4, 12 workloads; relative to the hardware-coherent GPU.
 
+mod filter;
+
 use super::figure::{Figure, How};
 
 const MISSING: How =
@@ -79,14 +81,7 @@ pub static FIGURES: [Figure; 11] = [
         place: "Selective caching 5.2",
         how: MISSING,
     },
-    Figure {
-        id: "sel-filter",
-        claim: "remote directory: 64 KiB tracks 8 MiB at this false-positive rate, never a false negative",
-        paper: &[3.0],
-        unit: "%",
-        place: "Selective caching 3.1",
-        how: MISSING,
-    },
+    filter::FIGURE,
     Figure {
         id: "sel-spill",
         claim: "10 % of the data in GPU memory instead of 80 %: same order of the enhancements",

@@ -1,0 +1,179 @@
+//! Blocks that may not be kept here: each access goes on alone, or those that meet in an MSHR share what one of them fetches
+//! ("Selective GPU Caches", sections 3.1, 3.2.1 and 3.2.3).
+//!
+//! A block may not be kept if its home is another memory, or if the parent answers "use once", because somebody beyond the
+//! network may have it. What comes then stays in the MSHR until those that waited for it are served; the rest is dropped.
+
+use std::sync::Arc;
+
+use super::pending::{Pending, Want, Who};
+use super::{Need, Node, Role};
+use crate::model::access::{Access, Bytes};
+use crate::model::address::Address;
+use crate::model::message::{Message, MessageKind};
+use crate::model::patch::Patch;
+use crate::model::sectors::Sectors;
+use crate::model::state::Action;
+use crate::protocol::outbox::{Outbox, Outgoing};
+use crate::protocol::table::Step;
+
+impl Want {
+    /// Whether it wants bytes, and nobody is granted anything.
+    pub(super) fn is_load(&self) -> bool {
+        self.action == Action::Load && self.is_performed_here()
+    }
+}
+
+impl Node {
+    /// Whether a block may not be kept here, whatever the parent says: its home is another memory.
+    pub(super) fn is_uncached(&self, block: Address, out: &Outbox) -> bool {
+        self.config.table.uncached.is_some() && self.config.role != Role::Root && self.is_remote(block, out)
+    }
+
+    /// What an action on a block that may not be kept needs.
+    pub(super) fn need_uncached(&self, action: Action) -> Need {
+        match self.config.table.uncached_cell(action, self.config.role != Role::Leaf) {
+            Some(cell) if cell.step == Step::Fetch => Need::Parent(cell),
+            Some(cell) if cell.step == Step::Forward => Need::PassUp(cell),
+            _ => Need::Never,
+        }
+    }
+
+    /// The sectors that an access touches, where that makes a difference.
+    pub(super) fn sectors_of(&self, block: Address, access: &Access) -> Sectors {
+        if self.config.table.uncached.is_none() {
+            return Sectors::NONE;
+        }
+        let runs = access.runs().into_iter();
+        runs.fold(Sectors::of(access.range.start_only(), block), |all, run| all.with(Sectors::of(run, block)))
+    }
+
+    /// Whether nothing that is on its way has all that a want needs.
+    pub(super) fn lacks_sectors(pending: &Pending, want: &Want) -> bool {
+        let coming = pending.asked.as_ref().map_or(Sectors::NONE, |asked| asked.coming);
+        pending.uncached && want.is_load() && !want.sectors.without(want.got).without(coming).is_empty()
+    }
+
+    /// Asks for the sectors that a want needs and that are not on their way.
+    pub(super) fn ask_for_sectors(&mut self, pending: &mut Pending, want: &Want, out: &mut Outbox) {
+        let range = self.range_of(pending.block);
+        let Some(asked) = pending.asked.as_mut() else { return };
+        let sectors = want.sectors.without(want.got).without(asked.coming);
+        let coming = if self.config.by_sector { sectors } else { Sectors::all(self.config.block) };
+        (asked.replies, asked.coming) = (asked.replies + 1, asked.coming.with(coming));
+        let mut message = self.message(MessageKind::Fetch, asked.parent, range, out);
+        (message.txn, message.number) = Self::key_of(want);
+        message.sectors = sectors;
+        self.counters.uncached_requests += 1;
+        self.send(message, out);
+    }
+
+    /// The bytes of a fetch have come: they are kept, or serve those that wait for them.
+    pub(super) fn take_fetched(&mut self, pending: &mut Pending, message: &Message, out: &mut Outbox) {
+        let block = pending.block;
+        let Some(asked) = pending.asked.as_mut() else { return };
+        let is_kept = !pending.uncached && !message.once && asked.spoiled.is_none();
+        asked.coming = asked.coming.without(message.sectors);
+        asked.replies = asked.replies.saturating_sub(1);
+        let is_last = asked.replies == 0;
+        match (&mut asked.data, &message.patch) {
+            (Some(known), Some(fresh)) => {
+                let known = Arc::make_mut(known);
+                for run in message.sectors.runs(fresh.range()) {
+                    known.copy_in(run.start, fresh.read(run).unwrap_or_default());
+                }
+            }
+            (known, fresh) => known.clone_from(fresh),
+        }
+        if is_kept {
+            asked.has_data = true;
+            self.end_request(pending, message, out);
+            return;
+        }
+        pending.uncached |= message.once;
+        self.use_once(pending, message.sectors, out);
+        if is_last {
+            pending.asked = None;
+            self.release_mshr(pending, message.number, out);
+            if self.store.get(block).is_some() {
+                self.store.remove(block);
+                self.note_free(block);
+            }
+        }
+    }
+
+    /// Serves the loads at the head of the queue whose sectors have come; what nobody waits for is dropped.
+    fn use_once(&mut self, pending: &mut Pending, brought: Sectors, out: &mut Outbox) {
+        let Some((data, spoiled)) = pending.asked.as_ref().map(|asked| (asked.data.clone(), asked.spoiled))
+        else {
+            return;
+        };
+        let bound = |count: Option<u32>| count.map_or(usize::MAX, |count| count as usize);
+        let mut eligible = bound(pending.acquire).min(bound(spoiled));
+        let (mut index, mut used) = (0, Sectors::NONE);
+        while let Some(want) = pending.queue.get_mut(index).filter(|want| index < eligible && want.is_load())
+        {
+            let fits = brought.both(want.sectors);
+            (want.got, used) = (want.got.with(fits), used.with(fits));
+            if !want.sectors.without(want.got).is_empty() {
+                index += 1;
+                continue;
+            }
+            let Some(want) = pending.queue.remove(index) else { break };
+            eligible -= 1;
+            Self::note_served(pending);
+            self.counters.uncached_loads += 1;
+            self.hand(&want, data.as_deref(), out);
+        }
+        if let Some(asked) = pending.asked.as_mut().filter(|asked| asked.spoiled.is_some()) {
+            asked.spoiled = u32::try_from(eligible).ok();
+        }
+        self.counters.sectors_brought += u64::from(brought.count());
+        self.counters.sectors_dropped += u64::from(brought.without(used).count());
+    }
+
+    /// Gives a load the bytes that came for it.
+    fn hand(&mut self, want: &Want, data: Option<&Patch>, out: &mut Outbox) {
+        match (want.who, want.access.clone()) {
+            (Who::Child(child), _) => {
+                let data = data.map(|data| Arc::new(data.clean_copy(want.range)));
+                self.reply_load(child, want, data, true, out);
+            }
+            (Who::Local(_), Some(access)) => {
+                let bytes = data.and_then(|data| data.read(access.range));
+                let read = bytes.map(|bytes| bytes.iter().copied().collect()).unwrap_or_default();
+                self.complete(want, &access, read, Bytes::new(), out);
+            }
+            (Who::Local(_), None) => {}
+        }
+    }
+
+    /// What is here of the bytes that a want is about.
+    pub(super) fn bytes_here(&self, want: &Want) -> Option<Arc<Patch>> {
+        let entry = self.store.get(self.block_of(want.range.start))?;
+        entry.data.has_values().then(|| Arc::new(entry.data.clean_copy(want.range)))
+    }
+
+    /// Answers a child's fetch, or the load that it has forwarded. A memory reads whole lines, whatever is asked of them.
+    pub(super) fn reply_load(
+        &self,
+        child: u16,
+        want: &Want,
+        data: Option<Arc<Patch>>,
+        once: bool,
+        out: &mut Outbox,
+    ) {
+        let Some(&to) = self.config.children.get(child as usize) else { return };
+        let line = if want.is_fetch() { want.range.len } else { self.config.unit };
+        let mut message = self.message(MessageKind::Reply, to, want.range, out);
+        (message.txn, message.number) = Self::key_of(want);
+        message.sectors =
+            if self.config.by_sector && !want.sectors.is_empty() { want.sectors } else { Sectors::all(line) };
+        message.once = once;
+        message.has_data = true;
+        message.size += message.sectors.bytes(line);
+        message.patch = data;
+        let read = if self.config.has_memory { line } else { 0 };
+        out.sends.push(Outgoing { message, read, tag: false });
+    }
+}
