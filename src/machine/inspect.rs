@@ -393,7 +393,8 @@ impl Inspect for Machine {
     }
 
     fn page_size(&self) -> Option<u32> {
-        self.paging.as_ref().map(|paging| paging.page)
+        let copied = || self.copies.as_ref().map(|copies| copies.page_size());
+        self.paging.as_ref().map(|paging| paging.page).or_else(copied)
     }
 
     fn permissions(&self, cells: usize) -> Option<PermissionsView> {
@@ -401,7 +402,7 @@ impl Inspect for Machine {
     }
 
     fn pages(&self, cells: usize) -> Vec<PagesView> {
-        self.view_pages(cells)
+        if self.copies.is_some() { self.view_copies(cells) } else { self.view_pages(cells) }
     }
 
     fn fault(&self, address: Address) -> Option<FaultView> {
