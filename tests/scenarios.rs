@@ -48,12 +48,22 @@ const NEVER_EXCLUSIVE: Change =
     Table("{ when = \"no sharers\", grant = \"E\" }", "{ when = \"no sharers\", grant = \"S\" }");
 const MERGE_KEEPS_S: Change = Table("S = \"N\" }\n", "}\n");
 
+/// Directories that know lines instead of secondary blocks.
+const SMALL_BLOCKS: Change = Set(&["gpu.memory.secondary_block=64 B", "host.block=64 B"]);
+
 const WITHOUT_DATA: Change = Fault("answer-without-data");
 const WHOLE_BLOCKS: Change = Fault("merge-whole-blocks");
 const ONE_LEFT_OUT: Change = Fault("skip-invalidation");
 
 /// Each bundled scenario, with changes under which it must fail.
 const CHANGES: &[(&str, &[Change])] = &[
+    ("baselines/copies-by-hand", &[Set(&["gpu.copies.by=runtime"]), Set(&["gpu.numa.page=64 KiB"])]),
+    ("baselines/memcpy-waits", &[Set(&["gpu.copies.by=runtime", "gpu.copies.start=gpu"])]),
+    ("baselines/memcpy-waits-umh", &[SMALL_BLOCKS]),
+    ("baselines/redundant-copies", &[Set(&["gpu.copies.by=programmer"]), Set(&["gpu.copies.start=host"])]),
+    ("baselines/redundant-copies-umh", &[SMALL_BLOCKS]),
+    ("baselines/zero-copy", &[Set(&["gpu.count=1"]), Text("512 MB/s", "4 GB/s")]),
+    ("baselines/zero-copy-umh", &[Set(&["gpu.count=1"]), SMALL_BLOCKS]),
     ("debugging/all-wait", &[Text("virtual_networks = 1", "virtual_networks = 3")]),
     ("debugging/lost-byte", &[Text("[[fault]]\nname = \"merge-whole-blocks\"\n", "")]),
     ("debugging/lost-store", &[Text("[[fault]]\nname = \"leave-early\"\n", "")]),

@@ -7,7 +7,7 @@ use crate::model::state::{Action, State};
 use crate::protocol::table::{Cell, Next, Step};
 
 /// The step words, each with the actions whose columns it may stand in.
-const STEPS: [(&str, Step, &[Action]); 13] = {
+const STEPS: [(&str, Step, &[Action]); 15] = {
     use Action::{Acquire, Evict, Load, NStore, Read, Store, Write};
     [
         ("hit", Step::Hit, &[Load, Store, NStore]),
@@ -18,6 +18,8 @@ const STEPS: [(&str, Step, &[Action]); 13] = {
         ("forward", Step::Forward, &[Load, Store, NStore]),
         ("allocate", Step::Allocate, &[Store, NStore]),
         ("flush", Step::Flush, &[Store, NStore]),
+        ("relay", Step::Relay, &[Store, NStore]),
+        ("both", Step::Both, &[Store, NStore]),
         ("data", Step::Data, &[Read, Write]),
         ("ack", Step::Ack, &[Read, Write]),
         ("writeback", Step::Writeback, &[Evict, Acquire]),
@@ -121,7 +123,9 @@ fn sensible(cell: Cell, action: Action, place: Range<usize>) -> Result<(), CellE
     if asks && cell.next == Next::To(State::I) {
         return Err(CellError::new(place, "a request cannot lead to I", None));
     }
-    if cell.step == Step::Allocate && matches!(cell.next, Next::Same | Next::To(State::I)) {
+    if matches!(cell.step, Step::Allocate | Step::Both)
+        && matches!(cell.next, Next::Same | Next::To(State::I))
+    {
         let expected = Some("`>` and a state".to_owned());
         return Err(CellError::new(
             place,

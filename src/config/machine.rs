@@ -1,6 +1,7 @@
 //! A machine file as a typed specification: plain numbers in base units, already checked.
 
 use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};
+use crate::policy::copies::{CopyPolicy, Side};
 use crate::policy::cta::Schedule;
 use crate::policy::eviction::Evictor;
 use crate::policy::lanes::LanePolicy;
@@ -28,6 +29,7 @@ impl MachineSpec {
             names.extend(&mut gpu.l1.protocol);
             names.extend(&mut gpu.l2.cache.protocol);
             names.extend(gpu.numa.as_mut().and_then(|numa| numa.remote.as_mut()));
+            names.extend(gpu.tags.as_mut().map(|tags| &mut tags.protocol));
         }
         names.extend(self.host.client.as_mut().and_then(|client| client.protocol.as_mut()));
         names.extend(&mut self.host.l1.protocol);
@@ -63,10 +65,16 @@ pub struct GpuSpec {
     pub memory: GpuMemorySpec,
     /// Of a GPU with memory of its own.
     pub paging: Option<PagingSpec>,
+    /// Pages that are taken for read-only.
+    pub read_only: Option<ReadOnlySpec>,
     /// Of GPUs that share their memories.
     pub numa: Option<NumaSpec>,
     /// Of a GPU whose memory is one half of all.
     pub unified: Option<UnifiedSpec>,
+    /// Of a GPU whose memory is a direct-mapped cache of the host's.
+    pub tags: Option<TagSpec>,
+    /// Of GPUs whose memories have their data from the host.
+    pub copies: Option<CopiesSpec>,
     /// Of a GPU that takes no part in the coherence of the CPU.
     pub remote_directory: Option<RemoteDirectorySpec>,
     /// How thread blocks are dealt over GPUs.
@@ -127,6 +135,8 @@ pub enum GpuHome {
     Numa,
     /// The GPU's own memory and that of the host: each page has its home in one of them.
     Unified,
+    /// The GPU's memory as a cache of the host's, with tags in DRAM, one partition a slice (`ScaleGPU`).
+    Cache,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -197,6 +207,29 @@ pub struct PagingSpec {
     pub copy_back: bool,
 }
 
+/// Pages that are taken for read-only ("Selective GPU Caches", section 3.3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadOnlySpec {
+    /// Bytes of a page.
+    pub page: u32,
+    /// Pages of GPU memory, too, not only those of host memory.
+    pub everywhere: bool,
+    /// They are marked at every launch of a kernel, not only before the first work.
+    pub every_launch: bool,
+    pub host_fault: Duration,
+    pub gpu_fault: Duration,
+    /// Faults of a compute unit.
+    pub pending: u32,
+    /// Most faults, and in what time.
+    pub limit: Option<(u32, Duration)>,
+    /// Entries; all pages if there is none.
+    pub tlb: Option<u32>,
+    /// One way, in core cycles.
+    pub tlb_latency: u32,
+    pub walkers: u32,
+    pub walk: Duration,
+}
+
 /// What the L2 of a socket caches ("Beyond the Socket: NUMA-Aware GPUs", Fig. 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Organisation {
@@ -234,6 +267,33 @@ pub struct UnifiedSpec {
     pub host_share: u32,
     /// Bytes of a page.
     pub page: u32,
+}
+
+/// GPU memory as a direct-mapped cache of the host's, with its tags in DRAM ("`ScaleGPU`", section 3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct TagSpec {
+    /// Bytes of data that a tag stands for.
+    pub data: u32,
+    /// GPU memory in thousandths of what the work touches; the memory's size if there is none.
+    pub share: Option<u32>,
+    /// Banks of a channel that hold tags and no data.
+    pub banks: u32,
+    /// Requests that the tag miss handler of a partition holds.
+    pub pending: u32,
+    /// Tags that it fetches the data of at once.
+    pub scoreboard: u32,
+    /// Protocol of the memory.
+    pub protocol: String,
+}
+
+/// Bulk copies between the memories of host and GPUs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CopiesSpec {
+    pub policy: CopyPolicy,
+    /// GPU memory in thousandths of what the work touches; the memories' size if there is none.
+    pub share: Option<u32>,
+    /// Which side has the data at the start.
+    pub start: Side,
 }
 
 /// What a GPU knows about the CPU's caches.
@@ -275,6 +335,8 @@ pub struct DramSpec {
     pub precharge: Duration,
     /// Of all channels together.
     pub bandwidth: Bandwidth,
+    /// Bytes that an access moves at least.
+    pub access: u32,
     /// Memory clock, and bytes moved in one of its cycles, where the file gives those instead of a bandwidth.
     pub clock: Option<Frequency>,
     pub bus: Option<Size>,
@@ -343,6 +405,8 @@ pub struct NetworkSpec {
     pub latency: Duration,
     /// Bytes of a message without its data.
     pub header: u32,
+    /// Bytes of data in a packet at most, each of which has a header of its own; none where a message is one packet.
+    pub payload: Option<u32>,
     /// 3 (request, probe, reply) or 1 (all folded together).
     pub virtual_networks: u32,
     /// Caches that may not keep a line get the sectors that they wait for, not all of it.

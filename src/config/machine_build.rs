@@ -2,10 +2,13 @@
 
 mod balancer;
 mod cache;
+mod copies;
 mod gpu;
 mod host;
 mod numa;
 mod paging;
+mod read_only;
+mod tags;
 mod unified;
 #[cfg(test)]
 mod tests;
@@ -85,6 +88,13 @@ impl Build<'_> {
             lanes: check.count("network.lanes", file.lanes.as_ref(), lanes, 1..=64)?,
             latency: check.time("network.latency", file.latency.as_ref(), latency)?,
             header: check.count("network.header", file.header.as_ref(), 16, 1..=1024)?,
+            payload: match &file.payload {
+                Some(_) => {
+                    let payload = check.size("network.payload", file.payload.as_ref(), 128, 8..=64 * KIB)?;
+                    Some(payload.value as u32)
+                }
+                None => None,
+            },
             virtual_networks: check.choice(
                 "network.virtual_networks",
                 file.virtual_networks.as_ref(),

@@ -15,10 +15,10 @@ use super::protocol_file::{
 use crate::diagnostic::{Result, Source};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
-use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Row, Step, Table, Uncached, When};
+use crate::protocol::table::{Cell, DirectoryRule, Next, Presence, Probe, Row, Step, Table, Uncached, When};
 
 /// What a state may be called.
-const PROPERTIES: [&str; 3] = ["exclusive", "owner", "noncoherent"];
+const PROPERTIES: [&str; 5] = ["exclusive", "owner", "noncoherent", "partial", "conflict"];
 
 type Cells = [Option<Cell>; Action::ALL.len()];
 
@@ -144,8 +144,15 @@ impl<'a> Reader<'a> {
 
     fn properties(&self, state: State, given: Option<&At<String>>) -> Result<Row> {
         let none: Cells = [None; Action::ALL.len()];
-        let mut row =
-            Row { state, exclusive: false, owner: false, noncoherent: false, leaf: none, inner: none };
+        let mut row = Row {
+            state,
+            exclusive: false,
+            owner: false,
+            noncoherent: false,
+            presence: Presence::Whole,
+            leaf: none,
+            inner: none,
+        };
         let Some(given) = given else { return Ok(row) };
         let mut at = 0;
         for word in given.value.split(' ') {
@@ -154,6 +161,8 @@ impl<'a> Reader<'a> {
                 "exclusive" => row.exclusive = true,
                 "owner" => row.owner = true,
                 "noncoherent" => row.noncoherent = true,
+                "partial" => row.presence = Presence::Partial,
+                "conflict" => row.presence = Presence::Conflict,
                 other => {
                     let span = self.inside(given, &(at..at + word.len()));
                     let complaint =

@@ -22,7 +22,7 @@ pub struct ProtocolFile {
     pub title: Option<String>,
     /// The paper and table it is taken from.
     pub source: Option<String>,
-    /// What each state means: any of "exclusive", "owner" and "noncoherent", or "" for a plain shared copy.
+    /// What each state means: any of "exclusive", "owner", "noncoherent", "partial" and "conflict", or "" for a plain shared copy.
     pub state: ByName<String>,
     /// The table of a cache without children (an L1): a row per state, "steps > next" per action.
     pub cache: ByName<RowFile>,
@@ -54,9 +54,9 @@ pub struct ProtocolFile {
 pub struct RowFile {
     /// hit, read, read-nc, write or fetch.
     pub load: Option<At<String>>,
-    /// hit, read, write, fetch, forward, allocate or flush.
+    /// hit, read, write, fetch, forward, allocate, flush, relay or both.
     pub store: Option<At<String>>,
-    /// A non-coherent store: hit, read, read-nc, write, fetch, forward, allocate or flush.
+    /// A non-coherent store: hit, read, read-nc, write, fetch, forward, allocate, flush, relay or both.
     pub n_store: Option<At<String>>,
     /// writeback, notify or silent.
     pub evict: Option<At<String>>,

@@ -88,9 +88,8 @@ impl System {
     /// If the machine or the alphabet is too large to be explored, or keeps no values.
     pub fn new(machine: &Machine, alphabet: &Alphabet) -> Result<Self> {
         if machine.page_size().is_some() {
-            let text = "the memory of its GPUs is paged, and pages that move are not explored";
-            let expected =
-                "a machine without gpu.memory.home = \"own\"; or umscope stress, which moves pages";
+            let text = "it translates addresses, and pages that move or change are not explored";
+            let expected = "a machine without gpu.memory.home = \"own\" and gpu.read_only; or umscope stress, which has both";
             return Err(Box::new(Diagnostic::new(text).expected(expected)));
         }
         let wiring = machine.wiring();

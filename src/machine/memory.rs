@@ -9,44 +9,62 @@ use smallvec::SmallVec;
 
 use super::Machine;
 use super::queue::Event;
-use crate::model::address::{Address, Range};
-use crate::model::message::Message;
 use crate::model::record::What;
 use crate::parts::channel::Ready;
-use crate::parts::dram::{Dram, Read};
-use crate::protocol::outbox::{About, Outbox};
+use crate::parts::dram::{Array, Dram, Read};
+use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
 use crate::protocol::store::Interleave;
 
 impl Machine {
-    fn dram_behind(&mut self, node: usize) -> Option<(&mut Dram, Interleave)> {
+    pub(super) fn dram_behind(&mut self, node: usize) -> Option<(&mut Dram, Interleave)> {
         let (index, dealing) = (*self.fixed.dram_of.get(node)?)?;
         Some((self.drams.get_mut(index)?, dealing))
     }
 
-    /// Reads what a message carries. It can leave at a tick that is known now, or once the controller has the data.
-    pub(super) fn read_memory(&mut self, node: usize, message: &Message, bytes: u32) -> Ready {
-        let now = self.now;
+    /// Reads what a message carries, and the tag that says whether it may go. It can leave at a tick that is known now, or once
+    /// the controller has all that.
+    pub(super) fn read_memory(&mut self, node: usize, sent: &Outgoing) -> Ready {
+        let (now, Outgoing { message, read, tag }) = (self.now, sent);
         let Some((dram, dealing)) = self.dram_behind(node) else { return Ready::At(now) };
         let local = dealing.local(message.range.start);
         match dram {
-            Dram::InOrder(dram) => Ready::At(dram.access(local, bytes, false, now)),
+            Dram::InOrder(dram) => {
+                let data = if *read > 0 { dram.access(local, *read, false, now) } else { now };
+                Ready::At(if *tag { data.max(dram.access_tag(local, now)) } else { data })
+            }
             Dram::FrFcfs(controller) => {
                 let about = About::new(message.range, message.number).because(message.cause);
-                Ready::Read(controller.read(local, bytes, about))
+                Ready::Read(if *tag {
+                    controller.read_tagged(local, *read, about)
+                } else {
+                    controller.read(local, *read, about)
+                })
             }
         }
     }
 
-    pub(super) fn write_memory(&mut self, node: usize, range: Range, out: &Outbox) {
+    /// An access to memory that no message waits for.
+    pub(super) fn touch_memory(&mut self, node: usize, touch: Touch, out: &Outbox) {
         let now = self.now;
         let Some((dram, dealing)) = self.dram_behind(node) else { return };
-        let local = dealing.local(Address(range.start.0));
+        let (local, bytes) = (dealing.local(touch.range.start), touch.range.len);
+        let (array, writes) = match touch.what {
+            TouchKind::Write => (Array::Data, true),
+            TouchKind::Read => (Array::Data, false),
+            TouchKind::ReadTag => (Array::Tags, false),
+            TouchKind::WriteTag => (Array::Tags, true),
+        };
         match dram {
             Dram::InOrder(dram) => {
-                dram.access(local, range.len, true, now);
+                if array == Array::Tags {
+                    dram.access_tag(local, now);
+                } else {
+                    dram.access(local, bytes, writes, now);
+                }
             }
             Dram::FrFcfs(controller) => {
-                controller.write(local, range.len, About::new(range, None).because(out.event));
+                let about = About::new(touch.range, None).because(out.event);
+                controller.touch(array, local, bytes, writes, about);
             }
         }
     }
@@ -89,6 +107,9 @@ impl Machine {
 
     /// The message that waited for a read leaves, because of the event that made it.
     fn release(&mut self, node: usize, read: Read, out: &mut Outbox) -> bool {
+        if self.copy_accessed(node, read, out) {
+            return true;
+        }
         let (now, event) = (self.now, self.event);
         let fixed = self.fixed.clone();
         for index in fixed.routes.get(node).into_iter().flatten().flatten().map(|&index| index as usize) {

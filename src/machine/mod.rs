@@ -8,6 +8,7 @@ mod adopt;
 mod build;
 mod check;
 mod consistency;
+mod copies;
 mod delivery;
 mod first_pass;
 mod initial;
@@ -28,6 +29,7 @@ mod sizes;
 mod statistics;
 mod step;
 mod synchronise;
+mod tags;
 mod tasks;
 mod transport;
 mod waits;
@@ -58,9 +60,11 @@ use crate::parts::port::{LaneKey, Port};
 use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Buffers;
+use crate::protocol::permissions::Permissions;
 use crate::protocol::table::Table;
 use crate::workload::Workload;
 use check::Checker;
+use copies::Copies;
 pub use first_pass::{FirstPass, Watch};
 pub use initial::check_addresses;
 use lanes::Lanes;
@@ -73,6 +77,7 @@ pub use plan::{Change, Planned};
 use queue::Queue;
 pub use sizes::Storage;
 use synchronise::{Awaited, Reach};
+use tags::CachedMemories;
 use tasks::Tasks;
 pub use transport::{has_room, lane_network};
 use ways::Ways;
@@ -193,6 +198,8 @@ struct Fixed {
     gpu_agents: Vec<Vec<usize>>,
     /// How the memory behind a node is addressed.
     dram_of: Vec<Option<(usize, crate::protocol::store::Interleave)>>,
+    /// Bytes of the smallest block of a memory: addresses are dealt over memories in pieces at least as large.
+    smallest_block: u32,
     /// GPUs that are the sockets of one.
     sockets: Vec<Socket>,
     /// What fences and kernels concern.
@@ -218,15 +225,21 @@ pub struct Machine {
     /// Boxed, since few machines have it.
     paging: Option<Box<Paging>>,
     /// The same.
+    copies: Option<Box<Copies>>,
+    /// The same.
     lanes: Option<Box<Lanes>>,
     /// When something is due for them; the end of time if nothing is.
     lanes_due: Tick,
     /// Where pages live. While an event is under way its outbox has them.
     homes: Homes,
+    /// What may be done with them. The same.
+    permissions: Permissions,
     /// Fences and kernels that wait for releases.
     awaited: Vec<Awaited>,
     /// Ways for local and remote lines, where they are dealt. Boxed, since few machines have it.
     ways: Option<Box<Ways>>,
+    /// GPU memories that are caches. Boxed, since few machines have them.
+    tags: Option<Box<CachedMemories>>,
     queue: Queue,
     tasks: Tasks,
     txns: SlotMap<TxnKey, Transaction>,
@@ -280,13 +293,20 @@ impl Machine {
         if let Some(paging) = &self.paging {
             paging.digest(&mut hasher);
         }
+        if let Some(copies) = &self.copies {
+            copies.digest(&mut hasher);
+        }
         if let Some(lanes) = &self.lanes {
             lanes.digest(&mut hasher);
         }
         self.homes.digest(&mut hasher);
+        self.permissions.digest(&mut hasher);
         std::hash::Hash::hash(&self.awaited, &mut hasher);
         if let Some(ways) = &self.ways {
             ways.digest(&mut hasher);
+        }
+        if let Some(tags) = &self.tags {
+            std::hash::Hash::hash(tags, &mut hasher);
         }
         self.queue.digest(&mut hasher);
         std::hash::Hash::hash(&self.tasks.states, &mut hasher);
@@ -307,6 +327,8 @@ impl Machine {
             && self.channels.iter().all(Channel::is_empty)
             && self.drams.iter().all(Dram::is_idle)
             && self.paging.as_ref().is_none_or(|paging| paging.is_idle())
+            && self.awaited.is_empty()
+            && self.copies.as_ref().is_none_or(|copies| copies.is_idle())
     }
 
     /// Accesses performed or under way so far.

@@ -24,6 +24,8 @@ pub enum Event {
     Memory(u32),
     /// The paging of a GPU goes on.
     Paging(u32),
+    /// Copies between the host and the memory of a GPU go on.
+    Copies(u32),
 }
 
 /// Events to come.

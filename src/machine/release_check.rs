@@ -89,12 +89,16 @@ impl Machine {
             bytes: completion.wrote.clone(),
             mask: completion.mask.clone(),
         };
+        let is_home = self.tags.is_none()
+            || self.fixed.components.path(completion.node).starts_with("host")
+            || self.agents.len() == self.fixed.gpu_agents.iter().flatten().count();
         let performed = Performed {
             at: completion.node,
             number: completion.number,
             access: &access,
             read: &completion.read,
-            coherent: completion.coherent,
+            // Above a memory that is a cache of the host's, the home that all SMs share is not that of a core.
+            coherent: completion.coherent && is_home,
             is_strict,
             issued,
             event,

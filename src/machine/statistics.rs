@@ -2,6 +2,8 @@
 //! bytes, shares from 0 to 1; what is not known (a rate of nothing) is not a number.
 
 mod accesses;
+mod coalescing;
+mod copies;
 mod links;
 mod memory;
 mod nodes;
@@ -9,6 +11,7 @@ mod numa;
 mod paging;
 mod selective;
 mod synchronisation;
+mod tags;
 #[cfg(test)]
 mod tests;
 mod warps;
@@ -59,8 +62,11 @@ impl Machine {
         self.link_statistics(&mut sheet);
         self.dram_statistics(&mut sheet);
         self.paging_statistics(&mut sheet);
+        self.copy_statistics(&mut sheet);
         self.numa_statistics(&mut sheet);
-        self.selective_statistics(&mut sheet);
+        self.remote_directory_statistics(&mut sheet);
+        self.coalescing_statistics(&mut sheet);
+        self.tag_statistics(&mut sheet);
         self.synchronisation_statistics(&mut sheet);
         for task in self.tasks() {
             if let (Some(started), Some(ended)) = (task.started, task.ended) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::latency::count_hit;
 use super::queue::Event;
+use super::synchronise::Waiter;
 use super::tasks::operation;
 use super::{Machine, StepOutcome, Transaction};
 use crate::model::access::{Access, Bytes};
@@ -60,6 +61,7 @@ impl Machine {
                 Event::Task(task) => self.start_task(task as usize, &mut out),
                 Event::Memory(node) => self.run_memory(node as usize, &mut out),
                 Event::Paging(gpu) => self.run_paging(gpu as usize, &mut out),
+                Event::Copies(gpu) => self.run_copies(gpu as usize, &mut out),
             };
             if handled == Handled::Yes {
                 self.sample_ways(&mut out);
@@ -77,13 +79,14 @@ impl Machine {
         let lists = self.buffers.take().unwrap_or_default();
         let mut out = Outbox::new(self.event, self.now, self.fixed.time, lists, records);
         out.homes = std::mem::take(&mut self.homes);
+        out.permissions = std::mem::take(&mut self.permissions);
         out
     }
 
     /// Takes back what an outbox was lent.
     pub(super) fn close(&mut self, out: Outbox) {
-        let (lists, homes) = out.into_parts();
-        (self.buffers, self.homes) = (Some(lists), homes);
+        let (lists, homes, permissions) = out.into_parts();
+        (self.buffers, self.homes, self.permissions) = (Some(lists), homes, permissions);
     }
 
     /// Nothing is left to happen: either all is done, or nothing can ever move again.
@@ -191,6 +194,7 @@ impl Machine {
         }
         self.after_node(node, out);
         self.drain_range(range, out);
+        self.drain_copies(range, out);
     }
 
     /// The head stays where it is until its receiver changes. Told once, not at every try.
@@ -208,6 +212,9 @@ impl Machine {
         if let Some((_, message)) = queue.incoming.front() {
             let about = About::new(message.range, message.number).because(message.cause);
             out.record(message.to, about, || What::Stall { message: Arc::new(message.clone()) });
+            if let Some(target) = self.nodes.get_mut(node) {
+                target.tell_lack(message, out);
+            }
         }
         Handled::Yes
     }
@@ -252,6 +259,7 @@ impl Machine {
 
     fn finish_access(&mut self, completion: &Completion, out: &mut Outbox) {
         self.check_access(completion, out);
+        self.note_performed(completion);
         if let Some(transaction) = completion.txn.and_then(|key| self.txns.remove(key)) {
             self.count_miss(completion, &transaction);
         }
@@ -336,6 +344,7 @@ impl Machine {
         if let Some((range, writes)) = touched {
             self.note_touched(range);
             self.touch_page(index, range, writes, out);
+            self.touch_copies(index, range, writes);
         }
     }
 
@@ -344,7 +353,7 @@ impl Machine {
         if told.is_empty() {
             return;
         }
-        self.ask_for_pages(agent, told.asked);
+        self.ask_for_pages(agent, told.asked, out);
         for address in told.placed {
             self.place_page(agent, address, out);
         }
@@ -385,9 +394,10 @@ impl Machine {
     fn start_task(&mut self, task: usize, out: &mut Outbox) -> Handled {
         let workload = self.tasks.workload.clone();
         let Some(work) = workload.tasks.get(task) else { return Handled::No };
-        if self.copies_first(task, out) {
+        if self.copies_first(task, out) || self.copied_first(task, out) || self.clears_first(task, out) {
             return Handled::Yes;
         }
+        self.mark_pages(task, out);
         if let Some(state) = self.tasks.states.get_mut(task) {
             state.started = Some(self.now);
         }
@@ -497,6 +507,10 @@ impl Machine {
     }
 
     fn start_flush(&mut self, task: usize, below: &str, out: &mut Outbox) {
+        if self.tags.is_some() {
+            self.release_gpus(Waiter::Flush(task), out);
+            return;
+        }
         let fixed = self.fixed.clone();
         let is_top = |node: &crate::protocol::node::Node| {
             let path = fixed.components.path(node.id());
@@ -546,6 +560,10 @@ impl Machine {
         if self.paging.is_some() && self.tasks.all_ended() {
             self.copy_back(out);
         }
+        if self.tags.is_some() && self.tasks.all_ended() {
+            self.bring_home(out);
+        }
+        self.copies_after(out);
     }
 
     /// Puts the start of a task into the queue: after its delay and its launch overhead.

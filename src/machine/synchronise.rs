@@ -11,11 +11,17 @@ use crate::protocol::outbox::Outbox;
 
 /// Who waits for releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Waiter {
+pub(super) enum Waiter {
     /// A warp of an agent, at a fence.
     Warp { agent: usize, slot: usize },
     /// The end of a kernel.
     Task(usize),
+    /// The start of a program of a core.
+    Start(usize),
+    /// A task that wants everything in the host's memory.
+    Flush(usize),
+    /// The end of all work.
+    End,
 }
 
 /// Releases that have to end.
@@ -25,6 +31,8 @@ pub struct Awaited {
     /// Nodes, each with the number of its release.
     left: Vec<(usize, u64)>,
     begun: EventNumber,
+    /// It has come to the memories that are caches of the host's.
+    is_deep: bool,
 }
 
 /// The caches that synchronisation concerns, by index among the nodes.
@@ -45,6 +53,7 @@ impl Machine {
         let below = fixed.reach.below.get(agent).map_or(&[][..], Vec::as_slice);
         if fence != Fence::Release {
             self.acquire_all(below, out);
+            self.empty_memories(out);
             self.note_acquired(agent);
         }
         if below.is_empty() {
@@ -62,13 +71,19 @@ impl Machine {
     pub(super) fn open_kernel(&mut self, out: &mut Outbox) {
         let fixed = self.fixed.clone();
         self.acquire_all(&fixed.reach.gpus, out);
+        self.empty_memories(out);
         self.note_kernel_opened();
+    }
+
+    /// Everything that was stored in the caches of GPUs goes to the memories.
+    pub(super) fn release_gpus(&mut self, who: Waiter, out: &mut Outbox) {
+        let fixed = self.fixed.clone();
+        self.release_all(&fixed.reach.gpus, who, out);
     }
 
     /// All warps of a kernel have ended: it ends when what they stored is in the memories.
     pub(super) fn close_kernel(&mut self, task: usize, out: &mut Outbox) {
-        let fixed = self.fixed.clone();
-        self.release_all(&fixed.reach.gpus, Waiter::Task(task), out);
+        self.release_gpus(Waiter::Task(task), out);
     }
 
     fn acquire_all(&mut self, nodes: &[usize], out: &mut Outbox) {
@@ -81,6 +96,20 @@ impl Machine {
     }
 
     fn release_all(&mut self, nodes: &[usize], who: Waiter, out: &mut Outbox) {
+        let left = self.release_each(nodes, out);
+        self.wait_for_releases(Awaited { who, left, begun: self.event, is_deep: false }, out);
+    }
+
+    fn wait_for_releases(&mut self, awaited: Awaited, out: &mut Outbox) {
+        if awaited.left.is_empty() {
+            self.released(&awaited, out);
+        } else {
+            self.awaited.push(awaited);
+        }
+    }
+
+    /// Starts a release of each of these nodes; those that have not ended at once, with their numbers.
+    fn release_each(&mut self, nodes: &[usize], out: &mut Outbox) -> Vec<(usize, u64)> {
         let mut left = Vec::new();
         for &node in nodes {
             let Some(target) = self.nodes.get_mut(node).filter(|node| node.is_released()) else { continue };
@@ -90,12 +119,7 @@ impl Machine {
             }
             self.after_node(node, out);
         }
-        let begun = self.event;
-        if left.is_empty() {
-            self.released(who, begun, out);
-        } else {
-            self.awaited.push(Awaited { who, left, begun });
-        }
+        left
     }
 
     /// A release of a node has ended.
@@ -105,18 +129,25 @@ impl Machine {
         self.awaited.retain_mut(|awaited| {
             awaited.left.retain(|(other, number)| *other != node || *number > done);
             if awaited.left.is_empty() {
-                ended.push((awaited.who, awaited.begun));
+                ended.push(awaited.clone());
             }
             !awaited.left.is_empty()
         });
-        for (who, begun) in ended {
-            self.released(who, begun, out);
+        for awaited in ended {
+            self.released(&awaited, out);
         }
     }
 
-    /// All that somebody waited for is in the memories.
-    fn released(&mut self, who: Waiter, begun: EventNumber, out: &mut Outbox) {
+    /// All that somebody waited for is in the memories; those that are caches have to pass it on, if it concerns the host.
+    fn released(&mut self, awaited: &Awaited, out: &mut Outbox) {
+        let Awaited { who, begun, is_deep, .. } = *awaited;
+        if !is_deep && self.releases_to_host(who) {
+            let left = self.release_each(&self.cached_memories(), out);
+            self.wait_for_releases(Awaited { who, left, begun, is_deep: true }, out);
+            return;
+        }
         match who {
+            Waiter::Start(_) | Waiter::Flush(_) | Waiter::End => self.cleared(who, begun, out),
             Waiter::Warp { agent, slot } => {
                 self.note_released(agent, begun);
                 self.pass_fence(agent, slot, out);

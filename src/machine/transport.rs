@@ -11,7 +11,7 @@ use crate::model::time::Tick;
 use crate::parts::channel::{Lane, Path, Ready};
 use crate::parts::link::Link;
 use crate::parts::port::LaneKey;
-use crate::protocol::outbox::{About, Outbox, Outgoing};
+use crate::protocol::outbox::{About, Outbox};
 use std::sync::Arc;
 
 /// Whether a node some of whose lanes out are `full`, by virtual network, may take a message of a network: there is room for
@@ -52,25 +52,25 @@ impl Machine {
 
     /// Puts everything a node wants to send into its channels, and charges the memory behind it.
     pub(super) fn dispatch(&mut self, node: usize, out: &mut Outbox) {
-        if out.sends.is_empty() && out.writes.is_empty() {
+        if out.sends.is_empty() && out.touches.is_empty() {
             return;
         }
-        let mut memory = !out.writes.is_empty();
-        let mut writes = std::mem::take(&mut out.writes);
-        for range in writes.drain(..) {
-            self.write_memory(node, range, out);
+        let mut memory = !out.touches.is_empty();
+        let mut touches = std::mem::take(&mut out.touches);
+        for touch in touches.drain(..) {
+            self.touch_memory(node, touch, out);
         }
-        out.writes = writes;
+        out.touches = touches;
         let mut sends = std::mem::take(&mut out.sends);
-        for Outgoing { message, read } in sends.drain(..) {
-            let read = if self.plan.is_ordered { 0 } else { read };
-            memory |= read > 0;
-            let ready = match message.kind {
+        for sent in sends.drain(..) {
+            let reads = (sent.read > 0 || sent.tag) && !self.plan.is_ordered;
+            memory |= reads;
+            let ready = match sent.message.kind {
                 MessageKind::Flush => Ready::At(self.now + self.fixed.flush_trap),
-                _ if read > 0 => self.read_memory(node, &message, read),
+                _ if reads => self.read_memory(node, &sent),
                 _ => Ready::At(self.now),
             };
-            self.post(node, message, ready, out);
+            self.post(node, sent.message, ready, out);
         }
         // Nothing is sent while sending: what is put back is the buffer.
         out.sends = sends;
@@ -285,7 +285,7 @@ impl Machine {
         let Some(target) = self.nodes.get(node) else { return false };
         let full = self.full.get(node).copied().unwrap_or_default().map(|lanes| lanes > 0);
         let network = message.kind.network();
-        has_room(network, full, self.fixed.folded)
+        has_room(target.room_for(message), full, self.fixed.folded)
             && (network != Network::Request || target.accepts(message))
             && target.sinks(message)
     }

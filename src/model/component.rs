@@ -38,6 +38,8 @@ pub enum ComponentKind {
     Gmmu,
     /// The driver of a GPU: software on the host.
     Driver,
+    /// What copies between the memories of a GPU and the host.
+    CopyEngine,
     /// One direction of a link.
     Link,
 }
@@ -57,6 +59,7 @@ impl ComponentKind {
             Self::Memory => "memory",
             Self::Gmmu => "gmmu",
             Self::Driver => "driver",
+            Self::CopyEngine => "copy-engine",
             Self::Link => "link",
         }
     }

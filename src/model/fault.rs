@@ -79,13 +79,21 @@ pub enum Fault {
     SkipShootDown,
     /// A page leaves GPU memory without what was written there.
     DropPageWriteBack,
+    /// Scoreboards of tag misses never set an arrival bit.
+    LoseArrival,
+    /// A write whose tag conflicts goes on to the host though data of its tag are on their way from there.
+    RelayPastFetch,
+    /// A write whose place is empty is not sent to the host.
+    ColdWriteOnlyHere,
+    /// A row that is replaced is not written back.
+    DropDirtyRow,
 }
 
 /// Faults of which there are many: which one is a parameter.
 const COUNTED: usize = 4;
 
 /// Faults without parameters, in the order of the enum.
-const PLAIN: [(&str, Fault); 29] = [
+const PLAIN: [(&str, Fault); 33] = [
     ("answer-without-data", Fault::AnswerWithoutData),
     ("skip-invalidation", Fault::SkipInvalidation),
     ("probes-may-not-pass", Fault::ProbesMayNotPass),
@@ -115,6 +123,10 @@ const PLAIN: [(&str, Fault); 29] = [
     ("keep-overtaken", Fault::KeepOvertaken),
     ("skip-shoot-down", Fault::SkipShootDown),
     ("drop-page-write-back", Fault::DropPageWriteBack),
+    ("lose-arrival", Fault::LoseArrival),
+    ("relay-past-fetch", Fault::RelayPastFetch),
+    ("cold-write-only-here", Fault::ColdWriteOnlyHere),
+    ("drop-dirty-row", Fault::DropDirtyRow),
 ];
 
 impl Fault {

@@ -63,6 +63,7 @@ impl Level {
             ComponentKind::L1
             | ComponentKind::Cu
             | ComponentKind::Core
+            | ComponentKind::CopyEngine
             | ComponentKind::Link
             | ComponentKind::Gmmu
             | ComponentKind::Driver => Self::L1,

@@ -24,6 +24,7 @@ pub mod sectors;
 pub mod selective;
 pub mod sorted;
 pub mod state;
+pub mod tags;
 pub mod time;
 pub mod units;
 pub mod wait;

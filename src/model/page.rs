@@ -30,6 +30,68 @@ impl fmt::Display for Page {
     }
 }
 
+/// Pages in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PageRun {
+    pub first: Page,
+    pub count: u64,
+}
+
+impl PageRun {
+    /// The pages of `size` bytes that a range lies in.
+    #[must_use]
+    pub fn of(range: Range, size: u32) -> Self {
+        let last = Address(range.end().saturating_sub(1).max(range.start.0));
+        let first = Page::of(range.start, size);
+        Self { first, count: Page::of(last, size).0 - first.0 + 1 }
+    }
+
+    /// The page after the last one.
+    #[must_use]
+    pub fn end(self) -> Page {
+        Page(self.first.0 + self.count)
+    }
+
+    #[must_use]
+    pub fn contains(self, page: Page) -> bool {
+        self.first <= page && page < self.end()
+    }
+
+    /// Ascending.
+    pub fn iter(self) -> impl Iterator<Item = Page> {
+        (self.first.0..self.end().0).map(Page)
+    }
+
+    /// All pages of these runs, ascending, cut wherever one of the runs begins or ends.
+    #[must_use]
+    pub fn cut(runs: &[Self]) -> Vec<Self> {
+        let mut edges: Vec<u64> = runs.iter().flat_map(|run| [run.first.0, run.end().0]).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let covered = Self::merged(runs.to_vec());
+        let is_covered = |page: Page| {
+            let after = covered.partition_point(|run| run.first <= page);
+            after.checked_sub(1).and_then(|at| covered.get(at)).is_some_and(|run| run.contains(page))
+        };
+        let parts = edges.windows(2).map(|pair| Self { first: Page(pair[0]), count: pair[1] - pair[0] });
+        parts.filter(|part| is_covered(part.first)).collect()
+    }
+
+    /// These runs ascending, those that overlap as one.
+    #[must_use]
+    pub fn merged(mut runs: Vec<Self>) -> Vec<Self> {
+        runs.sort_unstable();
+        let mut merged: Vec<Self> = Vec::new();
+        for run in runs {
+            match merged.last_mut().filter(|last| run.first < last.end()) {
+                Some(last) => last.count = last.count.max(run.end().0 - last.first.0),
+                None => merged.push(run),
+            }
+        }
+        merged
+    }
+}
+
 /// Pages in a chunk of a set: as many as 64 words have bits.
 const CHUNK: u64 = 64 * 64;
 
@@ -208,6 +270,18 @@ mod tests {
         assert_eq!(Page::of(Address(0x40_1fff), 4096), Page(0x401));
         assert_eq!(Page(0x401).range(4096), Range::new(Address(0x40_1000), 4096));
         assert_eq!(Page::of(Address(0x5f_ffff), 2 << 20), Page(2));
+    }
+
+    #[test]
+    fn runs_that_overlap_are_one_and_those_that_meet_are_not() {
+        let run = |first, count| PageRun { first: Page(first), count };
+        assert_eq!(PageRun::of(Range::new(Address(0x1ff0), 32), 4096), run(1, 2));
+        assert_eq!(PageRun::of(Range::new(Address(0x2000), 4096), 4096), run(2, 1));
+        let merged = PageRun::merged(vec![run(8, 2), run(1, 3), run(3, 2), run(10, 1), run(1, 1)]);
+        assert_eq!(merged, [run(1, 4), run(8, 2), run(10, 1)]);
+        assert!(merged[0].contains(Page(4)) && !merged[0].contains(Page(5)));
+        let parts = PageRun::cut(&[run(1, 4), run(3, 4), run(9, 1)]);
+        assert_eq!(parts, [run(1, 2), run(3, 2), run(5, 2), run(9, 1)]);
     }
 
     #[test]

@@ -143,13 +143,19 @@ impl Patch {
     /// Takes every byte of `fresh` that is not marked here, without marking it: how a grant is filled in under
     /// the complement of the requester's own mask.
     pub fn fill(&mut self, fresh: &Self) {
+        let kept = self.mask.clone();
+        self.fill_except(fresh, &kept);
+    }
+
+    /// The same with another mask of what is kept.
+    pub fn fill_except(&mut self, fresh: &Self, kept: &Bits) {
         let Some(own) = self.bytes.as_mut().filter(|_| fresh.has_values()) else { return };
-        if self.mask.is_empty() && (self.start, self.len) == (fresh.start, fresh.len) {
+        if kept.is_empty() && (self.start, self.len) == (fresh.start, fresh.len) {
             self.bytes.clone_from(&fresh.bytes);
             return;
         }
         let own = Arc::make_mut(own);
-        for bit in (0..self.mask.len()).filter(|&bit| !self.mask.get(bit)) {
+        for bit in (0..kept.len()).filter(|&bit| !kept.get(bit)) {
             let offset = bit * self.granule;
             let len = self.granule.min(self.len.saturating_sub(offset));
             let piece = Range::new(self.start.plus(u64::from(offset)), len);

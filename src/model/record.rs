@@ -10,10 +10,11 @@ use super::component::ComponentId;
 use super::inspect::WarpState;
 use super::lanes::{Flow, LaneReversal, Saturation};
 use super::message::{Message, TxnNumber};
-use super::paging::{FaultStage, PageChange, TlbChange};
+use super::paging::{FaultStage, PageChange, Permission, TlbChange};
 use super::sectors::Sectors;
 use super::selective::RemoteChange;
 use super::state::{Action, State};
+use super::tags::TagRecord;
 use super::time::{EventNumber, Tick};
 use super::ways::WayDecision;
 
@@ -142,10 +143,19 @@ pub enum What {
     FarFault { stage: FaultStage, gpu: u32, set: u64, unit: Option<u32>, writes: bool },
     /// A page is moved.
     Page { change: PageChange, gpu: u32, set: u64 },
+    /// A protection fault goes on; the compute unit or core that it is about, or the part that took it, and whether the access
+    /// that faults there writes.
+    ProtectionFault { stage: FaultStage, who: ComponentId, writes: bool },
+    /// Another thing may be done with a page.
+    Permission { permission: Permission },
+    /// Pages are taken for read-only from now on, or no longer.
+    Speculation { on: bool },
     /// A page lives in the memory of this socket from now on.
     PageHome { home: u32 },
     /// A cache has other ways for local and for remote lines.
     WayRepartition { local: u32, remote: u32, decision: WayDecision },
+    /// What became of a request at its tag, or of what it waits for.
+    Tag(TagRecord),
     /// Bytes that may not be kept have come: which sectors, and those of them that nobody waited for.
     UseOnce { served: u32, brought: Sectors, dropped: Sectors },
     /// A probe has passed bytes that are on their way here: they are not kept.
@@ -204,7 +214,9 @@ pub enum FieldType {
     RowAccess,
     FaultStage,
     PageChange,
+    Permission,
     TlbChange,
+    TagOutcome,
     WarpState,
     WayStep,
     RemoteChange,
@@ -417,10 +429,37 @@ pub const KINDS: &[KindInfo] = &[
             field(
                 "change",
                 FieldType::PageChange,
-                "demanded, prefetched, copied, arrived, evicted, wasted, written-back, gone or thrash",
+                "demanded, prefetched, copied, arrived, evicted, wasted, written-back, gone, thrash or redundant",
             ),
             field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
         ],
+    },
+    KindInfo {
+        name: "protection-fault",
+        about: "a fault of a write to a page that is taken for read-only went on",
+        fields: &[
+            field(
+                "stage",
+                FieldType::FaultStage,
+                "raised, merged, nacked, dropped, queued, serviced, arrived or replayed",
+            ),
+            field(
+                "who",
+                FieldType::Component,
+                "the compute unit or core that it is about, or the part that took it",
+            ),
+            field("writes", FieldType::Number, "1 if the access that faults there writes, else 0"),
+        ],
+    },
+    KindInfo {
+        name: "page-permission",
+        about: "another thing may be done with a page",
+        fields: &[field("permission", FieldType::Permission, "read-only, changing or read-write")],
+    },
+    KindInfo {
+        name: "speculation",
+        about: "all pages are taken for read-only, or no longer",
+        fields: &[field("on", FieldType::Number, "1 if they are now, else 0")],
     },
     KindInfo {
         name: "page-home",
@@ -475,6 +514,20 @@ pub const KINDS: &[KindInfo] = &[
         ],
     },
     KindInfo {
+        name: "tag",
+        about: "a request met its tag in a memory that is a cache, or went on in the tag miss handler",
+        fields: &[
+            field(
+                "outcome",
+                FieldType::TagOutcome,
+                "hit, cold-miss, conflict-miss, merge, arrival, replay, relay, both, write-back or full",
+            ),
+            field("writes", FieldType::Number, "1 if it writes or is atomic, else 0"),
+            field("pending", FieldType::Number, "requests in the pending queue afterwards"),
+            field("scoreboard", FieldType::Number, "entries of the scoreboard afterwards"),
+        ],
+    },
+    KindInfo {
         name: "input",
         about: "the machine was changed from outside: an event of its own",
         fields: &[field("text", FieldType::Text, "what was changed, as it was given")],
@@ -521,9 +574,13 @@ impl Record {
             What::Dram { .. } => "dram",
             What::Tlb { .. } => "tlb",
             What::FarFault { .. } => "far-fault",
+            What::ProtectionFault { .. } => "protection-fault",
+            What::Permission { .. } => "page-permission",
+            What::Speculation { .. } => "speculation",
             What::Page { .. } => "page-move",
             What::PageHome { .. } => "page-home",
             What::WayRepartition { .. } => "way-repartition",
+            What::Tag(_) => "tag",
             What::UseOnce { .. } => "use-once",
             What::Overtaken => "overtaken",
             What::RemoteDirectory { .. } => "remote-directory",
@@ -617,6 +674,14 @@ impl Record {
                 "writes" => Some(Field::Number(u64::from(*writes))),
                 _ => page_field("stage", stage.name(), *set, name),
             },
+            What::ProtectionFault { stage, who, writes } => match name {
+                "stage" => Some(Field::Word(stage.name())),
+                "who" => Some(Field::Component(*who)),
+                "writes" => Some(Field::Number(u64::from(*writes))),
+                _ => None,
+            },
+            What::Permission { permission } => (name == "permission").then(|| Field::Word(permission.name())),
+            What::Speculation { on } => (name == "on").then(|| Field::Number(u64::from(*on))),
             What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
             What::PageHome { home } => (name == "home").then(|| Field::Number(u64::from(*home))),
             What::WayRepartition { local, remote, decision } => match name {
@@ -627,6 +692,7 @@ impl Record {
                 "step" => Some(Field::Word(decision.step.name())),
                 _ => None,
             },
+            What::Tag(record) => tag_field(*record, name),
             What::UseOnce { served, brought, dropped } => match name {
                 "served" => Some(Field::Number(u64::from(*served))),
                 "sectors" => Some(Field::Number(u64::from(brought.count()))),
@@ -651,6 +717,16 @@ impl Record {
                 _ => None,
             },
         }
+    }
+}
+
+fn tag_field(record: TagRecord, name: &str) -> Option<Field> {
+    match name {
+        "outcome" => Some(Field::Word(record.outcome.name())),
+        "writes" => Some(Field::Number(u64::from(record.writes))),
+        "pending" => Some(Field::Number(u64::from(record.pending))),
+        "scoreboard" => Some(Field::Number(u64::from(record.scoreboard))),
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
+use crate::model::address::Range;
 use crate::model::message::{Message, Network};
 use crate::model::time::Tick;
 use crate::parts::dram::Read;
@@ -129,6 +130,18 @@ impl Lane {
         *ready = Ready::At(now);
         self.reading = self.reading.saturating_sub(1);
         Some(message)
+    }
+}
+
+impl Channel {
+    /// Whether a message about a range is on its way here.
+    #[must_use]
+    pub fn carries(&self, range: Range) -> bool {
+        let mut all = self.lanes.iter().flat_map(|lane| {
+            let waiting = lane.outgoing.iter().map(|(_, message)| message);
+            waiting.chain(lane.incoming.iter().map(|(_, message)| message))
+        });
+        all.any(|message| message.range.overlaps(range))
     }
 }
 

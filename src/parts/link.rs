@@ -11,6 +11,33 @@ use crate::parts::meter::Meter;
 /// Samples of utilisation that a link remembers.
 pub const HISTORY: usize = 64;
 
+/// How data are cut into packets: "PCIe packet header size = 20B, max. payload size = 128B" (`ScaleGPU`, Table 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packets {
+    /// Bytes of the header of each.
+    pub header: u32,
+    /// Bytes of data in one at most.
+    pub payload: u32,
+}
+
+impl Packets {
+    /// Bytes of the headers behind the first, of so many bytes of data.
+    fn more_headers(self, data: u64) -> u64 {
+        let packets = data.div_ceil(u64::from(self.payload.max(1))).max(1);
+        (packets - 1) * u64::from(self.header)
+    }
+
+    /// Bytes on the wire of a message of `size` bytes that counts one header.
+    fn of_message(self, size: u64) -> u64 {
+        size + self.more_headers(size.saturating_sub(u64::from(self.header)))
+    }
+
+    /// Bytes on the wire of so many bytes of data without any header.
+    fn of_data(self, data: u64) -> u64 {
+        data + u64::from(self.header) + self.more_headers(data)
+    }
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct Link {
@@ -20,6 +47,8 @@ pub struct Link {
     whole: Option<ByteRate>,
     nominal: u32,
     pub latency: Tick,
+    /// If what it carries is cut into packets.
+    pub packets: Option<Packets>,
     /// Lanes that messages can take which leave from now on.
     pub lanes: u32,
     /// If its samples are watched.
@@ -53,6 +82,7 @@ impl Link {
             whole: rate,
             nominal: lanes,
             latency,
+            packets: None,
             lanes,
             meter: None,
             window: window.max(1),
@@ -73,6 +103,7 @@ impl Link {
     /// Has the rate and latency of `other` from here on, and its lanes unless they stay where they are.
     pub fn adopt(&mut self, other: &Self, keeps_lanes: bool) {
         (self.whole, self.nominal, self.latency) = (other.whole, other.nominal, other.latency);
+        self.packets = other.packets;
         self.set_lanes(if keeps_lanes { self.lanes } else { other.lanes });
     }
 
@@ -104,6 +135,7 @@ impl Link {
     /// Sends a message that could leave at `ready` and may from `now` on; returns when its last byte arrives.
     pub fn transmit(&mut self, message: &Message, ready: Tick, now: Tick) -> Tick {
         let size = u64::from(message.size);
+        let size = self.packets.map_or(size, |packets| packets.of_message(size));
         if let Some((count, bytes)) = self.carried.get_mut(message.kind as usize) {
             *count += 1;
             *bytes += size;
@@ -126,6 +158,7 @@ impl Link {
 
     /// Carries so many bytes that are no message of a protocol, from `ready` on; returns when the last of them arrives.
     pub fn carry(&mut self, bytes: u64, ready: Tick) -> Tick {
+        let bytes = self.packets.map_or(bytes, |packets| packets.of_data(bytes));
         let Some(rate) = self.rate.as_mut() else { return ready + self.latency };
         let start = ready.max(self.free_at);
         self.queued += start - ready;
@@ -266,6 +299,22 @@ mod tests {
         assert_eq!((link.held_back, link.queued), (4, 6));
         assert_eq!(link.carried[MessageKind::Writeback as usize], (2, 320));
         assert_eq!(link.bytes(), 320);
+    }
+
+    #[test]
+    fn every_packet_has_a_header() {
+        let mut link = Link::new(Some(ByteRate::new(1, 1)), 0, 16, 100);
+        link.packets = Some(Packets { header: 20, payload: 128 });
+        // A request without data, 128 B, one byte more, and a row of 2 KiB in 16 packets.
+        let mut sent = |size: u32| {
+            let before = link.busy;
+            link.transmit(&sized(size), 0, 0);
+            link.busy - before
+        };
+        assert_eq!([20, 148, 149, 2068].map(&mut sent), [20, 148, 169, 2048 + 16 * 20]);
+        let before = link.busy;
+        link.carry(4096, 0);
+        assert_eq!(link.busy - before, 4096 + 32 * 20, "bulk copies too");
     }
 
     #[test]

@@ -12,6 +12,16 @@ pub enum Placement {
     Page,
     /// A page goes "to local GPU memory as soon as the first access (also called first-touch allocation) is performed".
     FirstTouch,
+    /// "Separate data ranges of the application's address space on separate GPUs" (UMH, section 3.1.2): of each array.
+    Split,
+    /// "Data is allocated on only one device [...] even if multiple [...] are available" (UMH, section 1): the first.
+    First,
+}
+
+/// The home of page `nth` of the `count` of an array that is divided into equal ranges.
+#[must_use]
+pub fn split(nth: u64, count: u64, sockets: u32) -> u32 {
+    (nth * u64::from(sockets.max(1)) / count.max(1)) as u32
 }
 
 /// The home of a page that `toucher` accesses first; pages that no socket touches first go round.
@@ -40,6 +50,12 @@ mod tests {
             assert_eq!(homes.iter().filter(|home| **home == 0).count() as u32, percent);
         }
         assert_eq!(bandwidth_aware(20)[..10], [1, 1, 1, 1, 0, 1, 1, 1, 1, 0]);
+    }
+
+    #[test]
+    fn an_array_is_divided_into_equal_ranges() {
+        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(|nth| split(nth, 7, 4)), [0, 0, 1, 1, 2, 2, 3]);
+        assert_eq!([0, 1].map(|nth| split(nth, 2, 4)), [0, 2]);
     }
 
     #[test]

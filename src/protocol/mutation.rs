@@ -145,6 +145,8 @@ pub fn cell_text(cell: Option<Cell>) -> String {
         Step::Forward => "forward",
         Step::Allocate => "allocate",
         Step::Flush => "flush",
+        Step::Relay => "relay",
+        Step::Both => "both",
         Step::Data => "data",
         Step::Ack => "ack",
         Step::Writeback => "writeback",

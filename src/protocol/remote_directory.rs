@@ -1,7 +1,7 @@
 //! The remote directory of a GPU: which lines of its memory a CPU may have in its caches, approximately and conservatively
 //! ("Selective GPU Caches", section 3.1).
 //!
-//! A cuckoo filter (Fan et al., CoNEXT 2014): a fingerprint of a line lies in one of two buckets, and moves to the other when
+//! A cuckoo filter (Fan and others, 2014): a fingerprint of a line lies in one of two buckets, and moves to the other when
 //! its place is needed. It never denies a line that was inserted; it may claim one that was not. Lines are never taken out one
 //! by one: when it is full, the CPU gives up all of them, and it starts empty.
 

@@ -46,6 +46,8 @@ pub struct Entry {
     /// Of a root with peer transfer: bytes merged from others since the present owner was granted
     /// (`PROTOCOL.md`, peer transfer).
     pub newer: Option<Box<Bits>>,
+    /// The bytes that are here, where only some are (`partial` states): a bit as in the mask. None for all.
+    pub here: Option<Box<Bits>>,
 }
 
 impl Entry {
@@ -390,7 +392,16 @@ mod tests {
         let state = State(b'V');
         store.place(
             slot,
-            Entry { block: address, state, remote, used: block, data, units: SmallVec::new(), newer: None },
+            Entry {
+                block: address,
+                state,
+                remote,
+                used: block,
+                data,
+                units: SmallVec::new(),
+                newer: None,
+                here: None,
+            },
         );
         evicted
     }

@@ -18,6 +18,10 @@ pub enum Step {
     Allocate,
     /// Send the dirty bytes to the parent but stay, then perform it here.
     Flush,
+    /// Have the parent perform it, and answer at once: nothing stays here.
+    Relay,
+    /// Perform it here, and have the parent perform it too.
+    Both,
     /// Of a probe: answer with data.
     Data,
     /// Of a probe: answer without data; or nothing to do.
@@ -46,6 +50,17 @@ pub struct Cell {
     pub next: Next,
 }
 
+/// How much of a block a state means to be here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// All of it, or nothing.
+    Whole,
+    /// Some of its bytes.
+    Partial,
+    /// Nothing: another block stands in its only place.
+    Conflict,
+}
+
 /// A row: a stable state and what it means to the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
@@ -56,6 +71,7 @@ pub struct Row {
     pub owner: bool,
     /// May hold bytes that others do not see (non-coherent).
     pub noncoherent: bool,
+    pub presence: Presence,
     /// Cells by [`Action::index`], for a node without children (an L1).
     pub leaf: [Option<Cell>; Action::ALL.len()],
     /// The same for a node with children: `load`, `store` and `n-store` are a child's read, write and read-nc.
@@ -157,6 +173,18 @@ impl Table {
     #[must_use]
     pub fn is_exclusive(&self, state: State) -> bool {
         self.row(state).is_some_and(|row| row.exclusive)
+    }
+
+    /// Whether only some bytes of a block in this state are here.
+    #[must_use]
+    pub fn is_partial(&self, state: State) -> bool {
+        self.row(state).is_some_and(|row| row.presence == Presence::Partial)
+    }
+
+    /// The state of a block in whose only place another one stands.
+    #[must_use]
+    pub fn conflict(&self) -> State {
+        self.rows.iter().find(|row| row.presence == Presence::Conflict).map_or(State::I, |row| row.state)
     }
 
     #[must_use]

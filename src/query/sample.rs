@@ -15,7 +15,7 @@ use crate::model::message::{Message, MessageKind, TxnNumber};
 use crate::model::record::{Record, RecordId, What};
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick, TimeBase};
-use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Row, Step, Table, When};
+use crate::protocol::table::{Cell, DirectoryRule, Next, Presence, Probe, Row, Step, Table, When};
 
 use super::{Context, PageSize, Subject};
 
@@ -184,6 +184,7 @@ pub(crate) fn table() -> Table {
             exclusive: letter == b'M' || letter == b'E',
             owner: letter == b'M',
             noncoherent: letter == b'N',
+            presence: Presence::Whole,
             leaf: cells,
             inner: cells,
         }

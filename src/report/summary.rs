@@ -2,11 +2,13 @@
 
 mod accesses;
 mod caches;
+mod copies;
 mod network;
 mod paging;
 mod selective;
 mod synchronisation;
 mod table;
+mod tags;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -59,6 +61,8 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         caches::memories(&values),
         paging::table(&values),
         selective::table(&values),
+        tags::table(&values),
+        copies::table(&values),
         network::links(machine, &values),
         network::messages(machine, &values),
         synchronisation::table(&values),

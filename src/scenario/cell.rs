@@ -148,6 +148,8 @@ fn words(cell: Cell, state: State) -> String {
         Step::Forward => "has its parent perform it".into(),
         Step::Allocate => "takes a place and performs it there".into(),
         Step::Flush => "sends its dirty bytes down first".into(),
+        Step::Relay => "has its parent perform it, and answers at once".into(),
+        Step::Both => "performs it, and has its parent perform it too".into(),
         Step::Data => "gives its data".into(),
         Step::Ack => "answers without data".into(),
         Step::Writeback => "writes its dirty bytes back".into(),

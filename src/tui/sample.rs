@@ -25,7 +25,7 @@ use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, Record, RecordId, What};
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick, TimeBase};
-use crate::protocol::table::{Cell, Next, Row, Step, Table};
+use crate::protocol::table::{Cell, Next, Presence, Row, Step, Table};
 
 const M: State = State(b'M');
 const O: State = State(b'O');
@@ -527,6 +527,7 @@ pub fn table() -> Table {
         exclusive: state == M || state == E,
         owner: [M, O, E].contains(&state),
         noncoherent: state == N,
+        presence: Presence::Whole,
         leaf: cells,
         inner: cells,
     };

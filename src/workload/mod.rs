@@ -1,5 +1,6 @@
 //! Work as pure functions of (launch, block, warp, index): the machine holds only cursors into it.
 
+mod footprint;
 pub mod kernels;
 mod lanes;
 pub mod suites;
@@ -57,6 +58,39 @@ pub enum TaskKind {
     /// Final flush: every dirty block of these nodes (path pattern prefix, e.g. `gpu0`; empty for all GPUs) is
     /// written back down to the host memory (UMH, section 4.2).
     Flush { below: String },
+}
+
+impl TaskKind {
+    /// The memory it touches, as far as it can tell.
+    #[must_use]
+    pub fn footprint(&self) -> Vec<Range> {
+        match self {
+            Self::Kernel(kernel) => kernel.footprint(),
+            Self::Program { operations: Operations::Computed(program), .. } => program.footprint(),
+            Self::Program { operations, .. } => {
+                let accesses = operations.listed().iter().filter_map(|operation| match operation {
+                    Operation::Access(access) | Operation::SpinUntil(access, _) => Some(access),
+                    _ => None,
+                });
+                let ranges = accesses.flat_map(|access| {
+                    let width = u32::from(access.width.max(1));
+                    access.lanes.iter().map(move |(_, address)| Range::new(address, width))
+                });
+                ranges.collect()
+            }
+            Self::Flush { .. } => Vec::new(),
+        }
+    }
+
+    /// Whether GPUs do it.
+    #[must_use]
+    pub fn is_on_gpu(&self) -> bool {
+        match self {
+            Self::Kernel(_) => true,
+            Self::Program { agent, .. } => agent.starts_with("gpu"),
+            Self::Flush { .. } => false,
+        }
+    }
 }
 
 /// The instructions of a program.

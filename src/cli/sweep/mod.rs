@@ -1,9 +1,6 @@
 //! `umscope sweep`: a matrix of settings, each combination a run.
 
-mod header;
-mod journal;
 mod plan;
-mod scan;
 mod table;
 
 use std::collections::BTreeSet;
@@ -17,14 +14,15 @@ use serde_json::{Map, Value, json};
 use super::arguments::positive;
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
+use super::journal::{self, Journal};
 use super::output::Output;
 use super::pool;
+use super::shard::{Shard, shard};
 use super::work;
 use crate::diagnostic::Diagnostic;
 use crate::model::inspect::Inspect;
 use crate::report::{self, json as shown};
 use crate::scenario::Runner;
-use journal::Journal;
 pub use plan::Plan;
 use plan::Point;
 
@@ -98,31 +96,6 @@ enum Format {
     Csv,
 }
 
-/// A part of the points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shard {
-    /// From 1.
-    number: usize,
-    of: usize,
-}
-
-impl Shard {
-    /// Points are dealt out in turn, so that every shard has its share of the slow ones.
-    fn has(self, point: usize) -> bool {
-        point % self.of == self.number - 1
-    }
-}
-
-/// A part as it is written: `3/8`.
-fn shard(text: &str) -> Result<Shard, String> {
-    let parse = || {
-        let (number, of) = text.split_once('/')?;
-        let shard = Shard { number: number.trim().parse().ok()?, of: of.trim().parse().ok()? };
-        (1..=shard.of).contains(&shard.number).then_some(shard)
-    };
-    parse().ok_or_else(|| "expected a number and how many there are, from 1/1, such as 3/8".to_owned())
-}
-
 impl Sweep {
     pub fn carry_out(&self) -> Ended {
         match (&self.merge, self.files.as_slice()) {
@@ -154,7 +127,7 @@ impl Sweep {
             return Ok(Status::Interrupted);
         }
         let kept = self.to.as_deref().filter(|path| *path != Path::new("-"));
-        let journal = Journal::resume(kept, &plan)?;
+        let journal = Journal::resume(kept, plan.header())?;
         let mine = |point: &usize| self.shard.is_none_or(|shard| shard.has(*point));
         let before = journal.done();
         let left: Vec<usize> =
@@ -268,22 +241,4 @@ fn failed(journal: &mut Journal) -> Result<Status, Trouble> {
         }
     }
     Ok(Status::Held)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shards_are_disjoint_and_are_all() {
-        for of in 1..9 {
-            for point in 0..50 {
-                assert_eq!((1..=of).filter(|&number| Shard { number, of }.has(point)).count(), 1);
-            }
-        }
-        assert_eq!(shard("3/8"), Ok(Shard { number: 3, of: 8 }));
-        for wrong in ["0/8", "9/8", "3", "3/", "/8", "0/0", "-1/8", "a/b"] {
-            assert!(shard(wrong).is_err(), "{wrong}");
-        }
-    }
 }

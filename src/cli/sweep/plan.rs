@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::arguments::{Changes, Switch, Target};
 use crate::cli::interrupt::Interrupt;
+use crate::cli::journal::Header;
 use crate::cli::pool;
 use crate::cli::work::Work;
 use crate::config::document::At;
@@ -162,6 +163,11 @@ impl Plan {
                 Some((text(setting, value), setting, value))
             })
             .collect()
+    }
+
+    /// What its file of results begins with.
+    pub fn header(&self) -> Header {
+        Header::of(&self.title, self.points.iter().map(|point| (point.key.clone(), point.name.json())))
     }
 
     /// Builds every point's machine, and gives every point its key.

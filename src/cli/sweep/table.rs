@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::journal::Journal;
 use crate::cli::exit::Trouble;
+use crate::cli::journal::Journal;
 use crate::cli::output::Output;
 use crate::report::csv;
 

@@ -105,6 +105,7 @@ impl Build<'_> {
             activate: check.time(&format!("{key}.activate"), file.activate.as_ref(), time)?,
             precharge: check.time(&format!("{key}.precharge"), file.precharge.as_ref(), time)?,
             bandwidth: self.data_bus(key, file, bandwidth)?,
+            access: check.power(&format!("{key}.access"), file.access.as_ref(), 1, 1..=4 * KIB)?.value as u32,
             clock: file.clock.as_ref().map(|clock| clock.value),
             bus: file.bus.as_ref().map(|bus| bus.value),
             always_reopen: file.always_reopen.unwrap_or(reopen),

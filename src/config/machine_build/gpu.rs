@@ -18,18 +18,28 @@ impl Build<'_> {
     pub(super) fn gpu(&self, file: &GpuFile) -> Result<(GpuSpec, Known)> {
         let check = self.check;
         let l1_defaults = CacheDefaults { size: 16 * KIB, ways: 4, line: 64, latency: 2, mshrs: 16 };
-        let (l1, l1_line) =
+        let (mut l1, l1_line) =
             self.cache("gpu.l1", file.l1.as_ref().unwrap_or(&CacheFile::default()), &l1_defaults)?;
         let memory_file = file.memory.clone().unwrap_or_default();
         let (memory, secondary) = self.memory(&memory_file)?;
+        let tags_file = file.tags.clone().unwrap_or_default();
+        let secondary = match memory.home {
+            GpuHome::Cache => self.tag_data(&tags_file, &memory.dram)?,
+            _ => secondary,
+        };
         let l2_file = file.l2.clone().unwrap_or_default();
         let (mut l2, l2_line) = self.l2(&l2_file, &l1_line, memory.home, &secondary)?;
         check.at_most(("gpu.l1.line", &l1_line), ("gpu.l2.line", &l2_line))?;
-        let block = if memory.home == GpuHome::Smd {
-            check.at_most(("gpu.l2.line", &l2_line), ("gpu.memory.secondary_block", &secondary))?;
-            secondary
-        } else {
-            l2_line.clone()
+        let block = match memory.home {
+            GpuHome::Smd => {
+                check.at_most(("gpu.l2.line", &l2_line), ("gpu.memory.secondary_block", &secondary))?;
+                secondary
+            }
+            GpuHome::Cache => {
+                check.at_most(("gpu.l2.line", &l2_line), ("gpu.tags.data", &secondary))?;
+                secondary
+            }
+            _ => l2_line.clone(),
         };
         let count = check.count("gpu.count", file.count.as_ref(), 1, 1..=8)?;
         let total = memory.size.0.saturating_mul(u64::from(l2.slices) * u64::from(count));
@@ -55,6 +65,14 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
+        let read_only = match (&paging, &file.read_only) {
+            (_, None) => None,
+            (None, Some(given)) => Some(self.read_only(given)?),
+            (Some(_), Some(_)) => {
+                let message = "gpu.read_only with gpu.memory.home = \"own\": pages that move are never taken for read-only";
+                return fail(check.document.complain(None, message));
+            }
+        };
         let numa = match (memory.home, &file.numa) {
             (GpuHome::Numa, given) => {
                 Some(self.numa(given.as_ref().unwrap_or(&NumaFile::default()), &mut l2.cache)?)
@@ -76,22 +94,49 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
+        let tags = match (memory.home, &file.tags) {
+            (GpuHome::Cache, _) if count > 1 || !l2.present => {
+                let span = file.count.as_ref().filter(|_| count > 1).map(|count| &count.span);
+                let message = "gpu.memory.home = \"cache\" is for one GPU, with an L2";
+                return fail(check.document.complain(span, message).expected("gpu.count = 1"));
+            }
+            (GpuHome::Cache, _) => Some(self.tags(&tags_file, &memory, (&mut l1, &mut l2.cache))?),
+            (_, None) => None,
+            (_, Some(_)) => {
+                let message =
+                    "gpu.tags without gpu.memory.home = \"cache\": there is no memory that is a cache";
+                return fail(check.document.complain(None, message));
+            }
+        };
+        let copies = match (memory.home, &file.copies) {
+            (GpuHome::Numa, given) => given.as_ref().map(|given| self.copies(given)).transpose()?,
+            (_, None) => None,
+            (_, Some(_)) => {
+                let message =
+                    "gpu.copies without gpu.memory.home = \"numa\": there are no memories to copy between";
+                return fail(check.document.complain(None, message));
+            }
+        };
         let remote_directory = self.remote_directory(file.remote_directory.as_ref(), memory.home)?;
         let ctas = match file.ctas {
             Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
             Some(CtasWord::Modulo) | None => Schedule::Modulo,
             Some(CtasWord::Contiguous) => Schedule::Contiguous,
         };
+        let cu = self.cu(file)?;
         let gpu = GpuSpec {
             count,
             clock,
-            cu: self.cu(file)?,
+            cu,
             l1,
             l2,
             memory,
             paging,
+            read_only,
             numa,
             unified,
+            tags,
+            copies,
             remote_directory,
             ctas,
         };
@@ -133,11 +178,15 @@ impl Build<'_> {
         };
         let (cache, mut line) = self.cache("gpu.l2", &plain, &defaults)?;
         line.span = line.span.or_else(|| l1_line.span.clone());
-        let block = if home == GpuHome::Smd { secondary.value } else { line.value };
+        let is_cached = matches!(home, GpuHome::Smd | GpuHome::Cache);
+        let block = if is_cached { secondary.value } else { line.value };
         let key = "gpu.l2.interleave";
         let interleave =
             check.power(key, file.interleave.as_ref(), block.max(line.value).max(4 * KIB), 8..=GIB)?;
         check.at_most(("gpu.l2.line", &line), (key, &interleave))?;
+        if home == GpuHome::Cache {
+            check.at_most(("gpu.tags.data", secondary), (key, &interleave))?;
+        }
         let latency = file.crossbar_latency.as_ref();
         let width = file.crossbar_width.as_ref();
         let spec = L2Spec {
@@ -158,13 +207,19 @@ impl Build<'_> {
             Some(HomeWord::Own) => GpuHome::Own,
             Some(HomeWord::Numa) => GpuHome::Numa,
             Some(HomeWord::Unified) => GpuHome::Unified,
+            Some(HomeWord::Cache) => GpuHome::Cache,
             Some(HomeWord::Smd) | None => GpuHome::Smd,
         };
         let key = "gpu.memory.secondary_block";
         let secondary = check.power(key, file.secondary_block.as_ref(), 4 * KIB, 64..=16 * KIB)?;
         let size = check.size("gpu.memory.size", file.size.as_ref(), GIB, 64..=MEMORY)?;
-        let ways = self.ways("gpu.memory", &size, file.ways.as_ref(), 4, &secondary)?;
         let dram = file.dram.clone().unwrap_or_default();
+        let dram = self.dram("gpu.memory.dram", &dram, (8, 2 * KIB, 12_000, 38_400_000_000, true))?;
+        let ways = if home == GpuHome::Cache {
+            self.rows(&size, file.ways.as_ref(), &dram)?
+        } else {
+            self.ways("gpu.memory", &size, file.ways.as_ref(), 4, &secondary)?
+        };
         let spec = GpuMemorySpec {
             home,
             size: Size(size.value),
@@ -173,7 +228,7 @@ impl Build<'_> {
             mask_bytes: check.choice("gpu.memory.mask_bytes", file.mask_bytes.as_ref(), &[1, 2, 4, 8])?,
             latency: check.count("gpu.memory.latency", file.latency.as_ref(), 2, 0..=1_000_000)?,
             mshrs: check.count("gpu.memory.mshrs", file.mshrs.as_ref(), 32, 1..=4096)?,
-            dram: self.dram("gpu.memory.dram", &dram, (8, 2 * KIB, 12_000, 38_400_000_000, true))?,
+            dram,
         };
         Ok((spec, secondary))
     }

@@ -32,6 +32,8 @@ impl Build<'_> {
             placement: match file.placement {
                 Some(PlacementWord::Fine) => Placement::Fine,
                 Some(PlacementWord::Page) => Placement::Page,
+                Some(PlacementWord::Split) => Placement::Split,
+                Some(PlacementWord::First) => Placement::First,
                 Some(PlacementWord::FirstTouch) | None => Placement::FirstTouch,
             },
             page: page.value as u32,

@@ -36,6 +36,11 @@ pub enum PlacementWord {
     Page,
     /// That of the first socket that accesses it.
     FirstTouch,
+    /// Every array of the work is divided into as many equal ranges as there are sockets ("separate data ranges", "UMH", section
+    /// 3.1.2).
+    Split,
+    /// That of the first socket, all of them ("data is allocated on only one device", "UMH", section 1).
+    First,
 }
 
 /// What the L2 of a socket caches (Fig. 7).

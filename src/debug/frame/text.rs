@@ -6,6 +6,7 @@ use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversa
 use crate::model::message::Message;
 use crate::model::record::{Record, What};
 use crate::model::state::Action;
+use crate::model::tags::{TagOutcome, TagRecord};
 use crate::model::time::TimeBase;
 
 /// Names of components for people.
@@ -104,6 +105,14 @@ pub fn describe(record: &Record, names: &Names) -> String {
             let unit = unit.map_or_else(String::new, |unit| format!(".cu{unit}"));
             format!("{} {} of gpu{gpu}{unit}{}", stage.name(), place(record), in_set(*set))
         }
+        What::ProtectionFault { stage, who, .. } => {
+            format!("{} {} of {}", stage.name(), place(record), names.path(*who))
+        }
+        What::Permission { permission } => format!("{} {}", place(record), permission.name()),
+        What::Speculation { on } => {
+            if *on { "all pages are taken for read-only" } else { "no page is taken for read-only any more" }
+                .to_owned()
+        }
         What::Page { change, gpu, set } => {
             format!("{} {} of gpu{gpu}{}", change.name(), place(record), in_set(*set))
         }
@@ -125,9 +134,37 @@ pub fn describe(record: &Record, names: &Names) -> String {
             decision.memory,
             decision.ingress
         ),
+        What::Tag(tag) => {
+            format!("{} {}  {}", tag.outcome.name(), place(record), tag_rooms(*tag))
+        }
         What::Input { text } => format!("changed: {text}"),
         What::Fault { name } => format!("injected: {name}"),
         What::Violation { rule, text } => format!("{rule}: {text}"),
+    }
+}
+
+/// `pending queue 3, scoreboard 1`
+fn tag_rooms(tag: TagRecord) -> String {
+    format!("pending queue {}, scoreboard {}", tag.pending, tag.scoreboard)
+}
+
+/// What became of a request at its tag, after the path of the memory.
+fn tag_story(tag: TagRecord, block: &str) -> String {
+    let what = if tag.writes { "write" } else { "read" };
+    let rooms = tag_rooms(tag);
+    match tag.outcome {
+        TagOutcome::Hit => format!("finds the tag of{block}: the {what} hits"),
+        TagOutcome::ColdMiss => format!("finds no tag for{block}: the {what} waits; {rooms}"),
+        TagOutcome::ConflictMiss => format!("finds another tag for{block}: the {what} waits; {rooms}"),
+        TagOutcome::Merge => format!("fetches{block} already: the {what} waits too; {rooms}"),
+        TagOutcome::Arrival => format!("has the data of{block}: the arrival bit is set; {rooms}"),
+        TagOutcome::Replay => format!("looks the {what} of{block} up again; {rooms}"),
+        TagOutcome::Relay => {
+            format!("finds another tag for{block}: the write goes to the host, acknowledged")
+        }
+        TagOutcome::Both => format!("has room for{block}: the write is done here and goes to the host"),
+        TagOutcome::WriteBack => format!("writes{block} back"),
+        TagOutcome::Full => format!("cannot take the {what} of{block}: {rooms}"),
     }
 }
 
@@ -225,6 +262,7 @@ pub fn predicate(record: &Record, names: &Names) -> String {
             format!("merges {bytes} bytes of {} under the mask", names.path(*from))
         }
         What::Warp { warp, to, .. } => format!("warp {warp}: {}", warp_state(*to)),
+        What::Tag(tag) => tag_story(*tag, &block),
         What::Evict { state, dirty } => format!("evicts{block} ({state}, {dirty} dirty bytes)"),
         What::Mshr { change, used, capacity } => {
             format!("MSHR {}, {used} of {capacity} used", change.name())

@@ -15,7 +15,11 @@ impl Builder<'_> {
         let mut tops: Vec<(u32, Vec<usize>)> = Vec::new();
         if let Some((gpu, numa)) = spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?))) {
             let homes = self.sockets(gpu, numa)?;
-            let (_, cpu) = self.host(&spec.host)?;
+            let (hmds, cpu) = self.host(&spec.host)?;
+            if gpu.copies.is_some() {
+                self.host_memory(&cpu, &hmds);
+                return Ok(());
+            }
             let slices = Interleave { size: u64::from(gpu.l2.interleave), count: u64::from(gpu.l2.slices) };
             if !cpu.is_empty() {
                 self.host_homes(&cpu, &homes, slices);
@@ -31,14 +35,20 @@ impl Builder<'_> {
             }
         }
         let (hmds, cpu) = self.host(&spec.host)?;
-        let dealing = Interleave { size: u64::from(spec.host.interleave), count: hmds.len() as u64 };
-        let hop = self.ticks(spec.host.hop);
-        for top in cpu {
-            let (up, down) = (self.wire(None, hop), self.wire(None, hop));
-            self.connect(top, &hmds, dealing, (up, down));
-        }
+        let dealing = self.host_memory(&cpu, &hmds);
         self.network(&tops, &hmds, dealing);
         Ok(())
+    }
+
+    /// Connects the caches of the host with its memory; returns how addresses are dealt over it.
+    fn host_memory(&mut self, tops: &[usize], hmds: &[usize]) -> Interleave {
+        let dealing = Interleave { size: u64::from(self.spec.host.interleave), count: hmds.len() as u64 };
+        let hop = self.ticks(self.spec.host.hop);
+        for &top in tops {
+            let (up, down) = (self.wire(None, hop), self.wire(None, hop));
+            self.connect(top, hmds, dealing, (up, down));
+        }
+        dealing
     }
 
     /// The compute units of a GPU; returns their L1s.
@@ -92,6 +102,7 @@ impl Builder<'_> {
             GpuHome::Host | GpuHome::Numa | GpuHome::Unified => return Ok(tops),
             GpuHome::Smd => self.stacks(index, gpu, dealing)?,
             GpuHome::Own => self.partitions(index, gpu, dealing)?,
+            GpuHome::Cache => self.cached_memories(index, gpu, dealing)?,
         };
         if gpu.l2.present {
             for (&slice, &memory) in tops.iter().zip(&memories) {
@@ -101,7 +112,7 @@ impl Builder<'_> {
         } else {
             self.cross(&l1s, &memories, dealing, (rate, latency));
         }
-        if gpu.memory.home == GpuHome::Smd {
+        if gpu.memory.home != GpuHome::Own {
             return Ok(memories);
         }
         let slices = tops.into_iter().filter(|top| !l1s.contains(top));
@@ -138,13 +149,13 @@ impl Builder<'_> {
             line: if gpu.l2.present { gpu.l2.cache.line } else { gpu.l1.line },
             latency: memory.latency,
             mshrs: 0,
-            protocol: None,
+            protocol: gpu.l2.cache.protocol.clone(),
         };
         let mut partitions = Vec::new();
         for number in 0..gpu.l2.slices {
             let path = format!("gpu{index}.memory.{number}");
             let node = self.node(path, ComponentKind::Memory, &cache, Role::Root, self.gpu_clock, dealing)?;
-            self.dram(node, &memory.dram, dealing);
+            self.dram(node, &memory.dram, dealing, None);
             partitions.push(node);
         }
         Ok(partitions)
@@ -168,7 +179,7 @@ impl Builder<'_> {
         for number in 0..gpu.l2.slices {
             let path = format!("gpu{index}.smd{number}");
             let smd = self.node(path, ComponentKind::Smd, &cache, Role::Inner, clock, own)?;
-            self.dram(smd, &memory.dram, own);
+            self.dram(smd, &memory.dram, own, None);
             smds.push(smd);
         }
         Ok(smds)
@@ -229,7 +240,7 @@ impl Builder<'_> {
             if let Some(lookup) = self.lookup.get_mut(hmd) {
                 *lookup = latency;
             }
-            self.dram(hmd, &host.dram, dealing);
+            self.dram(hmd, &host.dram, dealing, None);
             hmds.push(hmd);
         }
         Ok((hmds, tops))

@@ -13,6 +13,7 @@ use crate::machine::latency::Latencies;
 use crate::machine::plan::Plan;
 use crate::machine::queue::Queue;
 use crate::machine::synchronise::Reach;
+use crate::machine::tags::CachedMemories;
 use crate::machine::tasks::Tasks;
 use crate::machine::ways::Ways;
 use crate::machine::{Fixed, Machine};
@@ -45,18 +46,21 @@ impl Builder<'_> {
             self.nodes.push(node);
         }
         let paging = self.paging()?.map(Box::new);
+        let copies = self.copies()?.map(Box::new);
         let channels = self.channels();
         let lanes = self.lanes().map(Box::new);
         let ways = self.partitions_of_ways().map(Box::new);
         let numa = self.spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?)));
         let unified = self.spec.gpu.as_ref().and_then(|gpu| gpu.unified.as_ref());
         let homes = match (numa, unified) {
-            (Some((gpu, numa)), _) => super::numa::homes(gpu, numa),
+            (Some((gpu, numa)), _) => super::numa::homes(gpu, numa, &self.blueprint.workload),
             (None, Some(unified)) => super::unified::homes(unified),
             (None, None) => Homes::Single,
         };
+        let read_only = self.spec.gpu.as_ref().and_then(|gpu| gpu.read_only.as_ref());
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
+        let tags = CachedMemories::among(&self.nodes).map(Box::new);
         let mut machine = Machine {
             agent_wake: vec![None; self.agents.len()],
             ports: vec![Port::default(); self.nodes.len()],
@@ -68,11 +72,14 @@ impl Builder<'_> {
             channels,
             drams: self.drams,
             paging,
+            copies,
             lanes,
             lanes_due: Tick::MAX,
             homes,
+            permissions: super::paging::permissions(read_only),
             awaited: Vec::new(),
             ways,
+            tags,
             queue: Queue::default(),
             tasks: Tasks::new(self.blueprint.workload.clone()),
             txns: SlotMap::with_key(),
@@ -130,7 +137,9 @@ impl Builder<'_> {
         let ignores = numa.is_some_and(|numa| !numa.invalidate);
         let concerns = |index: &usize| {
             let node = self.nodes.get(*index);
-            node.is_some_and(|node| node.is_synchronised() && (node.config.role == Role::Leaf || !ignores))
+            node.is_some_and(|node| {
+                node.is_synchronised() && !node.is_tagged() && (node.config.role == Role::Leaf || !ignores)
+            })
         };
         let mut node_of = vec![None; self.components.len()];
         for (index, node) in self.nodes.iter().enumerate() {
@@ -222,6 +231,7 @@ impl Builder<'_> {
             visible_links: self.visible.clone(),
             gpu_agents: self.gpu_agents.clone(),
             dram_of: self.dram_of.clone(),
+            smallest_block: self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64),
             sockets: self.sockets.clone(),
             reach: self.reach(),
             flush_trap: self.flush_trap(),

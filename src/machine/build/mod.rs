@@ -1,10 +1,12 @@
 //! Builds a machine from its specification: components, nodes, links and channels.
 
+mod copies;
 mod devices;
 mod finish;
 mod network;
 mod numa;
 mod paging;
+mod tags;
 mod unified;
 #[cfg(test)]
 mod table_three;
@@ -25,8 +27,8 @@ use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
 use crate::model::units::{Bandwidth, Duration, Frequency};
 use crate::parts::agent::{Agent, AgentConfig};
 use crate::parts::channel::Path;
-use crate::parts::dram::{Controller, Dram, DramTiming, InOrder, Scheduling};
-use crate::parts::link::Link;
+use crate::parts::dram::{Controller, Dram, DramTiming, InOrder, Scheduling, TagBanks};
+use crate::parts::link::{Link, Packets};
 use crate::policy::prefetch::Prefetcher;
 use crate::protocol::node::{Node, NodeConfig, Role};
 use crate::protocol::store::{Interleave, Store};
@@ -182,7 +184,8 @@ impl Builder<'_> {
 
     fn granule(&self, line: u32) -> u32 {
         let gpu = self.spec.gpu.as_ref();
-        let in_sectors = gpu.is_some_and(|gpu| gpu.numa.is_some() || gpu.unified.is_some());
+        let in_sectors =
+            gpu.is_some_and(|gpu| gpu.numa.is_some() || gpu.unified.is_some() || gpu.tags.is_some());
         match (self.spec.values, in_sectors) {
             (true, _) => gpu.map_or(1, |gpu| gpu.memory.mask_bytes),
             // What a write-back L2 without all of a line has of it: whole sectors.
@@ -228,6 +231,7 @@ impl Builder<'_> {
             header: self.spec.network.header,
             own_side: 0,
             has_memory: false,
+            tags: None,
             faults: self.blueprint.faults.iter().copied().collect(),
         };
         self.configs.push((config, store));
@@ -264,7 +268,7 @@ impl Builder<'_> {
         self.agents.push(Agent::new(config, l1, slots));
     }
 
-    fn dram(&mut self, node: usize, spec: &DramSpec, dealing: Interleave) {
+    fn dram(&mut self, node: usize, spec: &DramSpec, dealing: Interleave, tags: Option<TagBanks>) {
         let timing = DramTiming {
             channels: spec.channels,
             banks: spec.banks,
@@ -273,6 +277,8 @@ impl Builder<'_> {
             activate: self.ticks(spec.activate),
             precharge: self.ticks(spec.precharge),
             always_reopen: spec.always_reopen,
+            access: spec.access,
+            tags,
         };
         let rate = self.rate(spec.bandwidth);
         let scheduling = Scheduling {
@@ -306,7 +312,9 @@ impl Builder<'_> {
         let lanes = network.lanes;
         let rate = self.rate(network.bandwidth);
         let window = self.time.ticks_per_cycle.saturating_mul(SAMPLE_CYCLES);
-        self.links.push(Link::new(Some(rate), latency, lanes, window));
+        let mut link = Link::new(Some(rate), latency, lanes, window);
+        link.packets = network.payload.map(|payload| Packets { header: network.header, payload });
+        self.links.push(link);
         let id = self.components.add(path, ComponentKind::Link);
         self.visible.push(Some((id, from.to_owned(), to.to_owned())));
         self.links.len() - 1

@@ -6,16 +6,18 @@ use crate::config::machine::{CacheSpec, GpuSpec, NumaSpec, Organisation};
 use crate::diagnostic::Result;
 use crate::machine::numa::Socket;
 use crate::model::component::ComponentKind;
+use crate::model::page::PageRun;
 use crate::model::time::{ByteRate, Tick};
 use crate::model::units::Size;
 use crate::parts::channel::Path;
-use crate::policy::placement::Placement;
+use crate::policy::placement::{Placement, split};
 use crate::protocol::homes::Homes;
 use crate::protocol::node::Role;
 use crate::protocol::store::Interleave;
+use crate::workload::Workload;
 
 /// Where pages live at the start.
-pub(super) fn homes(gpu: &GpuSpec, numa: &NumaSpec) -> Homes {
+pub(super) fn homes(gpu: &GpuSpec, numa: &NumaSpec, workload: &Workload) -> Homes {
     let count = u64::from(gpu.count);
     let dealt = |size: u64| Homes::Dealt(Interleave { size, count });
     match numa.placement {
@@ -23,7 +25,26 @@ pub(super) fn homes(gpu: &GpuSpec, numa: &NumaSpec) -> Homes {
         Placement::Fine => dealt(u64::from(gpu.l2.interleave) * u64::from(gpu.l2.slices)),
         Placement::Page => dealt(u64::from(numa.page)),
         Placement::FirstTouch => Homes::undecided(numa.page),
+        Placement::First => Homes::Dealt(Interleave::NONE),
+        Placement::Split => divided(ranges_of(workload, numa.page), numa.page, gpu.count),
     }
+}
+
+/// What the tasks of some work name as one range each, in pages.
+pub(super) fn ranges_of(workload: &Workload, page: u32) -> Vec<PageRun> {
+    let ranges = workload.tasks.iter().flat_map(|task| task.what.footprint());
+    ranges.map(|range| PageRun::of(range, page)).collect()
+}
+
+/// Every array, a range or several that overlap, divided over the sockets.
+fn divided(ranges: Vec<PageRun>, page: u32, sockets: u32) -> Homes {
+    let mut homes = Homes::undecided(page);
+    for array in PageRun::merged(ranges) {
+        for (nth, one) in array.iter().enumerate() {
+            homes.decide(one.range(page).start, |_| split(nth as u64, array.count, sockets));
+        }
+    }
+    homes
 }
 
 impl Builder<'_> {

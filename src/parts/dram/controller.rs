@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::channel::{DramChannel, Request};
-use super::{DramCounters, DramTiming, share};
+use super::{Array, DramCounters, DramTiming, Piece, share};
 use crate::model::inspect::{BankView, MemoryView};
 use crate::model::record::RowAccess;
 use crate::model::sorted::SortedMap;
@@ -24,7 +24,7 @@ pub struct Scheduling {
     pub row_hit_cap: u32,
 }
 
-/// A read that was asked for; its data are there once the controller says so.
+/// A read that was asked for, or a write whose end is to be told; it is done once the controller says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Read(pub u64);
 
@@ -107,24 +107,47 @@ impl Controller {
 
     /// Queues a read of `bytes` at a local address.
     pub fn read(&mut self, local: u64, bytes: u32, about: About) -> Read {
-        self.made += 1;
-        self.counters.reads += 1;
-        let rows = self.queue(local, bytes, false, about);
+        let rows = self.begin(Array::Data, local, bytes, false, about);
+        self.await_rows(rows)
+    }
+
+    /// Queues a read of a tag and of `bytes` of its data: both must be there. Without bytes, of the tag only.
+    pub fn read_tagged(&mut self, local: u64, bytes: u32, about: About) -> Read {
+        let mut rows = self.begin(Array::Tags, local, 0, false, about);
+        if bytes > 0 {
+            rows += self.queue(Array::Data, local, bytes, false, about);
+        }
+        self.await_rows(rows)
+    }
+
+    /// Queues an access that nobody waits for.
+    pub fn touch(&mut self, array: Array, local: u64, bytes: u32, writes: bool, about: About) {
+        self.begin(array, local, bytes, writes, about);
+    }
+
+    fn await_rows(&mut self, rows: u32) -> Read {
         self.jobs.insert(self.made, Arc::new(Job { rows, end: 0 }));
         Read(self.made)
     }
 
-    /// Queues a write; nobody waits for it.
-    pub fn write(&mut self, local: u64, bytes: u32, about: About) {
-        self.made += 1;
-        self.counters.writes += 1;
-        self.queue(local, bytes, true, about);
+    /// Queues a write whose end is told as that of a read is.
+    pub fn write_told(&mut self, local: u64, bytes: u32, about: About) -> Read {
+        let rows = self.begin(Array::Data, local, bytes, true, about);
+        self.await_rows(rows)
     }
 
-    fn queue(&mut self, local: u64, bytes: u32, writes: bool, about: About) -> u32 {
+    fn begin(&mut self, array: Array, local: u64, bytes: u32, writes: bool, about: About) -> u32 {
+        self.made += 1;
+        let count = if writes { &mut self.counters.writes } else { &mut self.counters.reads };
+        *count += 1;
+        self.queue(array, local, bytes, writes, about)
+    }
+
+    fn queue(&mut self, array: Array, local: u64, bytes: u32, writes: bool, about: About) -> u32 {
         let mut rows = 0;
-        for (row, bytes) in self.timing.rows(local, bytes) {
-            let (channel, bank, row) = self.timing.place(row);
+        let data = (array == Array::Data).then(|| self.timing.rows(local, bytes));
+        let tag = if array == Array::Tags { self.timing.tag(local) } else { None };
+        for Piece { channel, bank, row, bytes } in data.into_iter().flatten().chain(tag) {
             let job = self.made;
             if let Some(channel) = self.channels.get_mut(channel) {
                 channel.put(Request { job, bank, row, bytes, writes, about, opened: None, passed: 0 });

@@ -3,7 +3,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::{DramCounters, DramTiming};
+use super::{DramCounters, DramTiming, Piece};
 use crate::model::time::{ByteRate, Tick};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -47,14 +47,19 @@ impl InOrder {
         let count = if writes { &mut self.counters.writes } else { &mut self.counters.reads };
         *count += 1;
         let mut end = now;
-        for (row, share) in self.timing.rows(local, bytes) {
-            end = end.max(self.access_row(row, share, now));
+        for piece in self.timing.rows(local, bytes) {
+            end = end.max(self.access_row(piece, now));
         }
         end
     }
 
-    fn access_row(&mut self, row: u64, bytes: u32, now: Tick) -> Tick {
-        let (channel, bank, row) = self.timing.place(row);
+    /// The same for the tag of what stands at a local address.
+    pub fn access_tag(&mut self, local: u64, now: Tick) -> Tick {
+        self.timing.tag(local).map_or(now, |piece| self.access_row(piece, now))
+    }
+
+    fn access_row(&mut self, piece: Piece, now: Tick) -> Tick {
+        let Piece { channel, bank, row, bytes } = piece;
         let place = channel * self.timing.banks.max(1) as usize + bank;
         let Some(bank) = self.banks.get_mut(place) else { return now };
         let start = now.max(bank.free_at);
@@ -87,6 +92,8 @@ mod tests {
             activate: 20,
             precharge: 30,
             always_reopen,
+            access: 1,
+            tags: None,
         };
         InOrder::new(timing, ByteRate::new(64, 1))
     }

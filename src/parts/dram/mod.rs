@@ -4,6 +4,7 @@
 mod channel;
 mod controller;
 mod in_order;
+mod tags;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ use crate::model::time::{ByteRate, Tick};
 
 pub use controller::{Controller, Read, Scheduling};
 pub use in_order::InOrder;
+pub use tags::TagBanks;
 
 /// Timing and shape of one DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,22 +36,49 @@ pub struct DramTiming {
     pub precharge: Tick,
     /// Every access closes the open row and opens its own (an SMD request: UMH, section 5.4).
     pub always_reopen: bool,
+    /// Bytes that an access moves at least, a power of two.
+    pub access: u32,
+    /// Banks with the tags of what the others hold.
+    pub tags: Option<TagBanks>,
+}
+
+/// What of a memory is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Array {
+    Data,
+    /// The tag of the data at the address.
+    Tags,
+}
+
+/// A part of an access that falls to one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    channel: usize,
+    bank: usize,
+    /// Within its bank.
+    row: u64,
+    bytes: u32,
 }
 
 impl DramTiming {
-    /// Where a row lies: channel, bank, and the row within its bank. Rows are dealt over channels first, then over
-    /// banks, so that neighbours can be opened at once.
-    fn place(&self, row: u64) -> (usize, usize, u64) {
-        let (channels, banks) = (u64::from(self.channels.max(1)), u64::from(self.banks.max(1)));
-        ((row % channels) as usize, (row / channels % banks) as usize, row / channels / banks)
+    /// Where a row of data lies. Rows are dealt over channels first, then over banks, so that neighbours can be opened at once.
+    fn place(&self, row: u64, bytes: u32) -> Piece {
+        let tags = self.tags.map_or(0, |tags| tags.banks);
+        let (channels, banks) = (u64::from(self.channels.max(1)), u64::from((self.banks - tags).max(1)));
+        let (channel, bank) = ((row % channels) as usize, (row / channels % banks) as usize);
+        Piece { channel, bank, row: row / channels / banks, bytes }
     }
 
     /// The rows that `bytes` at a local address touch, with how many of them fall to each.
-    fn rows(&self, local: u64, bytes: u32) -> impl Iterator<Item = (u64, u32)> + use<> {
-        let (size, end) = (u64::from(self.row.max(1)), local.saturating_add(u64::from(bytes.max(1))));
-        Range::new(Address(local), bytes.max(1)).blocks(self.row.max(1)).map(move |start| {
+    fn rows(&self, local: u64, bytes: u32) -> impl Iterator<Item = Piece> + use<> {
+        let (unit, timing) = (u64::from(self.access.max(1)), *self);
+        let local = self.tags.map_or(local, |tags| tags.wrapped(local));
+        let end = local.saturating_add(u64::from(bytes.max(1))).next_multiple_of(unit);
+        let local = local - local % unit;
+        let size = u64::from(self.row.max(1));
+        Range::new(Address(local), (end - local) as u32).blocks(self.row.max(1)).map(move |start| {
             let (from, to) = (start.0.max(local), start.0.saturating_add(size).min(end));
-            (start.0 / size, to.saturating_sub(from) as u32)
+            timing.place(start.0 / size, to.saturating_sub(from) as u32)
         })
     }
 

@@ -11,6 +11,8 @@ const TIMING: DramTiming = DramTiming {
     activate: 20,
     precharge: 30,
     always_reopen: false,
+    access: 1,
+    tags: None,
 };
 const SCHEDULING: Scheduling = Scheduling { window: 8, writes: 4, row_hit_cap: 2 };
 
@@ -97,7 +99,9 @@ fn only_the_window_is_looked_at() {
 #[test]
 fn writes_gather_until_they_drain_or_nothing_is_read() {
     let mut dram = controller(TIMING, SCHEDULING);
-    let write = |dram: &mut Controller, column: u64| dram.write(at(1, 0, column), 64, About::default());
+    let write = |dram: &mut Controller, column: u64| {
+        dram.touch(Array::Data, at(1, 0, column), 64, true, About::default());
+    };
     write(&mut dram, 0);
     read(&mut dram, at(0, 0, 0));
     let order: Vec<u64> = drain(&mut dram, 0).into_iter().map(|(job, _, _)| job).collect();

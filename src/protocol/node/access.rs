@@ -236,7 +236,9 @@ impl Node {
     /// Answers a child's forwarded store, or its atomic with the old value.
     fn reply(&self, child: u16, want: &Want, read: &Bytes, out: &mut Outbox) {
         let Some(&to) = self.config.children.get(child as usize) else { return };
-        let mut message = self.message(MessageKind::Reply, to, want.range, out);
+        let is_eviction = want.request == MessageKind::Writeback;
+        let kind = if is_eviction { MessageKind::EvictAck } else { MessageKind::Reply };
+        let mut message = self.message(kind, to, want.range, out);
         (message.txn, message.number) = Self::key_of(want);
         if !read.is_empty() {
             let mut patch = Patch::empty(want.range, 1, true);

@@ -162,6 +162,11 @@ impl Node {
 
     /// Starts to write back everything dirty in and above this node (the final flush, UMH, section 4.2).
     pub fn flush(&mut self, out: &mut Outbox) {
+        if self.is_tagged() {
+            out.flushed = self.clean_tags(out);
+            self.flushing = !out.flushed;
+            return;
+        }
         self.flushing = true;
         self.flush_more(out);
     }

@@ -56,6 +56,9 @@ impl Node {
     /// Whether a message can be taken whatever the block is busy with: all that are no requests (rule 8).
     #[must_use]
     pub fn sinks(&self, message: &Message) -> bool {
+        if self.is_tagged() {
+            return self.lack(message).is_none();
+        }
         let is_eviction = matches!(message.kind, MessageKind::Writeback | MessageKind::Notify);
         !is_eviction
             || !self.config.has_fault(Fault::WritebacksWait)

@@ -18,6 +18,8 @@ mod serve;
 mod timeless;
 mod stand;
 mod sync;
+mod tag_view;
+mod tagged;
 mod uncached;
 mod view;
 
@@ -37,9 +39,10 @@ use crate::model::sorted::SortedMap;
 use crate::model::state::{Action, State};
 use crate::model::time::Tick;
 use crate::protocol::homes::Homes;
-use crate::protocol::outbox::{About, Outbox, Outgoing};
+use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
 use crate::protocol::store::{Entry, Interleave, Store, Unit};
 use crate::protocol::table::{Cell, Next, Row, Step, Table};
+use crate::protocol::tag_miss_handler::{TagMissConfig, TagMissHandler};
 use pending::{Pending, ProbeJob, Spare, Want};
 use room::Waiting;
 
@@ -96,6 +99,8 @@ pub struct NodeConfig {
     pub own_side: u64,
     /// DRAM stands behind it, so that data cost an access there.
     pub has_memory: bool,
+    /// Of a memory that is a cache with its tags in DRAM, its tag miss handler.
+    pub tags: Option<TagMissConfig>,
     pub faults: Arc<[Fault]>,
 }
 
@@ -237,6 +242,8 @@ pub struct Node {
     uses: u64,
     flushing: bool,
     releases: sync::Releases,
+    /// Boxed, since few nodes have it.
+    tags: Option<Box<TagMissHandler>>,
     /// Of a memory whose GPU takes no part in the CPU's coherence.
     remote: Option<Box<remote::Remote>>,
     /// Memories that want all their lines back.
@@ -265,7 +272,9 @@ impl Node {
     #[must_use]
     pub fn new(config: NodeConfig, store: Store) -> Self {
         let cells = vec![0; config.table.rows.len() * Action::ALL.len()];
+        let tags = config.tags.map(|_| Box::default());
         Self {
+            tags,
             config: Arc::new(config),
             store,
             pending: SortedMap::default(),
@@ -320,6 +329,7 @@ impl Node {
             data: Patch::empty(self.range_of(block), self.config.granule, self.config.values),
             units: SmallVec::from_elem(Unit::default(), units as usize),
             newer: None,
+            here: None,
         }
     }
 
@@ -456,13 +466,13 @@ impl Node {
         } else {
             0
         };
-        out.sends.push(Outgoing { message, read });
+        out.sends.push(Outgoing { message, read, tag: false });
     }
 
     /// The memory behind this node is written.
     fn note_write(&self, range: Range, out: &mut Outbox) {
         if self.config.has_memory {
-            out.writes.push(range);
+            out.touches.push(Touch { what: TouchKind::Write, range });
         }
     }
 
@@ -484,6 +494,9 @@ impl Node {
     /// Whether this request could be taken now; probes and replies always can.
     #[must_use]
     pub fn accepts(&self, message: &Message) -> bool {
+        if self.is_tagged() {
+            return self.lack(message).is_none();
+        }
         let action = match message.kind {
             MessageKind::Read | MessageKind::Fetch => Action::Load,
             MessageKind::Write => Action::Store,
@@ -501,6 +514,7 @@ impl Node {
     pub fn receive(&mut self, message: Message, out: &mut Outbox) {
         self.store.focus(self.block_of(message.range.start));
         match message.kind {
+            _ if self.is_tagged() => self.receive_tagged(message, out),
             MessageKind::Read
             | MessageKind::ReadNc
             | MessageKind::Write
@@ -597,6 +611,9 @@ impl Node {
         self.waiting.hash(hasher);
         self.flushing.hash(hasher);
         self.releases.hash(hasher);
+        if let Some(tags) = &self.tags {
+            (&tags.queue, &tags.scores, &tags.relayed).hash(hasher);
+        }
         self.purging.hash(hasher);
         if let Some(remote) = &self.remote {
             remote.hash(hasher);
@@ -615,6 +632,6 @@ impl Node {
     /// Whether nothing is under way here.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.pending.is_empty()
+        self.pending.is_empty() && self.tags.as_ref().is_none_or(|tags| tags.is_idle())
     }
 }

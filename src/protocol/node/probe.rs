@@ -12,7 +12,7 @@ use crate::model::fault::Fault;
 use crate::model::message::{Held, Message, MessageKind};
 use crate::model::patch::Patch;
 use crate::model::state::{Action, State};
-use crate::protocol::outbox::{About, Outbox};
+use crate::protocol::outbox::{About, Outbox, Touch, TouchKind};
 use crate::protocol::store::Entry;
 use crate::protocol::table::{Next, Step};
 
@@ -157,7 +157,7 @@ impl Node {
             entry.data.mask.clear();
         }
         if self.config.has_memory {
-            out.writes.push(self.range_of(block));
+            out.touches.push(Touch { what: TouchKind::Write, range: self.range_of(block) });
         }
     }
 

@@ -88,7 +88,7 @@ impl Node {
         while let Some(block) = self.waiting.take_ready() {
             self.retry(block, out);
         }
-        if self.flushing {
+        if self.flushing && !self.is_tagged() {
             self.flush_more(out);
         }
         self.purge_more(out);

@@ -131,7 +131,7 @@ impl Node {
         self.config.role == Role::Inner && !pending.passed.is_empty()
     }
 
-    fn report_impossible(&mut self, block: Address, want: &Want, out: &mut Outbox) {
+    pub(super) fn report_impossible(&mut self, block: Address, want: &Want, out: &mut Outbox) {
         let (state, action) = (self.state(block), want.action);
         let text = format!(
             "{} meets a block in {state}, and the table {} says that this cannot happen",
@@ -301,7 +301,7 @@ impl Node {
         }
     }
 
-    fn perform_for_child(&mut self, block: Address, want: &Want, out: &mut Outbox) {
+    pub(super) fn perform_for_child(&mut self, block: Address, want: &Want, out: &mut Outbox) {
         if want.access.is_some() {
             self.perform(block, want, out);
         } else {

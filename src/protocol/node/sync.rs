@@ -52,6 +52,10 @@ impl Node {
     /// Empties the node of everything that an acquire invalidates. What is dirty is written back; what is under way for
     /// a block ends first, and whoever asks for it from now on asks the parent again.
     pub fn acquire(&mut self, out: &mut Outbox) {
+        if self.is_tagged() {
+            self.empty_tags(out);
+            return;
+        }
         let blocks: Vec<(Address, State)> =
             self.store.entries().map(|(_, entry)| (entry.block, entry.state)).collect();
         for (block, state) in blocks {
@@ -157,6 +161,12 @@ impl Node {
     }
 
     fn start_release(&mut self, out: &mut Outbox) {
+        if self.is_tagged() {
+            let is_clean = self.clean_tags(out);
+            self.releases.done += u64::from(is_clean);
+            self.releases.left = u32::from(!is_clean);
+            return;
+        }
         let on_their_way: Vec<Address> =
             self.pending.values().filter(|pending| pending.writeback).map(|pending| pending.block).collect();
         let dirty: Vec<Address> = self
@@ -199,11 +209,18 @@ impl Node {
             return;
         }
         self.releases.left = self.releases.left.saturating_sub(1);
-        if self.releases.left > 0 {
-            return;
+        if self.releases.left == 0 {
+            self.releases.done += 1;
+            out.released = true;
         }
-        self.releases.done += 1;
-        out.released = true;
+    }
+
+    /// All that was handed on to the parent has been acknowledged.
+    pub(super) fn end_release(&mut self, out: &mut Outbox) {
+        if std::mem::take(&mut self.releases.left) > 0 {
+            self.releases.done += 1;
+            out.released = true;
+        }
     }
 
     /// Starts the release that was asked for while another one went on.

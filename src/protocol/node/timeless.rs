@@ -13,9 +13,11 @@ use crate::model::message::Message;
 use crate::model::patch::Patch;
 use crate::model::sorted::SortedMap;
 use crate::model::state::State;
+use crate::model::tags::TagCounters;
 use crate::protocol::outbox::{Outbox, Ticket};
 use crate::protocol::remote_directory::RemoteDirectory;
 use crate::protocol::store::Entry;
+use crate::protocol::tag_miss_handler::TagMissHandler;
 
 /// What a node holds and what it is busy with. Ticks, events, transactions and tickets are zero or none, uses are ranks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +30,7 @@ pub struct Timeless {
     recalling: SmallVec<[Address; 2]>,
     mshrs_used: u32,
     flushing: bool,
+    tags: Option<Box<TagMissHandler>>,
     remote: Option<RemoteState>,
     purging: SmallVec<[ComponentId; 1]>,
 }
@@ -51,9 +54,16 @@ impl Node {
             recalling: self.recalling.clone(),
             mshrs_used: self.mshrs_used,
             flushing: self.flushing,
+            tags: self.tags.clone(),
             remote: self.remote.as_deref().map(Remote::state),
             purging: self.purging.clone(),
         };
+        if let Some(tags) = &mut timeless.tags {
+            tags.counters = TagCounters::default();
+            tags.queue.iter_mut().for_each(want_without_time);
+            tags.scores.iter_mut().for_each(|score| (score.since, score.number) = (0, None));
+            tags.relayed.iter_mut().for_each(|(_, since)| *since = 0);
+        }
         timeless.pending.each_mut(without_time);
         timeless.jobs.each_mut(|job| (job.txn, job.number) = (None, None));
         timeless
@@ -88,6 +98,7 @@ impl Node {
         node.recalling = timeless.recalling.clone();
         node.mshrs_used = timeless.mshrs_used;
         node.flushing = timeless.flushing;
+        node.tags.clone_from(&timeless.tags);
         node.purging.clone_from(&timeless.purging);
         if let (Some(remote), Some(state)) = (&self.remote, &timeless.remote) {
             node.remote = Some(Box::new(remote.in_state(state)));
@@ -176,6 +187,7 @@ impl Timeless {
                 eviction.awaiting = moved(eviction.awaiting, &child);
             }
         });
+        renamed.tags.iter_mut().flat_map(|tags| &mut tags.queue).for_each(want);
         renamed.jobs.each_mut(|job| {
             job.parent = id(job.parent);
             job.peer = job.peer.map(&id);

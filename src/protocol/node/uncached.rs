@@ -12,6 +12,7 @@ use crate::model::access::{Access, Bytes};
 use crate::model::address::Address;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, TxnNumber};
+use crate::model::paging::Permission;
 use crate::model::patch::Patch;
 use crate::model::record::What;
 use crate::model::sectors::Sectors;
@@ -27,12 +28,13 @@ impl Want {
 }
 
 impl Node {
-    /// Whether a block may not be kept here, whatever the parent says: its home is another memory.
+    /// Whether a block may not be kept here, whatever the parent says: its home is another memory, and somebody may write it.
     pub(super) fn is_uncached(&self, block: Address, out: &Outbox) -> bool {
         self.config.table.uncached.is_some()
             && self.config.role != Role::Root
             && self.is_remote(block, out)
             && !self.config.has_fault(Fault::KeepHostLines)
+            && out.permission(block) != Permission::ReadOnly
     }
 
     /// What an action on a block that may not be kept needs.
@@ -189,6 +191,6 @@ impl Node {
         message.size += message.sectors.bytes(line);
         message.patch = data;
         let read = if self.config.has_memory && !want.supplied { line } else { 0 };
-        out.sends.push(Outgoing { message, read });
+        out.sends.push(Outgoing { message, read, tag: false });
     }
 }

@@ -1,11 +1,13 @@
 //! What crosses the network between the directories of GPUs and host, told apart by what it is for.
 
+use serde::{Deserialize, Serialize};
+
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::message::{MessageKind, Network};
 
 /// Bytes between SMDs and HMDs, and between SMDs (UMH, section 6.1.4), as the links have counted them.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Crossing {
     /// Data without the headers of the messages that carry them.
     pub data: f64,

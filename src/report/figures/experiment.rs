@@ -1,7 +1,12 @@
 //! The runs behind the figures: each a scenario on a machine, and what is kept of it.
 
 use std::collections::BTreeMap;
+use std::hash::Hasher;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use rustc_hash::FxHasher;
 
 use super::crossing::Crossing;
 use crate::diagnostic::{Result, Source};
@@ -29,21 +34,25 @@ pub struct Experiment {
 }
 
 /// What is kept of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How it ended, in a word.
-    pub ended: &'static str,
+    pub ended: String,
     /// GPU core cycles.
     pub cycles: u64,
     /// When tasks started and ended, in cycles.
-    tasks: Vec<(Arc<str>, f64, f64)>,
+    tasks: Vec<(String, f64, f64)>,
     pub crossing: Crossing,
     /// Of GPUs of several sockets, the share of what leaves their compute units that goes to another.
     pub remote_share: Option<f64>,
     /// Watts of the links, over the run.
     pub link_power: Option<f64>,
-    /// Share of time that the link from the host was busy.
-    pub link_use: f64,
+    /// Share of time that the link from the host was busy, if there is one.
+    pub link_use: Option<f64>,
+    /// Other statistics that figures read, by their keys.
+    pub statistics: BTreeMap<String, f64>,
+    /// Cycles in which tasks, or the end, waited for bulk copies: to the GPUs, and to the host.
+    pub copying: [f64; 2],
 }
 
 /// What all runs gave.
@@ -57,6 +66,22 @@ impl Experiment {
     /// As [`Scenario::parse`] and [`Scenario::prepare`].
     pub fn prepare(&self) -> Result<Prepared> {
         self.prepare_with(FirstPass::Unwatched)
+    }
+
+    /// What it is built from: the same for runs that give the same.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`] and [`Scenario::machine`].
+    pub fn key(&self) -> Result<String> {
+        let scenario = Scenario::parse(Source::new("figure", self.scenario.as_str()), None)?;
+        let spec = scenario.machine(&self.set)?;
+        let mut hasher = FxHasher::default();
+        for part in [env!("CARGO_PKG_VERSION"), &self.scenario, &format!("{spec:?}"), &self.scale.to_string()]
+        {
+            hasher.write_usize(part.len());
+            hasher.write(part.as_bytes());
+        }
+        Ok(format!("{:016x}", hasher.finish()))
     }
 
     /// The same, with what an oracle knows.
@@ -114,19 +139,41 @@ impl Outcome {
     fn of(runner: &Runner, ended: &Ended) -> Self {
         let machine = runner.machine();
         let time = machine.time_base();
-        let tasks = machine
-            .tasks()
-            .into_iter()
-            .filter_map(|task| Some((task.id, in_cycles(time, task.started?), in_cycles(time, task.ended?))));
+        let tasks = machine.tasks().into_iter().filter_map(|task| {
+            Some((task.id.to_string(), in_cycles(time, task.started?), in_cycles(time, task.ended?)))
+        });
         Self {
-            ended: report::ended(ended),
+            ended: report::ended(ended).to_owned(),
             cycles: time.cycle(machine.tick()),
             tasks: tasks.collect(),
             crossing: Crossing::of(machine),
             remote_share: known(machine.statistic("numa.remote_share")),
             link_power: known(machine.statistic("network.power_watts")),
-            link_use: machine.statistic("link.host.out.utilisation").unwrap_or(f64::NAN),
+            statistics: machine
+                .statistics()
+                .into_iter()
+                .filter(|(key, value)| is_kept(key) && value.is_finite())
+                .collect(),
+            copying: ["gpu", "host"]
+                .map(|side| known(machine.statistic(&format!("copies.to_{side}.cycles"))).unwrap_or(0.0)),
+            link_use: known(machine.statistic("link.host.out.utilisation")),
         }
+    }
+
+    /// One of the other statistics.
+    ///
+    /// # Errors
+    /// If it is not kept, or the run gave no number for it.
+    pub fn statistic(&self, key: &str) -> std::result::Result<f64, String> {
+        self.statistics.get(key).copied().ok_or_else(|| format!("a run has no statistic {key}"))
+    }
+
+    /// Cycles from the end of the last step of task `id` to that of the run.
+    ///
+    /// # Errors
+    /// If there is no such task.
+    pub fn after(&self, id: &str) -> std::result::Result<f64, String> {
+        self.steps(id).map(|(_, end)| self.cycles as f64 - end)
     }
 
     /// Cycles from the start of the first step of task `id` to the end of its last.
@@ -134,13 +181,24 @@ impl Outcome {
     /// # Errors
     /// If there is no such task.
     pub fn span(&self, id: &str) -> std::result::Result<f64, String> {
+        self.steps(id).map(|(start, end)| end - start)
+    }
+
+    /// The start of the first step of task `id` and the end of its last.
+    fn steps(&self, id: &str) -> std::result::Result<(f64, f64), String> {
         let is_step =
             |name: &str| name.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         let steps = || self.tasks.iter().filter(|(name, _, _)| is_step(name));
         let start = steps().map(|(_, start, _)| *start).reduce(f64::min);
         let end = steps().map(|(_, _, end)| *end).reduce(f64::max);
-        start.zip(end).map(|(start, end)| end - start).ok_or_else(|| format!("there is no task {id}"))
+        start.zip(end).ok_or_else(|| format!("there is no task {id}"))
     }
+}
+
+/// Whether figures read a statistic: those of single nodes are too many to keep.
+fn is_kept(key: &str) -> bool {
+    ["levels.", "coalescing.", "read_only."].iter().any(|start| key.starts_with(start))
+        || key.starts_with("link.") && key.ends_with(".bytes")
 }
 
 /// A statistic that is a number.
@@ -160,7 +218,7 @@ impl Results {
     pub fn of(&self, experiment: &Experiment) -> std::result::Result<&Outcome, String> {
         match self.0.get(experiment) {
             Some(Ok(outcome)) if outcome.ended == "finished" => Ok(outcome),
-            Some(Ok(outcome)) => Err(not_finished(outcome.ended)),
+            Some(Ok(outcome)) => Err(not_finished(&outcome.ended)),
             Some(Err(error)) => Err(error.to_string()),
             None => Err("a run is missing".to_owned()),
         }
@@ -234,7 +292,7 @@ mod tests {
         let mut results = Results::default();
         assert!(results.of(&sample()).unwrap_err().contains("missing"));
         let outcome = sample().run(&never()).unwrap().unwrap();
-        results.0.insert(sample(), Ok(Outcome { ended: "deadlock", ..outcome }));
+        results.0.insert(sample(), Ok(Outcome { ended: "deadlock".to_owned(), ..outcome }));
         assert!(results.of(&sample()).unwrap_err().contains("deadlock"));
         let wrong = Experiment { set: vec!["gpu.cuont=2".to_owned()], ..sample() };
         results.0.insert(wrong.clone(), wrong.run(&never()).map(Option::unwrap));

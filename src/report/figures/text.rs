@@ -17,12 +17,18 @@ pub fn text(rows: &[Row]) -> String {
         }
     }
     absent(&mut text, rows);
+    let _ = writeln!(text, "{}", verdicts(rows));
+    text
+}
+
+/// How many hold, are missed and are not measured.
+#[must_use]
+pub fn verdicts(rows: &[Row]) -> String {
     let count = |holds: bool| {
         rows.iter().filter(|row| row.found.as_ref().is_ok_and(|found| found.holds == holds)).count()
     };
     let missing = rows.iter().filter(|row| row.found.is_err()).count();
-    let _ = writeln!(text, "{} hold, {} missed, {missing} not measured", count(true), count(false));
-    text
+    format!("{} hold, {} missed, {missing} not measured", count(true), count(false))
 }
 
 fn measured(text: &mut String, figure: &Figure, found: &Finding) {
@@ -62,11 +68,18 @@ fn absent(text: &mut String, rows: &[Row]) {
 }
 
 fn paper(figure: &Figure) -> String {
-    figure.paper.iter().copied().map(number).collect::<Vec<_>>().join(", ")
+    numbers(figure.paper)
+}
+
+/// Numbers in a row.
+#[must_use]
+pub fn numbers(values: &[f64]) -> String {
+    values.iter().copied().map(number).collect::<Vec<_>>().join(", ")
 }
 
 /// Three digits that count, or all before the point.
-fn number(value: f64) -> String {
+#[must_use]
+pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     let decimals = match magnitude {
         _ if (value - value.round()).abs() < 1e-9 || magnitude >= 100.0 => 0,

@@ -59,6 +59,14 @@ pub fn workloads(effort: Effort) -> Vec<(&'static Workload, u64)> {
     TABLE_ONE.iter().filter_map(|workload| Some((workload, workload.scale_at(effort)?))).collect()
 }
 
+/// The workloads to compare systems on: for a quick look a few of each kind, since there are many systems.
+#[must_use]
+pub fn compared(effort: Effort) -> Vec<(&'static Workload, u64)> {
+    const QUICK: [&str; 6] = ["BSch", "DH", "FW", "MM", "MT", "RD"];
+    let is_wanted = |workload: &Workload| effort == Effort::Whole || QUICK.contains(&workload.name);
+    workloads(effort).into_iter().filter(|(workload, _)| is_wanted(workload)).collect()
+}
+
 /// The scale of `workloads` in words: the usual one, then those that differ.
 #[must_use]
 pub fn scale_text(workloads: &[(&Workload, u64)]) -> String {

@@ -7,7 +7,7 @@ use super::values::Values;
 pub fn table(values: &Values) -> Table {
     let mut table = Table::new(["selective caching", "", ""]);
     if values.is_some("coalescing.loads") {
-        let requests = values.count("coalescing.l2.requests");
+        let requests = values.count("coalescing.requests.l2");
         let spared = format!("{} of them coalesced", values.percent("coalescing.share"));
         table.row("loads not kept", [values.count("coalescing.loads"), spared]);
         let used = format!("{} of what L1s got was used", values.percent("coalescing.line_use"));

@@ -139,6 +139,8 @@ fn words(cell: Cell) -> [String; 3] {
         Step::Forward => ("forward", "fwd"),
         Step::Allocate => ("allocate", "alloc"),
         Step::Flush => ("flush", "flush"),
+        Step::Relay => ("relay", "relay"),
+        Step::Both => ("both", "both"),
         Step::Data => ("data", "data"),
         Step::Ack => ("ack", "ack"),
         Step::Writeback => ("writeback", "wb"),

@@ -61,6 +61,12 @@ pub const SCALE: ParameterDefinition = ParameterDefinition {
     about: "the data shrinks by this factor",
     kind: Kind::PowerOfTwo { default: 1, most: 1 << 30 },
 };
+/// For memories that hold a part of the data only.
+pub const PIECES: ParameterDefinition = ParameterDefinition {
+    name: "pieces",
+    about: "launches into which each one is divided, for a memory that holds only a part of its data",
+    kind: Kind::Integer { default: 1, least: 1, most: 1024 },
+};
 pub const WORKGROUP: ParameterDefinition = workgroup(256);
 pub const SYNC: ParameterDefinition = ParameterDefinition {
     name: "sync",

@@ -15,6 +15,7 @@ use super::array::Layout;
 use super::common::{self, Scale, Settings};
 use super::launch::{At, Launch, Script, Step};
 use super::parameter::{Kind, ParameterDefinition, Values};
+use super::pieces::measured;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
 
@@ -34,6 +35,7 @@ pub const DEFINITION: Definition = Definition {
         common::power("merge", "threads of a workgroup that adds up", 256, 1024),
         common::SCALE,
         common::WARP,
+        common::PIECES,
         common::first("data", "the bytes, as words"),
         common::next("partial", "the counts of each workgroup, words"),
         common::next("histogram", "the sums"),
@@ -52,24 +54,31 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let partial = layout.array("partial", groups * bins, 4)?;
     let histogram = layout.array("histogram", bins, 4)?;
     let (threads, counting) = (groups * workgroup, 4 * settings.compute);
-    let count = Launch {
-        name: "histogram256Kernel",
-        groups,
-        workgroup,
-        arrays: vec![data, partial],
-        script: Script::default()
-            .then(1, [Step::Barrier])
-            .then(size.div_ceil(threads), [Step::Load(0, 0), Step::Compute(counting)])
-            .then(1, [Step::Barrier])
-            .then(bins.div_ceil(workgroup), [Step::Compute(settings.compute), Step::Store(1, 0)]),
-        map: Arc::new(move |at: At| {
-            if at.array == 0 {
-                return Some(at.thread(workgroup) + threads * at.round).filter(|word| *word < size);
-            }
-            let bin = Some(at.local + workgroup * at.round).filter(|bin| *bin < bins)?;
-            Some(bins * at.group + bin)
-        }),
-        settings,
+    let pieces = values.integer("pieces")?;
+    let count = |piece: u64| {
+        let (from, to) = (size * piece / pieces, size * (piece + 1) / pieces);
+        // Later pieces add to the counts of those before.
+        let before = (piece > 0).then_some(Step::Load(1, 0));
+        let end = before.into_iter().chain([Step::Compute(settings.compute), Step::Store(1, 0)]);
+        Launch {
+            name: "histogram256Kernel",
+            groups,
+            workgroup,
+            arrays: vec![data, partial],
+            script: Script::default()
+                .then(1, [Step::Barrier])
+                .then((to - from).div_ceil(threads), [Step::Load(0, 0), Step::Compute(counting)])
+                .then(1, [Step::Barrier])
+                .then(bins.div_ceil(workgroup), end),
+            map: Arc::new(move |at: At| {
+                if at.array == 0 {
+                    return Some(from + at.thread(workgroup) + threads * at.round).filter(|word| *word < to);
+                }
+                let bin = Some(at.local + workgroup * at.round).filter(|bin| *bin < bins)?;
+                Some(bins * at.group + bin)
+            }),
+            settings,
+        }
     };
     let sum = Launch {
         name: "mergeHistogram256Kernel",
@@ -89,7 +98,11 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         }),
         settings,
     };
-    Ok(vec![count.step(), sum.step()])
+    let counted = (0..pieces).map(|piece| match pieces {
+        1 => count(piece).step(),
+        _ => measured(count(piece).step()),
+    });
+    Ok(counted.chain([sum.step()]).collect())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::array::Layout;
 use super::common::{self, Scale, Settings};
 use super::launch::{At, Launch, Script, Step};
 use super::parameter::{Kind, ParameterDefinition, Values};
+use super::pieces::divided;
 use super::tiles::Tiles;
 use crate::diagnostic::Result;
 use crate::workload::TaskKind;
@@ -32,6 +33,7 @@ pub const DEFINITION: Definition = Definition {
         common::SCALE,
         common::power("edge", "threads along each side of a workgroup", 16, 32),
         common::WARP,
+        common::PIECES,
         common::first("temperature", "the temperatures, floats"),
         common::next("other", "the temperatures after a launch"),
         common::next("power", "the power of each cell"),
@@ -54,7 +56,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let power = layout.array("power", size * size, 4)?;
     let across = size.div_ceil(edge - 2 * pyramid);
     let tiles = Tiles { edge, across };
-    let iterations = values.integer("iterations")?;
+    let (iterations, pieces) = (values.integer("iterations")?, values.integer("pieces")?);
     let mut steps = Vec::new();
     for done in (0..iterations).step_by(pyramid as usize) {
         let rounds = pyramid.min(iterations - done);
@@ -79,7 +81,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
             }),
             settings,
         };
-        steps.push(launch.step());
+        steps.extend(divided(launch.step(), pieces));
         (from, to) = (to, from);
     }
     Ok(steps)

@@ -47,6 +47,7 @@ mod needleman_wunsch;
 mod nekbone;
 mod parameter;
 mod pathfinder;
+mod pieces;
 mod radix_sort;
 mod reduction;
 mod rsbench;

@@ -3,6 +3,7 @@
 use super::array::Array;
 use super::common::{self, Phase, Phases, Scale};
 use super::parameter::{Kind, ParameterDefinition, Values};
+use super::pieces::divided;
 use super::{Definition, single};
 use crate::diagnostic::Result;
 use crate::model::access::AccessKind;
@@ -28,6 +29,7 @@ pub const DEFINITION: Definition = Definition {
             kind: Kind::Integer { default: 256, least: 1, most: 1024 },
         },
         common::WAVEFRONT,
+        common::PIECES,
         ParameterDefinition {
             name: "a",
             about: "first input",
@@ -62,7 +64,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let a = Array::place(values, "a", size, element, None)?;
     let b = Array::place(values, "b", size, element, Some(&a))?;
     let c = Array::place(values, "c", size, element, Some(&b))?;
-    Ok(single(VectorAdd {
+    let whole = single(VectorAdd {
         size,
         width: element as u8,
         workgroup: values.small("workgroup")?,
@@ -74,7 +76,9 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         launch: values.integer("launch")?,
         store: common::store_kind(values)?,
         seed: values.integer("seed")?,
-    }))
+    });
+    let pieces = values.integer("pieces")?;
+    Ok(whole.into_iter().flat_map(|step| divided(step, pieces)).collect())
 }
 
 impl VectorAdd {

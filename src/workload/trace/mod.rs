@@ -11,7 +11,6 @@
 mod accelsim;
 mod cache;
 mod cores;
-mod footprint;
 mod format;
 mod nvbit;
 mod opcode;
@@ -32,11 +31,11 @@ mod words;
 
 use std::path::Path;
 
-use self::footprint::Footprint;
 pub use self::format::{Format, detect};
 pub use self::recording::{Counts, Told};
 use self::recording::{Recorded, Recording};
 use self::text::about;
+use super::footprint::Footprint;
 use super::{Operations, TaskKind, Workload};
 use crate::diagnostic::Result;
 use crate::model::address::Range;

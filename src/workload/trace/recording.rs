@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::footprint::Footprint;
+use super::super::footprint::Footprint;
 use super::step::Step;
 use super::store::{Recorder, Store};
 use super::stream::{Launch, Source, TraceKernel, TraceProgram};

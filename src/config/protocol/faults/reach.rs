@@ -39,7 +39,9 @@ impl Level {
             let all = table.merge.iter().chain(&table.answer_merge);
             all.filter(|(_, before, _)| *before == state).map(|(_, _, after)| *after).collect()
         };
-        level.explored(table, &stores, &merges, &leaves.dirty)
+        // Without a directory nobody tracks a child: what it writes back is a store of its own.
+        let dirty = if table.has_directory() { leaves.dirty.as_slice() } else { &[] };
+        level.explored(table, &stores, &merges, dirty)
     }
 
     fn explored(
@@ -53,7 +55,8 @@ impl Level {
             let cells = Action::ALL.into_iter().flat_map(|action| level.after(table, state, action));
             cells.chain(merges(state)).collect::<Vec<_>>()
         };
-        self.reachable = closure(vec![State::I], |state| every(&self, state));
+        // A block that is not here is in I, or in what says that another stands in its place.
+        self.reachable = closure(vec![State::I, table.conflict()], |state| every(&self, state));
         let asked = self.reachable.iter().flat_map(|state| self.granted(table, *state)).collect();
         self.tracked = closure(asked, |state| every(&self, state));
         self.tracked.retain(|state| *state != State::I);

@@ -69,6 +69,8 @@ fn step(step: Step) -> &'static str {
         Step::Forward => "forward",
         Step::Allocate => "allocate",
         Step::Flush => "flush",
+        Step::Relay => "relay",
+        Step::Both => "both",
         Step::Data => "data",
         Step::Ack => "ack",
         Step::Writeback => "writeback",

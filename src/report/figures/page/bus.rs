@@ -21,8 +21,10 @@ fn experiments(effort: Effort) -> Vec<Experiment> {
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
-    let shares: Vec<f64> =
-        outcomes(&workloads, results, REPLAY)?.iter().map(|outcome| outcome.link_use * 100.0).collect();
+    let shares: Vec<f64> = outcomes(&workloads, results, REPLAY)?
+        .iter()
+        .map(|outcome| outcome.link_use.unwrap_or(f64::NAN) * 100.0)
+        .collect();
     let mean = shares.iter().sum::<f64>() / shares.len() as f64;
     Ok(Finding {
         ours: vec![Some(mean)],

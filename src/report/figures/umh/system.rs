@@ -8,8 +8,9 @@ use crate::report::figures::workload::Workload;
 pub const MACHINE: &str = "umh-4gpu-nvlink";
 
 /// A scenario that runs a workload `times` times on one machine, each run after the one before: `run-1`, `run-2`.
-fn scenario(workload: &Workload, times: u32) -> String {
-    let mut text = format!("title = \"{}\"\nmachine = \"{MACHINE}\"\nchecks = false\n", workload.name);
+#[must_use]
+pub fn scenario(workload: &Workload, machine: &str, times: u32) -> String {
+    let mut text = format!("title = \"{}\"\nmachine = \"{machine}\"\nchecks = false\n", workload.name);
     for number in 1..=times {
         text.push_str(&format!("[[kernel]]\nid = \"run-{number}\"\nname = \"{}\"\n", workload.kernel));
         if number > 1 {
@@ -28,13 +29,7 @@ pub fn run((workload, scale): (&Workload, u64), set: &[String]) -> Experiment {
 /// The same, several times on one machine.
 #[must_use]
 pub fn repeated((workload, scale): (&Workload, u64), times: u32, set: &[String]) -> Experiment {
-    Experiment { scenario: scenario(workload, times), set: set.to_vec(), scale }
-}
-
-/// What has so many GPUs. The machine as it is needs no change.
-#[must_use]
-pub fn gpus(count: u32) -> Vec<String> {
-    if count == 4 { Vec::new() } else { vec![format!("gpu.count={count}")] }
+    Experiment { scenario: scenario(workload, MACHINE, times), set: set.to_vec(), scale }
 }
 
 /// Blocks of this size everywhere, and interleaves that hold all of one together (section 5.3). The machine as it is

@@ -1,25 +1,24 @@
 //! `umscope figures`: what the papers report, and what comes out here.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod runs;
+
 use std::fs;
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use super::arguments::{Format, positive};
+use super::arguments::positive;
 use super::exit::{Ended, Status, Trouble};
 use super::interrupt::Interrupt;
 use super::output::Output;
-use super::pool;
+use super::shard::{Shard, shard};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::report::figures::experiment::{Experiment, Outcome, Results, Stop};
-use crate::report::figures::figure::{Figure, Row};
+use crate::report::figures::figure::Row;
 use crate::report::figures::registry;
 use crate::report::figures::workload::Effort;
-use crate::report::figures::{self, text};
+use crate::report::figures::{self, markdown, text};
+use runs::Runs;
 
 /// What stands below the help: examples, the ids, the JSON, the statuses.
 fn after_help() -> String {
@@ -31,13 +30,19 @@ fn after_help() -> String {
         "Examples:\n  \
            umscope figures --quick\n  \
            umscope figures umh-block umh-peer --svg charts\n  \
-           umscope figures --format json | jq '.[] | select(.holds == false)'\n\n\
+           umscope figures --format json | jq '.[] | select(.holds == false)'\n  \
+           umscope figures --to runs.jsonl                          (again with the same file: goes on)\n  \
+           umscope figures --to shard1.jsonl --shard 1/2            (and 2/2 elsewhere)\n  \
+           umscope figures --merge shard1.jsonl shard2.jsonl --format markdown > SCOREBOARD.md\n\n\
+         --to: a line of JSON that tells the runs, then a line for each that is done, added as soon as it is. A run is \
+         known by what it is built from: if its scenario or machine has changed, --to must be another file, and \
+         --merge does not take it.\n\n\
          Measured: {}.\n\n\
          Listed, but not measured yet: {}.\n\n\
          JSON: a list of {{id, claim, paper[], ours[], unit, holds, scale, note}}; holds is null where nothing is \
          measured, and the note says what is missing; ours has null for a number of a claim that is not \
          measured.\n\n\
-         Exit status: 0 also if figures are missed; 2 wrong input; 130 interrupted (nothing is written).",
+         Exit status: 0 also if figures are missed; 2 wrong input; 130 interrupted (what is done stays in --to).",
         ids(true),
         ids(false)
     )
@@ -55,13 +60,25 @@ pub struct Figures {
     #[arg(value_name = "ID")]
     ids: Vec<String>,
 
-    /// All figures in less than a minute: some of the workloads, shrunk further
+    /// All figures in some minutes: some of the workloads, shrunk further
     #[arg(long)]
     quick: bool,
 
     /// Write charts as SVG files into this folder, which is made if need be; charts of the same names are replaced
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
+
+    /// Where results of runs are kept, and from where it goes on; without it (or with -) nowhere
+    #[arg(long, value_name = "FILE")]
+    to: Option<PathBuf>,
+
+    /// Only this part of the runs, such as 3/8: of eight, the third; no figures, only results
+    #[arg(long, value_name = "PART", value_parser = shard, requires = "to")]
+    shard: Option<Shard>,
+
+    /// Take results from these files, too, such as those of other shards
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    merge: Vec<PathBuf>,
 
     /// How to write the figures
     #[arg(long, value_enum, default_value_t)]
@@ -81,11 +98,16 @@ impl Figures {
         let effort = if self.quick { Effort::Quick } else { Effort::Whole };
         let interrupt = Interrupt::install()?;
         interrupt.heed();
-        let results = run(&figures, effort, self.jobs, &interrupt);
-        let rows: Vec<_> = figures.iter().map(|figure| figure.row(effort, &results)).collect();
+        let kept = self.to.as_deref().filter(|path| *path != Path::new("-"));
+        let runs = Runs { effort, to: kept, shard: self.shard, merge: &self.merge, jobs: self.jobs };
+        let results = runs.carry_out(&figures, &interrupt)?;
         if interrupt.is_raised() {
             return Ok(Status::Interrupted);
         }
+        if self.shard.is_some() {
+            return Ok(Status::Held);
+        }
+        let rows: Vec<_> = figures.iter().map(|figure| figure.row(effort, &results)).collect();
         if let Some(folder) = &self.svg {
             charts(folder, &rows)?;
         }
@@ -93,28 +115,30 @@ impl Figures {
         match self.format {
             Format::Text => output.put(&text::text(&rows))?,
             Format::Json => output.json(&figures::json(&rows))?,
+            Format::Markdown => output.put(&markdown::page(&rows, &self.command()))?,
         }
         Ok(Status::Held)
     }
+
+    /// What has to be typed to see the same again.
+    fn command(&self) -> String {
+        let quick = self.quick.then(|| "--quick".to_owned());
+        let words =
+            ["umscope".to_owned(), "figures".to_owned()].into_iter().chain(self.ids.clone()).chain(quick);
+        words.collect::<Vec<_>>().join(" ")
+    }
 }
 
-/// Runs what the figures need, each run once. After an interrupt some are missing.
-fn run(figures: &[&'static Figure], effort: Effort, jobs: Option<u64>, interrupt: &Interrupt) -> Results {
-    let needed: BTreeSet<Experiment> = figures.iter().flat_map(|figure| figure.experiments(effort)).collect();
-    let needed: Vec<_> = needed.into_iter().collect();
-    let results: Mutex<BTreeMap<Experiment, Result<Outcome>>> = Mutex::default();
-    let told = |done| format!("{done} of {} runs", needed.len());
-    pool::each(needed.len(), jobs, interrupt, told, |index| {
-        let Some(experiment) = needed.get(index) else { return ControlFlow::Continue(()) };
-        let raised = interrupt.clone();
-        let stop: Stop = Arc::new(move || raised.is_raised());
-        if let Some(outcome) = experiment.run(&stop).transpose() {
-            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-            results.insert(experiment.clone(), outcome);
-        }
-        ControlFlow::Continue(())
-    });
-    Results(results.into_inner().unwrap_or_else(PoisonError::into_inner))
+/// How figures are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+    /// A table for each paper, for a page
+    Markdown,
 }
 
 /// Refuses a folder that cannot be made or is none, before anything is run.

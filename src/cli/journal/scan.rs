@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use serde_json::Value;
 
-use super::header::Header;
+use super::Header;
 use crate::cli::exit::Trouble;
 use crate::diagnostic::{Diagnostic, Source};
 
@@ -37,13 +37,13 @@ pub fn scan(name: &str, file: &mut File) -> Result<Scanned, Trouble> {
         let length = reader.by_ref().take(LONGEST).read_until(b'\n', &mut line).map_err(read)?;
         let complain = |message: &str| {
             let source = Source::new(format!("{name}:{number}"), "");
-            let expected = "a file that `umscope sweep` has written";
+            let expected = "a file that `umscope sweep` or `umscope figures` has written";
             Trouble::from(Diagnostic::new(message).of(&source).expected(expected))
         };
         if line.pop_if(|last| *last == b'\n').is_none() {
-            // Of a sweep that was killed; but not a file of something else.
+            // Of a run that was killed; but not a file of something else.
             if number == 1 && !line.starts_with(BEGINNING) && !BEGINNING.starts_with(&line) {
-                return Err(complain("this is no result of a sweep"));
+                return Err(complain("this is no file of results"));
             }
             if length as u64 == LONGEST {
                 return Err(complain("this line is too long"));
@@ -53,7 +53,7 @@ pub fn scan(name: &str, file: &mut File) -> Result<Scanned, Trouble> {
         }
         if number == 1 {
             let header = Header::parse(&line);
-            found.header = Some(header.ok_or_else(|| complain("this is no result of a sweep"))?);
+            found.header = Some(header.ok_or_else(|| complain("this is no file of results"))?);
         } else {
             let row: Option<Value> = serde_json::from_slice(&line).ok();
             let key = row.as_ref().and_then(|row| row.get("key")?.as_str());

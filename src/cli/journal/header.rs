@@ -1,10 +1,8 @@
-//! The first line of a file of results: which points a sweep has.
+//! The first line of a file of results: which points there are.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::plan::Plan;
-
-/// Which points a sweep has.
+/// Which points there are, and what they are of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     json: Value,
@@ -13,17 +11,15 @@ pub struct Header {
 }
 
 impl Header {
-    pub fn of(plan: &Plan) -> Self {
-        let points = plan.points.iter().map(|point| {
-            let mut map = point.name.json();
-            map.insert("key".into(), json!(point.key));
-            Value::Object(map)
-        });
-        let points: Vec<Value> = points.collect();
-        Self {
-            json: json!({ "sweep": plan.title, "points": points }),
-            keys: plan.points.iter().map(|point| point.key.clone()).collect(),
+    /// Each point with its key and what it is called.
+    pub fn of(title: &str, points: impl IntoIterator<Item = (String, Map<String, Value>)>) -> Self {
+        let (mut keys, mut all) = (Vec::new(), Vec::new());
+        for (key, mut name) in points {
+            name.insert("key".into(), json!(key));
+            all.push(Value::Object(name));
+            keys.push(key);
         }
+        Self { json: json!({ "sweep": title, "points": all }), keys }
     }
 
     pub fn parse(line: &[u8]) -> Option<Self> {

@@ -1,5 +1,8 @@
-//! The results of a sweep in a file: a line of JSON that tells which points there are, then a line for each that is
-//! done, in any order while the sweep runs and in the order of the points at its end.
+//! The results of many runs in a file: a line of JSON that tells which points there are, then a line for each that is done,
+//! in any order while they run and in the order of the points at the end.
+
+mod header;
+mod scan;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -8,12 +11,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::header::Header;
-use super::plan::Plan;
-use super::scan::{Scanned, cannot, scan};
-use crate::cli::destination::Destination;
-use crate::cli::exit::{Trouble, say};
+use super::destination::Destination;
+use super::exit::{Trouble, say};
 use crate::diagnostic::{Diagnostic, Source};
+pub use header::Header;
+use scan::{Scanned, cannot, scan};
 
 /// A file of results.
 #[derive(Debug)]
@@ -30,9 +32,8 @@ impl Journal {
     /// Goes on with the file at `path`, or begins it; without a path, a file that nobody sees.
     ///
     /// # Errors
-    /// If it cannot be read or written, is something else, or holds results that are not of this plan.
-    pub fn resume(path: Option<&Path>, plan: &Plan) -> Result<Self, Trouble> {
-        let header = Header::of(plan);
+    /// If it cannot be read or written, is something else, or holds results that are not of these points.
+    pub fn resume(path: Option<&Path>, header: Header) -> Result<Self, Trouble> {
         let (name, mut file) = match path {
             None => (String::new(), tempfile::tempfile().map_err(failed)?),
             Some(path) => (path.display().to_string(), open(path)?),
@@ -58,7 +59,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Reads the file at `path`, whatever sweep it is of.
+    /// Reads the file at `path`, whatever it is of.
     ///
     /// # Errors
     /// If it cannot be read or is something else.
@@ -67,7 +68,7 @@ impl Journal {
         let mut file = File::open(path).map_err(|error| Trouble::from(cannot(&name, "read", &error)))?;
         let found = scan(&name, &mut file)?;
         let header = found.header.clone();
-        let header = header.ok_or_else(|| Diagnostic::new(format!("{name} holds no results of a sweep")))?;
+        let header = header.ok_or_else(|| Diagnostic::new(format!("{name} holds no results")))?;
         let mut journal = Self { name, header, file, lines: BTreeMap::new(), end: found.end };
         journal.take(&found)?;
         if found.torn {
@@ -86,8 +87,8 @@ impl Journal {
                 Trouble::from(text.expected(expected))
             };
             let Some(&point) = numbers.get(key) else {
-                let message = "this is a result of another sweep, or of something that has changed since";
-                return Err(complain(message, "another file for --to, or the sweep as it was"));
+                let message = "this is a result of something else, or of something that has changed since";
+                return Err(complain(message, "another file for --to, or all as it was"));
             };
             if let Some(&(before, long)) = self.lines.get(&point) {
                 let same = text(&mut self.file, before, long)? == text(&mut self.file, *start, *length)?;

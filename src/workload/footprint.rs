@@ -1,4 +1,4 @@
-//! The memory that a trace touches, in bounded space.
+//! The memory that some work touches, in bounded space.
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,194 @@
+//! The runs behind figures: each once, on all processors, kept in a file from which they can go on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Map, Value, json};
+
+use crate::cli::exit::{Trouble, say};
+use crate::cli::interrupt::Interrupt;
+use crate::cli::journal::{Header, Journal};
+use crate::cli::pool;
+use crate::cli::shard::Shard;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::report::figures::experiment::{Experiment, Outcome, Results, Stop};
+use crate::report::figures::figure::Figure;
+use crate::report::figures::workload::Effort;
+
+/// What is to be run, and where results are.
+#[derive(Debug)]
+pub struct Runs<'a> {
+    pub effort: Effort,
+    /// Where results are kept.
+    pub to: Option<&'a Path>,
+    /// Only this part of them.
+    pub shard: Option<Shard>,
+    /// Files with results of other machines.
+    pub merge: &'a [PathBuf],
+    pub jobs: Option<u64>,
+}
+
+/// A run with its key.
+struct Point {
+    key: String,
+    experiment: Experiment,
+}
+
+/// Results as they come in.
+struct Store {
+    journal: Journal,
+    trouble: Option<Trouble>,
+}
+
+impl Runs<'_> {
+    /// What all runs gave that `figures` need; after an interrupt, or of a shard, some are missing.
+    ///
+    /// # Errors
+    /// If results cannot be kept, or are those of something else.
+    pub fn carry_out(
+        &self,
+        figures: &[&'static Figure],
+        interrupt: &Interrupt,
+    ) -> std::result::Result<Results, Trouble> {
+        let needed: BTreeSet<Experiment> =
+            figures.iter().flat_map(|figure| figure.experiments(self.effort)).collect();
+        let points: Result<Vec<Point>> =
+            needed.into_iter().map(|experiment| Ok(Point { key: experiment.key()?, experiment })).collect();
+        let points = points?;
+        let header =
+            Header::of("figures", points.iter().map(|point| (point.key.clone(), name(&point.experiment))));
+        let mut journal = Journal::resume(self.to, header)?;
+        self.take_others(&points, &mut journal)?;
+        let before = journal.done();
+        let mine = |number: &usize| self.shard.is_none_or(|shard| shard.has(*number));
+        let left: Vec<usize> =
+            (0..points.len()).filter(|number| !before.contains(number)).filter(mine).collect();
+        if !before.is_empty() {
+            say(format_args!("{} of {} runs were done already", before.len(), points.len()));
+        }
+        let mut journal = self.run(&points, &left, journal, interrupt)?;
+        if !interrupt.is_raised() {
+            journal.finish()?;
+        }
+        let done = journal.done().len();
+        if done < points.len() {
+            say(format_args!("{done} of {} runs are done", points.len()));
+        }
+        collect(&points, &mut journal)
+    }
+
+    /// Results that other machines have come to.
+    fn take_others(&self, points: &[Point], journal: &mut Journal) -> std::result::Result<(), Trouble> {
+        let numbers: BTreeMap<&str, usize> =
+            points.iter().enumerate().map(|(number, point)| (point.key.as_str(), number)).collect();
+        for path in self.merge {
+            let mut other = Journal::read(path)?;
+            for theirs in other.done() {
+                let ours = other.header.keys.get(theirs).and_then(|key| numbers.get(key.as_str()));
+                let Some(&ours) = ours.filter(|ours| !journal.done().contains(ours)) else { continue };
+                let line = other.line(theirs)?.unwrap_or_default();
+                let row: Value = serde_json::from_str(&line).unwrap_or(Value::Null);
+                journal.add(ours, &row)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run(
+        &self,
+        points: &[Point],
+        left: &[usize],
+        journal: Journal,
+        interrupt: &Interrupt,
+    ) -> std::result::Result<Journal, Trouble> {
+        let shared = Mutex::new(Store { journal, trouble: None });
+        let lock = || -> MutexGuard<'_, Store> { shared.lock().unwrap_or_else(PoisonError::into_inner) };
+        let told = |done| format!("{done} of {} runs", left.len());
+        pool::each(left.len(), self.jobs, interrupt, told, |index| {
+            let found = left.get(index).and_then(|&number| Some((number, points.get(number)?)));
+            let Some((number, point)) = found else { return ControlFlow::Continue(()) };
+            let raised = interrupt.clone();
+            let stop: Stop = Arc::new(move || raised.is_raised());
+            let Some(outcome) = point.experiment.run(&stop).transpose() else {
+                return ControlFlow::Break(());
+            };
+            let mut store = lock();
+            match store.journal.add(number, &row(point, &outcome)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(trouble) => {
+                    store.trouble.get_or_insert(trouble);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        match shared.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Store { trouble: Some(trouble), .. } => Err(trouble),
+            Store { journal, .. } => Ok(journal),
+        }
+    }
+}
+
+/// What a run is called.
+fn name(experiment: &Experiment) -> Map<String, Value> {
+    let value = |key: &str| {
+        let line = experiment.scenario.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));
+        line.unwrap_or("").trim_matches('"').to_owned()
+    };
+    let set = experiment.set.iter().filter_map(|change| change.split_once('='));
+    let set: Map<String, Value> = set.map(|(key, value)| (key.to_owned(), json!(value))).collect();
+    let mut name = Map::new();
+    name.insert("scenario".to_owned(), json!(format!("{} on {}", value("title"), value("machine"))));
+    name.insert("set".to_owned(), Value::Object(set));
+    name.insert("scale".to_owned(), json!(experiment.scale));
+    name
+}
+
+/// A line of the file of results.
+fn row(point: &Point, outcome: &Result<Outcome>) -> Value {
+    match outcome {
+        Ok(outcome) => json!({ "key": point.key, "outcome": outcome }),
+        Err(error) => json!({ "key": point.key, "error": error.to_string() }),
+    }
+}
+
+/// What all lines say.
+fn collect(points: &[Point], journal: &mut Journal) -> std::result::Result<Results, Trouble> {
+    let mut results = Results::default();
+    for (number, point) in points.iter().enumerate() {
+        let Some(line) = journal.line(number)? else { continue };
+        let mut row: Value = serde_json::from_str(&line).unwrap_or(Value::Null);
+        let outcome = match row.get("error").and_then(Value::as_str) {
+            Some(error) => Err(Box::new(Diagnostic::new(error))),
+            None => serde_json::from_value(row["outcome"].take())
+                .map_err(|error| Box::new(Diagnostic::new(format!("its result cannot be read: {error}")))),
+        };
+        results.0.insert(point.experiment.clone(), outcome);
+    }
+    Ok(results)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_of_a_run_is_what_it_gave() {
+        let scenario = "title = \"a\"\nmachine = \"tiny/memcpy-1gpu\"\n[[kernel]]\nid = \"run-1\"\nname = \"vector-add\"\n";
+        let experiment = Experiment {
+            scenario: scenario.to_owned(),
+            set: vec!["gpu.clock=1 GHz".to_owned()],
+            scale: 1 << 12,
+        };
+        let outcome = experiment.run(&(Arc::new(|| false) as Stop)).unwrap().unwrap();
+        let point = Point { key: experiment.key().unwrap(), experiment };
+        assert_eq!(name(&point.experiment)["scenario"], "a on tiny/memcpy-1gpu");
+        assert_eq!(name(&point.experiment)["set"]["gpu.clock"], "1 GHz");
+        let mut row = row(&point, &Ok(outcome.clone()));
+        let text = row.to_string();
+        let back: Outcome = serde_json::from_value(row["outcome"].take()).unwrap();
+        assert_eq!(back, outcome, "{text}");
+        assert!(outcome.copying[0] > 0.0);
+    }
+}

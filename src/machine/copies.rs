@@ -1,0 +1,285 @@
+//! Bulk copies: the memories of GPUs get their data from the host before the tasks that need them, and the host gets them back
+//! ("UMH", sections 1 and 3.1.2, Fig. 1 and 3). Who decides what is copied is a [`CopyPolicy`]; a copy engine of each GPU moves it, page
+//! by page, over the memories at both ends and the link between them.
+
+mod count;
+mod engine;
+mod moves;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use super::Machine;
+use crate::model::address::{Address, Range};
+use crate::model::page::{Page, PageRun};
+use crate::model::time::Tick;
+use crate::policy::copies::{CopyPolicy, Side, Signals};
+use crate::protocol::homes::Homes;
+use crate::protocol::outbox::Outbox;
+use count::Counts;
+pub use count::Moved;
+pub use engine::{Engine, Ports};
+
+/// An array of the work: what a programmer copies with one memcpy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Array {
+    pub pages: PageRun,
+    /// Whether each side has it as it was last written.
+    at_host: bool,
+    at_gpu: bool,
+    /// Memory of the GPUs is set aside for it.
+    has_room: bool,
+    /// The number of the transfer or task that concerned it last.
+    used: u64,
+}
+
+impl Array {
+    fn is_at(&self, side: Side) -> bool {
+        match side {
+            Side::Host => self.at_host,
+            Side::Gpu => self.at_gpu,
+        }
+    }
+
+    fn set(&mut self, side: Side, is_there: bool) {
+        match side {
+            Side::Host => self.at_host = is_there,
+            Side::Gpu => self.at_gpu = is_there,
+        }
+    }
+}
+
+/// What is being copied.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Transfer {
+    to: Side,
+    /// By their number.
+    arrays: Vec<usize>,
+    /// Pages that have not come.
+    left: u64,
+    began: Tick,
+}
+
+/// What does not change.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Bytes of a page.
+    pub page: u32,
+    /// Pages that fit into the memories of all GPUs.
+    pub frames: u64,
+    /// Caches in which lines of what is copied may be, by index among the nodes: those nearest to the cores first.
+    pub caches: Vec<usize>,
+    /// Of each agent, whether it is one of a GPU.
+    pub units: Vec<bool>,
+}
+
+/// Copies between the host and all GPUs.
+#[derive(Clone, Debug)]
+pub struct Copies {
+    policy: CopyPolicy,
+    /// Ascending.
+    arrays: Vec<Array>,
+    engines: Vec<Engine>,
+    shape: Arc<Shape>,
+    transfer: Option<Transfer>,
+    /// Tasks that wait for copies.
+    held: Vec<usize>,
+    /// How often a task has asked for its data.
+    asked: u64,
+    /// What was copied, and what for. Nothing depends on it: no part of the digest.
+    counts: Counts,
+}
+
+impl Copies {
+    #[must_use]
+    pub fn new(
+        policy: CopyPolicy,
+        start: Side,
+        arrays: &[PageRun],
+        engines: Vec<Engine>,
+        shape: Shape,
+    ) -> Self {
+        let place = |pages: &PageRun| {
+            let (at_host, at_gpu) = (start == Side::Host, start == Side::Gpu);
+            Array { pages: *pages, at_host, at_gpu, has_room: at_gpu, used: 0 }
+        };
+        Self {
+            policy,
+            arrays: arrays.iter().map(place).collect(),
+            engines,
+            shape: Arc::new(shape),
+            transfer: None,
+            held: Vec::new(),
+            asked: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.transfer.is_none() && self.held.is_empty()
+    }
+
+    pub fn digest(&self, hasher: &mut impl Hasher) {
+        (&self.arrays, &self.transfer, &self.held, self.asked).hash(hasher);
+        self.engines.iter().for_each(|engine| engine.digest(hasher));
+    }
+
+    /// The number of the array that holds a page.
+    fn array_of(&self, page: Page) -> Option<usize> {
+        let after = self.arrays.partition_point(|array| array.pages.first <= page);
+        let index = after.checked_sub(1)?;
+        self.arrays.get(index).filter(|array| array.pages.contains(page)).map(|_| index)
+    }
+
+    /// The arrays that a task on `side` has to wait for.
+    fn wanted(&self, side: Side, used: &[usize]) -> Vec<usize> {
+        let arrays = self.arrays.iter().enumerate();
+        let wanted = arrays.filter(|(number, array)| {
+            let is_used = used.binary_search(number).is_ok();
+            self.policy.copies(Signals { is_used, is_up_to_date: array.is_at(side) })
+        });
+        wanted.map(|(number, _)| number).collect()
+    }
+
+    /// Pages that the memories of the GPUs must hold to have `wanted` beside what is there.
+    fn room_needed(&self, wanted: &[usize]) -> u64 {
+        let counts = |array: (usize, &Array)| {
+            let (number, array) = array;
+            (array.has_room || wanted.binary_search(&number).is_ok()).then_some(array.pages.count)
+        };
+        self.arrays.iter().enumerate().filter_map(counts).sum()
+    }
+
+    /// Makes room in the memories of the GPUs for `wanted`: arrays that are not `used` lose theirs, the one that was used longest ago
+    /// first. Returns those that have to go to the host before.
+    fn make_room(&mut self, wanted: &[usize], used: &[usize]) -> Vec<usize> {
+        self.asked += 1;
+        for number in used {
+            if let Some(array) = self.arrays.get_mut(*number) {
+                array.used = self.asked;
+            }
+        }
+        let is_kept =
+            |number: &usize| used.binary_search(number).is_ok() || wanted.binary_search(number).is_ok();
+        let mut needed = self.room_needed(wanted);
+        let mut others: Vec<usize> = (0..self.arrays.len()).filter(|number| !is_kept(number)).collect();
+        others.sort_by_key(|number| self.arrays.get(*number).map(|array| array.used));
+        let mut dirty = Vec::new();
+        for number in others {
+            if needed <= self.shape.frames {
+                break;
+            }
+            let Some(array) = self.arrays.get_mut(number).filter(|array| array.has_room) else { continue };
+            needed -= array.pages.count;
+            if array.at_host {
+                (array.has_room, array.at_gpu) = (false, false);
+            } else {
+                dirty.push(number);
+            }
+        }
+        dirty.sort_unstable();
+        dirty
+    }
+
+    /// Whether host memory has the bytes of an address as they were last written.
+    fn is_at_host(&self, address: Address) -> bool {
+        self.array_of(Page::of(address, self.shape.page))
+            .and_then(|number| self.arrays.get(number))
+            .is_none_or(|array| array.at_host)
+    }
+}
+
+impl Machine {
+    /// Whether a task that is to start has to wait until its data are where it runs; they are on their way then.
+    pub(super) fn copied_first(&mut self, task: usize, out: &mut Outbox) -> bool {
+        let Some(copies) = self.copies.as_ref() else { return false };
+        let Some(what) = self.tasks.workload.tasks.get(task).map(|task| &task.what) else { return false };
+        let side = if what.is_on_gpu() { Side::Gpu } else { Side::Host };
+        let used = what.footprint();
+        let used = used.iter().flat_map(|range| PageRun::of(*range, copies.shape.page).iter());
+        let mut used: Vec<usize> = used.filter_map(|page| copies.array_of(page)).collect();
+        used.sort_unstable();
+        used.dedup();
+        let wanted = copies.wanted(side, &used);
+        if wanted.is_empty() {
+            return false;
+        }
+        let is_crowded = side == Side::Gpu && copies.room_needed(&wanted) > copies.shape.frames;
+        let is_busy = copies.transfer.is_some();
+        // What GPUs are still writing can only be copied when they have ended, and what they use keeps its room so long.
+        let can_begin = !is_busy && (side == Side::Gpu && !is_crowded || !self.is_gpu_working());
+        let Some(copies) = self.copies.as_mut() else { return false };
+        copies.held.push(task);
+        if !can_begin {
+            return true;
+        }
+        let dirty = if side == Side::Gpu { copies.make_room(&wanted, &used) } else { Vec::new() };
+        let (to, arrays) = if dirty.is_empty() { (side, wanted) } else { (Side::Host, dirty) };
+        self.begin_copy(to, arrays, out);
+        true
+    }
+
+    fn is_gpu_working(&self) -> bool {
+        let tasks = self.tasks.workload.tasks.iter().zip(&self.tasks.states);
+        tasks
+            .into_iter()
+            .any(|(task, state)| task.what.is_on_gpu() && state.started.is_some() && state.ended.is_none())
+    }
+
+    /// A task has ended: those that were held may go on, and after the last one the host gets what GPUs have written.
+    pub(super) fn copies_after(&mut self, out: &mut Outbox) {
+        let Some(copies) = self.copies.as_ref().filter(|copies| copies.transfer.is_none()) else { return };
+        if !copies.held.is_empty() {
+            self.try_held();
+        } else if self.tasks.all_ended() {
+            let all: Vec<usize> = (0..copies.arrays.len()).collect();
+            let wanted = copies.wanted(Side::Host, &all);
+            if !wanted.is_empty() {
+                self.begin_copy(Side::Host, wanted, out);
+            }
+        }
+    }
+
+    fn try_held(&mut self) {
+        let now = self.now;
+        let Some(copies) = self.copies.as_mut() else { return };
+        for task in std::mem::take(&mut copies.held) {
+            self.queue.push(now, super::queue::Event::Task(task as u32));
+        }
+    }
+
+    /// An access begins: whoever writes makes the copy of the other side old.
+    pub(super) fn touch_copies(&mut self, agent: usize, range: Range, writes: bool) {
+        let Some(copies) = self.copies.as_mut() else { return };
+        let page = Page::of(range.start, copies.shape.page);
+        let is_gpu = copies.shape.units.get(agent).copied().unwrap_or(false);
+        copies.counts.touch(page, is_gpu, writes);
+        if !writes || range.len == 0 {
+            return;
+        }
+        let side = if is_gpu { Side::Host } else { Side::Gpu };
+        let array = copies.array_of(page).and_then(|number| copies.arrays.get_mut(number));
+        // What is old already stays old, whoever writes into it.
+        if let Some(array) = array.filter(|array| array.is_at(side.other())) {
+            array.set(side, false);
+        }
+    }
+
+    /// The node of host memory that has an address, where copies have it as it was last written there.
+    pub(super) fn copied_memory(&self, address: Address) -> Option<usize> {
+        let copies = self.copies.as_ref()?;
+        copies.is_at_host(address).then(|| self.system_memory(address)).flatten()
+    }
+
+    /// The memory of `side` for an address.
+    fn memory_on(&self, side: Side, address: Address, homes: &Homes) -> Option<usize> {
+        match side {
+            Side::Host => self.system_memory(address),
+            Side::Gpu => self.home_memory(address, homes),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+use crate::machine::Machine;
+use crate::machine::sample::{performing, program};
+use crate::model::access::AccessKind::{Load, NStore, Store};
+use crate::model::address::Address;
+use crate::model::inspect::Inspect;
+use crate::workload::Task;
+
+/// Tasks in a row.
+fn in_turn(tasks: Vec<Task>) -> Vec<Task> {
+    let after = |index: usize| index.checked_sub(1).into_iter().collect();
+    tasks.into_iter().enumerate().map(|(index, task)| Task { after: after(index), ..task }).collect()
+}
+
+/// A machine after this work, in which nothing was wrong.
+fn done(name: &str, changes: &[&str], tasks: Vec<Task>) -> Machine {
+    let mut machine = performing(name, changes, in_turn(tasks));
+    machine.run_until(u64::MAX);
+    assert!(machine.is_finished(), "{:?}", machine.tasks());
+    assert!(machine.violations().is_empty(), "{:?}", machine.violations());
+    machine
+}
+
+#[track_caller]
+fn assert_statistics(machine: &Machine, expected: &[(&str, f64)]) {
+    for (key, value) in expected {
+        assert_eq!(machine.statistic(key), Some(*value), "{key}");
+    }
+}
+
+#[test]
+fn arrays_are_copied_before_the_task_that_uses_them_and_back_at_the_end() {
+    let machine = done(
+        "tiny/memcpy-1gpu",
+        &[],
+        vec![program("gpu0.cu0", Load, &[0x1000]), program("gpu0.cu1", NStore, &[0x2000])],
+    );
+    // Each task its page; what was only read does not come back.
+    assert_statistics(
+        &machine,
+        &[
+            ("copies.to_gpu.transfers", 2.0),
+            ("copies.to_gpu.pages", 2.0),
+            ("copies.to_gpu.redundant", 0.0),
+            ("copies.to_host.pages", 1.0),
+            ("copies.to_host.redundant", 0.0),
+        ],
+    );
+    let hmd = machine.fixed.components.find("host.hmd0").unwrap();
+    assert_eq!(machine.value(hmd, Address(0x2000), 4), Some(vec![1; 4]));
+}
+
+#[test]
+fn a_page_takes_the_time_of_its_link() {
+    let one = done("tiny/memcpy-1gpu", &[], vec![program("gpu0.cu0", Load, &[0x1000])]);
+    let many: Vec<u64> = (0..33).map(|page| 0x10_0000 + page * 0x1000).collect();
+    let many = done("tiny/memcpy-1gpu", &[], vec![program("gpu0.cu0", Load, &many)]);
+    let time = |machine: &Machine| machine.statistic("copies.to_gpu.cycles").unwrap();
+    // 4 KiB at 16 GB/s and 800 MHz.
+    let each = (time(&many) - time(&one)) / 32.0;
+    assert!((204.0..206.0).contains(&each), "{each}");
+}
+
+#[test]
+fn what_one_side_wrote_the_other_reads() {
+    for name in [
+        "tiny/memcpy-1gpu",
+        "tiny/memcpy-2gpu",
+        "tiny/managed-1gpu",
+        "tiny/zerocopy-1gpu",
+        "tiny/zerocopy-2gpu",
+    ] {
+        let rounds = (0..3).flat_map(|round| {
+            let at = [0x1000 + round * 4, 0x5000 + round * 64];
+            [
+                program("host.cpu0", Store, &at),
+                program("gpu0.cu0", Load, &at),
+                program("gpu0.cu1", NStore, &at),
+                program("host.cpu0", Load, &at),
+            ]
+        });
+        done(name, &[], rounds.collect());
+    }
+}
+
+#[test]
+fn a_runtime_copies_everything_to_and_fro() {
+    // The three redundant copies of Fig. 3: y is written by the GPU, z by the host only.
+    let work = || {
+        vec![
+            program("host.cpu0", Store, &[0x9000]),
+            program("gpu0.cu0", NStore, &[0x2000]),
+            program("host.cpu0", Load, &[0x9000]),
+        ]
+    };
+    let machine = done("tiny/managed-1gpu", &[], work());
+    assert_statistics(
+        &machine,
+        &[
+            ("copies.to_host.transfers", 2.0),
+            ("copies.to_host.pages", 4.0),
+            ("copies.to_host.redundant", 3.0),
+            ("copies.to_gpu.pages", 2.0),
+            ("copies.to_gpu.redundant", 1.0),
+        ],
+    );
+    let machine = done("tiny/memcpy-1gpu", &[], work());
+    assert_statistics(
+        &machine,
+        &[("copies.to_host.pages", 1.0), ("copies.to_gpu.pages", 1.0), ("copies.to_gpu.redundant", 0.0)],
+    );
+}
+
+#[test]
+fn arrays_are_divided_over_gpus() {
+    let machine = done("tiny/memcpy-2gpu", &[], vec![program("gpu1.cu0", Load, &[0x1000, 0x1ffc])]);
+    assert_statistics(
+        &machine,
+        &[("numa.gpu0.pages", 1.0), ("numa.gpu1.pages", 0.0), ("numa.remote_share", 1.0)],
+    );
+}

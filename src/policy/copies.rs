@@ -1,0 +1,80 @@
+//! Which data are copied between host and GPUs before a task begins, and which copies count as up to date after that.
+
+/// Where data can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Host memory.
+    Host,
+    /// The memories of the GPUs.
+    Gpu,
+}
+
+impl Side {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Gpu => "gpu",
+        }
+    }
+
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Host => Self::Gpu,
+            Self::Gpu => Self::Host,
+        }
+    }
+}
+
+/// Who directs copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CopyPolicy {
+    /// The programmer, with memcpy: whoever works gets the arrays that it uses, if the other side has written them since ("UMH",
+    /// sections 1 and 3.1.2).
+    Programmer,
+    /// The runtime of software unified memory: it does not check what is needed, and assumes that all data of whoever had them
+    /// last are modified ("UMH", section 1, first and third inefficiency; Fig. 3).
+    Runtime,
+}
+
+/// What is known of an array when a task is about to begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signals {
+    /// The task accesses it.
+    pub is_used: bool,
+    /// The side of the task has it as it was last written, as far as it is known there.
+    pub is_up_to_date: bool,
+}
+
+impl CopyPolicy {
+    /// Whether an array is copied before the task.
+    #[must_use]
+    pub fn copies(self, array: Signals) -> bool {
+        match self {
+            Self::Programmer => array.is_used && !array.is_up_to_date,
+            Self::Runtime => !array.is_up_to_date,
+        }
+    }
+
+    /// Whether what has been copied counts as up to date where it came from.
+    #[must_use]
+    pub fn trusts_source(self) -> bool {
+        self == Self::Programmer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_programmer_copies_what_is_used_and_old_and_a_runtime_all_that_is_old() {
+        let of = |policy: CopyPolicy| {
+            [(true, false), (true, true), (false, false), (false, true)]
+                .map(|(is_used, is_up_to_date)| policy.copies(Signals { is_used, is_up_to_date }))
+        };
+        assert_eq!(of(CopyPolicy::Programmer), [true, false, false, false]);
+        assert_eq!(of(CopyPolicy::Runtime), [true, false, true, false]);
+    }
+}

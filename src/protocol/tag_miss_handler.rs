@@ -1,0 +1,122 @@
+//! The tag miss handler of a memory that is a cache: requests whose tag missed wait in its pending queue, and its scoreboard
+//! knows which data are on their way ("`ScaleGPU`", section 3.2 and Fig. 2).
+
+use std::collections::VecDeque;
+
+use super::node::pending::Want;
+use crate::model::address::{Address, Range};
+use crate::model::message::TxnNumber;
+use crate::model::tags::{TagCounters, TagOutcome};
+use crate::model::time::Tick;
+
+/// How much it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagMissConfig {
+    /// Requests in the pending queue.
+    pub pending: u32,
+    /// Entries of the scoreboard.
+    pub scoreboard: u32,
+}
+
+/// An entry of the scoreboard.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Score {
+    /// The block of the target tag.
+    pub block: Address,
+    /// Requests in the pending queue that wait for it.
+    pub count: u32,
+    /// The arrival bit: its data have come.
+    pub arrived: bool,
+    /// The data were asked for before an acquire: they are asked for again when they come.
+    pub expired: bool,
+    pub since: Tick,
+    /// The transaction that asked first.
+    pub number: Option<TxnNumber>,
+}
+
+/// Why a request cannot be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    PendingQueue,
+    Scoreboard,
+}
+
+/// The tag miss handler of one partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TagMissHandler {
+    pub queue: VecDeque<Want>,
+    /// In the order in which they were made.
+    pub scores: Vec<Score>,
+    /// Writes sent to the host and not acknowledged, each with when.
+    pub relayed: VecDeque<(Range, Tick)>,
+    pub counters: TagCounters,
+}
+
+impl TagMissHandler {
+    #[must_use]
+    pub fn score(&self, block: Address) -> Option<&Score> {
+        self.scores.iter().find(|score| score.block == block)
+    }
+
+    pub fn score_mut(&mut self, block: Address) -> Option<&mut Score> {
+        self.scores.iter_mut().find(|score| score.block == block)
+    }
+
+    /// Whether the data of a block are on their way.
+    #[must_use]
+    pub fn is_awaited(&self, block: Address) -> bool {
+        self.score(block).is_some_and(|score| !score.arrived)
+    }
+
+    /// What keeps a miss of a block from being taken, if anything does.
+    #[must_use]
+    pub fn lacks(&self, block: Address, config: TagMissConfig) -> Option<Lack> {
+        if self.queue.len() >= config.pending as usize {
+            return Some(Lack::PendingQueue);
+        }
+        let needs_entry = self.score(block).is_none();
+        (needs_entry && self.scores.len() >= config.scoreboard as usize).then_some(Lack::Scoreboard)
+    }
+
+    /// Puts a request behind those that wait. Whether its data have to be asked for: nobody has yet, or what came has been
+    /// replaced before all could use it.
+    pub fn wait(&mut self, block: Address, want: Want) -> bool {
+        let (since, number) = (want.arrived, want.number);
+        let asks = if let Some(score) = self.score_mut(block) {
+            score.count += 1;
+            std::mem::replace(&mut score.arrived, false)
+        } else {
+            self.scores.push(Score { block, count: 1, arrived: false, expired: false, since, number });
+            true
+        };
+        self.queue.push_back(want);
+        let counters = &mut self.counters;
+        counters.pending_high_water = counters.pending_high_water.max(self.queue.len() as u32);
+        counters.scoreboard_high_water = counters.scoreboard_high_water.max(self.scores.len() as u32);
+        asks
+    }
+
+    /// Takes the request at the head of the queue if the data of its block, by `block_of`, have come. An entry for which nobody
+    /// waits any more is given back.
+    pub fn take_ready(&mut self, block_of: impl Fn(&Want) -> Address) -> Option<Want> {
+        let block = block_of(self.queue.front()?);
+        let place = self.scores.iter().position(|score| score.block == block && score.arrived)?;
+        let score = self.scores.get_mut(place)?;
+        score.count = score.count.saturating_sub(1);
+        if score.count == 0 {
+            self.scores.remove(place);
+        }
+        self.queue.pop_front()
+    }
+
+    pub fn note(&mut self, outcome: TagOutcome) {
+        if let Some(count) = self.counters.outcomes.get_mut(outcome as usize) {
+            *count += 1;
+        }
+    }
+
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.scores.is_empty() && self.relayed.is_empty()
+    }
+}

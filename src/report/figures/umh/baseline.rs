@@ -1,0 +1,145 @@
+//! The systems that UMH is compared with, on the same workloads (section 3.1): their machines and runs.
+
+use super::system;
+use crate::report::chart::{Bars, Chart, Series};
+use crate::report::figures::experiment::{Experiment, Outcome, Results};
+use crate::report::figures::figure::geometric_mean;
+use crate::report::figures::workload::Workload;
+
+/// How data come to the GPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    Umh,
+    Memcpy,
+    ZeroCopy,
+    /// Unified memory in software.
+    Managed,
+}
+
+/// What connects the devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    Pcie,
+    Nvlink,
+}
+
+/// In the order of Fig. 13.
+pub const NETWORKS: [Network; 2] = [Network::Pcie, Network::Nvlink];
+pub const COMPARED: [System; 3] = [System::Memcpy, System::ZeroCopy, System::Umh];
+pub const COUNTS: [u32; 3] = [1, 2, 4];
+
+/// A system with so many GPUs on a network.
+pub type Setting = (System, u32, Network);
+
+/// A workload with its scale.
+pub type Scaled = (&'static Workload, u64);
+
+impl System {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Umh => "UMH",
+            Self::Memcpy => "memcpy",
+            Self::ZeroCopy => "zero-copy",
+            Self::Managed => "software UM",
+        }
+    }
+}
+
+impl Network {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pcie => "PCIe",
+            Self::Nvlink => "NVLink",
+        }
+    }
+}
+
+fn machine((system, gpus, network): Setting) -> String {
+    let system = match system {
+        System::Umh => "umh",
+        System::Memcpy => "baseline-memcpy",
+        System::ZeroCopy => "baseline-zerocopy",
+        System::Managed => "baseline-managed",
+    };
+    format!("{system}-{gpus}gpu-{}", network.name().to_lowercase())
+}
+
+/// A run of a workload until the host can use its results: at once under UMH, which synchronises what the host asks for
+/// (section 4.2.1); after copies back, or (zero-copy) after what is in the caches was flushed.
+#[must_use]
+pub fn run((workload, scale): Scaled, setting: Setting) -> Experiment {
+    let mut scenario = system::scenario(workload, &machine(setting), 1);
+    if setting.0 == System::ZeroCopy {
+        scenario.push_str("[[flush]]\nid = \"flush\"\nafter = \"run-1\"\n");
+    }
+    Experiment { scenario, set: Vec::new(), scale }
+}
+
+/// What the runs of all workloads on one system gave.
+///
+/// # Errors
+/// If one of them is not there, in words.
+pub fn outcomes<'a>(
+    workloads: &[Scaled],
+    results: &'a Results,
+    setting: Setting,
+) -> Result<Vec<&'a Outcome>, String> {
+    let outcome = |&scaled: &Scaled| {
+        results
+            .of(&run(scaled, setting))
+            .map_err(|why| format!("{} on {}: {why}", scaled.0.name, machine(setting)))
+    };
+    workloads.iter().map(outcome).collect()
+}
+
+/// Their times.
+///
+/// # Errors
+/// As [`outcomes`].
+pub fn times(workloads: &[Scaled], results: &Results, setting: Setting) -> Result<Vec<f64>, String> {
+    Ok(outcomes(workloads, results, setting)?.iter().map(|outcome| outcome.cycles as f64).collect())
+}
+
+/// The runs of `workloads` on each of these.
+#[must_use]
+pub fn runs(workloads: &[Scaled], settings: &[Setting]) -> Vec<Experiment> {
+    workloads.iter().flat_map(|&scaled| settings.iter().map(move |setting| run(scaled, *setting))).collect()
+}
+
+/// How much faster the first of each setting is than the second: by workload.
+///
+/// # Errors
+/// As [`outcomes`].
+pub fn speedups(
+    workloads: &[Scaled],
+    results: &Results,
+    fast: Setting,
+    slow: Setting,
+) -> Result<Vec<f64>, String> {
+    Ok(system::ratios(&times(workloads, results, slow)?, &times(workloads, results, fast)?))
+}
+
+/// Bars for each workload and the geometric mean.
+#[must_use]
+pub fn bars(title: &str, axis: &str, workloads: &[Scaled], series: &[(String, Vec<f64>)]) -> Chart {
+    let of = |(name, values): &(String, Vec<f64>)| Series {
+        name: name.clone(),
+        values: values.iter().copied().chain([geometric_mean(values)]).collect(),
+    };
+    Chart::Bars(Bars {
+        title: title.to_owned(),
+        axis: axis.to_owned(),
+        groups: system::names(workloads, "GM"),
+        series: series.iter().map(of).collect(),
+        stacked: false,
+    })
+}
+
+/// The workloads whose value is below one, with it.
+#[must_use]
+pub fn below_one(workloads: &[Scaled], values: &[f64]) -> String {
+    let lost = workloads.iter().zip(values).filter(|(_, value)| **value < 1.0);
+    lost.map(|((workload, _), value)| format!("{} {value:.2}", workload.name)).collect::<Vec<_>>().join(", ")
+}

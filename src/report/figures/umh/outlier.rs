@@ -1,0 +1,55 @@
+//! Section 6.1.3: the workload for which lines are better than blocks.
+
+use super::baseline::{NETWORKS, Scaled, System, bars, runs, speedups};
+use super::system::sentences;
+use crate::report::figures::experiment::{Experiment, Results};
+use crate::report::figures::figure::{Figure, Finding, How};
+use crate::report::figures::workload::{Effort, scale_text, workloads};
+
+pub const FIGURE: Figure = Figure {
+    id: "umh-fw",
+    claim: "Floyd-Warshall on 4 GPUs: zero-copy beats UMH",
+    paper: &[],
+    unit: "order",
+    place: "UMH 6.1.3",
+    how: How::Measured { experiments, finding },
+};
+
+const GPUS: u32 = 4;
+
+fn floyd_warshall(effort: Effort) -> Vec<Scaled> {
+    workloads(effort).into_iter().filter(|(workload, _)| workload.name == "FW").collect()
+}
+
+fn experiments(effort: Effort) -> Vec<Experiment> {
+    let settings =
+        NETWORKS.map(|network| [System::Umh, System::ZeroCopy].map(|system| (system, GPUS, network)));
+    runs(&floyd_warshall(effort), settings.as_flattened())
+}
+
+fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workload = floyd_warshall(effort);
+    let mut series = Vec::new();
+    for network in NETWORKS {
+        let gain =
+            speedups(&workload, results, (System::ZeroCopy, GPUS, network), (System::Umh, GPUS, network))?;
+        series.push((network.name().to_owned(), gain));
+    }
+    let all = || series.iter().flat_map(|(name, gain)| gain.iter().map(move |gain| (name, *gain)));
+    let gains: Vec<_> = all().map(|(name, gain)| format!("{name} {gain:.2}")).collect();
+    Ok(Finding {
+        ours: Vec::new(),
+        holds: all().all(|(_, gain)| gain > 1.0),
+        scale: scale_text(&workload),
+        note: sentences(&[&format!("time of UMH over that of zero-copy: {}", gains.join(", "))]),
+        charts: vec![(
+            "",
+            bars(
+                "Floyd-Warshall, zero-copy against UMH (UMH, 6.1.3)",
+                "time of UMH over that of zero-copy",
+                &workload,
+                &series,
+            ),
+        )],
+    })
+}
