@@ -6,7 +6,8 @@ use crate::model::selective::RemoteDirectoryView;
 
 impl Machine {
     pub(super) fn remote_directory_statistics(&self, sheet: &mut Sheet) {
-        let views: Vec<RemoteDirectoryView> = self.nodes.iter().filter_map(|node| node.remote_view()).collect();
+        let views: Vec<RemoteDirectoryView> =
+            self.nodes.iter().filter_map(|node| node.remote_view()).collect();
         if views.is_empty() {
             return;
         }
