@@ -75,6 +75,8 @@ pub struct GpuSpec {
     pub tags: Option<TagSpec>,
     /// Of GPUs whose memories have their data from the host.
     pub copies: Option<CopiesSpec>,
+    /// Of a GPU that takes no part in the coherence of the CPU.
+    pub remote_directory: Option<RemoteDirectorySpec>,
     /// How thread blocks are dealt over GPUs.
     pub ctas: Schedule,
 }
@@ -272,7 +274,7 @@ pub struct UnifiedSpec {
 pub struct TagSpec {
     /// Bytes of data that a tag stands for.
     pub data: u32,
-    /// GPU memory in percent of what the work touches; the memory's size if there is none.
+    /// GPU memory in thousandths of what the work touches; the memory's size if there is none.
     pub share: Option<u32>,
     /// Banks of a channel that hold tags and no data.
     pub banks: u32,
@@ -292,6 +294,20 @@ pub struct CopiesSpec {
     pub share: Option<u32>,
     /// Which side has the data at the start.
     pub start: Side,
+}
+
+/// What a GPU knows about the CPU's caches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemoteDirectorySpec {
+    /// In all slices of the memory together.
+    pub lines: u32,
+    pub ways: u32,
+    /// Of a fingerprint.
+    pub bits: u32,
+    /// Percent.
+    pub high_water: u32,
+    /// What the software takes that flushes the CPU's caches.
+    pub flush: Duration,
 }
 
 /// How a memory controller orders its requests.

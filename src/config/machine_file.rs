@@ -73,6 +73,9 @@ pub struct GpuFile {
     /// Copies between host memory and the memories of the GPUs, which then have the data only for a time (`memory.home =
     /// "numa"`). Default: none, the GPUs' memories are all there is.
     pub copies: Option<copies::CopiesFile>,
+    /// What the GPU knows about the CPU's caches, with `memory.home = "unified"`, if it takes no part in their coherence.
+    /// Default: it takes part.
+    pub remote_directory: Option<unified::RemoteDirectoryFile>,
     /// How the thread blocks of a kernel are dealt over the GPUs. Default: "modulo".
     pub ctas: Option<CtasWord>,
 }

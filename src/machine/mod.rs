@@ -204,6 +204,8 @@ struct Fixed {
     sockets: Vec<Socket>,
     /// What fences and kernels concern.
     reach: Reach,
+    /// What the software takes that flushes the CPU's caches for a remote directory.
+    flush_trap: Tick,
     /// Whether loads can be checked against the stores: every L1 is kept coherent.
     coherent: bool,
 }

@@ -9,6 +9,7 @@ mod nodes;
 mod numa;
 mod paging;
 mod synchronisation;
+mod tags;
 #[cfg(test)]
 mod tests;
 mod warps;
@@ -61,6 +62,7 @@ impl Machine {
         self.paging_statistics(&mut sheet);
         self.copy_statistics(&mut sheet);
         self.numa_statistics(&mut sheet);
+        self.tag_statistics(&mut sheet);
         self.synchronisation_statistics(&mut sheet);
         for task in self.tasks() {
             if let (Some(started), Some(ended)) = (task.started, task.ended) {

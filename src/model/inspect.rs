@@ -10,6 +10,7 @@ use super::lanes::{Flows, LaneDecision, LaneDirection, LanePhase};
 use super::message::{MessageKind, Network, TxnNumber};
 use super::page_view::{FaultView, PagesView, PermissionsView, TlbView};
 use super::state::{Action, State};
+use super::tags::TagView;
 use super::time::{EventNumber, Tick, TimeBase};
 use super::ways::WayDecision;
 
@@ -373,6 +374,10 @@ pub trait Inspect {
     }
     /// The last fault of the page that holds `address`, under way or not long ended.
     fn fault(&self, _address: Address) -> Option<FaultView> {
+        None
+    }
+    /// The tags of a memory that is a cache, and its tag miss handler.
+    fn tags(&self, _node: ComponentId) -> Option<TagView> {
         None
     }
     /// The TLB of a compute unit, if it has one.

@@ -11,6 +11,8 @@ use super::inspect::WarpState;
 use super::lanes::{Flow, LaneReversal, Saturation};
 use super::message::{Message, TxnNumber};
 use super::paging::{FaultStage, PageChange, Permission, TlbChange};
+use super::sectors::Sectors;
+use super::selective::RemoteChange;
 use super::state::{Action, State};
 use super::tags::TagRecord;
 use super::time::{EventNumber, Tick};
@@ -154,6 +156,14 @@ pub enum What {
     WayRepartition { local: u32, remote: u32, decision: WayDecision },
     /// What became of a request at its tag, or of what it waits for.
     Tag(TagRecord),
+    /// Bytes that may not be kept have come: which sectors, and those of them that nobody waited for.
+    UseOnce { served: u32, brought: Sectors, dropped: Sectors },
+    /// A probe has passed bytes that are on their way here: they are not kept.
+    Overtaken,
+    /// A remote directory changed; lines in it, and those that it has room for.
+    RemoteDirectory { change: RemoteChange, lines: u32, capacity: u32 },
+    /// The CPU does not have a line that the remote directory claims it has; it may never have had it.
+    Nack { false_positive: bool },
     /// The machine was changed from outside.
     Input { text: Arc<str> },
     /// An injected fault took effect.
@@ -209,6 +219,7 @@ pub enum FieldType {
     TagOutcome,
     WarpState,
     WayStep,
+    RemoteChange,
     Network,
     LaneDirection,
     LanePhase,
@@ -456,6 +467,38 @@ pub const KINDS: &[KindInfo] = &[
         fields: &[field("home", FieldType::Number, "the socket")],
     },
     KindInfo {
+        name: "use-once",
+        about: "bytes that may not be kept came, for those that waited for them",
+        fields: &[
+            field("served", FieldType::Number, "loads that they served"),
+            field("sectors", FieldType::Number, "pieces of 32 B that came"),
+            field("dropped", FieldType::Number, "those of them that nobody waited for"),
+        ],
+    },
+    KindInfo {
+        name: "overtaken",
+        about: "a probe passed bytes that were on their way: they are not kept",
+        fields: &[],
+    },
+    KindInfo {
+        name: "remote-directory",
+        about: "what a GPU knows about the CPU's caches changed",
+        fields: &[
+            field("change", FieldType::RemoteChange, "insert, present, full, flush or clear"),
+            field("lines", FieldType::Number, "lines in it afterwards"),
+            field("capacity", FieldType::Number, "lines from which on it is full"),
+        ],
+    },
+    KindInfo {
+        name: "nack",
+        about: "the CPU does not have a line that the remote directory claims it has",
+        fields: &[field(
+            "false-positive",
+            FieldType::Number,
+            "1 if it never had it since the directory was empty",
+        )],
+    },
+    KindInfo {
         name: "way-repartition",
         about: "a cache has other ways for local and for remote lines",
         fields: &[
@@ -538,6 +581,10 @@ impl Record {
             What::PageHome { .. } => "page-home",
             What::WayRepartition { .. } => "way-repartition",
             What::Tag(_) => "tag",
+            What::UseOnce { .. } => "use-once",
+            What::Overtaken => "overtaken",
+            What::RemoteDirectory { .. } => "remote-directory",
+            What::Nack { .. } => "nack",
             What::Input { .. } => "input",
             What::Fault { .. } => "fault",
             What::Violation { .. } => "violation",
@@ -621,22 +668,13 @@ impl Record {
             What::Dram { bank, row, access, writes } => {
                 bank_field((*bank, *row, *access), Some(*writes), name)
             }
-            What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
-            What::FarFault { stage, set, unit, writes, .. } => match name {
-                "unit" => unit.map(|unit| Field::Number(u64::from(unit))),
-                "writes" => Some(Field::Number(u64::from(*writes))),
-                _ => page_field("stage", stage.name(), *set, name),
-            },
-            What::ProtectionFault { stage, who, writes } => match name {
-                "stage" => Some(Field::Word(stage.name())),
-                "who" => Some(Field::Component(*who)),
-                "writes" => Some(Field::Number(u64::from(*writes))),
-                _ => None,
-            },
-            What::Permission { permission } => (name == "permission").then(|| Field::Word(permission.name())),
-            What::Speculation { on } => (name == "on").then(|| Field::Number(u64::from(*on))),
-            What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
-            What::PageHome { home } => (name == "home").then(|| Field::Number(u64::from(*home))),
+            What::Tlb { .. }
+            | What::FarFault { .. }
+            | What::ProtectionFault { .. }
+            | What::Permission { .. }
+            | What::Speculation { .. }
+            | What::Page { .. }
+            | What::PageHome { .. } => paging_field(&self.what, name),
             What::WayRepartition { local, remote, decision } => match name {
                 "local" => Some(Field::Number(u64::from(*local))),
                 "remote" => Some(Field::Number(u64::from(*remote))),
@@ -646,6 +684,22 @@ impl Record {
                 _ => None,
             },
             What::Tag(record) => tag_field(*record, name),
+            What::UseOnce { served, brought, dropped } => match name {
+                "served" => Some(Field::Number(u64::from(*served))),
+                "sectors" => Some(Field::Number(u64::from(brought.count()))),
+                "dropped" => Some(Field::Number(u64::from(dropped.count()))),
+                _ => None,
+            },
+            What::Overtaken => None,
+            What::RemoteDirectory { change, lines, capacity } => match name {
+                "change" => Some(Field::Word(change.name())),
+                "lines" => Some(Field::Number(u64::from(*lines))),
+                "capacity" => Some(Field::Number(u64::from(*capacity))),
+                _ => None,
+            },
+            What::Nack { false_positive } => {
+                (name == "false-positive").then(|| Field::Number(u64::from(*false_positive)))
+            }
             What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
             What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
             What::Violation { rule, text } => match name {
@@ -663,6 +717,29 @@ fn tag_field(record: TagRecord, name: &str) -> Option<Field> {
         "writes" => Some(Field::Number(u64::from(record.writes))),
         "pending" => Some(Field::Number(u64::from(record.pending))),
         "scoreboard" => Some(Field::Number(u64::from(record.scoreboard))),
+        _ => None,
+    }
+}
+
+/// A field of what happens to pages and their translations.
+fn paging_field(what: &What, name: &str) -> Option<Field> {
+    match what {
+        What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
+        What::FarFault { stage, set, unit, writes, .. } => match name {
+            "unit" => unit.map(|unit| Field::Number(u64::from(unit))),
+            "writes" => Some(Field::Number(u64::from(*writes))),
+            _ => page_field("stage", stage.name(), *set, name),
+        },
+        What::ProtectionFault { stage, who, writes } => match name {
+            "stage" => Some(Field::Word(stage.name())),
+            "who" => Some(Field::Component(*who)),
+            "writes" => Some(Field::Number(u64::from(*writes))),
+            _ => None,
+        },
+        What::Permission { permission } => (name == "permission").then(|| Field::Word(permission.name())),
+        What::Speculation { on } => (name == "on").then(|| Field::Number(u64::from(*on))),
+        What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
+        What::PageHome { home } => (name == "home").then(|| Field::Number(u64::from(*home))),
         _ => None,
     }
 }

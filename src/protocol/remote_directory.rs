@@ -54,7 +54,7 @@ pub enum Inserted {
 }
 
 /// What a look found. The directory itself cannot tell the last two apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Look {
     Absent,
     /// It was inserted since the directory was empty.
@@ -232,6 +232,24 @@ impl RemoteDirectory {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Its fingerprints with their places: all that decides what it will say.
+    #[must_use]
+    pub fn held(&self) -> Vec<(u32, u16)> {
+        let taken = self.places.iter().filter(|(_, fingerprint)| **fingerprint != 0);
+        taken.map(|(place, fingerprint)| (place as u32, *fingerprint)).collect()
+    }
+
+    /// The same directory with other fingerprints.
+    #[must_use]
+    pub fn holding(&self, held: &[(u32, u16)]) -> Self {
+        let mut other = Self::new(self.config);
+        for (place, fingerprint) in held {
+            other.replace(*place as usize, *fingerprint);
+        }
+        other.len = held.len() as u32;
+        other
     }
 
     #[must_use]

@@ -117,6 +117,7 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
+        let remote_directory = self.remote_directory(file.remote_directory.as_ref(), memory.home)?;
         let ctas = match file.ctas {
             Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
             Some(CtasWord::Modulo) | None => Schedule::Modulo,
@@ -136,6 +137,7 @@ impl Build<'_> {
             unified,
             tags,
             copies,
+            remote_directory,
             ctas,
         };
         self.fits_unified(&gpu, (&l1_line, &l2_line))?;

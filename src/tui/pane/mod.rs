@@ -18,6 +18,7 @@ mod pages;
 mod permissions;
 mod protocol;
 mod timeline;
+mod tags;
 mod tlbs;
 mod transaction;
 mod waits;
