@@ -177,6 +177,12 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("paging/set-sequential", &[Set(&["gpu.paging.prefetch=locality"])]),
     ("paging/set-tree", &[Set(&["gpu.paging.prefetch=random"])]),
     ("paging/two-warps-one-page", &[Text("address = 0x1800", "address = 0x2800")]),
+    ("selective/read-only-core", &[Set(&["gpu.unified.host_share=0"])]),
+    ("selective/read-only-limit", &[Text("limit = 3", "limit = 30")]),
+    ("selective/read-only-page", &[Set(&["gpu.unified.host_share=0"])]),
+    ("selective/read-only-pending", &[Set(&["gpu.read_only.pending=3"])]),
+    ("selective/read-only-stale", &[Text("[[fault]]\nname = \"skip-shoot-down\"\n", "")]),
+    ("selective/read-only-write", &[Set(&["gpu.unified.host_share=0"])]),
     ("protocols/mesi-exclusive", &[Protocol("msi"), Protocol("moesi"), WITHOUT_DATA]),
     (
         "protocols/moesi-owner",

@@ -668,22 +668,13 @@ impl Record {
             What::Dram { bank, row, access, writes } => {
                 bank_field((*bank, *row, *access), Some(*writes), name)
             }
-            What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
-            What::FarFault { stage, set, unit, writes, .. } => match name {
-                "unit" => unit.map(|unit| Field::Number(u64::from(unit))),
-                "writes" => Some(Field::Number(u64::from(*writes))),
-                _ => page_field("stage", stage.name(), *set, name),
-            },
-            What::ProtectionFault { stage, who, writes } => match name {
-                "stage" => Some(Field::Word(stage.name())),
-                "who" => Some(Field::Component(*who)),
-                "writes" => Some(Field::Number(u64::from(*writes))),
-                _ => None,
-            },
-            What::Permission { permission } => (name == "permission").then(|| Field::Word(permission.name())),
-            What::Speculation { on } => (name == "on").then(|| Field::Number(u64::from(*on))),
-            What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
-            What::PageHome { home } => (name == "home").then(|| Field::Number(u64::from(*home))),
+            What::Tlb { .. }
+            | What::FarFault { .. }
+            | What::ProtectionFault { .. }
+            | What::Permission { .. }
+            | What::Speculation { .. }
+            | What::Page { .. }
+            | What::PageHome { .. } => paging_field(&self.what, name),
             What::WayRepartition { local, remote, decision } => match name {
                 "local" => Some(Field::Number(u64::from(*local))),
                 "remote" => Some(Field::Number(u64::from(*remote))),
@@ -726,6 +717,29 @@ fn tag_field(record: TagRecord, name: &str) -> Option<Field> {
         "writes" => Some(Field::Number(u64::from(record.writes))),
         "pending" => Some(Field::Number(u64::from(record.pending))),
         "scoreboard" => Some(Field::Number(u64::from(record.scoreboard))),
+        _ => None,
+    }
+}
+
+/// A field of what happens to pages and their translations.
+fn paging_field(what: &What, name: &str) -> Option<Field> {
+    match what {
+        What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
+        What::FarFault { stage, set, unit, writes, .. } => match name {
+            "unit" => unit.map(|unit| Field::Number(u64::from(unit))),
+            "writes" => Some(Field::Number(u64::from(*writes))),
+            _ => page_field("stage", stage.name(), *set, name),
+        },
+        What::ProtectionFault { stage, who, writes } => match name {
+            "stage" => Some(Field::Word(stage.name())),
+            "who" => Some(Field::Component(*who)),
+            "writes" => Some(Field::Number(u64::from(*writes))),
+            _ => None,
+        },
+        What::Permission { permission } => (name == "permission").then(|| Field::Word(permission.name())),
+        What::Speculation { on } => (name == "on").then(|| Field::Number(u64::from(*on))),
+        What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
+        What::PageHome { home } => (name == "home").then(|| Field::Number(u64::from(*home))),
         _ => None,
     }
 }
