@@ -113,8 +113,8 @@ impl Narrator {
     }
 }
 
-/// Compiles a `[[say]]`; `table` answers its question.
-pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, table: Option<&Table>) -> Result<Say> {
+/// Compiles a `[[say]]`; one of `tables` answers its question, the first unless it names another.
+pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, tables: &[&Table]) -> Result<Say> {
     let file = &at.value;
     let mut found = Vec::new();
     if let Some(query) = &file.on {
@@ -133,12 +133,24 @@ pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, table: Option<&Table
         return Err(error.expected("one of on, after and at").into());
     }
     let when = found.pop().unwrap_or(Moment::Start);
-    let ask = file.ask.as_ref().map(|question| ask(compiler, question, table)).transpose()?;
+    let ask = file.ask.as_ref().map(|question| ask(compiler, question, tables)).transpose()?;
     Ok(Say { when, text: flow(&file.text), ask })
 }
 
-fn ask(compiler: Compiler<'_>, at: &At<AskFile>, table: Option<&Table>) -> Result<Ask> {
+/// The table that a question is about.
+fn table_of<'a>(compiler: Compiler<'_>, file: &AskFile, tables: &[&'a Table]) -> Result<Option<&'a Table>> {
+    let Some(name) = &file.of else { return Ok(tables.first().copied()) };
+    let found = tables.iter().find(|table| table.name == name.value);
+    found.map(|table| Some(*table)).ok_or_else(|| {
+        let message = format!("no part of the machine has the protocol {}", name.value);
+        let error = compiler.complain(&name.span, message);
+        Box::new(error.nearest(&name.value, tables.iter().map(|table| table.name.as_str())))
+    })
+}
+
+fn ask(compiler: Compiler<'_>, at: &At<AskFile>, tables: &[&Table]) -> Result<Ask> {
     let file = &at.value;
+    let table = table_of(compiler, file, tables)?;
     let because = match (&file.because, table) {
         (Some(name), Some(table)) => {
             let cell = CellName::read(&compiler.text(name), table)?;
