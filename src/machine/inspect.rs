@@ -15,7 +15,7 @@ use crate::model::inspect::{
 };
 use crate::model::message::{Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};
-use crate::model::page_view::{FaultView, PagesView, TlbView};
+use crate::model::page_view::{FaultView, PagesView, PermissionsView, TlbView};
 use crate::model::tags::TagView;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
@@ -393,11 +393,16 @@ impl Inspect for Machine {
     }
 
     fn page_size(&self) -> Option<u32> {
-        self.paging.as_ref().map(|paging| paging.page)
+        let copied = || self.copies.as_ref().map(|copies| copies.page_size());
+        self.paging.as_ref().map(|paging| paging.page).or_else(copied)
+    }
+
+    fn permissions(&self, cells: usize) -> Option<PermissionsView> {
+        self.view_permissions(cells)
     }
 
     fn pages(&self, cells: usize) -> Vec<PagesView> {
-        self.view_pages(cells)
+        if self.copies.is_some() { self.view_copies(cells) } else { self.view_pages(cells) }
     }
 
     fn fault(&self, address: Address) -> Option<FaultView> {

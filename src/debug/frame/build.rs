@@ -154,6 +154,9 @@ fn weight(what: &What) -> u8 {
         | What::Promote { .. }
         | What::Evict { .. }
         | What::FarFault { .. }
+        | What::ProtectionFault { .. }
+        | What::Permission { .. }
+        | What::Speculation { .. }
         | What::LaneReversal(_)
         | What::Saturation(_)
         | What::Page { .. }
@@ -161,6 +164,10 @@ fn weight(what: &What) -> u8 {
         | What::PageHome { .. }
         | What::Tag(_)
         | What::WayRepartition { .. }
+        | What::UseOnce { .. }
+        | What::Overtaken
+        | What::RemoteDirectory { .. }
+        | What::Nack { .. }
         | What::Message(_) => 1,
         What::Merge { .. } | What::Directory { .. } | What::Hit { .. } | What::Dram { .. } => 2,
         What::Stall { .. } | What::NoCredit { .. } | What::Activate { .. } => 3,

@@ -67,6 +67,16 @@ impl Counts {
         }
     }
 
+    #[must_use]
+    pub fn is_written(&self, page: Page) -> bool {
+        self.written.contains(page)
+    }
+
+    #[must_use]
+    pub fn is_accessed(&self, page: Page) -> bool {
+        self.accessed.contains(page)
+    }
+
     /// Pages that came to GPUs and were not accessed there so far.
     pub fn unused(&self) -> u64 {
         self.there.iter().filter(|page| !self.accessed.contains(*page)).count() as u64

@@ -1,7 +1,13 @@
-//! What copies look like from outside.
+//! What copies look like from outside: what went where, and where the pages of each GPU are.
 
-use super::{Copies, Moved};
-use crate::policy::copies::Side;
+use std::collections::BTreeMap;
+
+use super::engine::Engine;
+use super::{Copies, Machine, Moved};
+use crate::model::address::Address;
+use crate::model::page::Page;
+use crate::model::page_view::{PageCell, PageStand, PagesView, SetView};
+use crate::policy::copies::{CopyPolicy, Side};
 
 impl Copies {
     /// What was copied to a side so far. To GPUs, what lies there unused counts as redundant.
@@ -21,4 +27,79 @@ impl Copies {
     pub fn page_size(&self) -> u32 {
         self.shape.page
     }
+
+    fn stand(&self, engine: &Engine, array: usize, page: Page) -> PageStand {
+        let to = self.transfer.as_ref().map(|transfer| transfer.to);
+        match (self.arrays.get(array), to) {
+            (_, Some(Side::Gpu)) if engine.active.contains_key(&page) => PageStand::Coming,
+            (_, Some(Side::Host)) if engine.active.contains_key(&page) => PageStand::Leaving,
+            (Some(array), _) if array.at_gpu && self.counts.is_written(page) => PageStand::Dirty,
+            (Some(array), _) if array.at_gpu && self.counts.is_accessed(page) => PageStand::Used,
+            (Some(array), _) if array.at_gpu => PageStand::Unused,
+            _ => PageStand::Host,
+        }
+    }
+}
+
+impl Machine {
+    /// The pages of each GPU on a machine that copies them.
+    pub(in crate::machine) fn view_copies(&self, cells: usize) -> Vec<PagesView> {
+        let Some(copies) = &self.copies else { return Vec::new() };
+        let engines = copies.engines.iter().enumerate();
+        engines.map(|(gpu, engine)| self.copied_pages(copies, gpu, engine, cells)).collect()
+    }
+
+    fn copied_pages(&self, copies: &Copies, gpu: usize, engine: &Engine, cells: usize) -> PagesView {
+        let size = copies.shape.page;
+        let is_own = |page: &Page| self.homes.of(page.range(size).start) as usize == gpu;
+        let all = copies.arrays.iter().enumerate();
+        let all = all.flat_map(|(number, array)| array.pages.iter().filter(is_own).map(move |page| (number, page)));
+        let stands: Vec<(Page, PageStand)> =
+            all.map(|(array, page)| (page, copies.stand(engine, array, page))).collect();
+        let mut counts = [0; PageStand::ALL.len()];
+        for (count, stand) in counts.iter_mut().zip(PageStand::ALL) {
+            *count = stands.iter().filter(|(_, own)| *own == stand).count() as u64;
+        }
+        let group = (stands.len() as u64).div_ceil(cells.max(1) as u64).next_power_of_two();
+        let there: u64 = copies.arrays.iter().filter(|array| array.has_room).map(|array| array.pages.count).sum();
+        PagesView {
+            gpu: gpu as u32,
+            driver: engine.ports.id,
+            page: size,
+            frames: copies.shape.frames,
+            free: copies.shape.frames.saturating_sub(there),
+            counts,
+            group,
+            cells: grouped(&stands, group, size),
+            moves: Vec::new(),
+            faults: Vec::new(),
+            queued: 0,
+            due: None,
+            last_set: SetView::default(),
+            prefetcher: match copies.policy {
+                CopyPolicy::Programmer => "programmer",
+                CopyPolicy::Runtime => "runtime",
+            },
+            evictor: "lru-array",
+            wasted: copies.moved(Side::Gpu).redundant,
+            thrashed: 0,
+        }
+    }
+}
+
+/// Pages in cells of `group`, each with what is most telling about them.
+fn grouped(stands: &[(Page, PageStand)], group: u64, size: u32) -> Vec<PageCell> {
+    let mut cells: BTreeMap<u64, PageStand> = BTreeMap::new();
+    for (page, stand) in stands {
+        let cell = cells.entry(page.0 / group).or_insert(*stand);
+        *cell = (*cell).min(*stand);
+    }
+    let bytes = group * u64::from(size);
+    let cell = |(number, stand): (u64, PageStand)| PageCell {
+        first: Address(number * bytes),
+        len: bytes,
+        stand,
+        heat: None,
+    };
+    cells.into_iter().map(cell).collect()
 }

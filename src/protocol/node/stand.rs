@@ -137,6 +137,9 @@ impl Node {
         if pending.evicting.is_some() {
             return vec![Need::Own(block, Doing::Evicts)];
         }
+        if let Some(children) = self.purge_awaits(block) {
+            return self.answers_of(children, self.range_of(block));
+        }
         if self.waits_for_evict_ack(pending) {
             return vec![Need::Own(block, Doing::WritesBack)];
         }

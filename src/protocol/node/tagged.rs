@@ -73,6 +73,8 @@ impl Node {
             arrived: out.tick,
             sectors: message.sectors,
             got: Sectors::NONE,
+            claimed: false,
+            supplied: false,
             access,
         })
     }

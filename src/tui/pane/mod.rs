@@ -15,6 +15,7 @@ mod map_rail;
 mod map_switch;
 mod mshrs;
 mod pages;
+mod permissions;
 mod protocol;
 mod timeline;
 mod tags;
