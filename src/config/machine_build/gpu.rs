@@ -2,7 +2,7 @@
 
 use super::super::check::Known;
 use super::super::fail;
-use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec};
+use super::super::machine::{CopiesSpec, CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec, PagingSpec};
 use super::super::machine_file::numa::NumaFile;
 use super::super::machine_file::paging::PagingFile;
 use super::super::machine_file::unified::UnifiedFile;
@@ -56,15 +56,7 @@ impl Build<'_> {
             return fail(check.document.complain(span, "a bit of the mask stands for more than a line"));
         }
         let clock = check.clock("gpu.clock", file.clock.as_ref(), 800_000_000)?;
-        let paging = match (memory.home, &file.paging) {
-            (GpuHome::Own, given) => Some(self.paging(given.as_ref().unwrap_or(&PagingFile::default()))?),
-            (_, None) => None,
-            (_, Some(_)) => {
-                let message =
-                    "gpu.paging without gpu.memory.home = \"own\": there is no memory to bring pages to";
-                return fail(check.document.complain(None, message));
-            }
-        };
+        let paging = self.paging_of(file, memory.home)?;
         let read_only = match (&paging, &file.read_only) {
             (_, None) => None,
             (None, Some(given)) => Some(self.read_only(given)?),
@@ -94,29 +86,8 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
-        let tags = match (memory.home, &file.tags) {
-            (GpuHome::Cache, _) if count > 1 || !l2.present => {
-                let span = file.count.as_ref().filter(|_| count > 1).map(|count| &count.span);
-                let message = "gpu.memory.home = \"cache\" is for one GPU, with an L2";
-                return fail(check.document.complain(span, message).expected("gpu.count = 1"));
-            }
-            (GpuHome::Cache, _) => Some(self.tags(&tags_file, &memory, (&mut l1, &mut l2.cache))?),
-            (_, None) => None,
-            (_, Some(_)) => {
-                let message =
-                    "gpu.tags without gpu.memory.home = \"cache\": there is no memory that is a cache";
-                return fail(check.document.complain(None, message));
-            }
-        };
-        let copies = match (memory.home, &file.copies) {
-            (GpuHome::Numa, given) => given.as_ref().map(|given| self.copies(given)).transpose()?,
-            (_, None) => None,
-            (_, Some(_)) => {
-                let message =
-                    "gpu.copies without gpu.memory.home = \"numa\": there are no memories to copy between";
-                return fail(check.document.complain(None, message));
-            }
-        };
+        let tags = self.tags(file, &memory, (count, l2.present), (&mut l1, &mut l2.cache))?;
+        let copies = self.copies_of(file, memory.home)?;
         let remote_directory = self.remote_directory(file.remote_directory.as_ref(), memory.home)?;
         let ctas = match file.ctas {
             Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
@@ -142,6 +113,32 @@ impl Build<'_> {
         };
         self.fits_unified(&gpu, (&l1_line, &l2_line))?;
         Ok((gpu, block))
+    }
+
+    /// How pages come to memory that is the GPU's own.
+    fn paging_of(&self, file: &GpuFile, home: GpuHome) -> Result<Option<PagingSpec>> {
+        Ok(match (home, &file.paging) {
+            (GpuHome::Own, given) => Some(self.paging(given.as_ref().unwrap_or(&PagingFile::default()))?),
+            (_, None) => None,
+            (_, Some(_)) => {
+                let message =
+                    "gpu.paging without gpu.memory.home = \"own\": there is no memory to bring pages to";
+                return fail(self.check.document.complain(None, message));
+            }
+        })
+    }
+
+    /// The copies between host and GPUs that share their memories.
+    fn copies_of(&self, file: &GpuFile, home: GpuHome) -> Result<Option<CopiesSpec>> {
+        Ok(match (home, &file.copies) {
+            (GpuHome::Numa, given) => given.as_ref().map(|given| self.copies(given)).transpose()?,
+            (_, None) => None,
+            (_, Some(_)) => {
+                let message =
+                    "gpu.copies without gpu.memory.home = \"numa\": there are no memories to copy between";
+                return fail(self.check.document.complain(None, message));
+            }
+        })
     }
 
     fn cu(&self, file: &GpuFile) -> Result<CuSpec> {
