@@ -53,7 +53,8 @@ impl Machine {
         let size = copies.shape.page;
         let is_own = |page: &Page| self.homes.of(page.range(size).start) as usize == gpu;
         let all = copies.arrays.iter().enumerate();
-        let all = all.flat_map(|(number, array)| array.pages.iter().filter(is_own).map(move |page| (number, page)));
+        let all =
+            all.flat_map(|(number, array)| array.pages.iter().filter(is_own).map(move |page| (number, page)));
         let stands: Vec<(Page, PageStand)> =
             all.map(|(array, page)| (page, copies.stand(engine, array, page))).collect();
         let mut counts = [0; PageStand::ALL.len()];
@@ -61,7 +62,8 @@ impl Machine {
             *count = stands.iter().filter(|(_, own)| *own == stand).count() as u64;
         }
         let group = (stands.len() as u64).div_ceil(cells.max(1) as u64).next_power_of_two();
-        let there: u64 = copies.arrays.iter().filter(|array| array.has_room).map(|array| array.pages.count).sum();
+        let there: u64 =
+            copies.arrays.iter().filter(|array| array.has_room).map(|array| array.pages.count).sum();
         PagesView {
             gpu: gpu as u32,
             driver: engine.ports.id,
