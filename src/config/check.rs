@@ -39,6 +39,17 @@ impl Check<'_> {
         }
     }
 
+    /// Percent with a decimal, in thousandths, of what some work touches.
+    pub fn thousandths(self, key: &str, given: Option<&At<f64>>) -> Result<Option<u32>> {
+        let Some(share) = given else { return Ok(None) };
+        if !(0.1..=100.0).contains(&share.value) {
+            let message = format!("{key} is {}", share.value);
+            let complaint = self.document.complain(Some(&share.span), message);
+            return fail(complaint.expected("0.1 to 100 percent of what the work touches"));
+        }
+        Ok(Some((share.value * 10.0).round() as u32))
+    }
+
     /// One of a few numbers.
     pub fn choice(self, key: &str, given: Option<&At<u64>>, choices: &[u32]) -> Result<u32> {
         let default = choices.first().copied().unwrap_or(0);

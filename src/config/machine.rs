@@ -65,6 +65,8 @@ pub struct GpuSpec {
     pub memory: GpuMemorySpec,
     /// Of a GPU with memory of its own.
     pub paging: Option<PagingSpec>,
+    /// Pages that are taken for read-only.
+    pub read_only: Option<ReadOnlySpec>,
     /// Of GPUs that share their memories.
     pub numa: Option<NumaSpec>,
     /// Of a GPU whose memory is one half of all.
@@ -73,6 +75,8 @@ pub struct GpuSpec {
     pub tags: Option<TagSpec>,
     /// Of GPUs whose memories have their data from the host.
     pub copies: Option<CopiesSpec>,
+    /// Of a GPU that takes no part in the coherence of the CPU.
+    pub remote_directory: Option<RemoteDirectorySpec>,
     /// How thread blocks are dealt over GPUs.
     pub ctas: Schedule,
 }
@@ -203,6 +207,29 @@ pub struct PagingSpec {
     pub copy_back: bool,
 }
 
+/// Pages that are taken for read-only ("Selective GPU Caches", section 3.3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadOnlySpec {
+    /// Bytes of a page.
+    pub page: u32,
+    /// Pages of GPU memory, too, not only those of host memory.
+    pub everywhere: bool,
+    /// They are marked at every launch of a kernel, not only before the first work.
+    pub every_launch: bool,
+    pub host_fault: Duration,
+    pub gpu_fault: Duration,
+    /// Faults of a compute unit.
+    pub pending: u32,
+    /// Most faults, and in what time.
+    pub limit: Option<(u32, Duration)>,
+    /// Entries; all pages if there is none.
+    pub tlb: Option<u32>,
+    /// One way, in core cycles.
+    pub tlb_latency: u32,
+    pub walkers: u32,
+    pub walk: Duration,
+}
+
 /// What the L2 of a socket caches ("Beyond the Socket: NUMA-Aware GPUs", Fig. 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Organisation {
@@ -247,7 +274,7 @@ pub struct UnifiedSpec {
 pub struct TagSpec {
     /// Bytes of data that a tag stands for.
     pub data: u32,
-    /// GPU memory in percent of what the work touches; the memory's size if there is none.
+    /// GPU memory in thousandths of what the work touches; the memory's size if there is none.
     pub share: Option<u32>,
     /// Banks of a channel that hold tags and no data.
     pub banks: u32,
@@ -267,6 +294,20 @@ pub struct CopiesSpec {
     pub share: Option<u32>,
     /// Which side has the data at the start.
     pub start: Side,
+}
+
+/// What a GPU knows about the CPU's caches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemoteDirectorySpec {
+    /// In all slices of the memory together.
+    pub lines: u32,
+    pub ways: u32,
+    /// Of a fingerprint.
+    pub bits: u32,
+    /// Percent.
+    pub high_water: u32,
+    /// What the software takes that flushes the CPU's caches.
+    pub flush: Duration,
 }
 
 /// How a memory controller orders its requests.

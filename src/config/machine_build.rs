@@ -7,6 +7,7 @@ mod gpu;
 mod host;
 mod numa;
 mod paging;
+mod read_only;
 mod tags;
 mod unified;
 #[cfg(test)]

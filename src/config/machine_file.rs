@@ -6,6 +6,7 @@ pub mod balancer;
 pub mod copies;
 pub mod numa;
 pub mod paging;
+pub mod read_only;
 pub mod tags;
 pub mod unified;
 
@@ -61,6 +62,8 @@ pub struct GpuFile {
     pub memory: Option<GpuMemoryFile>,
     /// How pages come to GPU memory that is the GPU's own (`memory.home = "own"`), which they have to.
     pub paging: Option<paging::PagingFile>,
+    /// Pages that the GPU may cache although they live elsewhere, since nobody has written them yet. Default: none.
+    pub read_only: Option<read_only::ReadOnlyFile>,
     /// GPUs that are the sockets of one large GPU (`memory.home = "numa"`).
     pub numa: Option<numa::NumaFile>,
     /// Pages that live in host memory or in GPU memory (`memory.home = "unified"`).
@@ -70,6 +73,9 @@ pub struct GpuFile {
     /// Copies between host memory and the memories of the GPUs, which then have the data only for a time (`memory.home =
     /// "numa"`). Default: none, the GPUs' memories are all there is.
     pub copies: Option<copies::CopiesFile>,
+    /// What the GPU knows about the CPU's caches, with `memory.home = "unified"`, if it takes no part in their coherence.
+    /// Default: it takes part.
+    pub remote_directory: Option<unified::RemoteDirectoryFile>,
     /// How the thread blocks of a kernel are dealt over the GPUs. Default: "modulo".
     pub ctas: Option<CtasWord>,
 }

@@ -61,9 +61,9 @@ impl Worker<'_> {
         None
     }
 
-    /// Whether a directory tracks this node: not an L1 that is kept coherent by software.
+    /// Whether a directory tracks this node: not what is kept coherent by software, nor what keeps only what nobody else has.
     fn is_tracked(&self, index: usize) -> bool {
-        self.system.coherent || self.system.nodes.get(index).is_some_and(|shape| shape.role != Role::Leaf)
+        self.system.nodes.get(index).is_some_and(|shape| shape.is_tracked)
     }
 
     fn siblings(

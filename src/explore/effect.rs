@@ -127,10 +127,18 @@ impl System {
         let mut timeless = node.timeless();
         let mut stored = Stored::default();
         let mut broken = out.breaches.first().map(|breach| Arc::new((breach.rule, breach.text.clone())));
-        for completion in &out.completions {
+        // Elsewhere stores are performed before they complete.
+        let completions = out.completions.iter().filter(|_| shape.is_checked || !self.values);
+        for completion in completions {
             if let Some(text) = self.complete(completion, &mut stored) {
                 broken = broken.or(Some(Arc::new(("stale-read", text))));
             }
+        }
+        if !shape.performs {
+            // What will be stored elsewhere: nobody here is promised to see it, or not to.
+            timeless.patches_mut(|patch| {
+                patch.change_bytes(|_, class| if class == values::STORING { values::STALE } else { class });
+            });
         }
         // What was stored for a child, without a completion here.
         let seen = |class: u8, timeless: &mut Timeless| {

@@ -180,6 +180,8 @@ fn is_alike(a: &NodeShape, b: &NodeShape) -> bool {
     let same_config = (one.role, one.block, one.unit, one.granule, one.mshrs, one.header, one.has_memory)
         == (other.role, other.block, other.unit, other.granule, other.mshrs, other.header, other.has_memory)
         && one.dealing == other.dealing
+        && one.by_home == other.by_home
+        && one.own_side == other.own_side
         && one.parents.len() == other.parents.len()
         && one.children.len() == other.children.len()
         && one.table == other.table

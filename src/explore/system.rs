@@ -38,6 +38,12 @@ pub struct NodeShape {
     pub parents: SmallVec<[Option<(u8, u8)>; 2]>,
     /// What can be done to it.
     pub deeds: Vec<Deed>,
+    /// A directory tracks what it holds.
+    pub is_tracked: bool,
+    /// Its loads read the last store to be performed, wherever that was.
+    pub is_checked: bool,
+    /// Stores are performed here; elsewhere a copy is only brought up to date with what is handed on.
+    pub performs: bool,
     /// Of a directory: its children leave it only when told, and never silently, so that what it lists is there.
     pub is_exact: bool,
 }
@@ -82,9 +88,8 @@ impl System {
     /// If the machine or the alphabet is too large to be explored, or keeps no values.
     pub fn new(machine: &Machine, alphabet: &Alphabet) -> Result<Self> {
         if machine.page_size().is_some() {
-            let text = "the memory of its GPUs is paged, and pages that move are not explored";
-            let expected =
-                "a machine without gpu.memory.home = \"own\"; or umscope stress, which moves pages";
+            let text = "it translates addresses, and pages that move or change are not explored";
+            let expected = "a machine without gpu.memory.home = \"own\" and gpu.read_only; or umscope stress, which has both";
             return Err(Box::new(Diagnostic::new(text).expected(expected)));
         }
         let wiring = machine.wiring();
@@ -95,11 +100,8 @@ impl System {
         lines.dedup();
         let bytes = alphabet.bytes();
         check_size(&wiring, &bytes, &lines, machine)?;
-        let forwards = |node: &Node| {
-            let steps = node.config.table.rows.iter().flat_map(|row| row.leaf.iter().flatten());
-            steps.map(|cell| cell.step).any(|step| matches!(step, Step::Fetch | Step::Forward))
-        };
-        let values = !wiring.nodes.iter().any(forwards);
+        let leaves = wiring.nodes.iter().filter(|node| node.config.role == Role::Leaf);
+        let values = leaves.clone().all(|node| is_coherent(node) || node.config.table.uncached.is_some());
         let index = |id: ComponentId| wiring.nodes.iter().position(|node| node.id() == id);
         let names = machine.components().clone();
         let mut system = Self {
@@ -133,6 +135,9 @@ impl System {
                     template: node.emptied(),
                     parents: system.lines.iter().map(parent).collect(),
                     deeds: system.deeds(&wiring, number, alphabet),
+                    is_tracked: is_tracked(node),
+                    is_checked: is_coherent(node),
+                    performs: !hands_on(node),
                     is_exact: is_exact(&wiring, node),
                 }
             })
@@ -170,7 +175,9 @@ impl System {
     fn access(&self, node: &Node, kind: AccessKind, range: Range) -> Access {
         let mut access = Access { kind, range, bytes: SmallVec::new(), mask: None };
         if kind.writes() {
-            let loose = !self.values || kind == AccessKind::NStore && !node.must_promote(&access);
+            let may_differ = node.config.table.uncached.is_none();
+            let loose =
+                !self.values || kind == AccessKind::NStore && may_differ && !node.must_promote(&access);
             let class = if loose { values::STORING_LOOSE } else { values::STORING };
             access.bytes = SmallVec::from_elem(class, range.len as usize);
         }
@@ -217,6 +224,30 @@ impl System {
     pub fn width(&self) -> usize {
         self.nodes.len() + self.lanes.len() + 1
     }
+}
+
+/// The steps that a node's table has for accesses to what it holds.
+fn steps(node: &Node) -> impl Iterator<Item = Step> {
+    let is_leaf = node.config.role == Role::Leaf;
+    let rows = node.config.table.rows.iter();
+    rows.flat_map(move |row| if is_leaf { row.leaf } else { row.inner }).flatten().map(|cell| cell.step)
+}
+
+/// Whether what a leaf holds is tracked, and its stores are performed there.
+fn is_coherent(node: &Node) -> bool {
+    node.config.role == Role::Leaf && !steps(node).any(|step| matches!(step, Step::Fetch | Step::Forward))
+}
+
+fn is_tracked(node: &Node) -> bool {
+    match node.config.role {
+        Role::Leaf => !node.config.table.fetches(),
+        Role::Inner | Role::Root => node.config.table.uncached.is_none(),
+    }
+}
+
+/// Whether a node hands on stores to blocks that it holds.
+fn hands_on(node: &Node) -> bool {
+    node.config.role != Role::Root && steps(node).any(|step| step == Step::Forward)
 }
 
 /// What a directory lists is there: its units are its children's blocks, and they leave it only by a message.

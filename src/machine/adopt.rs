@@ -78,7 +78,12 @@ impl Machine {
 /// What of a node would be of another shape.
 fn differs(own: &Node, new: &Node) -> Option<String> {
     let (a, b) = (&own.config, &new.config);
-    if own.geometry() != new.geometry() || a.block != b.block || a.unit != b.unit || a.dealing != b.dealing {
+    if own.geometry() != new.geometry()
+        || a.block != b.block
+        || a.unit != b.unit
+        || a.dealing != b.dealing
+        || a.by_home != b.by_home
+    {
         return Some("other places for blocks".into());
     }
     if a.granule != b.granule || a.values != b.values {

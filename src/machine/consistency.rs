@@ -18,6 +18,8 @@ struct Stored {
     value: u8,
     /// The L1 above which it was stored; none for what was there at first.
     writer: Option<ComponentId>,
+    /// When it began.
+    begun: EventNumber,
     /// When it was performed, and when it had come to where every acquire looks.
     completed: Option<EventNumber>,
     released: Option<EventNumber>,
@@ -32,6 +34,17 @@ struct Stored {
 struct Byte {
     stores: Vec<Stored>,
     atomics: u32,
+}
+
+impl Byte {
+    /// Whether a value was stored by somebody, and was not replaced for sure before `issued`.
+    fn has_latest(&self, value: u8, issued: EventNumber) -> bool {
+        let ended = |store: &Stored, before: EventNumber| store.completed.is_some_and(|end| end < before);
+        let is_replaced = |store: &Stored| {
+            self.stores.iter().any(|other| ended(other, issued) && ended(store, other.begun))
+        };
+        self.stores.iter().any(|store| store.value == value && !is_replaced(store))
+    }
 }
 
 /// What the checks of a machine with software coherence remember.
@@ -53,6 +66,8 @@ pub struct Performed<'a> {
     /// What it read.
     pub read: &'a [u8],
     pub coherent: bool,
+    /// The L1 is kept coherent by hardware: it never reads anything older than what was performed before.
+    pub is_strict: bool,
     pub issued: EventNumber,
     pub event: EventNumber,
 }
@@ -62,6 +77,7 @@ fn initial(value: u8) -> Stored {
         number: None,
         value,
         writer: None,
+        begun: 0,
         completed: Some(0),
         released: Some(0),
         is_atomic: false,
@@ -85,7 +101,7 @@ impl Consistency {
     }
 
     /// A store or atomic begins: from now on somebody may see it.
-    pub fn begin(&mut self, at: ComponentId, number: TxnNumber, access: &Access) {
+    pub fn begin(&mut self, at: ComponentId, number: TxnNumber, access: &Access, event: EventNumber) {
         for run in access.runs() {
             for (offset, address) in (0..u64::from(run.len)).map(|offset| (offset, run.start.plus(offset))) {
                 let byte = self.byte(address);
@@ -98,6 +114,7 @@ impl Consistency {
                             number: Some(number),
                             value,
                             writer: Some(at),
+                            begun: event,
                             completed: None,
                             released: None,
                             is_atomic: false,
@@ -164,6 +181,9 @@ impl Consistency {
         if byte.atomics > u32::from(is_atomic) || is_atomic && byte.stores.iter().any(since) {
             return true;
         }
+        if performed.is_strict && self.is_immediate {
+            return byte.has_latest(value, performed.issued);
+        }
         let seen = |number: &TxnNumber| {
             byte.stores
                 .iter()
@@ -214,6 +234,7 @@ impl Consistency {
                 number: Some(number),
                 value,
                 writer: Some(performed.at),
+                begun: performed.issued,
                 completed: None,
                 released: None,
                 is_atomic: true,
@@ -273,9 +294,20 @@ mod tests {
         (issued, event): (u64, u64),
     ) -> bool {
         let number = TxnNumber(event);
-        known.begin(at, number, access);
+        known.begin(at, number, access, issued);
         let coherent = access.kind != AccessKind::NStore;
-        known.end(&Performed { at, number: Some(number), access, read, coherent, issued, event }).is_none()
+        known
+            .end(&Performed {
+                at,
+                number: Some(number),
+                access,
+                read,
+                coherent,
+                is_strict: false,
+                issued,
+                event,
+            })
+            .is_none()
     }
 
     fn store(known: &mut Consistency, at: ComponentId, value: u8, event: u64) {
@@ -300,6 +332,30 @@ mod tests {
         assert!(!load(&mut known, B, 0, 80), "released, then acquired");
         assert!(load(&mut known, B, 7, 80));
         assert!(!load(&mut known, B, 9, 80), "never stored");
+    }
+
+    #[test]
+    fn an_l1_that_hardware_keeps_coherent_reads_what_was_performed_last() {
+        let mut known = Consistency::new(true);
+        store(&mut known, A, 7, 10);
+        store(&mut known, A, 8, 20);
+        let load = access(AccessKind::Load, 0);
+        let mut reads = |value, issued| {
+            let (number, read) = (Some(TxnNumber(99)), [value]);
+            let all = Performed {
+                at: B,
+                number,
+                access: &load,
+                read: &read,
+                coherent: true,
+                is_strict: true,
+                issued,
+                event: 30,
+            };
+            known.end(&all).is_none()
+        };
+        assert!(reads(8, 25) && !reads(7, 25) && !reads(0, 25));
+        assert!(reads(7, 15) && reads(8, 15) && !reads(0, 15), "the second was under way");
     }
 
     #[test]

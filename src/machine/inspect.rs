@@ -15,7 +15,8 @@ use crate::model::inspect::{
 };
 use crate::model::message::{Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};
-use crate::model::page_view::{FaultView, PagesView, TlbView};
+use crate::model::page_view::{FaultView, PagesView, PermissionsView, TlbView};
+use crate::model::tags::TagView;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Channel, Ready};
@@ -157,7 +158,7 @@ impl Machine {
                     Some(child) => *child,
                     None => break,
                 },
-                WaitsFor::Ack(_) | WaitsFor::Room => break,
+                WaitsFor::Ack(_) | WaitsFor::Room | WaitsFor::Turn(_) => break,
             };
         }
         links.extend(own.or_else(|| self.in_transit(address, carrier)));
@@ -382,9 +383,22 @@ impl Inspect for Machine {
         self.drams.get(dram)?.view()
     }
 
+    fn tags(&self, node: ComponentId) -> Option<TagView> {
+        let mut view = self.node(node)?.tag_view()?;
+        let tag_banks = self.fixed.spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.tags.as_ref()?)));
+        let first = tag_banks.map_or(0, |(gpu, tags)| gpu.memory.dram.banks - tags.banks);
+        let banks = Inspect::memory(self, node).map(|memory| memory.banks).unwrap_or_default();
+        view.banks = banks.into_iter().filter(|bank| bank.bank >= first).collect();
+        Some(view)
+    }
+
     fn page_size(&self) -> Option<u32> {
         let copied = || self.copies.as_ref().map(|copies| copies.page_size());
         self.paging.as_ref().map(|paging| paging.page).or_else(copied)
+    }
+
+    fn permissions(&self, cells: usize) -> Option<PermissionsView> {
+        self.view_permissions(cells)
     }
 
     fn pages(&self, cells: usize) -> Vec<PagesView> {

@@ -60,6 +60,7 @@ use crate::parts::port::{LaneKey, Port};
 use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Buffers;
+use crate::protocol::permissions::Permissions;
 use crate::protocol::table::Table;
 use crate::workload::Workload;
 use check::Checker;
@@ -203,6 +204,8 @@ struct Fixed {
     sockets: Vec<Socket>,
     /// What fences and kernels concern.
     reach: Reach,
+    /// What the software takes that flushes the CPU's caches for a remote directory.
+    flush_trap: Tick,
     /// Whether loads can be checked against the stores: every L1 is kept coherent.
     coherent: bool,
 }
@@ -229,6 +232,8 @@ pub struct Machine {
     lanes_due: Tick,
     /// Where pages live. While an event is under way its outbox has them.
     homes: Homes,
+    /// What may be done with them. The same.
+    permissions: Permissions,
     /// Fences and kernels that wait for releases.
     awaited: Vec<Awaited>,
     /// Ways for local and remote lines, where they are dealt. Boxed, since few machines have it.
@@ -295,6 +300,7 @@ impl Machine {
             lanes.digest(&mut hasher);
         }
         self.homes.digest(&mut hasher);
+        self.permissions.digest(&mut hasher);
         std::hash::Hash::hash(&self.awaited, &mut hasher);
         if let Some(ways) = &self.ways {
             ways.digest(&mut hasher);

@@ -1,11 +1,12 @@
-//! Paged GPU memory: translations, far-faults, and pages on their way between the host and the GPUs ("Towards High
-//! Performance Paged Memory for GPUs"). Caches work with addresses; what a page table decides is whether an access may
-//! go to the memory of its device at all.
+//! What page tables decide: whether an access may go to memory at all. On a machine with paged GPU memory, whether its page is
+//! there ("Towards High Performance Paged Memory for GPUs"); on one that takes pages for read-only, whether it may be written
+//! ("Selective GPU Caches", section 3.3). Translations, faults and replays are the same.
 
 mod check;
 mod copies;
 mod lives;
 mod moves;
+mod protection;
 mod serve;
 mod stands;
 mod view;
@@ -18,7 +19,7 @@ use super::Machine;
 use super::queue::Event;
 use crate::model::address::Range;
 use crate::model::component::ComponentId;
-use crate::model::page::Page;
+use crate::model::page::{Page, PageSet};
 use crate::model::time::Tick;
 use crate::parts::channel::Path;
 use crate::parts::driver::{Driver, Planned};
@@ -26,6 +27,7 @@ use crate::parts::gmmu::{Gmmu, Outcome};
 use crate::protocol::outbox::Outbox;
 pub use copies::Copies;
 use lives::Lives;
+pub use protection::{Protection, ProtectionConfig};
 pub(super) use view::view_tlb;
 
 /// What does not change while pages move.
@@ -45,12 +47,13 @@ pub struct GpuPorts {
     pub latency: Tick,
 }
 
-/// The paging of one GPU.
+/// The translations and faults of one GPU.
 #[derive(Clone, Debug)]
 pub struct GpuPaging {
     pub ports: std::sync::Arc<GpuPorts>,
     pub gmmu: Gmmu,
-    pub driver: Driver,
+    /// Moves pages; none where pages stay where they are.
+    pub driver: Option<Driver>,
     /// What the GMMU has found, on its way to the TLBs.
     replies: VecDeque<(Tick, Outcome)>,
     /// Pages on the link.
@@ -60,7 +63,7 @@ pub struct GpuPaging {
     streams_until: Option<Tick>,
     /// When it was planned to go on.
     wake: Option<Tick>,
-    /// What became of far-faults. Nothing depends on it: no part of the digest.
+    /// What became of faults. Nothing depends on it: no part of the digest.
     lives: Lives,
 }
 
@@ -93,6 +96,10 @@ pub struct Paging {
     /// Pages that cores wait for, and when the driver orders them back; nothing once it has.
     recalled: BTreeMap<Page, Option<Tick>>,
     copies: Copies,
+    /// Pages that are taken for read-only.
+    protection: Option<Protection>,
+    /// Pages that the work touches, as far as that is foreseen. For who looks.
+    known: PageSet,
     /// Compute units told to replay, and pages that came, so far.
     told: u64,
     came: u64,
@@ -125,6 +132,8 @@ impl Paging {
             page,
             service,
             copies,
+            protection: None,
+            known: PageSet::default(),
             told: 0,
             came: 0,
             moved: Vec::new(),
@@ -139,6 +148,29 @@ impl Paging {
         }
     }
 
+    /// The same, but its pages stay where they are and are taken for read-only. The work touches those that are `known`.
+    #[must_use]
+    pub fn protected(self, protection: Protection, known: PageSet) -> Self {
+        Self { protection: Some(protection), known, ..self }
+    }
+
+    /// Pages that are taken for read-only, if this machine has such.
+    #[must_use]
+    pub fn protection(&self) -> Option<&Protection> {
+        self.protection.as_ref()
+    }
+
+    /// Whether pages move between memories.
+    #[must_use]
+    pub fn moves_pages(&self) -> bool {
+        self.protection.is_none()
+    }
+
+    /// Caches of all GPUs, by their index among the nodes.
+    fn all_gpu_caches(&self) -> Vec<usize> {
+        self.gpus.iter().flat_map(|one| one.ports.caches.iter().copied()).collect()
+    }
+
     /// Whether a core may access a page.
     #[must_use]
     pub fn is_at_host(&self, page: Page) -> bool {
@@ -151,24 +183,30 @@ impl Paging {
         self.recalled.is_empty()
             && self.wanted.is_empty()
             && self.copies.is_idle()
+            && self.protection.as_ref().is_none_or(Protection::is_idle)
             && self.gpus.iter().all(GpuPaging::is_idle)
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
         for gpu in &self.gpus {
             gpu.gmmu.digest(hasher);
-            gpu.driver.digest(hasher);
+            if let Some(driver) = &gpu.driver {
+                driver.digest(hasher);
+            }
             gpu.arrivals.hash(hasher);
             gpu.departures.hash(hasher);
             gpu.streams_until.hash(hasher);
         }
         (&self.owners, &self.draining, &self.recalled, &self.copies).hash(hasher);
+        if let Some(protection) = &self.protection {
+            protection.digest(hasher);
+        }
     }
 }
 
 impl GpuPaging {
     #[must_use]
-    pub fn new(ports: GpuPorts, gmmu: Gmmu, driver: Driver) -> Self {
+    pub fn new(ports: GpuPorts, gmmu: Gmmu, driver: Option<Driver>) -> Self {
         Self {
             ports: std::sync::Arc::new(ports),
             gmmu,
@@ -182,12 +220,17 @@ impl GpuPaging {
         }
     }
 
+    /// Whether its memory has a page.
+    fn has(&self, page: Page) -> bool {
+        self.driver.as_ref().is_some_and(|driver| driver.residency.resident().contains(page))
+    }
+
     fn is_idle(&self) -> bool {
         let still = self.streams_until.is_none()
             && self.replies.is_empty()
             && self.arrivals.is_empty()
             && self.departures.is_empty();
-        still && self.gmmu.is_idle() && self.driver.is_idle()
+        still && self.gmmu.is_idle() && self.driver.as_ref().is_none_or(Driver::is_idle)
     }
 
     /// When it has something to do next.
@@ -197,7 +240,7 @@ impl GpuPaging {
             self.arrivals.front().map(|(tick, _)| *tick),
             self.departures.front().map(|(tick, _)| *tick),
             self.gmmu.next(),
-            self.driver.next(),
+            self.driver.as_ref().and_then(Driver::next),
             self.streams_until,
         ];
         heads.into_iter().flatten().min()
@@ -205,6 +248,11 @@ impl GpuPaging {
 }
 
 impl Machine {
+    /// The driver that moves the pages of a GPU.
+    fn driver(&mut self, gpu: usize) -> Option<&mut Driver> {
+        self.paging.as_mut()?.gpus.get_mut(gpu)?.driver.as_mut()
+    }
+
     /// An agent accesses a page.
     pub(super) fn touch_page(&mut self, agent: usize, range: Range, writes: bool, out: &mut Outbox) {
         let now = self.now;
@@ -212,8 +260,11 @@ impl Machine {
         let page = Page::of(range.start, paging.page);
         let Some(gpu) = paging.gpu_of.get(agent).copied().flatten() else { return };
         let gpu = gpu as usize;
-        let orders =
-            paging.gpus.get_mut(gpu).map(|one| one.driver.touch(page, writes, now)).unwrap_or_default();
+        if let Some(protection) = &mut paging.protection {
+            protection.note_use(page, out.permission(range.start));
+        }
+        let driver = paging.gpus.get_mut(gpu).and_then(|one| one.driver.as_mut());
+        let orders = driver.map(|driver| driver.touch(page, writes, now)).unwrap_or_default();
         if !orders.is_empty() {
             self.carry_out(gpu, orders, out);
             self.wake_paging(gpu);
@@ -222,14 +273,18 @@ impl Machine {
 
     /// Of each GPU, its pages in the order in which they were accessed first.
     pub(super) fn touched_pages(&self) -> Vec<std::sync::Arc<[Page]>> {
-        self.paging.iter().flat_map(|paging| &paging.gpus).map(|one| one.driver.order().into()).collect()
+        let drivers =
+            self.paging.iter().flat_map(|paging| &paging.gpus).filter_map(|one| one.driver.as_ref());
+        drivers.map(|driver| driver.order().into()).collect()
     }
 
     /// Schedules the paging of a GPU for when it has something to do.
     fn wake_paging(&mut self, gpu: usize) {
         let now = self.now;
         let Some(paging) = self.paging.as_mut() else { return };
-        let recalled = if gpu == 0 { paging.recalled.values().flatten().min().copied() } else { None };
+        let waits = paging.recalled.values().flatten().copied();
+        let waits = waits.chain(paging.protection.as_ref().and_then(Protection::next));
+        let recalled = if gpu == 0 { waits.min() } else { None };
         let Some(one) = paging.gpus.get_mut(gpu) else { return };
         let Some(next) = one.next().into_iter().chain(recalled).min() else { return };
         let next = next.max(now);

@@ -23,8 +23,9 @@ impl Machine {
     /// An access begins above an L1.
     pub(super) fn note_begun(&mut self, l1: usize, number: TxnNumber, access: &Access) {
         let Some(at) = self.nodes.get(l1).map(Node::id) else { return };
+        let event = self.event;
         if let Some(known) = self.consistency() {
-            known.begin(at, number, access);
+            known.begin(at, number, access, event);
         }
     }
 
@@ -81,6 +82,7 @@ impl Machine {
     pub(super) fn check_consistency(&mut self, completion: &Completion, out: &mut Outbox) {
         let event = self.event;
         let issued = completion.txn.and_then(|key| self.txns.get(key)).map_or(event, |txn| txn.issued_at);
+        let is_strict = self.node(completion.node).is_some_and(|node| !node.config.table.fetches());
         let access = Access {
             kind: completion.kind,
             range: completion.range,
@@ -97,12 +99,17 @@ impl Machine {
             read: &completion.read,
             // Above a memory that is a cache of the host's, the home that all SMs share is not that of a core.
             coherent: completion.coherent && is_home,
+            is_strict,
             issued,
             event,
         };
         let Some(wrong) = self.consistency().and_then(|known| known.end(&performed)) else { return };
         let (address, value) = wrong;
-        let text = format!("the load read {value:#04x} at {address}, which it cannot see after its acquire");
+        let text = if is_strict {
+            format!("the load read {value:#04x} at {address}, which was replaced before the load began")
+        } else {
+            format!("the load read {value:#04x} at {address}, which it cannot see after its acquire")
+        };
         let about = About::new(completion.range, completion.number);
         self.violate(completion.node, about, "stale-read", &text, out);
     }

@@ -2,6 +2,7 @@
 //! bytes, shares from 0 to 1; what is not known (a rate of nothing) is not a number.
 
 mod accesses;
+mod coalescing;
 mod copies;
 mod links;
 mod memory;
@@ -9,6 +10,7 @@ mod nodes;
 mod numa;
 mod paging;
 mod synchronisation;
+mod tags;
 #[cfg(test)]
 mod tests;
 mod warps;
@@ -61,6 +63,8 @@ impl Machine {
         self.paging_statistics(&mut sheet);
         self.copy_statistics(&mut sheet);
         self.numa_statistics(&mut sheet);
+        self.coalescing_statistics(&mut sheet);
+        self.tag_statistics(&mut sheet);
         self.synchronisation_statistics(&mut sheet);
         for task in self.tasks() {
             if let (Some(started), Some(ended)) = (task.started, task.ended) {

@@ -79,13 +79,14 @@ impl Machine {
         let lists = self.buffers.take().unwrap_or_default();
         let mut out = Outbox::new(self.event, self.now, self.fixed.time, lists, records);
         out.homes = std::mem::take(&mut self.homes);
+        out.permissions = std::mem::take(&mut self.permissions);
         out
     }
 
     /// Takes back what an outbox was lent.
     pub(super) fn close(&mut self, out: Outbox) {
-        let (lists, homes) = out.into_parts();
-        (self.buffers, self.homes) = (Some(lists), homes);
+        let (lists, homes, permissions) = out.into_parts();
+        (self.buffers, self.homes, self.permissions) = (Some(lists), homes, permissions);
     }
 
     /// Nothing is left to happen: either all is done, or nothing can ever move again.
@@ -352,7 +353,7 @@ impl Machine {
         if told.is_empty() {
             return;
         }
-        self.ask_for_pages(agent, told.asked);
+        self.ask_for_pages(agent, told.asked, out);
         for address in told.placed {
             self.place_page(agent, address, out);
         }
@@ -396,6 +397,7 @@ impl Machine {
         if self.copies_first(task, out) || self.copied_first(task, out) || self.clears_first(task, out) {
             return Handled::Yes;
         }
+        self.mark_pages(task, out);
         if let Some(state) = self.tasks.states.get_mut(task) {
             state.started = Some(self.now);
         }

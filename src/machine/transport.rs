@@ -65,7 +65,11 @@ impl Machine {
         for sent in sends.drain(..) {
             let reads = (sent.read > 0 || sent.tag) && !self.plan.is_ordered;
             memory |= reads;
-            let ready = if reads { self.read_memory(node, &sent) } else { Ready::At(self.now) };
+            let ready = match sent.message.kind {
+                MessageKind::Flush => Ready::At(self.now + self.fixed.flush_trap),
+                _ if reads => self.read_memory(node, &sent),
+                _ => Ready::At(self.now),
+            };
             self.post(node, sent.message, ready, out);
         }
         // Nothing is sent while sending: what is put back is the buffer.

@@ -11,6 +11,7 @@ use crate::model::wait::{Doing, Party, Wait};
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Lane, Ready};
 use crate::protocol::node::{Keeper, Needs, Node, Stand};
+use crate::protocol::tag_miss_handler::Lack;
 
 impl Machine {
     /// Every edge of the wait-for graph, in a fixed order.
@@ -224,6 +225,14 @@ impl Machine {
                 }
             }
         }
+        if let Some(lack) = receiver.lack(head) {
+            let room = match lack {
+                Lack::PendingQueue => "its pending queue has room",
+                Lack::Scoreboard => "its scoreboard has room",
+            };
+            wait(Party::Mshrs(receiver.id()), format!("{} does not take before {room}", path(head.to)));
+            return;
+        }
         if head.kind.network() == Network::Request && !receiver.accepts(head) {
             wait(
                 Party::Mshrs(receiver.id()),
@@ -251,6 +260,9 @@ fn may_leave(lane: &Lane) -> bool {
 /// The blocks that keep a node's MSHRs, if none is free.
 fn full_mshrs(node: &Node) -> Vec<Keeper> {
     let holders = node.mshr_holders();
+    if node.is_tagged() {
+        return holders;
+    }
     let is_full = node.config.mshrs > 0 && holders.len() as u32 >= node.config.mshrs;
     if is_full { holders } else { Vec::new() }
 }

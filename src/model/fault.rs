@@ -62,6 +62,19 @@ pub enum Fault {
     NoSupply,
     /// Requests for one block are served by the position of their sender, not in the order of their coming.
     UnfairArbiter,
+    /// What the CPU may have of the GPU's memory is served to the GPU without asking the CPU (the first rule of selective
+    /// caching off).
+    ServeBesideCpu,
+    /// The GPU keeps lines whose home is the CPU's memory (the second rule off).
+    KeepHostLines,
+    /// The GPU keeps lines of its own memory that the CPU may have (the third rule off).
+    KeepBesideCpu,
+    /// The GPU keeps lines that the CPU asks for: its caches are not probed (the other half of the third rule off).
+    SkipGpuProbe,
+    /// The GPU's caches are not probed for a line that the remote directory claims to have already.
+    TrustFilter,
+    /// Bytes that a probe has passed on their way are kept all the same.
+    KeepOvertaken,
     /// TLBs keep the translation of a page that leaves.
     SkipShootDown,
     /// A page leaves GPU memory without what was written there.
@@ -80,7 +93,7 @@ pub enum Fault {
 const COUNTED: usize = 4;
 
 /// Faults without parameters, in the order of the enum.
-const PLAIN: [(&str, Fault); 27] = [
+const PLAIN: [(&str, Fault); 33] = [
     ("answer-without-data", Fault::AnswerWithoutData),
     ("skip-invalidation", Fault::SkipInvalidation),
     ("probes-may-not-pass", Fault::ProbesMayNotPass),
@@ -102,6 +115,12 @@ const PLAIN: [(&str, Fault); 27] = [
     ("ack-before-data", Fault::AckBeforeData),
     ("no-supply", Fault::NoSupply),
     ("unfair-arbiter", Fault::UnfairArbiter),
+    ("serve-beside-cpu", Fault::ServeBesideCpu),
+    ("keep-host-lines", Fault::KeepHostLines),
+    ("keep-beside-cpu", Fault::KeepBesideCpu),
+    ("skip-gpu-probe", Fault::SkipGpuProbe),
+    ("trust-filter", Fault::TrustFilter),
+    ("keep-overtaken", Fault::KeepOvertaken),
     ("skip-shoot-down", Fault::SkipShootDown),
     ("drop-page-write-back", Fault::DropPageWriteBack),
     ("lose-arrival", Fault::LoseArrival),
@@ -148,6 +167,20 @@ impl Fault {
         matches!(
             self,
             Self::DropReplay { .. } | Self::LosePage { .. } | Self::SkipShootDown | Self::DropPageWriteBack
+        )
+    }
+
+    /// Whether it breaks a rule of caches that keep some lines only.
+    #[must_use]
+    pub fn is_of_selective_caching(self) -> bool {
+        matches!(
+            self,
+            Self::ServeBesideCpu
+                | Self::KeepHostLines
+                | Self::KeepBesideCpu
+                | Self::SkipGpuProbe
+                | Self::TrustFilter
+                | Self::KeepOvertaken
         )
     }
 

@@ -8,8 +8,9 @@ use super::bits::Bits;
 use super::component::{ComponentId, Components};
 use super::lanes::{Flows, LaneDecision, LaneDirection, LanePhase};
 use super::message::{MessageKind, Network, TxnNumber};
-use super::page_view::{FaultView, PagesView, TlbView};
+use super::page_view::{FaultView, PagesView, PermissionsView, TlbView};
 use super::state::{Action, State};
+use super::tags::TagView;
 use super::time::{EventNumber, Tick, TimeBase};
 use super::ways::WayDecision;
 
@@ -359,7 +360,7 @@ pub trait Inspect {
     fn memory(&self, _node: ComponentId) -> Option<MemoryView> {
         None
     }
-    /// Bytes of a page, if the memory of the GPUs is paged.
+    /// Bytes of a page, if accesses of GPUs are translated: their memory is paged, or pages are taken for read-only.
     fn page_size(&self) -> Option<u32> {
         None
     }
@@ -367,8 +368,16 @@ pub trait Inspect {
     fn pages(&self, _cells: usize) -> Vec<PagesView> {
         Vec::new()
     }
-    /// The last far-fault of the page that holds `address`, under way or not long ended.
+    /// What may be done with pages, in at most so many cells, if they are taken for read-only.
+    fn permissions(&self, _cells: usize) -> Option<PermissionsView> {
+        None
+    }
+    /// The last fault of the page that holds `address`, under way or not long ended.
     fn fault(&self, _address: Address) -> Option<FaultView> {
+        None
+    }
+    /// The tags of a memory that is a cache, and its tag miss handler.
+    fn tags(&self, _node: ComponentId) -> Option<TagView> {
         None
     }
     /// The TLB of a compute unit, if it has one.

@@ -53,12 +53,16 @@ pub enum MessageKind {
     Notify,
     /// Parent to child: a writeback or a notify has been taken.
     EvictAck,
+    /// Parent to child: give up everything of this memory (the remote directory is full).
+    Flush,
+    /// Child to parent: nothing of it is left here.
+    Flushed,
     /// Sibling to sibling: the data of a peer transfer (UMH, Fig. 5 b-2).
     PeerData,
 }
 
 impl MessageKind {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Read,
         Self::ReadNc,
         Self::Write,
@@ -73,6 +77,8 @@ impl MessageKind {
         Self::Writeback,
         Self::Notify,
         Self::EvictAck,
+        Self::Flush,
+        Self::Flushed,
         Self::PeerData,
     ];
 
@@ -94,6 +100,8 @@ impl MessageKind {
             Self::Writeback => &["writeback", "reply"],
             Self::Notify => &["notify", "reply"],
             Self::EvictAck => &["evict-ack", "reply"],
+            Self::Flush => &["flush", "probe"],
+            Self::Flushed => &["flushed", "reply"],
             Self::PeerData => &["peer-data", "reply"],
         }
     }
@@ -108,7 +116,7 @@ impl MessageKind {
     pub fn network(self) -> Network {
         match self {
             Self::Read | Self::ReadNc | Self::Write | Self::Fetch | Self::Forward => Network::Request,
-            Self::ProbeRead | Self::ProbeWrite => Network::Probe,
+            Self::ProbeRead | Self::ProbeWrite | Self::Flush => Network::Probe,
             _ => Network::Reply,
         }
     }

@@ -21,6 +21,7 @@ pub mod random;
 pub mod recency;
 pub mod record;
 pub mod sectors;
+pub mod selective;
 pub mod sorted;
 pub mod state;
 pub mod tags;

@@ -4,7 +4,7 @@ use super::address::{Address, Range};
 use super::component::ComponentId;
 use super::inspect::WaitLink;
 use super::page::Page;
-use super::paging::FaultStage;
+use super::paging::{FaultKind, FaultStage, Permission};
 use super::time::Tick;
 
 /// Where a page is, and what is the matter with it.
@@ -110,10 +110,11 @@ pub struct FaultStep {
     pub set: u64,
 }
 
-/// A far-fault, from its first step to now.
+/// A fault, from its first step to now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultView {
     pub gpu: u32,
+    pub kind: FaultKind,
     pub page: Page,
     pub range: Range,
     pub steps: Vec<FaultStep>,
@@ -164,6 +165,39 @@ pub struct PagesView {
     pub thrashed: u64,
 }
 
+/// Some pages that follow each other, by what may be done with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PermissionCell {
+    pub first: Address,
+    /// Bytes.
+    pub len: u64,
+    /// The first in [`Permission::ALL`] of those that change, or else that of most.
+    pub permission: Permission,
+}
+
+/// Pages that are taken for read-only until they are written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PermissionsView {
+    pub driver: ComponentId,
+    /// Bytes of a page.
+    pub page: u32,
+    /// Pages are marked; if not, none is yet, or speculation was given up.
+    pub is_on: bool,
+    pub has_given_up: bool,
+    /// Pages that the work touches, by permission, in the order of [`Permission::ALL`].
+    pub counts: [u64; Permission::ALL.len()],
+    /// Pages in a cell.
+    pub group: u64,
+    pub cells: Vec<PermissionCell>,
+    /// Faults under way, oldest first.
+    pub faults: Vec<FaultView>,
+    /// Faults of cores and of GPUs so far.
+    pub by_cores: u64,
+    pub by_gpus: u64,
+    /// Faults in the window of the limit, and the limit, if there is one.
+    pub recent: Option<(u64, u64)>,
+}
+
 /// A translation that a TLB waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TlbMiss {
@@ -179,8 +213,9 @@ pub struct TlbMiss {
 pub struct TlbView {
     pub agent: ComponentId,
     pub used: u32,
-    pub capacity: u32,
-    /// Far-faults that it was told of and that have not ended, and how many the GMMU tracks.
+    /// None: it has the translations of all pages but those shot down.
+    pub capacity: Option<u32>,
+    /// Faults that it was told of and that have not ended, and how many the GMMU tracks.
     pub nacks: u32,
     pub tracked: u32,
     pub hits: u64,

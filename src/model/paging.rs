@@ -1,9 +1,29 @@
 //! Words for what paged GPU memory does: the life of a far-fault, what happens to a page, and to a translation.
 
+/// What a fault is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultKind {
+    /// A page that is not in the memory of the GPU.
+    Far,
+    /// A write to a page that is read-only.
+    Protection,
+}
+
+impl FaultKind {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Far => "far-fault",
+            Self::Protection => "protection fault",
+        }
+    }
+}
+
 /// A step in the life of a far-fault ("Towards High Performance Paged Memory for GPUs", Fig. 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultStage {
-    /// A page walk found that the page is not in the memory of the GPU; a far-fault MSHR was taken.
+    /// A page walk found that the page is not in the memory of the GPU, or a write that it is read-only; a fault MSHR was
+    /// taken, if a GPU wants it.
     Raised,
     /// Another compute unit's far-fault of this page is tracked already.
     Merged,
@@ -13,9 +33,9 @@ pub enum FaultStage {
     Dropped,
     /// It came into the driver's queue.
     Queued,
-    /// The driver put its page into a transfer set.
+    /// The driver put its page into a transfer set, or changes its permission.
     Serviced,
-    /// Its page is there.
+    /// Its page is there, or may be written.
     Arrived,
     /// A TLB asks for the translation again.
     Replayed,
@@ -44,6 +64,40 @@ impl FaultStage {
             Self::Serviced => "serviced",
             Self::Arrived => "arrived",
             Self::Replayed => "replayed",
+        }
+    }
+}
+
+/// What may be done with a page ("Selective GPU Caches", section 3.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Permission {
+    /// It may be read, and a GPU may cache it whatever memory it lives in. To write it is a protection fault.
+    ReadOnly,
+    /// It is becoming read-write: translations and cached lines of it are being discarded.
+    Changing,
+    /// It may be written, so that a GPU must not cache what it does not own.
+    ReadWrite,
+}
+
+impl Permission {
+    pub const ALL: [Self; 3] = [Self::ReadOnly, Self::Changing, Self::ReadWrite];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::Changing => "changing",
+            Self::ReadWrite => "read-write",
+        }
+    }
+
+    /// The letter that stands for it in the pages pane.
+    #[must_use]
+    pub fn letter(self) -> char {
+        match self {
+            Self::ReadOnly => 'r',
+            Self::Changing => '!',
+            Self::ReadWrite => 'w',
         }
     }
 }

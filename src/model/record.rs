@@ -10,7 +10,9 @@ use super::component::ComponentId;
 use super::inspect::WarpState;
 use super::lanes::{Flow, LaneReversal, Saturation};
 use super::message::{Message, TxnNumber};
-use super::paging::{FaultStage, PageChange, TlbChange};
+use super::paging::{FaultStage, PageChange, Permission, TlbChange};
+use super::sectors::Sectors;
+use super::selective::RemoteChange;
 use super::state::{Action, State};
 use super::tags::TagRecord;
 use super::time::{EventNumber, Tick};
@@ -141,12 +143,27 @@ pub enum What {
     FarFault { stage: FaultStage, gpu: u32, set: u64, unit: Option<u32>, writes: bool },
     /// A page is moved.
     Page { change: PageChange, gpu: u32, set: u64 },
+    /// A protection fault goes on; the compute unit or core that it is about, or the part that took it, and whether the access
+    /// that faults there writes.
+    ProtectionFault { stage: FaultStage, who: ComponentId, writes: bool },
+    /// Another thing may be done with a page.
+    Permission { permission: Permission },
+    /// Pages are taken for read-only from now on, or no longer.
+    Speculation { on: bool },
     /// A page lives in the memory of this socket from now on.
     PageHome { home: u32 },
     /// A cache has other ways for local and for remote lines.
     WayRepartition { local: u32, remote: u32, decision: WayDecision },
     /// What became of a request at its tag, or of what it waits for.
     Tag(TagRecord),
+    /// Bytes that may not be kept have come: which sectors, and those of them that nobody waited for.
+    UseOnce { served: u32, brought: Sectors, dropped: Sectors },
+    /// A probe has passed bytes that are on their way here: they are not kept.
+    Overtaken,
+    /// A remote directory changed; lines in it, and those that it has room for.
+    RemoteDirectory { change: RemoteChange, lines: u32, capacity: u32 },
+    /// The CPU does not have a line that the remote directory claims it has; it may never have had it.
+    Nack { false_positive: bool },
     /// The machine was changed from outside.
     Input { text: Arc<str> },
     /// An injected fault took effect.
@@ -197,10 +214,12 @@ pub enum FieldType {
     RowAccess,
     FaultStage,
     PageChange,
+    Permission,
     TlbChange,
     TagOutcome,
     WarpState,
     WayStep,
+    RemoteChange,
     Network,
     LaneDirection,
     LanePhase,
@@ -416,9 +435,68 @@ pub const KINDS: &[KindInfo] = &[
         ],
     },
     KindInfo {
+        name: "protection-fault",
+        about: "a fault of a write to a page that is taken for read-only went on",
+        fields: &[
+            field(
+                "stage",
+                FieldType::FaultStage,
+                "raised, merged, nacked, dropped, queued, serviced, arrived or replayed",
+            ),
+            field(
+                "who",
+                FieldType::Component,
+                "the compute unit or core that it is about, or the part that took it",
+            ),
+            field("writes", FieldType::Number, "1 if the access that faults there writes, else 0"),
+        ],
+    },
+    KindInfo {
+        name: "page-permission",
+        about: "another thing may be done with a page",
+        fields: &[field("permission", FieldType::Permission, "read-only, changing or read-write")],
+    },
+    KindInfo {
+        name: "speculation",
+        about: "all pages are taken for read-only, or no longer",
+        fields: &[field("on", FieldType::Number, "1 if they are now, else 0")],
+    },
+    KindInfo {
         name: "page-home",
         about: "a page got its home: the memory of a socket",
         fields: &[field("home", FieldType::Number, "the socket")],
+    },
+    KindInfo {
+        name: "use-once",
+        about: "bytes that may not be kept came, for those that waited for them",
+        fields: &[
+            field("served", FieldType::Number, "loads that they served"),
+            field("sectors", FieldType::Number, "pieces of 32 B that came"),
+            field("dropped", FieldType::Number, "those of them that nobody waited for"),
+        ],
+    },
+    KindInfo {
+        name: "overtaken",
+        about: "a probe passed bytes that were on their way: they are not kept",
+        fields: &[],
+    },
+    KindInfo {
+        name: "remote-directory",
+        about: "what a GPU knows about the CPU's caches changed",
+        fields: &[
+            field("change", FieldType::RemoteChange, "insert, present, full, flush or clear"),
+            field("lines", FieldType::Number, "lines in it afterwards"),
+            field("capacity", FieldType::Number, "lines from which on it is full"),
+        ],
+    },
+    KindInfo {
+        name: "nack",
+        about: "the CPU does not have a line that the remote directory claims it has",
+        fields: &[field(
+            "false-positive",
+            FieldType::Number,
+            "1 if it never had it since the directory was empty",
+        )],
     },
     KindInfo {
         name: "way-repartition",
@@ -496,10 +574,17 @@ impl Record {
             What::Dram { .. } => "dram",
             What::Tlb { .. } => "tlb",
             What::FarFault { .. } => "far-fault",
+            What::ProtectionFault { .. } => "protection-fault",
+            What::Permission { .. } => "page-permission",
+            What::Speculation { .. } => "speculation",
             What::Page { .. } => "page-move",
             What::PageHome { .. } => "page-home",
             What::WayRepartition { .. } => "way-repartition",
             What::Tag(_) => "tag",
+            What::UseOnce { .. } => "use-once",
+            What::Overtaken => "overtaken",
+            What::RemoteDirectory { .. } => "remote-directory",
+            What::Nack { .. } => "nack",
             What::Input { .. } => "input",
             What::Fault { .. } => "fault",
             What::Violation { .. } => "violation",
@@ -589,6 +674,14 @@ impl Record {
                 "writes" => Some(Field::Number(u64::from(*writes))),
                 _ => page_field("stage", stage.name(), *set, name),
             },
+            What::ProtectionFault { stage, who, writes } => match name {
+                "stage" => Some(Field::Word(stage.name())),
+                "who" => Some(Field::Component(*who)),
+                "writes" => Some(Field::Number(u64::from(*writes))),
+                _ => None,
+            },
+            What::Permission { permission } => (name == "permission").then(|| Field::Word(permission.name())),
+            What::Speculation { on } => (name == "on").then(|| Field::Number(u64::from(*on))),
             What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
             What::PageHome { home } => (name == "home").then(|| Field::Number(u64::from(*home))),
             What::WayRepartition { local, remote, decision } => match name {
@@ -600,6 +693,22 @@ impl Record {
                 _ => None,
             },
             What::Tag(record) => tag_field(*record, name),
+            What::UseOnce { served, brought, dropped } => match name {
+                "served" => Some(Field::Number(u64::from(*served))),
+                "sectors" => Some(Field::Number(u64::from(brought.count()))),
+                "dropped" => Some(Field::Number(u64::from(dropped.count()))),
+                _ => None,
+            },
+            What::Overtaken => None,
+            What::RemoteDirectory { change, lines, capacity } => match name {
+                "change" => Some(Field::Word(change.name())),
+                "lines" => Some(Field::Number(u64::from(*lines))),
+                "capacity" => Some(Field::Number(u64::from(*capacity))),
+                _ => None,
+            },
+            What::Nack { false_positive } => {
+                (name == "false-positive").then(|| Field::Number(u64::from(*false_positive)))
+            }
             What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
             What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
             What::Violation { rule, text } => match name {

@@ -1,5 +1,11 @@
 //! Words for what a memory does that is a cache with its tags in DRAM ("`ScaleGPU`", section 3.2).
 
+use super::address::Range;
+use super::component::ComponentId;
+use super::inspect::BankView;
+use super::message::TxnNumber;
+use super::time::Tick;
+
 /// What became of a request that looked at its tag, or of what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TagOutcome {
@@ -91,4 +97,44 @@ impl TagCounters {
         self.pending_high_water = self.pending_high_water.max(other.pending_high_water);
         self.scoreboard_high_water = self.scoreboard_high_water.max(other.scoreboard_high_water);
     }
+}
+
+/// A request in a pending queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagRequest {
+    pub range: Range,
+    pub txn: Option<TxnNumber>,
+    pub since: Tick,
+    pub writes: bool,
+    /// The data of its tag have come.
+    pub arrived: bool,
+}
+
+/// An entry of a scoreboard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagScore {
+    /// What the target tag stands for.
+    pub range: Range,
+    /// Requests in the pending queue that wait for it.
+    pub count: u32,
+    /// The arrival bit.
+    pub arrived: bool,
+    pub since: Tick,
+    pub txn: Option<TxnNumber>,
+}
+
+/// The tags of one memory, and its tag miss handler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagView {
+    pub node: ComponentId,
+    pub counters: TagCounters,
+    /// Head first.
+    pub queue: Vec<TagRequest>,
+    pub queue_capacity: u32,
+    pub scores: Vec<TagScore>,
+    pub score_capacity: u32,
+    /// Writes on their way to the host.
+    pub relayed: u32,
+    /// The banks that hold tags, where the controller keeps a queue.
+    pub banks: Vec<BankView>,
 }

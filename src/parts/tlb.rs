@@ -1,23 +1,24 @@
 //! The TLB of a compute unit: fully associative, least recently used, with hits under misses; and what it knows of
-//! far-faults ("Towards High Performance Paged Memory for GPUs", section 3 and Table 1).
+//! faults ("Towards High Performance Paged Memory for GPUs", section 3 and Table 1; "Selective GPU Caches", section 3.3).
 
 use std::hash::{Hash, Hasher};
 
 use smallvec::SmallVec;
 
-use crate::model::page::Page;
+use crate::model::page::{Page, PageSet};
 use crate::model::sorted::SortedMap;
 use crate::model::time::Since;
 
 /// What does not change while a TLB lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TlbConfig {
-    pub entries: u32,
-    /// Far-faults that the GMMU tracks for this compute unit.
+    /// None: it has the translation of every page, but for those shot down, as a machine has whose pages stay where they are.
+    pub entries: Option<u32>,
+    /// Faults that the GMMU tracks for this compute unit.
     pub far_faults: u32,
-    /// It takes nothing while a far-fault is pending (section 2.1), so that the compute unit is blocked; and, until it is known
-    /// whether a miss is one, only hits ("supporting hit under miss").
-    pub blocks: bool,
+    /// With more faults pending than these it takes nothing, so that the compute unit is blocked. A TLB that bears none (section
+    /// 2.1) takes only hits, too, until it is known whether a miss is one ("supporting hit under miss").
+    pub bears: u32,
 }
 
 /// What came of a look.
@@ -49,7 +50,7 @@ pub enum Progress {
 pub struct Miss {
     pub since: Since,
     pub progress: Progress,
-    /// The access that missed first writes.
+    /// The access that missed first writes. Its entry may be here, without the permission for that.
     pub writes: bool,
     /// Order among those dropped.
     turn: u64,
@@ -59,8 +60,11 @@ pub struct Miss {
 #[derive(Clone, Debug)]
 pub struct Tlb {
     config: TlbConfig,
-    /// Pages it translates, least recently used first.
+    /// Pages it translates, least recently used first, if it holds so many. An entry goes whenever the permission of its page
+    /// changes, so that it always has the current one.
     entries: Vec<Page>,
+    /// If it holds all: those that it does not.
+    absent: PageSet,
     misses: SortedMap<Page, Miss>,
     /// Far-faults that it was told of and that have not ended: the counter of section 3.
     pub nacks: u32,
@@ -76,6 +80,7 @@ impl Tlb {
         Self {
             config,
             entries: Vec::new(),
+            absent: PageSet::default(),
             misses: SortedMap::default(),
             nacks: 0,
             turns: 0,
@@ -85,20 +90,19 @@ impl Tlb {
         }
     }
 
-    /// Looks a page up for an access.
-    pub fn look(&mut self, page: Page, writes: bool, since: Since) -> Look {
-        if self.config.blocks && self.nacks > 0 {
+    /// Looks a page up for an access, which its permission allows or not.
+    pub fn look(&mut self, page: Page, (writes, is_allowed): (bool, bool), since: Since) -> Look {
+        if self.nacks > self.config.bears {
             return Look::Blocked;
         }
-        if let Some(place) = self.entries.iter().rposition(|entry| *entry == page) {
-            self.entries[place..].rotate_left(1);
+        if is_allowed && self.find(page) {
             self.hits += 1;
             return Look::Hit;
         }
         if self.misses.contains(page) {
             return Look::Merged;
         }
-        if self.config.blocks && !self.misses.is_empty() {
+        if self.config.bears == 0 && !self.misses.is_empty() {
             return Look::Blocked;
         }
         self.missed += 1;
@@ -106,10 +110,29 @@ impl Tlb {
         Look::Miss
     }
 
+    /// Whether it has the translation of a page, which is then the one used last.
+    fn find(&mut self, page: Page) -> bool {
+        if self.config.entries.is_none() {
+            return !self.absent.contains(page);
+        }
+        let place = self.entries.iter().rposition(|entry| *entry == page);
+        if let Some(place) = place {
+            self.entries[place..].rotate_left(1);
+        }
+        place.is_some()
+    }
+
     /// The GMMU has translated a page.
     pub fn fill(&mut self, page: Page) {
         self.misses.remove(page);
-        if self.entries.len() as u32 >= self.config.entries.max(1) {
+        if self.find(page) {
+            return;
+        }
+        let Some(most) = self.config.entries else {
+            self.absent.remove(page);
+            return;
+        };
+        if self.entries.len() as u32 >= most.max(1) {
             self.entries.remove(0);
         }
         self.entries.push(page);
@@ -154,13 +177,19 @@ impl Tlb {
 
     /// Drops a translation, if it is there.
     pub fn shoot_down(&mut self, page: Page) -> bool {
-        let Some(place) = self.entries.iter().position(|entry| *entry == page) else { return false };
-        self.entries.remove(place);
+        if !self.find(page) {
+            return false;
+        }
+        if self.config.entries.is_some() {
+            self.entries.pop();
+        } else {
+            self.absent.insert(page);
+        }
         self.shot_down += 1;
         true
     }
 
-    /// Pages translated, least recently used first.
+    /// Pages translated, least recently used first; none are listed if it holds all.
     #[must_use]
     pub fn entries(&self) -> &[Page] {
         &self.entries
@@ -177,7 +206,7 @@ impl Tlb {
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        (&self.entries, self.nacks, self.turns).hash(hasher);
+        (&self.entries, &self.absent, self.nacks, self.turns).hash(hasher);
         self.misses.iter().for_each(|entry| entry.hash(hasher));
     }
 }
@@ -186,17 +215,17 @@ impl Tlb {
 mod tests {
     use super::*;
 
-    fn tlb(entries: u32, far_faults: u32, blocks: bool) -> Tlb {
-        Tlb::new(TlbConfig { entries, far_faults, blocks })
+    fn tlb(entries: u32, far_faults: u32, bears: u32) -> Tlb {
+        Tlb::new(TlbConfig { entries: Some(entries), far_faults, bears })
     }
 
     fn look(tlb: &mut Tlb, page: u64) -> Look {
-        tlb.look(Page(page), false, Since::default())
+        tlb.look(Page(page), (false, true), Since::default())
     }
 
     #[test]
     fn the_least_recently_used_entry_goes() {
-        let mut tlb = tlb(2, 4, false);
+        let mut tlb = tlb(2, 4, u32::MAX);
         for page in [1, 2] {
             assert_eq!(look(&mut tlb, page), Look::Miss);
             assert_eq!(look(&mut tlb, page), Look::Merged);
@@ -212,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_fault_beyond_those_tracked_is_replayed_when_another_ends() {
-        let mut tlb = tlb(8, 2, false);
+        let mut tlb = tlb(8, 2, u32::MAX);
         (1..=4).for_each(|page| assert_eq!(look(&mut tlb, page), Look::Miss));
         let told: Vec<_> = (1..=4).map(|page| tlb.nack(Page(page))).collect();
         assert_eq!(told, [Progress::Tracked, Progress::Tracked, Progress::Dropped, Progress::Dropped]);
@@ -225,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_blocking_tlb_takes_nothing_while_a_fault_is_pending() {
-        let mut tlb = tlb(8, 2, true);
+        let mut tlb = tlb(8, 2, 0);
         look(&mut tlb, 1);
         tlb.fill(Page(1));
         look(&mut tlb, 2);
@@ -235,5 +264,33 @@ mod tests {
         assert_eq!(look(&mut tlb, 1), Look::Blocked);
         tlb.resolve(Page(2));
         assert_eq!(look(&mut tlb, 1), Look::Hit);
+    }
+
+    #[test]
+    fn one_that_holds_all_misses_what_was_shot_down_and_what_is_not_allowed() {
+        let mut tlb = Tlb::new(TlbConfig { entries: None, far_faults: 2, bears: 2 });
+        let write =
+            |tlb: &mut Tlb, page, is_allowed| tlb.look(Page(page), (true, is_allowed), Since::default());
+        assert_eq!(write(&mut tlb, 1, true), Look::Hit);
+        assert_eq!(write(&mut tlb, 2, false), Look::Miss);
+        assert_eq!(look(&mut tlb, 2), Look::Hit, "it may be read meanwhile");
+        assert_eq!(write(&mut tlb, 2, false), Look::Merged);
+        assert!(tlb.shoot_down(Page(2)) && !tlb.shoot_down(Page(2)));
+        assert_eq!(look(&mut tlb, 2), Look::Merged);
+        tlb.fill(Page(2));
+        assert_eq!(write(&mut tlb, 2, true), Look::Hit);
+    }
+
+    #[test]
+    fn a_fault_more_than_it_bears_blocks_it_until_one_has_ended() {
+        let mut tlb = Tlb::new(TlbConfig { entries: None, far_faults: 2, bears: 2 });
+        for page in 1..=3 {
+            assert_eq!(tlb.look(Page(page), (true, false), Since::default()), Look::Miss);
+        }
+        let told: Vec<_> = (1..=3).map(|page| tlb.nack(Page(page))).collect();
+        assert_eq!(told, [Progress::Tracked, Progress::Tracked, Progress::Dropped]);
+        assert_eq!(look(&mut tlb, 9), Look::Blocked);
+        assert_eq!(tlb.resolve(Page(1))[..], [Page(1), Page(3)]);
+        assert_eq!(look(&mut tlb, 9), Look::Hit);
     }
 }

@@ -6,4 +6,5 @@ pub mod eviction;
 pub mod lanes;
 pub mod placement;
 pub mod prefetch;
+pub mod read_only;
 pub mod ways;

@@ -9,6 +9,7 @@ pub mod homes;
 pub mod mutation;
 pub mod node;
 pub mod outbox;
+pub mod permissions;
 pub mod remote_directory;
 pub mod store;
 pub mod table;

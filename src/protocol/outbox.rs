@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::homes::Homes;
+use super::permissions::Permissions;
 use crate::model::access::{AccessKind, Bytes};
-use crate::model::address::Range;
+use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
 use crate::model::message::{Message, TxnKey, TxnNumber};
+use crate::model::paging::Permission;
 use crate::model::record::{Record, RecordId, Records, What};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 
@@ -104,6 +106,8 @@ pub struct Outbox<'a> {
     lists: Box<Buffers>,
     /// Where pages live.
     pub homes: Homes,
+    /// What may be done with them.
+    pub permissions: Permissions,
     /// A node that was told to flush has nothing left to flush.
     pub flushed: bool,
     /// A release of a node has ended.
@@ -120,13 +124,29 @@ impl<'a> Outbox<'a> {
         lists: Box<Buffers>,
         records: &'a mut Records,
     ) -> Self {
-        Self { event, tick, time, lists, homes: Homes::Single, flushed: false, released: false, records }
+        Self {
+            event,
+            tick,
+            time,
+            lists,
+            homes: Homes::Single,
+            permissions: Permissions::default(),
+            flushed: false,
+            released: false,
+            records,
+        }
     }
 
-    /// Its lists, for the next, and the homes of pages.
+    /// Its lists, for the next, and what it was lent: the homes and permissions of pages.
     #[must_use]
-    pub fn into_parts(self) -> (Box<Buffers>, Homes) {
-        (self.lists, self.homes)
+    pub fn into_parts(self) -> (Box<Buffers>, Homes, Permissions) {
+        (self.lists, self.homes, self.permissions)
+    }
+
+    /// What may be done with the page of an address.
+    #[must_use]
+    pub fn permission(&self, address: Address) -> Permission {
+        self.permissions.of(address, &self.homes)
     }
 
     /// Makes a record, if anybody listens. `because` is left out when it is this very event.

@@ -1,7 +1,7 @@
 //! The remote directory of a GPU: which lines of its memory a CPU may have in its caches, approximately and conservatively
 //! ("Selective GPU Caches", section 3.1).
 //!
-//! A cuckoo filter (Fan et al., CoNEXT 2014): a fingerprint of a line lies in one of two buckets, and moves to the other when
+//! A cuckoo filter (Fan and others, 2014): a fingerprint of a line lies in one of two buckets, and moves to the other when
 //! its place is needed. It never denies a line that was inserted; it may claim one that was not. Lines are never taken out one
 //! by one: when it is full, the CPU gives up all of them, and it starts empty.
 
@@ -54,7 +54,7 @@ pub enum Inserted {
 }
 
 /// What a look found. The directory itself cannot tell the last two apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Look {
     Absent,
     /// It was inserted since the directory was empty.
@@ -232,6 +232,24 @@ impl RemoteDirectory {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Its fingerprints with their places: all that decides what it will say.
+    #[must_use]
+    pub fn held(&self) -> Vec<(u32, u16)> {
+        let taken = self.places.iter().filter(|(_, fingerprint)| **fingerprint != 0);
+        taken.map(|(place, fingerprint)| (place as u32, *fingerprint)).collect()
+    }
+
+    /// The same directory with other fingerprints.
+    #[must_use]
+    pub fn holding(&self, held: &[(u32, u16)]) -> Self {
+        let mut other = Self::new(self.config);
+        for (place, fingerprint) in held {
+            other.replace(*place as usize, *fingerprint);
+        }
+        other.len = held.len() as u32;
+        other
     }
 
     #[must_use]

@@ -158,6 +158,12 @@ impl Table {
         cells.get(action.index()).copied().flatten()
     }
 
+    /// Whether a cache without children fetches copies that nobody tracks.
+    #[must_use]
+    pub fn fetches(&self) -> bool {
+        self.rows.iter().any(|row| row.leaf.iter().flatten().any(|cell| cell.step == Step::Fetch))
+    }
+
     #[must_use]
     pub fn is_exclusive(&self, state: State) -> bool {
         self.row(state).is_some_and(|row| row.exclusive)

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::node::pending::Want;
-use crate::model::address::Address;
+use crate::model::address::{Address, Range};
 use crate::model::message::TxnNumber;
 use crate::model::tags::{TagCounters, TagOutcome};
 use crate::model::time::Tick;
@@ -47,8 +47,8 @@ pub struct TagMissHandler {
     pub queue: VecDeque<Want>,
     /// In the order in which they were made.
     pub scores: Vec<Score>,
-    /// Writes sent to the host and not acknowledged.
-    pub relayed: u32,
+    /// Writes sent to the host and not acknowledged, each with when.
+    pub relayed: VecDeque<(Range, Tick)>,
     pub counters: TagCounters,
 }
 
@@ -117,6 +117,6 @@ impl TagMissHandler {
 
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.scores.is_empty() && self.relayed == 0
+        self.queue.is_empty() && self.scores.is_empty() && self.relayed.is_empty()
     }
 }

@@ -6,8 +6,9 @@ use crate::model::component::ComponentKind;
 use crate::model::inspect::WarpState;
 use crate::model::lanes::{LaneDirection, LanePhase, LaneReason};
 use crate::model::message::{MessageKind, Network};
-use crate::model::paging::{FaultStage, PageChange, TlbChange};
+use crate::model::paging::{FaultStage, PageChange, Permission, TlbChange};
 use crate::model::record::{FieldInfo, FieldType, KINDS, KindInfo, MshrChange, RowAccess};
+use crate::model::selective::RemoteChange;
 use crate::model::state::Action;
 use crate::model::tags::TagOutcome;
 use crate::model::ways::WayStep;
@@ -261,8 +262,10 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
         FieldType::RowAccess => word(parser, &RowAccess::ALL.map(RowAccess::name)),
         FieldType::FaultStage => word(parser, &FaultStage::ALL.map(FaultStage::name)),
         FieldType::PageChange => word(parser, &PageChange::ALL.map(PageChange::name)),
+        FieldType::Permission => word(parser, &Permission::ALL.map(Permission::name)),
         FieldType::TagOutcome => word(parser, &TagOutcome::ALL.map(TagOutcome::name)),
         FieldType::TlbChange => word(parser, &TlbChange::ALL.map(TlbChange::name)),
+        FieldType::RemoteChange => word(parser, &RemoteChange::ALL.map(RemoteChange::name)),
         FieldType::WayStep => word(parser, &WayStep::ALL.map(WayStep::name)),
         FieldType::WarpState => word(parser, &WarpState::ALL.map(WarpState::name)),
         FieldType::Network => word(parser, &Network::ALL.map(Network::name)),

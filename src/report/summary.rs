@@ -7,6 +7,7 @@ mod network;
 mod paging;
 mod synchronisation;
 mod table;
+mod tags;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -58,6 +59,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         caches::caches(&values),
         caches::memories(&values),
         paging::table(&values),
+        tags::table(&values),
         copies::table(&values),
         network::links(machine, &values),
         network::messages(machine, &values),

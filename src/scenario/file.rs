@@ -286,7 +286,8 @@ pub struct FaultFile {
     /// probes-may-not-pass, answer-while-asking, no-evict-ack, no-grant-ack, grant-without-data, grant-over-own-bytes,
     /// exclusive-from-shared, writebacks-wait, leave-early, writeback-is-answer, merge-whole-blocks, keep-mask-on-read,
     /// merge-keeps-state, writebacks-as-requests, forget-newer, peer-grants-exclusive, ack-before-data, no-supply,
-    /// unfair-arbiter, skip-shoot-down or drop-page-write-back.
+    /// unfair-arbiter, serve-beside-cpu, keep-host-lines, keep-beside-cpu, skip-gpu-probe, trust-filter, keep-overtaken,
+    /// skip-shoot-down or drop-page-write-back.
     pub name: At<String>,
     /// Of lose-message: the type of the message, such as probe-read.
     pub message: Option<At<String>>,

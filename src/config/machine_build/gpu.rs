@@ -65,6 +65,14 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
+        let read_only = match (&paging, &file.read_only) {
+            (_, None) => None,
+            (None, Some(given)) => Some(self.read_only(given)?),
+            (Some(_), Some(_)) => {
+                let message = "gpu.read_only with gpu.memory.home = \"own\": pages that move are never taken for read-only";
+                return fail(check.document.complain(None, message));
+            }
+        };
         let numa = match (memory.home, &file.numa) {
             (GpuHome::Numa, given) => {
                 Some(self.numa(given.as_ref().unwrap_or(&NumaFile::default()), &mut l2.cache)?)
@@ -109,13 +117,29 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
+        let remote_directory = self.remote_directory(file.remote_directory.as_ref(), memory.home)?;
         let ctas = match file.ctas {
             Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
             Some(CtasWord::Modulo) | None => Schedule::Modulo,
             Some(CtasWord::Contiguous) => Schedule::Contiguous,
         };
         let cu = self.cu(file)?;
-        let gpu = GpuSpec { count, clock, cu, l1, l2, memory, paging, numa, unified, tags, copies, ctas };
+        let gpu = GpuSpec {
+            count,
+            clock,
+            cu,
+            l1,
+            l2,
+            memory,
+            paging,
+            read_only,
+            numa,
+            unified,
+            tags,
+            copies,
+            remote_directory,
+            ctas,
+        };
         self.fits_unified(&gpu, (&l1_line, &l2_line))?;
         Ok((gpu, block))
     }

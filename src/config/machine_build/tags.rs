@@ -31,10 +31,7 @@ impl Build<'_> {
         }
         Ok(TagSpec {
             data: data.value as u32,
-            share: match &file.share {
-                Some(_) => Some(check.count("gpu.tags.share", file.share.as_ref(), 100, 1..=100)?),
-                None => None,
-            },
+            share: check.thousandths("gpu.tags.share", file.share.as_ref())?,
             banks,
             pending: check.count("gpu.tags.pending", file.pending.as_ref(), 32, 1..=4096)?,
             scoreboard: check.count("gpu.tags.scoreboard", file.scoreboard.as_ref(), 32, 1..=4096)?,

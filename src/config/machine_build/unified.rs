@@ -1,9 +1,10 @@
 //! A GPU whose memory is one half of all memory.
 
 use super::super::check::Known;
+use super::super::document::At;
 use super::super::fail;
-use super::super::machine::{GpuSpec, UnifiedSpec};
-use super::super::machine_file::unified::UnifiedFile;
+use super::super::machine::{GpuHome, GpuSpec, RemoteDirectorySpec, UnifiedSpec};
+use super::super::machine_file::unified::{RemoteDirectoryFile, UnifiedFile};
 use super::{Build, KIB, MIB};
 use crate::diagnostic::Result;
 
@@ -19,6 +20,37 @@ impl Build<'_> {
             host_share: check.count("gpu.unified.host_share", share, 20, 0..=100)?,
             page: page.value as u32,
         })
+    }
+
+    /// The remote directory of a GPU whose memory is one half of all.
+    pub(super) fn remote_directory(
+        &self,
+        file: Option<&RemoteDirectoryFile>,
+        home: GpuHome,
+    ) -> Result<Option<RemoteDirectorySpec>> {
+        let (check, Some(file)) = (self.check, file) else { return Ok(None) };
+        let key = |name: &str| format!("gpu.remote_directory.{name}");
+        if home != GpuHome::Unified {
+            let complaint =
+                check.document.complain(None, "gpu.remote_directory is about lines that the CPU caches");
+            return fail(complaint.expected("gpu.memory.home = \"unified\""));
+        }
+        let power = |name: &str, given: Option<&At<u64>>, usual: u32, limits| {
+            let count = check.count(&key(name), given, usual, limits)?;
+            if count.is_power_of_two() {
+                return Ok(count);
+            }
+            let span = given.map(|given| &given.span);
+            let complaint = check.document.complain(span, format!("{} is {count}", key(name)));
+            fail(complaint.expected("a power of two"))
+        };
+        Ok(Some(RemoteDirectorySpec {
+            lines: power("lines", file.lines.as_ref(), 1 << 16, 4..=1 << 24)?,
+            ways: power("ways", file.ways.as_ref(), 4, 1..=16)?,
+            bits: check.count(&key("bits"), file.bits.as_ref(), 8, 2..=16)?,
+            high_water: check.count(&key("high_water"), file.high_water.as_ref(), 100, 1..=100)?,
+            flush: check.time(&key("flush"), file.flush.as_ref(), 3_000_000)?,
+        }))
     }
 
     /// That the parts of a GPU fit together if its memory is one half of all.

@@ -12,8 +12,8 @@ use crate::model::units::Size;
 pub struct TagsFile {
     /// Data that one tag stands for, a power of two from 64 B to 16 KiB, and no more than a row. Default: a row.
     pub data: Option<At<Size>>,
-    /// GPU memory in percent of what the work touches, 1 to 100, in place of `memory.size`. Default: as `memory.size` says.
-    pub share: Option<At<u64>>,
+    /// GPU memory in percent of what the work touches, such as 12.5, in place of `memory.size`. Default: as `memory.size` says.
+    pub share: Option<At<f64>>,
     /// Banks of a channel that hold tags and no data. Default: 1.
     pub banks: Option<At<u64>>,
     /// Requests that the tag miss handler of a partition holds, 1 to 4096. Default: 32.

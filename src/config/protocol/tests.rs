@@ -29,6 +29,13 @@ fn every_bundled_protocol_is_sound() {
         "nmoesi",
         "nmoesi-m2s",
         "nmoesi-printed",
+        "scale-gpu",
+        "scale-memory",
+        "selective-client",
+        "selective-host",
+        "selective-l1",
+        "selective-l1-l2",
+        "selective-naive",
         "vi",
     ];
     assert_eq!(names, known);

@@ -82,6 +82,9 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     if wish.panes.has(Pane::Caches) {
         frame.caches = all(ComponentKind::is_node).filter_map(|id| machine.cache(id, wish.sets)).collect();
     }
+    if wish.panes.has(Pane::Mshrs) || wish.panes.has(Pane::Caches) {
+        frame.tags = all(|kind| kind == ComponentKind::Memory).filter_map(|id| machine.tags(id)).collect();
+    }
     frame.pages = Pages::build(machine, &selection, wish);
     if wish.panes.has(Pane::Transaction) {
         frame.sequence = selection.txn.and_then(|txn| {
@@ -151,6 +154,9 @@ fn weight(what: &What) -> u8 {
         | What::Promote { .. }
         | What::Evict { .. }
         | What::FarFault { .. }
+        | What::ProtectionFault { .. }
+        | What::Permission { .. }
+        | What::Speculation { .. }
         | What::LaneReversal(_)
         | What::Saturation(_)
         | What::Page { .. }
@@ -158,6 +164,10 @@ fn weight(what: &What) -> u8 {
         | What::PageHome { .. }
         | What::Tag(_)
         | What::WayRepartition { .. }
+        | What::UseOnce { .. }
+        | What::Overtaken
+        | What::RemoteDirectory { .. }
+        | What::Nack { .. }
         | What::Message(_) => 1,
         What::Merge { .. } | What::Directory { .. } | What::Hit { .. } | What::Dram { .. } => 2,
         What::Stall { .. } | What::NoCredit { .. } | What::Activate { .. } => 3,

@@ -21,6 +21,7 @@ use crate::model::inspect::{AgentView, CacheView, CellCount, LinkView, MshrView,
 use crate::model::message::TxnNumber;
 use crate::model::record::RecordId;
 use crate::model::state::{Action, State};
+use crate::model::tags::TagView;
 use crate::model::time::{EventNumber, TimeBase};
 use crate::protocol::table::Table;
 
@@ -52,6 +53,8 @@ pub struct Frame {
     pub directory: Directory,
     pub links: Vec<LinkView>,
     pub mshrs: Vec<MshrView>,
+    /// Of memories that are caches.
+    pub tags: Vec<TagView>,
     pub agents: Vec<AgentView>,
     /// The journey of the selected transaction.
     pub sequence: Option<Sequence>,
@@ -142,6 +145,7 @@ impl Default for Frame {
             directory: Directory::default(),
             links: Vec::new(),
             mshrs: Vec::new(),
+            tags: Vec::new(),
             agents: Vec::new(),
             sequence: None,
             begins: None,

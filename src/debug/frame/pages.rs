@@ -2,7 +2,7 @@
 
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
-use crate::model::page_view::{FaultView, PagesView, TlbView};
+use crate::model::page_view::{FaultView, PagesView, PermissionsView, TlbView};
 
 use super::selection::Selection;
 use super::wish::{Pane, Wish};
@@ -12,9 +12,11 @@ use super::wish::{Pane, Wish};
 pub struct Pages {
     /// By GPU.
     pub gpus: Vec<PagesView>,
+    /// What may be done with them, where they are taken for read-only.
+    pub permissions: Option<PermissionsView>,
     /// By compute unit.
     pub tlbs: Vec<TlbView>,
-    /// The last far-fault of the page that is selected.
+    /// The last fault of the page that is selected.
     pub fault: Option<FaultView>,
 }
 
@@ -28,6 +30,7 @@ impl Pages {
         let mut pages = Self::default();
         if wish.panes.has(Pane::Pages) || wish.panes.has(Pane::Links) {
             pages.gpus = machine.pages(wish.cells);
+            pages.permissions = machine.permissions(wish.cells);
         }
         if wish.panes.has(Pane::Mshrs) {
             let units = machine.components().iter().filter(|(_, part)| part.kind == ComponentKind::Cu);

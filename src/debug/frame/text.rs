@@ -105,10 +105,29 @@ pub fn describe(record: &Record, names: &Names) -> String {
             let unit = unit.map_or_else(String::new, |unit| format!(".cu{unit}"));
             format!("{} {} of gpu{gpu}{unit}{}", stage.name(), place(record), in_set(*set))
         }
+        What::ProtectionFault { stage, who, .. } => {
+            format!("{} {} of {}", stage.name(), place(record), names.path(*who))
+        }
+        What::Permission { permission } => format!("{} {}", place(record), permission.name()),
+        What::Speculation { on } => {
+            if *on { "all pages are taken for read-only" } else { "no page is taken for read-only any more" }
+                .to_owned()
+        }
         What::Page { change, gpu, set } => {
             format!("{} {} of gpu{gpu}{}", change.name(), place(record), in_set(*set))
         }
         What::PageHome { home } => format!("page {} lives in gpu{home}", place(record)),
+        What::UseOnce { served, brought, dropped } => {
+            let all =
+                if dropped.is_empty() { String::new() } else { format!(", {} dropped", dropped.count()) };
+            format!("{} of 32 B came for {served} and are not kept{all}", brought.count())
+        }
+        What::Overtaken => "a probe has passed what is on its way: it is not kept".to_owned(),
+        What::RemoteDirectory { change, lines, capacity } => {
+            format!("the remote directory: {}, {lines} of {capacity} lines", change.name())
+        }
+        What::Nack { false_positive: true } => "the CPU never had it: a false positive".to_owned(),
+        What::Nack { false_positive: false } => "the CPU does not have it any more".to_owned(),
         What::WayRepartition { local, remote, decision } => format!(
             "{}: {local} local and {remote} remote ways  memory {} %, ingress {} %",
             decision.step.name(),

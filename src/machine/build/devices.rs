@@ -26,8 +26,8 @@ impl Builder<'_> {
             }
             return Ok(());
         }
-        if let Some((gpu, unified)) = spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.unified.as_ref()?))) {
-            return self.unified(gpu, unified);
+        if let Some(gpu) = spec.gpu.as_ref().filter(|gpu| gpu.unified.is_some()) {
+            return self.unified(gpu);
         }
         if let Some(gpu) = &spec.gpu {
             for index in 0..gpu.count {

@@ -25,19 +25,25 @@ use crate::parts::channel::Channel;
 use crate::parts::port::Port;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role};
-use crate::protocol::table::{Step, Table};
 
 impl Builder<'_> {
     pub(super) fn finish(mut self) -> Result<Machine> {
         for (mut config, store) in std::mem::take(&mut self.configs) {
             if !config.table.has_directory() {
                 config.children.sort_unstable();
-            } else if config.children.len() > 64 {
+            }
+            if (config.table.has_directory() || config.broadcasts()) && config.children.len() > 64 {
                 let path = self.components.path(config.id);
                 let message = format!("{path} would have {} children", config.children.len());
                 return Err(Box::new(Diagnostic::new(message).expected("at most 64")));
             }
-            self.nodes.push(Node::new(config, store));
+            let (is_apart, line) = (config.own_side != 0, config.block);
+            let mut node = Node::new(config, store);
+            let gpu = self.spec.gpu.as_ref().filter(|_| is_apart);
+            if let Some((gpu, spec)) = gpu.and_then(|gpu| Some((gpu, gpu.remote_directory.as_ref()?))) {
+                node.set_remote(super::unified::remote_directory(spec, gpu.l2.slices, line));
+            }
+            self.nodes.push(node);
         }
         let paging = self.paging()?.map(Box::new);
         let copies = self.copies()?.map(Box::new);
@@ -51,6 +57,7 @@ impl Builder<'_> {
             (None, Some(unified)) => super::unified::homes(unified),
             (None, None) => Homes::Single,
         };
+        let read_only = self.spec.gpu.as_ref().and_then(|gpu| gpu.read_only.as_ref());
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
         let tags = CachedMemories::among(&self.nodes).map(Box::new);
@@ -69,6 +76,7 @@ impl Builder<'_> {
             lanes,
             lanes_due: Tick::MAX,
             homes,
+            permissions: super::paging::permissions(read_only),
             awaited: Vec::new(),
             ways,
             tags,
@@ -99,6 +107,12 @@ impl Builder<'_> {
         Ok(machine)
     }
 
+    /// What the software takes that flushes the CPU's caches.
+    fn flush_trap(&self) -> Tick {
+        let gpu = self.spec.gpu.as_ref();
+        gpu.and_then(|gpu| gpu.remote_directory.as_ref()).map_or(0, |directory| self.ticks(directory.flush))
+    }
+
     /// The partitions of the caches of sockets, if they are dealt.
     fn partitions_of_ways(&self) -> Option<Ways> {
         let gpu = self.spec.gpu.as_ref()?;
@@ -110,10 +124,7 @@ impl Builder<'_> {
     fn consistency(&self, fixed: &Fixed) -> Option<Consistency> {
         let numa = self.spec.gpu.as_ref().and_then(|gpu| gpu.numa.as_ref());
         let is_kept = numa.is_none_or(|numa| numa.invalidate);
-        let fetches = |node: &Node| {
-            let mut cells = node.config.table.rows.iter().flat_map(|row| row.leaf.iter().flatten());
-            node.config.role == Role::Leaf && cells.any(|cell| cell.step == Step::Fetch)
-        };
+        let fetches = |node: &Node| node.config.role == Role::Leaf && node.config.table.fetches();
         let all = self.nodes.iter().filter(|node| fetches(node)).all(Node::is_synchronised);
         let mut concerned = fixed.reach.gpus.iter().chain(&fixed.reach.host);
         let writes_back = concerned.any(|index| self.nodes.get(*index).is_some_and(Node::is_released));
@@ -199,9 +210,6 @@ impl Builder<'_> {
         }
         let kind = |node: &Node| self.components.get(node.id()).map(|component| component.kind);
         let level = |node: &Node| kind(node).map_or(Level::L1, Level::of);
-        let fetches = |table: &Table| {
-            table.rows.iter().any(|row| row.leaf.iter().flatten().any(|cell| cell.step == Step::Fetch))
-        };
         Fixed {
             spec: self.spec.clone(),
             time: self.time,
@@ -226,7 +234,8 @@ impl Builder<'_> {
             smallest_block: self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64),
             sockets: self.sockets.clone(),
             reach: self.reach(),
-            coherent: self.nodes.iter().all(|node| !fetches(&node.config.table)),
+            flush_trap: self.flush_trap(),
+            coherent: self.nodes.iter().all(|node| !node.config.table.fetches()),
         }
     }
 }

@@ -229,6 +229,7 @@ impl Builder<'_> {
             peers: 0,
             by_sector: self.spec.network.by_sector,
             header: self.spec.network.header,
+            own_side: 0,
             has_memory: false,
             tags: None,
             faults: self.blueprint.faults.iter().copied().collect(),

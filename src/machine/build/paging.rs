@@ -1,11 +1,11 @@
-//! Paged GPU memory: TLBs, GMMUs and drivers, and which pages there are.
+//! Paged GPU memory and pages that are taken for read-only: TLBs, GMMUs and drivers, and which pages there are.
 
 use std::sync::Arc;
 
 use super::Builder;
-use crate::config::machine::{CopyMode, FaultMode, PagingSpec};
+use crate::config::machine::{CopyMode, FaultMode, PagingSpec, ReadOnlySpec};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::machine::paging::{Copies, GpuPaging, GpuPorts, Paging};
+use crate::machine::paging::{Copies, GpuPaging, GpuPorts, Paging, Protection, ProtectionConfig};
 use crate::model::component::ComponentKind;
 use crate::model::page::{PageRun, PageSet};
 use crate::parts::channel::Path;
@@ -13,6 +13,8 @@ use crate::parts::driver::{Driver, DriverConfig};
 use crate::parts::gmmu::{Gmmu, GmmuConfig};
 use crate::parts::residency::Residency;
 use crate::parts::tlb::{Tlb, TlbConfig};
+use crate::policy::read_only::Limit;
+use crate::protocol::permissions::Permissions;
 use crate::workload::Workload;
 
 /// What of a GPU its pages have to do with, by index among nodes and links.
@@ -30,6 +32,9 @@ impl Builder<'_> {
     /// # Errors
     /// If it is to copy all data to memories that do not hold them.
     pub(super) fn paging(&mut self) -> Result<Option<Paging>> {
+        if let Some(spec) = self.spec.gpu.as_ref().and_then(|gpu| gpu.read_only.clone()) {
+            return Ok(Some(self.protection(&spec)));
+        }
         let Some(spec) = self.spec.gpu.as_ref().and_then(|gpu| gpu.paging.clone()) else { return Ok(None) };
         let pages = pages_of(&self.blueprint.workload, spec.page);
         self.fits_copies(&spec, &pages)?;
@@ -37,14 +42,93 @@ impl Builder<'_> {
         let gpus =
             parts.into_iter().enumerate().map(|(gpu, parts)| self.gpu_paging(gpu, parts, &spec, &pages));
         let gpus: Vec<GpuPaging> = gpus.collect();
-        let of_gpu: Vec<usize> = self.gpu_agents.iter().flatten().copied().collect();
-        let cores: Vec<usize> = (0..self.agents.len()).filter(|agent| !of_gpu.contains(agent)).collect();
-        for agent in &mut self.agents {
-            agent.config.page = spec.page;
-        }
+        let cores = self.translating(spec.page);
         let copies = Copies::new(spec.copy, spec.copy_back);
         let host = self.host_caches.clone();
         Ok(Some(Paging::new(spec.page, self.ticks(spec.service), gpus, host, cores, copies)))
+    }
+
+    /// All agents ask for translations of such pages; those that are cores.
+    fn translating(&mut self, page: u32) -> Vec<usize> {
+        for agent in &mut self.agents {
+            agent.config.page = page;
+        }
+        let of_gpu: Vec<usize> = self.gpu_agents.iter().flatten().copied().collect();
+        (0..self.agents.len()).filter(|agent| !of_gpu.contains(agent)).collect()
+    }
+
+    /// Translations and faults of pages that stay where they are.
+    fn protection(&mut self, spec: &ReadOnlySpec) -> Paging {
+        let gpus = (0..self.gpu_agents.len()).map(|gpu| self.gpu_protection(gpu, spec)).collect();
+        let cores = self.translating(spec.page);
+        let copies = Copies::new(CopyMode::OnDemand, false);
+        let config = ProtectionConfig {
+            host_fault: self.ticks(spec.host_fault),
+            gpu_fault: self.ticks(spec.gpu_fault),
+            every_launch: spec.every_launch,
+            limit: spec
+                .limit
+                .map(|(faults, window)| (Limit { faults: u64::from(faults) }, self.ticks(window))),
+        };
+        let known = pages_of(&self.blueprint.workload, spec.page);
+        let paging = Paging::new(spec.page, 0, gpus, Vec::new(), cores, copies);
+        paging.protected(Protection::new(config), known)
+    }
+
+    fn gpu_protection(&mut self, gpu: usize, spec: &ReadOnlySpec) -> GpuPaging {
+        let units = self.gpu_agents.get(gpu).cloned().unwrap_or_default();
+        self.give_tlbs(
+            &units,
+            TlbConfig { entries: spec.tlb, far_faults: spec.pending, bears: spec.pending },
+        );
+        let walks = GmmuConfig {
+            walkers: spec.walkers,
+            levels: 1,
+            cache: 0,
+            cache_latency: 0,
+            memory_latency: self.ticks(spec.walk),
+            far_faults: spec.pending,
+        };
+        let gmmu = Gmmu::new(walks, units.len());
+        let ports = GpuPorts { caches: self.caches_of(gpu), ..self.gpu_ports(gpu, units, spec.tlb_latency) };
+        GpuPaging::new(ports, gmmu, None)
+    }
+
+    /// L1s and L2s of a GPU, by index among the nodes.
+    fn caches_of(&self, gpu: usize) -> Vec<usize> {
+        let prefix = format!("gpu{gpu}.");
+        let is_cache = |id| {
+            let kind = self.components.get(id).map(|component| component.kind);
+            matches!(kind, Some(ComponentKind::L1 | ComponentKind::L2))
+                && self.components.path(id).starts_with(&prefix)
+        };
+        self.nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| is_cache(node.id()))
+            .map(|(index, _)| index)
+            .collect()
+    }
+
+    fn give_tlbs(&mut self, units: &[usize], config: TlbConfig) {
+        for unit in units {
+            if let Some(agent) = self.agents.get_mut(*unit) {
+                agent.tlb = Some(Box::new(Tlb::new(config)));
+            }
+        }
+    }
+
+    /// The GMMU and the driver of a GPU, and its compute units; what else its pages have to do with is left out.
+    fn gpu_ports(&mut self, gpu: usize, units: Vec<usize>, tlb_latency: u32) -> GpuPorts {
+        GpuPorts {
+            gmmu: self.components.add(format!("gpu{gpu}.gmmu"), ComponentKind::Gmmu),
+            driver: self.components.add(format!("gpu{gpu}.driver"), ComponentKind::Driver),
+            latency: self.gpu_clock.cycles(u64::from(tlb_latency.max(1))),
+            links: Default::default(),
+            caches: Vec::new(),
+            memories: Vec::new(),
+            units,
+        }
     }
 
     /// Who copies all data first needs one GPU with memory for them all.
@@ -66,15 +150,8 @@ impl Builder<'_> {
 
     fn gpu_paging(&mut self, gpu: usize, parts: GpuParts, spec: &PagingSpec, pages: &PageSet) -> GpuPaging {
         let units = self.gpu_agents.get(gpu).cloned().unwrap_or_default();
-        for unit in &units {
-            if let Some(agent) = self.agents.get_mut(*unit) {
-                agent.tlb = Some(Box::new(Tlb::new(TlbConfig {
-                    entries: spec.tlb,
-                    far_faults: spec.far_faults,
-                    blocks: spec.faults == FaultMode::Block,
-                })));
-            }
-        }
+        let bears = if spec.faults == FaultMode::Block { 0 } else { u32::MAX };
+        self.give_tlbs(&units, TlbConfig { entries: Some(spec.tlb), far_faults: spec.far_faults, bears });
         let cycles = |count: u32| self.gpu_clock.cycles(u64::from(count));
         let walks = GmmuConfig {
             walkers: spec.walkers,
@@ -94,18 +171,16 @@ impl Builder<'_> {
         };
         let residency = Residency::new(spec.page, self.frames(spec, pages), pages.clone());
         let seed = self.blueprint.seed.wrapping_add(gpu as u64);
+        let gmmu = Gmmu::new(walks, units.len());
         let ports = GpuPorts {
-            gmmu: self.components.add(format!("gpu{gpu}.gmmu"), ComponentKind::Gmmu),
-            driver: self.components.add(format!("gpu{gpu}.driver"), ComponentKind::Driver),
-            latency: self.gpu_clock.cycles(u64::from(spec.tlb_latency.max(1))),
             links: (parts.links.1, parts.links.0),
             caches: parts.caches,
             memories: parts.memories,
-            units: units.clone(),
+            ..self.gpu_ports(gpu, units, spec.tlb_latency)
         };
         let touched = self.touched.get(gpu).cloned().unwrap_or_else(|| Arc::from([]));
         let driver = Driver::new(service, residency, touched, seed);
-        GpuPaging::new(ports, Gmmu::new(walks, units.len()), driver)
+        GpuPaging::new(ports, gmmu, Some(driver))
     }
 
     /// Pages that fit into the memory of a GPU.
@@ -117,6 +192,11 @@ impl Builder<'_> {
         };
         frames.max(1)
     }
+}
+
+/// What may be done with pages at the start.
+pub(super) fn permissions(spec: Option<&ReadOnlySpec>) -> Permissions {
+    spec.map_or_else(Permissions::default, |spec| Permissions::speculative(spec.page, spec.everywhere))
 }
 
 /// The pages that some work touches.

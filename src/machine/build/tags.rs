@@ -49,6 +49,6 @@ impl Builder<'_> {
         let row = gpu.memory.dram.row;
         let Some(share) = tags.share else { return gpu.memory.size.0 };
         let rows = pages_of(&self.blueprint.workload, row).len() * u64::from(share);
-        rows.div_ceil(100 * u64::from(gpu.l2.slices.max(1))).max(1) * u64::from(row)
+        rows.div_ceil(1000 * u64::from(gpu.l2.slices.max(1))).max(1) * u64::from(row)
     }
 }

@@ -2,7 +2,7 @@
 //! line ("Selective GPU Caches", Fig. 3).
 
 use super::Builder;
-use crate::config::machine::{CacheSpec, GpuSpec, UnifiedSpec};
+use crate::config::machine::{CacheSpec, GpuSpec, RemoteDirectorySpec, UnifiedSpec};
 use crate::diagnostic::Result;
 use crate::machine::numa::Socket;
 use crate::model::component::ComponentKind;
@@ -11,6 +11,7 @@ use crate::parts::channel::Path;
 use crate::policy::placement::bandwidth_aware;
 use crate::protocol::homes::{Homes, Repeated};
 use crate::protocol::node::Role;
+use crate::protocol::remote_directory::{RemoteDirectory, RemoteDirectoryConfig};
 use crate::protocol::store::Interleave;
 
 /// The number of each home, as placement counts them.
@@ -23,9 +24,18 @@ pub(super) fn homes(unified: &UnifiedSpec) -> Homes {
     Homes::Repeated(Repeated { page: unified.page, homes })
 }
 
+/// The part of the remote directory that is about one slice of a memory.
+pub(super) fn remote_directory(spec: &RemoteDirectorySpec, slices: u32, line: u32) -> RemoteDirectory {
+    let share = (spec.lines / slices.max(1)).max(spec.ways);
+    let entries = if share.is_power_of_two() { share } else { share.next_power_of_two() / 2 }.max(spec.ways);
+    let high_water = (u64::from(entries) * u64::from(spec.high_water) / 100).max(1) as u32;
+    let (ways, bits) = (spec.ways, spec.bits);
+    RemoteDirectory::new(RemoteDirectoryConfig { block: line, entries, ways, bits, high_water })
+}
+
 impl Builder<'_> {
     /// The GPU with its memory, the host with its own, and what connects them.
-    pub(super) fn unified(&mut self, gpu: &GpuSpec, _unified: &UnifiedSpec) -> Result<()> {
+    pub(super) fn unified(&mut self, gpu: &GpuSpec) -> Result<()> {
         let slicing = Interleave { size: u64::from(gpu.l2.interleave), count: u64::from(gpu.l2.slices) };
         let l1s = self.units(0, gpu)?;
         let slices = self.slices("gpu0.l2", gpu.l2.slices, &gpu.l2.cache, slicing)?;
@@ -55,6 +65,9 @@ impl Builder<'_> {
             self.reach_home(top, &hmds, over_host, wires);
             self.reach_home(top, &memories, slicing, (down, up));
         }
+        if gpu.remote_directory.is_some() {
+            self.apart(&slices, &memories);
+        }
         self.sockets = vec![Socket::default(), Socket { l1s, slices, remote: Vec::new(), memories }];
         Ok(())
     }
@@ -78,6 +91,16 @@ impl Builder<'_> {
         self.connect(child, parents, dealing, links);
         if let Some((config, _)) = self.configs.get_mut(child) {
             config.by_home.push((first, dealing));
+        }
+    }
+
+    /// The GPU takes no part in the CPU's coherence: its slices do not keep to the protocol of the memories' other children.
+    fn apart(&mut self, slices: &[usize], memories: &[usize]) {
+        for (&slice, &memory) in slices.iter().zip(memories) {
+            let Some(slice) = self.configs.get(slice).map(|(config, _)| config.id) else { continue };
+            let Some((config, _)) = self.configs.get_mut(memory) else { continue };
+            let place = config.children.iter().position(|child| *child == slice);
+            config.own_side = place.map_or(0, |place| 1 << place);
         }
     }
 

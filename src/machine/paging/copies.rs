@@ -48,8 +48,7 @@ impl Machine {
     }
 
     fn copy_all(&mut self, gpu: usize, out: &mut Outbox) {
-        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
-        let orders = one.driver.copy_all();
+        let Some(orders) = self.driver(gpu).map(super::Driver::copy_all) else { return };
         self.carry_out(gpu, orders, out);
         self.wake_paging(gpu);
     }
@@ -66,7 +65,9 @@ impl Machine {
     pub(in crate::machine) fn copy_back(&mut self, out: &mut Outbox) {
         let Some(paging) = self.paging.as_ref().filter(|paging| paging.copies.back) else { return };
         let written = |one: &super::GpuPaging| -> Vec<Page> {
-            let residency = &one.driver.residency;
+            let Some(residency) = one.driver.as_ref().map(|driver| &driver.residency) else {
+                return Vec::new();
+            };
             residency.dirty().iter().filter(|page| residency.resident().contains(*page)).collect()
         };
         let all: Vec<Vec<Page>> = paging.gpus.iter().map(written).collect();
@@ -80,6 +81,7 @@ impl Machine {
 
 impl super::Paging {
     fn is_copying(&self) -> bool {
-        self.gpus.iter().any(|one| !one.driver.residency.coming().is_empty())
+        let is_coming = |driver: &super::Driver| !driver.residency.coming().is_empty();
+        self.gpus.iter().filter_map(|one| one.driver.as_ref()).any(is_coming)
     }
 }

@@ -1,7 +1,8 @@
-//! What became of far-faults: when each came to which stage, for those who look.
+//! What became of faults: when each came to which stage, for those who look.
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::model::component::ComponentId;
 use crate::model::page::Page;
 use crate::model::paging::FaultStage;
 use crate::model::time::Tick;
@@ -12,17 +13,17 @@ const ENDED: usize = 64;
 /// Steps of a life that are remembered: one that is dropped again and again has any number.
 const STEPS: usize = 24;
 
-/// What is told of a far-fault.
+/// What is told of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     pub stage: FaultStage,
     /// The transfer set, from 1; 0 for none.
     pub set: u64,
-    /// The compute unit that it is about, if it is about one.
-    pub unit: Option<u32>,
+    /// The compute unit or core that it is about, or the part that took it.
+    pub who: ComponentId,
 }
 
-/// The life of one far-fault.
+/// The life of one fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Life {
     pub page: Page,
@@ -37,7 +38,7 @@ pub struct Lives {
 }
 
 impl Lives {
-    /// A far-fault of a page goes on. It has ended when the page is there; the replays that follow are still its own.
+    /// A fault of a page goes on. It has ended when the page is there, or may be written; the replays that follow are still its own.
     pub fn tell(&mut self, page: Page, told: Told, now: Tick) {
         let after = told.stage == FaultStage::Replayed && !self.open.contains_key(&page);
         if let Some(life) = self.ended.iter_mut().rev().find(|life| after && life.page == page) {
@@ -79,17 +80,18 @@ mod tests {
     #[test]
     fn a_life_ends_with_its_page_and_keeps_its_replays() {
         let mut lives = Lives::default();
-        let mut tell = |stage, now| lives.tell(Page(7), Told { stage, set: 0, unit: None }, now);
+        let told = |stage| Told { stage, set: 0, who: ComponentId(0) };
+        let mut tell = |stage, now| lives.tell(Page(7), told(stage), now);
         for (now, stage) in
             [FaultStage::Raised, FaultStage::Arrived, FaultStage::Replayed].into_iter().enumerate()
         {
             tell(stage, now as Tick);
         }
         assert_eq!(lives.of(Page(7)).map(|(life, open)| (life.steps.len(), open)), Some((3, false)));
-        lives.tell(Page(7), Told { stage: FaultStage::Raised, set: 0, unit: None }, 9);
+        lives.tell(Page(7), told(FaultStage::Raised), 9);
         assert_eq!(lives.of(Page(7)).map(|(life, open)| (life.steps.len(), open)), Some((1, true)));
         for page in 8..8 + ENDED as u64 {
-            lives.tell(Page(page), Told { stage: FaultStage::Arrived, set: 0, unit: None }, 9);
+            lives.tell(Page(page), told(FaultStage::Arrived), 9);
         }
         assert_eq!((lives.ended.len(), lives.open().count()), (ENDED, 1));
     }

@@ -49,8 +49,7 @@ impl Machine {
 
     /// A page that another wants leaves the memory of a GPU.
     pub(super) fn send_home(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
-        if let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
-            let wasted = one.driver.send_home(page);
+        if let Some(wasted) = self.driver(gpu).map(|driver| driver.send_home(page)) {
             self.expel(gpu, page, wasted, out);
         }
     }
@@ -65,13 +64,18 @@ impl Machine {
         if wasted {
             self.tell_page(gpu, page, PageChange::Wasted, 0, out);
         }
+        self.shoot_down(&ports.units, page, out);
+        self.drain(page, out);
+    }
+
+    /// No TLB of these compute units translates a page any more.
+    pub(super) fn shoot_down(&mut self, units: &[usize], page: Page, out: &mut Outbox) {
         let skips = self.fixed.faults.contains(&Fault::SkipShootDown);
-        for &unit in ports.units.iter().filter(|_| !skips) {
+        for &unit in units.iter().filter(|_| !skips) {
             if let Some(agent) = self.agents.get_mut(unit) {
                 agent.shoot_down(page, out);
             }
         }
-        self.drain(page, out);
     }
 
     /// After an event about a range: the pages in it that are leaving may have left the caches.
@@ -83,10 +87,12 @@ impl Machine {
         }
     }
 
-    /// Evicts the lines of a leaving page from the caches of the side that it leaves; once they are gone, it moves on.
-    fn drain(&mut self, page: Page, out: &mut Outbox) {
+    /// Evicts the lines of a page from the caches of the side that it leaves, or that must not keep it; once they are gone, it
+    /// goes on.
+    pub(super) fn drain(&mut self, page: Page, out: &mut Outbox) {
         let Some(paging) = self.paging.as_ref() else { return };
         let (caches, memories) = match paging.owners.get(&page) {
+            _ if paging.protection.is_some() => (paging.all_gpu_caches(), Vec::new()),
             Some(Owner::ToHost(gpu)) => match paging.gpus.get(*gpu as usize) {
                 Some(one) => (one.ports.caches.clone(), one.ports.memories.clone()),
                 None => return,
@@ -108,7 +114,16 @@ impl Machine {
             is_clear &= self.nodes.get(node).is_none_or(|node| !node.is_busy_with(range));
         }
         if is_clear && self.paging.as_mut().is_some_and(|paging| paging.draining.remove(&page)) {
+            self.drained(page, out);
+        }
+    }
+
+    /// No cache has lines of the page any more.
+    fn drained(&mut self, page: Page, out: &mut Outbox) {
+        if self.paging.as_ref().is_some_and(|paging| paging.moves_pages()) {
             self.depart(page, out);
+        } else {
+            self.end_change(page, out);
         }
     }
 
@@ -139,7 +154,7 @@ impl Machine {
             Some(Owner::ToHost(gpu)) => {
                 let gpu = gpu as usize;
                 let Some(one) = paging.gpus.get_mut(gpu) else { return };
-                if !one.driver.residency.is_dirty(page) {
+                if !one.driver.as_ref().is_some_and(|driver| driver.residency.is_dirty(page)) {
                     self.settle_back(gpu, page, out);
                     return;
                 }
@@ -158,8 +173,7 @@ impl Machine {
         if !self.fixed.faults.contains(&Fault::DropPageWriteBack) {
             self.copy_to_host(gpu, page);
         }
-        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
-        let orders = one.driver.evicted(page);
+        let Some(orders) = self.driver(gpu).map(|driver| driver.evicted(page)) else { return };
         self.tell_page(gpu, page, PageChange::Gone, 0, out);
         self.come_to_rest(page, None, out);
         self.carry_out(gpu, orders, out);
@@ -204,8 +218,7 @@ impl Machine {
                 Some(Owner::Gpu(gpu)) => {
                     paging.recalled.insert(page, None);
                     let gpu = gpu as usize;
-                    if let Some(one) = paging.gpus.get_mut(gpu) {
-                        let wasted = one.driver.give_back(page);
+                    if let Some(wasted) = self.driver(gpu).map(|driver| driver.give_back(page)) {
                         self.expel(gpu, page, wasted, out);
                     }
                 }

@@ -5,13 +5,27 @@ use super::Machine;
 use super::lives::Told;
 use crate::model::fault::Fault;
 use crate::model::page::Page;
-use crate::model::paging::{FaultStage, PageChange};
+use crate::model::paging::{FaultStage, PageChange, Permission};
 use crate::model::record::What;
 use crate::model::time::Since;
-use crate::parts::driver::{Order, Planned};
+use crate::parts::driver::{Driver, Order, Planned};
 use crate::parts::gmmu::{Found, Outcome, Request};
 use crate::parts::tlb::Progress;
 use crate::protocol::outbox::{About, Outbox};
+
+/// Whether the page table of a GPU grants an access: to the pages that its driver has brought, or, where pages stay where they
+/// are, with this permission.
+fn grants(driver: Option<&Driver>, page: Page, writes: bool, permission: Permission) -> bool {
+    if let Some(driver) = driver {
+        return driver.residency.resident().contains(page);
+    }
+    match permission {
+        Permission::ReadOnly => !writes,
+        // Nobody gets a translation that would have to go again at once.
+        Permission::Changing => false,
+        Permission::ReadWrite => true,
+    }
+}
 
 impl Machine {
     /// The paging of a GPU does what is due.
@@ -32,6 +46,7 @@ impl Machine {
         self.submit(gpu, out);
         if gpu == 0 {
             self.recall(out);
+            self.serve_protection(out);
         }
         self.wake_paging(gpu);
         Handled::Yes
@@ -42,7 +57,7 @@ impl Machine {
         About::new(page.range(bytes), None)
     }
 
-    /// Tells of a far-fault that the driver or the GMMU takes on.
+    /// Tells of a fault that the driver or the GMMU takes on.
     pub(super) fn tell_fault(
         &mut self,
         gpu: usize,
@@ -51,31 +66,41 @@ impl Machine {
         set: u64,
         out: &mut Outbox,
     ) {
-        self.tell_of(gpu, page, Told { stage, set, unit: None }, out);
+        self.tell_of(gpu, page, (stage, set, None), out);
     }
 
-    /// Tells of a far-fault what is about one compute unit.
+    /// Tells of a fault what is about one compute unit.
     fn tell_unit(&mut self, gpu: usize, page: Page, stage: FaultStage, unit: u32, out: &mut Outbox) {
-        self.tell_of(gpu, page, Told { stage, set: 0, unit: Some(unit) }, out);
+        self.tell_of(gpu, page, (stage, 0, Some(unit)), out);
     }
 
-    fn tell_of(&mut self, gpu: usize, page: Page, told: Told, out: &mut Outbox) {
+    fn tell_of(
+        &mut self,
+        gpu: usize,
+        page: Page,
+        (stage, set, unit): (FaultStage, u64, Option<u32>),
+        out: &mut Outbox,
+    ) {
         let (now, about) = (self.now, self.about_page(page));
-        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
-        let at = match told.stage {
+        let Some(paging) = self.paging.as_mut() else { return };
+        let moves_pages = paging.moves_pages();
+        let Some(one) = paging.gpus.get_mut(gpu) else { return };
+        let at = match stage {
             FaultStage::Queued | FaultStage::Serviced => one.ports.driver,
             _ => one.ports.gmmu,
         };
-        one.lives.tell(page, told, now);
-        let agent = told.unit.and_then(|unit| self.agents.get(*one.ports.units.get(unit as usize)?));
+        let agent = unit.and_then(|unit| self.agents.get(*one.ports.units.get(unit as usize)?));
+        let who = agent.map_or(at, |agent| agent.config.id);
+        one.lives.tell(page, Told { stage, set, who }, now);
         let miss =
             || agent?.tlb.as_ref()?.misses().find(|(missed, _)| *missed == page).map(|(_, miss)| miss.writes);
-        out.record(at, about, || What::FarFault {
-            stage: told.stage,
-            gpu: gpu as u32,
-            set: told.set,
-            unit: told.unit,
-            writes: miss().unwrap_or(false),
+        out.record(at, about, || {
+            let writes = miss().unwrap_or(false);
+            if moves_pages {
+                What::FarFault { stage, gpu: gpu as u32, set, unit, writes }
+            } else {
+                What::ProtectionFault { stage, who, writes }
+            }
         });
     }
 
@@ -95,19 +120,29 @@ impl Machine {
     }
 
     /// Agents ask for translations: TLBs of their GMMU, cores of the driver.
-    pub(in crate::machine) fn ask_for_pages(&mut self, agent: usize, pages: Vec<Page>) {
+    pub(in crate::machine) fn ask_for_pages(
+        &mut self,
+        agent: usize,
+        pages: Vec<(Page, bool)>,
+        out: &mut Outbox,
+    ) {
         let now = self.now;
-        let Some(paging) = self.paging.as_mut() else { return };
+        let Some(paging) = self.paging.as_mut().filter(|_| !pages.is_empty()) else { return };
         let unit_of = |one: &super::GpuPaging| one.ports.units.iter().position(|unit| *unit == agent);
         let found = paging.gpus.iter().enumerate().find_map(|(gpu, one)| Some((gpu, unit_of(one)?)));
         let gpu = if let Some((gpu, unit)) = found {
-            for page in pages {
+            for (page, _) in pages {
                 self.ask(gpu, unit as u32, page);
             }
             gpu
+        } else if !paging.moves_pages() {
+            for (page, _) in pages {
+                self.fault_of_core(agent, page, out);
+            }
+            0
         } else {
             let due = now + paging.service;
-            for page in pages {
+            for (page, _) in pages {
                 paging.recalled.entry(page).or_insert(Some(due));
             }
             0
@@ -118,12 +153,16 @@ impl Machine {
     /// Page walks that have ended, and those that can begin.
     fn walk(&mut self, gpu: usize, out: &mut Outbox) {
         let since = Since { tick: self.now, event: out.event };
-        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
-        let resident = one.driver.residency.resident();
-        let outcomes = one.gmmu.advance(since, |page| resident.contains(page));
+        let Some(paging) = self.paging.as_mut() else { return };
+        let bytes = paging.page;
+        let Some(one) = paging.gpus.get_mut(gpu) else { return };
+        let driver = one.driver.as_ref();
+        let outcomes = one.gmmu.advance(since, |page, writes| {
+            grants(driver, page, writes, out.permission(page.range(bytes).start))
+        });
         let due = since.tick + one.ports.latency;
         one.replies.extend(outcomes.iter().map(|outcome| (due, *outcome)));
-        for Outcome { page, found, unit } in outcomes {
+        for Outcome { page, found, unit, .. } in outcomes {
             match found {
                 Found::Translated => {}
                 Found::Raised => {
@@ -137,9 +176,11 @@ impl Machine {
     }
 
     fn interrupt(&mut self, gpu: usize, page: Page, since: Since, out: &mut Outbox) {
-        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
-        let thrashes = one.driver.interrupt(page, since);
+        let thrashes = self.driver(gpu).map(|driver| driver.interrupt(page, since));
         self.tell_fault(gpu, page, FaultStage::Queued, 0, out);
+        let Some(thrashes) = thrashes else {
+            return self.fault_of_gpu(page, out);
+        };
         if thrashes {
             self.tell_page(gpu, page, PageChange::Thrash, 0, out);
         }
@@ -152,14 +193,14 @@ impl Machine {
             if one.replies.front().is_none_or(|(due, _)| *due > now) {
                 return;
             }
-            let Some((_, Outcome { unit, page, found })) = one.replies.pop_front() else { return };
-            // The page may have come or gone since the walk ended.
-            let is_resident = one.driver.residency.resident().contains(page);
+            let Some((_, Outcome { unit, page, writes, found })) = one.replies.pop_front() else { return };
             let ports = one.ports.clone();
+            // The page may have come or gone, or its permission changed, since the walk ended.
+            let is_granted = self.is_granted(gpu, page, writes, out);
             let Some(&agent) = ports.units.get(unit as usize) else { continue };
             let Some(target) = self.agents.get_mut(agent) else { continue };
             match found {
-                Found::Translated if is_resident => target.translated(page, out),
+                Found::Translated if is_granted => target.translated(page, out),
                 Found::Translated => self.ask(gpu, unit, page),
                 Found::Raised | Found::Merged | Found::Dropped => {
                     let progress = target.nacked(page, out);
@@ -167,13 +208,19 @@ impl Machine {
                     // It came, or came and went, while the Nack was on its way; or there is room again for what was
                     // dropped.
                     let is_tracked = self.is_tracked(gpu, unit, page);
-                    if progress == Progress::Tracked && !is_tracked || is_resident {
+                    if progress == Progress::Tracked && !is_tracked || is_granted {
                         self.replay(gpu, unit, page, out);
                     }
                 }
             }
             self.wake(agent);
         }
+    }
+
+    fn is_granted(&self, gpu: usize, page: Page, writes: bool, out: &Outbox) -> bool {
+        let Some(paging) = self.paging.as_ref() else { return false };
+        let permission = out.permission(page.range(paging.page).start);
+        paging.gpus.get(gpu).is_some_and(|one| grants(one.driver.as_ref(), page, writes, permission))
     }
 
     /// Whether the GMMU will tell this compute unit when the page is there.
@@ -186,12 +233,15 @@ impl Machine {
         let now = self.now;
         if let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
             let ready = now + one.ports.latency;
-            one.gmmu.ask(Request { unit, page, ready });
+            let agent = one.ports.units.get(unit as usize).and_then(|agent| self.agents.get(*agent));
+            let mut misses = agent.iter().flat_map(|agent| &agent.tlb).flat_map(|tlb| tlb.misses());
+            let writes = misses.find(|(missed, _)| *missed == page).is_some_and(|(_, miss)| miss.writes);
+            one.gmmu.ask(Request { unit, page, writes, ready });
         }
     }
 
-    /// A far-fault of a compute unit has ended: its TLB replays (step 6 of Fig. 4).
-    fn replay(&mut self, gpu: usize, unit: u32, page: Page, out: &mut Outbox) {
+    /// A fault of a compute unit has ended: its TLB replays (step 6 of Fig. 4).
+    pub(super) fn replay(&mut self, gpu: usize, unit: u32, page: Page, out: &mut Outbox) {
         let Some(one) = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu)) else { return };
         let Some(&agent) = one.ports.units.get(unit as usize) else { return };
         let Some(target) = self.agents.get_mut(agent) else { return };
@@ -206,9 +256,9 @@ impl Machine {
     fn submit(&mut self, gpu: usize, out: &mut Outbox) {
         let now = self.now;
         let is_working = self.is_at_work(gpu);
-        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
-        let orders = one.driver.advance(now);
-        one.driver.wake(now, is_working);
+        let Some(driver) = self.driver(gpu) else { return };
+        let orders = driver.advance(now);
+        driver.wake(now, is_working);
         self.carry_out(gpu, orders, out);
     }
 
@@ -249,8 +299,8 @@ impl Machine {
         let Planned { page, set, .. } = planned;
         let now = self.now;
         self.copy_to_gpu(gpu, page);
+        let Some(orders) = self.driver(gpu).map(|driver| driver.arrived(planned, now)) else { return };
         let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
-        let orders = one.driver.arrived(planned, now);
         let units = one.gmmu.arrived(page);
         self.tell_page(gpu, page, PageChange::Arrived, set, out);
         if !units.is_empty() {
@@ -258,13 +308,18 @@ impl Machine {
         }
         self.come_to_rest(page, Some(gpu as u32), out);
         self.go_on_with_tasks();
-        for unit in units {
+        self.replay_all(gpu, &units, page, out);
+        self.carry_out(gpu, orders, out);
+    }
+
+    /// The compute units whose fault has ended are told.
+    pub(super) fn replay_all(&mut self, gpu: usize, units: &[u32], page: Page, out: &mut Outbox) {
+        for &unit in units {
             if self.takes_next(page, |paging| &mut paging.told, |nth| Fault::DropReplay { nth }, out) {
                 continue;
             }
             self.replay(gpu, unit, page, out);
         }
-        self.carry_out(gpu, orders, out);
     }
 
     /// Whether an injected fault takes the next of what is counted.

@@ -5,6 +5,7 @@ use crate::model::address::Address;
 use crate::model::page::{Page, PageSet};
 use crate::model::page_view::{PageCell, PageStand};
 use crate::model::time::Tick;
+use crate::parts::driver::Driver;
 
 /// Kinds of stands.
 const KINDS: usize = PageStand::ALL.len();
@@ -12,21 +13,21 @@ const KINDS: usize = PageStand::ALL.len();
 /// The pages of a GPU, told apart.
 #[derive(Debug)]
 pub struct Stands<'a> {
-    one: &'a GpuPaging,
+    driver: &'a Driver,
     /// Pages that far-faults ask for.
     faulted: PageSet,
 }
 
 impl<'a> Stands<'a> {
     #[must_use]
-    pub fn of(one: &'a GpuPaging) -> Self {
-        Self { one, faulted: one.gmmu.far_faults().map(|(page, _)| page).collect() }
+    pub fn of(one: &GpuPaging, driver: &'a Driver) -> Self {
+        Self { driver, faulted: one.gmmu.far_faults().map(|(page, _)| page).collect() }
     }
 
     /// The 64 pages from `number * 64` on: of each stand the pages that have it, in the order of [`PageStand::ALL`].
     fn word(&self, number: u64) -> [u64; KINDS] {
-        let residency = &self.one.driver.residency;
-        let evicted = self.one.driver.evicted_once().word(number);
+        let residency = &self.driver.residency;
+        let evicted = self.driver.evicted_once().word(number);
         let [absent, coming, leaving, resident] =
             [residency.absent(), residency.coming(), residency.leaving(), residency.resident()]
                 .map(|set| set.word(number));
@@ -48,7 +49,7 @@ impl<'a> Stands<'a> {
     /// Pages of each stand.
     #[must_use]
     pub fn counts(&self) -> [u64; KINDS] {
-        let allocated = self.one.driver.residency.allocated();
+        let allocated = self.driver.residency.allocated();
         let mut counts = [0; KINDS];
         let mut next = allocated.next(Page(0));
         while let Some(page) = next {
@@ -63,7 +64,7 @@ impl<'a> Stands<'a> {
     /// All pages, `group` (a power of two) in a cell.
     #[must_use]
     pub fn cells(&self, group: u64, now: Tick) -> Vec<PageCell> {
-        let residency = &self.one.driver.residency;
+        let residency = &self.driver.residency;
         let bytes = u64::from(residency.page());
         let mut cells = Vec::new();
         let mut next = residency.allocated().next(Page(0));
@@ -97,7 +98,7 @@ impl<'a> Stands<'a> {
 
     /// Half of it is gone when the service time of a far-fault has passed.
     fn heat(&self, first: Page, group: u64, now: Tick) -> Option<f32> {
-        let driver = &self.one.driver;
+        let driver = self.driver;
         let age = now.saturating_sub(driver.residency.newest_in(first, group)?);
         let half = driver.config().service.max(1);
         Some(half as f32 / (half + age) as f32)

@@ -7,27 +7,28 @@ use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::inspect::{MshrEntryView, MshrView};
 use crate::model::page::Page;
-use crate::model::page_view::{FaultStep, FaultView, PageMove, PagesView, SetView, TlbMiss, TlbView};
-use crate::model::paging::{FaultStage, MoveReason};
+use crate::model::page_view::{
+    FaultStep, FaultView, PageMove, PagesView, PermissionCell, PermissionsView, SetView, TlbMiss, TlbView,
+};
+use crate::model::paging::{FaultKind, MoveReason, Permission};
 use crate::model::time::Tick;
 use crate::parts::agent::Agent;
+use crate::parts::driver::Driver;
 use crate::parts::tlb::Progress;
 
 impl Machine {
     pub(in crate::machine) fn view_pages(&self, cells: usize) -> Vec<PagesView> {
         let Some(paging) = &self.paging else { return Vec::new() };
-        let view = |(gpu, one): (usize, &GpuPaging)| self.pages_of(gpu, one, cells);
-        paging.gpus.iter().enumerate().map(view).collect()
+        let view =
+            |(gpu, one): (usize, &GpuPaging)| Some(self.pages_of(gpu, one, one.driver.as_ref()?, cells));
+        paging.gpus.iter().enumerate().filter_map(view).collect()
     }
 
-    fn pages_of(&self, gpu: usize, one: &GpuPaging, cells: usize) -> PagesView {
-        let driver = &one.driver;
+    fn pages_of(&self, gpu: usize, one: &GpuPaging, driver: &Driver, cells: usize) -> PagesView {
         let residency = &driver.residency;
         let decision = &driver.decision;
-        let mut faults: Vec<FaultView> =
-            one.lives.open().map(|life| self.fault_view(gpu, one, life, true)).collect();
-        faults.sort_by_key(|fault| (fault.steps.first().map(|step| step.at), fault.page));
-        let stands = Stands::of(one);
+        let faults = self.faults_of(gpu, one);
+        let stands = Stands::of(one, driver);
         let group = residency.allocated().len().div_ceil(cells.max(1) as u64).next_power_of_two();
         PagesView {
             gpu: gpu as u32,
@@ -55,6 +56,58 @@ impl Machine {
             wasted: driver.counters.wasted,
             thrashed: driver.counters.thrashed,
         }
+    }
+
+    /// Faults under way, oldest first.
+    pub(super) fn faults_of(&self, gpu: usize, one: &GpuPaging) -> Vec<FaultView> {
+        let mut faults: Vec<FaultView> =
+            one.lives.open().map(|life| self.fault_view(gpu, one, life, true)).collect();
+        faults.sort_by_key(|fault| (fault.steps.first().map(|step| step.at), fault.page));
+        faults
+    }
+
+    /// What may be done with pages, in at most so many cells, where they are taken for read-only.
+    pub(in crate::machine) fn view_permissions(&self, cells: usize) -> Option<PermissionsView> {
+        let paging = self.paging.as_ref()?;
+        let protection = paging.protection.as_ref()?;
+        let pages = &paging.known;
+        let group = pages.len().div_ceil(cells.max(1) as u64).next_power_of_two();
+        let (mut counts, mut all): ([u64; 3], Vec<PermissionCell>) = ([0; 3], Vec::new());
+        let (mut next, bytes) = (pages.next(Page(0)), u64::from(paging.page));
+        while let Some(page) = next {
+            let first = page.0 / group * group;
+            let of_group = |number| pages.contains(Page(number)).then(|| self.permission(Page(number)));
+            let mut own = [0; 3];
+            for permission in (first..first + group).filter_map(of_group) {
+                own[permission as usize] += 1;
+            }
+            counts.iter_mut().zip(own).for_each(|(count, own)| *count += own);
+            let most = Permission::ALL.into_iter().max_by_key(|it| own[*it as usize]);
+            let changes = own[Permission::Changing as usize] > 0;
+            let permission =
+                if changes { Permission::Changing } else { most.unwrap_or(Permission::ReadWrite) };
+            all.push(PermissionCell { first: Address(first * bytes), len: group * bytes, permission });
+            next = pages.next(Page(first + group));
+        }
+        let faults = paging.gpus.iter().enumerate().flat_map(|(gpu, one)| self.faults_of(gpu, one));
+        Some(PermissionsView {
+            driver: paging.gpus.first()?.ports.driver,
+            page: paging.page,
+            is_on: self.permissions.is_on(),
+            has_given_up: protection.gave_up,
+            counts,
+            group,
+            cells: all,
+            faults: faults.collect(),
+            by_cores: protection.counters.by_cores,
+            by_gpus: protection.counters.by_gpus,
+            recent: protection.recent(self.now),
+        })
+    }
+
+    fn permission(&self, page: Page) -> Permission {
+        let bytes = self.paging.as_ref().map_or(1, |paging| paging.page);
+        self.permissions.of(page.range(bytes).start, &self.homes)
     }
 
     fn link_component(&self, link: usize, or: ComponentId) -> ComponentId {
@@ -85,23 +138,18 @@ impl Machine {
     }
 
     fn fault_view(&self, gpu: usize, one: &GpuPaging, life: &Life, open: bool) -> FaultView {
-        let unit = |unit: u32| {
-            let agent = one.ports.units.get(unit as usize).and_then(|agent| self.agents.get(*agent));
-            agent.map(|agent| agent.config.id)
-        };
         let step = |(at, told): &(Tick, Told)| FaultStep {
             stage: told.stage,
             at: *at,
-            who: told.unit.and_then(unit).unwrap_or(match told.stage {
-                FaultStage::Queued | FaultStage::Serviced => one.ports.driver,
-                _ => one.ports.gmmu,
-            }),
+            who: told.who,
             set: told.set,
         };
+        let page = self.paging.as_ref().map_or(1, |paging| paging.page);
         FaultView {
             gpu: gpu as u32,
+            kind: if one.driver.is_some() { FaultKind::Far } else { FaultKind::Protection },
             page: life.page,
-            range: life.page.range(one.driver.residency.page()),
+            range: life.page.range(page),
             steps: life.steps.iter().map(step).collect(),
             waits: if open { self.why_fault(gpu, life.page) } else { Vec::new() },
         }
@@ -162,8 +210,8 @@ pub(in crate::machine) fn view_tlb(agent: &Agent) -> Option<TlbView> {
         since: miss.since.tick,
         waits_for: match miss.progress {
             Progress::Walking => "the page walk",
-            Progress::Tracked => "its far-fault, to replay",
-            Progress::Dropped => "another far-fault's end: its own was dropped",
+            Progress::Tracked => "its fault, to replay",
+            Progress::Dropped => "another fault's end: its own was dropped",
         },
         warps: agent.warps.iter().filter(|warp| warp.untranslated() == Some(missed)).count() as u32,
     };

@@ -7,6 +7,7 @@ use crate::model::page::Page;
 use crate::model::paging::FaultStage;
 use crate::model::time::Tick;
 use crate::parts::agent::Agent;
+use crate::parts::driver::Driver;
 use crate::parts::tlb::Progress;
 
 impl Machine {
@@ -16,15 +17,24 @@ impl Machine {
         let at = agent.config.id;
         let warp = agent.warps.get(slot as usize);
         let Some(page) = warp.and_then(crate::parts::agent::Warp::untranslated) else {
-            let text = format!("warp {slot} waits for its TLB, which a far-fault blocks");
+            let text = if paging.moves_pages() {
+                format!("warp {slot} waits for its TLB, which a far-fault blocks")
+            } else {
+                format!("warp {slot} waits for its TLB, which more protection faults block than it bears")
+            };
             return vec![WaitLink { at, text, since: warp.map(|warp| warp.since) }];
         };
         let own = |one: &super::GpuPaging| {
             one.ports.units.iter().any(|unit| self.agents.get(*unit).is_some_and(|unit| unit.config.id == at))
         };
         let Some(gpu) = paging.gpus.iter().position(own) else {
-            let text = format!("warp {slot} waits for page {page}, which {}", self.whereabouts(page));
-            return vec![WaitLink { at, text, since: warp.map(|warp| warp.since) }];
+            let since = warp.map(|warp| warp.since);
+            if paging.moves_pages() {
+                let text = format!("warp {slot} waits for page {page}, which {}", self.whereabouts(page));
+                return vec![WaitLink { at, text, since }];
+            }
+            let text = format!("warp {slot} waits to write page {page}, which is read-only");
+            return std::iter::once(WaitLink { at, text, since }).chain(self.why_fault(0, page)).collect();
         };
         let miss = agent.tlb.iter().flat_map(|tlb| tlb.misses()).find(|(missed, _)| *missed == page);
         let since = miss.map(|(_, miss)| miss.since.tick);
@@ -39,15 +49,15 @@ impl Machine {
             }
             Some(Progress::Dropped) => {
                 let mut links = vec![link(format!(
-                    "warp {slot} waits for page {page}: its far-fault was dropped, and the TLB replays it when \
+                    "warp {slot} waits for page {page}: its fault was dropped, and the TLB replays it when \
                      another has ended"
                 ))];
                 links.extend(tracked_of(agent).map(|other| self.why_fault(gpu, other)).unwrap_or_default());
                 links
             }
             _ => {
-                let mut links =
-                    vec![link(format!("warp {slot} waits for the TLB to replay far-fault {page}"))];
+                let what = if paging.moves_pages() { "far-fault" } else { "the protection fault of page" };
+                let mut links = vec![link(format!("warp {slot} waits for the TLB to replay {what} {page}"))];
                 links.extend(self.why_fault(gpu, page));
                 links
             }
@@ -69,26 +79,32 @@ impl Machine {
         let fault = one.gmmu.far_faults().find(|(faulted, _)| *faulted == page);
         let tracks = fault.map(|(_, fault)| WaitLink {
             at: one.ports.gmmu,
-            text: format!("tracks far-fault {page}, which {}", self.whereabouts(page)),
+            text: match &one.driver {
+                Some(_) => format!("tracks far-fault {page}, which {}", self.whereabouts(page)),
+                None => format!("tracks the protection fault of page {page}"),
+            },
             since: Some(fault.since.tick),
         });
-        tracks.into_iter().chain(self.why_driver(one, page)).chain(self.why_moving(gpu, page)).collect()
+        let serves = match &one.driver {
+            Some(driver) => self.why_driver(one, driver, page),
+            None => self.why_handler(one, page),
+        };
+        tracks.into_iter().chain(serves).chain(self.why_moving(gpu, page)).collect()
     }
 
-    fn why_driver(&self, one: &super::GpuPaging, page: Page) -> Option<WaitLink> {
+    fn why_driver(&self, one: &super::GpuPaging, driver: &Driver, page: Page) -> Option<WaitLink> {
         let at = one.ports.driver;
         let link = |text: String, since| WaitLink { at, text, since };
-        if let Some((place, queued)) = one.driver.queue().enumerate().find(|(_, queued)| queued.page == page)
-        {
-            let due = one.driver.next().map_or_else(String::new, |due| {
+        if let Some((place, queued)) = driver.queue().enumerate().find(|(_, queued)| queued.page == page) {
+            let due = driver.next().map_or_else(String::new, |due| {
                 format!(", which it submits at cycle {}", self.fixed.time.cycle(due))
             });
             let text = format!("has it in its queue behind {place} others for the next transfer set{due}");
             return Some(link(text, Some(queued.since.tick)));
         }
-        let planned = one.driver.planned().enumerate().find(|(_, planned)| planned.page == page);
+        let planned = driver.planned().enumerate().find(|(_, planned)| planned.page == page);
         if let Some((place, planned)) = planned {
-            let leaving = one.driver.residency.leaving().len();
+            let leaving = driver.residency.leaving().len();
             let text = format!(
                 "has it in transfer set {} and no free frame for it: {place} others wait before it, {leaving} pages \
                  are leaving",
@@ -101,12 +117,21 @@ impl Machine {
         Some(link(format!("has put it into transfer set {}", served.1.set), Some(served.0)))
     }
 
+    /// The fault handler that changes the permission of a page.
+    fn why_handler(&self, one: &super::GpuPaging, page: Page) -> Option<WaitLink> {
+        let due = self.paging.as_ref()?.protection.as_ref()?.due(page)?;
+        let text =
+            format!("is in its fault handler for page {page} until cycle {}", self.fixed.time.cycle(due));
+        Some(WaitLink { at: one.ports.driver, text, since: None })
+    }
+
     /// A page that moves: its lines leave the caches of one side, then its bytes cross the link.
     fn why_moving(&self, gpu: usize, page: Page) -> Option<WaitLink> {
         let paging = self.paging.as_ref()?;
         let one = paging.gpus.get(gpu)?;
         if paging.draining.contains(&page) {
             let whose = match paging.owners.get(&page) {
+                _ if !paging.moves_pages() => "the GPU".to_owned(),
                 Some(Owner::ToHost(other)) => format!("gpu{other}"),
                 _ => "the host".to_owned(),
             };

@@ -1,4 +1,4 @@
-//! Paged GPU memory: far-faults, translations, and the pages that moved.
+//! Paged GPU memory and pages taken for read-only: translations, faults, and the pages that moved or changed.
 
 use super::Sheet;
 use crate::machine::Machine;
@@ -15,8 +15,17 @@ impl Machine {
         sheet.count("paging.walks".to_owned(), paging.gpus.iter().map(|one| one.gmmu.walked).sum());
         let most = paging.gpus.iter().map(|one| one.gmmu.high_water).max().unwrap_or(0);
         sheet.count("paging.far_fault_mshrs.most".to_owned(), most as u64);
+        if let Some(protection) = paging.protection() {
+            let counters = protection.counters;
+            sheet.count("read_only.faults.cores".to_owned(), counters.by_cores);
+            sheet.count("read_only.faults.gpus".to_owned(), counters.by_gpus);
+            sheet.count("read_only.changed".to_owned(), counters.changed);
+            sheet.count("read_only.gave_up".to_owned(), u64::from(protection.gave_up));
+            return;
+        }
+        let drivers = || paging.gpus.iter().filter_map(|one| one.driver.as_ref());
         let mut put = |name: &str, of: fn(&crate::parts::driver::Counters) -> u64| {
-            let sum = paging.gpus.iter().map(|one| of(&one.driver.counters)).sum();
+            let sum = drivers().map(|driver| of(&driver.counters)).sum();
             sheet.count(format!("paging.{name}"), sum);
         };
         put("far_faults", |counters| counters.faults);
@@ -28,7 +37,7 @@ impl Machine {
         put("evicted", |counters| counters.evicted);
         put("written_back", |counters| counters.written_back);
         put("thrashed", |counters| counters.thrashed);
-        let unused = paging.gpus.iter().map(|one| one.driver.residency.unused().len()).sum();
+        let unused = drivers().map(|driver| driver.residency.unused().len()).sum();
         sheet.count("paging.prefetched_unused".to_owned(), unused);
         let bytes = self.links.iter().map(|link| link.paged).sum();
         sheet.count("paging.bytes".to_owned(), bytes);

@@ -75,8 +75,8 @@ pub struct Told {
     pub ended: Vec<(Work, Bytes)>,
     /// Results of labelled accesses.
     pub results: Vec<(Arc<str>, Bytes)>,
-    /// Pages whose translation is asked for.
-    pub asked: Vec<Page>,
+    /// Pages whose translation is asked for, and whether they are to be written.
+    pub asked: Vec<(Page, bool)>,
     /// Warps that stand at a fence, or have passed one that concerns no cache below the L1.
     pub fences: Vec<(usize, Fence)>,
     /// Addresses whose pages got their home.

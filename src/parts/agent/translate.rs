@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use super::{Agent, Surroundings, Told};
+use super::{Agent, Surroundings, Told, Warp};
 use crate::model::inspect::WarpState;
 use crate::model::page::Page;
-use crate::model::paging::TlbChange;
+use crate::model::paging::{Permission, TlbChange};
 use crate::model::record::What;
 use crate::model::time::Since;
 use crate::parts::tlb::{Look, Progress};
@@ -23,9 +23,12 @@ impl Agent {
         out: &mut Outbox,
     ) -> bool {
         let since = Since { tick: out.tick, event: out.event };
+        let permission = out.permission(page.range(self.config.page).start);
+        let is_allowed = !writes || permission == Permission::ReadWrite;
+        let waits_here = |warp: &Warp| warp.untranslated.iter().any(|(waited, _)| *waited == page);
         let look = if let Some(tlb) = &mut self.tlb {
-            tlb.look(page, writes, since)
-        } else if (around.is_here)(page) {
+            tlb.look(page, (writes, is_allowed), since)
+        } else if is_allowed && (around.is_here)(page) {
             Look::Hit
         } else if self.waits_for(page) {
             Look::Merged
@@ -33,13 +36,15 @@ impl Agent {
             Look::Miss
         };
         match look {
+            // A warp's accesses of a page stay in order, though others may read what it waits to write.
+            Look::Hit if self.warps.get(slot).is_some_and(waits_here) => {}
             Look::Hit => return true,
             Look::Blocked => {
                 self.stall(slot, WarpState::FarFault, out);
                 return false;
             }
             Look::Miss => {
-                told.asked.push(page);
+                told.asked.push((page, writes));
                 self.record_tlb(page, TlbChange::Miss, out);
             }
             Look::Merged => {}
@@ -98,14 +103,14 @@ impl Agent {
         self.unstall(out);
     }
 
-    /// A translation turned into a far-fault (Nack-Replayable).
+    /// A translation turned into a fault (Nack-Replayable).
     pub fn nacked(&mut self, page: Page, out: &mut Outbox) -> Progress {
         let progress = self.tlb.as_mut().map_or(Progress::Tracked, |tlb| tlb.nack(page));
         self.settle_waiting(out);
         progress
     }
 
-    /// A far-fault has ended: the pages whose translation the TLB asks for again.
+    /// A fault has ended: the pages whose translation the TLB asks for again.
     pub fn resolved(&mut self, page: Page, out: &mut Outbox) -> SmallVec<[Page; 2]> {
         let again = self.tlb.as_mut().map(|tlb| tlb.resolve(page)).unwrap_or_default();
         self.settle_waiting(out);

@@ -1,5 +1,6 @@
-//! The MMU of a GPU: page walks by several walkers, and the MSHRs of far-faults ("Towards High Performance Paged
-//! Memory for GPUs", section 3, Fig. 4).
+//! The MMU of a GPU: page walks by several walkers, and the MSHRs of faults ("Towards High Performance Paged Memory for
+//! GPUs", section 3, Fig. 4). A fault is an access that the page table does not grant: to a page that is elsewhere, or a write
+//! to one that is read-only.
 
 mod walk_cache;
 
@@ -24,7 +25,7 @@ pub struct GmmuConfig {
     pub cache_latency: Tick,
     /// A level that memory has to be asked for.
     pub memory_latency: Tick,
-    /// Far-faults tracked for each compute unit.
+    /// Faults tracked for each compute unit.
     pub far_faults: u32,
 }
 
@@ -34,6 +35,8 @@ pub struct Request {
     /// The compute unit, by its place in the GPU.
     pub unit: u32,
     pub page: Page,
+    /// Whether somebody wants to write there.
+    pub writes: bool,
     /// It can be taken from here on.
     pub ready: Tick,
 }
@@ -42,6 +45,7 @@ pub struct Request {
 struct Walk {
     unit: u32,
     page: Page,
+    writes: bool,
     ends: Tick,
 }
 
@@ -56,11 +60,11 @@ pub struct FarFault {
 /// What a walk came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The page is in GPU memory.
+    /// The access is granted.
     Translated,
-    /// It is not: a far-fault that is new, and goes to the driver.
+    /// It is not: a fault that is new, and goes to the driver.
     Raised,
-    /// A far-fault of this page is tracked already.
+    /// A fault of this page is tracked already.
     Merged,
     /// Every MSHR of this compute unit is in use: the request is forgotten.
     Dropped,
@@ -71,6 +75,7 @@ pub enum Found {
 pub struct Outcome {
     pub unit: u32,
     pub page: Page,
+    pub writes: bool,
     pub found: Found,
 }
 
@@ -121,16 +126,18 @@ impl Gmmu {
         self.walks.len() < self.config.walkers.max(1) as usize
     }
 
-    /// Ends the walks that are over by now, and starts those for which there are walkers.
-    pub fn advance(&mut self, now: Since, is_resident: impl Fn(Page) -> bool) -> Vec<Outcome> {
+    /// Ends the walks that are over by now, and starts those for which there are walkers. What the page table says is asked of
+    /// `grants`, with a page and whether it is to be written.
+    pub fn advance(&mut self, now: Since, grants: impl Fn(Page, bool) -> bool) -> Vec<Outcome> {
         let mut ended: Vec<Walk> = self.walks.iter().filter(|walk| walk.ends <= now.tick).copied().collect();
         self.walks.retain(|walk| walk.ends > now.tick);
         ended.sort_by_key(|walk| walk.ends);
         let outcomes = ended
             .into_iter()
-            .map(|Walk { unit, page, .. }| {
-                let found = if is_resident(page) { Found::Translated } else { self.fault(unit, page, now) };
-                Outcome { unit, page, found }
+            .map(|Walk { unit, page, writes, .. }| {
+                let is_granted = grants(page, writes);
+                let found = if is_granted { Found::Translated } else { self.fault(unit, page, now) };
+                Outcome { unit, page, writes, found }
             })
             .collect();
         while self.has_walker() && self.queue.front().is_some_and(|request| request.ready <= now.tick) {
@@ -138,13 +145,14 @@ impl Gmmu {
             let (cached, asked) = self.cache.walk(request.page, self.config.levels);
             let span =
                 u64::from(cached) * self.config.cache_latency + u64::from(asked) * self.config.memory_latency;
-            self.walks.push(Walk { unit: request.unit, page: request.page, ends: now.tick + span });
+            let Request { unit, page, writes, .. } = request;
+            self.walks.push(Walk { unit, page, writes, ends: now.tick + span });
             self.walked += 1;
         }
         outcomes
     }
 
-    /// A page that is not in GPU memory: steps 3 and 4 of Fig. 4.
+    /// An access that is not granted: steps 3 and 4 of Fig. 4.
     fn fault(&mut self, unit: u32, page: Page, now: Since) -> Found {
         let Some(held) = self.held.get_mut(unit as usize) else { return Found::Dropped };
         if *held >= self.config.far_faults {
@@ -159,7 +167,7 @@ impl Gmmu {
         if known { Found::Merged } else { Found::Raised }
     }
 
-    /// A page has come: the compute units whose TLBs are to replay (step 6 of Fig. 4).
+    /// A fault has ended: the compute units whose TLBs are to replay (step 6 of Fig. 4).
     pub fn arrived(&mut self, page: Page) -> SmallVec<[u32; 4]> {
         let units = self.far_faults.remove(&page).map(|fault| fault.units).unwrap_or_default();
         for unit in &units {
@@ -217,19 +225,19 @@ mod tests {
     }
 
     fn ask(gmmu: &mut Gmmu, unit: u32, page: u64) {
-        gmmu.ask(Request { unit, page: Page(page), ready: 0 });
+        gmmu.ask(Request { unit, page: Page(page), writes: false, ready: 0 });
     }
 
     #[test]
     fn walkers_bound_the_walks_at_a_time() {
         let mut gmmu = gmmu(2, 2, 4);
         (0..3).for_each(|page| ask(&mut gmmu, 0, page));
-        assert_eq!(gmmu.advance(at(0), |_| true), []);
+        assert_eq!(gmmu.advance(at(0), |_, _| true), []);
         assert_eq!(gmmu.busy(), (1, 2));
         // The first walk asks memory for both levels, the second finds the upper one in the cache.
         assert_eq!(gmmu.next(), Some(120));
-        let second = gmmu.advance(at(120), |_| true);
-        assert_eq!(second, [Outcome { unit: 0, page: Page(1), found: Found::Translated }]);
+        let second = gmmu.advance(at(120), |_, _| true);
+        assert_eq!(second, [Outcome { unit: 0, page: Page(1), writes: false, found: Found::Translated }]);
         assert_eq!(gmmu.busy(), (0, 2));
     }
 
@@ -239,13 +247,14 @@ mod tests {
         for (unit, page) in [(0, 1), (1, 1), (0, 2), (0, 3)] {
             ask(&mut gmmu, unit, page);
         }
-        gmmu.advance(at(0), |_| false);
-        let found: Vec<_> = gmmu.advance(at(1000), |_| false).iter().map(|outcome| outcome.found).collect();
+        gmmu.advance(at(0), |_, _| false);
+        let found: Vec<_> =
+            gmmu.advance(at(1000), |_, _| false).iter().map(|outcome| outcome.found).collect();
         assert_eq!(found, [Found::Raised, Found::Merged, Found::Raised, Found::Dropped]);
         assert_eq!(gmmu.arrived(Page(1)).len(), 2);
         assert_eq!(gmmu.far_faults().count(), 1);
         ask(&mut gmmu, 0, 3);
-        gmmu.advance(at(2000), |_| false);
-        assert_eq!(gmmu.advance(at(3000), |_| false)[0].found, Found::Raised);
+        gmmu.advance(at(2000), |_, _| false);
+        assert_eq!(gmmu.advance(at(3000), |_, _| false)[0].found, Found::Raised);
     }
 }

@@ -121,6 +121,8 @@ impl Node {
             access: None,
             sectors: self.sectors_of(block, &access),
             got: Sectors::NONE,
+            supplied: false,
+            claimed: false,
         };
         self.note_promotion(&want, &access, ticket, out);
         if offer == Offer::Hit {
@@ -224,7 +226,8 @@ impl Node {
             }
             Who::Child(child) if want.is_load() => {
                 let data = self.bytes_here(want);
-                self.reply_load(child, want, data, false, out);
+                let once = self.is_known_beyond(self.block_of(want.range.start));
+                self.reply_load(child, want, data, once, out);
             }
             Who::Child(child) => self.reply(child, want, &read, out),
         }

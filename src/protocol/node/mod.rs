@@ -12,11 +12,13 @@ mod fault;
 mod merge;
 pub mod pending;
 mod probe;
+mod remote;
 mod room;
 mod serve;
 mod timeless;
 mod stand;
 mod sync;
+mod tag_view;
 mod tagged;
 mod uncached;
 mod view;
@@ -39,7 +41,7 @@ use crate::model::time::Tick;
 use crate::protocol::homes::Homes;
 use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
 use crate::protocol::store::{Entry, Interleave, Store, Unit};
-use crate::protocol::table::{Cell, Next, Step, Table};
+use crate::protocol::table::{Cell, Next, Row, Step, Table};
 use crate::protocol::tag_miss_handler::{TagMissConfig, TagMissHandler};
 use pending::{Pending, ProbeJob, Spare, Want};
 use room::Waiting;
@@ -92,6 +94,9 @@ pub struct NodeConfig {
     pub by_sector: bool,
     /// Bytes of a message without its data.
     pub header: u32,
+    /// Of a memory with a remote directory: the children on its own side of the network, which do not keep to the protocol of
+    /// the others; a bit each.
+    pub own_side: u64,
     /// DRAM stands behind it, so that data cost an access there.
     pub has_memory: bool,
     /// Of a memory that is a cache with its tags in DRAM, its tag miss handler.
@@ -139,6 +144,13 @@ impl NodeConfig {
         own.or_else(|| self.table.cell(state, action, true))
     }
 
+    /// Whether nobody tracks the copies of its children, so that a probe goes to all of them.
+    #[must_use]
+    pub fn broadcasts(&self) -> bool {
+        let probed = |row: &Row| row.leaf.get(Action::Write.index()).is_some_and(Option::is_some);
+        self.role == Role::Inner && !self.table.has_directory() && self.table.rows.iter().any(probed)
+    }
+
     fn has_fault(&self, fault: Fault) -> bool {
         self.faults.contains(&fault)
     }
@@ -166,6 +178,12 @@ pub struct Counters {
     /// Hits and misses of blocks whose home is another socket.
     pub remote_hits: u64,
     pub remote_misses: u64,
+    /// Probes of lines that the remote directory claims, that the CPU turned out not to have; and those of lines that it
+    /// never had.
+    pub nacks: u64,
+    pub false_positives: u64,
+    /// How often the CPU had to give up all lines.
+    pub forced_flushes: u64,
     /// Loads of blocks that may not be kept, and the requests that were sent for them.
     pub uncached_loads: u64,
     pub uncached_requests: u64,
@@ -195,6 +213,9 @@ impl Counters {
         self.flushed_bytes += other.flushed_bytes;
         self.remote_hits += other.remote_hits;
         self.remote_misses += other.remote_misses;
+        self.nacks += other.nacks;
+        self.false_positives += other.false_positives;
+        self.forced_flushes += other.forced_flushes;
         self.uncached_loads += other.uncached_loads;
         self.uncached_requests += other.uncached_requests;
         self.sectors_brought += other.sectors_brought;
@@ -223,6 +244,10 @@ pub struct Node {
     releases: sync::Releases,
     /// Boxed, since few nodes have it.
     tags: Option<Box<TagMissHandler>>,
+    /// Of a memory whose GPU takes no part in the CPU's coherence.
+    remote: Option<Box<remote::Remote>>,
+    /// Memories that want all their lines back.
+    purging: SmallVec<[ComponentId; 1]>,
     /// Cells used, by row and action.
     cells: Vec<u64>,
     pub counters: Counters,
@@ -262,6 +287,8 @@ impl Node {
             uses: 0,
             flushing: false,
             releases: sync::Releases::default(),
+            remote: None,
+            purging: SmallVec::new(),
             cells,
             counters: Counters::default(),
         }
@@ -500,6 +527,8 @@ impl Node {
             MessageKind::Answer => self.receive_answer(&message, out),
             MessageKind::Writeback | MessageKind::Notify => self.receive_eviction(&message, out),
             MessageKind::EvictAck => self.receive_evict_ack(&message, out),
+            MessageKind::Flush => self.receive_flush(&message, out),
+            MessageKind::Flushed => self.receive_flushed(&message, out),
         }
         self.settle(out);
     }
@@ -583,7 +612,11 @@ impl Node {
         self.flushing.hash(hasher);
         self.releases.hash(hasher);
         if let Some(tags) = &self.tags {
-            (&tags.queue, &tags.scores, tags.relayed).hash(hasher);
+            (&tags.queue, &tags.scores, &tags.relayed).hash(hasher);
+        }
+        self.purging.hash(hasher);
+        if let Some(remote) = &self.remote {
+            remote.hash(hasher);
         }
         self.store.remote_ways().hash(hasher);
     }

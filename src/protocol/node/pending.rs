@@ -16,6 +16,7 @@ use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick};
 use crate::protocol::outbox::Ticket;
+use crate::protocol::remote_directory::Look;
 use crate::protocol::table::{DirectoryRule, Next};
 
 /// Who wants something.
@@ -43,6 +44,10 @@ pub struct Want {
     /// Of a load that may not be kept: the sectors that it needs, and those of them that have come.
     pub sectors: Sectors,
     pub got: Sectors,
+    /// Another cache has given the bytes that are asked for: the memory need not be read.
+    pub supplied: bool,
+    /// Of the CPU: the remote directory claimed to have its block already.
+    pub claimed: bool,
 }
 
 impl Want {
@@ -93,6 +98,8 @@ pub struct Service {
     /// The grant is on its way and its acknowledgement awaited (rule 4 of `PROTOCOL.md`).
     pub granted: bool,
     pub acknowledged: bool,
+    /// What the remote directory said of it, where that is why the CPU is asked.
+    pub look: Option<Look>,
     pub since: Tick,
 }
 
@@ -197,6 +204,10 @@ pub struct ProbeJob {
     pub peer: Option<ComponentId>,
     pub txn: Option<TxnKey>,
     pub number: Option<TxnNumber>,
+    /// Clean bytes are wanted too.
+    pub supplies: bool,
+    /// There were some.
+    pub supplied: bool,
     /// Blocks that have not answered yet.
     pub left: u32,
     pub copies: Bits,

@@ -21,10 +21,11 @@ impl Node {
     pub(super) fn receive_probe(&mut self, message: &Message, out: &mut Outbox) {
         let size = self.config.block;
         let count = message.range.len.div_ceil(size);
+        let broadcasts = self.config.broadcasts();
         let blocks: SmallVec<[Address; 4]> = message
             .range
             .blocks(size)
-            .filter(|block| self.store.get(*block).is_some() || self.pending.contains(*block))
+            .filter(|block| broadcasts || self.store.get(*block).is_some() || self.pending.contains(*block))
             .collect();
         let action = if message.kind == MessageKind::ProbeRead { Action::Read } else { Action::Write };
         let job = ProbeJob {
@@ -34,6 +35,8 @@ impl Node {
             peer: message.peer,
             txn: message.txn,
             number: message.number,
+            supplies: message.once,
+            supplied: false,
             left: blocks.len() as u32,
             copies: Bits::new(count),
             owned: Bits::new(count),
@@ -74,6 +77,7 @@ impl Node {
             // They are busy only where rule 2 is off.
             .filter(|_| pending.is_quiet())
             .map_or(0, |entry| if recalls { entry.holders() } else { entry.owners() });
+        let targets = if self.config.broadcasts() { self.all_children() } else { targets };
         probe.started = true;
         probe.awaiting = targets;
         pending.probe = Some(probe);
@@ -106,6 +110,7 @@ impl Node {
             _ => from,
         };
         let gives = cell.is_some_and(|cell| cell.step == Step::Data);
+        self.overtake(pending, probe.action, out);
         self.give(block, from, gives, probe, out);
         self.transition(block, probe.action, to, about, out);
         let (is_held, is_owner) = (to != State::I, self.config.table.is_owner(to));
@@ -133,6 +138,10 @@ impl Node {
         if gives && job.peer.is_some() && entry.state != State::I {
             job.serves_peer = true;
             job.for_peer = entry.data.has_values().then(|| Arc::new(entry.data.clean_copy(job.range)));
+        }
+        if job.supplies && !dirty && entry.state != State::I {
+            job.supplied = true;
+            job.data_bytes += entry.data.len;
         }
         if !gives || !dirty {
             return;
@@ -165,7 +174,7 @@ impl Node {
         answer.held = Some(Box::new(held));
         answer.granted = job.gave;
         answer.size += job.data_bytes;
-        answer.has_data = job.dirty.is_some();
+        answer.has_data = job.dirty.is_some() || job.supplied;
         answer.patch = job.dirty.map(Arc::new);
         if let Some(peer) = job.peer.filter(|_| job.serves_peer) {
             let mut handed = self.message(MessageKind::PeerData, peer, job.range, out);

@@ -91,6 +91,7 @@ impl Node {
         if self.flushing && !self.is_tagged() {
             self.flush_more(out);
         }
+        self.purge_more(out);
         self.release_again(out);
     }
 

@@ -47,6 +47,8 @@ impl Node {
             access: message.access,
             sectors: message.sectors,
             got: Sectors::NONE,
+            supplied: false,
+            claimed: false,
         };
         self.enqueue(block, want, out);
     }
@@ -69,6 +71,11 @@ impl Node {
                 // What is on its way would go over what is stored there now.
                 Need::Here(cell) if cell.step == Step::Allocate && pending.asked.is_some() => held |= own,
                 Need::Here(cell) => {
+                    let block = pending.block;
+                    if !pending.queue.get_mut(index).is_some_and(|want| self.admit(block, want, out)) {
+                        held |= own;
+                        continue;
+                    }
                     if let Some(want) = pending.queue.remove(index) {
                         Self::note_served(pending);
                         self.serve(pending, want, cell, out);
@@ -150,9 +157,18 @@ impl Node {
         }
         let unit = self.unit_of(pending.block, want.range.start);
         let rule = self.rule(pending.block, unit, &want);
-        let mut service =
-            Service { unit, want, rule, awaiting: 0, granted: false, acknowledged: false, since: out.tick };
+        let mut service = Service {
+            unit,
+            want,
+            rule,
+            awaiting: 0,
+            granted: false,
+            acknowledged: false,
+            look: None,
+            since: out.tick,
+        };
         self.probe_for(pending, &mut service, out);
+        self.probe_across(pending.block, &mut service, out);
         if service.awaiting == 0 {
             self.finish(pending, service, out);
         } else {
@@ -194,6 +210,9 @@ impl Node {
     /// Sends the probes that a rule asks for.
     fn probe_for(&mut self, pending: &Pending, service: &mut Service, out: &mut Outbox) {
         let (Who::Child(child), Some(rule)) = (service.want.who, service.rule) else { return };
+        if self.is_own_side(child) {
+            return;
+        }
         let entry = self.unit(pending.block, service.unit);
         let (kind, targets) = match rule.probe {
             Probe::Nobody => return,
@@ -407,6 +426,7 @@ impl Node {
         let Some(index) = found else { return };
         let mut service = pending.serving.remove(index);
         service.awaiting &= !own;
+        self.note_supply(pending.block, &mut service, message, out);
         if service.granted && message.peer.is_none() && !self.config.has_fault(Fault::NoSupply) {
             self.supply_for_owner(pending.block, &service.want, out);
         }

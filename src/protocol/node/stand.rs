@@ -2,6 +2,7 @@
 
 use super::Node;
 use super::pending::{Asked, Pending, Want, Who};
+use super::tag_view::score_holders;
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
@@ -51,7 +52,9 @@ impl Node {
     /// Everything that is under way here.
     #[must_use]
     pub fn stands(&self) -> Vec<Stand> {
-        self.pending.values().flat_map(|pending| self.stands_of(pending)).collect()
+        let tagged = self.tags.as_deref().map(|tags| self.tag_stands(tags));
+        let blocks = self.pending.values().flat_map(|pending| self.stands_of(pending));
+        tagged.into_iter().flatten().chain(blocks).collect()
     }
 
     fn stands_of(&self, pending: &Pending) -> Vec<Stand> {
@@ -134,6 +137,9 @@ impl Node {
         if pending.evicting.is_some() {
             return vec![Need::Own(block, Doing::Evicts)];
         }
+        if let Some(children) = self.purge_awaits(block) {
+            return self.answers_of(children, self.range_of(block));
+        }
         if self.waits_for_evict_ack(pending) {
             return vec![Need::Own(block, Doing::WritesBack)];
         }
@@ -177,7 +183,11 @@ impl Node {
     /// What stands here of a child's request for the unit at `address`: it is being served, or waits for its turn.
     #[must_use]
     pub fn stand_of_request(&self, child: ComponentId, address: Address) -> Option<(Address, Doing)> {
-        let who = Who::Child(self.config.child(child)?);
+        let child = self.config.child(child)?;
+        if let Some(tags) = self.tags.as_deref() {
+            return self.tag_stand_of(tags, child, address);
+        }
+        let who = Who::Child(child);
         let block = self.block_of(address);
         let pending = self.pending.get(block)?;
         let unit = self.unit_of(block, address);
@@ -212,6 +222,9 @@ impl Node {
     /// The blocks that hold the node's MSHRs, since when, and what must end before each is free.
     #[must_use]
     pub fn mshr_holders(&self) -> Vec<Keeper> {
+        if let Some(tags) = self.tags.as_deref() {
+            return score_holders(tags);
+        }
         let with_mshr = self.pending.values().filter(|pending| pending.mshr);
         with_mshr
             .map(|pending| {

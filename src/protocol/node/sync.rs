@@ -31,8 +31,10 @@ impl Node {
         let is_leaf = self.config.role == Role::Leaf;
         let mut rows = self.config.table.rows.iter();
         let cells = |row: &crate::protocol::table::Row| if is_leaf { row.leaf } else { row.inner };
+        let shares = self.config.table.uncached_cell(Action::Load, !is_leaf).map(|cell| cell.step);
         self.config.role != Role::Root
-            && rows.any(|row| cells(row).get(Action::Acquire.index()).is_some_and(Option::is_some))
+            && (shares == Some(Step::Fetch)
+                || rows.any(|row| cells(row).get(Action::Acquire.index()).is_some_and(Option::is_some)))
     }
 
     /// Whether a release may have to wait for blocks here.
@@ -67,6 +69,14 @@ impl Node {
                 self.acquire_block(block, out);
             }
         }
+        // Nor may who comes later share what is on its way for others.
+        let shared: Vec<Address> = self
+            .pending
+            .values()
+            .filter(|pending| pending.uncached && pending.asked.is_some())
+            .map(|pending| pending.block)
+            .collect();
+        shared.into_iter().for_each(|block| self.acquire_later(block));
     }
 
     /// The requests that wait for a block may still have what is on its way; none that comes later.

@@ -41,7 +41,7 @@ impl Node {
     pub(super) fn receive_tagged(&mut self, message: Message, out: &mut Outbox) {
         match message.kind {
             MessageKind::Reply if message.has_data => self.arrive(&message, out),
-            MessageKind::Reply => self.note_relayed(out),
+            MessageKind::Reply => self.note_relayed(message.range, out),
             MessageKind::Notify => {
                 let mut ack = self.message(MessageKind::EvictAck, message.from, message.range, out);
                 (ack.txn, ack.number) = (message.txn, message.number);
@@ -73,6 +73,8 @@ impl Node {
             arrived: out.tick,
             sectors: message.sectors,
             got: Sectors::NONE,
+            claimed: false,
+            supplied: false,
             access,
         })
     }
@@ -88,7 +90,7 @@ impl Node {
     }
 
     /// How a request finds its tag: the state of its block, which tells whether something else stands in its place.
-    fn tag_state(&self, block: Address) -> State {
+    pub(super) fn tag_state(&self, block: Address) -> State {
         match self.store.get(block) {
             Some(entry) => entry.state,
             None if self.occupant(block).is_some() => self.config.table.conflict(),
@@ -319,14 +321,15 @@ impl Node {
         out: &mut Outbox,
     ) {
         let Some(parent) = self.config.parent(block, &out.homes) else { return };
-        let mut message = self.message(MessageKind::Forward, parent, access.range, out);
+        let range = access.range;
+        let mut message = self.message(MessageKind::Forward, parent, range, out);
         (message.txn, message.number) = (txn, number);
         message.size += access.runs().iter().map(|run| run.len).sum::<u32>();
         message.has_data = true;
         message.access = Some(Arc::new(access));
         out.sends.push(Outgoing { message, read, tag: false });
         if let Some(tags) = self.tags.as_deref_mut() {
-            tags.relayed += 1;
+            tags.relayed.push_back((range, out.tick));
         }
     }
 
@@ -421,10 +424,12 @@ impl Node {
     }
 
     /// The parent has performed a write.
-    fn note_relayed(&mut self, out: &mut Outbox) {
+    fn note_relayed(&mut self, range: Range, out: &mut Outbox) {
         let Some(tags) = self.tags.as_deref_mut() else { return };
-        tags.relayed = tags.relayed.saturating_sub(1);
-        if tags.relayed > 0 {
+        if let Some(place) = tags.relayed.iter().position(|(sent, _)| *sent == range) {
+            tags.relayed.remove(place);
+        }
+        if !tags.relayed.is_empty() {
             return;
         }
         if std::mem::take(&mut self.flushing) {
@@ -451,7 +456,7 @@ impl Node {
         for block in blocks {
             self.clean(block, out);
         }
-        self.tags.as_deref().is_none_or(|tags| tags.relayed == 0)
+        self.tags.as_deref().is_none_or(|tags| tags.relayed.is_empty())
     }
 
     /// The dirty bytes of a block go to the parent, as if it had asked to read them.

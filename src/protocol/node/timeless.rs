@@ -4,6 +4,7 @@
 use smallvec::SmallVec;
 
 use super::pending::{Pending, ProbeJob, Want, Who};
+use super::remote::{Remote, RemoteState};
 use super::room::Waiting;
 use super::{Node, Role};
 use crate::model::address::Address;
@@ -14,6 +15,7 @@ use crate::model::sorted::SortedMap;
 use crate::model::state::State;
 use crate::model::tags::TagCounters;
 use crate::protocol::outbox::{Outbox, Ticket};
+use crate::protocol::remote_directory::RemoteDirectory;
 use crate::protocol::store::Entry;
 use crate::protocol::tag_miss_handler::TagMissHandler;
 
@@ -29,6 +31,8 @@ pub struct Timeless {
     mshrs_used: u32,
     flushing: bool,
     tags: Option<Box<TagMissHandler>>,
+    remote: Option<RemoteState>,
+    purging: SmallVec<[ComponentId; 1]>,
 }
 
 impl Node {
@@ -51,11 +55,14 @@ impl Node {
             mshrs_used: self.mshrs_used,
             flushing: self.flushing,
             tags: self.tags.clone(),
+            remote: self.remote.as_deref().map(Remote::state),
+            purging: self.purging.clone(),
         };
         if let Some(tags) = &mut timeless.tags {
             tags.counters = TagCounters::default();
             tags.queue.iter_mut().for_each(want_without_time);
             tags.scores.iter_mut().for_each(|score| (score.since, score.number) = (0, None));
+            tags.relayed.iter_mut().for_each(|(_, since)| *since = 0);
         }
         timeless.pending.each_mut(without_time);
         timeless.jobs.each_mut(|job| (job.txn, job.number) = (None, None));
@@ -92,6 +99,10 @@ impl Node {
         node.mshrs_used = timeless.mshrs_used;
         node.flushing = timeless.flushing;
         node.tags.clone_from(&timeless.tags);
+        node.purging.clone_from(&timeless.purging);
+        if let (Some(remote), Some(state)) = (&self.remote, &timeless.remote) {
+            node.remote = Some(Box::new(remote.in_state(state)));
+        }
         node.uses = timeless.entries.len() as u64;
         node
     }
@@ -99,7 +110,11 @@ impl Node {
     /// An empty node that is otherwise the same.
     #[must_use]
     pub fn emptied(&self) -> Self {
-        Self::new((*self.config).clone(), self.store.emptied())
+        let mut empty = Self::new((*self.config).clone(), self.store.emptied());
+        if let Some(remote) = &self.remote {
+            empty.set_remote(RemoteDirectory::new(remote.directory.config()));
+        }
+        empty
     }
 
     /// Evicts the block at `address` of itself, as if its place were needed. `false` if it is not here or busy.
@@ -177,6 +192,12 @@ impl Timeless {
             job.parent = id(job.parent);
             job.peer = job.peer.map(&id);
         });
+        if let Some(remote) = &mut renamed.remote {
+            remote.renamed(|children| moved(children, &child));
+        }
+        for memory in &mut renamed.purging {
+            *memory = id(*memory);
+        }
         renamed
     }
 

@@ -10,11 +10,14 @@ use super::pending::{Pending, Want, Who};
 use super::{Need, Node, Role};
 use crate::model::access::{Access, Bytes};
 use crate::model::address::Address;
-use crate::model::message::{Message, MessageKind};
+use crate::model::fault::Fault;
+use crate::model::message::{Message, MessageKind, TxnNumber};
+use crate::model::paging::Permission;
 use crate::model::patch::Patch;
+use crate::model::record::What;
 use crate::model::sectors::Sectors;
 use crate::model::state::Action;
-use crate::protocol::outbox::{Outbox, Outgoing};
+use crate::protocol::outbox::{About, Outbox, Outgoing};
 use crate::protocol::table::Step;
 
 impl Want {
@@ -25,9 +28,13 @@ impl Want {
 }
 
 impl Node {
-    /// Whether a block may not be kept here, whatever the parent says: its home is another memory.
+    /// Whether a block may not be kept here, whatever the parent says: its home is another memory, and somebody may write it.
     pub(super) fn is_uncached(&self, block: Address, out: &Outbox) -> bool {
-        self.config.table.uncached.is_some() && self.config.role != Role::Root && self.is_remote(block, out)
+        self.config.table.uncached.is_some()
+            && self.config.role != Role::Root
+            && self.is_remote(block, out)
+            && !self.config.has_fault(Fault::KeepHostLines)
+            && out.permission(block) != Permission::ReadOnly
     }
 
     /// What an action on a block that may not be kept needs.
@@ -91,7 +98,7 @@ impl Node {
             return;
         }
         pending.uncached |= message.once;
-        self.use_once(pending, message.sectors, out);
+        self.use_once(pending, message.sectors, message.number, out);
         if is_last {
             pending.asked = None;
             self.release_mshr(pending, message.number, out);
@@ -103,14 +110,20 @@ impl Node {
     }
 
     /// Serves the loads at the head of the queue whose sectors have come; what nobody waits for is dropped.
-    fn use_once(&mut self, pending: &mut Pending, brought: Sectors, out: &mut Outbox) {
+    fn use_once(
+        &mut self,
+        pending: &mut Pending,
+        brought: Sectors,
+        number: Option<TxnNumber>,
+        out: &mut Outbox,
+    ) {
         let Some((data, spoiled)) = pending.asked.as_ref().map(|asked| (asked.data.clone(), asked.spoiled))
         else {
             return;
         };
         let bound = |count: Option<u32>| count.map_or(usize::MAX, |count| count as usize);
         let mut eligible = bound(pending.acquire).min(bound(spoiled));
-        let (mut index, mut used) = (0, Sectors::NONE);
+        let (mut index, mut used, mut served) = (0, Sectors::NONE, 0);
         while let Some(want) = pending.queue.get_mut(index).filter(|want| index < eligible && want.is_load())
         {
             let fits = brought.both(want.sectors);
@@ -121,6 +134,7 @@ impl Node {
             }
             let Some(want) = pending.queue.remove(index) else { break };
             eligible -= 1;
+            served += 1;
             Self::note_served(pending);
             self.counters.uncached_loads += 1;
             self.hand(&want, data.as_deref(), out);
@@ -129,7 +143,10 @@ impl Node {
             asked.spoiled = u32::try_from(eligible).ok();
         }
         self.counters.sectors_brought += u64::from(brought.count());
-        self.counters.sectors_dropped += u64::from(brought.without(used).count());
+        let dropped = brought.without(used);
+        self.counters.sectors_dropped += u64::from(dropped.count());
+        let about = About::new(self.range_of(pending.block), number);
+        out.record(self.config.id, about, || What::UseOnce { served, brought, dropped });
     }
 
     /// Gives a load the bytes that came for it.
@@ -173,7 +190,7 @@ impl Node {
         message.has_data = true;
         message.size += message.sectors.bytes(line);
         message.patch = data;
-        let read = if self.config.has_memory { line } else { 0 };
+        let read = if self.config.has_memory && !want.supplied { line } else { 0 };
         out.sends.push(Outgoing { message, read, tag: false });
     }
 }

@@ -32,6 +32,8 @@ pub enum WaitsFor {
     Ack(ComponentId),
     /// A way of its set, or an MSHR of this node.
     Room,
+    /// Its turn in the pending queue of a tag miss handler, at whose head is a request for this block.
+    Turn(Address),
 }
 
 impl Node {
@@ -68,6 +70,9 @@ impl Node {
     #[must_use]
     pub fn busy(&self, address: Address) -> Vec<Busy> {
         let block = self.block_of(address);
+        if let Some(tags) = self.tags.as_deref() {
+            return self.tag_busy(tags, block);
+        }
         let Some(pending) = self.pending.get(block) else { return Vec::new() };
         let mut all = Vec::new();
         if let Some(asked) = &pending.asked {
@@ -120,6 +125,9 @@ impl Node {
             WaitsFor::Children(children, what) => format!("waits for {what} of {}", list(children)),
             WaitsFor::Ack(child) => format!("waits for grant-ack of {}", names.path(*child)),
             WaitsFor::Room => "waits for a free way or MSHR".to_owned(),
+            WaitsFor::Turn(head) => {
+                format!("waits for its turn in the pending queue, at whose head is block {head}")
+            }
         }
     }
 
@@ -147,16 +155,16 @@ impl Node {
         let block = self.block_of(address);
         let entry = self.store.get(block);
         let pending = self.pending.get(block);
-        if entry.is_none() && pending.is_none() {
+        let busy = self.busy(address);
+        if entry.is_none() && pending.is_none() && busy.is_empty() {
             return None;
         }
-        let busy = self.busy(address);
         let is_root = self.config.role == Role::Root;
         Some(BlockView {
             node: self.config.id,
             range: self.range_of(block),
             state: (!is_root).then(|| self.state(block)),
-            target: self.target(pending),
+            target: self.target(pending).or_else(|| self.tag_target(block)),
             doing: busy.first().map(|busy| Self::describe(busy, names)),
             since: busy.first().map(|busy| busy.since),
             units: entry.map(|entry| self.unit_views(entry, pending)).unwrap_or_default(),
@@ -190,7 +198,8 @@ impl Node {
     /// Ranges of the blocks that are here or awaited, in address order for memory and by slot otherwise.
     pub fn block_ranges(&self) -> impl Iterator<Item = Range> + '_ {
         let held = self.store.entries().map(|(_, entry)| entry.block);
-        let awaited = self.pending.keys().filter(|block| self.store.get(*block).is_none());
+        let scores = self.tags.iter().flat_map(|tags| tags.scores.iter().map(|score| score.block));
+        let awaited = self.pending.keys().chain(scores).filter(|block| self.store.get(*block).is_none());
         held.chain(awaited).map(|block| self.range_of(block))
     }
 
@@ -234,6 +243,9 @@ impl Node {
 
     #[must_use]
     pub fn mshr_view(&self, names: &Components) -> MshrView {
+        if let Some(tags) = self.tags.as_deref() {
+            return self.score_view(tags, names);
+        }
         let entries = self
             .pending
             .values()

@@ -49,6 +49,8 @@ pub struct Outcome {
     pub link_power: Option<f64>,
     /// Share of time that the link from the host was busy, if there is one.
     pub link_use: Option<f64>,
+    /// Other statistics that figures read, by their keys.
+    pub statistics: BTreeMap<String, f64>,
     /// Cycles in which tasks, or the end, waited for bulk copies: to the GPUs, and to the host.
     pub copying: [f64; 2],
 }
@@ -147,10 +149,23 @@ impl Outcome {
             crossing: Crossing::of(machine),
             remote_share: known(machine.statistic("numa.remote_share")),
             link_power: known(machine.statistic("network.power_watts")),
+            statistics: machine
+                .statistics()
+                .into_iter()
+                .filter(|(key, value)| is_kept(key) && value.is_finite())
+                .collect(),
             copying: ["gpu", "host"]
                 .map(|side| known(machine.statistic(&format!("copies.to_{side}.cycles"))).unwrap_or(0.0)),
             link_use: known(machine.statistic("link.host.out.utilisation")),
         }
+    }
+
+    /// One of the other statistics.
+    ///
+    /// # Errors
+    /// If it is not kept, or the run gave no number for it.
+    pub fn statistic(&self, key: &str) -> std::result::Result<f64, String> {
+        self.statistics.get(key).copied().ok_or_else(|| format!("a run has no statistic {key}"))
     }
 
     /// Cycles from the end of the last step of task `id` to that of the run.
@@ -179,6 +194,12 @@ impl Outcome {
         let end = steps().map(|(_, _, end)| *end).reduce(f64::max);
         start.zip(end).ok_or_else(|| format!("there is no task {id}"))
     }
+}
+
+/// Whether figures read a statistic: those of single nodes are too many to keep.
+fn is_kept(key: &str) -> bool {
+    ["levels.", "coalescing.", "read_only."].iter().any(|start| key.starts_with(start))
+        || key.starts_with("link.") && key.ends_with(".bytes")
 }
 
 /// A statistic that is a number.

@@ -13,6 +13,7 @@ pub mod markdown;
 pub mod registry;
 mod scale_gpu;
 mod selective;
+mod suite;
 pub mod text;
 mod umh;
 pub mod workload;

@@ -5,10 +5,11 @@ use super::values::Values;
 use crate::report::number::short;
 
 /// Levels by their words in keys.
-const LEVELS: [(&str, &str); 6] = [
+const LEVELS: [(&str, &str); 7] = [
     ("gpu_l1", "GPU L1"),
     ("l2", "GPU L2"),
     ("smd", "SMD"),
+    ("memory", "GPU memory"),
     ("cpu_l1", "CPU L1"),
     ("llc", "LLC"),
     ("hmd", "HMD"),

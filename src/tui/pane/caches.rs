@@ -5,7 +5,7 @@ use crate::model::address::Address;
 use crate::model::inspect::CacheView;
 use crate::model::state::State;
 
-use super::per_cent;
+use super::{per_cent, tags};
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
 use crate::tui::view::canvas::Canvas;
@@ -63,7 +63,22 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, (cache, text): (&CacheView, &
     let room = canvas.width().saturating_sub(17);
     canvas.field(16, y, room, text, Role::Dim);
     let y = remote(canvas, y + 1, cache);
+    let y = tagged(frame, canvas, y, cache);
     sets(canvas, y, cache)
+}
+
+/// What its tags in DRAM have seen, if it has any there.
+fn tagged(frame: &Frame, canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
+    let tags = frame.tags.iter().find(|tags| tags.node == cache.node);
+    let mut y = y;
+    for text in tags.map(tags::counts).unwrap_or_default() {
+        canvas.reserve(y);
+        if canvas.shows(y) {
+            canvas.field(3, y, canvas.width().saturating_sub(4), &text, Role::Dim);
+        }
+        y = y.saturating_add(1);
+    }
+    y
 }
 
 /// What of it is about lines of other sockets: hits, ways, and why there are so many.

@@ -1,15 +1,15 @@
-//! The life of a far-fault, stage by stage.
+//! The life of a fault, stage by stage.
 
 use crate::debug::frame::Frame;
 use crate::model::address::Range;
 use crate::model::page_view::{FaultStep, FaultView};
-use crate::model::paging::FaultStage;
+use crate::model::paging::{FaultKind, FaultStage};
 
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
 
-/// Whether an access of `range` is one of the page that far-faulted.
+/// Whether an access of `range` is one of the page that faulted.
 #[must_use]
 pub fn is_of(fault: &FaultView, range: Option<Range>) -> bool {
     range.is_some_and(|range| fault.range.contains(range.start))
@@ -17,7 +17,7 @@ pub fn is_of(fault: &FaultView, range: Option<Range>) -> bool {
 
 #[must_use]
 pub fn name(fault: &FaultView) -> String {
-    format!("far-fault of page {} ({}) on gpu{}", fault.page, fault.range.start, fault.gpu)
+    format!("{} of page {} ({}) on gpu{}", fault.kind.name(), fault.page, fault.range.start, fault.gpu)
 }
 
 /// All its steps, a row each, and what it waits for.
@@ -31,7 +31,7 @@ pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
         let cycle = frame.time.cycle(step.at);
         canvas.text_right(10, y, &cycle.to_string(), Role::Dim);
         let x = canvas.field(12, y, 9, step.stage.name(), role(step.stage)) + 1;
-        let text = format!("{}  +{}", says(frame, step), cycle - first);
+        let text = format!("{}  +{}", says(frame, fault.kind, step), cycle - first);
         canvas.field(x, y, canvas.width().saturating_sub(x), &text, Role::Text);
         y += 1;
     }
@@ -40,7 +40,11 @@ pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
         y = canvas.paragraph(1, y, &text, Role::Waiting);
     }
     if fault.waits.is_empty() {
-        canvas.text(1, y, "over: the page is in the memory of the GPU", Role::Good);
+        let text = match fault.kind {
+            FaultKind::Far => "over: the page is in the memory of the GPU",
+            FaultKind::Protection => "over: the page may be written",
+        };
+        canvas.text(1, y, text, Role::Good);
     }
 }
 
@@ -65,9 +69,16 @@ fn role(stage: FaultStage) -> Role {
     }
 }
 
-fn says(frame: &Frame, step: &FaultStep) -> String {
+fn says(frame: &Frame, kind: FaultKind, step: &FaultStep) -> String {
     let who = frame.info.components.path(step.who);
     match step.stage {
+        FaultStage::Raised if kind == FaultKind::Protection => {
+            format!("by {who}: it writes a read-only page")
+        }
+        FaultStage::Serviced if kind == FaultKind::Protection => {
+            format!("by {who}: translations and lines of it go")
+        }
+        FaultStage::Arrived if kind == FaultKind::Protection => "the page may be written".to_owned(),
         FaultStage::Raised => format!("by {who}: a walk found it absent; MSHR taken"),
         FaultStage::Merged => format!("with that of {who}"),
         FaultStage::Nacked => format!("{who} is told to replay"),

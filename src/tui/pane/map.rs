@@ -87,7 +87,7 @@ const LEVELS: [(&str, &[ComponentKind]); 4] = [
     ("", &[ComponentKind::Cu, ComponentKind::Core]),
     ("l1", &[ComponentKind::L1]),
     ("l2", &[ComponentKind::L2, ComponentKind::Llc]),
-    ("", &[ComponentKind::Smd, ComponentKind::Hmd]),
+    ("", &[ComponentKind::Smd, ComponentKind::Memory, ComponentKind::Hmd]),
 ];
 
 /// Draws the devices level by level, so that levels of different height stay side by side. Returns the row after them.

@@ -3,7 +3,7 @@
 use crate::debug::frame::Frame;
 use crate::model::inspect::MshrView;
 
-use super::{age, tlbs};
+use super::{age, tags, tlbs};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
@@ -45,6 +45,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         canvas.text(1, y, &format!("{others} others have nothing under way"), Role::Dim);
         y += 1;
     }
+    y = tags::queues(frame, canvas, y);
     y = tlbs::draw(frame, canvas, y);
     if frame.mshrs.is_empty() {
         canvas.text(1, 0, "This machine has no MSHRs", Role::Dim);

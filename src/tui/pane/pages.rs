@@ -1,26 +1,28 @@
-//! Pages: a letter each by where they are, how lately they were used, and what the driver does about them.
+//! Pages: a letter each by where they are, how lately they were used, and what the driver does about them; or by what may be
+//! done with them, where they are taken for read-only.
 
 use crate::debug::frame::Frame;
 use crate::model::page_view::{FaultView, PageStand, PagesView};
 
-use super::fault;
+use super::{fault, permissions};
 use crate::tui::glyphs;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
 
 /// Columns of the addresses.
-const LABEL: u16 = 11;
+pub(super) const LABEL: u16 = 11;
 
 /// Far-faults that are listed, at most.
 const LISTED: usize = 32;
 
 #[must_use]
 pub fn title(frame: &Frame) -> String {
-    let Some(first) = frame.pages.gpus.first() else { return String::new() };
-    let size = u64::from(first.page);
-    let each = if first.group > 1 { format!(", {} a letter", first.group) } else { String::new() };
-    format!("{} each{each}", kib(size))
+    let of_gpu = frame.pages.gpus.first().map(|first| (first.page, first.group));
+    let permissions = frame.pages.permissions.as_ref().map(|all| (all.page, all.group));
+    let Some((size, group)) = of_gpu.or(permissions) else { return String::new() };
+    let each = if group > 1 { format!(", {group} a letter") } else { String::new() };
+    format!("{} each{each}", kib(u64::from(size)))
 }
 
 fn kib(bytes: u64) -> String {
@@ -28,6 +30,10 @@ fn kib(bytes: u64) -> String {
 }
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
+    if let Some(all) = &frame.pages.permissions {
+        permissions::draw(frame, canvas, all);
+        return;
+    }
     if frame.pages.gpus.is_empty() {
         canvas.text(1, 0, "The memory of this machine is not paged", Role::Dim);
         return;
@@ -52,12 +58,19 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     let mut y = legend(canvas, y + 1, gpu);
     y = grid(canvas, y, gpu);
     y = driver(frame, canvas, y, gpu);
-    for fault in gpu.faults.iter().take(LISTED) {
+    y = faults(frame, canvas, y, &gpu.faults);
+    y
+}
+
+/// Faults under way, a row each.
+pub(super) fn faults(frame: &Frame, canvas: &mut Canvas, y: u16, faults: &[FaultView]) -> u16 {
+    let mut y = y;
+    for fault in faults.iter().take(LISTED) {
         waiting(frame, canvas, y, fault);
         y += 1;
     }
-    if gpu.faults.len() > LISTED {
-        canvas.text(1, y, &format!("and {} far-faults more", gpu.faults.len() - LISTED), Role::Dim);
+    if faults.len() > LISTED {
+        canvas.text(1, y, &format!("and {} faults more", faults.len() - LISTED), Role::Dim);
         y += 1;
     }
     y

@@ -33,9 +33,8 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, tlb: &TlbView) -> u16 {
     canvas.item(1, y, 16, Target::Component(tlb.agent));
     let over = if tlb.nacks > tlb.tracked { ", OVER" } else { "" };
     let text = format!(
-        "{}/{} entries, nacks {} of {}{over}, hits {} of {}",
-        tlb.used,
-        tlb.capacity,
+        "{}, nacks {} of {}{over}, hits {} of {}",
+        tlb.capacity.map_or_else(|| "all pages".to_owned(), |most| format!("{}/{most} entries", tlb.used)),
         tlb.nacks,
         tlb.tracked,
         tlb.hits,

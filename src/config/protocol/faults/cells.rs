@@ -11,7 +11,7 @@ impl Study<'_> {
         for level in self.levels() {
             for state in level.reachable.clone() {
                 self.requests(&level, state);
-                if state == State::I {
+                if [State::I, self.table.conflict()].contains(&state) {
                     continue;
                 }
                 self.probes(&level, state);
@@ -153,7 +153,7 @@ impl Study<'_> {
         match action {
             Action::Read => tracked && reads && self.table.is_owner(state),
             Action::Write => tracked,
-            _ => state != State::I,
+            _ => ![State::I, self.table.conflict()].contains(&state),
         }
     }
 }

@@ -55,7 +55,8 @@ impl Level {
             let cells = Action::ALL.into_iter().flat_map(|action| level.after(table, state, action));
             cells.chain(merges(state)).collect::<Vec<_>>()
         };
-        self.reachable = closure(vec![State::I], |state| every(&self, state));
+        // A block that is not here is in I, or in what says that another stands in its place.
+        self.reachable = closure(vec![State::I, table.conflict()], |state| every(&self, state));
         let asked = self.reachable.iter().flat_map(|state| self.granted(table, *state)).collect();
         self.tracked = closure(asked, |state| every(&self, state));
         self.tracked.retain(|state| *state != State::I);

@@ -1,10 +1,11 @@
-//! Pages of paged GPU memory.
+//! Pages of paged GPU memory, and what may be done with those taken for read-only.
 
 use super::cut;
 use crate::debug::command::Arguments;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::model::page_view::{FaultView, PageStand, PagesView};
+use crate::model::page_view::{FaultView, PageStand, PagesView, PermissionsView};
+use crate::model::paging::Permission;
 
 /// The pages of each GPU by what is the matter with them, its driver, and its far-faults.
 pub(super) fn pages(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
@@ -18,10 +19,29 @@ pub(super) fn pages(session: &mut Session, arguments: &Arguments) -> Result<Vec<
         lines.extend(of_gpu(session, gpu));
         lines.extend(gpu.faults.iter().map(|fault| under_way(session, fault)));
     }
+    if let Some(all) = machine.permissions(1) {
+        lines.extend(permissions(&all));
+        lines.extend(all.faults.iter().map(|fault| under_way(session, fault)));
+        return Ok(cut(session, lines, "pages"));
+    }
     if gpus.is_empty() {
         return Ok(vec!["the memory of this machine is not paged".to_owned()]);
     }
     Ok(cut(session, lines, "pages"))
+}
+
+fn permissions(all: &PermissionsView) -> [String; 2] {
+    let counts = Permission::ALL.into_iter().zip(all.counts);
+    let counts: Vec<_> = counts.map(|(permission, count)| format!("{} {count}", permission.name())).collect();
+    let on = if all.is_on { "taken for read-only until written" } else { "not taken for read-only" };
+    let limit = all.recent.map_or_else(String::new, |(recent, limit)| {
+        let given = if all.has_given_up { ": given up" } else { "" };
+        format!("; {recent} lately, {limit} at most{given}")
+    });
+    [
+        format!("{} B each  {on}  {}", all.page, counts.join(", ")),
+        format!("    faults: {} of cores, {} of GPUs{limit}", all.by_cores, all.by_gpus),
+    ]
 }
 
 fn of_gpu(session: &Session, gpu: &PagesView) -> [String; 3] {
@@ -56,5 +76,5 @@ fn under_way(session: &Session, fault: &FaultView) -> String {
     let step =
         |step: &crate::model::page_view::FaultStep| format!("{} {}", step.stage.name(), time.cycle(step.at));
     let steps: Vec<_> = fault.steps.iter().map(step).collect();
-    format!("    far-fault {}: {}", fault.page, steps.join(", "))
+    format!("    {} {}: {}", fault.kind.name(), fault.page, steps.join(", "))
 }

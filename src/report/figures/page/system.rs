@@ -1,15 +1,12 @@
 //! The machine of Table 1, the workloads of the paper's figures, and the runs that its figures share.
 
-use crate::report::chart::{Bars, Chart, Series};
 use crate::report::figures::experiment::{Experiment, Outcome, Results};
-use crate::report::figures::figure::geometric_mean;
+use crate::report::figures::suite;
+pub use crate::report::figures::suite::{Scaled, bars, extremes, of, scale_text, sentences, word};
 use crate::report::figures::workload::Effort;
-use crate::workload::suites::{self, PAGED};
+use crate::workload::suites::PAGED;
 
 pub const MACHINE: &str = "paged-gtx480";
-
-/// A workload and by what its data and the caches of the machine shrink, a power of two.
-pub type Scaled = (&'static suites::Workload, u64);
 
 /// How a workload is run: its name, its scale when all of them run, and its scale for a quick look.
 struct Plan {
@@ -76,16 +73,8 @@ pub fn oversubscribed(effort: Effort) -> Vec<Scaled> {
 
 /// A run of a workload with changes to the machine.
 #[must_use]
-pub fn run((workload, scale): Scaled, set: &[&str]) -> Experiment {
-    let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let with: Vec<String> = workload.with.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-    let scenario = format!(
-        "title = {}\nmachine = \"{MACHINE}\"\nchecks = false\n[[kernel]]\nid = \"run\"\nname = {}\nwith = {{ {} }}\n",
-        text(workload.name),
-        text(workload.kernel),
-        with.join(", ")
-    );
-    Experiment { scenario, set: set.iter().map(|change| (*change).to_owned()).collect(), scale }
+pub fn run(scaled: Scaled, set: &[&str]) -> Experiment {
+    suite::run(MACHINE, scaled, set)
 }
 
 /// Programmer-directed copies: all data go to the GPU, then the work runs.
@@ -127,18 +116,6 @@ pub fn ratios(
     Ok(cycles(set)?.iter().zip(cycles(to)?).map(|(time, to)| time / to).collect())
 }
 
-/// The scale of `workloads` in words: the usual one, then those that differ.
-#[must_use]
-pub fn scale_text(workloads: &[Scaled]) -> String {
-    let times = |scale: u64| workloads.iter().filter(|(_, other)| *other == scale).count();
-    let Some((_, usual)) = workloads.iter().max_by_key(|(_, scale)| times(*scale)) else {
-        return String::new();
-    };
-    let others = workloads.iter().filter(|(_, scale)| scale != usual);
-    let others: Vec<_> = others.map(|(workload, scale)| format!("{} 1/{scale}", workload.name)).collect();
-    if others.is_empty() { format!("1/{usual}") } else { format!("1/{usual}, {}", others.join(", ")) }
-}
-
 /// What every note says at its end.
 #[must_use]
 pub fn about(workloads: &[Scaled]) -> String {
@@ -146,56 +123,8 @@ pub fn about(workloads: &[Scaled]) -> String {
     format!("{MACHINE}; {}; the way back of results is counted for none", names.join(", "))
 }
 
-/// A value for each workload, in words: the worst first.
-#[must_use]
-pub fn extremes(workloads: &[Scaled], values: &[f64]) -> String {
-    let mut all: Vec<_> = workloads.iter().map(|(workload, _)| workload.name).zip(values).collect();
-    all.sort_by(|one, other| other.1.total_cmp(one.1));
-    let text = |(name, value): &(&str, &f64)| format!("{name} {value:.2}");
-    match (all.first(), all.last()) {
-        (Some(most), Some(least)) => format!("from {} to {}", text(least), text(most)),
-        _ => String::new(),
-    }
-}
-
-/// The value of the workload called `name`.
-#[must_use]
-pub fn of(workloads: &[Scaled], values: &[f64], name: &str) -> Option<f64> {
-    values.get(workloads.iter().position(|(workload, _)| workload.name == name)?).copied()
-}
-
-/// Bars for each workload and the geometric mean.
-#[must_use]
-pub fn bars(title: &str, axis: &str, workloads: &[Scaled], series: &[(&str, &[f64])]) -> Chart {
-    let groups =
-        workloads.iter().map(|(workload, _)| workload.name).chain(["GM"]).map(str::to_owned).collect();
-    let of = |(name, values): &(&str, &[f64])| Series {
-        name: (*name).to_owned(),
-        values: values.iter().copied().chain([geometric_mean(values)]).collect(),
-    };
-    Chart::Bars(Bars {
-        title: title.to_owned(),
-        axis: axis.to_owned(),
-        groups,
-        series: series.iter().map(of).collect(),
-        stacked: false,
-    })
-}
-
 /// The axis of nearly all charts.
 pub const AXIS: &str = "time over that with programmer-directed copies";
-
-/// Sentences in a row; empty ones are left out.
-#[must_use]
-pub fn sentences(parts: &[&str]) -> String {
-    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("; ")
-}
-
-/// `yes` or `no`.
-#[must_use]
-pub fn word(holds: bool) -> &'static str {
-    if holds { "yes" } else { "no" }
-}
 
 /// The runs of `workloads` with each of the settings.
 #[must_use]

@@ -1,0 +1,31 @@
+//! Memories that are caches: what became of requests at their tags.
+
+use super::{Sheet, word};
+use crate::machine::Machine;
+use crate::model::tags::{TagCounters, TagOutcome};
+
+impl Machine {
+    pub(super) fn tag_statistics(&self, sheet: &mut Sheet) {
+        let mut all = TagCounters::default();
+        let mut handlers = self.nodes.iter().filter_map(|node| node.tag_miss_handler()).peekable();
+        if handlers.peek().is_none() {
+            return;
+        }
+        handlers.for_each(|handler| all.add(&handler.counters));
+        for outcome in TagOutcome::ALL {
+            sheet.count(format!("tags.{}", word(outcome.name())), all.of(outcome));
+        }
+        sheet.count("tags.replays_missed".to_owned(), all.replays_missed);
+        sheet.count("tags.pending_high_water".to_owned(), u64::from(all.pending_high_water));
+        sheet.count("tags.scoreboard_high_water".to_owned(), u64::from(all.scoreboard_high_water));
+        // Every request but those that are looked up again.
+        let first = all.of(TagOutcome::Hit).saturating_sub(all.of(TagOutcome::Replay) - all.replays_missed);
+        let missed = [TagOutcome::ColdMiss, TagOutcome::ConflictMiss, TagOutcome::Merge]
+            .map(|outcome| all.of(outcome))
+            .iter()
+            .sum::<u64>()
+            .saturating_sub(all.replays_missed);
+        let written = all.of(TagOutcome::Relay) + all.of(TagOutcome::Both);
+        sheet.share("tags.hit_rate".to_owned(), first, first + missed + written);
+    }
+}

@@ -1,0 +1,41 @@
+//! Table 1: what the caches of the hardware-coherent GPU hold.
+
+use super::system::{self, COHERENT, bars, mean, runs, statistics, workloads};
+use crate::report::figures::experiment::Results;
+use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::workload::Effort;
+
+const PAPER: [f64; 2] = [44.4, 51.6];
+
+pub const FIGURE: Figure = Figure {
+    id: "sel-hitrates",
+    claim: "hardware-coherent L1 and L2 hit rates, average",
+    paper: &PAPER,
+    unit: "%",
+    place: "Selective caching Table 1",
+    how: How::Measured { experiments: |effort| runs(effort, &[COHERENT]), finding },
+};
+
+fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workloads = workloads(effort);
+    let percent = |level: &str| {
+        let rates = statistics(&workloads, results, COHERENT, &format!("levels.{level}.hit_rate"))?;
+        Ok::<_, String>(rates.into_iter().map(|rate| rate * 100.0).collect::<Vec<_>>())
+    };
+    let (first, second) = (percent("gpu_l1")?, percent("l2")?);
+    let means = [mean(&first), mean(&second)];
+    Ok(Finding {
+        holds: means.iter().zip(PAPER).all(|(ours, paper)| near(*ours, paper)),
+        ours: means.map(Some).into(),
+        scale: system::scale_text(&workloads),
+        note: system::sentences(&[
+            &format!("L1 {}", system::extremes(&workloads, &first)),
+            &format!("L2 {}", system::extremes(&workloads, &second)),
+            &system::about(&workloads),
+        ]),
+        charts: vec![(
+            "",
+            bars("Hit rates (Table 1)", "% of look-ups", &workloads, &[("L1", &first), ("L2", &second)]),
+        )],
+    })
+}

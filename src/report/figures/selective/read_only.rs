@@ -1,0 +1,69 @@
+//! Section 5.2, Fig. 8: read-only pages, at several prices of a protection fault.
+
+use super::system::{self, AXIS, COHERENT, Machine, READ_ONLY, VARIABLE, bars, runs, throughput, workloads};
+use crate::report::figures::experiment::{Experiment, Results};
+use crate::report::figures::figure::{Figure, Finding, How};
+use crate::report::figures::workload::Effort;
+
+pub const FIGURE: Figure = Figure {
+    id: "sel-readonly",
+    claim: "with 20 us faults 7 of 12 gain; btree gains 35 %; backprop, cns, needle lose",
+    paper: &[],
+    unit: "order",
+    place: "Selective caching 5.2",
+    how: How::Measured { experiments, finding },
+};
+
+const FREE: Machine = (READ_ONLY.0, &["gpu.read_only.gpu_fault=0 us", "gpu.read_only.host_fault=0 us"]);
+const SLOW: Machine = (READ_ONLY.0, &["gpu.read_only.gpu_fault=40 us"]);
+
+/// Workloads for which the paper advises against it.
+const LOSERS: [&str; 3] = ["backprop", "cns", "needle"];
+
+fn experiments(effort: Effort) -> Vec<Experiment> {
+    runs(effort, &[COHERENT, VARIABLE, FREE, READ_ONLY, SLOW])
+}
+
+fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workloads = workloads(effort);
+    let gains = throughput(&workloads, results, READ_ONLY, VARIABLE)?;
+    let winners = gains.iter().filter(|gain| **gain > 1.0).count();
+    let of = |name| system::of(&workloads, &gains, name);
+    let lose = LOSERS.iter().filter_map(|name| of(name)).all(|gain| gain < 1.0);
+    let most = gains.iter().copied().fold(f64::NAN, f64::max);
+    let btree = of("btree").is_none_or(|gain| gain > 1.0 && gain >= most);
+    // Of a selection, as many as seven of twelve.
+    let enough = winners * 12 >= 7 * workloads.len();
+    let bar = |machine| throughput(&workloads, results, machine, COHERENT);
+    let (variable, free, at_20, at_40) = (bar(VARIABLE)?, bar(FREE)?, bar(READ_ONLY)?, bar(SLOW)?);
+    let told: Vec<_> = workloads
+        .iter()
+        .zip(&gains)
+        .map(|((workload, _), gain)| format!("{} {:+.0} %", workload.name, (gain - 1.0) * 100.0))
+        .collect();
+    Ok(Finding {
+        ours: Vec::new(),
+        holds: enough && btree && lose,
+        scale: system::scale_text(&workloads),
+        note: system::sentences(&[
+            &format!("{winners} of {} gain", workloads.len()),
+            &format!("btree gains most: {}", system::word(btree)),
+            &format!("backprop, cns and needle lose: {}", system::word(lose)),
+            &told.join(", "),
+        ]),
+        charts: vec![(
+            "",
+            bars(
+                "Read-only pages (Fig. 8)",
+                AXIS,
+                &workloads,
+                &[
+                    ("no read-only pages", &variable),
+                    ("faults cost nothing", &free),
+                    ("20 us", &at_20),
+                    ("40 us", &at_40),
+                ],
+            ),
+        )],
+    })
+}

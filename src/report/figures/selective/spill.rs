@@ -1,0 +1,67 @@
+//! Section 5.3, Fig. 9: a tenth of the data in GPU memory instead of four fifths.
+
+use super::system::{self, Machine, bars, runs, throughput, workloads};
+use crate::report::figures::experiment::{Experiment, Results};
+use crate::report::figures::figure::{Figure, Finding, How, geometric_mean};
+use crate::report::figures::workload::Effort;
+
+pub const FIGURE: Figure = Figure {
+    id: "sel-spill",
+    claim: "10 % of the data in GPU memory instead of 80 %: same order of the enhancements",
+    paper: &[],
+    unit: "order",
+    place: "Selective caching 5.3, Fig 9",
+    how: How::Measured { experiments, finding },
+};
+
+const SPILLED: &[&str] = &["gpu.unified.host_share=90"];
+
+const COHERENT: Machine = ("selective-coherent", SPILLED);
+
+/// The steps, each on top of the ones before.
+const STEPS: [(&str, Machine); 5] = [
+    ("naive", ("selective-naive", SPILLED)),
+    ("L1 coalescing", ("selective-l1", SPILLED)),
+    ("L1+L2 coalescing", ("selective-l1-l2", SPILLED)),
+    ("client cache", ("selective-client", SPILLED)),
+    ("variable transfers", ("selective-variable", SPILLED)),
+];
+
+/// A step may be as good as the one before it to within so much.
+const SAME: f64 = 0.99;
+
+fn experiments(effort: Effort) -> Vec<Experiment> {
+    let machines: Vec<_> = [COHERENT].into_iter().chain(STEPS.map(|(_, machine)| machine)).collect();
+    runs(effort, &machines)
+}
+
+fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
+    let workloads = workloads(effort);
+    let all =
+        STEPS.iter().map(|(name, machine)| Ok((*name, throughput(&workloads, results, *machine, COHERENT)?)));
+    let all = all.collect::<Result<Vec<_>, String>>()?;
+    let means: Vec<f64> = all.iter().map(|(_, values)| geometric_mean(values)).collect();
+    let is_ordered = means.windows(2).all(|pair| pair[1] > pair[0] * SAME);
+    let told: Vec<_> =
+        all.iter().zip(&means).map(|((name, _), mean)| format!("{name} {:.0} %", mean * 100.0)).collect();
+    let series: Vec<_> = all.iter().map(|(name, values)| (*name, values.as_slice())).collect();
+    Ok(Finding {
+        ours: Vec::new(),
+        holds: is_ordered,
+        scale: system::scale_text(&workloads),
+        note: system::sentences(&[
+            &told.join(", "),
+            "of the hardware-coherent GPU with as much in host memory",
+            &system::about(&workloads),
+        ]),
+        charts: vec![(
+            "",
+            bars(
+                "Nine tenths of the data in host memory (Fig. 9)",
+                "throughput over that of the hardware-coherent GPU",
+                &workloads,
+                &series,
+            ),
+        )],
+    })
+}

@@ -1,0 +1,88 @@
+//! Tags in DRAM: what became of requests there, and those that wait in the pending queue of a tag miss handler.
+
+use crate::debug::frame::Frame;
+use crate::model::tags::{TagOutcome, TagRequest, TagView};
+
+use super::age;
+use crate::tui::target::Target;
+use crate::tui::theme::Role;
+use crate::tui::view::canvas::Canvas;
+
+/// Draws the pending queues from row `y` on; returns the row after them.
+pub fn queues(frame: &Frame, canvas: &mut Canvas, y: u16) -> u16 {
+    let mut y = y;
+    for tags in &frame.tags {
+        y = queue(frame, canvas, y, tags);
+    }
+    y
+}
+
+fn queue(frame: &Frame, canvas: &mut Canvas, y: u16, tags: &TagView) -> u16 {
+    let name = format!("{} queue", frame.info.components.path(tags.node));
+    let (used, capacity) = (tags.queue.len() as u32, tags.queue_capacity);
+    let most = tags.counters.pending_high_water;
+    let relayed = if tags.relayed > 0 { format!(", {} relayed", tags.relayed) } else { String::new() };
+    let full = if used >= capacity { "  FULL" } else { "" };
+    canvas.field(1, y, 20, &name, Role::Text);
+    canvas.item(1, y, 20, Target::Component(tags.node));
+    let role = match used {
+        0 => Role::Dim,
+        _ if used >= capacity => Role::Bad,
+        _ => Role::Strong,
+    };
+    let text = format!("{used} of {capacity}, most {most}{relayed}{full}");
+    canvas.field(22, y, canvas.width().saturating_sub(22), &text, role);
+    let mut y = y + 1;
+    for (place, request) in tags.queue.iter().enumerate() {
+        y = line(frame, canvas, y, place, request);
+    }
+    y
+}
+
+fn line(frame: &Frame, canvas: &mut Canvas, y: u16, place: usize, request: &TagRequest) -> u16 {
+    let txn = request.txn.map_or(String::new(), |txn| format!("txn {} ", txn.0));
+    let what = if request.writes { "write" } else { "read" };
+    let waits = match (request.arrived, place) {
+        (false, _) => "its data are on their way",
+        (true, 0) => "its data are here",
+        (true, _) => "its data are here, behind the head",
+    };
+    let text = format!(
+        "{:<8} {txn}{what}: {waits}, {} cycles",
+        request.range.start.to_string(),
+        age(frame, request.since)
+    );
+    let room = canvas.width().saturating_sub(4);
+    canvas.field(3, y, room, &text, if request.arrived { Role::Reply } else { Role::Waiting });
+    let target = match request.txn {
+        Some(txn) => Target::Txn { txn, block: request.range.start },
+        None => Target::Block(request.range.start),
+    };
+    canvas.item(3, y, room, target);
+    y + 1
+}
+
+/// What the tags of a memory have seen, and what their banks do: lines for the pane of caches.
+pub fn counts(tags: &TagView) -> Vec<String> {
+    let of = |outcome| tags.counters.of(outcome);
+    let mut lines = vec![
+        format!(
+            "tags: cold {}, conflict {}, merged {}, replayed {}",
+            of(TagOutcome::ColdMiss),
+            of(TagOutcome::ConflictMiss),
+            of(TagOutcome::Merge),
+            of(TagOutcome::Replay)
+        ),
+        format!(
+            "writes: {} relayed, {} to both, {} rows written back",
+            of(TagOutcome::Relay),
+            of(TagOutcome::Both),
+            of(TagOutcome::WriteBack)
+        ),
+    ];
+    lines.extend(tags.banks.iter().map(|bank| {
+        let open = bank.open.map_or_else(|| "no row open".to_owned(), |row| format!("row {row:#x} open"));
+        format!("tag bank {}: {open}, {} wait", bank.bank, bank.waiting)
+    }));
+    lines
+}
