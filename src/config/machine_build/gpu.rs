@@ -108,15 +108,7 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
-        let copies = match (memory.home, &file.copies) {
-            (GpuHome::Numa, given) => given.as_ref().map(|given| self.copies(given)).transpose()?,
-            (_, None) => None,
-            (_, Some(_)) => {
-                let message =
-                    "gpu.copies without gpu.memory.home = \"numa\": there are no memories to copy between";
-                return fail(check.document.complain(None, message));
-            }
-        };
+        let copies = self.copies(file.copies.as_ref(), memory.home)?;
         let remote_directory = self.remote_directory(file.remote_directory.as_ref(), memory.home)?;
         let ctas = match file.ctas {
             Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
