@@ -2,7 +2,7 @@
 
 use super::super::check::Known;
 use super::super::fail;
-use super::super::machine::{CopiesSpec, CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec, PagingSpec};
+use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec, PagingSpec};
 use super::super::machine_file::numa::NumaFile;
 use super::super::machine_file::paging::PagingFile;
 use super::super::machine_file::unified::UnifiedFile;
@@ -87,7 +87,7 @@ impl Build<'_> {
             }
         };
         let tags = self.tags(file, &memory, (count, l2.present), (&mut l1, &mut l2.cache))?;
-        let copies = self.copies_of(file, memory.home)?;
+        let copies = self.copies(file.copies.as_ref(), memory.home)?;
         let remote_directory = self.remote_directory(file.remote_directory.as_ref(), memory.home)?;
         let ctas = match file.ctas {
             Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
@@ -123,19 +123,6 @@ impl Build<'_> {
             (_, Some(_)) => {
                 let message =
                     "gpu.paging without gpu.memory.home = \"own\": there is no memory to bring pages to";
-                return fail(self.check.document.complain(None, message));
-            }
-        })
-    }
-
-    /// The copies between host and GPUs that share their memories.
-    fn copies_of(&self, file: &GpuFile, home: GpuHome) -> Result<Option<CopiesSpec>> {
-        Ok(match (home, &file.copies) {
-            (GpuHome::Numa, given) => given.as_ref().map(|given| self.copies(given)).transpose()?,
-            (_, None) => None,
-            (_, Some(_)) => {
-                let message =
-                    "gpu.copies without gpu.memory.home = \"numa\": there are no memories to copy between";
                 return fail(self.check.document.complain(None, message));
             }
         })

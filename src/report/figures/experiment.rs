@@ -173,7 +173,8 @@ impl Outcome {
     /// # Errors
     /// If there is no such task.
     pub fn after(&self, id: &str) -> std::result::Result<f64, String> {
-        self.steps(id).map(|(_, end)| self.cycles as f64 - end)
+        // The end of the run is told in whole cycles.
+        self.steps(id).map(|(_, end)| (self.cycles as f64 - end).max(0.0))
     }
 
     /// Cycles from the start of the first step of task `id` to the end of its last.
