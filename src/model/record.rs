@@ -684,29 +684,7 @@ impl Record {
                 _ => None,
             },
             What::Tag(record) => tag_field(*record, name),
-            What::UseOnce { served, brought, dropped } => match name {
-                "served" => Some(Field::Number(u64::from(*served))),
-                "sectors" => Some(Field::Number(u64::from(brought.count()))),
-                "dropped" => Some(Field::Number(u64::from(dropped.count()))),
-                _ => None,
-            },
-            What::Overtaken => None,
-            What::RemoteDirectory { change, lines, capacity } => match name {
-                "change" => Some(Field::Word(change.name())),
-                "lines" => Some(Field::Number(u64::from(*lines))),
-                "capacity" => Some(Field::Number(u64::from(*capacity))),
-                _ => None,
-            },
-            What::Nack { false_positive } => {
-                (name == "false-positive").then(|| Field::Number(u64::from(*false_positive)))
-            }
-            What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
-            What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
-            What::Violation { rule, text } => match name {
-                "rule" => Some(Field::Word(rule)),
-                "text" => Some(Field::Text(text.clone())),
-                _ => None,
-            },
+            other => told_field(other, name),
         }
     }
 }
@@ -740,6 +718,46 @@ fn paging_field(what: &What, name: &str) -> Option<Field> {
         What::Speculation { on } => (name == "on").then(|| Field::Number(u64::from(*on))),
         What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
         What::PageHome { home } => (name == "home").then(|| Field::Number(u64::from(*home))),
+        _ => None,
+    }
+}
+
+/// A field of what a part tells about others, or of what was done to the machine.
+fn told_field(what: &What, name: &str) -> Option<Field> {
+    match what {
+        What::UseOnce { served, brought, dropped } => once_field((*served, *brought, *dropped), name),
+        What::Overtaken => None,
+        What::RemoteDirectory { change, lines, capacity } => remote_field(*change, (*lines, *capacity), name),
+        What::Nack { false_positive } => {
+            (name == "false-positive").then(|| Field::Number(u64::from(*false_positive)))
+        }
+        What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
+        What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
+        What::Violation { rule, text } => match name {
+            "rule" => Some(Field::Word(rule)),
+            "text" => Some(Field::Text(text.clone())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A field of bytes that came and are not kept: loads served, sectors that came, and those dropped.
+fn once_field((served, brought, dropped): (u32, Sectors, Sectors), name: &str) -> Option<Field> {
+    match name {
+        "served" => Some(Field::Number(u64::from(served))),
+        "sectors" => Some(Field::Number(u64::from(brought.count()))),
+        "dropped" => Some(Field::Number(u64::from(dropped.count()))),
+        _ => None,
+    }
+}
+
+/// A field of a change of a remote directory: lines in it, and those that it has room for.
+fn remote_field(change: RemoteChange, (lines, capacity): (u32, u32), name: &str) -> Option<Field> {
+    match name {
+        "change" => Some(Field::Word(change.name())),
+        "lines" => Some(Field::Number(u64::from(lines))),
+        "capacity" => Some(Field::Number(u64::from(capacity))),
         _ => None,
     }
 }
