@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -104,7 +103,12 @@ fn varied(
         }
     }
     agents.extend((0..spec.host.cores).map(|core| format!("host.cpu{core}")));
-    let names: BTreeSet<String> = spec.protocols().into_iter().map(|name| name.clone()).collect();
+    let mut names: Vec<String> = vec![protocol.to_owned()];
+    for name in spec.clone().protocols() {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
     Blueprint {
         tables: names.iter().map(|name| Arc::new(load_protocol(name, None).unwrap())).collect(),
         workload: Arc::new(workload(&agents, accesses, seed)),
@@ -291,6 +295,15 @@ const PAGED: Ground = (
     "mesi",
 );
 
+const SELECTIVE: Ground = ("tiny/selective", &[], "selective-host");
+
+/// A remote directory in which lines pass for each other.
+const CROWDED: Ground =
+    ("tiny/selective", &["gpu.remote_directory.lines=8", "gpu.remote_directory.bits=3"], "selective-host");
+
+/// A memory so slow that probes pass what it sends.
+const OVERTAKEN: Ground = ("tiny/selective", &["gpu.memory.dram.cas=300 ns"], "selective-host");
+
 /// The ground and accesses for a fault; `None` where no rule is broken: an unfair arbiter keeps everybody right, and
 /// only lets some wait.
 fn ground(fault: Fault) -> Option<(Ground, usize)> {
@@ -300,7 +313,34 @@ fn ground(fault: Fault) -> Option<(Ground, usize)> {
         Fault::NoEvictAck | Fault::WritebacksAsRequests => Some((CONTROLLERS, 3000)),
         Fault::PeerGrantsExclusive | Fault::AckBeforeData | Fault::NoSupply => Some((PEERS, 3000)),
         Fault::ForgetNewer => Some((PEERS_OF_LINES, 10_000)),
+        Fault::TrustFilter => Some((CROWDED, 3000)),
+        Fault::KeepOvertaken => Some((OVERTAKEN, 6000)),
+        fault if fault.is_of_selective_caching() => Some((SELECTIVE, 3000)),
         _ => Some((PLAIN, 3000)),
+    }
+}
+
+/// A GPU that takes no part in the CPU's coherence, with and without what helps it: no load of the CPU is stale, and no store is
+/// lost.
+#[test]
+fn selective_caches_never_let_the_cpu_read_what_is_old() {
+    let naive = ["gpu.l1.protocol=selective-naive", "gpu.l2.protocol=selective-naive"];
+    let first = ["gpu.l1.protocol=selective-l1", "gpu.l2.protocol=selective-l1"];
+    let grounds: [(&str, &[&str]); 8] = [
+        ("tiny/selective", &[]),
+        ("tiny/selective", &naive),
+        ("tiny/selective", &first),
+        ("tiny/selective", &["gpu.remote_directory.high_water=25"]),
+        (CROWDED.0, CROWDED.1),
+        (OVERTAKEN.0, OVERTAKEN.1),
+        ("tiny/selective-variable", &[]),
+        ("tiny/selective", &["host.llc=false", "host.cores=2", "gpu.l2.slices=2", "host.hmds=2"]),
+    ];
+    for (machine, changes) in grounds {
+        let changes: Vec<_> = changes.iter().map(|&change| change.to_owned()).collect();
+        for seed in 1..=2 {
+            run(&varied(machine, &changes, "selective-host", accesses() / 4, seed, Vec::new())).unwrap();
+        }
     }
 }
 

@@ -2,12 +2,14 @@
 //! bytes, shares from 0 to 1; what is not known (a rate of nothing) is not a number.
 
 mod accesses;
+mod coalescing;
 mod copies;
 mod links;
 mod memory;
 mod nodes;
 mod numa;
 mod paging;
+mod selective;
 mod synchronisation;
 mod tags;
 #[cfg(test)]
@@ -62,6 +64,8 @@ impl Machine {
         self.paging_statistics(&mut sheet);
         self.copy_statistics(&mut sheet);
         self.numa_statistics(&mut sheet);
+        self.remote_directory_statistics(&mut sheet);
+        self.coalescing_statistics(&mut sheet);
         self.tag_statistics(&mut sheet);
         self.synchronisation_statistics(&mut sheet);
         for task in self.tasks() {

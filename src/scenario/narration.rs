@@ -1,5 +1,7 @@
 //! Narration and questions: what a lesson says, and when it is due.
 
+use std::sync::Arc;
+
 use crate::config::document::At;
 use crate::diagnostic::Result;
 use crate::model::record::{Record, RecordId};
@@ -113,8 +115,8 @@ impl Narrator {
     }
 }
 
-/// Compiles a `[[say]]`; `table` answers its question.
-pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, table: Option<&Table>) -> Result<Say> {
+/// Compiles a `[[say]]`; one of `tables` answers its question, the first unless it names another.
+pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, tables: &[Arc<Table>]) -> Result<Say> {
     let file = &at.value;
     let mut found = Vec::new();
     if let Some(query) = &file.on {
@@ -133,12 +135,26 @@ pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, table: Option<&Table
         return Err(error.expected("one of on, after and at").into());
     }
     let when = found.pop().unwrap_or(Moment::Start);
-    let ask = file.ask.as_ref().map(|question| ask(compiler, question, table)).transpose()?;
+    let ask = file.ask.as_ref().map(|question| ask(compiler, question, tables)).transpose()?;
     Ok(Say { when, text: flow(&file.text), ask })
 }
 
-fn ask(compiler: Compiler<'_>, at: &At<AskFile>, table: Option<&Table>) -> Result<Ask> {
+/// The table of this name among those of the machine.
+fn named<'a>(compiler: Compiler<'_>, name: &At<String>, tables: &'a [Arc<Table>]) -> Result<&'a Table> {
+    let found = tables.iter().find(|table| table.name == name.value);
+    found.map(|table| &**table).ok_or_else(|| {
+        let names = || tables.iter().map(|table| table.name.as_str());
+        let error = compiler.complain(&name.span, "this machine has no such protocol");
+        error.expected(names().collect::<Vec<_>>().join(", ")).nearest(&name.value, names()).into()
+    })
+}
+
+fn ask(compiler: Compiler<'_>, at: &At<AskFile>, tables: &[Arc<Table>]) -> Result<Ask> {
     let file = &at.value;
+    let table = match &file.protocol {
+        Some(name) => Some(named(compiler, name, tables)?),
+        None => tables.first().map(|table| &**table),
+    };
     let because = match (&file.because, table) {
         (Some(name), Some(table)) => {
             let cell = CellName::read(&compiler.text(name), table)?;

@@ -65,14 +65,7 @@ impl Build<'_> {
                 return fail(check.document.complain(None, message));
             }
         };
-        let read_only = match (&paging, &file.read_only) {
-            (_, None) => None,
-            (None, Some(given)) => Some(self.read_only(given)?),
-            (Some(_), Some(_)) => {
-                let message = "gpu.read_only with gpu.memory.home = \"own\": pages that move are never taken for read-only";
-                return fail(check.document.complain(None, message));
-            }
-        };
+        let read_only = self.read_only(file.read_only.as_ref(), memory.home)?;
         let numa = match (memory.home, &file.numa) {
             (GpuHome::Numa, given) => {
                 Some(self.numa(given.as_ref().unwrap_or(&NumaFile::default()), &mut l2.cache)?)

@@ -9,6 +9,8 @@ mod paging;
 mod tags;
 mod unified;
 #[cfg(test)]
+mod table_four;
+#[cfg(test)]
 mod table_three;
 
 use std::sync::Arc;

@@ -187,7 +187,10 @@ impl Node {
         let kind = match want.request {
             MessageKind::Fetch => MessageKind::Read,
             MessageKind::Forward if want.action == Action::Load => MessageKind::Read,
-            MessageKind::Forward if want.action == Action::NStore => MessageKind::ReadNc,
+            // Where no state is non-coherent, all stores are coherent.
+            MessageKind::Forward if want.action == Action::NStore && self.config.table.is_noncoherent() => {
+                MessageKind::ReadNc
+            }
             MessageKind::Forward => MessageKind::Write,
             kind => kind,
         };
