@@ -2,7 +2,7 @@
 
 use super::super::check::Known;
 use super::super::fail;
-use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec, ReadOnlySpec};
+use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec};
 use super::super::machine_file::{CacheFile, CtasWord, GpuFile, GpuMemoryFile, HomeWord, L2File};
 use super::cache::CacheDefaults;
 use super::{Build, GIB, KIB, MEMORY};
@@ -49,7 +49,7 @@ impl Build<'_> {
         let is = |home: GpuHome| memory.home == home;
         let why = "gpu.paging without gpu.memory.home = \"own\": there is no memory to bring pages to";
         let paging = self.of_home(is(GpuHome::Own), file.paging.as_ref(), why, |file| self.paging(file))?;
-        let read_only = self.read_only_of(paging.is_some(), file)?;
+        let read_only = self.read_only(file.read_only.as_ref(), memory.home)?;
         let why = "gpu.numa without gpu.memory.home = \"numa\": the GPUs share no memories";
         let numa =
             self.of_home(is(GpuHome::Numa), file.numa.as_ref(), why, |file| self.numa(file, &mut l2.cache))?;
@@ -94,16 +94,6 @@ impl Build<'_> {
             (false, None) => Ok(None),
             (false, Some(_)) => fail(self.check.document.complain(None, why_not)),
         }
-    }
-
-    fn read_only_of(&self, has_paging: bool, file: &GpuFile) -> Result<Option<ReadOnlySpec>> {
-        let Some(given) = &file.read_only else { return Ok(None) };
-        if has_paging {
-            let message =
-                "gpu.read_only with gpu.memory.home = \"own\": pages that move are never taken for read-only";
-            return fail(self.check.document.complain(None, message));
-        }
-        self.read_only(given).map(Some)
     }
 
     /// That so many memories fit into the address space.
