@@ -73,12 +73,13 @@ pub(super) struct Nodes {
     pub kinds: Vec<ComponentKind>,
 }
 
-const ALL_KINDS: [ComponentKind; 8] = [
+const ALL_KINDS: [ComponentKind; 9] = [
     ComponentKind::Cu,
     ComponentKind::Core,
     ComponentKind::L1,
     ComponentKind::L2,
     ComponentKind::Llc,
+    ComponentKind::Client,
     ComponentKind::Smd,
     ComponentKind::Hmd,
     ComponentKind::Link,

@@ -64,7 +64,13 @@ impl Coverage {
     /// Adds the cells that a machine has used.
     pub fn count(&mut self, machine: &Machine) {
         self.last.clear();
-        let kinds = [ComponentKind::L1, ComponentKind::L2, ComponentKind::Llc, ComponentKind::Smd];
+        let kinds = [
+            ComponentKind::L1,
+            ComponentKind::L2,
+            ComponentKind::Llc,
+            ComponentKind::Client,
+            ComponentKind::Smd,
+        ];
         for (id, part) in machine.components().iter() {
             let Some(table) = machine.table(id).filter(|_| kinds.contains(&part.kind)) else { continue };
             let inner = is_inner(machine, id);

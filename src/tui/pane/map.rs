@@ -86,7 +86,7 @@ fn order(devices: &[Device]) -> Vec<&Device> {
 const LEVELS: [(&str, &[ComponentKind]); 4] = [
     ("", &[ComponentKind::Cu, ComponentKind::Core]),
     ("l1", &[ComponentKind::L1]),
-    ("l2", &[ComponentKind::L2, ComponentKind::Llc]),
+    ("l2", &[ComponentKind::L2, ComponentKind::Llc, ComponentKind::Client]),
     ("", &[ComponentKind::Smd, ComponentKind::Memory, ComponentKind::Hmd]),
 ];
 
