@@ -674,14 +674,13 @@ impl Record {
                 "writes" => Some(Field::Number(u64::from(*writes))),
                 _ => page_field("stage", stage.name(), *set, name),
             },
-            What::ProtectionFault { stage, who, writes } => match name {
-                "stage" => Some(Field::Word(stage.name())),
-                "who" => Some(Field::Component(*who)),
-                "writes" => Some(Field::Number(u64::from(*writes))),
-                _ => None,
-            },
-            What::Permission { permission } => (name == "permission").then(|| Field::Word(permission.name())),
-            What::Speculation { on } => (name == "on").then(|| Field::Number(u64::from(*on))),
+            What::ProtectionFault { .. }
+            | What::Permission { .. }
+            | What::Speculation { .. }
+            | What::UseOnce { .. }
+            | What::Overtaken
+            | What::RemoteDirectory { .. }
+            | What::Nack { .. } => selective_field(&self.what, name),
             What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
             What::PageHome { home } => (name == "home").then(|| Field::Number(u64::from(*home))),
             What::WayRepartition { local, remote, decision } => match name {
@@ -693,22 +692,6 @@ impl Record {
                 _ => None,
             },
             What::Tag(record) => tag_field(*record, name),
-            What::UseOnce { served, brought, dropped } => match name {
-                "served" => Some(Field::Number(u64::from(*served))),
-                "sectors" => Some(Field::Number(u64::from(brought.count()))),
-                "dropped" => Some(Field::Number(u64::from(dropped.count()))),
-                _ => None,
-            },
-            What::Overtaken => None,
-            What::RemoteDirectory { change, lines, capacity } => match name {
-                "change" => Some(Field::Word(change.name())),
-                "lines" => Some(Field::Number(u64::from(*lines))),
-                "capacity" => Some(Field::Number(u64::from(*capacity))),
-                _ => None,
-            },
-            What::Nack { false_positive } => {
-                (name == "false-positive").then(|| Field::Number(u64::from(*false_positive)))
-            }
             What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
             What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
             What::Violation { rule, text } => match name {
@@ -717,6 +700,36 @@ impl Record {
                 _ => None,
             },
         }
+    }
+}
+
+/// A field of what happens in selective caching.
+fn selective_field(what: &What, name: &str) -> Option<Field> {
+    match what {
+        What::ProtectionFault { stage, who, writes } => match name {
+            "stage" => Some(Field::Word(stage.name())),
+            "who" => Some(Field::Component(*who)),
+            "writes" => Some(Field::Number(u64::from(*writes))),
+            _ => None,
+        },
+        What::Permission { permission } => (name == "permission").then(|| Field::Word(permission.name())),
+        What::Speculation { on } => (name == "on").then(|| Field::Number(u64::from(*on))),
+        What::UseOnce { served, brought, dropped } => match name {
+            "served" => Some(Field::Number(u64::from(*served))),
+            "sectors" => Some(Field::Number(u64::from(brought.count()))),
+            "dropped" => Some(Field::Number(u64::from(dropped.count()))),
+            _ => None,
+        },
+        What::RemoteDirectory { change, lines, capacity } => match name {
+            "change" => Some(Field::Word(change.name())),
+            "lines" => Some(Field::Number(u64::from(*lines))),
+            "capacity" => Some(Field::Number(u64::from(*capacity))),
+            _ => None,
+        },
+        What::Nack { false_positive } => {
+            (name == "false-positive").then(|| Field::Number(u64::from(*false_positive)))
+        }
+        _ => None,
     }
 }
 
