@@ -103,8 +103,14 @@ fn varied(
         }
     }
     agents.extend((0..spec.host.cores).map(|core| format!("host.cpu{core}")));
+    let mut names: Vec<String> = vec![protocol.to_owned()];
+    for name in spec.clone().protocols() {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
     Blueprint {
-        tables: vec![Arc::new(load_protocol(protocol, None).unwrap())],
+        tables: names.iter().map(|name| Arc::new(load_protocol(name, None).unwrap())).collect(),
         workload: Arc::new(workload(&agents, accesses, seed)),
         seed,
         max_cycles: u64::MAX,
@@ -289,6 +295,15 @@ const PAGED: Ground = (
     "mesi",
 );
 
+const SELECTIVE: Ground = ("tiny/selective", &[], "selective-host");
+
+/// A remote directory in which lines pass for each other.
+const CROWDED: Ground =
+    ("tiny/selective", &["gpu.remote_directory.lines=8", "gpu.remote_directory.bits=3"], "selective-host");
+
+/// A memory so slow that probes pass what it sends.
+const OVERTAKEN: Ground = ("tiny/selective", &["gpu.memory.dram.cas=300 ns"], "selective-host");
+
 /// The ground and accesses for a fault; `None` where no rule is broken: an unfair arbiter keeps everybody right, and
 /// only lets some wait.
 fn ground(fault: Fault) -> Option<(Ground, usize)> {
@@ -298,7 +313,34 @@ fn ground(fault: Fault) -> Option<(Ground, usize)> {
         Fault::NoEvictAck | Fault::WritebacksAsRequests => Some((CONTROLLERS, 3000)),
         Fault::PeerGrantsExclusive | Fault::AckBeforeData | Fault::NoSupply => Some((PEERS, 3000)),
         Fault::ForgetNewer => Some((PEERS_OF_LINES, 10_000)),
+        Fault::TrustFilter => Some((CROWDED, 3000)),
+        Fault::KeepOvertaken => Some((OVERTAKEN, 6000)),
+        fault if fault.is_of_selective_caching() => Some((SELECTIVE, 3000)),
         _ => Some((PLAIN, 3000)),
+    }
+}
+
+/// A GPU that takes no part in the CPU's coherence, with and without what helps it: no load of the CPU is stale, and no store is
+/// lost.
+#[test]
+fn selective_caches_never_let_the_cpu_read_what_is_old() {
+    let naive = ["gpu.l1.protocol=selective-naive", "gpu.l2.protocol=selective-naive"];
+    let first = ["gpu.l1.protocol=selective-l1", "gpu.l2.protocol=selective-l1"];
+    let grounds: [(&str, &[&str]); 8] = [
+        ("tiny/selective", &[]),
+        ("tiny/selective", &naive),
+        ("tiny/selective", &first),
+        ("tiny/selective", &["gpu.remote_directory.high_water=25"]),
+        (CROWDED.0, CROWDED.1),
+        (OVERTAKEN.0, OVERTAKEN.1),
+        ("tiny/selective-variable", &[]),
+        ("tiny/selective", &["host.llc=false", "host.cores=2", "gpu.l2.slices=2", "host.hmds=2"]),
+    ];
+    for (machine, changes) in grounds {
+        let changes: Vec<_> = changes.iter().map(|&change| change.to_owned()).collect();
+        for seed in 1..=2 {
+            run(&varied(machine, &changes, "selective-host", accesses() / 4, seed, Vec::new())).unwrap();
+        }
     }
 }
 
@@ -348,6 +390,33 @@ fn paging_loses_no_store_and_wakes_every_warp() {
         for changes in variations {
             let changes: Vec<String> = own.iter().chain(*changes).map(|&change| change.to_owned()).collect();
             let plan = varied(machine, &changes, "mesi", accesses() / 4, 5, Vec::new());
+            if let Err(failure) = run(&plan) {
+                failures.push(format!("{machine} {changes:?}: {failure}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Pages that are taken for read-only and written after all, by compute units and cores: every write ends, none is lost, and no
+/// GPU keeps what it may not.
+#[test]
+fn pages_taken_for_read_only_are_written_and_wake_every_warp() {
+    let price = ["gpu.read_only.gpu_fault=2 us", "gpu.read_only.host_fault=1 us"];
+    let variations: &[&[&str]] = &[
+        &[],
+        &["gpu.read_only.pending=1", "gpu.read_only.walkers=1"],
+        &["gpu.read_only.pages=all", "gpu.read_only.tlb=1"],
+        &["gpu.read_only.limit=1", "gpu.read_only.pages=all"],
+    ];
+    let machines =
+        [("tiny/umh-1gpu", "mesi"), ("tiny/umh-2gpu", "nmoesi"), ("tiny/selective", "selective-host")];
+    let mut failures = Vec::new();
+    for (machine, protocol) in machines {
+        for changes in variations {
+            let changes: Vec<String> =
+                price.iter().chain(*changes).map(|&change| change.to_owned()).collect();
+            let plan = varied(machine, &changes, protocol, accesses() / 4, 5, Vec::new());
             if let Err(failure) = run(&plan) {
                 failures.push(format!("{machine} {changes:?}: {failure}"));
             }

@@ -58,7 +58,9 @@ pub fn all(table: &Table) -> Vec<Mutant> {
         }
     }
     changes.extend(table.merge.iter().map(|(child, own, _)| Change::Merge(*child, *own, None)));
-    let rules = Fault::all_plain().filter(|fault| !fault.is_of_pages()).map(Mutant::Rule);
+    let rules = Fault::all_plain()
+        .filter(|fault| !fault.is_of_pages() && !fault.is_of_selective_caching())
+        .map(Mutant::Rule);
     changes.into_iter().map(Mutant::Table).chain(rules).collect()
 }
 

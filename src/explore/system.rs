@@ -28,6 +28,7 @@ pub enum Deed {
 }
 
 /// A node before anything has happened.
+#[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
 #[derive(Clone, Debug)]
 pub struct NodeShape {
     pub id: ComponentId,
@@ -88,8 +89,8 @@ impl System {
     /// If the machine or the alphabet is too large to be explored, or keeps no values.
     pub fn new(machine: &Machine, alphabet: &Alphabet) -> Result<Self> {
         if machine.page_size().is_some() {
-            let text = "it translates addresses, and pages that move or change are not explored";
-            let expected = "a machine without gpu.memory.home = \"own\" and gpu.read_only; or umscope stress, which has both";
+            let text = "its pages move, are copied or change, which is not explored";
+            let expected = "a machine without gpu.memory.home = \"own\", gpu.copies and gpu.read_only; or umscope stress, which has them";
             return Err(Box::new(Diagnostic::new(text).expected(expected)));
         }
         let wiring = machine.wiring();

@@ -152,6 +152,32 @@ fn software_coherent_l1s_stand_over_caches_that_are_kept_coherent() {
     assert_eq!((outcome.bound, outcome.violations), (None, Vec::new()));
 }
 
+/// Selective caching: with any one rule off the core reads what is old, in some order; with all of them in none.
+#[test]
+fn a_core_reads_nothing_old_beside_a_gpu_that_takes_no_part() {
+    let look = |name: &str, with: &[&str], set: &[&str], faults: &[Fault]| {
+        let (_, system) = shape(name, with, set, faults);
+        explore(&system, LIMITS, |_| true)
+    };
+    let host = "explore.accesses=[\"load 0x1040 2\", \"store 0x1040\", \"n-store 0x1041\"]";
+    let naive = ["gpu.l1.protocol=selective-naive", "gpu.l2.protocol=selective-naive"];
+    for (with, set) in [(&[][..], &[][..]), (&[host], &[]), (&[], &naive), (&[host], &naive)] {
+        let outcome = look("selective", with, set, &[]);
+        assert_eq!((outcome.bound, outcome.violations), (None, Vec::new()), "{with:?} {set:?}");
+    }
+    for (fault, shape, with) in [
+        (Fault::ServeBesideCpu, "selective", &[][..]),
+        (Fault::KeepHostLines, "selective", &[host]),
+        (Fault::KeepBesideCpu, "selective", &[]),
+        (Fault::SkipGpuProbe, "selective", &[]),
+        (Fault::KeepOvertaken, "selective", &[]),
+        (Fault::TrustFilter, "selective-lines", &[]),
+    ] {
+        let found = look(shape, with, &[], &[fault]).violations;
+        assert!(found.iter().any(|one| one.rule == "stale-read"), "{fault}: {found:?}");
+    }
+}
+
 #[test]
 fn a_flush_gives_up_the_block_at_once() {
     let outcome = small("gpu-and-core", "nmoesi-m2s", &[]);

@@ -375,6 +375,9 @@ impl Inspect for Machine {
     fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView> {
         let mut view = self.node(node)?.cache_view(sets)?;
         view.partition = self.partition_view(node);
+        let parents = self.node(node).filter(|_| view.uncached.is_some()).map(|node| &node.config.parents);
+        view.remote_directory =
+            parents.into_iter().flatten().find_map(|parent| self.node(*parent)?.remote_view());
         Some(view)
     }
 

@@ -9,6 +9,7 @@ mod memory;
 mod nodes;
 mod numa;
 mod paging;
+mod selective;
 mod synchronisation;
 mod tags;
 #[cfg(test)]
@@ -63,6 +64,7 @@ impl Machine {
         self.paging_statistics(&mut sheet);
         self.copy_statistics(&mut sheet);
         self.numa_statistics(&mut sheet);
+        self.remote_directory_statistics(&mut sheet);
         self.coalescing_statistics(&mut sheet);
         self.tag_statistics(&mut sheet);
         self.synchronisation_statistics(&mut sheet);

@@ -9,6 +9,7 @@ use super::component::{ComponentId, Components};
 use super::lanes::{Flows, LaneDecision, LaneDirection, LanePhase};
 use super::message::{MessageKind, Network, TxnNumber};
 use super::page_view::{FaultView, PagesView, PermissionsView, TlbView};
+use super::selective::{RemoteDirectoryView, UncachedView};
 use super::state::{Action, State};
 use super::tags::TagView;
 use super::time::{EventNumber, Tick, TimeBase};
@@ -292,6 +293,10 @@ pub struct CacheView {
     pub remote_misses: u64,
     /// Where its ways are dealt over local and remote lines.
     pub partition: Option<PartitionView>,
+    /// Where there are lines that it may not keep.
+    pub uncached: Option<UncachedView>,
+    /// What the memory behind it knows about the CPU's caches.
+    pub remote_directory: Option<RemoteDirectoryView>,
 }
 
 /// How the ways of a cache are dealt over local and remote lines.

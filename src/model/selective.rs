@@ -29,3 +29,33 @@ impl RemoteChange {
         }
     }
 }
+
+/// What a cache did with loads of lines that it may not keep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UncachedView {
+    pub loads: u64,
+    /// Sent for them: fewer than loads where several share what one of them asked for.
+    pub requests: u64,
+    /// Pieces of 32 B that came, and those that nobody waited for.
+    pub brought: u64,
+    pub dropped: u64,
+}
+
+/// What the memory behind a slice knows about the caches beyond the network, and what it was told by them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RemoteDirectoryView {
+    pub lines: u32,
+    pub capacity: u32,
+    /// Most lines at a time.
+    pub peak: u32,
+    /// Accesses of the GPU that looked for their line, and those that found it.
+    pub looks: u64,
+    pub found: u64,
+    pub nacks: u64,
+    /// Those of lines that the CPU never had.
+    pub false_positives: u64,
+    /// How often the CPU had to give up all lines.
+    pub flushes: u64,
+    /// It is full, and waits for that.
+    pub is_flushing: bool,
+}

@@ -158,6 +158,12 @@ impl Table {
         cells.get(action.index()).copied().flatten()
     }
 
+    /// Whether it has a state in which a copy may hold bytes that others do not see.
+    #[must_use]
+    pub fn is_noncoherent(&self) -> bool {
+        self.rows.iter().any(|row| row.noncoherent)
+    }
+
     /// Whether a cache without children fetches copies that nobody tracks.
     #[must_use]
     pub fn fetches(&self) -> bool {

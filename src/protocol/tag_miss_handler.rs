@@ -126,6 +126,7 @@ mod tests {
     use super::*;
     use crate::model::address::Range;
     use crate::model::message::MessageKind;
+    use crate::model::sectors::Sectors;
     use crate::model::state::Action;
     use crate::protocol::node::pending::Who;
 
@@ -142,6 +143,10 @@ mod tests {
             cause: 0,
             arrived: 0,
             access: None,
+            sectors: Sectors::default(),
+            got: Sectors::default(),
+            supplied: false,
+            claimed: false,
         }
     }
 

@@ -5,6 +5,7 @@ mod caches;
 mod copies;
 mod network;
 mod paging;
+mod selective;
 mod synchronisation;
 mod table;
 mod tags;
@@ -59,6 +60,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         caches::caches(&values),
         caches::memories(&values),
         paging::table(&values),
+        selective::table(&values),
         tags::table(&values),
         copies::table(&values),
         network::links(machine, &values),

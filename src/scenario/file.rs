@@ -355,8 +355,8 @@ pub struct AskFile {
     /// What tells the answer: a cell of the protocol's table such as "cache N read" (an L1), "inner E store" (a node with
     /// children), "merge N E", or "directory read".
     pub because: Option<At<String>>,
-    /// The protocol of the machine whose table that is. Default: that of the machine as a whole.
-    pub of: Option<At<String>>,
+    /// The protocol whose table that is, by its name. Default: the machine's own.
+    pub protocol: Option<At<String>>,
 }
 
 /// A bug to be found: the learner is told the symptom only, and asks for hints one by one.

@@ -1,5 +1,7 @@
 //! Narration and questions: what a lesson says, and when it is due.
 
+use std::sync::Arc;
+
 use crate::config::document::At;
 use crate::diagnostic::Result;
 use crate::model::record::{Record, RecordId};
@@ -114,7 +116,7 @@ impl Narrator {
 }
 
 /// Compiles a `[[say]]`; one of `tables` answers its question, the first unless it names another.
-pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, tables: &[&Table]) -> Result<Say> {
+pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, tables: &[Arc<Table>]) -> Result<Say> {
     let file = &at.value;
     let mut found = Vec::new();
     if let Some(query) = &file.on {
@@ -137,20 +139,22 @@ pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, tables: &[&Table]) -
     Ok(Say { when, text: flow(&file.text), ask })
 }
 
-/// The table that a question is about.
-fn table_of<'a>(compiler: Compiler<'_>, file: &AskFile, tables: &[&'a Table]) -> Result<Option<&'a Table>> {
-    let Some(name) = &file.of else { return Ok(tables.first().copied()) };
+/// The table of this name among those of the machine.
+fn named<'a>(compiler: Compiler<'_>, name: &At<String>, tables: &'a [Arc<Table>]) -> Result<&'a Table> {
     let found = tables.iter().find(|table| table.name == name.value);
-    found.map(|table| Some(*table)).ok_or_else(|| {
-        let message = format!("no part of the machine has the protocol {}", name.value);
-        let error = compiler.complain(&name.span, message);
-        Box::new(error.nearest(&name.value, tables.iter().map(|table| table.name.as_str())))
+    found.map(|table| &**table).ok_or_else(|| {
+        let names = || tables.iter().map(|table| table.name.as_str());
+        let error = compiler.complain(&name.span, "this machine has no such protocol");
+        error.expected(names().collect::<Vec<_>>().join(", ")).nearest(&name.value, names()).into()
     })
 }
 
-fn ask(compiler: Compiler<'_>, at: &At<AskFile>, tables: &[&Table]) -> Result<Ask> {
+fn ask(compiler: Compiler<'_>, at: &At<AskFile>, tables: &[Arc<Table>]) -> Result<Ask> {
     let file = &at.value;
-    let table = table_of(compiler, file, tables)?;
+    let table = match &file.protocol {
+        Some(name) => Some(named(compiler, name, tables)?),
+        None => tables.first().map(|table| &**table),
+    };
     let because = match (&file.because, table) {
         (Some(name), Some(table)) => {
             let cell = CellName::read(&compiler.text(name), table)?;

@@ -309,10 +309,8 @@ impl Scenario {
         let compiler = Compiler { document: &self.document, context: &context };
         let expectations = self.file.expectations.iter().map(|at| compiler.expectation(at));
         let checker = Checker::new(expectations.collect::<Result<_>>()?, self.file.ends.unwrap_or_default());
-        let table = context.tables.first().or(blueprint.tables.first()).map(|table| &**table);
-        let tables: Vec<&Table> =
-            table.into_iter().chain(blueprint.tables.iter().map(|one| &**one)).collect();
-        let says = self.file.says.iter().map(|at| narration::say(compiler, at, &tables));
+        let tables = if context.tables.is_empty() { &blueprint.tables } else { &context.tables };
+        let says = self.file.says.iter().map(|at| narration::say(compiler, at, tables));
         let narrator = Narrator { says: says.collect::<Result<_>>()? };
         let breaks = self.file.breaks.iter().map(|at| stop(compiler, at)).collect::<Result<_>>()?;
         let bug = self.file.bug.as_ref().map(|at| bug::bug(at, &self.document)).transpose()?;

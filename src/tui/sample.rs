@@ -480,6 +480,8 @@ impl Inspect for Sample {
             remote_hits: 0,
             remote_misses: 0,
             partition: None,
+            uncached: None,
+            remote_directory: None,
         })
     }
     fn transactions(&self) -> Vec<TransactionView> {

@@ -1,6 +1,7 @@
 //! Bulk copies between host and GPUs.
 
-use super::super::machine::CopiesSpec;
+use super::super::fail;
+use super::super::machine::{CopiesSpec, GpuHome};
 use super::super::machine_file::copies::{CopierWord, CopiesFile, SideWord};
 use super::Build;
 use crate::diagnostic::Result;
@@ -8,8 +9,14 @@ use crate::policy::copies::{CopyPolicy, Side};
 
 impl Build<'_> {
     /// The copies that a file asks for.
-    pub(super) fn copies(&self, file: &CopiesFile) -> Result<CopiesSpec> {
-        Ok(CopiesSpec {
+    pub(super) fn copies(&self, file: Option<&CopiesFile>, home: GpuHome) -> Result<Option<CopiesSpec>> {
+        let Some(file) = file else { return Ok(None) };
+        if home != GpuHome::Numa {
+            let message =
+                "gpu.copies without gpu.memory.home = \"numa\": there are no memories to copy between";
+            return fail(self.check.document.complain(None, message));
+        }
+        Ok(Some(CopiesSpec {
             policy: match file.by {
                 Some(CopierWord::Runtime) => CopyPolicy::Runtime,
                 Some(CopierWord::Programmer) | None => CopyPolicy::Programmer,
@@ -19,6 +26,6 @@ impl Build<'_> {
                 Some(SideWord::Gpu) => Side::Gpu,
                 Some(SideWord::Host) | None => Side::Host,
             },
-        })
+        }))
     }
 }

@@ -45,7 +45,9 @@ const STREAMS: usize = 2;
 
 impl Ground {
     pub fn of(spec: &MachineSpec, machine: &Machine) -> Self {
-        let is_agent = |kind| matches!(kind, ComponentKind::Cu | ComponentKind::Core);
+        // A host that data are copied from and to shares nothing with GPUs at work.
+        let is_apart = spec.gpu.as_ref().is_some_and(|gpu| gpu.copies.is_some());
+        let is_agent = |kind| kind == ComponentKind::Cu || kind == ComponentKind::Core && !is_apart;
         let components = machine.components().iter();
         let agents = components.filter(|(_, part)| is_agent(part.kind)).map(|(_, part)| part.path.clone());
         let gpu_line = spec.gpu.as_ref().map_or(0, |gpu| gpu.l1.line);

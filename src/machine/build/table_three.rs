@@ -1,6 +1,6 @@
 //! The bundled machines of the UMH paper against its Table III, as typed in from the paper.
 
-use crate::config::machine::{DramScheduler, GpuHome, NetworkKind, Topology};
+use crate::config::machine::{DramScheduler, DramSpec, GpuHome, NetworkKind, Topology};
 use crate::machine::{Machine, sample};
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
@@ -101,5 +101,36 @@ fn the_llc_and_the_interleaves() {
             .collect();
         let pairs = machine.channels.iter().filter(|way| smds.contains(&way.from) && smds.contains(&way.to));
         assert_eq!(pairs.count(), smds.len() * (smds.len() - 1));
+    }
+}
+
+/// What UMH is compared with differs from it in nothing but how data come to the GPUs.
+#[test]
+fn baselines() {
+    for (umh, (gpus, ..), network) in machines() {
+        let umh = umh.spec();
+        for kind in ["memcpy", "zerocopy", "managed"] {
+            let name = format!("baseline-{kind}-{gpus}gpu-{network}");
+            let machine = sample::bundled(&name, &[]);
+            let (own, gpu, of_umh) =
+                (machine.spec(), machine.spec().gpu.as_ref().unwrap(), umh.gpu.as_ref().unwrap());
+            assert_eq!((&gpu.cu, &gpu.l1, gpu.count), (&of_umh.cu, &of_umh.l1, of_umh.count), "{name}");
+            assert_eq!(
+                (gpu.l2.slices, gpu.l2.cache.size),
+                (of_umh.l2.slices, of_umh.l2.cache.size),
+                "{name}"
+            );
+            assert_eq!((&own.network, &own.host.dram), (&umh.network, &umh.host.dram), "{name}");
+            assert_eq!(own.protocol, umh.protocol, "{name}");
+            if kind != "zerocopy" {
+                let open = DramSpec { always_reopen: true, ..gpu.memory.dram.clone() };
+                assert_eq!(
+                    (open, gpu.memory.size),
+                    (of_umh.memory.dram.clone(), of_umh.memory.size),
+                    "{name}"
+                );
+                assert_eq!(own.host.llc, umh.host.llc, "{name}");
+            }
+        }
     }
 }

@@ -8,6 +8,8 @@ use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{BlockView, CacheView, CellCount, MshrEntryView, MshrView, UnitView};
 use crate::model::message::{MessageKind, TxnNumber};
+use crate::model::sectors::Sectors;
+use crate::model::selective::{RemoteDirectoryView, UncachedView};
 use crate::model::state::{Action, State};
 use crate::model::time::Tick;
 use crate::protocol::store::{Entry, Unit, bit};
@@ -255,7 +257,7 @@ impl Node {
                     range: self.range_of(pending.block),
                     txn: busy.iter().find_map(|busy| busy.number),
                     since: pending.since,
-                    waits_for: busy.first().map(|busy| Self::describe(busy, names)).unwrap_or_default(),
+                    waits_for: self.waits_text(pending, busy.first(), names),
                     merged: (pending.queue.len() + pending.passed.len() + pending.serving.len()) as u32,
                 }
             })
@@ -267,6 +269,16 @@ impl Node {
             high_water: self.high_water,
             entries,
         }
+    }
+
+    /// What a block waits for; of one that is not kept, with its sectors: those that are wanted, and those on their way.
+    fn waits_text(&self, pending: &Pending, busy: Option<&Busy>, names: &Components) -> String {
+        let text = busy.map(|busy| Self::describe(busy, names)).unwrap_or_default();
+        let Some(asked) = pending.asked.as_ref().filter(|_| pending.uncached) else { return text };
+        let wants = pending.queue.iter().filter(|want| want.is_load());
+        let wanted = wants.fold(Sectors::NONE, |all, want| all.with(want.sectors.without(want.got)));
+        let picture = |sectors: Sectors| sectors.picture(self.config.block);
+        format!("{text}, wants {}, on the way {}", picture(wanted), picture(asked.coming))
     }
 
     /// The cache with the lines of its first `most` sets.
@@ -292,6 +304,36 @@ impl Node {
             remote_hits: self.counters.remote_hits,
             remote_misses: self.counters.remote_misses,
             partition: None,
+            uncached: self.uncached_view(),
+            remote_directory: None,
+        })
+    }
+
+    fn uncached_view(&self) -> Option<UncachedView> {
+        let counters = &self.counters;
+        self.config.table.uncached.map(|_| UncachedView {
+            loads: counters.uncached_loads,
+            requests: counters.uncached_requests,
+            brought: counters.sectors_brought,
+            dropped: counters.sectors_dropped,
+        })
+    }
+
+    /// What a memory knows about the caches beyond the network.
+    #[must_use]
+    pub fn remote_view(&self) -> Option<RemoteDirectoryView> {
+        let remote = self.remote()?;
+        let counters = remote.directory.counters;
+        Some(RemoteDirectoryView {
+            lines: remote.directory.len(),
+            capacity: remote.directory.config().high_water,
+            peak: counters.peak,
+            looks: counters.looks,
+            found: counters.known + counters.false_positives,
+            nacks: self.counters.nacks,
+            false_positives: self.counters.false_positives,
+            flushes: self.counters.forced_flushes,
+            is_flushing: remote.purge != super::remote::Purge::No,
         })
     }
 

@@ -173,7 +173,8 @@ impl Outcome {
     /// # Errors
     /// If there is no such task.
     pub fn after(&self, id: &str) -> std::result::Result<f64, String> {
-        self.steps(id).map(|(_, end)| self.cycles as f64 - end)
+        // The end of the run is told in whole cycles.
+        self.steps(id).map(|(_, end)| (self.cycles as f64 - end).max(0.0))
     }
 
     /// Cycles from the start of the first step of task `id` to the end of its last.
@@ -197,8 +198,8 @@ impl Outcome {
 
 /// Whether figures read a statistic: those of single nodes are too many to keep.
 fn is_kept(key: &str) -> bool {
-    ["levels.", "coalescing.", "read_only."].iter().any(|start| key.starts_with(start))
-        || key.starts_with("link.") && key.ends_with(".bytes")
+    let is_link = || key.strip_prefix("link.").and_then(|rest| rest.strip_suffix(".bytes")).is_some();
+    ["levels.", "coalescing.", "read_only."].iter().any(|start| key.starts_with(start)) || is_link()
 }
 
 /// A statistic that is a number.

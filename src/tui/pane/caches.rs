@@ -63,6 +63,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, (cache, text): (&CacheView, &
     let room = canvas.width().saturating_sub(17);
     canvas.field(16, y, room, text, Role::Dim);
     let y = remote(canvas, y + 1, cache);
+    let y = selective(canvas, y, cache);
     let y = tagged(frame, canvas, y, cache);
     sets(canvas, y, cache)
 }
@@ -109,6 +110,34 @@ fn remote(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
             let (memory, ingress) = (last.memory, last.ingress);
             line(canvas, &format!("{}: memory {memory} %, ingress {ingress} %", last.step.name()));
         }
+    }
+    y
+}
+
+/// What became of lines that it may not keep, and what the memory behind it knows about the CPU's caches.
+fn selective(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
+    let not_kept = cache.uncached.filter(|uncached| uncached.loads > 0).map(|uncached| {
+        let dropped = if uncached.brought > 0 {
+            format!(", {} of {} x 32 B dropped", uncached.dropped, uncached.brought)
+        } else {
+            String::new()
+        };
+        format!("not kept: {} loads, {} requests{dropped}", uncached.loads, uncached.requests)
+    });
+    let directory = cache.remote_directory.filter(|known| known.peak > 0).map(|known| {
+        let (lines, capacity) = (known.lines, known.capacity);
+        let flushing = if known.is_flushing { ", FLUSHING" } else { "" };
+        let told = format!("{} NACKs, {} false", known.nacks, known.false_positives);
+        let flushes = if known.flushes > 0 { format!(", {} flushes", known.flushes) } else { String::new() };
+        format!("the CPU may have {lines}/{capacity} lines: {} asked, {told}{flushes}{flushing}", known.found)
+    });
+    let mut y = y;
+    for text in [not_kept, directory].into_iter().flatten() {
+        canvas.reserve(y);
+        if canvas.shows(y) {
+            canvas.field(3, y, canvas.width().saturating_sub(4), &text, Role::Dim);
+        }
+        y = y.saturating_add(1);
     }
     y
 }

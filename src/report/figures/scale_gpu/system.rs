@@ -74,11 +74,11 @@ pub fn all(effort: Effort) -> Vec<Scaled> {
     PLANS.iter().filter_map(|plan| scaled(plan.name, effort)).collect()
 }
 
-/// Pieces of a launch that fit into the memory: one more than would fit exactly, for what neighbours share.
+/// Pieces of a launch that fit into the memory: half as many more as would fit exactly, for what neighbours share.
 fn pieces(workload: &Workload, setting: Setting) -> u64 {
     let divisible = PLANS.iter().any(|plan| plan.name == workload.name && plan.divisible);
     let needed = setting.system == System::Copy && divisible && setting.share < 100.0;
-    if needed { (100.0 / setting.share) as u64 + 1 } else { 1 }
+    if needed { (150.0 / setting.share) as u64 } else { 1 }
 }
 
 /// A run of a workload until everything is in the host's memory.

@@ -27,14 +27,16 @@ const NETWORK: Network = Network::Nvlink;
 /// In the order of the claim.
 const OTHERS: [System; 3] = [System::ZeroCopy, System::Memcpy, System::Managed];
 
-/// A word that GPUs have written last: the first that the last launch stores to.
+/// The workloads that end with a launch: the results of the others are with the host when they end.
+fn left_on_gpus(effort: Effort) -> Vec<Scaled> {
+    compared(effort).into_iter().filter(|scaled| result_of(*scaled).is_some()).collect()
+}
+
+/// A word that GPUs have written last: the first that the last launch stores to, if nothing follows it.
 fn result_of((workload, scale): Scaled) -> Option<u64> {
     let scale = Parameters::of(&[("scale", Value::Integer(scale as i64))]);
     let steps = kernels::build(workload.kernel, &scale).ok()?;
-    let last = steps.iter().rev().find_map(|step| match step {
-        TaskKind::Kernel(kernel) => Some(kernel.clone()),
-        _ => None,
-    })?;
+    let TaskKind::Kernel(last) = steps.last()? else { return None };
     let mut operations = (0..).map_while(|index| last.operation(0, 0, index));
     operations.find_map(|operation| match operation {
         Operation::Access(access) if access.kind != AccessKind::Load => {
@@ -55,7 +57,7 @@ fn dynamic(scaled: Scaled) -> Option<Experiment> {
 }
 
 fn experiments(effort: Effort) -> Vec<Experiment> {
-    let workloads = compared(effort);
+    let workloads = left_on_gpus(effort);
     let others = runs(&workloads, &OTHERS.map(|system| (system, GPUS, NETWORK)));
     workloads.into_iter().filter_map(dynamic).chain(others).collect()
 }
@@ -75,7 +77,7 @@ fn waits(workloads: &[Scaled], results: &Results, system: System) -> Result<Vec<
 }
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
-    let workloads = compared(effort);
+    let workloads = left_on_gpus(effort);
     let umh = waits(&workloads, results, System::Umh)?;
     let mut series = Vec::new();
     for system in OTHERS {
