@@ -185,7 +185,7 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("protocols/msi-upgrade", &[Protocol("mesi"), WITHOUT_DATA]),
     ("protocols/nmoesi-printed-owner", &[Protocol("nmoesi"), WITHOUT_DATA]),
     ("protocols/vi-acquire", &[Text("\"fence acquire\", ", "")]),
-    ("scalegpu/both", &[Fault("cold-write-only-here"), Set(&["gpu.tags.data=64 B"])]),
+    ("scalegpu/both", &[Fault("cold-write-only-here")]),
     ("scalegpu/burst", &[Fault("lose-arrival"), Set(&["gpu.tags.pending=1"]), Set(&["gpu.tags.data=64 B"])]),
     ("scalegpu/less-data", &[Set(&["gpu.tags.data=256 B"])]),
     ("scalegpu/relay", &[Set(&["gpu.memory.size=8 KiB"])]),

@@ -120,3 +120,77 @@ impl TagMissHandler {
         self.queue.is_empty() && self.scores.is_empty() && self.relayed.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::address::Range;
+    use crate::model::message::MessageKind;
+    use crate::model::sectors::Sectors;
+    use crate::model::state::Action;
+    use crate::protocol::node::pending::Who;
+
+    const CONFIG: TagMissConfig = TagMissConfig { pending: 3, scoreboard: 2 };
+
+    fn want(at: u64) -> Want {
+        Want {
+            who: Who::Child(0),
+            request: MessageKind::Fetch,
+            action: Action::Load,
+            range: Range::new(Address(at), 64),
+            txn: None,
+            number: None,
+            cause: 0,
+            arrived: 0,
+            access: None,
+            sectors: Sectors::default(),
+            got: Sectors::default(),
+            supplied: false,
+            claimed: false,
+        }
+    }
+
+    fn block(want: &Want) -> Address {
+        want.range.start.block(256)
+    }
+
+    #[test]
+    fn one_fetch_serves_all_that_wait_for_its_tag() {
+        let (mut handler, a, b) = (TagMissHandler::default(), Address(0), Address(256));
+        assert!(handler.wait(a, want(0)));
+        assert!(!handler.wait(a, want(64)), "merged");
+        assert!(handler.wait(b, want(256)));
+        assert_eq!(handler.score(a).map(|score| score.count), Some(2));
+        // The head waits, though the data of another have come.
+        handler.score_mut(b).unwrap().arrived = true;
+        assert_eq!(handler.take_ready(block), None);
+        handler.score_mut(a).unwrap().arrived = true;
+        let order: Vec<u64> =
+            std::iter::from_fn(|| handler.take_ready(block)).map(|want| want.range.start.0).collect();
+        assert_eq!(order, [0, 64, 256]);
+        assert!(handler.is_idle());
+    }
+
+    #[test]
+    fn what_was_replaced_before_all_could_use_it_is_fetched_again() {
+        let (mut handler, a) = (TagMissHandler::default(), Address(0));
+        handler.wait(a, want(0));
+        handler.wait(a, want(64));
+        handler.score_mut(a).unwrap().arrived = true;
+        handler.take_ready(block);
+        assert!(handler.wait(a, want(0)), "its data came, and are gone");
+        assert_eq!(handler.take_ready(block), None);
+    }
+
+    #[test]
+    fn a_miss_needs_room_in_both() {
+        let (mut handler, far) = (TagMissHandler::default(), Address(1024));
+        handler.wait(Address(0), want(0));
+        assert_eq!(handler.lacks(far, CONFIG), None);
+        handler.wait(Address(256), want(256));
+        assert_eq!(handler.lacks(far, CONFIG), Some(Lack::Scoreboard));
+        assert_eq!(handler.lacks(Address(0), CONFIG), None, "it has an entry");
+        handler.wait(Address(0), want(64));
+        assert_eq!(handler.lacks(Address(0), CONFIG), Some(Lack::PendingQueue));
+    }
+}

@@ -37,6 +37,25 @@ fn the_lesson_machine_is_as_it_reads() {
 }
 
 #[test]
+fn scalegpu_is_table_one() {
+    let spec = load_machine("scalegpu", None).unwrap();
+    let gpu = spec.gpu.unwrap();
+    assert_eq!((gpu.cu.count, gpu.clock, gpu.cu.lanes), (14, Frequency(1_150_000_000), 32));
+    assert_eq!(gpu.cu.wavefronts * gpu.cu.wavefront_size, 1536);
+    assert_eq!((gpu.l1.size, gpu.l2.slices, gpu.l2.cache.size), (Size(16 << 10), 6, Size(128 << 10)));
+    assert_eq!((gpu.l2.interleave, gpu.l2.crossbar_width), (2048, 32));
+    let dram = gpu.memory.dram;
+    assert_eq!((dram.banks, dram.row, dram.access, dram.queue), (16, 2048, 64, 16));
+    // 12 cycles of 750 MHz each.
+    assert_eq!([dram.cas, dram.precharge, dram.activate], [Duration(16_000); 3]);
+    let tags = gpu.tags.unwrap();
+    assert_eq!((tags.data, tags.pending, tags.scoreboard, tags.share), (2048, 32, 32, Some(1000)));
+    let network = spec.network;
+    assert_eq!((network.bandwidth, network.lanes), (Bandwidth(8_000_000_000), 16));
+    assert_eq!((network.header, network.payload, network.latency), (20, Some(128), Duration(600_000)));
+}
+
+#[test]
 fn defaults_fit_together_and_aliases_work() {
     let text = "[gpu]\nsm.warps = 3\nl1.block = '128 B'\nl2.size = '96 KiB'\nmemory.size = '8 KiB'\n[host]\nllc = false";
     let spec = machine_from_toml(&Source::new("m.toml", text)).unwrap();
@@ -52,6 +71,30 @@ fn defaults_fit_together_and_aliases_work() {
 type Broken = (&'static str, (usize, usize), &'static str, &'static str);
 
 const BROKEN: &[Broken] = &[
+    (
+        "gpu.memory = { home = 'cache', size = '3000 B' }",
+        (1, 39),
+        "gpu.memory.size is 3000 B, no multiple of its rows",
+        "a multiple of 2 KiB",
+    ),
+    (
+        "gpu = { count = 2, memory = { home = 'cache' } }",
+        (1, 17),
+        "gpu.memory.home = \"cache\" is for one GPU, with an L2",
+        "gpu.count = 1",
+    ),
+    (
+        "gpu = { memory = { home = 'cache' }, tags = { data = '4 KiB' } }",
+        (1, 54),
+        "gpu.tags.data is 4 KiB, larger than gpu.memory.dram.row (2 KiB)",
+        "2 KiB or less",
+    ),
+    (
+        "gpu = { memory = { home = 'cache' }, tags = { share = 101 } }",
+        (1, 55),
+        "gpu.tags.share is 101",
+        "0.1 to 100",
+    ),
     ("[gpu]\ncount = 9", (2, 9), "gpu.count is 9", "1 to 8"),
     ("[gpu]\ncount = 0", (2, 9), "gpu.count is 0", "1 to 8"),
     ("gpu.cu = { count = 0 }", (1, 20), "gpu.cu.count is 0", "1 to 512"),

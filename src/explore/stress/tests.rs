@@ -137,3 +137,48 @@ fn what_is_copied_comes_and_goes_without_a_loss() {
         assert_eq!(round.accesses, 3000);
     }
 }
+
+/// A GPU whose memory is a cache of the host's, changed.
+fn cached(changes: &[&str], rest: &str) -> Blueprint {
+    let text = format!("machine = \"tiny/scalegpu\"\n{rest}");
+    let scenario = Scenario::parse(Source::new("cached", text), None).unwrap();
+    let set = changes.iter().map(|change| (*change).to_owned()).collect();
+    scenario.blueprint(&Options { set, ..Options::default() }).unwrap()
+}
+
+#[test]
+fn memory_that_is_a_cache_keeps_what_fences_promise() {
+    let settings: [&[&str]; 6] = [
+        &[],
+        &["gpu.tags.pending=1"],
+        &["gpu.tags.scoreboard=1"],
+        &["gpu.tags.data=512 B", "gpu.memory.size=512 B"],
+        &["gpu.memory.mask_bytes=4"],
+        &["gpu.memory.dram.scheduler=in-order"],
+    ];
+    for changes in settings {
+        for seed in 1..=3 {
+            let plan = Plan { blueprint: cached(changes, ""), accesses: 800, seed };
+            let failure = plan.round(0).unwrap().failure;
+            assert!(failure.is_none(), "{changes:?}: {:?}", failure.map(|failure| failure.text));
+        }
+    }
+}
+
+#[test]
+fn faults_of_tag_miss_handlers_are_found_out() {
+    for (fault, rules) in [
+        ("lose-arrival", &["stuck"][..]),
+        ("relay-past-fetch", &["stale-read", "lost-store"]),
+        ("cold-write-only-here", &["stale-read", "lost-store"]),
+        ("drop-dirty-row", &["stale-read", "lost-store"]),
+    ] {
+        let blueprint = cached(&[], &format!("[[fault]]\nname = \"{fault}\"\n"));
+        let found = (1..40).find_map(|seed| {
+            let plan = Plan { blueprint: blueprint.clone(), accesses: 500, seed };
+            plan.round(0).unwrap().failure
+        });
+        let rule = found.map(|failure| failure.rule).unwrap_or_default();
+        assert!(rules.contains(&rule.as_str()), "{fault}: {rule:?}");
+    }
+}

@@ -30,7 +30,7 @@ pub struct Setting {
     pub tag: u32,
 }
 
-/// A workload with the factor by which its data and the caches of the machine shrink.
+/// A workload with the factor by which its data and the L2 shrink.
 pub type Scaled = (&'static Workload, u64);
 
 /// How a workload is run: its name here and in the paper, the scale when all run, the scale for a quick look, and whether a
@@ -74,11 +74,11 @@ pub fn all(effort: Effort) -> Vec<Scaled> {
     PLANS.iter().filter_map(|plan| scaled(plan.name, effort)).collect()
 }
 
-/// Pieces of a launch that fit into the memory: one more than would fit exactly, for what neighbours share.
+/// Pieces of a launch that fit into the memory: half as many more as would fit exactly, for what neighbours share.
 fn pieces(workload: &Workload, setting: Setting) -> u64 {
     let divisible = PLANS.iter().any(|plan| plan.name == workload.name && plan.divisible);
     let needed = setting.system == System::Copy && divisible && setting.share < 100.0;
-    if needed { (100.0 / setting.share) as u64 + 1 } else { 1 }
+    if needed { (150.0 / setting.share) as u64 } else { 1 }
 }
 
 /// A run of a workload until everything is in the host's memory.
@@ -89,30 +89,38 @@ pub fn run((workload, scale): Scaled, setting: Setting) -> Experiment {
         System::ZeroCopy => "scalegpu-zerocopy",
         System::ScaleGpu => "scalegpu",
     };
-    let set = match setting.system {
-        System::Copy => vec![format!("gpu.copies.share={}", setting.share)],
-        System::ZeroCopy => Vec::new(),
+    let mut set = vec![format!("gpu.l2.size={} B", (L2 / scale).max(LEAST_L2))];
+    match setting.system {
+        System::Copy => set.push(format!("gpu.copies.share={}", setting.share)),
+        System::ZeroCopy => {}
         System::ScaleGpu => {
-            vec![format!("gpu.tags.share={}", setting.share), format!("gpu.tags.data={} B", setting.tag)]
+            set.push(format!("gpu.tags.share={}", setting.share));
+            set.push(format!("gpu.tags.data={} B", setting.tag));
         }
-    };
+    }
     let mut with: Vec<String> = workload.with.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     // Iterations that use each other's results; the paper does not say how many.
     with.extend((workload.name == "hotspot").then(|| "iterations = 8".to_owned()));
     let pieces = pieces(workload, setting);
     with.extend((pieces > 1).then(|| format!("pieces = {pieces}")));
     with.push(format!("launch = {}", (LAUNCH / scale).max(1)));
+    with.push(format!("scale = {scale}"));
     let scenario = format!(
         "title = \"{}\"\nmachine = \"{machine}\"\nchecks = false\n[[kernel]]\nid = \"run\"\nname = \"{}\"\nwith = {{ {} }}\n",
         workload.name,
         workload.kernel,
         with.join(", ")
     );
-    Experiment { scenario, set, scale }
+    // L1s keep their size: what they can have under way is what bounds them.
+    Experiment { scenario, set, scale: 1 }
 }
 
 /// What a launch costs a kernel of full size, in cycles.
 const LAUNCH: u64 = 1600;
+
+/// Bytes of a slice of the L2, and those that its misses under way need at least.
+const L2: u64 = 128 << 10;
+const LEAST_L2: u64 = 16 << 10;
 
 /// The time of a run in cycles.
 ///
