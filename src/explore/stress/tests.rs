@@ -128,7 +128,8 @@ fn what_a_kernel_stored_is_there_for_the_next_one() {
 #[test]
 fn what_is_copied_comes_and_goes_without_a_loss() {
     for set in [&[][..], &["gpu.copies.by=runtime", "gpu.numa.page=16 KiB"], &["network.kind=nvlink"]] {
-        let scenario = Scenario::parse(Source::new("copies", "machine = \"tiny/memcpy-2gpu\"\n"), None).unwrap();
+        let scenario =
+            Scenario::parse(Source::new("copies", "machine = \"tiny/memcpy-2gpu\"\n"), None).unwrap();
         let set = set.iter().map(|change| (*change).to_owned()).collect();
         let blueprint = scenario.blueprint(&Options { set, ..Options::default() }).unwrap();
         let round = Plan { blueprint, accesses: 3000, seed: 11 }.round(0).unwrap();
