@@ -397,3 +397,30 @@ fn paging_loses_no_store_and_wakes_every_warp() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
+
+/// Pages that are taken for read-only and written after all, by compute units and cores: every write ends, none is lost, and no
+/// GPU keeps what it may not.
+#[test]
+fn pages_taken_for_read_only_are_written_and_wake_every_warp() {
+    let price = ["gpu.read_only.gpu_fault=2 us", "gpu.read_only.host_fault=1 us"];
+    let variations: &[&[&str]] = &[
+        &[],
+        &["gpu.read_only.pending=1", "gpu.read_only.walkers=1"],
+        &["gpu.read_only.pages=all", "gpu.read_only.tlb=1"],
+        &["gpu.read_only.limit=1", "gpu.read_only.pages=all"],
+    ];
+    let machines =
+        [("tiny/umh-1gpu", "mesi"), ("tiny/umh-2gpu", "nmoesi"), ("tiny/selective", "selective-host")];
+    let mut failures = Vec::new();
+    for (machine, protocol) in machines {
+        for changes in variations {
+            let changes: Vec<String> =
+                price.iter().chain(*changes).map(|&change| change.to_owned()).collect();
+            let plan = varied(machine, &changes, protocol, accesses() / 4, 5, Vec::new());
+            if let Err(failure) = run(&plan) {
+                failures.push(format!("{machine} {changes:?}: {failure}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

@@ -47,7 +47,10 @@ impl MachineSpec {
             cache.size = Size((cache.size.0 / by.max(1)).max(set));
         }
         if let Some(gpu) = &mut self.gpu {
-            let set = u64::from(gpu.memory.ways) * u64::from(gpu.memory.secondary_block);
+            let set = match gpu.memory.home {
+                GpuHome::Cache => u64::from(gpu.memory.dram.row),
+                _ => u64::from(gpu.memory.ways) * u64::from(gpu.memory.secondary_block),
+            };
             gpu.memory.size = Size((gpu.memory.size.0 / by.max(1)).max(set));
         }
     }

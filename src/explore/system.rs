@@ -28,6 +28,7 @@ pub enum Deed {
 }
 
 /// A node before anything has happened.
+#[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
 #[derive(Clone, Debug)]
 pub struct NodeShape {
     pub id: ComponentId,

@@ -668,22 +668,13 @@ impl Record {
             What::Dram { bank, row, access, writes } => {
                 bank_field((*bank, *row, *access), Some(*writes), name)
             }
-            What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
-            What::FarFault { stage, set, unit, writes, .. } => match name {
-                "unit" => unit.map(|unit| Field::Number(u64::from(unit))),
-                "writes" => Some(Field::Number(u64::from(*writes))),
-                _ => page_field("stage", stage.name(), *set, name),
-            },
-            What::ProtectionFault { stage, who, writes } => match name {
-                "stage" => Some(Field::Word(stage.name())),
-                "who" => Some(Field::Component(*who)),
-                "writes" => Some(Field::Number(u64::from(*writes))),
-                _ => None,
-            },
-            What::Permission { permission } => (name == "permission").then(|| Field::Word(permission.name())),
-            What::Speculation { on } => (name == "on").then(|| Field::Number(u64::from(*on))),
-            What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
-            What::PageHome { home } => (name == "home").then(|| Field::Number(u64::from(*home))),
+            What::Tlb { .. }
+            | What::FarFault { .. }
+            | What::ProtectionFault { .. }
+            | What::Permission { .. }
+            | What::Speculation { .. }
+            | What::Page { .. }
+            | What::PageHome { .. } => paging_field(&self.what, name),
             What::WayRepartition { local, remote, decision } => match name {
                 "local" => Some(Field::Number(u64::from(*local))),
                 "remote" => Some(Field::Number(u64::from(*remote))),
@@ -693,29 +684,7 @@ impl Record {
                 _ => None,
             },
             What::Tag(record) => tag_field(*record, name),
-            What::UseOnce { served, brought, dropped } => match name {
-                "served" => Some(Field::Number(u64::from(*served))),
-                "sectors" => Some(Field::Number(u64::from(brought.count()))),
-                "dropped" => Some(Field::Number(u64::from(dropped.count()))),
-                _ => None,
-            },
-            What::Overtaken => None,
-            What::RemoteDirectory { change, lines, capacity } => match name {
-                "change" => Some(Field::Word(change.name())),
-                "lines" => Some(Field::Number(u64::from(*lines))),
-                "capacity" => Some(Field::Number(u64::from(*capacity))),
-                _ => None,
-            },
-            What::Nack { false_positive } => {
-                (name == "false-positive").then(|| Field::Number(u64::from(*false_positive)))
-            }
-            What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
-            What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
-            What::Violation { rule, text } => match name {
-                "rule" => Some(Field::Word(rule)),
-                "text" => Some(Field::Text(text.clone())),
-                _ => None,
-            },
+            other => told_field(other, name),
         }
     }
 }
@@ -726,6 +695,69 @@ fn tag_field(record: TagRecord, name: &str) -> Option<Field> {
         "writes" => Some(Field::Number(u64::from(record.writes))),
         "pending" => Some(Field::Number(u64::from(record.pending))),
         "scoreboard" => Some(Field::Number(u64::from(record.scoreboard))),
+        _ => None,
+    }
+}
+
+/// A field of what happens to pages and their translations.
+fn paging_field(what: &What, name: &str) -> Option<Field> {
+    match what {
+        What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
+        What::FarFault { stage, set, unit, writes, .. } => match name {
+            "unit" => unit.map(|unit| Field::Number(u64::from(unit))),
+            "writes" => Some(Field::Number(u64::from(*writes))),
+            _ => page_field("stage", stage.name(), *set, name),
+        },
+        What::ProtectionFault { stage, who, writes } => match name {
+            "stage" => Some(Field::Word(stage.name())),
+            "who" => Some(Field::Component(*who)),
+            "writes" => Some(Field::Number(u64::from(*writes))),
+            _ => None,
+        },
+        What::Permission { permission } => (name == "permission").then(|| Field::Word(permission.name())),
+        What::Speculation { on } => (name == "on").then(|| Field::Number(u64::from(*on))),
+        What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
+        What::PageHome { home } => (name == "home").then(|| Field::Number(u64::from(*home))),
+        _ => None,
+    }
+}
+
+/// A field of what a part tells about others, or of what was done to the machine.
+fn told_field(what: &What, name: &str) -> Option<Field> {
+    match what {
+        What::UseOnce { served, brought, dropped } => once_field((*served, *brought, *dropped), name),
+        What::Overtaken => None,
+        What::RemoteDirectory { change, lines, capacity } => remote_field(*change, (*lines, *capacity), name),
+        What::Nack { false_positive } => {
+            (name == "false-positive").then(|| Field::Number(u64::from(*false_positive)))
+        }
+        What::Input { text } => (name == "text").then(|| Field::Text(text.clone())),
+        What::Fault { name: fault } => (name == "name").then(|| Field::Word(fault)),
+        What::Violation { rule, text } => match name {
+            "rule" => Some(Field::Word(rule)),
+            "text" => Some(Field::Text(text.clone())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A field of bytes that came and are not kept: loads served, sectors that came, and those dropped.
+fn once_field((served, brought, dropped): (u32, Sectors, Sectors), name: &str) -> Option<Field> {
+    match name {
+        "served" => Some(Field::Number(u64::from(served))),
+        "sectors" => Some(Field::Number(u64::from(brought.count()))),
+        "dropped" => Some(Field::Number(u64::from(dropped.count()))),
+        _ => None,
+    }
+}
+
+/// A field of a change of a remote directory: lines in it, and those that it has room for.
+fn remote_field(change: RemoteChange, (lines, capacity): (u32, u32), name: &str) -> Option<Field> {
+    match name {
+        "change" => Some(Field::Word(change.name())),
+        "lines" => Some(Field::Number(u64::from(lines))),
+        "capacity" => Some(Field::Number(u64::from(capacity))),
         _ => None,
     }
 }

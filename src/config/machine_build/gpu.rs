@@ -3,9 +3,6 @@
 use super::super::check::Known;
 use super::super::fail;
 use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec};
-use super::super::machine_file::numa::NumaFile;
-use super::super::machine_file::paging::PagingFile;
-use super::super::machine_file::unified::UnifiedFile;
 use super::super::machine_file::{CacheFile, CtasWord, GpuFile, GpuMemoryFile, HomeWord, L2File};
 use super::cache::CacheDefaults;
 use super::{Build, GIB, KIB, MEMORY};
@@ -42,79 +39,27 @@ impl Build<'_> {
             _ => l2_line.clone(),
         };
         let count = check.count("gpu.count", file.count.as_ref(), 1, 1..=8)?;
-        let total = memory.size.0.saturating_mul(u64::from(l2.slices) * u64::from(count));
-        if total > MEMORY {
-            let span = memory_file.size.as_ref().map(|size| &size.span);
-            let message = format!("the memories of all GPUs together are {}", Size(total));
-            return fail(
-                check.document.complain(span, message).expected(format!("{} or less", Size(MEMORY))),
-            );
-        }
+        self.fits_memory(&memory_file, memory.size, u64::from(l2.slices) * u64::from(count))?;
         let smallest_line = l1_line.value;
         if u64::from(memory.mask_bytes) > smallest_line {
             let span = memory_file.mask_bytes.as_ref().map(|bytes| &bytes.span);
             return fail(check.document.complain(span, "a bit of the mask stands for more than a line"));
         }
         let clock = check.clock("gpu.clock", file.clock.as_ref(), 800_000_000)?;
-        let paging = match (memory.home, &file.paging) {
-            (GpuHome::Own, given) => Some(self.paging(given.as_ref().unwrap_or(&PagingFile::default()))?),
-            (_, None) => None,
-            (_, Some(_)) => {
-                let message =
-                    "gpu.paging without gpu.memory.home = \"own\": there is no memory to bring pages to";
-                return fail(check.document.complain(None, message));
-            }
-        };
-        let read_only = match (&paging, &file.read_only) {
-            (_, None) => None,
-            (None, Some(given)) => Some(self.read_only(given)?),
-            (Some(_), Some(_)) => {
-                let message = "gpu.read_only with gpu.memory.home = \"own\": pages that move are never taken for read-only";
-                return fail(check.document.complain(None, message));
-            }
-        };
-        let numa = match (memory.home, &file.numa) {
-            (GpuHome::Numa, given) => {
-                Some(self.numa(given.as_ref().unwrap_or(&NumaFile::default()), &mut l2.cache)?)
-            }
-            (_, None) => None,
-            (_, Some(_)) => {
-                let message = "gpu.numa without gpu.memory.home = \"numa\": the GPUs share no memories";
-                return fail(check.document.complain(None, message));
-            }
-        };
-        let unified = match (memory.home, &file.unified) {
-            (GpuHome::Unified, given) => {
-                Some(self.unified(given.as_ref().unwrap_or(&UnifiedFile::default()))?)
-            }
-            (_, None) => None,
-            (_, Some(_)) => {
-                let message =
-                    "gpu.unified without gpu.memory.home = \"unified\": no page lives in GPU memory";
-                return fail(check.document.complain(None, message));
-            }
-        };
-        let tags = match (memory.home, &file.tags) {
-            (GpuHome::Cache, _) if count > 1 || !l2.present => {
-                let span = file.count.as_ref().filter(|_| count > 1).map(|count| &count.span);
-                let message = "gpu.memory.home = \"cache\" is for one GPU, with an L2";
-                return fail(check.document.complain(span, message).expected("gpu.count = 1"));
-            }
-            (GpuHome::Cache, _) => Some(self.tags(&tags_file, &memory, (&mut l1, &mut l2.cache))?),
-            (_, None) => None,
-            (_, Some(_)) => {
-                let message =
-                    "gpu.tags without gpu.memory.home = \"cache\": there is no memory that is a cache";
-                return fail(check.document.complain(None, message));
-            }
-        };
+        let is = |home: GpuHome| memory.home == home;
+        let why = "gpu.paging without gpu.memory.home = \"own\": there is no memory to bring pages to";
+        let paging = self.of_home(is(GpuHome::Own), file.paging.as_ref(), why, |file| self.paging(file))?;
+        let read_only = self.read_only(file.read_only.as_ref(), memory.home)?;
+        let why = "gpu.numa without gpu.memory.home = \"numa\": the GPUs share no memories";
+        let numa =
+            self.of_home(is(GpuHome::Numa), file.numa.as_ref(), why, |file| self.numa(file, &mut l2.cache))?;
+        let why = "gpu.unified without gpu.memory.home = \"unified\": no page lives in GPU memory";
+        let unified =
+            self.of_home(is(GpuHome::Unified), file.unified.as_ref(), why, |file| self.unified(file))?;
+        let tags = self.tags(file, &memory, (count, l2.present), (&mut l1, &mut l2.cache))?;
         let copies = self.copies(file.copies.as_ref(), memory.home)?;
         let remote_directory = self.remote_directory(file.remote_directory.as_ref(), memory.home)?;
-        let ctas = match file.ctas {
-            Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
-            Some(CtasWord::Modulo) | None => Schedule::Modulo,
-            Some(CtasWord::Contiguous) => Schedule::Contiguous,
-        };
+        let ctas = schedule(file.ctas);
         let cu = self.cu(file)?;
         let gpu = GpuSpec {
             count,
@@ -134,6 +79,32 @@ impl Build<'_> {
         };
         self.fits_unified(&gpu, (&l1_line, &l2_line))?;
         Ok((gpu, block))
+    }
+
+    /// What a machine has only where the misses of its L2s go to such a memory: as given, or by default.
+    fn of_home<F: Clone + Default, T>(
+        &self,
+        is_home: bool,
+        given: Option<&F>,
+        why_not: &str,
+        build: impl FnOnce(&F) -> Result<T>,
+    ) -> Result<Option<T>> {
+        match (is_home, given) {
+            (true, given) => build(&given.cloned().unwrap_or_default()).map(Some),
+            (false, None) => Ok(None),
+            (false, Some(_)) => fail(self.check.document.complain(None, why_not)),
+        }
+    }
+
+    /// That so many memories fit into the address space.
+    fn fits_memory(&self, file: &GpuMemoryFile, size: Size, count: u64) -> Result<()> {
+        let total = size.0.saturating_mul(count);
+        if total <= MEMORY {
+            return Ok(());
+        }
+        let span = file.size.as_ref().map(|size| &size.span);
+        let message = format!("the memories of all GPUs together are {}", Size(total));
+        fail(self.check.document.complain(span, message).expected(format!("{} or less", Size(MEMORY))))
     }
 
     fn cu(&self, file: &GpuFile) -> Result<CuSpec> {
@@ -223,5 +194,14 @@ impl Build<'_> {
             dram,
         };
         Ok((spec, secondary))
+    }
+}
+
+/// How thread blocks are dealt.
+fn schedule(word: Option<CtasWord>) -> Schedule {
+    match word {
+        Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
+        Some(CtasWord::Modulo) | None => Schedule::Modulo,
+        Some(CtasWord::Contiguous) => Schedule::Contiguous,
     }
 }

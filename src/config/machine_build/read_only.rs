@@ -1,13 +1,28 @@
 //! Pages that are taken for read-only.
 
-use super::super::machine::ReadOnlySpec;
+use super::super::fail;
+use super::super::machine::{GpuHome, ReadOnlySpec};
 use super::super::machine_file::read_only::{MarksWord, PagesWord, ReadOnlyFile};
 use super::{Build, KIB, MIB};
 use crate::diagnostic::Result;
 
 impl Build<'_> {
     /// Which pages are taken for read-only, and what it costs to be wrong.
-    pub(super) fn read_only(&self, file: &ReadOnlyFile) -> Result<ReadOnlySpec> {
+    pub(super) fn read_only(
+        &self,
+        file: Option<&ReadOnlyFile>,
+        home: GpuHome,
+    ) -> Result<Option<ReadOnlySpec>> {
+        let Some(file) = file else { return Ok(None) };
+        if home == GpuHome::Own {
+            let message =
+                "gpu.read_only with gpu.memory.home = \"own\": pages that move are never taken for read-only";
+            return fail(self.check.document.complain(None, message));
+        }
+        self.read_only_pages(file).map(Some)
+    }
+
+    fn read_only_pages(&self, file: &ReadOnlyFile) -> Result<ReadOnlySpec> {
         let check = self.check;
         let page = check.power("gpu.read_only.page", file.page.as_ref(), 4 * KIB, 4 * KIB..=2 * MIB)?;
         let latency = file.tlb_latency.as_ref();

@@ -3,15 +3,38 @@
 use super::super::check::Known;
 use super::super::document::At;
 use super::super::fail;
-use super::super::machine::{CacheSpec, DramSpec, GpuMemorySpec, TagSpec};
+use super::super::machine::{CacheSpec, DramSpec, GpuHome, GpuMemorySpec, TagSpec};
+use super::super::machine_file::GpuFile;
 use super::super::machine_file::tags::TagsFile;
 use super::{Build, KIB};
 use crate::diagnostic::Result;
 use crate::model::units::Size;
 
 impl Build<'_> {
-    /// The tags of a GPU's memory. Caches above it that name no protocol of their own get one that suits it.
+    /// The tags of a GPU's memory, if it has any; it is one GPU, with an L2.
     pub(super) fn tags(
+        &self,
+        gpu: &GpuFile,
+        memory: &GpuMemorySpec,
+        (count, has_l2): (u32, bool),
+        caches: (&mut CacheSpec, &mut CacheSpec),
+    ) -> Result<Option<TagSpec>> {
+        let document = self.check.document;
+        if memory.home != GpuHome::Cache {
+            let message = "gpu.tags without gpu.memory.home = \"cache\": there is no memory that is a cache";
+            return if gpu.tags.is_some() { fail(document.complain(None, message)) } else { Ok(None) };
+        }
+        if count > 1 || !has_l2 {
+            let span = gpu.count.as_ref().filter(|_| count > 1).map(|count| &count.span);
+            let message = "gpu.memory.home = \"cache\" is for one GPU, with an L2";
+            return fail(document.complain(span, message).expected("gpu.count = 1"));
+        }
+        let file = gpu.tags.clone().unwrap_or_default();
+        self.tags_of(&file, memory, caches).map(Some)
+    }
+
+    /// What a file says about tags. Caches above them that name no protocol of their own get one that suits it.
+    fn tags_of(
         &self,
         file: &TagsFile,
         memory: &GpuMemorySpec,

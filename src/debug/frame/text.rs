@@ -6,7 +6,7 @@ use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversa
 use crate::model::message::Message;
 use crate::model::record::{Record, What};
 use crate::model::state::Action;
-use crate::model::tags::{TagOutcome, TagRecord};
+use crate::model::tags::{TagOutcome, TagRecord, TagView};
 use crate::model::time::TimeBase;
 
 /// Names of components for people.
@@ -141,6 +141,32 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::Fault { name } => format!("injected: {name}"),
         What::Violation { rule, text } => format!("{rule}: {text}"),
     }
+}
+
+/// What the tags of a memory have seen, and what their banks do.
+#[must_use]
+pub fn tag_counts(tags: &TagView) -> Vec<String> {
+    let of = |outcome| tags.counters.of(outcome);
+    let mut lines = vec![
+        format!(
+            "tags: cold {}, conflict {}, merged {}, replayed {}",
+            of(TagOutcome::ColdMiss),
+            of(TagOutcome::ConflictMiss),
+            of(TagOutcome::Merge),
+            of(TagOutcome::Replay)
+        ),
+        format!(
+            "writes: {} relayed, {} to both, {} rows written back",
+            of(TagOutcome::Relay),
+            of(TagOutcome::Both),
+            of(TagOutcome::WriteBack)
+        ),
+    ];
+    lines.extend(tags.banks.iter().map(|bank| {
+        let open = bank.open.map_or_else(|| "no row open".to_owned(), |row| format!("row {row:#x} open"));
+        format!("tag bank {}: {open}, {} wait", bank.bank, bank.waiting)
+    }));
+    lines
 }
 
 /// `pending queue 3, scoreboard 1`

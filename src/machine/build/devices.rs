@@ -149,7 +149,8 @@ impl Builder<'_> {
             line: if gpu.l2.present { gpu.l2.cache.line } else { gpu.l1.line },
             latency: memory.latency,
             mshrs: 0,
-            protocol: gpu.l2.cache.protocol.clone(),
+            // A memory that the host caches too answers in the protocol of the host.
+            protocol: gpu.l2.cache.protocol.clone().filter(|_| gpu.unified.is_none()),
         };
         let mut partitions = Vec::new();
         for number in 0..gpu.l2.slices {

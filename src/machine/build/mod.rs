@@ -231,6 +231,7 @@ impl Builder<'_> {
             peers: 0,
             by_sector: self.spec.network.by_sector,
             header: self.spec.network.header,
+            hits_under_stores: kind == ComponentKind::Client,
             own_side: 0,
             has_memory: false,
             tags: None,

@@ -45,7 +45,7 @@ fn gpu() {
         );
         assert_eq!(l2.mshrs, 128, "L2 MSHRs: 128 Entries/L2 Slice");
         let named = |cache: &CacheSpec| cache.protocol.clone();
-        assert_eq!(named(&gpu.l1).as_deref(), protocol, "{step}");
+        assert_eq!(named(&gpu.l1).as_deref(), Some(protocol.unwrap_or("vi")), "{step}");
         assert_eq!(named(l2).as_deref(), protocol, "{step}");
         assert_eq!(gpu.remote_directory.is_some(), protocol.is_some(), "{step}");
     }

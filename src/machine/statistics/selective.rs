@@ -3,11 +3,11 @@
 use super::Sheet;
 use crate::machine::Machine;
 use crate::model::selective::RemoteDirectoryView;
+use crate::protocol::node::Node;
 
 impl Machine {
     pub(super) fn remote_directory_statistics(&self, sheet: &mut Sheet) {
-        let views: Vec<RemoteDirectoryView> =
-            self.nodes.iter().filter_map(|node| node.remote_view()).collect();
+        let views: Vec<RemoteDirectoryView> = self.nodes.iter().filter_map(Node::remote_view).collect();
         if views.is_empty() {
             return;
         }

@@ -226,7 +226,7 @@ impl Node {
             }
             Who::Child(child) if want.is_load() => {
                 let data = self.bytes_here(want);
-                let once = self.is_known_beyond(self.block_of(want.range.start));
+                let once = self.is_known_beyond(self.block_of(want.range.start), out);
                 self.reply_load(child, want, data, once, out);
             }
             Who::Child(child) => self.reply(child, want, &read, out),

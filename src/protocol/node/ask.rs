@@ -189,11 +189,13 @@ impl Node {
         let Some(mut shared) = self.pending.remove(block) else { return };
         let pending = Arc::make_mut(&mut shared);
         let is_fetch = pending.asked.as_ref().is_some_and(|asked| {
-            asked.kind == MessageKind::Fetch && message.range == Range::new(block, self.config.block)
+            asked.kind == MessageKind::Fetch
+                && message.range == Range::new(block, self.config.block)
+                && !message.sectors.is_empty()
         });
         if is_fetch && message.has_data {
             self.take_fetched(pending, message, out);
-        } else if let Some(want) = pending.passed.pop_front() {
+        } else if let Some(want) = take_passed(pending, message) {
             self.end_passed(pending, &want, message, out);
         }
         self.resume(shared, out);
@@ -233,4 +235,15 @@ fn copy_stored(entry: &mut Entry, access: &Access) {
             entry.data.copy_in(run.start, access.bytes_of(run));
         }
     }
+}
+
+/// Takes out what was passed up and is answered by a message: the oldest that fits.
+fn take_passed(pending: &mut Pending, message: &Message) -> Option<Want> {
+    let fits = |want: &Want| {
+        want.number == message.number
+            && want.range == message.range
+            && want.is_load() != message.sectors.is_empty()
+    };
+    let place = pending.passed.iter().position(fits).unwrap_or(0);
+    pending.passed.remove(place)
 }

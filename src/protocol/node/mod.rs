@@ -63,6 +63,7 @@ pub enum Role {
 }
 
 /// What does not change while a node lives.
+#[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
 #[derive(Clone, Debug)]
 pub struct NodeConfig {
     pub id: ComponentId,
@@ -94,6 +95,8 @@ pub struct NodeConfig {
     pub by_sector: bool,
     /// Bytes of a message without its data.
     pub header: u32,
+    /// Loads are answered while stores to other bytes of their block are handed on.
+    pub hits_under_stores: bool,
     /// Of a memory with a remote directory: the children on its own side of the network, which do not keep to the protocol of
     /// the others; a bit each.
     pub own_side: u64,

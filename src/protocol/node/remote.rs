@@ -15,6 +15,7 @@ use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind};
+use crate::model::paging::Permission;
 use crate::model::record::What;
 use crate::model::selective::RemoteChange;
 use crate::model::state::{Action, State};
@@ -104,7 +105,11 @@ impl Node {
     }
 
     /// Whether the CPU may have a block, so that the GPU may not keep what it gets of it.
-    pub(super) fn is_known_beyond(&self, block: Address) -> bool {
+    pub(super) fn is_known_beyond(&self, block: Address, out: &Outbox) -> bool {
+        // Nobody writes what is read-only, so that both may have it.
+        if out.permission(block) == Permission::ReadOnly {
+            return false;
+        }
         let claims = |remote: &Remote| remote.directory.contains(block);
         self.remote.as_deref().is_some_and(claims) && !self.config.has_fault(Fault::KeepBesideCpu)
     }

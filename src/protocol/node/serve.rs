@@ -67,7 +67,9 @@ impl Node {
             }
             match self.need(pending.block, want.action, want.is_performed_here(), pending.uncached) {
                 // A child takes answers in the order in which it asked.
-                Need::Here(_) | Need::Place | Need::Parent(_) if self.answers_later(pending) => held |= own,
+                Need::Here(_) | Need::Place | Need::Parent(_) if self.answers_later(pending, want) => {
+                    held |= own;
+                }
                 // What is on its way would go over what is stored there now.
                 Need::Here(cell) if cell.step == Step::Allocate && pending.asked.is_some() => held |= own,
                 Need::Here(cell) => {
@@ -97,7 +99,7 @@ impl Node {
                     }
                 }
                 // A store that is passed up while the block is fetched would be lost from the copy.
-                Need::PassUp(_) if pending.asked.is_some() => held |= own,
+                Need::PassUp(_) if pending.asked.is_some() && !pending.uncached => held |= own,
                 Need::PassUp(cell) => {
                     let want = want.clone();
                     if self.flush_down(pending, &want, cell.next, out) {
@@ -126,9 +128,15 @@ impl Node {
         false
     }
 
-    /// Whether a child waits for the answer to what was passed up.
-    fn answers_later(&self, pending: &Pending) -> bool {
-        self.config.role == Role::Inner && !pending.passed.is_empty()
+    /// Whether a child waits for the answer to what was passed up, so that this want has to wait too. What is not kept goes the
+    /// same way in the same order; and some caches answer what is about other bytes.
+    fn answers_later(&self, pending: &Pending, want: &Want) -> bool {
+        let follows = if self.config.hits_under_stores && want.is_load() {
+            Self::overlaps_passed(pending, want)
+        } else {
+            !pending.passed.is_empty()
+        };
+        self.config.role == Role::Inner && !pending.uncached && follows
     }
 
     pub(super) fn report_impossible(&mut self, block: Address, want: &Want, out: &mut Outbox) {

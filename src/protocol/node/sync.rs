@@ -76,7 +76,9 @@ impl Node {
             .filter(|pending| pending.uncached && pending.asked.is_some())
             .map(|pending| pending.block)
             .collect();
-        shared.into_iter().for_each(|block| self.acquire_later(block));
+        for block in shared {
+            self.acquire_later(block);
+        }
     }
 
     /// The requests that wait for a block may still have what is on its way; none that comes later.

@@ -61,6 +61,16 @@ impl Node {
         pending.uncached && want.is_load() && !want.sectors.without(want.got).without(coming).is_empty()
     }
 
+    /// Whether a load wants bytes of a store that has been handed on and not been answered. What was asked for before that store
+    /// comes before its answer, and is too old for the load.
+    pub(super) fn overlaps_passed(pending: &Pending, want: &Want) -> bool {
+        let touches = |store: &Want| match &want.access {
+            Some(_) => store.range.start.0 < want.range.end() && want.range.start.0 < store.range.end(),
+            None => !Sectors::of(store.range, pending.block).both(want.sectors).is_empty(),
+        };
+        pending.passed.iter().filter(|passed| !passed.is_load()).any(touches)
+    }
+
     /// Asks for the sectors that a want needs and that are not on their way.
     pub(super) fn ask_for_sectors(&mut self, pending: &mut Pending, want: &Want, out: &mut Outbox) {
         let range = self.range_of(pending.block);
@@ -124,8 +134,12 @@ impl Node {
         let bound = |count: Option<u32>| count.map_or(usize::MAX, |count| count as usize);
         let mut eligible = bound(pending.acquire).min(bound(spoiled));
         let (mut index, mut used, mut served) = (0, Sectors::NONE, 0);
-        while let Some(want) = pending.queue.get_mut(index).filter(|want| index < eligible && want.is_load())
-        {
+        while index < eligible && pending.queue.get(index).is_some_and(Want::is_load) {
+            if pending.queue.get(index).is_some_and(|want| Self::overlaps_passed(pending, want)) {
+                index += 1;
+                continue;
+            }
+            let Some(want) = pending.queue.get_mut(index) else { break };
             let fits = brought.both(want.sectors);
             (want.got, used) = (want.got.with(fits), used.with(fits));
             if !want.sectors.without(want.got).is_empty() {

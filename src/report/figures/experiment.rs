@@ -198,8 +198,8 @@ impl Outcome {
 
 /// Whether figures read a statistic: those of single nodes are too many to keep.
 fn is_kept(key: &str) -> bool {
-    ["levels.", "coalescing.", "read_only."].iter().any(|start| key.starts_with(start))
-        || key.starts_with("link.") && key.ends_with(".bytes")
+    let is_link = || key.strip_prefix("link.").and_then(|rest| rest.strip_suffix(".bytes")).is_some();
+    ["levels.", "coalescing.", "read_only."].iter().any(|start| key.starts_with(start)) || is_link()
 }
 
 /// A statistic that is a number.

@@ -8,18 +8,29 @@ use crate::workload::suites::Workload;
 /// A workload and by what its data and the caches of the machine shrink, a power of two.
 pub type Scaled = (&'static Workload, u64);
 
-/// A run of a workload on a machine with changes.
+/// A run of a workload on a machine with changes; its data and the caches of the machine shrink.
 #[must_use]
 pub fn run(machine: &str, (workload, scale): Scaled, set: &[&str]) -> Experiment {
+    Experiment { scale, ..experiment(machine, workload, None, set) }
+}
+
+/// The same, but only the data shrink: to what is still more than the caches of the machine hold.
+#[must_use]
+pub fn run_less(machine: &str, (workload, scale): Scaled, set: &[&str]) -> Experiment {
+    experiment(machine, workload, Some(scale), set)
+}
+
+fn experiment(machine: &str, workload: &Workload, scale: Option<u64>, set: &[&str]) -> Experiment {
     let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let with: Vec<String> = workload.with.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let with = workload.with.iter().map(|(key, value)| format!("{key} = {value}"));
+    let with: Vec<String> = with.chain(scale.map(|scale| format!("scale = {scale}"))).collect();
     let scenario = format!(
         "title = {}\nmachine = \"{machine}\"\nchecks = false\n[[kernel]]\nid = \"run\"\nname = {}\nwith = {{ {} }}\n",
         text(workload.name),
         text(workload.kernel),
         with.join(", ")
     );
-    Experiment { scenario, set: set.iter().map(|change| (*change).to_owned()).collect(), scale }
+    Experiment { scenario, set: set.iter().map(|change| (*change).to_owned()).collect(), scale: 1 }
 }
 
 /// The scale of `workloads` in words: the usual one, then those that differ.

@@ -1,11 +1,11 @@
 //! Caches and directories: the letter of each way of each set, and hit rates.
 
-use crate::debug::frame::Frame;
+use crate::debug::frame::{Frame, text};
 use crate::model::address::Address;
 use crate::model::inspect::CacheView;
 use crate::model::state::State;
 
-use super::{per_cent, tags};
+use super::per_cent;
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
 use crate::tui::view::canvas::Canvas;
@@ -72,7 +72,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, (cache, text): (&CacheView, &
 fn tagged(frame: &Frame, canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
     let tags = frame.tags.iter().find(|tags| tags.node == cache.node);
     let mut y = y;
-    for text in tags.map(tags::counts).unwrap_or_default() {
+    for text in tags.map(text::tag_counts).unwrap_or_default() {
         canvas.reserve(y);
         if canvas.shows(y) {
             canvas.field(3, y, canvas.width().saturating_sub(4), &text, Role::Dim);

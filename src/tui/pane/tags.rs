@@ -1,7 +1,7 @@
-//! Tags in DRAM: what became of requests there, and those that wait in the pending queue of a tag miss handler.
+//! The pending queues of tag miss handlers, and what each request in them waits for.
 
 use crate::debug::frame::Frame;
-use crate::model::tags::{TagOutcome, TagRequest, TagView};
+use crate::model::tags::{TagRequest, TagView};
 
 use super::age;
 use crate::tui::target::Target;
@@ -60,29 +60,4 @@ fn line(frame: &Frame, canvas: &mut Canvas, y: u16, place: usize, request: &TagR
     };
     canvas.item(3, y, room, target);
     y + 1
-}
-
-/// What the tags of a memory have seen, and what their banks do: lines for the pane of caches.
-pub fn counts(tags: &TagView) -> Vec<String> {
-    let of = |outcome| tags.counters.of(outcome);
-    let mut lines = vec![
-        format!(
-            "tags: cold {}, conflict {}, merged {}, replayed {}",
-            of(TagOutcome::ColdMiss),
-            of(TagOutcome::ConflictMiss),
-            of(TagOutcome::Merge),
-            of(TagOutcome::Replay)
-        ),
-        format!(
-            "writes: {} relayed, {} to both, {} rows written back",
-            of(TagOutcome::Relay),
-            of(TagOutcome::Both),
-            of(TagOutcome::WriteBack)
-        ),
-    ];
-    lines.extend(tags.banks.iter().map(|bank| {
-        let open = bank.open.map_or_else(|| "no row open".to_owned(), |row| format!("row {row:#x} open"));
-        format!("tag bank {}: {open}, {} wait", bank.bank, bank.waiting)
-    }));
-    lines
 }

@@ -6,6 +6,7 @@ mod lesson;
 mod pages;
 mod settings;
 mod table;
+mod tags;
 
 pub(super) use hardware::link_lines;
 
@@ -47,6 +48,7 @@ const TOPICS: &[Topic] = &[
     topic("caches", "caches", "caches: places taken, hits and misses", hardware::caches),
     topic("pages", "pages", "pages of paged GPU memory, far-faults under way, the driver", pages::pages),
     topic("memory", "memory [COMPONENT]", "memory controllers: what waits, open rows", hardware::memory),
+    topic("tags", "tags", "tags in DRAM: hits and misses, pending queues, scoreboards", tags::tags),
     topic("transactions", "transactions", "transactions in flight, oldest first", hardware::transactions),
     topic("components", "components", "every component of the machine", hardware::components),
     topic("statistics", "statistics [PREFIX]", "counters", settings::statistics),

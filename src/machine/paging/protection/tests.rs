@@ -23,9 +23,9 @@ fn run(changes: &[&str], tasks: Vec<Task>, faults: Vec<Fault>) -> (Machine, Vec<
 /// Tasks one after the other.
 fn in_turn(tasks: Vec<Task>) -> Vec<Task> {
     let mut tasks = tasks;
-    for at in 1..tasks.len() {
-        tasks[at].id = format!("{}-{at}", tasks[at].id).into();
-        tasks[at].after = vec![at - 1];
+    for (at, task) in tasks.iter_mut().enumerate().skip(1) {
+        task.id = format!("{}-{at}", task.id).into();
+        task.after = vec![at - 1];
     }
     tasks
 }

@@ -21,7 +21,9 @@ pub const FIGURE: Figure = Figure {
 
 /// One load of so many bytes from a line that lives in host memory, as all lines do here.
 fn experiment(bytes: u32) -> Experiment {
-    let load = format!("[[do]]\nby = \"gpu0.cu0\"\nload = {{ address = 0x100000, len = {bytes} }}\n");
+    let lanes = bytes / 4;
+    let load =
+        format!("[[do]]\nby = \"gpu0.cu0\"\nload = {{ address = 0x100000, len = 4, lanes = {lanes} }}\n");
     let set = vec!["gpu.unified.host_share=100".to_owned()];
     Experiment { scenario: format!("machine = \"{}\"\n{load}", VARIABLE.0), set, scale: 1 }
 }

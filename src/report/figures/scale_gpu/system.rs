@@ -1,0 +1,189 @@
+//! The machine of Table 1 and the two that it is compared with, the workloads of Table 2, and the runs that the figures share.
+
+use crate::report::chart::{Bars, Chart, Series};
+use crate::report::figures::experiment::{Experiment, Outcome, Results};
+use crate::report::figures::workload::Effort;
+use crate::workload::suites::{SCALE_GPU, Workload};
+
+/// How data come to the GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// The baseline: a programmer copies them, in as many pieces as the memory needs.
+    Copy,
+    /// They stay in the host's memory.
+    ZeroCopy,
+    /// The GPU's memory caches them.
+    ScaleGpu,
+}
+
+/// GPU memory in percent of the data (Fig. 3).
+pub const SHARES: [f64; 4] = [100.0, 50.0, 25.0, 12.5];
+
+/// Bytes of data a tag (Fig. 4).
+pub const TAGS: [u32; 4] = [2048, 1024, 512, 256];
+
+/// A system with some memory, and bytes of data a tag where it has tags.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setting {
+    pub system: System,
+    pub share: f64,
+    pub tag: u32,
+}
+
+/// A workload with the factor by which its data and the caches of the machine shrink.
+pub type Scaled = (&'static Workload, u64);
+
+/// How a workload is run: its name here and in the paper, the scale when all run, the scale for a quick look, and whether a
+/// programmer can divide it ("we perform manual code modifications only for vectorAdd, histogram, and hotspot").
+struct Plan {
+    name: &'static str,
+    whole: u64,
+    quick: u64,
+    divisible: bool,
+}
+
+const fn plan(name: &'static str, whole: u64, quick: u64, divisible: bool) -> Plan {
+    Plan { name, whole, quick, divisible }
+}
+
+static PLANS: [Plan; 5] = [
+    plan("vectorAdd", 4, 64, true),
+    plan("histogram", 4, 64, true),
+    plan("hotspot", 4, 64, true),
+    plan("Shortest Path", 4, 64, false),
+    plan("Bank Account", 4, 64, false),
+];
+
+pub const fn setting(system: System, share: f64) -> Setting {
+    Setting { system, share, tag: 2048 }
+}
+
+pub const BASELINE: Setting = setting(System::Copy, 100.0);
+
+/// The workload of this name, scaled.
+#[must_use]
+pub fn scaled(name: &str, effort: Effort) -> Option<Scaled> {
+    let plan = PLANS.iter().find(|plan| plan.name == name)?;
+    let scale = if effort == Effort::Quick { plan.quick } else { plan.whole };
+    Some((SCALE_GPU.iter().find(|workload| workload.name == name)?, scale))
+}
+
+/// All five, scaled.
+#[must_use]
+pub fn all(effort: Effort) -> Vec<Scaled> {
+    PLANS.iter().filter_map(|plan| scaled(plan.name, effort)).collect()
+}
+
+/// Pieces of a launch that fit into the memory: one more than would fit exactly, for what neighbours share.
+fn pieces(workload: &Workload, setting: Setting) -> u64 {
+    let divisible = PLANS.iter().any(|plan| plan.name == workload.name && plan.divisible);
+    let needed = setting.system == System::Copy && divisible && setting.share < 100.0;
+    if needed { (100.0 / setting.share) as u64 + 1 } else { 1 }
+}
+
+/// A run of a workload until everything is in the host's memory.
+#[must_use]
+pub fn run((workload, scale): Scaled, setting: Setting) -> Experiment {
+    let machine = match setting.system {
+        System::Copy => "scalegpu-copy",
+        System::ZeroCopy => "scalegpu-zerocopy",
+        System::ScaleGpu => "scalegpu",
+    };
+    let set = match setting.system {
+        System::Copy => vec![format!("gpu.copies.share={}", setting.share)],
+        System::ZeroCopy => Vec::new(),
+        System::ScaleGpu => {
+            vec![format!("gpu.tags.share={}", setting.share), format!("gpu.tags.data={} B", setting.tag)]
+        }
+    };
+    let mut with: Vec<String> = workload.with.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    // Iterations that use each other's results; the paper does not say how many.
+    with.extend((workload.name == "hotspot").then(|| "iterations = 8".to_owned()));
+    let pieces = pieces(workload, setting);
+    with.extend((pieces > 1).then(|| format!("pieces = {pieces}")));
+    with.push(format!("launch = {}", (LAUNCH / scale).max(1)));
+    let scenario = format!(
+        "title = \"{}\"\nmachine = \"{machine}\"\nchecks = false\n[[kernel]]\nid = \"run\"\nname = \"{}\"\nwith = {{ {} }}\n",
+        workload.name,
+        workload.kernel,
+        with.join(", ")
+    );
+    Experiment { scenario, set, scale }
+}
+
+/// What a launch costs a kernel of full size, in cycles.
+const LAUNCH: u64 = 1600;
+
+/// The time of a run in cycles.
+///
+/// # Errors
+/// If it is not there, in words.
+pub fn time(results: &Results, scaled: Scaled, setting: Setting) -> Result<f64, String> {
+    Ok(outcome(results, scaled, setting)?.cycles as f64)
+}
+
+fn outcome(results: &Results, scaled: Scaled, setting: Setting) -> Result<&Outcome, String> {
+    let name = scaled.0.name;
+    results
+        .of(&run(scaled, setting))
+        .map_err(|why| format!("{name}, {:?} with {} %: {why}", setting.system, setting.share))
+}
+
+/// How much faster than a time another is, in percent.
+#[must_use]
+pub fn faster(slow: f64, fast: f64) -> f64 {
+    100.0 * (slow / fast - 1.0)
+}
+
+#[must_use]
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The scale of all in words.
+#[must_use]
+pub fn scale_text(workloads: &[Scaled]) -> String {
+    workloads.first().map_or_else(String::new, |(_, scale)| format!("1/{scale}"))
+}
+
+/// Runtimes in the manner of Fig. 3: to the GPU, kernel, to the host, over the baseline with all memory. Runs that there are not,
+/// since the baseline cannot make them, are left out.
+#[must_use]
+pub fn runtimes(results: &Results, workload: Scaled) -> Chart {
+    let base = time(results, workload, BASELINE).unwrap_or(f64::NAN);
+    let systems = [System::Copy, System::ScaleGpu];
+    let mut bars: Vec<(String, Setting)> = systems
+        .iter()
+        .flat_map(|&system| SHARES.map(|share| (system, share)))
+        .map(|(system, share)| (format!("{} {share} %", name(system)), setting(system, share)))
+        .collect();
+    bars.push((name(System::ZeroCopy).to_owned(), setting(System::ZeroCopy, 100.0)));
+    let names = ["to the GPU", "kernel", "to the host"];
+    let mut series = names.map(|name| Series { name: name.to_owned(), values: Vec::new() });
+    let mut groups = Vec::new();
+    for (group, setting) in bars {
+        let Ok(outcome) = outcome(results, workload, setting) else { continue };
+        let [into, copied] = outcome.copying;
+        let back = if setting.system == System::Copy { copied } else { outcome.after("run").unwrap_or(0.0) };
+        let parts = [into, outcome.cycles as f64 - into - back, back];
+        for (series, part) in series.iter_mut().zip(parts) {
+            series.values.push(part / base);
+        }
+        groups.push(group);
+    }
+    Chart::Bars(Bars {
+        title: format!("{}: runtime over the baseline with all memory (ScaleGPU, Fig. 3)", workload.0.name),
+        axis: "runtime".to_owned(),
+        groups,
+        series: series.into(),
+        stacked: true,
+    })
+}
+
+fn name(system: System) -> &'static str {
+    match system {
+        System::Copy => "baseline",
+        System::ZeroCopy => "zero-copy",
+        System::ScaleGpu => "ScaleGPU",
+    }
+}
