@@ -34,6 +34,8 @@ pub struct Runs<'a> {
 struct Point {
     key: String,
     experiment: Experiment,
+    /// Others that are built from the same, written otherwise.
+    same: Vec<Experiment>,
 }
 
 /// Results as they come in.
@@ -54,9 +56,7 @@ impl Runs<'_> {
     ) -> std::result::Result<Results, Trouble> {
         let needed: BTreeSet<Experiment> =
             figures.iter().flat_map(|figure| figure.experiments(self.effort)).collect();
-        let points: Result<Vec<Point>> =
-            needed.into_iter().map(|experiment| Ok(Point { key: experiment.key()?, experiment })).collect();
-        let points = points?;
+        let points = points(needed)?;
         let header =
             Header::of("figures", points.iter().map(|point| (point.key.clone(), name(&point.experiment))));
         let mut journal = Journal::resume(self.to, header)?;
@@ -130,6 +130,22 @@ impl Runs<'_> {
     }
 }
 
+/// Each run once.
+fn points(needed: BTreeSet<Experiment>) -> Result<Vec<Point>> {
+    let mut points: Vec<Point> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for experiment in needed {
+        let key = experiment.key()?;
+        if let Some(point) = known.get(&key).and_then(|at| points.get_mut(*at)) {
+            point.same.push(experiment);
+        } else {
+            known.insert(key.clone(), points.len());
+            points.push(Point { key, experiment, same: Vec::new() });
+        }
+    }
+    Ok(points)
+}
+
 /// What a run is called.
 fn name(experiment: &Experiment) -> Map<String, Value> {
     let value = |key: &str| {
@@ -164,7 +180,9 @@ fn collect(points: &[Point], journal: &mut Journal) -> std::result::Result<Resul
             None => serde_json::from_value(row["outcome"].take())
                 .map_err(|error| Box::new(Diagnostic::new(format!("its result cannot be read: {error}")))),
         };
-        results.0.insert(point.experiment.clone(), outcome);
+        for experiment in point.same.iter().chain([&point.experiment]) {
+            results.0.insert(experiment.clone(), outcome.clone());
+        }
     }
     Ok(results)
 }
@@ -172,6 +190,19 @@ fn collect(points: &[Point], journal: &mut Journal) -> std::result::Result<Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_built_from_the_same_is_run_once() {
+        let run = |set: [&str; 2]| Experiment {
+            scenario: "machine = \"tiny/umh-1gpu\"\n".to_owned(),
+            set: set.map(str::to_owned).into(),
+            scale: 1,
+        };
+        let (one, other) = (["gpu.count=2", "gpu.clock=1 GHz"], ["gpu.clock=1 GHz", "gpu.count=2"]);
+        let found = points([run(one), run(other), run(["gpu.count=1", "gpu.clock=1 GHz"])].into()).unwrap();
+        assert_eq!(found.len(), 2);
+        assert_eq!(found.iter().map(|point| point.same.len()).sum::<usize>(), 1);
+    }
 
     #[test]
     fn what_is_kept_of_a_run_is_what_it_gave() {
@@ -182,7 +213,7 @@ mod tests {
             scale: 1 << 12,
         };
         let outcome = experiment.run(&(Arc::new(|| false) as Stop)).unwrap().unwrap();
-        let point = Point { key: experiment.key().unwrap(), experiment };
+        let point = Point { key: experiment.key().unwrap(), experiment, same: Vec::new() };
         assert_eq!(name(&point.experiment)["scenario"], "a on tiny/memcpy-1gpu");
         assert_eq!(name(&point.experiment)["set"]["gpu.clock"], "1 GHz");
         let mut row = row(&point, &Ok(outcome.clone()));

@@ -1,7 +1,7 @@
 //! Section 6.1.3: the workload for which lines are better than blocks.
 
 use super::baseline::{NETWORKS, Scaled, System, bars, runs, speedups};
-use super::system::sentences;
+use super::system::{sentences, unless};
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, How};
 use crate::report::figures::workload::{Effort, scale_text, workloads};
@@ -16,6 +16,10 @@ pub const FIGURE: Figure = Figure {
 };
 
 const GPUS: u32 = 4;
+
+/// Why it is missed where it is: the links are busy for less than a hundredth of the time under both.
+const REASON: &str = "at each launch all warps wait for the same few lines; one that is missing costs a round trip under \
+                      zero-copy and comes with its block under UMH, and the links have room for whole blocks";
 
 fn floyd_warshall(effort: Effort) -> Vec<Scaled> {
     workloads(effort).into_iter().filter(|(workload, _)| workload.name == "FW").collect()
@@ -37,11 +41,15 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     }
     let all = || series.iter().flat_map(|(name, gain)| gain.iter().map(move |gain| (name, *gain)));
     let gains: Vec<_> = all().map(|(name, gain)| format!("{name} {gain:.2}")).collect();
+    let holds = all().all(|(_, gain)| gain > 1.0);
     Ok(Finding {
         ours: Vec::new(),
-        holds: all().all(|(_, gain)| gain > 1.0),
+        holds,
         scale: scale_text(&workload),
-        note: sentences(&[&format!("time of UMH over that of zero-copy: {}", gains.join(", "))]),
+        note: sentences(&[
+            &format!("time of UMH over that of zero-copy: {}", gains.join(", ")),
+            unless(holds, REASON),
+        ]),
         charts: vec![(
             "",
             bars(
