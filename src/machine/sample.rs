@@ -45,10 +45,12 @@ pub(crate) fn performing(name: &str, changes: &[&str], tasks: Vec<Task>) -> Mach
 /// The same with injected faults.
 pub(crate) fn faulty(name: &str, changes: &[&str], tasks: Vec<Task>, faults: Vec<Fault>) -> Machine {
     let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
-    let spec = load_machine_with(name, None, &changes).unwrap();
+    let mut spec = load_machine_with(name, None, &changes).unwrap();
+    let mut names: Vec<String> = spec.protocols().into_iter().map(|name| (*name).clone()).collect();
+    names.dedup();
     let blueprint = Blueprint {
         first_pass: super::FirstPass::default(),
-        tables: vec![Arc::new(load_protocol(&spec.protocol, None).unwrap())],
+        tables: names.iter().map(|name| Arc::new(load_protocol(name, None).unwrap())).collect(),
         workload: Arc::new(Workload { tasks }),
         seed: 0,
         max_cycles: u64::MAX,
