@@ -190,7 +190,7 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("scalegpu/less-data", &[Set(&["gpu.tags.data=256 B"])]),
     ("scalegpu/relay", &[Set(&["gpu.memory.size=8 KiB"])]),
     ("scalegpu/to-the-host", &[Fault("drop-dirty-row")]),
-    ("selective/client-cache", &[Text("selective-variable", "selective")]),
+    ("selective/client-cache", &[Set(&["gpu.unified.host_share=0"])]),
     (
         "selective/coalescing",
         &[
@@ -198,7 +198,7 @@ const CHANGES: &[(&str, &[Change])] = &[
             Set(&["network.transfers=sectors"]),
         ],
     ),
-    ("selective/coherent", &[Text("tiny/selective-coherent", "tiny/selective")]),
+    ("selective/coherent", &[ONE_LEFT_OUT]),
     ("selective/false-positive", &[Set(&["gpu.remote_directory.bits=16"])]),
     ("selective/first-rule-off", &[Text("[[fault]]\nname = \"serve-beside-cpu\"\n", "")]),
     ("selective/nack", &[Set(&["host.llc.size=16 KiB"])]),

@@ -305,7 +305,7 @@ const CROWDED: Ground =
 const OVERTAKEN: Ground = ("tiny/selective", &["gpu.memory.dram.cas=300 ns"], "selective-host");
 
 /// The ground and accesses for a fault; `None` where no rule is broken: an unfair arbiter keeps everybody right, and
-/// only lets some wait.
+/// only lets some wait. Those of tags have tests of their own beside the tester.
 fn ground(fault: Fault) -> Option<(Ground, usize)> {
     match fault {
         Fault::UnfairArbiter => None,
@@ -315,6 +315,7 @@ fn ground(fault: Fault) -> Option<(Ground, usize)> {
         Fault::ForgetNewer => Some((PEERS_OF_LINES, 10_000)),
         Fault::TrustFilter => Some((CROWDED, 3000)),
         Fault::KeepOvertaken => Some((OVERTAKEN, 6000)),
+        fault if fault.is_of_tags() => None,
         fault if fault.is_of_selective_caching() => Some((SELECTIVE, 3000)),
         _ => Some((PLAIN, 3000)),
     }

@@ -59,7 +59,7 @@ pub fn all(table: &Table) -> Vec<Mutant> {
     }
     changes.extend(table.merge.iter().map(|(child, own, _)| Change::Merge(*child, *own, None)));
     let rules = Fault::all_plain()
-        .filter(|fault| !fault.is_of_pages() && !fault.is_of_selective_caching())
+        .filter(|fault| !fault.is_of_pages() && !fault.is_of_selective_caching() && !fault.is_of_tags())
         .map(Mutant::Rule);
     changes.into_iter().map(Mutant::Table).chain(rules).collect()
 }

@@ -184,6 +184,15 @@ impl Fault {
         )
     }
 
+    /// Whether it breaks a rule of a memory that is a cache with its tags in DRAM.
+    #[must_use]
+    pub fn is_of_tags(self) -> bool {
+        matches!(
+            self,
+            Self::LoseArrival | Self::RelayPastFetch | Self::ColdWriteOnlyHere | Self::DropDirtyRow
+        )
+    }
+
     /// Every fault that takes no parameters.
     pub fn all_plain() -> impl Iterator<Item = Self> {
         PLAIN.into_iter().map(|(_, fault)| fault)

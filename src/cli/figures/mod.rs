@@ -33,7 +33,7 @@ fn after_help() -> String {
            umscope figures --format json | jq '.[] | select(.holds == false)'\n  \
            umscope figures --to runs.jsonl                          (again with the same file: goes on)\n  \
            umscope figures --to shard1.jsonl --shard 1/2            (and 2/2 elsewhere)\n  \
-           umscope figures --merge shard1.jsonl shard2.jsonl --format markdown > SCOREBOARD.md\n\n\
+           umscope figures --merge shard1.jsonl shard2.jsonl --format markdown > scoreboard.md\n\n\
          --to: a line of JSON that tells the runs, then a line for each that is done, added as soon as it is. A run is \
          known by what it is built from: if its scenario or machine has changed, --to must be another file, and \
          --merge does not take it.\n\n\

@@ -212,6 +212,12 @@ fn in_cycles(time: TimeBase, tick: u64) -> f64 {
 }
 
 impl Results {
+    /// Whether the machine or its work is refused, so that there is nothing to run.
+    #[must_use]
+    pub fn is_refused(&self, experiment: &Experiment) -> bool {
+        matches!(self.0.get(experiment), Some(Err(_)))
+    }
+
     /// What the run `experiment` gave.
     ///
     /// # Errors

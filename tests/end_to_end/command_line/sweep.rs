@@ -216,9 +216,9 @@ fn what_does_not_fit_together_is_refused_and_nothing_is_overwritten() {
         assert_eq!(folder.read("whole.jsonl"), whole);
     };
     refused(&["--merge", "@out.jsonl", "@whole.jsonl", "@other.jsonl"], "have different results of");
-    refused(&["@sweep.toml", "--to", "@out.jsonl"], "this is no result of a sweep");
+    refused(&["@sweep.toml", "--to", "@out.jsonl"], "this is no file of results");
     fs::write(folder.path("changed.toml"), folder.read("sweep.toml").replace("[1, 2]", "[1, 4]")).unwrap();
-    refused(&["@changed.toml", "--to", "@whole.jsonl"], "whole.jsonl:3: this is a result of another sweep");
+    refused(&["@changed.toml", "--to", "@whole.jsonl"], "whole.jsonl:3: this is a result of something else");
     let outcome = folder.sweep(&["@changed.toml", "--to", "@changed.jsonl"]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     refused(&["--merge", "@out.jsonl", "@whole.jsonl", "@changed.jsonl"], "are results of different sweeps");

@@ -12,17 +12,17 @@ fn picker() -> Terminal {
 #[test]
 fn typing_filters_enter_opens_and_q_leads_back() {
     let mut terminal = picker();
-    assert!(terminal.text().contains("LITMUS"), "{}", terminal.text());
+    assert!(terminal.text().contains("BASELINES"), "{}", terminal.text());
     terminal.send("fig5-b1");
     terminal.wait_until("one entry", |screen| {
         let text = screen.contents();
-        text.contains("fig5-b1") && !text.contains("fig5-c") && !text.contains("LITMUS")
+        text.contains("fig5-b1") && !text.contains("fig5-c") && !text.contains("BASELINES")
     });
     terminal.send("\r");
     complete(&mut terminal, (100, 30));
     assert!(terminal.text().starts_with(" umh/fig5-b1  ‖ paused  event 0"), "{}", terminal.text());
     terminal.send("q");
-    terminal.wait_for("LITMUS");
+    terminal.wait_for("type to filter");
     terminal.send("\r");
     complete(&mut terminal, (100, 30));
     assert!(terminal.text().starts_with(" umh/fig5-b1 "), "another is chosen:\n{}", terminal.text());
@@ -38,7 +38,7 @@ fn a_filter_without_a_match_says_so_and_esc_takes_it_back() {
     terminal.send("no such lesson\r");
     terminal.wait_for("Nothing matches");
     terminal.send("\x1b");
-    terminal.wait_for("LITMUS");
+    terminal.wait_for("BASELINES");
 }
 
 #[test]
