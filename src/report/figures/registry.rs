@@ -52,16 +52,16 @@ mod tests {
     fn every_run_of_every_figure_can_be_built() {
         let runs: BTreeSet<_> = all().flat_map(|figure| figure.experiments(Effort::Quick)).collect();
         assert!(runs.len() > 50, "{}", runs.len());
-        let mut refused = 0;
+        let mut wrong = Vec::new();
         for run in runs {
             let Err(error) = run.prepare_with(FirstPass::Skipped) else { continue };
-            // What the paper says of work that cannot be divided.
+            // What the paper says of work that cannot be divided: the copy-first baseline refuses it.
             let is_half = run.set.iter().any(|key| key == "gpu.copies.share=50");
-            let is_meant = run.scenario.contains("scalegpu-copy") && is_half;
-            assert!(is_meant, "{}\n{:?}: {error}", run.scenario, run.set);
-            refused += 1;
+            if !(run.scenario.contains("scalegpu-copy") && is_half) {
+                wrong.push(format!("{}\n{:?}: {error}", run.scenario, run.set));
+            }
         }
-        assert_eq!(refused, 2);
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         for run in all().flat_map(|figure| figure.experiments(Effort::Whole)) {
             assert!(run.scale.is_power_of_two());
         }

@@ -22,8 +22,8 @@ pub fn run_less(machine: &str, (workload, scale): Scaled, set: &[&str]) -> Exper
 
 fn experiment(machine: &str, workload: &Workload, scale: Option<u64>, set: &[&str]) -> Experiment {
     let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let with = workload.with.iter().map(|(key, value)| format!("{key} = {value}"));
-    let with: Vec<String> = with.chain(scale.map(|scale| format!("scale = {scale}"))).collect();
+    let mut with = workload.written();
+    with.extend(scale.map(|scale| format!("scale = {scale}")));
     let scenario = format!(
         "title = {}\nmachine = \"{machine}\"\nchecks = false\n[[kernel]]\nid = \"run\"\nname = {}\nwith = {{ {} }}\n",
         text(workload.name),

@@ -60,6 +60,12 @@ impl Workload {
         Self { differs, ..self }
     }
 
+    /// Its parameters as a scenario has them.
+    #[must_use]
+    pub fn written(&self) -> Vec<String> {
+        self.with.iter().map(|(name, value)| format!("{name} = \"{value}\"")).collect()
+    }
+
     /// Its parameters.
     #[must_use]
     pub fn parameters(&self) -> Parameters {

@@ -101,8 +101,7 @@ fn run(workload: &Workload, scale: u64, mut set: Vec<String>) -> Experiment {
     // A core for what a workload does between its kernels.
     set.extend(["host.cores=1", "host.llc=false", "host.l1.line=128 B"].map(str::to_owned));
     let launch = (LAUNCH * PART / scale).max(1);
-    let mut with: Vec<String> =
-        workload.with.iter().map(|(name, value)| format!("{name} = \"{value}\"")).collect();
+    let mut with = workload.written();
     with.push(format!("scale = {scale}"));
     if kernels::find(workload.kernel).is_ok_and(|kernel| kernel.parameters().any(|one| one.name == "launch"))
     {
