@@ -314,6 +314,10 @@ impl Inspect for Machine {
         self.node(node)?.block_view(address, &self.fixed.components)
     }
 
+    fn parent(&self, node: ComponentId, address: Address) -> Option<ComponentId> {
+        self.node(node)?.config.parent(address, &self.homes)
+    }
+
     fn blocks(&self, limit: usize) -> Vec<Address> {
         let line = self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64);
         let mut all = BTreeSet::new();

@@ -351,6 +351,10 @@ pub trait Inspect {
     fn tick(&self) -> Tick;
     /// The block of `node` that holds `address`; `None` if the node is none or does not hold or await it.
     fn block(&self, node: ComponentId, address: Address) -> Option<BlockView>;
+    /// The node above `node` that serves `address`; the first of several, unless the machine knows better.
+    fn parent(&self, node: ComponentId, _address: Address) -> Option<ComponentId> {
+        self.components().get(node)?.parents.first().copied()
+    }
     /// Every block address (in the finest unit of the machine) that a node holds, awaits or tracks, ascending,
     /// at most `limit`.
     fn blocks(&self, limit: usize) -> Vec<Address>;

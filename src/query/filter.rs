@@ -255,5 +255,10 @@ impl fmt::Display for Clause {
 }
 
 fn write(f: &mut fmt::Formatter<'_>, name: &str, how: Comparison, value: &str) -> fmt::Result {
-    if how == Comparison::Is { write!(f, "{name} {value}") } else { write!(f, "{name} {how} {value}") }
+    // A component may be called "is".
+    if how == Comparison::Is && value != "is" {
+        write!(f, "{name} {value}")
+    } else {
+        write!(f, "{name} {how} {value}")
+    }
 }

@@ -103,7 +103,7 @@ impl Directory {
             .collect();
         let line = focus::line(machine, address);
         self.line = Some(line);
-        let tree = Tree::new(machine, &views);
+        let tree = Tree::new(machine, &views, address);
         let roots = tree.children(None);
         let context = RowContext { machine, selection, last, line };
         self.grow(&tree, &roots, &[], &context);
@@ -132,14 +132,8 @@ struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    fn new(machine: &dyn Inspect, views: &'a [(ComponentId, Option<BlockView>)]) -> Self {
-        let holds = |node: ComponentId| views.iter().any(|(id, view)| *id == node && view.is_some());
-        // Of several parents, the one that knows the block.
-        let parent = |node: ComponentId| {
-            let parents = &machine.components().get(node)?.parents;
-            parents.iter().copied().find(|parent| holds(*parent)).or(parents.first().copied())
-        };
-        let parents: Vec<_> = views.iter().map(|(node, _)| parent(*node)).collect();
+    fn new(machine: &dyn Inspect, views: &'a [(ComponentId, Option<BlockView>)], address: Address) -> Self {
+        let parents: Vec<_> = views.iter().map(|(node, _)| machine.parent(*node, address)).collect();
         let mut shown: Vec<bool> = views.iter().map(|(_, view)| view.is_some()).collect();
         let place = |node: ComponentId| views.iter().position(|(id, _)| *id == node);
         for (index, _) in views.iter().enumerate().filter(|(_, (_, view))| view.is_some()) {

@@ -1,0 +1,362 @@
+//! Every kind of record by its name, with its fields, for queries, completion and help.
+
+/// A kind of record: its name in queries, what it means, and its own fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindInfo {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub fields: &'static [FieldInfo],
+}
+
+/// A field of a kind of record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldInfo {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub is: FieldType,
+}
+
+/// What a field holds, for parsing and completion of queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldType {
+    Component,
+    State,
+    Action,
+    AccessKind,
+    MessageKind,
+    MshrChange,
+    RowAccess,
+    FaultStage,
+    PageChange,
+    Permission,
+    TlbChange,
+    TagOutcome,
+    WarpState,
+    WayStep,
+    RemoteChange,
+    Network,
+    LaneDirection,
+    LanePhase,
+    LaneReason,
+    Number,
+    Text,
+    Bytes,
+}
+
+const fn field(name: &'static str, is: FieldType, about: &'static str) -> FieldInfo {
+    FieldInfo { name, about, is }
+}
+
+const MESSAGE_FIELDS: &[FieldInfo] = &[
+    field(
+        "type",
+        FieldType::MessageKind,
+        "kind or class of the message (read, write, probe, grant, answer ...)",
+    ),
+    field("from", FieldType::Component, "sender"),
+    field("to", FieldType::Component, "receiver"),
+    field("network", FieldType::Network, "virtual network"),
+    field("size", FieldType::Number, "bytes on the wire"),
+    field("data", FieldType::Number, "1 if it carries data, else 0"),
+];
+
+/// Every kind of record. Fields that all kinds share: `at`, `block`, `page`, `txn`, `cycle`, `event`.
+pub const KINDS: &[KindInfo] = &[
+    KindInfo {
+        name: "issue",
+        about: "a warp or core issued an access to its L1",
+        fields: &[
+            field("kind", FieldType::AccessKind, "load, store, n-store or an atomic"),
+            field("warp", FieldType::Number, "warp number in its CU, 0 on a core"),
+            field("value", FieldType::Bytes, "what it writes"),
+        ],
+    },
+    KindInfo {
+        name: "complete",
+        about: "an access was performed",
+        fields: &[
+            field("kind", FieldType::AccessKind, "load, store, n-store or an atomic"),
+            field("warp", FieldType::Number, "warp number in its CU, 0 on a core"),
+            field("value", FieldType::Bytes, "what it read"),
+            field("latency", FieldType::Number, "ticks since it was issued"),
+        ],
+    },
+    KindInfo { name: "message", about: "a message left its sender", fields: MESSAGE_FIELDS },
+    KindInfo {
+        name: "hop",
+        about: "a message came to a switch and goes on over its second link",
+        fields: MESSAGE_FIELDS,
+    },
+    KindInfo { name: "delivery", about: "a message was taken by its receiver", fields: MESSAGE_FIELDS },
+    KindInfo {
+        name: "transition",
+        about: "a block changed its stable state",
+        fields: &[
+            field("from", FieldType::State, "state before"),
+            field("to", FieldType::State, "state after"),
+            field("action", FieldType::Action, "column of the table"),
+        ],
+    },
+    KindInfo {
+        name: "hit",
+        about: "an action met a block and left its state as it was",
+        fields: &[
+            field("state", FieldType::State, "its state"),
+            field("action", FieldType::Action, "column of the table"),
+        ],
+    },
+    KindInfo {
+        name: "directory",
+        about: "a directory entry changed",
+        fields: &[
+            field("owner", FieldType::Component, "child that supplies the data"),
+            field("sharers", FieldType::Component, "children that hold a copy"),
+        ],
+    },
+    KindInfo {
+        name: "mshr",
+        about: "a miss status holding register was taken, joined, given back or missed",
+        fields: &[
+            field("change", FieldType::MshrChange, "allocate, merge, release or full"),
+            field("used", FieldType::Number, "entries in use afterwards"),
+            field("capacity", FieldType::Number, "entries in all"),
+        ],
+    },
+    KindInfo {
+        name: "merge",
+        about: "dirty bytes were merged into a block under their mask",
+        fields: &[
+            field("from", FieldType::Component, "who gave them"),
+            field("bytes", FieldType::Number, "bytes merged"),
+        ],
+    },
+    KindInfo {
+        name: "evict",
+        about: "a block was chosen as victim",
+        fields: &[
+            field("state", FieldType::State, "its state"),
+            field("dirty", FieldType::Number, "dirty bytes it holds"),
+        ],
+    },
+    KindInfo {
+        name: "promote",
+        about: "a non-coherent store too small for the byte mask became coherent",
+        fields: &[
+            field("kind", FieldType::AccessKind, "kind as issued"),
+            field("warp", FieldType::Number, "warp number in its CU, 0 on a core"),
+        ],
+    },
+    KindInfo {
+        name: "warp",
+        about: "a warp changed what it does",
+        fields: &[
+            field("warp", FieldType::Number, "warp number in its CU"),
+            field("from", FieldType::WarpState, "before"),
+            field("to", FieldType::WarpState, "after"),
+        ],
+    },
+    KindInfo {
+        name: "kernel",
+        about: "a kernel was launched or ended",
+        fields: &[
+            field("name", FieldType::Text, "name of the kernel"),
+            field("launch", FieldType::Number, "number of the launch, from 0"),
+            field("ended", FieldType::Number, "1 at its end, 0 at its launch"),
+        ],
+    },
+    KindInfo {
+        name: "stall",
+        about: "a message had to wait at the head of its channel: its receiver had no room",
+        fields: MESSAGE_FIELDS,
+    },
+    KindInfo {
+        name: "no-credit",
+        about: "a channel found no credit for its receiver's buffer",
+        fields: &[field("network", FieldType::Network, "virtual network")],
+    },
+    KindInfo {
+        name: "lane-reversal",
+        about: "lanes of a link go on in their change of direction, at the direction that gets them",
+        fields: &[
+            field("from", FieldType::LaneDirection, "direction that loses them: out or in"),
+            field("to", FieldType::LaneDirection, "direction that gets them: out or in"),
+            field("phase", FieldType::LanePhase, "quiesce, turn or done"),
+            field("reason", FieldType::LaneReason, "saturated, equalise or launch"),
+            field("count", FieldType::Number, "lanes that turn"),
+            field("out-lanes", FieldType::Number, "lanes out that packets can take from now on"),
+            field("in-lanes", FieldType::Number, "lanes in that packets can take from now on"),
+            field("out-use", FieldType::Number, "percent of the last sample that the link out was busy"),
+            field("in-use", FieldType::Number, "percent of the last sample that the link in was busy"),
+        ],
+    },
+    KindInfo {
+        name: "saturation",
+        about: "a direction of a link became saturated in a sample, or is no more",
+        fields: &[
+            field("saturated", FieldType::Number, "1 if it is now, else 0"),
+            field("use", FieldType::Number, "percent of the sample that it was busy"),
+            field("lanes", FieldType::Number, "its lanes"),
+        ],
+    },
+    KindInfo {
+        name: "activate",
+        about: "a memory controller opened a row for an access",
+        fields: &[
+            field("bank", FieldType::Number, "bank of its channel"),
+            field("row", FieldType::Number, "row of the bank"),
+            field("access", FieldType::RowAccess, "miss, conflict or reopen"),
+        ],
+    },
+    KindInfo {
+        name: "dram",
+        about: "a memory controller let an access move its data",
+        fields: &[
+            field("bank", FieldType::Number, "bank of its channel"),
+            field("row", FieldType::Number, "row of the bank"),
+            field("access", FieldType::RowAccess, "hit, miss, conflict or reopen"),
+            field("writes", FieldType::Number, "1 if it writes, else 0"),
+        ],
+    },
+    KindInfo {
+        name: "tlb",
+        about: "a TLB missed, was filled, or lost an entry",
+        fields: &[field("change", FieldType::TlbChange, "miss, fill or shoot-down")],
+    },
+    KindInfo {
+        name: "far-fault",
+        about: "a far-fault went on",
+        fields: &[
+            field(
+                "stage",
+                FieldType::FaultStage,
+                "raised, merged, nacked, dropped, queued, serviced, arrived or replayed",
+            ),
+            field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
+            field("unit", FieldType::Number, "number of the compute unit that it is about"),
+            field("writes", FieldType::Number, "1 if the access that faults there writes, else 0"),
+        ],
+    },
+    KindInfo {
+        name: "page-move",
+        about: "a page was moved, or its move has ended",
+        fields: &[
+            field(
+                "change",
+                FieldType::PageChange,
+                "demanded, prefetched, copied, arrived, evicted, wasted, written-back, gone, thrash or redundant",
+            ),
+            field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
+        ],
+    },
+    KindInfo {
+        name: "protection-fault",
+        about: "a fault of a write to a page that is taken for read-only went on",
+        fields: &[
+            field(
+                "stage",
+                FieldType::FaultStage,
+                "raised, merged, nacked, dropped, queued, serviced, arrived or replayed",
+            ),
+            field(
+                "who",
+                FieldType::Component,
+                "the compute unit or core that it is about, or the part that took it",
+            ),
+            field("writes", FieldType::Number, "1 if the access that faults there writes, else 0"),
+        ],
+    },
+    KindInfo {
+        name: "page-permission",
+        about: "another thing may be done with a page",
+        fields: &[field("permission", FieldType::Permission, "read-only, changing or read-write")],
+    },
+    KindInfo {
+        name: "speculation",
+        about: "all pages are taken for read-only, or no longer",
+        fields: &[field("on", FieldType::Number, "1 if they are now, else 0")],
+    },
+    KindInfo {
+        name: "page-home",
+        about: "a page got its home: the memory of a socket",
+        fields: &[field("home", FieldType::Number, "the socket")],
+    },
+    KindInfo {
+        name: "use-once",
+        about: "bytes that may not be kept came, for those that waited for them",
+        fields: &[
+            field("served", FieldType::Number, "loads that they served"),
+            field("sectors", FieldType::Number, "pieces of 32 B that came"),
+            field("dropped", FieldType::Number, "those of them that nobody waited for"),
+        ],
+    },
+    KindInfo {
+        name: "overtaken",
+        about: "a probe passed bytes that were on their way: they are not kept",
+        fields: &[],
+    },
+    KindInfo {
+        name: "remote-directory",
+        about: "what a GPU knows about the CPU's caches changed",
+        fields: &[
+            field("change", FieldType::RemoteChange, "insert, present, full, flush or clear"),
+            field("lines", FieldType::Number, "lines in it afterwards"),
+            field("capacity", FieldType::Number, "lines from which on it is full"),
+        ],
+    },
+    KindInfo {
+        name: "nack",
+        about: "the CPU does not have a line that the remote directory claims it has",
+        fields: &[field(
+            "false-positive",
+            FieldType::Number,
+            "1 if it never had it since the directory was empty",
+        )],
+    },
+    KindInfo {
+        name: "way-repartition",
+        about: "a cache has other ways for local and for remote lines",
+        fields: &[
+            field("local", FieldType::Number, "ways for local lines afterwards"),
+            field("remote", FieldType::Number, "ways for remote lines afterwards"),
+            field(
+                "memory",
+                FieldType::Number,
+                "utilisation of the socket's memory in the sample, in percent",
+            ),
+            field("ingress", FieldType::Number, "projected utilisation of the link into it, in percent"),
+            field("step", FieldType::WayStep, "halve, to-remote, to-local or equalise"),
+        ],
+    },
+    KindInfo {
+        name: "tag",
+        about: "a request met its tag in a memory that is a cache, or went on in the tag miss handler",
+        fields: &[
+            field(
+                "outcome",
+                FieldType::TagOutcome,
+                "hit, cold-miss, conflict-miss, merge, arrival, replay, relay, both, write-back or full",
+            ),
+            field("writes", FieldType::Number, "1 if it writes or is atomic, else 0"),
+            field("pending", FieldType::Number, "requests in the pending queue afterwards"),
+            field("scoreboard", FieldType::Number, "entries of the scoreboard afterwards"),
+        ],
+    },
+    KindInfo {
+        name: "input",
+        about: "the machine was changed from outside: an event of its own",
+        fields: &[field("text", FieldType::Text, "what was changed, as it was given")],
+    },
+    KindInfo {
+        name: "fault",
+        about: "an injected fault took effect",
+        fields: &[field("name", FieldType::Text, "its name")],
+    },
+    KindInfo {
+        name: "violation",
+        about: "a check failed",
+        fields: &[
+            field("rule", FieldType::Text, "the rule that does not hold"),
+            field("text", FieldType::Text, "what was found"),
+        ],
+    },
+];
