@@ -11,6 +11,7 @@ mod consistency;
 mod copies;
 mod delivery;
 mod first_pass;
+mod flush;
 mod initial;
 mod inspect;
 mod lanes;

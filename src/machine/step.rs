@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::latency::count_hit;
 use super::queue::Event;
-use super::synchronise::Waiter;
 use super::tasks::operation;
 use super::{Machine, StepOutcome, Transaction};
 use crate::model::access::{Access, Bytes};
@@ -504,47 +503,6 @@ impl Machine {
         }
         self.wake(agent);
         true
-    }
-
-    fn start_flush(&mut self, task: usize, below: &str, out: &mut Outbox) {
-        if self.tags.is_some() {
-            self.release_gpus(Waiter::Flush(task), out);
-            return;
-        }
-        let fixed = self.fixed.clone();
-        let is_top = |node: &crate::protocol::node::Node| {
-            let path = fixed.components.path(node.id());
-            let under_root = node
-                .config
-                .parents
-                .first()
-                .is_some_and(|parent| fixed.components.path(*parent).contains("hmd"));
-            under_root && path.starts_with("gpu") && path.starts_with(below)
-        };
-        let nodes: Vec<usize> = (0..self.nodes.len()).filter(|&index| is_top(&self.nodes[index])).collect();
-        if let Some(state) = self.tasks.states.get_mut(task) {
-            state.flushing.clone_from(&nodes);
-        }
-        if nodes.is_empty() {
-            self.end_task(task, out);
-        }
-        for node in nodes {
-            if let Some(target) = self.nodes.get_mut(node) {
-                target.flush(out);
-            }
-            self.after_node(node, out);
-        }
-    }
-
-    fn node_flushed(&mut self, node: usize, out: &mut Outbox) {
-        for task in 0..self.tasks.states.len() {
-            let Some(state) = self.tasks.states.get_mut(task) else { continue };
-            let before = state.flushing.len();
-            state.flushing.retain(|&flushing| flushing != node);
-            if before > 0 && state.flushing.is_empty() && state.ended.is_none() {
-                self.end_task(task, out);
-            }
-        }
     }
 
     pub(super) fn end_task(&mut self, task: usize, out: &mut Outbox) {

@@ -53,7 +53,7 @@ impl Machine {
         let below = fixed.reach.below.get(agent).map_or(&[][..], Vec::as_slice);
         if fence != Fence::Release {
             self.acquire_all(below, out);
-            self.empty_memories(out);
+            self.forget_stale(out);
             self.note_acquired(agent);
         }
         if below.is_empty() {
@@ -71,7 +71,7 @@ impl Machine {
     pub(super) fn open_kernel(&mut self, out: &mut Outbox) {
         let fixed = self.fixed.clone();
         self.acquire_all(&fixed.reach.gpus, out);
-        self.empty_memories(out);
+        self.forget_stale(out);
         self.note_kernel_opened();
     }
 

@@ -2,9 +2,12 @@
 //! with what a GPU has made, before a kernel begins for which a core has stored something, and at the end ("coherence is the
 //! kernel boundary's": `ScaleGPU` keeps no account of who has what).
 
+use std::collections::BTreeSet;
+
 use super::Machine;
 use super::queue::Event;
 use super::synchronise::Waiter;
+use crate::model::address::Address;
 use crate::model::time::EventNumber;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::{Completion, Outbox};
@@ -15,8 +18,10 @@ use crate::workload::TaskKind;
 pub struct CachedMemories {
     /// By index among the nodes.
     nodes: Vec<usize>,
-    /// A core has stored something since they were emptied last.
-    stale: bool,
+    /// Bytes of data that a tag stands for.
+    data: u32,
+    /// Blocks of that size to which cores have stored since the memories forgot such blocks last.
+    stale: BTreeSet<Address>,
     /// Programs of cores that may start, since everything is in the host's memory.
     cleared: Vec<usize>,
     /// What is dirty at the end goes to the host.
@@ -28,7 +33,8 @@ impl CachedMemories {
     #[must_use]
     pub fn among(nodes: &[Node]) -> Option<Self> {
         let tagged: Vec<usize> = (0..nodes.len()).filter(|&index| nodes[index].is_tagged()).collect();
-        (!tagged.is_empty()).then(|| Self { nodes: tagged, ..Self::default() })
+        let data = tagged.first().map(|&index| nodes[index].config.block)?;
+        Some(Self { nodes: tagged, data, ..Self::default() })
     }
 }
 
@@ -58,25 +64,27 @@ impl Machine {
         self.tags.as_ref().map(|tags| tags.nodes.clone()).unwrap_or_default()
     }
 
-    /// A store was performed.
+    /// A store was performed: of what a core has made, the memories of GPUs have an old copy.
     pub(super) fn note_performed(&mut self, completion: &Completion) {
         if let Some(tags) = self.tags.as_mut()
             && completion.kind.writes()
             && self.fixed.components.path(completion.node).starts_with("host")
         {
-            tags.stale = true;
+            tags.stale.extend(completion.range.blocks(tags.data));
         }
     }
 
-    /// A GPU acquires: what a core has stored since the last time must be fetched again.
-    pub(super) fn empty_memories(&mut self, out: &mut Outbox) {
+    /// A GPU acquires: what a core has stored since the last time must be fetched again. The runtime knows what that is, since
+    /// it is what a program copies to the device between launches.
+    pub(super) fn forget_stale(&mut self, out: &mut Outbox) {
         let Some(tags) = self.tags.as_mut() else { return };
-        if !std::mem::take(&mut tags.stale) {
+        let stale = std::mem::take(&mut tags.stale);
+        if stale.is_empty() {
             return;
         }
         for node in tags.nodes.clone() {
             if let Some(memory) = self.nodes.get_mut(node) {
-                memory.acquire(out);
+                memory.forget(&stale, out);
             }
             self.after_node(node, out);
         }

@@ -52,10 +52,6 @@ impl Node {
     /// Empties the node of everything that an acquire invalidates. What is dirty is written back; what is under way for
     /// a block ends first, and whoever asks for it from now on asks the parent again.
     pub fn acquire(&mut self, out: &mut Outbox) {
-        if self.is_tagged() {
-            self.empty_tags(out);
-            return;
-        }
         let blocks: Vec<(Address, State)> =
             self.store.entries().map(|(_, entry)| (entry.block, entry.state)).collect();
         for (block, state) in blocks {

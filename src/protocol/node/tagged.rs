@@ -4,6 +4,7 @@
 //! What leads to the parent keeps one order: writes that were handed on come there before a fetch that follows them, as posted
 //! writes do on PCIe.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Node;
@@ -438,14 +439,15 @@ impl Node {
         self.end_release(out);
     }
 
-    /// Everything leaves. What was fetched before and comes later is fetched again.
-    pub(super) fn empty_tags(&mut self, out: &mut Outbox) {
-        let blocks: Vec<Address> = self.store.entries().map(|(_, entry)| entry.block).collect();
-        for block in blocks {
+    /// These blocks leave. What of them was fetched before and comes later is fetched again.
+    pub fn forget(&mut self, blocks: &BTreeSet<Address>, out: &mut Outbox) {
+        for &block in blocks {
             self.displace(block, Action::Acquire, (None, None), out);
         }
         if let Some(tags) = self.tags.as_deref_mut() {
-            tags.scores.iter_mut().filter(|score| !score.arrived).for_each(|score| score.expired = true);
+            let under_way =
+                tags.scores.iter_mut().filter(|score| !score.arrived && blocks.contains(&score.block));
+            under_way.for_each(|score| score.expired = true);
         }
     }
 

@@ -23,25 +23,41 @@ pub fn page(rows: &[Row], command: &str) -> String {
         if !rows.is_empty() {
             let _ = write!(page, "\n### {paper}\n\n");
             table(&mut page, &rows);
+            notes(&mut page, &rows);
         }
     }
     page
 }
 
 fn table(page: &mut String, rows: &[&Row]) {
-    page.push_str("| id | claim | paper | ours | | scale | note |\n|---|---|---|---|---|---|---|\n");
+    page.push_str("| id | claim | paper | ours | | scale |\n|---|---|---|---|---|---|\n");
     for row in rows {
         let figure = row.figure;
         let unit = if figure.paper.is_empty() { "" } else { figure.unit };
         let paper = if figure.paper.is_empty() { "order".to_owned() } else { text::numbers(figure.paper) };
-        let (ours, verdict, scale, note) = match &row.found {
-            Ok(found) => (ours(found), verdict(found), found.scale.as_str(), found.note.as_str()),
-            Err(why) => ("-".to_owned(), "not measured", "", why.as_str()),
+        let (ours, verdict, scale) = match &row.found {
+            Ok(found) => (ours(found), verdict(found), found.scale.as_str()),
+            Err(_) => ("-".to_owned(), "not measured", ""),
         };
-        let cells = [figure.id, figure.claim, &format!("{paper} {unit}"), &ours, verdict, scale, note];
+        let cells = [figure.id, figure.claim, &format!("{paper} {unit}"), &ours, verdict, scale];
         let cells: Vec<String> = cells.iter().map(|cell| cell.trim().replace('|', "\\|")).collect();
         let _ = writeln!(page, "| {} |", cells.join(" | "));
     }
+}
+
+/// What was measured, and why it is missed where it is: folded, since it is long.
+fn notes(page: &mut String, rows: &[&Row]) {
+    page.push_str("\n<details><summary>What was measured</summary>\n\n");
+    for row in rows {
+        let note = match &row.found {
+            Ok(found) => found.note.as_str(),
+            Err(why) => why.as_str(),
+        };
+        if !note.is_empty() {
+            let _ = writeln!(page, "- **{}**: {note}.", row.figure.id);
+        }
+    }
+    page.push_str("\n</details>\n");
 }
 
 fn ours(found: &Finding) -> String {

@@ -28,20 +28,20 @@ const fn workload(name: &'static str, kernel: &'static str, whole: u64, quick: O
 /// In the order of the table. Small arrays shrink less: a few blocks of 4 KiB would say nothing about blocks. What takes
 /// many accesses for its data shrinks more.
 static TABLE_ONE: [Workload; 14] = [
-    workload("BSch", "black-scholes", 4, Some(16)),
-    workload("DCT", "dct", 4, Some(16)),
-    workload("DH", "haar-wavelet", 4, Some(16)),
+    workload("BSch", "black-scholes", 1, Some(4)),
+    workload("DCT", "dct", 1, Some(16)),
+    workload("DH", "haar-wavelet", 1, Some(16)),
     workload("FW", "floyd-warshall", 1, Some(16)),
     workload("FWT", "fast-walsh-transform", 1, Some(16)),
     workload("Hist", "histogram", 1, Some(16)),
-    workload("MM", "matrix-multiplication", 4, Some(16)),
-    workload("MT", "transpose", 4, Some(16)),
-    workload("MTw", "mersenne-twister", 16, Some(64)),
-    workload("RD", "reduction", 1, Some(16)),
+    workload("MM", "matrix-multiplication", 1, Some(16)),
+    workload("MT", "transpose", 1, Some(4)),
+    workload("MTw", "mersenne-twister", 1, Some(64)),
+    workload("RD", "reduction", 1, Some(4)),
     workload("RS", "radix-sort", 16, None),
-    workload("SC", "simple-convolution", 16, Some(64)),
-    workload("SF", "sobel-filter", 4, Some(16)),
-    workload("SLA", "scan-large-arrays", 4, Some(16)),
+    workload("SC", "simple-convolution", 4, Some(64)),
+    workload("SF", "sobel-filter", 1, Some(16)),
+    workload("SLA", "scan-large-arrays", 1, Some(16)),
 ];
 
 impl Workload {

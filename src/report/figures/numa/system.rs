@@ -25,11 +25,11 @@ const QUICK: [(&str, u64); 8] = [
     ("Other-Stream-Triad", 512),
     ("Rodinia-Hotspot", 32),
     ("Rodinia-Euler3D", 16),
-    ("HPC-RSBench", 128),
+    ("HPC-RSBench", 512),
     ("HPC-Lulesh-Unstruct-Mesh1", 16),
-    ("HPC-CoMD", 512),
+    ("HPC-CoMD", 1024),
     ("HPC-HPGMG", 1024),
-    ("Lonestar-SSSP", 64),
+    ("Lonestar-SSSP", 128),
 ];
 
 /// A workload with the factor by which its data shrink.

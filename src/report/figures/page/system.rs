@@ -35,7 +35,7 @@ static PLANS: [Plan; 15] = [
     plan("sgemm", 16, None),
     plan("srad", 4, None),
     plan("stencil", 16, None),
-    plan("xsbench", 16, Some(64)),
+    plan("xsbench", 16, Some(128)),
 ];
 
 /// Workloads whose footprint the paper oversubscribes: "exceeding 32MB" (section 5). Which they are is not told but for

@@ -1,0 +1,84 @@
+//! Flushes: what GPUs hold goes home, to the memory behind it ("final flush", UMH, section 6.2).
+
+use super::Machine;
+use super::synchronise::Waiter;
+use crate::model::component::ComponentId;
+use crate::protocol::node::{Node, Role};
+use crate::protocol::outbox::Outbox;
+
+impl Machine {
+    /// A task that flushes begins.
+    pub(super) fn start_flush(&mut self, task: usize, below: &str, out: &mut Outbox) {
+        if self.tags.is_some() {
+            self.release_gpus(Waiter::Flush(task), out);
+            return;
+        }
+        let fixed = self.fixed.clone();
+        let is_home =
+            |parent: &ComponentId| self.node(*parent).is_some_and(|parent| parent.config.role == Role::Root);
+        let is_top = |node: &Node| {
+            let path = fixed.components.path(node.id());
+            path.starts_with("gpu") && path.starts_with(below) && node.config.parents.iter().any(is_home)
+        };
+        let nodes: Vec<usize> = (0..self.nodes.len()).filter(|&index| is_top(&self.nodes[index])).collect();
+        if let Some(state) = self.tasks.states.get_mut(task) {
+            state.flushing.clone_from(&nodes);
+        }
+        if nodes.is_empty() {
+            self.end_task(task, out);
+        }
+        for node in nodes {
+            if let Some(target) = self.nodes.get_mut(node) {
+                target.flush(out);
+            }
+            self.after_node(node, out);
+        }
+    }
+
+    /// A node has nothing left of what it had when it was flushed.
+    pub(super) fn node_flushed(&mut self, node: usize, out: &mut Outbox) {
+        for task in 0..self.tasks.states.len() {
+            let Some(state) = self.tasks.states.get_mut(task) else { continue };
+            let before = state.flushing.len();
+            state.flushing.retain(|&flushing| flushing != node);
+            if before > 0 && state.flushing.is_empty() && state.ended.is_none() {
+                self.end_task(task, out);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::sample::{performing, program};
+    use crate::model::access::AccessKind::NStore;
+    use crate::model::address::Address;
+    use crate::model::bits::Bits;
+    use crate::model::inspect::Inspect;
+    use crate::workload::{Task, TaskKind};
+
+    #[test]
+    fn nothing_dirty_is_left_in_any_system() {
+        let machines =
+            ["umh-2gpu", "zerocopy-2gpu", "numa-2socket", "selective-coherent", "selective", "scalegpu"];
+        for name in machines {
+            let store = program("gpu0.cu0", NStore, &[0x1000, 0x2000]);
+            let what = TaskKind::Flush { below: String::new() };
+            let flush = Task { id: "flush".into(), after: vec![0], delay: 0, what };
+            let mut machine = performing(&format!("tiny/{name}"), &[], vec![store, flush]);
+            machine.run_until(u64::MAX);
+            assert!(machine.is_finished(), "{name}");
+            for (node, component) in machine.components().iter() {
+                let is_dirty = |address| {
+                    let view = machine.block(node, address).filter(|view| view.state.is_some());
+                    view.and_then(|view| view.dirty).is_some_and(|dirty| Bits::any(&dirty))
+                };
+                assert!(
+                    ![0x1000, 0x2000].map(Address).into_iter().any(is_dirty),
+                    "{name}: {}",
+                    component.path
+                );
+            }
+        }
+    }
+}
