@@ -105,6 +105,8 @@ pub struct CacheSpec {
     pub line: u32,
     /// Lookup, in cycles of the clock of its device.
     pub latency: u32,
+    /// Until it takes what comes from below, in the same cycles.
+    pub fill: u32,
     pub mshrs: u32,
     /// Its own table, if it differs from the machine's.
     pub protocol: Option<String>,

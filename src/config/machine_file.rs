@@ -111,6 +111,9 @@ pub struct CacheFile {
     pub line: Option<At<Size>>,
     /// Lookup, in cycles of its device.
     pub latency: Option<At<u64>>,
+    /// Of a cache with others above it: cycles until it takes what comes from below, and what it answers with that leaves.
+    /// Default: as `latency`.
+    pub fill: Option<At<u64>>,
     /// Misses that may be under way.
     pub mshrs: Option<At<u64>>,
     /// Its own protocol, if it differs from the machine's.
@@ -135,6 +138,8 @@ pub struct L2File {
     pub line: Option<At<Size>>,
     /// Lookup, in core cycles.
     pub latency: Option<At<u64>>,
+    /// Core cycles until it takes what comes from below, and what it answers with that leaves. Default: as `latency`.
+    pub fill: Option<At<u64>>,
     /// Misses that may be under way in one slice.
     pub mshrs: Option<At<u64>>,
     /// Its own protocol, if it differs from the machine's.
@@ -281,7 +286,7 @@ pub struct HostFile {
     /// GPUs that own a block hand it to each other (UMH, Fig. 5 b-2). Default: false.
     pub peer_transfer: Option<bool>,
     /// A cache for what GPUs ask of host memory, with `gpu.memory.home = "unified"` ("Selective GPU Caches", section 3.2.2).
-    /// Its latency is in host cycles. Default: none; of one that is named: 512 KiB, 8 ways, lines as in the GPU, 200 cycles,
+    /// Its latency is in host cycles; that of the directory, `host.latency`, passes meanwhile. Default: none; of one that is named: 512 KiB, 8 ways, lines as in the GPU, 200 cycles,
     /// 128 MSHRs, protocol "selective-client".
     pub client: Option<CacheFile>,
 }
@@ -292,7 +297,7 @@ pub struct HostFile {
 pub enum LlcFile {
     /// `false`: the L1s of the cores stand below the HMDs. `true`: the default.
     Switch(bool),
-    Cache(CacheFile),
+    Cache(Box<CacheFile>),
 }
 
 /// What connects the GPUs with the CPU.
@@ -391,7 +396,8 @@ impl<'de> Deserialize<'de> for LlcFile {
                 Ok(LlcFile::Switch(switch))
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<LlcFile, A::Error> {
-                CacheFile::deserialize(MapAccessDeserializer::new(map)).map(LlcFile::Cache)
+                CacheFile::deserialize(MapAccessDeserializer::new(map))
+                    .map(|cache| LlcFile::Cache(Box::new(cache)))
             }
         }
         deserializer.deserialize_any(Either)

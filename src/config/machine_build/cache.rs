@@ -18,6 +18,8 @@ pub(super) struct CacheDefaults {
     pub ways: u32,
     pub line: u64,
     pub latency: u32,
+    /// As its latency if there is nothing.
+    pub fill: Option<u32>,
     pub mshrs: u32,
 }
 
@@ -41,10 +43,16 @@ impl Build<'_> {
         let ways = self.ways(key, &size, file.ways.as_ref(), defaults.ways, &line)?;
         let latency =
             check.count(&format!("{key}.latency"), file.latency.as_ref(), defaults.latency, 0..=1_000_000)?;
+        let fill = check.count(
+            &format!("{key}.fill"),
+            file.fill.as_ref(),
+            defaults.fill.unwrap_or(latency),
+            0..=1_000_000,
+        )?;
         let mshrs = check.count(&format!("{key}.mshrs"), file.mshrs.as_ref(), defaults.mshrs, 1..=4096)?;
         let protocol = self.protocol(file.protocol.as_ref())?;
-        let spec =
-            CacheSpec { size: Size(size.value), ways, line: line.value as u32, latency, mshrs, protocol };
+        let (size, line_bytes) = (Size(size.value), line.value as u32);
+        let spec = CacheSpec { size, ways, line: line_bytes, latency, fill, mshrs, protocol };
         Ok((spec, line))
     }
 

@@ -14,7 +14,8 @@ impl Build<'_> {
     /// The GPUs, and the largest block that they ask the host for.
     pub(super) fn gpu(&self, file: &GpuFile) -> Result<(GpuSpec, Known)> {
         let check = self.check;
-        let l1_defaults = CacheDefaults { size: 16 * KIB, ways: 4, line: 64, latency: 2, mshrs: 16 };
+        let l1_defaults =
+            CacheDefaults { size: 16 * KIB, ways: 4, line: 64, latency: 2, fill: Some(1), mshrs: 16 };
         let (mut l1, l1_line) =
             self.cache("gpu.l1", file.l1.as_ref().unwrap_or(&CacheFile::default()), &l1_defaults)?;
         let memory_file = file.memory.clone().unwrap_or_default();
@@ -129,13 +130,20 @@ impl Build<'_> {
         secondary: &Known,
     ) -> Result<(L2Spec, Known)> {
         let check = self.check;
-        let defaults =
-            CacheDefaults { size: 128 * KIB, ways: 16, line: l1_line.value.max(64), latency: 20, mshrs: 32 };
+        let defaults = CacheDefaults {
+            size: 128 * KIB,
+            ways: 16,
+            line: l1_line.value.max(64),
+            latency: 20,
+            fill: None,
+            mshrs: 32,
+        };
         let plain = CacheFile {
             size: file.size.clone(),
             ways: file.ways.clone(),
             line: file.line.clone(),
             latency: file.latency.clone(),
+            fill: file.fill.clone(),
             mshrs: file.mshrs.clone(),
             protocol: file.protocol.clone(),
         };

@@ -13,7 +13,8 @@ impl Build<'_> {
     pub(super) fn host(&self, file: &HostFile, gpu_block: Option<&Known>) -> Result<HostSpec> {
         let check = self.check;
         let cores = check.count("host.cores", file.cores.as_ref(), 1, 0..=64)?;
-        let l1_defaults = CacheDefaults { size: 32 * KIB, ways: 8, line: 64, latency: 4, mshrs: 8 };
+        let l1_defaults =
+            CacheDefaults { size: 32 * KIB, ways: 8, line: 64, latency: 4, fill: Some(1), mshrs: 8 };
         let (l1, l1_line) =
             self.cache("host.l1", file.l1.as_ref().unwrap_or(&CacheFile::default()), &l1_defaults)?;
         let (llc, cpu_block, cpu_key) = match self.llc(file, &l1_line)? {
@@ -53,7 +54,7 @@ impl Build<'_> {
     /// The cache for what GPUs ask.
     fn client(&self, file: &CacheFile, gpu_block: Option<&Known>) -> Result<CacheSpec> {
         let line = gpu_block.map_or(128, |block| block.value);
-        let defaults = CacheDefaults { size: 512 * KIB, ways: 8, line, latency: 200, mshrs: 128 };
+        let defaults = CacheDefaults { size: 512 * KIB, ways: 8, line, latency: 200, fill: None, mshrs: 128 };
         let (mut cache, known) = self.cache("host.client", file, &defaults)?;
         if let Some(block) = gpu_block {
             self.check.at_most(("the line of a GPU", block), ("host.client.line", &known))?;
@@ -91,10 +92,16 @@ impl Build<'_> {
         let cache = match &file.llc {
             Some(LlcFile::Switch(false)) => return Ok(None),
             Some(LlcFile::Switch(true)) | None => &default,
-            Some(LlcFile::Cache(cache)) => cache,
+            Some(LlcFile::Cache(cache)) => cache.as_ref(),
         };
-        let defaults =
-            CacheDefaults { size: 2 * MIB, ways: 16, line: l1_line.value.max(64), latency: 30, mshrs: 32 };
+        let defaults = CacheDefaults {
+            size: 2 * MIB,
+            ways: 16,
+            line: l1_line.value.max(64),
+            latency: 30,
+            fill: None,
+            mshrs: 32,
+        };
         let (llc, mut line) = self.cache("host.llc", cache, &defaults)?;
         line.span = line.span.or_else(|| l1_line.span.clone());
         self.check.at_most(("host.l1.line", l1_line), ("host.llc.line", &line))?;

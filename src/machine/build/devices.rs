@@ -5,7 +5,7 @@ use super::paging::GpuParts;
 use crate::config::machine::{CacheSpec, GpuHome, GpuSpec, HostSpec};
 use crate::diagnostic::Result;
 use crate::model::component::ComponentKind;
-use crate::model::time::{ByteRate, Tick};
+use crate::model::time::{ByteRate, Clock, Tick};
 use crate::protocol::node::Role;
 use crate::protocol::store::Interleave;
 
@@ -66,9 +66,7 @@ impl Builder<'_> {
                 clock,
                 Interleave::NONE,
             )?;
-            if let Some(lookup) = self.lookup.get_mut(l1) {
-                *lookup = clock.period;
-            }
+            self.is_called_directly(l1, clock);
             agents.push(self.agents.len());
             let shape = (gpu.cu.lanes, gpu.cu.wavefronts, gpu.cu.outstanding);
             self.agent(path, ComponentKind::Cu, l1, shape, clock, gpu.l1.latency);
@@ -79,6 +77,13 @@ impl Builder<'_> {
         }
         self.gpu_agents.push(agents);
         Ok(l1s)
+    }
+
+    /// What is above an L1 looks up there itself: messages from its peers are not looked up again.
+    fn is_called_directly(&mut self, l1: usize, clock: Clock) {
+        if let Some(lookup) = self.lookup.get_mut(l1) {
+            *lookup = clock.period;
+        }
     }
 
     /// One GPU; returns the nodes that face the host.
@@ -148,6 +153,7 @@ impl Builder<'_> {
             ways: 1,
             line: if gpu.l2.present { gpu.l2.cache.line } else { gpu.l1.line },
             latency: memory.latency,
+            fill: memory.latency,
             mshrs: 0,
             // A memory that the host caches too answers in the protocol of the host.
             protocol: gpu.l2.cache.protocol.clone().filter(|_| gpu.unified.is_none()),
@@ -171,6 +177,7 @@ impl Builder<'_> {
             ways: memory.ways,
             line: memory.secondary_block,
             latency: memory.latency,
+            fill: memory.latency,
             mshrs: memory.mshrs,
             protocol: None,
         };
@@ -200,9 +207,7 @@ impl Builder<'_> {
                 clock,
                 Interleave::NONE,
             )?;
-            if let Some(lookup) = self.lookup.get_mut(l1) {
-                *lookup = clock.period;
-            }
+            self.is_called_directly(l1, clock);
             self.host_caches.push(l1);
             self.agent(path, ComponentKind::Core, l1, (1, 4, host.outstanding), clock, host.l1.latency);
             tops.push(l1);
@@ -232,6 +237,7 @@ impl Builder<'_> {
                 ways: 1,
                 line: host.block,
                 latency: 1,
+                fill: 1,
                 mshrs: 0,
                 protocol: None,
             };

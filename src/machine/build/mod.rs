@@ -51,6 +51,8 @@ struct Way {
     from: usize,
     to: usize,
     path: Path,
+    /// How long the receiver takes before it does anything with a message.
+    lookup: Tick,
 }
 
 struct Builder<'a> {
@@ -64,6 +66,8 @@ struct Builder<'a> {
     /// Parents and children are known only once all nodes are: kept apart until the end.
     configs: Vec<(NodeConfig, Store)>,
     lookup: Vec<Tick>,
+    /// The same for what comes from a parent.
+    fill: Vec<Tick>,
     period: Vec<Tick>,
     agents: Vec<Agent>,
     gpu_agents: Vec<Vec<usize>>,
@@ -127,6 +131,7 @@ fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machin
         nodes: Vec::new(),
         configs: Vec::new(),
         lookup: Vec::new(),
+        fill: Vec::new(),
         period: Vec::new(),
         agents: Vec::new(),
         gpu_agents: Vec::new(),
@@ -239,6 +244,7 @@ impl Builder<'_> {
         };
         self.configs.push((config, store));
         self.lookup.push(clock.cycles(u64::from(cache.latency.max(1))));
+        self.fill.push(clock.cycles(u64::from(cache.fill.max(1))));
         self.period.push(clock.period);
         self.dram_of.push(None);
         Ok(self.configs.len() - 1)
@@ -344,8 +350,10 @@ impl Builder<'_> {
                 config.parents.push(parent_id);
                 config.dealing = dealing;
             }
-            self.ways.push(Way { from: child, to: parent, path: up });
-            self.ways.push(Way { from: parent, to: child, path: down });
+            let of = |ticks: &[Tick], node: usize| ticks.get(node).copied().unwrap_or(1);
+            let (above, below) = (of(&self.fill, child), of(&self.lookup, parent));
+            self.ways.push(Way { from: child, to: parent, path: up, lookup: below });
+            self.ways.push(Way { from: parent, to: child, path: down, lookup: above });
         }
     }
 }

@@ -153,7 +153,8 @@ impl Builder<'_> {
                 for (i, &from) in tops_a.iter().enumerate() {
                     for (j, &to) in tops_b.iter().enumerate() {
                         if from != to && (any || i == j) {
-                            self.ways.push(Way { from, to, path });
+                            let lookup = self.lookup.get(to).copied().unwrap_or(1);
+                            self.ways.push(Way { from, to, path, lookup });
                         }
                     }
                 }
@@ -196,7 +197,7 @@ impl Builder<'_> {
                 from: way.from,
                 to: way.to,
                 path: way.path,
-                lookup: self.lookup.get(way.to).copied().unwrap_or(1),
+                lookup: way.lookup,
                 buffers: self.spec.network.buffers.max(1),
                 block: block(way.from).max(block(way.to)),
                 lanes: vec![Lane::default(); count],

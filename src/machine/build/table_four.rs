@@ -101,6 +101,32 @@ fn interconnect() {
     }
 }
 
+/// A miss of the client cache takes as long as without it; the L2's latency is passed once, on the way in.
+#[test]
+fn lookups() {
+    for (machine, (step, _, has_client, _)) in machines() {
+        let lookup = |from: &str, to: &str| {
+            let id = |path: &str| {
+                machine.components().iter().find(|(id, _)| machine.components().path(*id) == path)
+            };
+            let (from, to) = (id(from).unwrap().0, id(to).unwrap().0);
+            let is_way = |channel: &&crate::parts::channel::Channel| {
+                machine.nodes[channel.from].id() == from && machine.nodes[channel.to].id() == to
+            };
+            let ticks = machine.channels.iter().find(is_way).unwrap().lookup;
+            (ticks as f64 / machine.fixed.time.ticks_per_cycle as f64).round() as u64
+        };
+        assert_eq!(lookup("gpu0.cu0.l1", "gpu0.l2.0"), 120, "{step}");
+        assert_eq!(lookup("gpu0.l2.0", "gpu0.memory.0"), 100, "{step}");
+        assert_eq!(lookup("gpu0.memory.0", "gpu0.l2.0"), 1, "{step}");
+        let beyond = if has_client { "host.client" } else { "host.hmd0" };
+        assert_eq!(lookup("gpu0.l2.0", beyond), 100, "{step}");
+        if has_client {
+            assert_eq!((lookup("host.client", "host.hmd0"), lookup("host.hmd0", "host.client")), (0, 1));
+        }
+    }
+}
+
 #[test]
 fn the_remote_directory_takes_64_kib_for_8_mib() {
     let machine = sample::bundled("selective-naive", &[]);

@@ -26,6 +26,7 @@ impl Builder<'_> {
             ways: 1,
             line: tags.data,
             latency: gpu.memory.latency,
+            fill: gpu.memory.latency,
             mshrs: 0,
             protocol: Some(tags.protocol.clone()),
         };

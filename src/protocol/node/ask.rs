@@ -48,7 +48,6 @@ impl Node {
             granted: None,
             has_data: false,
             data: None,
-            replies: 0,
             coming: Sectors::NONE,
             spoiled: None,
         });

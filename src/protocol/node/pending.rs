@@ -79,8 +79,7 @@ pub struct Asked {
     pub has_data: bool,
     /// Their bytes, if any are kept.
     pub data: Option<Arc<Patch>>,
-    /// Of a fetch that is not kept: the requests that have not been answered, and the sectors that are on their way.
-    pub replies: u32,
+    /// Of a fetch that is not kept: the sectors that are on their way. An answer may bring those of several requests.
     pub coming: Sectors,
     /// A probe has passed what is on its way: so many of the queue may still have it, and it is not kept.
     pub spoiled: Option<u32>,

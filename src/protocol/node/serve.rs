@@ -78,8 +78,9 @@ impl Node {
                         held |= own;
                         continue;
                     }
-                    if let Some(want) = pending.queue.remove(index) {
+                    if let Some(mut want) = pending.queue.remove(index) {
                         Self::note_served(pending);
+                        self.join_fetches(pending, &mut want, index);
                         self.serve(pending, want, cell, out);
                     }
                     return true;
@@ -130,7 +131,7 @@ impl Node {
 
     /// Whether a child waits for the answer to what was passed up, so that this want has to wait too. What is not kept goes the
     /// same way in the same order; and some caches answer what is about other bytes.
-    fn answers_later(&self, pending: &Pending, want: &Want) -> bool {
+    pub(super) fn answers_later(&self, pending: &Pending, want: &Want) -> bool {
         let follows = if self.config.hits_under_stores && want.is_load() {
             Self::overlaps_passed(pending, want)
         } else {

@@ -77,12 +77,30 @@ impl Node {
         let Some(asked) = pending.asked.as_mut() else { return };
         let sectors = want.sectors.without(want.got).without(asked.coming);
         let coming = if self.config.by_sector { sectors } else { Sectors::all(self.config.block) };
-        (asked.replies, asked.coming) = (asked.replies + 1, asked.coming.with(coming));
+        asked.coming = asked.coming.with(coming);
         let mut message = self.message(MessageKind::Fetch, asked.parent, range, out);
         (message.txn, message.number) = Self::key_of(want);
         message.sectors = sectors;
         self.counters.uncached_requests += 1;
         self.send(message, out);
+    }
+
+    /// Joins a fetch that is being served with those of the same child that wait behind it, from `index` on: where sectors go alone,
+    /// one answer brings what all of them ask for (section 3.2.3: "only those 32B blocks that have been requested").
+    pub(super) fn join_fetches(&self, pending: &mut Pending, want: &mut Want, mut index: usize) {
+        if !self.config.by_sector || !want.is_fetch() {
+            return;
+        }
+        while let Some(next) = pending.queue.get(index).filter(|next| next.is_load()) {
+            let is_like = next.is_fetch() && next.who == want.who && next.range == want.range;
+            if !is_like || pending.acquire == Some(0) || self.answers_later(pending, next) {
+                index += 1;
+                continue;
+            }
+            want.sectors = want.sectors.with(next.sectors);
+            pending.queue.remove(index);
+            Self::note_served(pending);
+        }
     }
 
     /// The bytes of a fetch have come: they are kept, or serve those that wait for them.
@@ -91,8 +109,7 @@ impl Node {
         let Some(asked) = pending.asked.as_mut() else { return };
         let is_kept = !pending.uncached && !message.once && asked.spoiled.is_none();
         asked.coming = asked.coming.without(message.sectors);
-        asked.replies = asked.replies.saturating_sub(1);
-        let is_last = asked.replies == 0;
+        let is_last = asked.coming.is_empty();
         match (&mut asked.data, &message.patch) {
             (Some(known), Some(fresh)) => {
                 let known = Arc::make_mut(known);

@@ -1,12 +1,71 @@
 //! Runs of a paper's workloads, each with its scale, and how what came of them is told.
 
-use super::experiment::Experiment;
+use super::experiment::{Experiment, Outcome, Results};
 use super::figure::geometric_mean;
+use super::workload::Effort;
 use crate::report::chart::{Bars, Chart, Series};
 use crate::workload::suites::Workload;
 
 /// A workload and by what its data and the caches of the machine shrink, a power of two.
 pub type Scaled = (&'static Workload, u64);
+
+/// How a workload is run: its name, its scale when all of them run, and its scale for a quick look.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    name: &'static str,
+    whole: u64,
+    quick: Option<u64>,
+}
+
+#[must_use]
+pub const fn plan(name: &'static str, whole: u64, quick: Option<u64>) -> Plan {
+    Plan { name, whole, quick }
+}
+
+/// The workloads of a suite that are planned, each with its scale.
+#[must_use]
+pub fn planned(suite: &'static [Workload], plans: &[Plan], effort: Effort) -> Vec<Scaled> {
+    let scale = |plan: &Plan| match effort {
+        Effort::Quick => plan.quick,
+        Effort::Whole => Some(plan.whole),
+    };
+    let of = |plan: &Plan| Some((suite.iter().find(|workload| workload.name == plan.name)?, scale(plan)?));
+    plans.iter().filter_map(of).collect()
+}
+
+/// What each workload's run gave.
+///
+/// # Errors
+/// If one is not there, in words.
+pub fn outcomes<'a>(
+    workloads: &[Scaled],
+    results: &'a Results,
+    run: impl Fn(Scaled) -> Experiment,
+) -> Result<Vec<&'a Outcome>, String> {
+    let outcome =
+        |scaled: &Scaled| results.of(&run(*scaled)).map_err(|why| format!("{}: {why}", scaled.0.name));
+    workloads.iter().map(outcome).collect()
+}
+
+/// Of each workload, the time of one run over that of another.
+///
+/// # Errors
+/// As [`outcomes`].
+pub fn time_ratios(
+    workloads: &[Scaled],
+    results: &Results,
+    run: impl Fn(Scaled) -> Experiment,
+    to: impl Fn(Scaled) -> Experiment,
+) -> Result<Vec<f64>, String> {
+    let (own, other) = (outcomes(workloads, results, run)?, outcomes(workloads, results, to)?);
+    Ok(own.iter().zip(other).map(|(own, other)| own.cycles as f64 / other.cycles as f64).collect())
+}
+
+/// The names of workloads, in a row.
+#[must_use]
+pub fn names(workloads: &[Scaled]) -> String {
+    workloads.iter().map(|(workload, _)| workload.name).collect::<Vec<_>>().join(", ")
+}
 
 /// A run of a workload on a machine with changes; its data and the caches of the machine shrink.
 #[must_use]

@@ -14,6 +14,7 @@ mod map;
 mod map_rail;
 mod map_switch;
 mod mshrs;
+mod page_grid;
 mod pages;
 mod permissions;
 mod protocol;

@@ -2,16 +2,13 @@
 //! done with them, where they are taken for read-only.
 
 use crate::debug::frame::Frame;
-use crate::model::page_view::{FaultView, PageStand, PagesView};
+use crate::model::page_view::{FaultView, PageCell, PageStand, PagesView};
 
+use super::page_grid::{self, Cell};
 use super::{fault, permissions};
-use crate::tui::glyphs;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
-
-/// Columns of the addresses.
-pub(super) const LABEL: u16 = 11;
 
 /// Far-faults that are listed, at most.
 const LISTED: usize = 32;
@@ -55,8 +52,10 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
         gpu.frames, gpu.evictor, gpu.prefetcher, gpu.wasted, gpu.thrashed
     );
     canvas.field(x + 1, y, canvas.width().saturating_sub(x + 1), &head, Role::Text);
-    let mut y = legend(canvas, y + 1, gpu);
-    y = grid(canvas, y, gpu);
+    let kinds = PageStand::ALL.into_iter().zip(gpu.counts);
+    let kinds = kinds.map(|(stand, count)| (stand.letter(), stand.name(), role(stand), count));
+    let mut y = page_grid::legend(canvas, y + 1, kinds);
+    y = page_grid::draw(canvas, y, &gpu.cells, cell);
     y = driver(frame, canvas, y, gpu);
     y = faults(frame, canvas, y, &gpu.faults);
     y
@@ -76,19 +75,6 @@ pub(super) fn faults(frame: &Frame, canvas: &mut Canvas, y: u16, faults: &[Fault
     y
 }
 
-/// What the letters mean, and how many pages have each.
-fn legend(canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
-    let (mut x, mut row) = (1, y);
-    for (stand, count) in PageStand::ALL.into_iter().zip(gpu.counts) {
-        let text = format!("{} {} {count}", stand.letter(), stand.name());
-        if x + text.len() as u16 > canvas.width() && x > 1 {
-            (x, row) = (1, row + 1);
-        }
-        x = canvas.text(x, row, &text, if count > 0 { role(stand) } else { Role::Dim }) + 2;
-    }
-    row + 1
-}
-
 fn role(stand: PageStand) -> Role {
     match stand {
         PageStand::Thrashing => Role::Bad,
@@ -102,34 +88,9 @@ fn role(stand: PageStand) -> Role {
     }
 }
 
-/// Rows of letters after the address of the first; below each its bars of heat, where there is room for both.
-fn grid(canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
-    let across = usize::from(canvas.width().saturating_sub(LABEL + 2)).max(1);
-    let across = if across >= 32 { across / 16 * 16 } else { across };
-    let rows = gpu.cells.len().div_ceil(across) as u16;
-    let heated =
-        rows * 2 + y < canvas.height().saturating_sub(2) && gpu.cells.iter().any(|cell| cell.heat.is_some());
-    let mut row = y;
-    for cells in gpu.cells.chunks(across) {
-        canvas.reserve(row);
-        if let Some(first) = cells.first() {
-            canvas.field(1, row, LABEL, &first.first.to_string(), Role::Dim);
-        }
-        let shown = canvas.shows(row);
-        for (at, cell) in cells.iter().enumerate().filter(|_| shown) {
-            let x = LABEL + 1 + at as u16;
-            canvas.text(x, row, &cell.stand.letter().to_string(), role(cell.stand));
-            canvas.item(x, row, 1, Target::Pages { first: cell.first, len: cell.len });
-            if let Some(heat) = cell.heat.filter(|_| heated) {
-                canvas.text(x, row + 1, &glyphs::bar(f64::from(heat)).to_string(), Role::Dim);
-            }
-        }
-        if heated {
-            canvas.field(1, row + 1, LABEL, "used lately", Role::Dim);
-        }
-        row += 1 + u16::from(heated);
-    }
-    row
+fn cell(pages: &PageCell) -> Cell {
+    let PageCell { first, len, stand, heat } = *pages;
+    Cell { first, len, letter: stand.letter(), role: role(stand), heat }
 }
 
 /// What the driver gathers, and what it did last.

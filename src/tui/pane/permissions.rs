@@ -1,10 +1,11 @@
 //! What may be done with pages that are taken for read-only: a letter each, and the faults that change them.
 
 use crate::debug::frame::Frame;
-use crate::model::page_view::PermissionsView;
+use crate::model::page_view::{PermissionCell, PermissionsView};
 use crate::model::paging::Permission;
 
-use super::pages::{LABEL, faults};
+use super::page_grid::{self, Cell};
+use super::pages::faults;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
@@ -19,12 +20,11 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas, all: &PermissionsView) {
         .map_or_else(String::new, |(recent, limit)| format!(", {recent} lately, gives up above {limit}"));
     let counts = format!("faults: {} of cores, {} of the GPU{limit}", all.by_cores, all.by_gpus);
     canvas.field(1, 1, canvas.width().saturating_sub(1), &counts, Role::Text);
-    let mut x = 1;
-    for (permission, count) in Permission::ALL.into_iter().zip(all.counts) {
-        let text = format!("{} {} {count}", permission.letter(), permission.name());
-        x = canvas.text(x, 2, &text, if count > 0 { role(permission) } else { Role::Dim }) + 2;
-    }
-    let y = grid(canvas, 3, all);
+    let kinds = Permission::ALL.into_iter().zip(all.counts);
+    let kinds =
+        kinds.map(|(permission, count)| (permission.letter(), permission.name(), role(permission), count));
+    let y = page_grid::legend(canvas, 2, kinds);
+    let y = page_grid::draw(canvas, y, &all.cells, cell);
     faults(frame, canvas, y, &all.faults);
 }
 
@@ -45,23 +45,7 @@ fn role(permission: Permission) -> Role {
     }
 }
 
-/// Rows of letters after the address of the first.
-fn grid(canvas: &mut Canvas, y: u16, all: &PermissionsView) -> u16 {
-    let across = usize::from(canvas.width().saturating_sub(LABEL + 2)).max(1);
-    let across = if across >= 32 { across / 16 * 16 } else { across };
-    let mut row = y;
-    for cells in all.cells.chunks(across) {
-        canvas.reserve(row);
-        if let Some(first) = cells.first() {
-            canvas.field(1, row, LABEL, &first.first.to_string(), Role::Dim);
-        }
-        let shown = canvas.shows(row);
-        for (at, cell) in cells.iter().enumerate().filter(|_| shown) {
-            let x = LABEL + 1 + at as u16;
-            canvas.text(x, row, &cell.permission.letter().to_string(), role(cell.permission));
-            canvas.item(x, row, 1, Target::Pages { first: cell.first, len: cell.len });
-        }
-        row += 1;
-    }
-    row
+fn cell(pages: &PermissionCell) -> Cell {
+    let PermissionCell { first, len, permission } = *pages;
+    Cell { first, len, letter: permission.letter(), role: role(permission), heat: None }
 }

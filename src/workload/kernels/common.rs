@@ -70,8 +70,9 @@ pub const PIECES: ParameterDefinition = ParameterDefinition {
 pub const WORKGROUP: ParameterDefinition = workgroup(256);
 pub const SYNC: ParameterDefinition = ParameterDefinition {
     name: "sync",
-    about: "how the host gets what GPUs wrote; dynamic: it asks for each access, flush: all GPUs are flushed before",
-    kind: Kind::Choice { default: "dynamic", options: &["dynamic", "flush"] },
+    about: "how the host gets what GPUs wrote; dynamic: it asks for each access, flush: all GPUs are flushed before, \
+            none: what the host does is left out",
+    kind: Kind::Choice { default: "dynamic", options: &["dynamic", "flush", "none"] },
 };
 
 pub const fn workgroup(default: u64) -> ParameterDefinition {
@@ -118,6 +119,17 @@ pub const fn launch(default: u64) -> ParameterDefinition {
 /// What every kernel of real launches takes after its own parameters.
 pub const LAUNCHED: &[ParameterDefinition] = &[COMPUTE, LAUNCH, STORE, SEED];
 
+/// What the host does between launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostPart {
+    /// It asks for each access to what GPUs wrote.
+    Asks,
+    /// All GPUs are flushed before it reads what they wrote.
+    Flushes,
+    /// Nothing: only the launches are of interest.
+    LeftOut,
+}
+
 /// What most kernels are told about how they run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
@@ -128,8 +140,7 @@ pub struct Settings {
     pub launch: u64,
     pub store: AccessKind,
     pub seed: u64,
-    /// Whether GPUs are flushed before the host reads what they wrote.
-    pub flush: bool,
+    pub host: HostPart,
 }
 
 impl Settings {
@@ -141,13 +152,18 @@ impl Settings {
             launch: values.integer(LAUNCH.name)?,
             store: store_kind(values)?,
             seed: values.integer(SEED.name)?,
-            flush: false,
+            host: HostPart::Asks,
         })
     }
 
     /// And what [`SYNC`] says.
     pub fn with_host(values: &Values<'_>) -> Result<Self> {
-        Ok(Self { flush: values.choice(SYNC.name)? == "flush", ..Self::read(values)? })
+        let host = match values.choice(SYNC.name)? {
+            "flush" => HostPart::Flushes,
+            "none" => HostPart::LeftOut,
+            _ => HostPart::Asks,
+        };
+        Ok(Self { host, ..Self::read(values)? })
     }
 }
 

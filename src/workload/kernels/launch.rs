@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::array::Array;
-use super::common::{self, Settings};
+use super::common::{self, HostPart, Settings};
 use crate::model::access::{AccessKind, AtomicOp};
 use crate::model::address::{Address, Range};
 use crate::model::operation::{Lanes, Operation};
@@ -235,10 +235,10 @@ impl HostLoop {
         map: impl Fn(At) -> Option<u64> + Send + Sync + 'static,
     ) {
         let mut script = self.script;
-        if settings.flush {
-            steps.push(TaskKind::Flush { below: String::new() });
-        } else {
-            script.synchronise(written);
+        match settings.host {
+            HostPart::LeftOut => return,
+            HostPart::Flushes => steps.push(TaskKind::Flush { below: String::new() }),
+            HostPart::Asks => script.synchronise(written),
         }
         let settings = Settings { wavefront: 1, store: AccessKind::Store, launch: 0, ..settings };
         let (arrays, map) = (self.arrays, Arc::new(map));

@@ -1,23 +1,12 @@
 //! The machine of Table 1, the workloads of the paper's figures, and the runs that its figures share.
 
 use crate::report::figures::experiment::{Experiment, Outcome, Results};
-use crate::report::figures::suite;
+use crate::report::figures::suite::{self, Plan, plan};
 pub use crate::report::figures::suite::{Scaled, bars, extremes, of, scale_text, sentences, word};
 use crate::report::figures::workload::Effort;
 use crate::workload::suites::PAGED;
 
 pub const MACHINE: &str = "paged-gtx480";
-
-/// How a workload is run: its name, its scale when all of them run, and its scale for a quick look.
-struct Plan {
-    name: &'static str,
-    whole: u64,
-    quick: Option<u64>,
-}
-
-const fn plan(name: &'static str, whole: u64, quick: Option<u64>) -> Plan {
-    Plan { name, whole, quick }
-}
 
 /// In the order of the suite. What takes many instructions for its data shrinks more.
 static PLANS: [Plan; 15] = [
@@ -57,12 +46,7 @@ const OVERSUBSCRIBED: [&str; 11] = [
 /// The workloads to run, each with its scale.
 #[must_use]
 pub fn workloads(effort: Effort) -> Vec<Scaled> {
-    let scale = |plan: &Plan| match effort {
-        Effort::Quick => plan.quick,
-        Effort::Whole => Some(plan.whole),
-    };
-    let of = |plan: &Plan| Some((PAGED.iter().find(|workload| workload.name == plan.name)?, scale(plan)?));
-    PLANS.iter().filter_map(of).collect()
+    suite::planned(PAGED, &PLANS, effort)
 }
 
 /// Those of them that the paper oversubscribes.
@@ -94,9 +78,7 @@ pub fn outcomes<'a>(
     results: &'a Results,
     set: &[&str],
 ) -> Result<Vec<&'a Outcome>, String> {
-    let outcome =
-        |scaled: &Scaled| results.of(&run(*scaled, set)).map_err(|why| format!("{}: {why}", scaled.0.name));
-    workloads.iter().map(outcome).collect()
+    suite::outcomes(workloads, results, |scaled| run(scaled, set))
 }
 
 /// The time of each workload over that of its partner with other settings.
@@ -109,18 +91,13 @@ pub fn ratios(
     set: &[&str],
     to: &[&str],
 ) -> Result<Vec<f64>, String> {
-    let cycles = |set| {
-        let all = outcomes(workloads, results, set)?;
-        Ok::<_, String>(all.iter().map(|outcome| outcome.cycles as f64).collect::<Vec<_>>())
-    };
-    Ok(cycles(set)?.iter().zip(cycles(to)?).map(|(time, to)| time / to).collect())
+    suite::time_ratios(workloads, results, |scaled| run(scaled, set), |scaled| run(scaled, to))
 }
 
 /// What every note says at its end.
 #[must_use]
 pub fn about(workloads: &[Scaled]) -> String {
-    let names: Vec<_> = workloads.iter().map(|(workload, _)| workload.name).collect();
-    format!("{MACHINE}; {}; the way back of results is counted for none", names.join(", "))
+    format!("{MACHINE}; {}; the way back of results is counted for none", suite::names(workloads))
 }
 
 /// The axis of nearly all charts.

@@ -16,7 +16,7 @@ pub const FIGURE: Figure = Figure {
 
 const SPILLED: &[&str] = &["gpu.unified.host_share=90"];
 
-const COHERENT: Machine = (system::COHERENT.0, &["gpu.l1.protocol=vi", "gpu.unified.host_share=90"]);
+const COHERENT: Machine = (system::COHERENT.0, SPILLED);
 
 /// The steps, each on top of the ones before.
 const STEPS: [(&str, Machine); 5] = [

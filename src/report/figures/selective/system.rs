@@ -1,7 +1,7 @@
 //! The machines of Table 4, one for each step, the workloads of Tables 1 to 3, and the runs that the figures share.
 
 use crate::report::figures::experiment::{Experiment, Outcome, Results};
-use crate::report::figures::suite;
+use crate::report::figures::suite::{self, Plan, plan};
 pub use crate::report::figures::suite::{Scaled, bars, extremes, of, scale_text, sentences, word};
 use crate::report::figures::workload::Effort;
 use crate::workload::suites::SELECTIVE;
@@ -9,9 +9,8 @@ use crate::workload::suites::SELECTIVE;
 /// A machine with changes to it.
 pub type Machine = (&'static str, &'static [&'static str]);
 
-/// What all others are compared with. Its L1s are those of the GPUs that the paper simulates, write-through and tracked by
-/// nobody: an L1 that a directory keeps coherent would make the baseline slower than what it is the bound of.
-pub const COHERENT: Machine = ("selective-coherent", &["gpu.l1.protocol=vi"]);
+/// What all others are compared with.
+pub const COHERENT: Machine = ("selective-coherent", &[]);
 pub const NAIVE: Machine = ("selective-naive", &[]);
 pub const L1: Machine = ("selective-l1", &[]);
 pub const L1_L2: Machine = ("selective-l1-l2", &[]);
@@ -29,49 +28,38 @@ pub const STEPS: [(&str, Machine); 6] = [
     ("read-only", READ_ONLY),
 ];
 
-/// How a workload is run: its name, its scale when all of them run, and its scale for a quick look.
-struct Plan {
-    name: &'static str,
-    whole: u64,
-    quick: Option<u64>,
-}
-
-const fn plan(name: &'static str, whole: u64, quick: Option<u64>) -> Plan {
-    Plan { name, whole, quick }
-}
-
-/// In the order of the suite. Caches keep their sizes, since the warps that share them do.
+/// In the order of the suite. Caches keep their sizes, since the warps that share them do, and data are as small as they can be with all
+/// compute units at work: a GPU that is not full waits for latencies, not for the memory of the CPU.
 static PLANS: [Plan; 12] = [
     plan("backprop", 16, Some(64)),
-    plan("bfs", 64, None),
+    plan("bfs", 32, None),
     plan("btree", 4, Some(16)),
-    plan("cns", 64, None),
-    plan("comd", 16, Some(64)),
-    plan("kmeans", 16, None),
+    plan("cns", 8, None),
+    plan("comd", 16, None),
+    plan("kmeans", 8, None),
     plan("minife", 4, None),
-    plan("mummer", 16, None),
-    plan("needle", 16, None),
-    plan("pathfinder", 4, Some(16)),
-    plan("srad_v1", 4, None),
-    plan("xsbench", 64, Some(256)),
+    plan("mummer", 8, Some(16)),
+    plan("needle", 4, None),
+    plan("pathfinder", 4, None),
+    plan("srad_v1", 8, Some(16)),
+    plan("xsbench", 32, Some(128)),
 ];
 
 /// The workloads to run, each with its scale.
 #[must_use]
 pub fn workloads(effort: Effort) -> Vec<Scaled> {
-    let scale = |plan: &Plan| match effort {
-        Effort::Quick => plan.quick,
-        Effort::Whole => Some(plan.whole),
-    };
-    let of =
-        |plan: &Plan| Some((SELECTIVE.iter().find(|workload| workload.name == plan.name)?, scale(plan)?));
-    PLANS.iter().filter_map(of).collect()
+    suite::planned(SELECTIVE, &PLANS, effort)
+}
+
+/// The run of a workload on a machine.
+fn on((name, set): Machine) -> impl Fn(Scaled) -> Experiment {
+    move |scaled| suite::run_less(name, scaled, set)
 }
 
 /// The runs of all workloads on each of the machines.
 #[must_use]
 pub fn runs(effort: Effort, machines: &[Machine]) -> Vec<Experiment> {
-    let of = |scaled| machines.iter().map(move |(name, set)| suite::run_less(name, scaled, set));
+    let of = |scaled| machines.iter().map(move |machine| on(*machine)(scaled));
     workloads(effort).into_iter().flat_map(of).collect()
 }
 
@@ -82,14 +70,9 @@ pub fn runs(effort: Effort, machines: &[Machine]) -> Vec<Experiment> {
 pub fn outcomes<'a>(
     workloads: &[Scaled],
     results: &'a Results,
-    (name, set): Machine,
+    machine: Machine,
 ) -> Result<Vec<&'a Outcome>, String> {
-    let outcome = |scaled: &Scaled| {
-        results
-            .of(&suite::run_less(name, *scaled, set))
-            .map_err(|why| format!("{} on {name}: {why}", scaled.0.name))
-    };
-    workloads.iter().map(outcome).collect()
+    suite::outcomes(workloads, results, on(machine))
 }
 
 /// A statistic of each workload's run on a machine.
@@ -115,11 +98,7 @@ pub fn throughput(
     machine: Machine,
     over: Machine,
 ) -> Result<Vec<f64>, String> {
-    let cycles = |machine| {
-        let all = outcomes(workloads, results, machine)?;
-        Ok::<_, String>(all.iter().map(|outcome| outcome.cycles as f64).collect::<Vec<_>>())
-    };
-    Ok(cycles(over)?.iter().zip(cycles(machine)?).map(|(over, own)| over / own).collect())
+    suite::time_ratios(workloads, results, on(over), on(machine))
 }
 
 /// The sum of numbers over how many they are.
@@ -131,8 +110,7 @@ pub fn mean(values: &[f64]) -> f64 {
 /// What every note says at its end.
 #[must_use]
 pub fn about(workloads: &[Scaled]) -> String {
-    let names: Vec<_> = workloads.iter().map(|(workload, _)| workload.name).collect();
-    format!("caches as in Table 4, only data are smaller; {}", names.join(", "))
+    format!("caches as in Table 4, only data are smaller; {}", suite::names(workloads))
 }
 
 /// The axis of most charts.
