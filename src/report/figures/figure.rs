@@ -101,6 +101,18 @@ pub fn geometric_mean(values: &[f64]) -> f64 {
     (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
 }
 
+/// The scales of workloads in words: the usual one, then those that differ, by name.
+#[must_use]
+pub fn scales<'a>(workloads: impl Iterator<Item = (&'a str, u64)> + Clone) -> String {
+    let times = |scale: u64| workloads.clone().filter(|(_, other)| *other == scale).count();
+    let Some((_, usual)) = workloads.clone().max_by_key(|(_, scale)| times(*scale)) else {
+        return String::new();
+    };
+    let others = workloads.clone().filter(|(_, scale)| *scale != usual);
+    let others: Vec<_> = others.map(|(name, scale)| format!("{name} 1/{scale}")).collect();
+    if others.is_empty() { format!("1/{usual}") } else { format!("1/{usual}, {}", others.join(", ")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! Runs of a paper's workloads, each with its scale, and how what came of them is told.
 
 use super::experiment::{Experiment, Outcome, Results};
-use super::figure::geometric_mean;
+use super::figure::{geometric_mean, scales};
 use super::workload::Effort;
 use crate::report::chart::{Bars, Chart, Series};
 use crate::workload::suites::Workload;
@@ -70,38 +70,37 @@ pub fn names(workloads: &[Scaled]) -> String {
 /// A run of a workload on a machine with changes; its data and the caches of the machine shrink.
 #[must_use]
 pub fn run(machine: &str, (workload, scale): Scaled, set: &[&str]) -> Experiment {
-    Experiment { scale, ..experiment(machine, workload, None, set) }
+    Experiment { scale, ..experiment(machine, workload, &[], owned(set)) }
 }
 
 /// The same, but only the data shrink: to what is still more than the caches of the machine hold.
 #[must_use]
 pub fn run_less(machine: &str, (workload, scale): Scaled, set: &[&str]) -> Experiment {
-    experiment(machine, workload, Some(scale), set)
+    experiment(machine, workload, &[format!("scale = {scale}")], owned(set))
 }
 
-fn experiment(machine: &str, workload: &Workload, scale: Option<u64>, set: &[&str]) -> Experiment {
+fn owned(set: &[&str]) -> Vec<String> {
+    set.iter().map(|change| (*change).to_owned()).collect()
+}
+
+/// A run of a workload with parameters of its kernel beside its own, on a machine with changes, all at its size.
+#[must_use]
+pub fn experiment(machine: &str, workload: &Workload, with: &[String], set: Vec<String>) -> Experiment {
     let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let mut with = workload.written();
-    with.extend(scale.map(|scale| format!("scale = {scale}")));
+    let with: Vec<String> = workload.written().into_iter().chain(with.iter().cloned()).collect();
     let scenario = format!(
         "title = {}\nmachine = \"{machine}\"\nchecks = false\n[[kernel]]\nid = \"run\"\nname = {}\nwith = {{ {} }}\n",
         text(workload.name),
         text(workload.kernel),
         with.join(", ")
     );
-    Experiment { scenario, set: set.iter().map(|change| (*change).to_owned()).collect(), scale: 1 }
+    Experiment { scenario, set, scale: 1 }
 }
 
-/// The scale of `workloads` in words: the usual one, then those that differ.
+/// The scale of `workloads` in words.
 #[must_use]
 pub fn scale_text(workloads: &[Scaled]) -> String {
-    let times = |scale: u64| workloads.iter().filter(|(_, other)| *other == scale).count();
-    let Some((_, usual)) = workloads.iter().max_by_key(|(_, scale)| times(*scale)) else {
-        return String::new();
-    };
-    let others = workloads.iter().filter(|(_, scale)| scale != usual);
-    let others: Vec<_> = others.map(|(workload, scale)| format!("{} 1/{scale}", workload.name)).collect();
-    if others.is_empty() { format!("1/{usual}") } else { format!("1/{usual}, {}", others.join(", ")) }
+    scales(workloads.iter().map(|(workload, scale)| (workload.name, *scale)))
 }
 
 /// A value for each workload, in words: the worst first.

@@ -1,5 +1,7 @@
 //! The workloads of UMH, Table I, and how far they are shrunk.
 
+use super::figure::scales;
+
 /// How much work a figure may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
@@ -67,16 +69,10 @@ pub fn compared(effort: Effort) -> Vec<(&'static Workload, u64)> {
     workloads(effort).into_iter().filter(|(workload, _)| is_wanted(workload)).collect()
 }
 
-/// The scale of `workloads` in words: the usual one, then those that differ.
+/// The scale of `workloads` in words.
 #[must_use]
 pub fn scale_text(workloads: &[(&Workload, u64)]) -> String {
-    let times = |scale: u64| workloads.iter().filter(|(_, other)| *other == scale).count();
-    let Some((_, usual)) = workloads.iter().max_by_key(|(_, scale)| times(*scale)) else {
-        return String::new();
-    };
-    let others = workloads.iter().filter(|(_, scale)| scale != usual);
-    let others: Vec<_> = others.map(|(workload, scale)| format!("{} 1/{scale}", workload.name)).collect();
-    if others.is_empty() { format!("1/{usual}") } else { format!("1/{usual}, {}", others.join(", ")) }
+    scales(workloads.iter().map(|(workload, scale)| (workload.name, *scale)))
 }
 
 /// The workloads that are left out, in words; empty if none is.

@@ -1,11 +1,9 @@
 //! Section 6: lanes and ways together, and the power of the links.
 
-use super::system::{
-    AWARE, Change, DYNAMIC, PART, Scaled, gain, names, scale_text, series, sockets, speedups, workloads,
-};
-use crate::report::chart::{Bars, Chart};
+use super::system::{AWARE, Change, DYNAMIC, PART, Scaled, gain, scale_text, sockets, speedups, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::suite::bars;
 use crate::report::figures::workload::Effort;
 
 pub const COMBINED: Figure = Figure {
@@ -50,19 +48,18 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let ways = speedups(&workloads, results, base, |one| sockets(4, one, &[AWARE]))?;
     let lanes = speedups(&workloads, results, base, |one| sockets(4, one, &[DYNAMIC]))?;
     let ours = [geometric_mean(&over_one), geometric_mean(&over_base)];
-    let bars = Bars {
-        title: "NUMA-aware, 4 sockets (NUMA-aware GPUs, Fig. 10)".to_owned(),
-        axis: "speedup".to_owned(),
-        groups: names(&workloads),
-        series: vec![series("over 1 GPU", &over_one), series("over the baseline", &over_base)],
-        stacked: false,
-    };
+    let chart = bars(
+        "NUMA-aware, 4 sockets (NUMA-aware GPUs, Fig. 10)",
+        "speedup",
+        &workloads,
+        &[("over 1 GPU", &over_one), ("over the baseline", &over_base)],
+    );
     Ok(Finding {
         ours: ours.map(Some).into(),
         holds: near(ours[0], 2.1) && near(ours[1], 1.8),
         scale: scale_text(&workloads),
         note: format!("geometric means; ways alone {:.1} %, lanes alone {:.1} %", gain(&ways), gain(&lanes)),
-        charts: vec![("", Chart::Bars(bars))],
+        charts: vec![("", chart)],
     })
 }
 

@@ -1,11 +1,9 @@
 //! Section 4: lanes that turn.
 
-use super::system::{
-    Change, DYNAMIC, Scaled, best, gain, names, scale_text, series, sockets, speedups, workloads,
-};
-use crate::report::chart::{Bars, Chart};
+use super::system::{Change, DYNAMIC, Scaled, best, gain, scale_text, sockets, speedups, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::suite::bars;
 use crate::report::figures::workload::Effort;
 
 pub const GAIN: Figure = Figure {
@@ -60,19 +58,18 @@ fn found_gain(effort: Effort, results: &Results) -> Result<Finding, String> {
     let turned = over_static(&workloads, results, &[DYNAMIC])?;
     let doubled = over_static(&workloads, results, &[DOUBLED])?;
     let (mean, most) = (gain(&turned), 100.0 * (best(&turned) - 1.0));
-    let bars = Bars {
-        title: "Speedup over static links, 4 sockets (NUMA-aware GPUs, Fig. 6)".to_owned(),
-        axis: "speedup".to_owned(),
-        groups: names(&workloads),
-        series: vec![series("lanes turn", &turned), series("doubled links", &doubled)],
-        stacked: false,
-    };
+    let chart = bars(
+        "Speedup over static links, 4 sockets (NUMA-aware GPUs, Fig. 6)",
+        "speedup",
+        &workloads,
+        &[("lanes turn", &turned), ("doubled links", &doubled)],
+    );
     Ok(Finding {
         ours: vec![Some(mean), Some(most)],
         holds: near(mean, 14.0) && near(most, 80.0),
         scale: scale_text(&workloads),
         note: format!("geometric mean, and the best workload; with doubled links {:.1} %", gain(&doubled)),
-        charts: vec![("", Chart::Bars(bars))],
+        charts: vec![("", chart)],
     })
 }
 

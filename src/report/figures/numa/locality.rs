@@ -1,11 +1,9 @@
 //! Section 3: what single-GPU policies do to four sockets, and what locality saves.
 
-use super::system::{
-    PAGES, Scaled, TRADITIONAL, larger, names, scale_text, series, sockets, speedups, workloads,
-};
-use crate::report::chart::{Bars, Chart};
+use super::system::{PAGES, Scaled, TRADITIONAL, larger, scale_text, sockets, speedups, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::suite::bars;
 use crate::report::figures::workload::Effort;
 
 pub const REMOTE: Figure = Figure {
@@ -45,13 +43,12 @@ fn remote(effort: Effort, results: &Results) -> Result<Finding, String> {
     let (fine, page) = (of(&TRADITIONAL)?, of(&PAGES)?);
     let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
     let (by_fine, by_page) = (mean(&fine), mean(&page));
-    let bars = Bars {
-        title: "Remote share of what leaves the SMs, 4 sockets (NUMA-aware GPUs, 3)".to_owned(),
-        axis: "%".to_owned(),
-        groups: names(&workloads),
-        series: vec![series("fine", &fine), series("page", &page)],
-        stacked: false,
-    };
+    let chart = bars(
+        "Remote share of what leaves the SMs, 4 sockets (NUMA-aware GPUs, 3)",
+        "%",
+        &workloads,
+        &[("fine", &fine), ("page", &page)],
+    );
     Ok(Finding {
         ours: vec![Some(by_fine)],
         holds: near(by_fine, 75.0) && near(by_page, 75.0),
@@ -59,7 +56,7 @@ fn remote(effort: Effort, results: &Results) -> Result<Finding, String> {
         note: format!(
             "fine-grained; page interleave {by_page:.1} %; of loads that miss in an L1, and all stores"
         ),
-        charts: vec![("", Chart::Bars(bars))],
+        charts: vec![("", chart)],
     })
 }
 
@@ -78,17 +75,12 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let ideal = speedups(&workloads, results, one, |one| larger(4, one))?;
     let better = traditional.iter().zip(&local).filter(|(old, new)| new >= old).count();
     let (mean, with) = (geometric_mean(&traditional), geometric_mean(&local));
-    let bars = Bars {
-        title: "4 sockets over 1 GPU (NUMA-aware GPUs, Fig. 3)".to_owned(),
-        axis: "speedup".to_owned(),
-        groups: names(&workloads),
-        series: vec![
-            series("traditional", &traditional),
-            series("locality-optimised", &local),
-            series("4x larger GPU", &ideal),
-        ],
-        stacked: false,
-    };
+    let chart = bars(
+        "4 sockets over 1 GPU (NUMA-aware GPUs, Fig. 3)",
+        "speedup",
+        &workloads,
+        &[("traditional", &traditional), ("locality-optimised", &local), ("4x larger GPU", &ideal)],
+    );
     let all = workloads.len();
     Ok(Finding {
         ours: Vec::new(),
@@ -99,6 +91,6 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
              a GPU 4 times as large {:.2}x",
             geometric_mean(&ideal)
         ),
-        charts: vec![("", Chart::Bars(bars))],
+        charts: vec![("", chart)],
     })
 }

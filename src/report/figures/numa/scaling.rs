@@ -1,11 +1,9 @@
 //! Section 6: how NUMA-aware GPUs scale, beside single GPUs as large.
 
-use super::system::{
-    AWARE, Change, DYNAMIC, Scaled, larger, names, scale_text, series, sockets, speedups, workloads,
-};
-use crate::report::chart::{Bars, Chart};
+use super::system::{AWARE, Change, DYNAMIC, Scaled, larger, scale_text, sockets, speedups, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::suite::bars;
 use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
@@ -32,22 +30,18 @@ fn experiments(effort: Effort) -> Vec<Experiment> {
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
     let one = |one: Scaled| sockets(1, one, &[]);
-    let (mut means, mut shares, mut bars) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut means, mut shares, mut all) = (Vec::new(), Vec::new(), Vec::new());
     for count in COUNTS {
         let ours = speedups(&workloads, results, one, |one| sockets(count, one, &BOTH))?;
         let ideal = speedups(&workloads, results, one, |one| larger(count, one))?;
         means.push(geometric_mean(&ours));
         shares.push(100.0 * geometric_mean(&ours) / geometric_mean(&ideal));
-        bars.push(series(&format!("{count} sockets"), &ours));
-        bars.push(series(&format!("{count}x larger GPU"), &ideal));
+        all.push((format!("{count} sockets"), ours));
+        all.push((format!("{count}x larger GPU"), ideal));
     }
-    let bars = Bars {
-        title: "NUMA-aware GPUs over 1 GPU (NUMA-aware GPUs, Fig. 11)".to_owned(),
-        axis: "speedup".to_owned(),
-        groups: names(&workloads),
-        series: bars,
-        stacked: false,
-    };
+    let series: Vec<(&str, &[f64])> =
+        all.iter().map(|(name, values)| (name.as_str(), values.as_slice())).collect();
+    let chart = bars("NUMA-aware GPUs over 1 GPU (NUMA-aware GPUs, Fig. 11)", "speedup", &workloads, &series);
     let holds = means.iter().zip(FIGURE.paper).all(|(ours, paper)| near(*ours, *paper));
     let percent: Vec<String> = shares.iter().map(|share| format!("{share:.0}")).collect();
     Ok(Finding {
@@ -55,6 +49,6 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         holds,
         scale: scale_text(&workloads),
         note: format!("geometric means; {} % of the larger GPU", percent.join(", ")),
-        charts: vec![("", Chart::Bars(bars))],
+        charts: vec![("", chart)],
     })
 }

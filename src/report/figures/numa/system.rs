@@ -3,9 +3,9 @@
 //! A whole machine takes too long: each socket has a sixteenth of everything but its L1s (4 SMs, one slice of the L2 with its
 //! memory, a sixteenth of the link), and the data are smaller by as much or more. A launch takes as much of a kernel as it would.
 
-use crate::report::chart::Series;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::geometric_mean;
+use crate::report::figures::suite::experiment;
 use crate::report::figures::workload::Effort;
 use crate::workload::kernels;
 use crate::workload::suites::{NUMA, Workload};
@@ -101,19 +101,11 @@ fn run(workload: &Workload, scale: u64, mut set: Vec<String>) -> Experiment {
     // A core for what a workload does between its kernels.
     set.extend(["host.cores=1", "host.llc=false", "host.l1.line=128 B"].map(str::to_owned));
     let launch = (LAUNCH * PART / scale).max(1);
-    let mut with = workload.written();
-    with.push(format!("scale = {scale}"));
-    if kernels::find(workload.kernel).is_ok_and(|kernel| kernel.parameters().any(|one| one.name == "launch"))
-    {
-        with.push(format!("launch = {launch}"));
-    }
-    let scenario = format!(
-        "title = \"{}\"\nmachine = \"{MACHINE}\"\nchecks = false\n[[kernel]]\nid = \"run\"\nname = \"{}\"\nwith = {{ {} }}\n",
-        workload.name,
-        workload.kernel,
-        with.join(", ")
-    );
-    Experiment { scenario, set, scale: 1 }
+    let takes_launches = kernels::find(workload.kernel)
+        .is_ok_and(|kernel| kernel.parameters().any(|one| one.name == "launch"));
+    let mut with = vec![format!("scale = {scale}")];
+    with.extend(takes_launches.then(|| format!("launch = {launch}")));
+    experiment(MACHINE, workload, &with, set)
 }
 
 /// Of each workload, how much faster `new` is than `old`.
@@ -144,17 +136,4 @@ pub fn gain(speedups: &[f64]) -> f64 {
 #[must_use]
 pub fn best(speedups: &[f64]) -> f64 {
     speedups.iter().copied().fold(f64::NAN, f64::max)
-}
-
-/// The names below the bars of a chart: the workloads, and their mean.
-#[must_use]
-pub fn names(workloads: &[Scaled]) -> Vec<String> {
-    workloads.iter().map(|(workload, _)| workload.name).chain(["GM"]).map(str::to_owned).collect()
-}
-
-/// A series of a value for each workload, and their mean.
-#[must_use]
-pub fn series(name: &str, values: &[f64]) -> Series {
-    let mean = geometric_mean(values);
-    Series { name: name.to_owned(), values: values.iter().copied().chain([mean]).collect() }
 }

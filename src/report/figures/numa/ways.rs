@@ -1,11 +1,9 @@
 //! Section 5.2: the organisations of the L2, and what software coherence costs in it.
 
-use super::system::{
-    AWARE, Change, SHARED, STATIC, Scaled, gain, names, scale_text, series, sockets, speedups, workloads,
-};
-use crate::report::chart::{Bars, Chart};
+use super::system::{AWARE, Change, SHARED, STATIC, Scaled, gain, scale_text, sockets, speedups, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::suite::bars;
 use crate::report::figures::workload::Effort;
 
 pub const WAYS: Figure = Figure {
@@ -55,13 +53,12 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let (half, shared, aware) = (over(&[STATIC])?, over(&[SHARED])?, over(&[AWARE])?);
     let step: Vec<f64> = aware.iter().zip(&half).map(|(aware, half)| aware / half).collect();
     let ours = [gain(&half), gain(&aware), gain(&step)];
-    let bars = Bars {
-        title: "Speedup over a memory-side L2, 4 sockets (NUMA-aware GPUs, Fig. 8)".to_owned(),
-        axis: "speedup".to_owned(),
-        groups: names(&workloads),
-        series: vec![series("static half", &half), series("shared", &shared), series("NUMA-aware", &aware)],
-        stacked: false,
-    };
+    let chart = bars(
+        "Speedup over a memory-side L2, 4 sockets (NUMA-aware GPUs, Fig. 8)",
+        "speedup",
+        &workloads,
+        &[("static half", &half), ("shared", &shared), ("NUMA-aware", &aware)],
+    );
     Ok(Finding {
         ours: ours.map(Some).into(),
         holds: near(ours[0], 54.0) && near(ours[1], 76.0) && near(ours[2], 22.0),
@@ -70,7 +67,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
             "geometric means; shared by local and remote lines without ways {:.1} %",
             gain(&shared)
         ),
-        charts: vec![("", Chart::Bars(bars))],
+        charts: vec![("", chart)],
     })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::report::chart::{Bars, Chart, Series};
 use crate::report::figures::experiment::{Experiment, Outcome, Results};
+use crate::report::figures::suite::experiment;
 use crate::report::figures::workload::Effort;
 use crate::workload::suites::{SCALE_GPU, Workload};
 
@@ -99,21 +100,15 @@ pub fn run((workload, scale): Scaled, setting: Setting) -> Experiment {
             set.push(format!("gpu.tags.data={} B", setting.tag));
         }
     }
-    let mut with = workload.written();
+    let mut with = Vec::new();
     // Iterations that use each other's results; the paper does not say how many.
     with.extend((workload.name == "hotspot").then(|| "iterations = 8".to_owned()));
     let pieces = pieces(workload, setting);
     with.extend((pieces > 1).then(|| format!("pieces = {pieces}")));
     with.push(format!("launch = {}", (LAUNCH / scale).max(1)));
     with.push(format!("scale = {scale}"));
-    let scenario = format!(
-        "title = \"{}\"\nmachine = \"{machine}\"\nchecks = false\n[[kernel]]\nid = \"run\"\nname = \"{}\"\nwith = {{ {} }}\n",
-        workload.name,
-        workload.kernel,
-        with.join(", ")
-    );
     // L1s keep their size: what they can have under way is what bounds them.
-    Experiment { scenario, set, scale: 1 }
+    experiment(machine, workload, &with, set)
 }
 
 /// What a launch costs a kernel of full size, in cycles.
