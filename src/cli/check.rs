@@ -17,6 +17,7 @@ use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
 use crate::machine::Machine;
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
+use crate::model::units::Size;
 use crate::protocol::table::Table;
 use crate::report::sizes;
 use crate::scenario::{Options, Prepared, Scenario};
@@ -228,6 +229,7 @@ impl Check {
             vec![
                 ("machine", json!(work.machine_name(&prepared))),
                 ("protocol", json!(prepared.blueprint.spec.protocol)),
+                ("protocols", protocols(&prepared)),
                 ("tasks", json!(prepared.blueprint.workload.tasks.len())),
                 ("expectations", json!(prepared.checker.expectations().len())),
                 ("narration", json!(file.says.len())),
@@ -274,7 +276,7 @@ fn protocol(table: &Table) -> Found {
 fn parts(spec: &MachineSpec, prepared: &Prepared) -> Vec<(&'static str, Value)> {
     let components = prepared.machine.components();
     let count = |kind: ComponentKind| components.iter().filter(|(_, part)| part.kind == kind).count();
-    let mut facts = vec![("protocol", json!(spec.protocol))];
+    let mut facts = vec![("protocol", json!(spec.protocol)), ("protocols", protocols(prepared))];
     if let Some(gpu) = &spec.gpu {
         facts.extend([
             ("gpus", json!(gpu.count)),
@@ -287,15 +289,36 @@ fn parts(spec: &MachineSpec, prepared: &Prepared) -> Vec<(&'static str, Value)> 
         if count(ComponentKind::Smd) > 0 {
             facts.extend([
                 ("smd_memory", json!(gpu.memory.size.to_string())),
-                ("secondary_block", json!(format!("{} B", gpu.memory.secondary_block))),
+                ("secondary_block", json!(Size(u64::from(gpu.memory.secondary_block)).to_string())),
             ]);
         }
+        if count(ComponentKind::Memory) > 0 {
+            facts.extend([
+                ("gpu_memory_partitions", json!(count(ComponentKind::Memory))),
+                ("gpu_memory_partition", json!(gpu.memory.size.to_string())),
+            ]);
+        }
+        facts.extend(
+            gpu.tags.as_ref().map(|tags| ("data_a_tag", json!(Size(u64::from(tags.data)).to_string()))),
+        );
     }
     facts.extend([
         ("cpu_cores", json!(count(ComponentKind::Core))),
         ("hmds", json!(count(ComponentKind::Hmd))),
         ("host_memory", json!(spec.host.memory.to_string())),
         ("links", json!(count(ComponentKind::Link))),
+        ("link_bandwidth", json!(spec.network.bandwidth.to_string())),
     ]);
     facts
+}
+
+/// The protocols of all nodes, the machine's own first.
+fn protocols(prepared: &Prepared) -> Value {
+    let mut names: Vec<&str> = Vec::new();
+    for table in prepared.machine.tables() {
+        if !names.contains(&table.name.as_str()) {
+            names.push(&table.name);
+        }
+    }
+    json!(names.join(", "))
 }

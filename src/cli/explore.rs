@@ -234,13 +234,15 @@ impl Explore {
         text.push_str(&format!("{used} of {} cells of the tables were used\n", outcome.cells.len()));
         let unused: Vec<String> =
             outcome.cells.iter().filter(|(_, used)| !used).map(|(cell, _)| cell.name()).collect();
-        if !unused.is_empty() {
+        // Where a violation ended the search, most of what was not reached only was not looked for.
+        if !unused.is_empty() && outcome.violations.is_empty() {
             let what = if outcome.bound.is_none() { "never reached" } else { "not reached" };
             text.push_str(&format!("{what}: {}\n", unused.join(", ")));
         }
         for (violation, path) in outcome.violations.iter().zip(done.recordings) {
             let steps = violation.choices.len();
-            text.push_str(&format!("\n{}: {} ({steps} steps)\n", violation.rule, violation.text));
+            let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
+            text.push_str(&format!("\n{}: {} ({steps})\n", violation.rule, violation.text));
             text.push_str(&format!("umscope debug {} opens it\n", path.display()));
             for line in way::lines(system, &violation.choices) {
                 text.push_str(&format!("    {line}\n"));

@@ -17,6 +17,7 @@ use crate::debug::interrupt;
 use crate::debug::session::Session;
 use crate::report::picture;
 use crate::tui::app::App;
+use crate::tui::layout;
 use crate::tui::settings::Settings;
 
 /// Print the debugger's screen at a cycle
@@ -98,7 +99,7 @@ fn draw(session: &mut Session, settings: Settings, (columns, rows): (u16, u16)) 
     let info = Arc::new(session.info());
     let frame = Arc::new(session.frame(&info, &Wish::default()));
     let mut app = App::new(frame, settings.theme, settings.keymap, settings.ascii);
-    app.show_layout(settings.layout);
+    app.show_layout(settings.layout.unwrap_or_else(|| layout::first(&app.frame.info.components)));
     app.see(columns, rows);
     // What is on the screen decides what a frame holds.
     if let Some(wish) = app.new_wish() {

@@ -8,8 +8,8 @@ use crate::tui::settings::{Asked, Settings};
 /// How the screen looks.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Look {
-    /// The arrangement of panes to begin with: overview, coherence, links, warps, transaction, caches, protocol, log or
-    /// lesson
+    /// The arrangement of panes to begin with: overview, coherence, links, warps, transaction, caches, protocol, log,
+    /// lesson or paging (without it overview, or paging where pages move)
     #[arg(long, value_name = "NAME")]
     layout: Option<String>,
 
@@ -37,5 +37,21 @@ impl Look {
     /// As [`Settings::load`].
     pub fn settings(&self) -> Result<Settings> {
         Settings::load(&Asked { theme: self.theme.clone(), ascii: self.ascii, layout: self.layout.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::layout::NAMES;
+
+    #[test]
+    fn the_help_names_every_layout() {
+        let command = Look::augment_args(clap::Command::new("umscope"));
+        let layout = command.get_arguments().find(|argument| argument.get_id() == "layout").unwrap();
+        let help = layout.get_help().unwrap().to_string();
+        for name in NAMES {
+            assert!(help.contains(name), "{name} is missing in: {help}");
+        }
     }
 }

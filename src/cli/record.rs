@@ -30,7 +30,8 @@ impl Recorder {
             recording.inputs.iter().try_for_each(|(event, input)| writer.input(*event, input))?;
             Ok(writer)
         };
-        Ok(Self { writer: begin().map_err(failed)?, marker: Marker::default() })
+        let writer = begin().map_err(|error: io::Error| write::cannot(path, &error))?;
+        Ok(Self { writer, marker: Marker::default() })
     }
 
     /// Looks at the machine after an event.

@@ -128,7 +128,12 @@ fn text(name: &str, recording: &Recording, machine: &Machine, replayed: &Result<
     match replayed {
         Ok(agreed) => {
             let here = Mark::of(machine);
-            text.push_str(&format!("the same up to {}: {agreed} digests agree\n", at(&here)));
+            text.push_str(&format!(
+                "the same up to {}: {agreed} digest{} agree{}\n",
+                at(&here),
+                if *agreed == 1 { "" } else { "s" },
+                if *agreed == 1 { "s" } else { "" },
+            ));
             text.push_str(&match &recording.end {
                 Some(end) => format!("ended there: {}\n", end.how.name()),
                 None => "the recording was cut off: what came then is not known\n".to_owned(),

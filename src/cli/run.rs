@@ -49,16 +49,16 @@ it) and stats{flat dotted keys}; null for what is unknown.
 
 Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1):
   warp_cycles.STATE, warp_share.STATE   of all warp slots, GPUn.* of a GPU (host.* of the cores), and warp_cycles of \
-each unit; STATE: none ready running memory mshr_full link_full barrier fence done. Shares are of the time with work, \
+each unit; STATE: none ready running memory mshr_full link_full barrier fence translation far_fault done. Shares are of the time with work, \
 without none and done
   access.LEVEL.count, .share, .mean_cycles, .time_share, .merged, .probed   by the farthest place that got a request \
-of an access: l1 (a hit), joined (a miss under way in its L1), l2, llc, smd, hmd, peer (another GPU handed the data \
-over). Merged: waited there for a miss under way; probed: other caches were asked
+of an access: l1 (a hit), joined (a miss under way in its L1), l2, llc, client (the CPU-side \
+cache for a GPU), smd, memory (a GPU's own), hmd, peer (another GPU handed the data over). Merged: waited there for a miss under way; probed: other caches were asked
   access.KIND.count, .mean_cycles, .max_cycles, .LEVEL.count, .LEVEL.mean_cycles   KIND: load store n_store atomic, \
 and exclusive (the request of dynamic synchronisation). From issue until performed
   NODE.*, levels.LEVEL.*   hits misses hit_rate merges evictions recalls writebacks probes merged_bytes \
 peer_transfers promotions mshr_full mshr_high_water mshr_mean (in use, over time, a node); LEVEL: gpu_l1 l2 smd \
-cpu_l1 llc hmd
+memory cpu_l1 llc client hmd
   messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere; over a link of the network
   LINK.bytes, .messages, .utilisation, .queued_cycles, .queued_mean_cycles (for the wire), .no_credit_cycles (for \
 a buffer at the other end)
@@ -68,6 +68,23 @@ requests nor carry data; the second over the first (UMH, section 6.1.4)
 row_hit_rate reads writes bytes queue_high_water busy_cycles
   sync.*   fence_cycles barrier_cycles spin_cycles exclusive_accesses exclusive_cycles flush_cycles flush_bytes
   tasks.ID.cycles
+  network.energy_joules, .power_watts   of all links; network.samples, .lane_reversals, .lane_reversal_cycles (of one \
+lane, while it turned), LINK.lanes, .lanes_gained   where lanes can turn
+  paging.*   tlb.hit_rate tlb.misses tlb.shoot_downs walks far_fault_mshrs.most far_faults; pages: demanded prefetched \
+copied prefetched_used prefetched_unused (so far) prefetched_wasted (evicted unused) evicted written_back thrashed \
+(evicted and wanted again); bytes (over links)
+  numa.*   gpuN.local_requests gpuN.remote_requests (of its L1s) gpuN.pages (at home there) remote_share \
+l2.local_hit_rate l2.remote_hit_rate invalidated (lines, by software coherence) released_bytes
+  coalescing.*   loads (whose lines may not be kept) requests.l1 requests.l2 (sent for them) share (of the loads spared \
+by L1s and L2s) line_use (of the sectors that L1s got)
+  remote_directory.*   lines (that the CPU may have) peak capacity looks found nacks false_positives \
+false_positive_rate (of looks for lines that the CPU never had) flushes
+  read_only.*   faults.cores faults.gpus changed (pages that may be written now) gave_up (1: no page is taken for \
+read-only any more)
+  tags.*   hit cold_miss conflict_miss merge arrival replay replays_missed relay both write_back full (found no room) hit_rate (of first \
+look-ups) pending_high_water scoreboard_high_water
+  copies.to_gpu.*, copies.to_host.*   transfers pages bytes cycles (that tasks waited) redundant (pages not used where \
+they came, or come back unchanged)
 
 Rows of --sample: how it is when each multiple of CYCLES begins, and one of the end. Columns: cycle, event, the \
 counters so far (the keys of stats, such as gpu0.l2.0.misses and messages.read.count), then for each node the \

@@ -18,6 +18,13 @@ use crate::scenario::{Options, Prepared, Scenario};
 use crate::workload::Workload;
 use crate::workload::trace::{self, Format, Trace};
 
+/// Whether a file is meant as a scenario: by its ending, whatever is wrong with it, or by its keys.
+fn is_scenario(path: &Path) -> bool {
+    let keys = || config::find(Kind::Scenario, &path.to_string_lossy(), None).ok();
+    path.extension().is_some_and(|ending| ending == "toml")
+        || keys().is_some_and(|found| config::kind_of(&found.source).is_some())
+}
+
 /// Something to run, read but not yet built.
 #[derive(Clone, Debug)]
 pub struct Work {
@@ -53,6 +60,9 @@ impl Work {
                     .into())
             }
             Some(_) if config::find(Kind::Scenario, &target.scenario, None).is_err() && path.exists() => {
+                Err(read_trace(path, format, interrupt).err().unwrap_or_else(|| unknown(target)))
+            }
+            _ if path.is_file() && !is_scenario(path) => {
                 Err(read_trace(path, format, interrupt).err().unwrap_or_else(|| unknown(target)))
             }
             _ => Self::scenario(target, interrupt),

@@ -186,7 +186,13 @@ fn unknown(kind: Kind, name: &str, bare: &str, bundled: &[(String, &str)]) -> Di
         let on_disk = read_text(Path::new(name), 0).err()?;
         on_disk.suggestion
     });
-    if Path::new(name).is_dir() {
+    let within = format!("{}/", bare.trim_end_matches('/'));
+    let inside = || names().filter(|known| known.starts_with(&within));
+    if let Some(first) = inside().next() {
+        diagnostic.message = format!("`{name}` is a folder of bundled {what}s, {} of them", inside().count());
+        diagnostic.expected = Some(format!("one of them, such as {first}"));
+        diagnostic.suggestion = None;
+    } else if Path::new(name).is_dir() {
         diagnostic.message = format!("`{name}` is a folder, not a {what}");
     }
     diagnostic
@@ -207,6 +213,13 @@ mod tests {
     #[test]
     fn the_last_part_of_a_name_is_enough_where_it_is_the_only_one() {
         assert_eq!(find(Kind::Machine, "umh-2gpu", None).unwrap().reference, "tiny/umh-2gpu");
+    }
+
+    #[test]
+    fn a_bundled_folder_is_called_one() {
+        let error = find(Kind::Scenario, "umh", None).unwrap_err();
+        assert!(error.message.starts_with("`umh` is a folder of bundled scenarios, "), "{error}");
+        assert_eq!(error.expected.as_deref(), Some("one of them, such as umh/byte-mask"));
     }
 
     #[test]

@@ -76,14 +76,13 @@ fn question(lesson: &Lesson, event: EventNumber) -> Option<Question> {
 
 fn view(asked: &Asked, event: EventNumber) -> Question {
     let ask = &asked.ask;
-    let because = ask.because.as_ref().map_or_else(String::new, |(cell, says)| format!("{cell}: {says}"));
     Question {
         text: ask.text.clone(),
         choices: ask.choices.clone(),
         predicted: asked.predicted.clone(),
         revealed: asked.is_settled(event).then(|| Reveal {
             answer: ask.answer.clone(),
-            because,
+            because: asked.because(),
             right: asked.right(),
         }),
     }

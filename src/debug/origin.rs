@@ -84,11 +84,16 @@ impl Origin {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use super::super::frame::protocol::ProtocolView;
+    use super::super::frame::wish::Wish;
     use super::super::interrupt::Interrupt;
     use super::super::session::Session;
     use super::super::stop::Reason;
     use super::super::work::Outcome;
     use super::*;
+    use crate::model::state::{Action, State};
 
     fn execute(session: &mut Session, text: &str) -> Outcome {
         session.execute(text, &Interrupt::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -200,13 +205,52 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
     }
 
     #[test]
+    fn a_table_tells_what_its_own_nodes_did() {
+        let mut session = bundled("scalegpu/both", &Options::default());
+        execute(&mut session, "until tag outcome both");
+        let info = Arc::new(session.info());
+        let tables = session.frame(&info, &Wish::default()).protocol;
+        let names: Vec<_> =
+            tables.iter().map(|view| (view.table.name.as_str(), view.nodes.as_str())).collect();
+        let all = [
+            ("scale-memory", "GPU memory"),
+            ("scale-gpu", "GPU L1"),
+            ("scale-gpu", "GPU L2"),
+            ("mesi", "host L1"),
+            ("mesi", "host LLC"),
+        ];
+        assert_eq!(names.len(), all.len(), "{names:?}");
+        assert_eq!(names[0], all[0], "what was used last comes first");
+        assert!(all.iter().all(|name| names.contains(name)), "{names:?}");
+        let used = |view: &ProtocolView, action| {
+            view.counts.iter().filter(|cell| cell.action == action).map(|cell| cell.count).sum::<u64>()
+        };
+        assert_eq!(tables[0].last.map(|cell| (cell.state, cell.action)), Some((State::I, Action::NStore)));
+        assert_eq!(used(&tables[0], Action::NStore), 1);
+        let l1 = tables.iter().find(|view| view.nodes == "GPU L1").unwrap();
+        assert!(l1.last.is_none());
+        assert_eq!(used(l1, Action::NStore), 4, "one a store of the program, and none of the L2");
+        let lines = execute(&mut session, "info table").lines.join("\n");
+        assert!(lines.contains("scale-memory, GPU memory: "), "{lines}");
+    }
+
+    #[test]
+    fn an_access_by_hand_has_no_warp() {
+        let mut session = bundled("umh/fig5-b1", &Options::default());
+        let lines = execute(&mut session, "fork choose load gpu0.cu0 0x2000 4").stop.unwrap();
+        let text = lines.lines(session.machine().components()).join("\n");
+        assert!(text.contains("issue") && text.contains("load 0x2000"), "{text}");
+        assert!(!text.contains("warp"), "{text}");
+    }
+
+    #[test]
     fn a_question_that_is_passed_stays_in_the_story() {
         let mut session = bundled("umh/fig5-b1", &Options::default());
         execute(&mut session, "end");
         let lines = execute(&mut session, "info lesson").lines.join("\n");
         assert!(
-            lines.contains("Not answered: answers without data, stays N\n  because cache N read"),
-            "{lines}"
+            lines.contains("Not answered: answers without data, stays N\n  because cache N read\n"),
+            "the answer is told once: {lines}"
         );
     }
 

@@ -77,9 +77,10 @@ impl Session {
         let found = list.iter().find(|breakpoint| u64::from(breakpoint.id) == number);
         found.map(|breakpoint| breakpoint.id).ok_or_else(|| {
             let numbers: Vec<_> = list.iter().map(|breakpoint| breakpoint.id.to_string()).collect();
-            let error = arguments.error(word.span.clone(), format!("there is no breakpoint {}", word.text));
-            let expected = if numbers.is_empty() { "none is set".to_owned() } else { numbers.join(", ") };
-            Box::new(error.expected(expected))
+            let none = if numbers.is_empty() { ": none is set" } else { "" };
+            let error =
+                arguments.error(word.span.clone(), format!("there is no breakpoint {}{none}", word.text));
+            if numbers.is_empty() { error } else { Box::new(error.expected(numbers.join(", "))) }
         })
     }
 

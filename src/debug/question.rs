@@ -45,12 +45,21 @@ impl Asked {
     #[must_use]
     pub fn verdict(&self) -> String {
         let verdict = self.right().map_or("", |right| if right { "right: " } else { "no: " });
-        let because = self
-            .ask
-            .because
-            .as_ref()
-            .map_or_else(String::new, |(cell, says)| format!(", because {cell}: {says}"));
+        let because = match self.because() {
+            because if because.is_empty() => because,
+            because => format!(", because {because}"),
+        };
         format!("{verdict}{}{because}", self.ask.answer)
+    }
+
+    /// The cell that decides, and what it says unless that is the answer; empty without one.
+    #[must_use]
+    pub fn because(&self) -> String {
+        match &self.ask.because {
+            Some((cell, says)) if *says == self.ask.answer => cell.to_string(),
+            Some((cell, says)) => format!("{cell}: {says}"),
+            None => String::new(),
+        }
     }
 
     /// The answer that a text means: a choice, its number from 1, or a part that only one choice has. Any text where

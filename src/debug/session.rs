@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::branch::Branches;
 use super::breakpoint::Breakpoints;
+use super::frame::protocol::Ruled;
 use super::frame::selection::Selection;
 use super::hunt::Hunt;
 use super::job::Job;
@@ -25,6 +26,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::model::message::TxnNumber;
 use crate::model::record::Record;
 use crate::model::time::EventNumber;
+use crate::protocol::node::Role;
 use crate::protocol::table::Table;
 use crate::query::{Context, Filter, PageSize};
 use crate::recording::Input;
@@ -223,6 +225,27 @@ impl Session {
         let machine = self.machine();
         let selected = self.selection.component.and_then(|node| machine.table(node));
         selected.or_else(|| machine.components().iter().find_map(|(id, _)| machine.table(id))).cloned()
+    }
+
+    /// The tables of the machine, each with the nodes of one rank that work by it. Where memory is behind a node there is
+    /// no state, and nothing to show.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Ruled> {
+        let machine = self.machine();
+        let mut tables: Vec<Ruled> = Vec::new();
+        for (id, _) in machine.components().iter() {
+            let (Some(table), Some(role)) = (machine.table(id), machine.role(id)) else { continue };
+            if role == Role::Root {
+                continue;
+            }
+            let inner = role == Role::Inner;
+            let same = |ruled: &&mut Ruled| ruled.inner == inner && ruled.table.name == table.name;
+            match tables.iter_mut().find(same) {
+                Some(ruled) => ruled.nodes.push(id),
+                None => tables.push(Ruled { table: table.clone(), inner, nodes: vec![id] }),
+            }
+        }
+        tables
     }
 
     /// Records of the events after `after` up to `until`, made again where they are not at hand.

@@ -97,6 +97,17 @@ impl Reason {
         }
     }
 
+    /// What an arrival means: where a check failed, that is what there is to see, however one came there.
+    #[must_use]
+    pub fn of_arrival(timeline: &Timeline) -> Self {
+        let failed =
+            timeline.machine().violations().iter().rev().find(|failed| failed.event == timeline.event());
+        failed.map_or(Self::Arrived, |failed| Self::Violation {
+            rule: failed.rule.to_owned(),
+            text: failed.text.to_string(),
+        })
+    }
+
     /// One sentence; empty for a plain arrival.
     #[must_use]
     pub fn sentence(&self) -> String {

@@ -8,6 +8,7 @@ use crate::machine::{Machine, Planned, StepOutcome, TaskView, Violation};
 use crate::model::component::ComponentId;
 use crate::model::record::Records;
 use crate::model::time::EventNumber;
+use crate::protocol::node::Role;
 use crate::protocol::table::Table;
 use crate::query;
 
@@ -28,6 +29,8 @@ pub trait Subject: query::Subject + Debug + Send + Sync {
     fn tasks(&self) -> Vec<TaskView>;
     /// The protocol table of a node.
     fn table(&self, node: ComponentId) -> Option<&Arc<Table>>;
+    /// Where a node stands in the hierarchy.
+    fn role(&self, node: ComponentId) -> Option<Role>;
     /// Checks that have failed up to here.
     fn violations(&self) -> &[Violation];
     /// Why what happens cannot be trusted, if it cannot (a trace that changed while it was read).
@@ -65,6 +68,9 @@ impl Subject for Machine {
     }
     fn table(&self, node: ComponentId) -> Option<&Arc<Table>> {
         Self::table(self, node)
+    }
+    fn role(&self, node: ComponentId) -> Option<Role> {
+        Self::role(self, node)
     }
     fn violations(&self) -> &[Violation] {
         Self::violations(self)

@@ -15,6 +15,7 @@ use crate::model::message::TxnNumber;
 use crate::model::record::{Record, RecordId, Records, What};
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick, TimeBase};
+use crate::protocol::node::Role;
 use crate::protocol::table::Table;
 
 /// Two L1s whose blocks wander through the states; every eighth event issues a transaction that ends twelve later.
@@ -130,6 +131,9 @@ impl Subject for Toy {
     fn table(&self, _node: ComponentId) -> Option<&Arc<Table>> {
         None
     }
+    fn role(&self, _node: ComponentId) -> Option<Role> {
+        None
+    }
     fn violations(&self) -> &[Violation] {
         self.violation.as_slice()
     }
@@ -222,7 +226,7 @@ impl Inspect for Toy {
     fn why(&self, _component: ComponentId, _warp: Option<u32>) -> Vec<WaitLink> {
         Vec::new()
     }
-    fn cells(&self, _node: Option<ComponentId>) -> Vec<CellCount> {
+    fn cells(&self, _nodes: &[ComponentId]) -> Vec<CellCount> {
         Vec::new()
     }
     fn statistics(&self) -> Vec<(String, f64)> {

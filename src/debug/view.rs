@@ -40,6 +40,7 @@ impl Session {
             scenario: self.name.clone(),
             title: self.title.clone(),
             source: self.source.clone(),
+            about: self.maker.as_ref().and_then(|maker| maker.scenario.about()).unwrap_or_default(),
             machine: self.about.clone(),
             protocol,
             components: Arc::new(self.machine().components().clone()),
@@ -73,7 +74,7 @@ impl Session {
         let selection = self.shown_selection();
         let facts = Facts {
             info: info.clone(),
-            table: self.table(),
+            tables: self.tables(),
             run: self.run_state(),
             stop: if self.is_moving() { None } else { self.stop.as_ref().and_then(super::stop::Stop::view) },
             selection,

@@ -214,7 +214,8 @@ impl Session {
         match cause {
             Cause::Arrived => {
                 let records = self.last_records().to_vec();
-                self.halt(vec![Reason::Arrived], records)
+                let reason = Reason::of_arrival(&self.timeline);
+                self.halt(vec![reason], records)
             }
             Cause::Tripped(trips) => {
                 let all = self.last_records().to_vec();

@@ -106,7 +106,9 @@ impl Machine {
         text: &str,
         out: &mut Outbox,
     ) {
-        let text: std::sync::Arc<str> = format!("at {}: {text}", self.fixed.components.path(at)).into();
+        let path = self.fixed.components.path(at);
+        let place = if text.starts_with(path) { String::new() } else { format!("at {path}: ") };
+        let text: std::sync::Arc<str> = format!("{place}{text}").into();
         let copy = text.clone();
         out.record(at, about, || What::Violation { rule, text: copy });
         self.violations.push(Violation { event: self.event, rule, text });

@@ -463,8 +463,8 @@ impl Inspect for Machine {
         oldest.map(|entry| self.chain(component, entry.range.start, entry.txn)).unwrap_or_default()
     }
 
-    fn cells(&self, node: Option<ComponentId>) -> Vec<CellCount> {
-        let chosen = self.nodes.iter().filter(|candidate| node.is_none_or(|id| candidate.id() == id));
+    fn cells(&self, nodes: &[ComponentId]) -> Vec<CellCount> {
+        let chosen = nodes.iter().filter_map(|id| self.node(*id));
         let mut sums: Vec<CellCount> = Vec::new();
         for count in chosen.flat_map(crate::protocol::node::Node::cell_counts) {
             match sums.iter_mut().find(|sum| sum.state == count.state && sum.action == count.action) {

@@ -59,7 +59,7 @@ use crate::parts::dram::Dram;
 use crate::parts::link::Link;
 use crate::parts::port::{LaneKey, Port};
 use crate::protocol::homes::Homes;
-use crate::protocol::node::Node;
+use crate::protocol::node::{Node, Role};
 use crate::protocol::outbox::Buffers;
 use crate::protocol::permissions::Permissions;
 use crate::protocol::table::Table;
@@ -402,6 +402,12 @@ impl Machine {
     #[must_use]
     pub fn table(&self, node: ComponentId) -> Option<&Arc<Table>> {
         Some(&self.node(node)?.config.table)
+    }
+
+    /// Where a node stands in the hierarchy.
+    #[must_use]
+    pub fn role(&self, node: ComponentId) -> Option<Role> {
+        Some(self.node(node)?.config.role)
     }
 
     /// The tables in use, the machine's own first.

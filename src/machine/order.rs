@@ -8,14 +8,11 @@ use crate::model::choice::Choice;
 use crate::model::component::ComponentId;
 use crate::model::level::Level;
 use crate::model::message::{Message, Network, TxnNumber};
-use crate::model::record::What;
+use crate::model::record::{NO_WARP, What};
 use crate::parts::port::LaneKey;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Offer};
 use crate::protocol::outbox::{About, Outbox, Ticket};
-
-/// The warp of an access that belongs to none.
-const NO_WARP: u32 = u32::MAX;
 
 /// Nodes and what connects them, for whoever schedules them otherwise than the timed queue.
 #[derive(Clone, Debug)]

@@ -399,7 +399,7 @@ pub trait Inspect {
     /// Why `component` (or its warp) cannot go on, as a chain from it outwards; empty if it can.
     fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink>;
     /// Counts of table cells used, over all nodes or at one.
-    fn cells(&self, node: Option<ComponentId>) -> Vec<CellCount>;
+    fn cells(&self, nodes: &[ComponentId]) -> Vec<CellCount>;
     /// All statistics as flat dotted keys, in a fixed order.
     fn statistics(&self) -> Vec<(String, f64)>;
     /// One statistic.

@@ -99,6 +99,9 @@ impl RowAccess {
     }
 }
 
+/// The warp of an access that was issued by hand and belongs to none.
+pub const NO_WARP: u32 = u32::MAX;
+
 /// The kinds of records and their fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {

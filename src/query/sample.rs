@@ -247,7 +247,7 @@ impl Inspect for Sample {
     fn why(&self, _component: ComponentId, _warp: Option<u32>) -> Vec<WaitLink> {
         Vec::new()
     }
-    fn cells(&self, _node: Option<ComponentId>) -> Vec<CellCount> {
+    fn cells(&self, _nodes: &[ComponentId]) -> Vec<CellCount> {
         Vec::new()
     }
     fn statistics(&self) -> Vec<(String, f64)> {

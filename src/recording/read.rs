@@ -22,7 +22,10 @@ pub const LIMIT: u64 = 256 << 20;
 pub fn read(path: &Path) -> Result<Recording> {
     // Tells best why a file cannot be read at all.
     if !super::write::is_recording(path) {
-        read_text(path, LIMIT)?;
+        read_text(path, LIMIT).map_err(|mut error| {
+            error.expected.get_or_insert_with(|| "a recording, as umscope run --record writes it".to_owned());
+            error
+        })?;
     }
     let name = path.display().to_string();
     let mut bytes = Vec::new();

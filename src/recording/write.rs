@@ -180,7 +180,9 @@ pub fn is_recording(path: &Path) -> bool {
     read && start == MAGIC.as_bytes()
 }
 
-fn cannot(path: &Path, error: &io::Error) -> Box<Diagnostic> {
+/// That a recording cannot be written to `path`.
+#[must_use]
+pub fn cannot(path: &Path, error: &io::Error) -> Box<Diagnostic> {
     let text = error.to_string();
     let reason = text.split(" (os error").next().unwrap_or(&text).split(" at path").next().unwrap_or(&text);
     Box::new(Diagnostic::new(format!("{} cannot be written: {reason}", path.display())))

@@ -3,6 +3,7 @@
 use crate::debug::frame::session::CommandInfo;
 use crate::model::inspect::WarpState;
 use crate::model::page_view::PageStand;
+use crate::model::paging::Permission;
 
 use super::keymap::{Binding, Keymap};
 use super::theme::Role;
@@ -21,6 +22,8 @@ const SIGNS: [(&str, &str); 7] = [
     (
         "states",
         "M modified, O owned, E exclusive, S shared, N non-coherent, I invalid, V valid, . not held\n\
+         D dirty, P only some bytes (of a memory that caches the host's: the host has them, too), Q some bytes, dirty, C \
+         another block in its place\n\
          I>S has I and asks for S; S* changed just now; <E was E before; S… busy serving others; \
          ▸ the last event happened here",
     ),
@@ -62,7 +65,13 @@ fn signs() -> impl Iterator<Item = (&'static str, String)> {
     let letters = WarpState::ALL.map(|state| format!("{} {}", state.letter(), state.name()));
     let warps = ("warps", letters.join(", "));
     let stands = PageStand::ALL.map(|stand| format!("{} {}", stand.letter(), stand.name()));
-    let pages = ("pages", format!("{}; ▁▄█ below: how lately it was used", stands.join(", ")));
+    let permissions = Permission::ALL.map(|one| format!("{} {}", one.letter(), one.name()));
+    let pages = format!(
+        "{}; ▁▄█ below: how lately it was used\nwhere pages are taken for read-only: {}",
+        stands.join(", "),
+        permissions.join(", ")
+    );
+    let pages = ("pages", pages);
     SIGNS.into_iter().map(|(pane, text)| (pane, text.to_owned())).chain([warps, pages])
 }
 
@@ -117,7 +126,7 @@ fn section(lines: &mut Vec<Vec<(String, Role)>>, title: &str, bindings: &[&Bindi
         return;
     }
     lines.push(Vec::new());
-    lines.push(vec![(title.to_owned(), Role::Title)]);
+    lines.extend(wrap(title, width).into_iter().map(|line| vec![(line, Role::Title)]));
     for (nth, binding) in bindings.iter().enumerate() {
         let same = |other: &&&Binding| other.does == binding.does && other.pane == binding.pane;
         if bindings.iter().take(nth).any(|other| same(&other)) {

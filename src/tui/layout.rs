@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::debug::frame::wish::Pane;
+use crate::model::component::{ComponentKind, Components};
 
 /// An arrangement of panes.
 #[derive(Clone, Debug)]
@@ -47,8 +48,20 @@ pub const NAMES: [&str; 10] = [
     "paging",
 ];
 
+/// The layout to begin with: where pages come and go, or change what may be done with them, that is the story.
+#[must_use]
+pub fn first(components: &Components) -> usize {
+    let moves =
+        |kind| matches!(kind, ComponentKind::Gmmu | ComponentKind::Driver | ComponentKind::CopyEngine);
+    let name = if components.iter().any(|(_, part)| moves(part.kind)) { "paging" } else { "overview" };
+    NAMES.iter().position(|known| *known == name).unwrap_or(0)
+}
+
 /// The smallest screen that is drawn.
 pub const SMALLEST: (u16, u16) = (60, 16);
+
+/// Rows of one protocol table of six states, borders included: where others need the room, the first is enough.
+const TABLE: u16 = 10;
 
 fn slot(pane: Pane, min: u16, max: u16, share: u16) -> Slot {
     Slot { tree: Tree::Pane(pane), min, max, share }
@@ -115,7 +128,7 @@ pub fn layout(number: usize, body: Rect, lesson: bool, natural: &Natural) -> Tre
                         vec![
                             slot(Directory, 8, want(Directory), 2),
                             slot(Lesson, 8, u16::MAX, 2),
-                            slot(Protocol, 8, want(Protocol), 2),
+                            slot(Protocol, 8, want(Protocol).min(TABLE), 2),
                         ],
                     ),
                     rows(
@@ -154,13 +167,11 @@ pub fn layout(number: usize, body: Rect, lesson: bool, natural: &Natural) -> Tre
             vec![slot(Log, 6, u16::MAX, 3), slot(Pane::Breakpoints, 4, want(Pane::Breakpoints), 1), timeline]
         }
         (9, Room::Small) => vec![slot(Pages, 6, want(Pages), 3), pair(story, Mshrs, 2), timeline],
+        (9, _) if lesson => {
+            vec![pair(Pages, Lesson, 3), pair(Transaction, Mshrs, 3), pair(Warps, Links, 1), timeline]
+        }
         (9, _) => {
-            vec![
-                pair(Pages, Transaction, 3),
-                pair(Mshrs, Links, 2),
-                wide((Warps, 1), (second, 1), 2),
-                timeline,
-            ]
+            vec![pair(Pages, Transaction, 3), pair(Mshrs, Links, 2), pair(Warps, Protocol, 2), timeline]
         }
         (_, Room::Small) => {
             vec![slot(Lesson, 8, u16::MAX, 2), slot(Directory, 5, want(Directory), 1), timeline]
@@ -270,6 +281,15 @@ mod tests {
     fn all(number: usize, width: u16, height: u16) -> Vec<Placed> {
         let body = Rect::new(0, 0, width, height);
         place(&layout(number, body, true, &|_| Some(9)), body, &|_| false)
+    }
+
+    #[test]
+    fn a_machine_opens_in_the_layout_that_shows_its_story() {
+        let mut components = Components::default();
+        components.add("gpu0.l2.0", ComponentKind::L2);
+        assert_eq!(NAMES[first(&components)], "overview");
+        components.add("gpu0.copy", ComponentKind::CopyEngine);
+        assert_eq!(NAMES[first(&components)], "paging");
     }
 
     #[test]

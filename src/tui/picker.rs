@@ -48,13 +48,37 @@ pub enum Outcome {
 }
 
 /// The bundled groups, in the order in which one learns.
-const GROUPS: [&str; 8] = ["umh", "litmus", "paging", "debugging", "protocols", "kernels", "m2s", "explore"];
+const GROUPS: [&str; 12] = [
+    "umh",
+    "paging",
+    "numa",
+    "selective",
+    "scalegpu",
+    "baselines",
+    "debugging",
+    "litmus",
+    "protocols",
+    "kernels",
+    "m2s",
+    "explore",
+];
 
-/// The place of an entry in the list: the user's own come first, then the bundled groups, each as it is given, the
-/// figures of the paper before the rest of theirs.
+/// How the names begin with which a group is begun: what the others of it build on.
+const FIRST: [&str; 7] = [
+    "umh/fig",
+    "paging/one-",
+    "numa/lanes-turn",
+    "selective/rules",
+    "scalegpu/burst",
+    "baselines/redundant-copies",
+    "debugging/two-wait",
+];
+
+/// The place of an entry in the list: the user's own come first, then the bundled groups, each as it is given but for
+/// its first lessons.
 fn place(name: &str) -> (usize, bool) {
     let group = name.split_once('/').and_then(|(group, _)| GROUPS.iter().position(|known| *known == group));
-    (group.map_or(0, |nth| nth + 1), !name.starts_with("umh/fig"))
+    (group.map_or(0, |nth| nth + 1), !FIRST.iter().any(|first| name.starts_with(first)))
 }
 
 /// Most characters of the filter.
@@ -274,6 +298,15 @@ impl Picker {
             let text = fit("Nothing matches. esc shows all again", area.width.saturating_sub(4));
             buffer.set_stringn(area.x + 2, area.y + 1, text, usize::from(area.width), theme.style(Role::Dim));
         }
+        let mut sign = |y: u16, sign: &str| {
+            buffer.set_stringn(area.right() - 1, y, sign, 1, theme.style(Role::Key));
+        };
+        if first > 0 {
+            sign(area.y + 1, "▲");
+        }
+        if first + height < lines.len() {
+            sign(area.bottom() - 2, "▼");
+        }
         self.rows = rows;
     }
 
@@ -298,6 +331,37 @@ impl Picker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{Kind, list};
+
+    #[test]
+    fn every_bundled_group_has_its_place() {
+        for entry in list(Kind::Scenario) {
+            assert!(place(&entry.name).0 > 0, "{} stands among the user's own", entry.name);
+        }
+        let names = list(Kind::Scenario).into_iter().map(|entry| entry.name).collect::<Vec<_>>();
+        for first in FIRST {
+            assert!(names.iter().any(|name| name.starts_with(first)), "there is no {first}");
+        }
+    }
+
+    #[test]
+    fn a_list_that_goes_on_says_so() {
+        let entry = |nth: usize| Entry { name: format!("mine{nth:02}"), ..Entry::default() };
+        let mut picker = Picker::new((0..40).map(entry).collect());
+        let area = Rect::new(0, 0, 80, 24);
+        let theme = Theme::embedded("default").unwrap().unwrap();
+        let signs = |picker: &mut Picker| {
+            let mut buffer = Buffer::empty(area);
+            picker.draw(&mut buffer, &theme);
+            let at = |y: u16| buffer.cell((79, y)).map(|cell| cell.symbol().to_owned()).unwrap_or_default();
+            (at(3), at(21))
+        };
+        assert_eq!(signs(&mut picker), ("│".into(), "▼".into()));
+        picker.walk(20);
+        assert_eq!(signs(&mut picker), ("▲".into(), "▼".into()));
+        picker.walk(20);
+        assert_eq!(signs(&mut picker), ("▲".into(), "│".into()));
+    }
 
     #[test]
     fn the_list_begins_with_the_users_own_then_the_first_lesson() {

@@ -9,6 +9,7 @@ use crate::debug::frame::session::Tone;
 use crate::debug::proto::{Client, Request};
 
 use super::app::App;
+use super::layout;
 use super::settings::Settings;
 use super::terminal::{Screen, Signal};
 
@@ -37,7 +38,7 @@ const IDLE: Duration = Duration::from_millis(50);
 pub fn run(client: &Client, settings: Settings) -> io::Result<End> {
     let mut screen = Screen::take()?;
     let mut app = App::new(client.frame(), settings.theme, settings.keymap, settings.ascii);
-    app.show_layout(settings.layout);
+    app.show_layout(settings.layout.unwrap_or_else(|| layout::first(&app.frame.info.components)));
     let mut session = Session { client, app, version: None, drawn: None, dirty: true };
     loop {
         if let Some(end) = session.turn(&mut screen)? {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::smallvec;
 
 use crate::debug::frame::log::{Log, LogLine};
+use crate::debug::frame::protocol::Ruled;
 use crate::debug::frame::selection::Selection;
 use crate::debug::frame::session::{
     Activity, BreakpointRow, CommandInfo, Expectation, Info, Lesson, Mark, MarkKind, Question, RunState, Say,
@@ -206,6 +207,7 @@ impl Sample {
             scenario: "umh/fig5-b1".into(),
             title: "A second GPU writes the same line without coherence".into(),
             source: "UMH, Fig. 5 (b-1)".into(),
+            about: String::new(),
             machine: "2 GPUs · PCIe 16 GB/s".into(),
             protocol: "nmoesi".into(),
             components: self.components.clone(),
@@ -249,11 +251,24 @@ impl Sample {
         }
     }
 
+    fn tables(&self) -> Vec<Ruled> {
+        let table = Arc::new(table());
+        let ruled = |inner: bool| {
+            let all = self.components.iter().filter(|(_, part)| part.kind.is_node());
+            let part = all.filter(|(_, part)| match part.kind {
+                ComponentKind::Hmd => false,
+                kind => inner == (kind != ComponentKind::L1),
+            });
+            Ruled { table: table.clone(), inner, nodes: part.map(|(id, _)| id).collect() }
+        };
+        vec![ruled(false), ruled(true)]
+    }
+
     pub fn facts<'a>(&self, last: &'a [Record], journey: &'a [Record]) -> Facts<'a> {
         let mark = |event, kind| Mark { event, kind, name: None };
         Facts {
             info: Arc::new(self.info()),
-            table: Some(Arc::new(table())),
+            tables: self.tables(),
             branch: None,
             run: RunState::Paused,
             stop: Some(Stop {
@@ -503,7 +518,7 @@ impl Inspect for Sample {
     fn why(&self, _component: ComponentId, _warp: Option<u32>) -> Vec<WaitLink> {
         self.chain()
     }
-    fn cells(&self, _node: Option<ComponentId>) -> Vec<CellCount> {
+    fn cells(&self, _nodes: &[ComponentId]) -> Vec<CellCount> {
         let cell = |state, action, count| CellCount { state, action, count };
         vec![
             cell(State::I, Action::NStore, 2),

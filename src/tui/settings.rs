@@ -22,8 +22,8 @@ pub struct Settings {
     pub theme: Theme,
     pub keymap: Keymap,
     pub ascii: bool,
-    /// The layout to begin with, from 0.
-    pub layout: usize,
+    /// The layout to begin with, from 0; without it, the one that suits the machine.
+    pub layout: Option<usize>,
 }
 
 /// What the command line asks for.
@@ -61,14 +61,16 @@ impl Settings {
         let name = asked.theme.as_deref().unwrap_or("default");
         let theme = theme(name, folder, variable)?;
         let layout = match &asked.layout {
-            None => 0,
-            Some(name) => super::layout::NAMES.iter().position(|known| known == name).ok_or_else(|| {
-                Box::new(
-                    Diagnostic::new(format!("no layout is called {name}"))
-                        .expected(super::layout::NAMES.join(", "))
-                        .nearest(name, super::layout::NAMES),
-                )
-            })?,
+            None => None,
+            Some(name) => {
+                Some(super::layout::NAMES.iter().position(|known| known == name).ok_or_else(|| {
+                    Box::new(
+                        Diagnostic::new(format!("no layout is called {name}"))
+                            .expected(super::layout::NAMES.join(", "))
+                            .nearest(name, super::layout::NAMES),
+                    )
+                })?)
+            }
         };
         Ok(Self { theme, keymap, ascii: asked.ascii || !glyphs::locale_is_utf8(variable), layout })
     }

@@ -9,6 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::app::{App, Overlay};
+use super::help;
 use super::keymap::Keymap;
 use super::layout::NAMES;
 use super::live;
@@ -321,6 +322,48 @@ fn a_question_is_answered_from_its_choices() {
     app.show(Arc::new(frame));
     let text = screen(&mut app);
     assert!(text.contains("✓ Right: no") && text.contains("because cache N read = ack"), "{text}");
+}
+
+#[test]
+fn a_lesson_says_what_it_is_about_and_when_it_is_over() {
+    let mut frame = Sample::frame();
+    Arc::make_mut(&mut frame.info).about = "Two GPUs and one line.".into();
+    let mut app = app(frame.clone(), 100, 30);
+    app.focus = Pane::Lesson;
+    app.zoom = true;
+    let text = screen(&mut app);
+    assert!(text.contains("What it is about:") && text.contains("Two GPUs and one line."), "{text}");
+    assert!(!text.contains("The end"), "{text}");
+    let lesson = frame.lesson.as_mut().unwrap();
+    (lesson.step, lesson.question) = ((7, 7), None);
+    frame.run = RunState::Finished;
+    app.show(Arc::new(frame));
+    let text = screen(&mut app);
+    assert!(
+        text.contains("7 of 7 · the end") && text.contains("The end: 1 of 2 expectations hold."),
+        "{text}"
+    );
+}
+
+#[test]
+fn choices_that_differ_in_their_last_words_are_seen_whole() {
+    let mut frame = Sample::frame();
+    let question = frame.lesson.as_mut().and_then(|lesson| lesson.question.as_mut()).unwrap();
+    let rule = "if another child owns the block, tells the owner that somebody reads, then grants";
+    question.choices = vec![format!("{rule} N"), format!("{rule} S")];
+    let mut app = app(frame, 80, 24);
+    press(&mut app, "p");
+    let text = screen(&mut app);
+    assert!(text.contains("grants N") && text.contains("grants S"), "{text}");
+}
+
+#[test]
+fn the_help_fits_its_box() {
+    let app = app(Sample::frame(), 80, 24);
+    for line in help::lines(&app.keymap, &app.frame.info.commands, 72) {
+        let text: String = line.into_iter().map(|(text, _)| text).collect();
+        assert!(text.chars().count() <= 72, "{text}");
+    }
 }
 
 #[test]

@@ -7,24 +7,24 @@ use crate::model::inspect::{Inspect, WaitLink};
 use crate::model::record::{Record, What};
 use crate::model::state::Action;
 use crate::model::time::EventNumber;
-use crate::protocol::table::Table;
 
 use super::directory::Directory;
 use super::log::Log;
 use super::map::Map;
 use super::pages::Pages;
+use super::protocol::{self, Ruled};
 use super::selection::Selection;
 use super::sequence::Sequence;
 use super::session::{Activity, BranchView, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
 use super::wish::{Pane, Wish};
-use super::{Frame, Happening, Knot, LastCell, ProtocolView, text};
+use super::{Frame, Happening, Knot, text};
 
 /// What the debugger knows besides the machine.
 #[derive(Clone, Debug)]
 pub struct Facts<'a> {
     pub info: Arc<Info>,
-    /// The table of the selected node, or of the machine.
-    pub table: Option<Arc<Table>>,
+    /// The tables of the machine, and who works by them.
+    pub tables: Vec<Ruled>,
     pub run: RunState,
     pub branch: Option<BranchView>,
     pub stop: Option<Stop>,
@@ -60,7 +60,11 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         position: position(machine, &facts),
         now: happenings(machine, facts.last),
         why: why(machine, &selection),
-        protocol: wish.panes.has(Pane::Protocol).then(|| protocol(machine, &facts)).flatten(),
+        protocol: if wish.panes.has(Pane::Protocol) {
+            protocol::views(machine, &facts.tables, selection.component, facts.last)
+        } else {
+            Vec::new()
+        },
         ..Frame::default()
     };
     if wish.panes.has(Pane::Map) {
@@ -144,7 +148,10 @@ fn happenings(machine: &dyn Inspect, last: &[Record]) -> Vec<Happening> {
 /// Within a weight, records stay in the order in which they happened.
 fn weight(what: &What) -> u8 {
     match what {
-        What::Violation { .. } | What::Input { .. } | What::Fault { .. } => 0,
+        What::Violation { .. } | What::Fault { .. } => 0,
+        // What was chosen is told by what came of it.
+        What::Input { text } if text.starts_with("choose ") => 5,
+        What::Input { .. } => 0,
         What::Issue { .. }
         | What::Complete { .. }
         | What::Kernel { .. }
@@ -180,17 +187,4 @@ fn why(machine: &dyn Inspect, selection: &Selection) -> Vec<WaitLink> {
         return view.chain;
     }
     selection.component.map_or_else(Vec::new, |component| machine.why(component, selection.warp))
-}
-
-fn protocol(machine: &dyn Inspect, facts: &Facts) -> Option<ProtocolView> {
-    let table = facts.table.clone()?;
-    let names = machine.components();
-    let last = facts.last.iter().rev().find_map(|record| match record.what {
-        What::Transition { from, to, action } => Some(LastCell { at: record.at, state: from, to, action }),
-        What::Hit { state, action } => Some(LastCell { at: record.at, state, to: state, action }),
-        _ => None,
-    });
-    let shown = facts.selection.component.or(last.map(|cell| cell.at)).and_then(|id| names.get(id));
-    let inner = shown.is_some_and(|part| part.kind.is_node() && part.kind != ComponentKind::L1);
-    Some(ProtocolView { table, inner, counts: machine.cells(None), last })
 }

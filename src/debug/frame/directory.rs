@@ -9,6 +9,7 @@ use crate::model::state::State;
 use super::focus;
 use super::map::{short, was};
 use super::selection::Selection;
+use super::text::near;
 
 /// The directory pane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct Directory {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectoryRow {
     pub node: ComponentId,
+    /// Its path; without the device further down, where that is the one of its parent.
+    pub name: String,
     pub depth: u16,
     /// Whether it is the last child of its parent, and its parents of theirs, outermost first.
     pub last: Vec<bool>,
@@ -106,19 +109,25 @@ impl Directory {
         let tree = Tree::new(machine, &views, address);
         let roots = tree.children(None);
         let context = RowContext { machine, selection, last, line };
-        self.grow(&tree, &roots, &[], &context);
+        self.grow(&tree, (None, &roots), &[], &context);
     }
 
-    fn grow(&mut self, tree: &Tree, nodes: &[usize], lasts: &[bool], context: &RowContext) {
+    fn grow(
+        &mut self,
+        tree: &Tree,
+        (parent, nodes): (Option<ComponentId>, &[usize]),
+        lasts: &[bool],
+        context: &RowContext,
+    ) {
         for (nth, index) in nodes.iter().enumerate() {
             let Some((node, view)) = tree.views.get(*index) else {
                 continue;
             };
             let mut last = lasts.to_vec();
             last.push(nth + 1 == nodes.len());
-            self.rows.push(context.row(*node, view.clone(), &last));
+            self.rows.push(context.row(parent, *node, view.clone(), &last));
             if last.len() < DEEPEST {
-                self.grow(tree, &tree.children(Some(*node)), &last, context);
+                self.grow(tree, (Some(*node), &tree.children(Some(*node))), &last, context);
             }
         }
     }
@@ -161,18 +170,30 @@ struct RowContext<'a> {
 }
 
 impl RowContext<'_> {
-    fn row(&self, node: ComponentId, view: Option<BlockView>, last: &[bool]) -> DirectoryRow {
+    fn row(
+        &self,
+        parent: Option<ComponentId>,
+        node: ComponentId,
+        view: Option<BlockView>,
+        last: &[bool],
+    ) -> DirectoryRow {
         let names = self.machine.components();
+        let name = match parent.filter(|_| last.len() > 2) {
+            Some(parent) => near(names, parent, node),
+            None => names.path(node),
+        };
         let unit = view
             .as_ref()
             .and_then(|view| view.units.iter().find(|unit| unit.range.contains(self.line.start)));
         DirectoryRow {
             node,
+            name: name.to_owned(),
             depth: last.len().saturating_sub(1) as u16,
             last: last.to_vec(),
-            owner: unit.and_then(|unit| unit.owner).map(|id| short(names, id)),
-            sharers: unit
-                .map_or_else(Vec::new, |unit| unit.sharers.iter().map(|id| short(names, *id)).collect()),
+            owner: unit.and_then(|unit| unit.owner).map(|id| short(names, node, id)),
+            sharers: unit.map_or_else(Vec::new, |unit| {
+                unit.sharers.iter().map(|id| short(names, node, *id)).collect()
+            }),
             busy: unit.is_some_and(|unit| unit.busy),
             value: self.machine.value(node, self.line.start, self.line.len.min(256)),
             was: was(node, self.selection, self.last),

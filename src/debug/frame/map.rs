@@ -8,6 +8,7 @@ use crate::model::state::State;
 
 use super::focus;
 use super::selection::Selection;
+use super::text::near;
 
 /// The picture.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -121,8 +122,8 @@ fn mark(machine: &dyn Inspect, id: ComponentId, kind: ComponentKind, selection: 
         };
         let components = machine.components();
         return Mark::Holders {
-            owner: unit.owner.map(|id| short(components, id)),
-            sharers: unit.sharers.iter().map(|id| short(components, *id)).collect(),
+            owner: unit.owner.map(|holder| short(components, id, holder)),
+            sharers: unit.sharers.iter().map(|holder| short(components, id, *holder)).collect(),
             busy: busy || unit.busy,
         };
     }
@@ -133,16 +134,22 @@ fn mark(machine: &dyn Inspect, id: ComponentId, kind: ComponentKind, selection: 
 }
 
 /// A child's name from its parent's side: its device (`gpu0`) where that is enough.
-pub(super) fn short(components: &Components, id: ComponentId) -> String {
+pub(super) fn short(components: &Components, parent: ComponentId, id: ComponentId) -> String {
     let path = components.path(id);
-    let Some((device, rest)) = path.split_once('.') else {
-        return path.to_owned();
-    };
     let kind = components.get(id).map(|component| component.kind);
-    match kind {
-        // A GPU has one SMD for an address.
-        Some(ComponentKind::Smd) => device.to_owned(),
-        Some(ComponentKind::L1) => rest.strip_suffix(".l1").unwrap_or(rest).to_owned(),
-        _ => rest.to_owned(),
-    }
+    let name = match (kind, path.split_once('.')) {
+        // A GPU has one SMD for an address, and one slice of its L2.
+        (Some(ComponentKind::Smd), Some((device, _))) => device,
+        (Some(ComponentKind::L2), Some((device, rest))) => {
+            if near(components, parent, id) == rest {
+                rest
+            } else {
+                device
+            }
+        }
+        // The host has one.
+        (Some(ComponentKind::Llc), Some((_, rest))) => rest,
+        _ => near(components, parent, id),
+    };
+    name.strip_suffix(".l1").unwrap_or(name).to_owned()
 }

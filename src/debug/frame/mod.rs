@@ -7,6 +7,7 @@ pub mod focus;
 pub mod log;
 pub mod map;
 pub mod pages;
+pub mod protocol;
 pub mod selection;
 pub mod sequence;
 pub mod session;
@@ -17,19 +18,18 @@ use std::sync::Arc;
 
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
-use crate::model::inspect::{AgentView, CacheView, CellCount, LinkView, MshrView, TransactionView, WaitLink};
+use crate::model::inspect::{AgentView, CacheView, LinkView, MshrView, TransactionView, WaitLink};
 use crate::model::message::TxnNumber;
 use crate::model::record::RecordId;
-use crate::model::state::{Action, State};
 use crate::model::tags::TagView;
 use crate::model::time::{EventNumber, TimeBase};
-use crate::protocol::table::Table;
 
 pub use build::{Facts, build};
 use directory::Directory;
 use log::Log;
 use map::Map;
 use pages::Pages;
+use protocol::ProtocolView;
 use selection::Selection;
 use sequence::Sequence;
 use session::{Activity, BranchView, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
@@ -64,7 +64,8 @@ pub struct Frame {
     pub transactions: Vec<TransactionView>,
     pub caches: Vec<CacheView>,
     pub pages: Pages,
-    pub protocol: Option<ProtocolView>,
+    /// The tables of the machine, the one that was used last, or that the selected node uses, first.
+    pub protocol: Vec<ProtocolView>,
     pub log: Log,
     pub lesson: Option<Lesson>,
     pub marks: Vec<Mark>,
@@ -110,25 +111,6 @@ pub struct Happening {
     pub because: Option<EventNumber>,
 }
 
-/// The protocol table, what of it was used, and what was used last.
-#[derive(Clone, Debug)]
-pub struct ProtocolView {
-    pub table: Arc<Table>,
-    /// Whether the cells of nodes with children are shown.
-    pub inner: bool,
-    pub counts: Vec<CellCount>,
-    pub last: Option<LastCell>,
-}
-
-/// The cell that the last event used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LastCell {
-    pub at: ComponentId,
-    pub state: State,
-    pub to: State,
-    pub action: Action,
-}
-
 impl Default for Frame {
     fn default() -> Self {
         Self {
@@ -152,7 +134,7 @@ impl Default for Frame {
             transactions: Vec::new(),
             caches: Vec::new(),
             pages: Pages::default(),
-            protocol: None,
+            protocol: Vec::new(),
             log: Log::default(),
             lesson: None,
             marks: Vec::new(),

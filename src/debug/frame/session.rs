@@ -13,6 +13,8 @@ pub struct Info {
     pub title: String,
     /// Paper and section.
     pub source: String,
+    /// What it is about, as paragraphs.
+    pub about: String,
     /// One line about the machine (`2 GPUs, 1 core, PCIe 16 GB/s`).
     pub machine: String,
     pub protocol: String,

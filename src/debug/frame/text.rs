@@ -4,7 +4,7 @@ use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{LaneSample, TurningView, WarpState};
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
 use crate::model::message::Message;
-use crate::model::record::{Record, What};
+use crate::model::record::{NO_WARP, Record, What};
 use crate::model::state::Action;
 use crate::model::tags::{TagOutcome, TagRecord, TagView};
 use crate::model::time::TimeBase;
@@ -51,17 +51,22 @@ pub fn message(message: &Message) -> String {
     text
 }
 
+/// Which warp, unless the access was issued by hand.
+fn by_warp(warp: u32) -> String {
+    if warp == NO_WARP { String::new() } else { format!("  warp {warp}") }
+}
+
 /// What a log line says after the kind and the place.
 #[must_use]
 pub fn describe(record: &Record, names: &Names) -> String {
     match &record.what {
         What::Issue { kind, warp, bytes: value } => {
             let value = if value.is_empty() { String::new() } else { format!(" := {}", bytes(value)) };
-            format!("{} {}{value}  warp {warp}", kind.name(), place(record))
+            format!("{} {}{value}{}", kind.name(), place(record), by_warp(*warp))
         }
         What::Complete { kind, warp, bytes: value, .. } => {
             let value = if value.is_empty() { String::new() } else { format!(" = {}", bytes(value)) };
-            format!("{} {}{value} done  warp {warp}", kind.name(), place(record))
+            format!("{} {}{value} done{}", kind.name(), place(record), by_warp(*warp))
         }
         What::Message(sent) => format!("{}  to {}", message(sent), names.path(sent.to)),
         What::Hop(sent) => {
@@ -81,7 +86,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::Merge { from, bytes } => format!("{bytes} bytes from {}", names.path(*from)),
         What::Evict { state, dirty } => format!("{state}, {dirty} dirty bytes"),
         What::Promote { kind, warp } => {
-            format!("{} became a store (mask too coarse)  warp {warp}", kind.name())
+            format!("{} became a store (mask too coarse){}", kind.name(), by_warp(*warp))
         }
         What::Warp { warp, from, to } => format!("warp {warp}  {} > {}", from.name(), to.name()),
         What::Kernel { name, launch, ended } => {
@@ -299,7 +304,8 @@ pub fn predicate(record: &Record, names: &Names) -> String {
 }
 
 /// The path of `other`, without the device if that is the one of `at`.
-fn near(names: &Names, at: ComponentId, other: ComponentId) -> &str {
+#[must_use]
+pub fn near(names: &Names, at: ComponentId, other: ComponentId) -> &str {
     let path = names.path(other);
     match (names.path(at).split_once('.'), path.split_once('.')) {
         (Some((own, _)), Some((device, rest))) if own == device => rest,

@@ -177,6 +177,16 @@ fn a_failed_check_stops_a_run_in_both_directions() {
 }
 
 #[test]
+fn who_comes_where_a_check_failed_is_told_so() {
+    let mut session = session_of(Toy::flawed(30_000, 20_000));
+    let failed = Reason::Violation { rule: "toy".into(), text: "it broke".into() };
+    assert_eq!(reason(&mut session, "goto 20000"), failed);
+    assert_eq!(reason(&mut session, "goto 19999"), Reason::Arrived);
+    assert_eq!(reason(&mut session, "step"), failed);
+    assert_eq!(reason(&mut session, "step"), Reason::Arrived);
+}
+
+#[test]
 fn a_cause_and_its_effect_are_one_jump_apart() {
     let mut session = session(100);
     execute(&mut session, "goto 50");

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::machine::Machine;
 use crate::model::address::Address;
-use crate::model::component::{ComponentId, ComponentKind};
+use crate::model::component::ComponentId;
 use crate::model::inspect::Inspect;
 use crate::model::record::{Record, What};
 use crate::model::state::{Action, State};
+use crate::protocol::node::Role;
 
 /// A cell: the table, whether it is of nodes with children, row and column.
 type Cell = (String, bool, State, Action);
@@ -64,17 +65,13 @@ impl Coverage {
     /// Adds the cells that a machine has used.
     pub fn count(&mut self, machine: &Machine) {
         self.last.clear();
-        let kinds = [
-            ComponentKind::L1,
-            ComponentKind::L2,
-            ComponentKind::Llc,
-            ComponentKind::Client,
-            ComponentKind::Smd,
-        ];
-        for (id, part) in machine.components().iter() {
-            let Some(table) = machine.table(id).filter(|_| kinds.contains(&part.kind)) else { continue };
+        for (id, _) in machine.components().iter() {
+            // Where memory is behind a node it has no states.
+            let (Some(table), Some(Role::Leaf | Role::Inner)) = (machine.table(id), machine.role(id)) else {
+                continue;
+            };
             let inner = is_inner(machine, id);
-            for count in machine.cells(Some(id)) {
+            for count in machine.cells(&[id]) {
                 if table.cell(count.state, count.action, inner).is_some() {
                     let cell = (table.name.clone(), inner, count.state, count.action);
                     *self.cells.entry(cell).or_default() += count.count;
@@ -120,7 +117,7 @@ impl Coverage {
 }
 
 fn is_inner(machine: &Machine, id: ComponentId) -> bool {
-    machine.components().get(id).is_some_and(|part| part.kind != ComponentKind::L1)
+    machine.role(id) == Some(Role::Inner)
 }
 
 fn cell_name((_, inner, state, action): &Cell) -> String {

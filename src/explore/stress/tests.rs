@@ -21,6 +21,14 @@ fn a_sound_machine_breaks_nothing_and_a_round_is_the_same_each_time() {
 }
 
 #[test]
+fn every_table_of_a_machine_is_looked_at() {
+    let tables = plan("machine = \"tiny/scalegpu\"\n", 2000).round(0).unwrap().coverage.tables();
+    let names: Vec<_> = tables.iter().map(|table| table.table.as_str()).collect();
+    assert_eq!(names, ["mesi", "scale-gpu", "scale-memory"]);
+    assert!(tables.iter().all(|table| table.reached > 0 && table.pairs > 0), "{tables:?}");
+}
+
+#[test]
 fn a_broken_rule_is_found_and_comes_out_small_and_as_a_scenario() {
     let head = "machine = \"tiny/umh-2gpu\"\nends = \"violation\"\n";
     let fault = "[[fault]]\nname = \"answer-without-data\"\n";

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{Record, RowAccess, What};
+use super::{NO_WARP, Record, RowAccess, What};
 use crate::model::access::Bytes;
 use crate::model::component::ComponentId;
 use crate::model::lanes::{LaneReversal, Saturation};
@@ -35,13 +35,13 @@ impl Record {
         match &self.what {
             What::Issue { kind, warp, bytes } => match name {
                 "kind" => Some(Field::Word(kind.name())),
-                "warp" => Some(Field::Number(u64::from(*warp))),
+                "warp" => (*warp != NO_WARP).then(|| Field::Number(u64::from(*warp))),
                 "value" => Some(Field::Bytes(bytes.clone())),
                 _ => None,
             },
             What::Complete { kind, warp, bytes, latency } => match name {
                 "kind" => Some(Field::Word(kind.name())),
-                "warp" => Some(Field::Number(u64::from(*warp))),
+                "warp" => (*warp != NO_WARP).then(|| Field::Number(u64::from(*warp))),
                 "value" => Some(Field::Bytes(bytes.clone())),
                 "latency" => Some(Field::Number(*latency)),
                 _ => None,
@@ -84,7 +84,7 @@ impl Record {
             },
             What::Promote { kind, warp } => match name {
                 "kind" => Some(Field::Word(kind.name())),
-                "warp" => Some(Field::Number(u64::from(*warp))),
+                "warp" => (*warp != NO_WARP).then(|| Field::Number(u64::from(*warp))),
                 _ => None,
             },
             What::Warp { warp, from, to } => match name {

@@ -19,7 +19,7 @@ use crate::machine::Machine;
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{Inspect, WarpState};
 use crate::model::message::Message;
-use crate::model::record::{Record, What};
+use crate::model::record::{NO_WARP, Record, What};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::report::behind::Behind;
 use crate::report::load::{self, Load, Loads};
@@ -135,6 +135,7 @@ impl Perfetto {
                 let (Some(txn), Some(range)) = (record.txn, record.range) else { return Ok(()) };
                 let track = self.component(record.at, names, out)?;
                 let name = format!("{} {}", kind.name(), range.start);
+                let warp = (*warp != NO_WARP).then_some(*warp);
                 let arguments = json!({ "warp": warp, "bytes": hex(bytes), "length": range.len });
                 let event = Event::new("b", &name, track, at)
                     .identified("transaction", txn.0)

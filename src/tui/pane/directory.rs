@@ -5,8 +5,8 @@ use crate::debug::frame::directory::DirectoryRow;
 use crate::model::inspect::BlockView;
 use crate::model::state::State;
 
+use super::age;
 use super::directory_columns::{Columns, Window, is_dirty, sharers, shortened};
-use super::{age, tail};
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
 use crate::tui::view::canvas::Canvas;
@@ -32,8 +32,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         blocks(frame, canvas, 2);
         return;
     };
-    let longest =
-        directory.rows.iter().map(|row| row.depth * 2 + label(frame, row).chars().count() as u16).max();
+    let longest = directory.rows.iter().map(|row| row.depth * 2 + row.name.chars().count() as u16).max();
     let columns = Columns::new(canvas.width(), longest.unwrap_or(10) + 1, &directory.rows, line);
     canvas.stick(1);
     let window = Window::new(frame, line, &columns);
@@ -72,16 +71,6 @@ fn head(canvas: &mut Canvas, rows: &[DirectoryRow], columns: &Columns, window: &
     }
 }
 
-/// The root by its whole path, a child without its device where its parent is in the same one.
-fn label(frame: &Frame, row: &DirectoryRow) -> String {
-    let path = frame.info.components.path(row.node);
-    let short = match row.depth {
-        0 | 1 => path,
-        _ => tail(path),
-    };
-    short.to_owned()
-}
-
 fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, window: &Window, columns: &Columns) {
     let happened = !frame.now.is_empty() && touched(frame, row);
     let mut x = canvas.text(0, y, if happened { "▸" } else { " " }, Role::Changed);
@@ -96,7 +85,7 @@ fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, window: 
         x = canvas.text(x, y, branch, Role::Border);
     }
     let room = columns.state.saturating_sub(x + 1);
-    canvas.field(x, y, room, &label(frame, row), Role::Text);
+    canvas.field(x, y, room, &row.name, Role::Text);
     let Some(view) = &row.view else {
         canvas.text(columns.state, y, "-", Role::Dim);
         canvas.item(1, y, columns.state.saturating_sub(2), Target::Component(row.node));

@@ -2,7 +2,7 @@
 //! scenario expects.
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::session::{Expectation, Hunt, Lesson, Question, Reveal, Say};
+use crate::debug::frame::session::{Expectation, Hunt, Lesson, Question, Reveal, RunState, Say};
 
 use super::reflow;
 use crate::tui::theme::Role;
@@ -18,7 +18,30 @@ pub fn title(frame: &Frame) -> String {
         (_, 0) => String::new(),
         (right, asked) => format!(" · {right} of {asked} right"),
     };
-    if steps > 0 { format!("{step} of {steps}{score}") } else { score.trim_start_matches(" · ").to_owned() }
+    let end = if is_over(frame, lesson) { " · the end" } else { "" };
+    if steps > 0 {
+        format!("{step} of {steps}{end}{score}")
+    } else {
+        score.trim_start_matches(" · ").to_owned()
+    }
+}
+
+/// Whether all of the story has been told, and the run has ended well.
+fn is_over(frame: &Frame, lesson: &Lesson) -> bool {
+    let (step, steps) = lesson.step;
+    steps > 0 && step == steps && lesson.hunt.is_none() && frame.run == RunState::Finished
+}
+
+/// That nothing more will be told, and what can be done now.
+fn end(canvas: &mut Canvas, y: u16, lesson: &Lesson) -> u16 {
+    let held = lesson.expectations.iter().filter(|expectation| expectation.holds == Some(true)).count();
+    let held = match lesson.expectations.len() {
+        0 => String::new(),
+        all if all == held => ": all that was expected holds".to_owned(),
+        all => format!(": {held} of {all} expectations hold"),
+    };
+    let text = format!("The end{held}. C goes back to where the story stopped before, q leaves.");
+    canvas.paragraph(1, y, &text, Role::Strong)
 }
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
@@ -36,6 +59,10 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         y = hunt(canvas, y, found);
     }
     y = before(canvas, y, lesson);
+    if !frame.info.about.is_empty() {
+        canvas.text(1, y + 1, "What it is about:", Role::Dim);
+        y = canvas.paragraph(1, y + 2, &frame.info.about, Role::Dim);
+    }
     let others = lesson.expectations.iter().filter(|expectation| expectation.holds != Some(false));
     let (hidden, shown): (Vec<_>, Vec<_>) =
         others.partition(|expectation| lesson.hides && expectation.holds.is_none());
@@ -61,7 +88,8 @@ fn hunt(canvas: &mut Canvas, y: u16, hunt: &Hunt) -> u16 {
             Some(false) => ("✗", Role::Warning),
             None => (" ", Role::Text),
         };
-        y = canvas.paragraph(1, y, &format!("{mark} {} {choice}", nth + 1), role);
+        canvas.text(1, y, &format!("{mark} {}", nth + 1), role);
+        y = canvas.paragraph(5, y, choice, role);
     }
     for (nth, hint) in hunt.hints.iter().enumerate() {
         y = canvas.paragraph(3, y, &format!("Hint {}: {}", nth + 1, reflow(hint)), Role::Text);
@@ -82,7 +110,7 @@ pub fn urgent(frame: &Frame, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
     for expectation in lesson.expectations.iter().filter(|expectation| expectation.holds == Some(false)) {
         y = expected(canvas, y, expectation);
     }
-    y
+    if is_over(frame, lesson) { end(canvas, y, lesson) } else { y }
 }
 
 /// Where the pieces that were told last begin: those of the same event belong together.
@@ -146,7 +174,7 @@ fn verdict(canvas: &mut Canvas, y: u16, reveal: &Reveal) -> u16 {
     let (mark, role) = match reveal.right {
         Some(true) => ("✓ Right: ", Role::Good),
         Some(false) => ("✗ No: ", Role::Warning),
-        None => ("Not answered. ", Role::Dim),
+        None => ("Not answered. It was: ", Role::Dim),
     };
     let y = canvas.paragraph(1, y, &format!("{mark}{}", reveal.answer), role);
     if reveal.because.is_empty() {

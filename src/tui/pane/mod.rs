@@ -108,11 +108,6 @@ fn per_cent(share: f64) -> String {
     format!("{:.0} %", share.clamp(0.0, 1.0) * 100.0)
 }
 
-/// A path without its device, where the device is clear from the context.
-fn tail(path: &str) -> &str {
-    path.split_once('.').map_or(path, |(_, rest)| rest)
-}
-
 /// A file breaks its lines anywhere; an empty line ends a paragraph, and indented lines are a table.
 #[must_use]
 pub fn reflow(text: &str) -> String {

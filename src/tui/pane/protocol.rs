@@ -1,6 +1,7 @@
 //! The protocol's table: what each state does on each action, how often that happened, and what happened last.
 
-use crate::debug::frame::{Frame, ProtocolView};
+use crate::debug::frame::Frame;
+use crate::debug::frame::protocol::ProtocolView;
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 use crate::protocol::table::{Cell, Next, Step};
@@ -11,36 +12,51 @@ use crate::tui::view::canvas::Canvas;
 
 #[must_use]
 pub fn title(frame: &Frame) -> String {
-    let Some(view) = &frame.protocol else {
-        return String::new();
-    };
-    let nodes = if view.inner { "nodes with children" } else { "L1s" };
-    format!("{} · {nodes}", view.table.name)
+    frame.protocol.first().map_or_else(String::new, name)
+}
+
+/// Which table, and who works by it.
+fn name(view: &ProtocolView) -> String {
+    format!("{} · {}", view.table.name, view.nodes)
 }
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
-    let Some(view) = &frame.protocol else {
+    if frame.protocol.is_empty() {
         canvas.text(1, 0, "No table", Role::Dim);
-        return;
-    };
+    }
+    let mut y = 0;
+    for (nth, view) in frame.protocol.iter().enumerate() {
+        if nth > 0 {
+            canvas.text(1, y + 1, &name(view), Role::Title);
+            y += 2;
+        }
+        y = table(frame, canvas, y, view);
+    }
+}
+
+/// Draws one table from row `top` on, and returns the row below it.
+fn table(frame: &Frame, canvas: &mut Canvas, top: u16, view: &ProtocolView) -> u16 {
     let table = &view.table;
-    let used =
-        |action: &Action| table.rows.iter().any(|row| table.cell(row.state, *action, view.inner).is_some());
+    let has = |state: State, action: Action| table.cell(state, action, view.inner).is_some();
+    let used = |action: &Action| table.rows.iter().any(|row| has(row.state, *action));
     let actions: Vec<Action> = Action::ALL.into_iter().filter(used).collect();
     let width = (canvas.width().saturating_sub(4) / actions.len().max(1) as u16).clamp(8, 15);
     for (column, action) in actions.iter().enumerate() {
         let heading = if width > 11 { heading(*action) } else { short(*action) };
-        canvas.field(4 + column as u16 * width, 0, width - 1, heading, Role::Dim);
+        canvas.field(4 + column as u16 * width, top, width - 1, heading, Role::Dim);
     }
-    for (nth, row) in table.rows.iter().enumerate() {
-        let y = 1 + nth as u16;
+    let mut y = top + 1;
+    // A state that only nodes of the other rank can have says nothing here.
+    for row in table.rows.iter().filter(|row| actions.iter().any(|action| has(row.state, *action))) {
         canvas.text(1, y, &row.state.letter().to_string(), theme::state(row.state));
         for (column, action) in actions.iter().enumerate() {
             let cell = table.cell(row.state, *action, view.inner);
             one(canvas, (4 + column as u16 * width, y), width - 1, view, (row.state, *action), cell);
         }
+        y += 1;
     }
-    summary(frame, canvas, 1 + table.rows.len() as u16, view);
+    summary(frame, canvas, y, view);
+    y + 1
 }
 
 /// `read` and `write` are what the parent asks.

@@ -68,7 +68,21 @@ fn wrapped(text: &str, width: u16, role: Role) -> Vec<Line> {
     if unicode_width::UnicodeWidthStr::width(text) <= usize::from(width) {
         return vec![vec![(text.to_owned(), role)]];
     }
-    canvas::wrap(text, width).into_iter().map(|line| vec![(line, role)]).collect()
+    let (mark, body) = text.split_at(hanging(text));
+    let (mark, body) = if mark.len() * 2 > usize::from(width) { ("", text) } else { (mark, body) };
+    let lines = canvas::wrap(body, width - mark.len() as u16);
+    let head = |row: usize| if row == 0 { mark.to_owned() } else { " ".repeat(mark.len()) };
+    lines.into_iter().enumerate().map(|(row, line)| vec![(head(row) + &line, role)]).collect()
+}
+
+/// Bytes before the text of a line: what it is indented by, and its number in a list.
+fn hanging(text: &str) -> usize {
+    let spaces = |text: &str| text.len() - text.trim_start_matches(' ').len();
+    let indent = spaces(text);
+    let body = &text[indent..];
+    let digits = body.len() - body.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+    let gap = spaces(&body[digits..]);
+    if digits > 0 && gap > 0 { indent + digits + gap } else { indent }
 }
 
 fn why(app: &App, width: u16) -> Vec<Line> {
@@ -101,7 +115,27 @@ fn choices(app: &App, chosen: usize, width: u16) -> Vec<Line> {
     lines.push(Vec::new());
     for (nth, choice) in question.choices.iter().enumerate() {
         let (mark, role) = if nth == chosen { ("▸", Role::Cursor) } else { (" ", Role::Text) };
-        lines.push(vec![(format!("{mark} {} ", nth + 1), Role::Key), (format!(" {choice} "), role)]);
+        // Whole: choices may differ in their last words only.
+        for (row, line) in canvas::wrap(choice, width.saturating_sub(6)).into_iter().enumerate() {
+            let label = if row == 0 { format!("{mark} {} ", nth + 1) } else { " ".repeat(4) };
+            lines.push(vec![(label, Role::Key), (format!(" {line} "), role)]);
+        }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sentences_of_a_list_hang_beside_their_numbers() {
+        let lines = |text: &str, width| -> Vec<String> {
+            wrapped(text, width, Role::Text).concat().into_iter().map(|(text, _)| text).collect()
+        };
+        assert_eq!(lines("  12  it waits for that", 14), ["  12  it waits", "      for that"]);
+        assert_eq!(lines("  it waits for that", 12), ["  it waits", "  for that"]);
+        assert_eq!(lines("12 it waits", 40), ["12 it waits"]);
+        assert_eq!(lines("1255 it waits", 6), ["1255", "it", "waits"], "the mark has not half of the room");
+    }
 }

@@ -85,7 +85,7 @@ pub fn read(path: &Path, format: Option<Format>, told: Told) -> Result<Trace> {
     let Some(format) = format.or_else(|| detect(path)) else {
         let names = Format::ALL.map(Format::name).join(", ");
         let expected = format!("a trace of one of the formats {names}");
-        return Err(Box::new(about(&name, "is no trace that is known here").expected(expected)));
+        return Err(Box::new(about(&name, "this is no trace that is known here").expected(expected)));
     };
     let mut recording = Recording::new(&name, told);
     match format {

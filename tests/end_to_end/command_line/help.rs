@@ -61,3 +61,30 @@ fn lists_manuals_and_completions_are_there() {
         assert!(outcome.stdout.contains(needle), "{arguments:?}: {}", outcome.stdout);
     }
 }
+
+/// A scenario of each system, and of each part that has statistics of its own.
+const SYSTEMS: &[&str] = &[
+    "umh/fig5-b1",
+    "numa/lanes-turn",
+    "numa/local-phase",
+    "paging/hot-set",
+    "selective/client-cache",
+    "selective/read-only-write",
+    "scalegpu/burst",
+    "baselines/redundant-copies",
+];
+
+#[test]
+fn the_help_of_run_explains_every_statistic() {
+    let help = call(&["help", "run"]).stdout;
+    let words: Vec<&str> = help.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+    for scenario in SYSTEMS {
+        let outcome = call(&["run", scenario, "--format", "json"]);
+        let result: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+        for key in result["stats"].as_object().unwrap().keys() {
+            // Messages are told by their type, whatever types there are.
+            let last = key.rsplit('.').next().unwrap_or(key);
+            assert!(words.contains(&last), "{scenario} has {key}, which the help does not explain");
+        }
+    }
+}

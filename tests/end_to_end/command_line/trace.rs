@@ -122,7 +122,7 @@ fn a_scenario_names_its_trace_and_the_format_if_need_be() {
         ("trace = \"t\"\ntrace-format = \"core\"", "x.toml:3:16"),
         ("trace-format = \"cores\"", "x.toml:2:16"),
         ("trace = \"t\"\ntrace-format = \"cores\"", "t:1:1"),
-        ("trace = \"t\"", "is no trace that is known here"),
+        ("trace = \"t\"", "this is no trace that is known here"),
     ] {
         let outcome = run(keys);
         assert_eq!(outcome.code, Some(2), "{keys}");

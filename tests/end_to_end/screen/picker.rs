@@ -12,11 +12,11 @@ fn picker() -> Terminal {
 #[test]
 fn typing_filters_enter_opens_and_q_leads_back() {
     let mut terminal = picker();
-    assert!(terminal.text().contains("BASELINES"), "{}", terminal.text());
+    assert!(terminal.text().contains("PAGING"), "{}", terminal.text());
     terminal.send("fig5-b1");
     terminal.wait_until("one entry", |screen| {
         let text = screen.contents();
-        text.contains("fig5-b1") && !text.contains("fig5-c") && !text.contains("BASELINES")
+        text.contains("fig5-b1") && !text.contains("fig5-c") && !text.contains("PAGING")
     });
     terminal.send("\r");
     complete(&mut terminal, (100, 30));
@@ -38,7 +38,7 @@ fn a_filter_without_a_match_says_so_and_esc_takes_it_back() {
     terminal.send("no such lesson\r");
     terminal.wait_for("Nothing matches");
     terminal.send("\x1b");
-    terminal.wait_for("BASELINES");
+    terminal.wait_for("PAGING");
 }
 
 #[test]

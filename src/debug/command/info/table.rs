@@ -3,50 +3,61 @@
 use std::fmt::Write as _;
 
 use crate::debug::command::Arguments;
+use crate::debug::frame::protocol::Ruled;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
+use crate::model::component::Components;
 use crate::model::inspect::CellCount;
 use crate::model::state::{Action, State};
-use crate::protocol::table::{Cell, Next, Step, Table};
+use crate::protocol::table::{Cell, Next, Step};
 
 pub(super) fn table(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     arguments.none()?;
-    let Some(table) = session.table() else {
+    let selected = session.selection().component;
+    let mut tables = session.tables();
+    // The table of the selected node, as that node has used it.
+    if let Some(node) = selected
+        && let Some(ruled) = tables.iter().find(|ruled| ruled.nodes.contains(&node))
+    {
+        tables = vec![Ruled { nodes: vec![node], ..ruled.clone() }];
+    }
+    if tables.is_empty() {
         return Ok(vec!["this machine has no protocol table".to_owned()]);
-    };
-    let node = session.selection().component;
-    let counts = session.machine().cells(node);
+    }
+    let machine = session.machine();
+    Ok(tables
+        .iter()
+        .flat_map(|ruled| lines(ruled, &machine.cells(&ruled.nodes), machine.components()))
+        .collect())
+}
+
+fn lines(ruled: &Ruled, counts: &[CellCount], components: &Components) -> Vec<String> {
+    let table = &ruled.table;
+    let has = |state: State, action: Action| table.cell(state, action, ruled.inner).is_some();
     let columns: Vec<Action> = Action::ALL
         .into_iter()
-        .filter(|action| table.rows.iter().any(|row| has(&table, row.state, *action)))
+        .filter(|action| table.rows.iter().any(|row| has(row.state, *action)))
         .collect();
-    let mut lines = vec![format!("{}: {} ({})", table.name, table.title, table.source)];
+    let mut lines =
+        vec![format!("{}, {}: {} ({})", table.name, ruled.kinds(components), table.title, table.source)];
     let mut head = format!("{:<4}", "");
     for action in &columns {
         let _ = write!(head, "{:<20}", action.name());
     }
     lines.push(head.trim_end().to_owned());
-    for row in &table.rows {
+    for row in table.rows.iter().filter(|row| columns.iter().any(|action| has(row.state, *action))) {
         let mut line = format!("{:<4}", row.state.to_string());
         for action in &columns {
-            let _ = write!(line, "{:<20}", written(&table, row.state, *action, &counts));
+            let cell = table.cell(row.state, *action, ruled.inner);
+            let _ = write!(line, "{:<20}", written(cell, (row.state, *action), counts));
         }
         lines.push(line.trim_end().to_owned());
     }
-    Ok(lines)
+    lines
 }
 
-fn has(table: &Table, state: State, action: Action) -> bool {
-    cell(table, state, action).is_some()
-}
-
-/// The cell of a leaf, or where that has none, of a node with children.
-fn cell(table: &Table, state: State, action: Action) -> Option<Cell> {
-    table.cell(state, action, false).or_else(|| table.cell(state, action, true))
-}
-
-fn written(table: &Table, state: State, action: Action, counts: &[CellCount]) -> String {
-    let Some(cell) = cell(table, state, action) else { return "-".to_owned() };
+fn written(cell: Option<Cell>, (state, action): (State, Action), counts: &[CellCount]) -> String {
+    let Some(cell) = cell else { return "-".to_owned() };
     let next = match cell.next {
         Next::Same => String::new(),
         Next::To(state) => format!(">{state}"),
