@@ -1,7 +1,8 @@
 //! The machines of NUMA-aware GPUs, Table 1, and the runs that its figures share.
 //!
 //! A whole machine takes too long: each socket has a sixteenth of everything but its L1s (4 SMs, one slice of the L2 with its
-//! memory, a sixteenth of the link), and the data are smaller by as much or more. A launch takes as much of a kernel as it would.
+//! memory, a sixteenth of the link), and the data are smaller by as much or more; where by more, the L2 is, too. A launch takes as
+//! much of a kernel as it would.
 
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::geometric_mean;
@@ -18,6 +19,12 @@ pub const PART: u64 = 16;
 
 /// What a launch costs a kernel of full size, in cycles.
 const LAUNCH: u64 = 1600;
+
+/// A slice of the L2, in KiB.
+const SLICE: u64 = 256;
+
+/// The least of it that has room for all that its 128 MSHRs await, lines of 128 B.
+const LEAST_SLICE: u64 = 16;
 
 /// The eight workloads of a quick look, and by what their data shrink: streams, stencils, graphs, tables that all read, meshes,
 /// and the phases of a multigrid.
@@ -98,6 +105,9 @@ pub fn larger(times: u32, (workload, scale): Scaled) -> Experiment {
 }
 
 fn run(workload: &Workload, scale: u64, mut set: Vec<String>) -> Experiment {
+    // What is left of results at the end of a kernel, and has to go home, would otherwise be as much for less data.
+    let slice = (SLICE * PART / scale).clamp(LEAST_SLICE, SLICE);
+    set.extend((slice < SLICE).then(|| format!("gpu.l2.size={slice} KiB")));
     // A core for what a workload does between its kernels.
     set.extend(["host.cores=1", "host.llc=false", "host.l1.line=128 B"].map(str::to_owned));
     let launch = (LAUNCH * PART / scale).max(1);
