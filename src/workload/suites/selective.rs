@@ -16,6 +16,6 @@ pub const SELECTIVE: &[Workload] = &[
     Workload::of("mummer", "mummer", &[("launch", "0")]),
     Workload::of("needle", "needleman-wunsch", &[("launch", "0")]),
     Workload::of("pathfinder", "pathfinder", &[("launch", "0")]),
-    Workload::of("srad_v1", "srad-v1", &[("iterations", "8"), ("sync", "none"), ("launch", "0")]),
+    Workload::of("srad_v1", "srad-v1", &[("sync", "none"), ("launch", "0")]),
     Workload::of("xsbench", "xsbench", &[("points", "2000"), ("launch", "0")]),
 ];

@@ -50,6 +50,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
             &format!("btree gains most: {}", system::word(btree)),
             &format!("backprop, cns and needle lose: {}", system::word(lose)),
             &told.join(", "),
+            &system::about_faults(&workloads, results)?,
         ]),
         charts: vec![(
             "",

@@ -43,6 +43,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
                 system::word(is_ordered)
             ),
             &told.join(", "),
+            &system::about_faults(&workloads, results)?,
             &system::about(&workloads),
         ]),
         charts: vec![("", bars("The steps of selective caching (Fig. 5 to 8)", AXIS, &workloads, &series))],
