@@ -1,5 +1,7 @@
 //! What connects GPUs and host, and the channels between neighbours.
 
+use smallvec::SmallVec;
+
 use super::{Builder, Way};
 use crate::config::machine::Topology;
 use crate::machine::lanes::Lanes;
@@ -199,7 +201,7 @@ impl Builder<'_> {
                 lookup: self.lookup.get(way.to).copied().unwrap_or(1),
                 buffers: self.spec.network.buffers.max(1),
                 block: block(way.from).max(block(way.to)),
-                lanes: vec![Lane::default(); count],
+                lanes: SmallVec::from_elem(Lane::default(), count),
             })
             .collect()
     }
