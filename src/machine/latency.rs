@@ -1,7 +1,7 @@
 //! How long accesses took, by what they were and by how far they had to go.
 
 use super::{Machine, Transaction};
-use crate::model::access::{Access, AccessKind};
+use crate::model::access::AccessKind;
 use crate::model::address::Range;
 use crate::model::level::Level;
 use crate::model::message::{Message, MessageKind, Network, TxnKey};
@@ -81,8 +81,8 @@ impl Latency {
 pub type Latencies = [[Latency; Level::ALL.len()]; Class::ALL.len()];
 
 /// Counts a hit, which takes so many ticks.
-pub(super) fn count_hit(latencies: &mut Latencies, access: &Access, ticks: Tick) {
-    let levels = latencies.get_mut(Class::of(access.kind, access.range) as usize);
+pub(super) fn count_hit(latencies: &mut Latencies, kind: AccessKind, range: Range, ticks: Tick) {
+    let levels = latencies.get_mut(Class::of(kind, range) as usize);
     if let Some(latency) = levels.and_then(|levels| levels.get_mut(Level::L1 as usize)) {
         latency.add(ticks);
     }

@@ -12,6 +12,7 @@ mod copies;
 mod delivery;
 mod first_pass;
 mod flush;
+mod hits;
 mod initial;
 mod inspect;
 mod lanes;
@@ -184,6 +185,8 @@ struct Fixed {
     link_of: Vec<Option<usize>>,
     /// Per node: the channel out of it to each component, the clock period of its port, and the agent above it.
     routes: Vec<Vec<Option<u32>>>,
+    /// Per node: the channels out of it, by the component that they lead to.
+    out: Vec<Vec<u32>>,
     /// Per link: the channels that it carries.
     carries: Vec<Vec<usize>>,
     /// All virtual networks share one lane of each channel.
@@ -266,18 +269,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Executes events without records until `limit` events have been executed in all, or the end.
-    pub fn run_until(&mut self, limit: EventNumber) -> StepOutcome {
-        let mut silent = crate::model::record::Records::silent();
-        while self.event < limit {
-            let outcome = self.step(&mut silent);
-            if outcome != StepOutcome::Ran {
-                return outcome;
-            }
-        }
-        StepOutcome::Ran
-    }
-
     /// A digest of the whole state. Independent of who listens.
     #[must_use]
     pub fn digest(&self) -> u64 {

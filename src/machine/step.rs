@@ -12,7 +12,7 @@ use crate::model::fault::Fault;
 use crate::model::level::Level;
 use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{Records, What};
-use crate::model::time::Tick;
+use crate::model::time::{EventNumber, Tick};
 use crate::parts::agent::{Surroundings, Told, Work};
 use crate::parts::port::{LaneKey, Port};
 use crate::policy::cta::Schedule;
@@ -33,44 +33,89 @@ impl Machine {
     /// Executes one event; its records replace those in `records` if it listens.
     pub fn step(&mut self, records: &mut Records) -> StepOutcome {
         records.list.clear();
-        if self.plan.due <= self.event {
-            return self.intervene(records);
+        if self.plan.due > self.event {
+            let mut out = self.outbox(records);
+            let taken = self.take_event(&mut out);
+            self.close(out);
+            if taken {
+                return StepOutcome::Ran;
+            }
         }
-        loop {
-            if let Some(tick) = self.queue.next_tick() {
-                if tick > self.fixed.last_tick {
-                    return StepOutcome::Limit(self.fixed.time.cycle(self.fixed.last_tick));
-                }
-                if self.lanes_due <= tick
-                    && let Some(outcome) = self.run_lanes(records)
-                {
+        self.step_aside(records)
+    }
+
+    /// Executes events without records until `limit` events have been executed in all, or the end.
+    pub fn run_until(&mut self, limit: EventNumber) -> StepOutcome {
+        let mut silent = Records::silent();
+        while self.event < limit {
+            // One outbox for all that the queue has.
+            let mut out = self.outbox(&mut silent);
+            while self.event < limit.min(self.plan.due) && self.take_event(&mut out) {}
+            self.close(out);
+            if self.event < limit {
+                let outcome = self.step_aside(&mut silent);
+                if outcome != StepOutcome::Ran {
                     return outcome;
                 }
             }
-            let Some((tick, event)) = self.queue.pop() else { return self.at_the_end(records) };
+        }
+        StepOutcome::Ran
+    }
+
+    /// Executes the next event of the queue. `false`, and nothing is done, if something else comes first.
+    fn take_event(&mut self, out: &mut Outbox) -> bool {
+        while let Some((tick, event)) = self.next_event() {
             let moment = (self.now, self.event);
-            self.now = tick;
-            self.event += 1;
-            let mut out = self.outbox(records);
+            (self.now, self.event) = (tick, self.event + 1);
+            (out.tick, out.event) = (self.now, self.event);
             let handled = match event {
-                Event::Deliver(key) => self.arrive(key, &mut out),
-                Event::Port(node) => self.run_port(node as usize, &mut out),
-                Event::Cross(key) => self.cross(key, &mut out),
-                Event::Agent(agent) => self.run_agent(agent as usize, &mut out),
-                Event::Task(task) => self.start_task(task as usize, &mut out),
-                Event::Memory(node) => self.run_memory(node as usize, &mut out),
-                Event::Paging(gpu) => self.run_paging(gpu as usize, &mut out),
-                Event::Copies(gpu) => self.run_copies(gpu as usize, &mut out),
+                Event::Agent(agent) => self.run_agent(agent as usize, out),
+                event => self.handle(event, out),
             };
             if handled == Handled::Yes {
-                self.sample_ways(&mut out);
-                self.check_event(&mut out);
-                self.close(out);
-                return StepOutcome::Ran;
+                self.sample_ways(out);
+                self.check_event(out);
+                return true;
             }
-            self.close(out);
             (self.now, self.event) = moment;
-            records.list.clear();
+            out.records.list.clear();
+        }
+        false
+    }
+
+    /// Takes the next event out of the queue, unless the sample of a link ends before it, or time does.
+    fn next_event(&mut self) -> Option<(Tick, Event)> {
+        let last = self.lanes_due.checked_sub(1)?;
+        self.queue.pop_until(last.min(self.fixed.last_tick))
+    }
+
+    fn handle(&mut self, event: Event, out: &mut Outbox) -> Handled {
+        match event {
+            Event::Deliver(key) => self.arrive(key, out),
+            Event::Port(node) => self.run_port(node as usize, out),
+            Event::Cross(key) => self.cross(key, out),
+            Event::Agent(agent) => self.run_agent(agent as usize, out),
+            Event::Task(task) => self.start_task(task as usize, out),
+            Event::Memory(node) => self.run_memory(node as usize, out),
+            Event::Paging(gpu) => self.run_paging(gpu as usize, out),
+            Event::Copies(gpu) => self.run_copies(gpu as usize, out),
+        }
+    }
+
+    /// What comes before the next event of the queue, or instead of it.
+    fn step_aside(&mut self, records: &mut Records) -> StepOutcome {
+        if self.plan.due <= self.event {
+            return self.intervene(records);
+        }
+        match self.queue.next_tick() {
+            Some(tick) if tick > self.fixed.last_tick => {
+                StepOutcome::Limit(self.fixed.time.cycle(self.fixed.last_tick))
+            }
+            Some(_) => match self.run_lanes(records) {
+                Some(outcome) => outcome,
+                None => self.step(records),
+            },
+            None => self.at_the_end(records),
         }
     }
 
@@ -277,6 +322,10 @@ impl Machine {
         *planned = None;
         let Some(l1) = self.agents.get(index).map(|agent| agent.l1) else { return Handled::No };
         let has_room = self.has_room_below(l1);
+        if has_room && self.hit_unwatched(index, l1, out) {
+            self.wake(index);
+            return Handled::Yes;
+        }
         let mut told = Told::default();
         self.issue(index, l1, has_room, &mut told, out);
         let mut completions = std::mem::take(&mut out.completions);
@@ -306,7 +355,7 @@ impl Machine {
                 begun.push((number, access.clone()));
             }
             if offer == Offer::Hit {
-                count_hit(latencies, access, hit_time);
+                count_hit(latencies, access.kind, access.range, hit_time);
             }
             let transaction = || Transaction {
                 number,

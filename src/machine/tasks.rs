@@ -91,6 +91,15 @@ impl Tasks {
     }
 }
 
+/// Operation `index` of some work, if it is written down.
+#[must_use]
+pub fn listed(workload: &Workload, work: Work, index: u64) -> Option<&Operation> {
+    match &workload.tasks.get(work.task())?.what {
+        TaskKind::Program { operations, .. } => operations.listed().get(usize::try_from(index).ok()?),
+        _ => None,
+    }
+}
+
 /// Operation `index` of some work.
 #[must_use]
 pub fn operation(workload: &Workload, work: Work, index: u64) -> Option<Cow<'_, Operation>> {

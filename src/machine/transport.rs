@@ -210,7 +210,7 @@ impl Machine {
                 break;
             }
             queue.starved = false;
-            let Some((_, message)) = queue.outgoing.remove(place) else { break };
+            let Some(message) = queue.leave(place) else { break };
             self.launch(index, lane, ready, message);
             sent = true;
         }
@@ -238,10 +238,12 @@ impl Machine {
 
     fn retry_inputs(&mut self, node: usize) {
         let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
+        let takes_requests = self.takes_requests(node);
         let Some(held) = self.held.get_mut(node) else { return };
         let mut held = std::mem::take(held);
         held.retain(|&key| {
-            if !self.can_be_taken(node, key) {
+            let is_request = usize::from(key.lane) == Network::Request as usize;
+            if is_request && !takes_requests || !self.can_be_taken(node, key) {
                 return true;
             }
             self.queue.push(self.now + period, Event::Deliver(key));
@@ -253,6 +255,13 @@ impl Machine {
         if let Some(place) = self.held.get_mut(node) {
             *place = held;
         }
+    }
+
+    /// Whether a node might take what comes in the lane of requests: none, if it had nowhere to hand one on.
+    fn takes_requests(&self, node: usize) -> bool {
+        let has_full_lane = self.full.get(node).is_some_and(|full| *full != [0; Network::ALL.len()]);
+        // Folded networks share that lane, and a fault may put others into it.
+        !has_full_lane || self.fixed.folded || !self.fixed.faults.is_empty()
     }
 
     fn lane_mut(&mut self, key: LaneKey) -> Option<&mut Lane> {
@@ -283,10 +292,11 @@ impl Machine {
     /// Whether a node can take a message now.
     pub(super) fn can_take(&self, node: usize, message: &Message) -> bool {
         let Some(target) = self.nodes.get(node) else { return false };
-        let full = self.full.get(node).copied().unwrap_or_default().map(|lanes| lanes > 0);
+        let full = self.full.get(node).filter(|full| **full != [0; Network::ALL.len()]);
         let network = message.kind.network();
-        has_room(target.room_for(message), full, self.fixed.folded)
-            && (network != Network::Request || target.accepts(message))
+        full.is_none_or(|full| {
+            has_room(target.room_for(message), full.map(|lanes| lanes > 0), self.fixed.folded)
+        }) && (network != Network::Request || target.accepts(message))
             && target.sinks(message)
     }
 

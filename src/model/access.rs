@@ -68,16 +68,10 @@ impl Access {
     /// The runs of bytes that it touches, as ranges.
     #[must_use]
     pub fn runs(&self) -> SmallVec<[Range; 2]> {
-        let Some(mask) = &self.mask else { return SmallVec::from_slice(&[self.range]) };
-        let mut runs: SmallVec<[Range; 2]> = SmallVec::new();
-        for bit in mask.iter() {
-            let at = self.range.start.plus(u64::from(bit));
-            match runs.last_mut() {
-                Some(run) if run.end() == at.0 => run.len += 1,
-                _ => runs.push(Range::new(at, 1)),
-            }
+        match &self.mask {
+            Some(mask) => runs(self.range, mask),
+            None => SmallVec::from_slice(&[self.range]),
         }
-        runs
     }
 
     /// The bytes that a run of it writes.
@@ -86,6 +80,20 @@ impl Access {
         let from = run.start.0.saturating_sub(self.range.start.0) as usize;
         self.bytes.get(from..from + run.len as usize).unwrap_or(&[])
     }
+}
+
+/// The runs of bytes of a range that a mask with a bit a byte names.
+#[must_use]
+pub fn runs(range: Range, mask: &Bits) -> SmallVec<[Range; 2]> {
+    let mut runs: SmallVec<[Range; 2]> = SmallVec::new();
+    for bit in mask.iter() {
+        let at = range.start.plus(u64::from(bit));
+        match runs.last_mut() {
+            Some(run) if run.end() == at.0 => run.len += 1,
+            _ => runs.push(Range::new(at, 1)),
+        }
+    }
+    runs
 }
 
 impl AtomicOp {

@@ -100,13 +100,40 @@ impl Bits {
 
     /// The set bits, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.words.iter().enumerate().flat_map(|(index, &word)| {
-            std::iter::successors((word != 0).then_some(word), |rest| {
-                let next = rest & (rest - 1);
-                (next != 0).then_some(next)
-            })
-            .map(move |rest| index as u32 * 64 + rest.trailing_zeros())
-        })
+        self.iter_from(0)
+    }
+
+    /// The set bits from `first` on, ascending.
+    pub fn iter_from(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
+        let index = first as usize / 64;
+        let word = self.words.get(index).map_or(0, |word| word & u64::MAX << (first % 64));
+        Ones { words: &self.words, index, rest: word }
+    }
+}
+
+/// The set bits of a word, ascending.
+pub fn ones_of(word: u64) -> impl Iterator<Item = u32> {
+    Ones { words: &[], index: 0, rest: word }
+}
+
+/// The set bits that are left of the word at `index`, and those of the words behind it.
+struct Ones<'a> {
+    words: &'a [u64],
+    index: usize,
+    rest: u64,
+}
+
+impl Iterator for Ones<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        while self.rest == 0 {
+            self.index += 1;
+            self.rest = *self.words.get(self.index)?;
+        }
+        let bit = self.rest.trailing_zeros();
+        self.rest &= self.rest - 1;
+        Some(self.index as u32 * 64 + bit)
     }
 }
 
@@ -132,5 +159,10 @@ mod tests {
         assert!(bits.any_in(129, 200) && bits.any_in(0, 61) && !bits.any_in(61, 129));
         bits.set(500, true);
         assert_eq!(bits.count(), 2);
+        let from = |first| bits.iter_from(first).collect::<Vec<_>>();
+        assert_eq!(
+            [from(60), from(61), from(129), from(130), from(500)],
+            [vec![60, 129], vec![129], vec![129], vec![], vec![]]
+        );
     }
 }

@@ -52,12 +52,21 @@ impl<T: Clone + Default, const CHUNK: usize> CowVec<T, CHUNK> {
         if index >= self.len {
             return None;
         }
-        if index / CHUNK >= self.chunks.len() {
-            self.chunks.resize(index / CHUNK + 1, None);
+        if self.chunks.get(index / CHUNK).is_none_or(Option::is_none) {
+            self.write_first(index / CHUNK);
         }
-        let chunk = self.chunks.get_mut(index / CHUNK)?;
-        let chunk = chunk.get_or_insert_with(|| Arc::new(std::array::from_fn(|_| T::default())));
-        Arc::make_mut(chunk).get_mut(index % CHUNK)
+        Arc::make_mut(self.chunks.get_mut(index / CHUNK)?.as_mut()?).get_mut(index % CHUNK)
+    }
+
+    /// Makes a chunk that was never written.
+    #[cold]
+    fn write_first(&mut self, number: usize) {
+        if number >= self.chunks.len() {
+            self.chunks.resize(number + 1, None);
+        }
+        if let Some(chunk) = self.chunks.get_mut(number) {
+            *chunk = Some(Arc::new(std::array::from_fn(|_| T::default())));
+        }
     }
 
     /// The elements of every chunk that was ever written, with their indices, ascending.

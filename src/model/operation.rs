@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::access::{AccessKind, Bytes};
 use super::address::Address;
+use super::bits::ones_of;
 
 /// One instruction of a warp or core.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,8 +93,7 @@ impl Lanes {
         let mask = match self {
             Self::Strided { mask, .. } | Self::Listed { mask, .. } => *mask,
         };
-        let lanes = (0..64u32).filter(move |lane| mask >> lane & 1 == 1);
-        lanes.enumerate().filter_map(move |(nth, lane)| match self {
+        ones_of(mask).enumerate().filter_map(move |(nth, lane)| match self {
             Self::Strided { base, stride, .. } => {
                 let offset = stride.wrapping_mul(i64::from(lane)) as u64;
                 Some((lane, Address(base.0.wrapping_add(offset))))

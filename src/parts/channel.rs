@@ -5,6 +5,8 @@
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
+use smallvec::SmallVec;
+
 use crate::model::address::Range;
 use crate::model::message::{Message, Network};
 use crate::model::time::Tick;
@@ -113,6 +115,9 @@ impl Lane {
     /// their order; those about others pass a message that waits for memory.
     #[must_use]
     pub fn next(&self, block: u32) -> Option<(usize, Tick, &Message)> {
+        if let (Ready::At(tick), message) = self.outgoing.front()? {
+            return Some((0, *tick, message));
+        }
         for (place, (ready, message)) in self.outgoing.iter().enumerate() {
             let Ready::At(tick) = ready else { continue };
             let own = message.range.start.block(block);
@@ -122,6 +127,12 @@ impl Lane {
             }
         }
         None
+    }
+
+    /// Takes a message out of those that wait to be sent.
+    pub fn leave(&mut self, place: usize) -> Option<Message> {
+        let taken = if place == 0 { self.outgoing.pop_front() } else { self.outgoing.remove(place) };
+        taken.map(|(_, message)| message)
     }
 
     /// The message that waited for a read, which may leave from `now` on.
@@ -159,7 +170,7 @@ pub struct Channel {
     /// The larger of the blocks of its ends, in bytes: messages about one such block stay in order.
     pub block: u32,
     /// One per virtual network: three, or one if all are folded together.
-    pub lanes: Vec<Lane>,
+    pub lanes: SmallVec<[Lane; 3]>,
 }
 
 impl Channel {

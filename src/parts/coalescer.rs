@@ -8,22 +8,36 @@ use smallvec::SmallVec;
 use crate::model::access::{Access, AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
-use crate::model::operation::WarpAccess;
+use crate::model::operation::{Lanes, WarpAccess};
 
 /// Adds the accesses that an instruction makes, in the order in which its lanes first touch their lines. Lanes that
 /// cross a line are split; atomics are not merged.
 pub fn coalesce(access: &WarpAccess, line: u32, values: bool, into: &mut VecDeque<Access>) {
-    if let Some(one) = alone(access, line, values) {
-        into.push_back(one);
+    let kind = access.kind;
+    if let Some(range) = alone(access, line) {
+        let keeps = values && kind.writes();
+        let bytes = if keeps { access.value.bytes(range.start, access.width) } else { Bytes::new() };
+        into.push_back(Access { kind, range, bytes, mask: None });
         return;
     }
-    let kind = access.kind;
+    if let Some(region) = dense(access, values) {
+        into.extend(region.blocks(line).map(|block| {
+            let range = cut(region, Range::new(block, line));
+            Access { kind, range, bytes: Bytes::new(), mask: None }
+        }));
+        return;
+    }
     let merges = !matches!(kind, AccessKind::Atomic(_)) && access.width > 0;
     let keeps = values && kind.writes();
     let mut pieces: SmallVec<[Piece; 4]> = SmallVec::new();
     for (_, address) in access.lanes.iter() {
         let bytes = if keeps { access.value.bytes(address, access.width) } else { Bytes::new() };
         let lane = Range::new(address, u32::from(access.width));
+        let block = address.block(line);
+        if merges && lane.end() <= block.plus(u64::from(line)).0 {
+            piece_of(&mut pieces, block, line, keeps).add(lane, &bytes, kind.writes());
+            continue;
+        }
         for block in lane.blocks(line) {
             let part = cut(lane, Range::new(block, line));
             let offset = (part.start.0 - lane.start.0) as usize;
@@ -38,16 +52,29 @@ pub fn coalesce(access: &WarpAccess, line: u32, values: bool, into: &mut VecDequ
     into.extend(pieces.into_iter().map(|piece| piece.access(kind)));
 }
 
-/// The access of an instruction of one lane, if that lies in one line: nothing to merge.
-pub(super) fn alone(access: &WarpAccess, line: u32, values: bool) -> Option<Access> {
+/// What an instruction of one lane touches, if that lies in one line: nothing to merge.
+pub(super) fn alone(access: &WarpAccess, line: u32) -> Option<Range> {
     let address = access.lanes.single()?;
     let range = Range::new(address, u32::from(access.width));
-    if address.block(line) != Address(range.end().saturating_sub(1).max(address.0)).block(line) {
+    let last = Address(range.end().saturating_sub(1).max(address.0));
+    (address.block(line) == last.block(line)).then_some(range)
+}
+
+/// All that the lanes touch, where they merge, stand side by side or at one place, and nobody keeps bytes.
+fn dense(access: &WarpAccess, values: bool) -> Option<Range> {
+    let Lanes::Strided { mask, base, stride } = access.lanes else { return None };
+    let low = mask.trailing_zeros();
+    let is_run = mask != 0 && (mask >> low) & (mask >> low).wrapping_add(1) == 0;
+    let width = i64::from(access.width);
+    let is_dense = is_run && width > 0 && (stride == width || stride == 0);
+    if !is_dense || matches!(access.kind, AccessKind::Atomic(_)) || values && access.kind.writes() {
         return None;
     }
-    let bytes =
-        if values && access.kind.writes() { access.value.bytes(address, access.width) } else { Bytes::new() };
-    Some(Access { kind: access.kind, range, bytes, mask: None })
+    let start = base.0.checked_add(stride as u64 * u64::from(low))?;
+    let lanes = if stride == 0 { 1 } else { mask.count_ones() };
+    let len = lanes * u32::from(access.width);
+    start.checked_add(u64::from(len))?;
+    Some(Range::new(Address(start), len))
 }
 
 fn cut(lane: Range, block: Range) -> Range {
@@ -111,8 +138,10 @@ impl Piece {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
-    use crate::model::operation::{Lanes, StoreValue};
+    use crate::model::operation::StoreValue;
 
     fn warp(kind: AccessKind, base: u64, stride: i64, mask: u64) -> WarpAccess {
         WarpAccess {
@@ -135,6 +164,23 @@ mod tests {
         let accesses = all(&warp(AccessKind::Load, 0x100, 4, 0xffff_ffff), 64, true);
         let ranges: Vec<_> = accesses.iter().map(|access| (access.range.start.0, access.range.len)).collect();
         assert_eq!(ranges, [(0x100, 64), (0x140, 64)]);
+    }
+
+    proptest! {
+        /// The same as lane by lane.
+        #[test]
+        fn lanes_side_by_side_are_taken_together(
+            (low, count) in (0u32..64).prop_flat_map(|low| (Just(low), 1..=64 - low)),
+            base in 0u64..1000,
+            stride in prop::sample::select(vec![0i64, 4, 8, -4]),
+            (kind, values) in (prop::sample::select(vec![AccessKind::Load, AccessKind::NStore]), any::<bool>()),
+        ) {
+            let mask = (u64::MAX >> (64 - count)) << low;
+            let strided = warp(kind, 4096 + base, stride, mask);
+            let addresses = strided.lanes.iter().map(|(_, address)| address).collect();
+            let listed = WarpAccess { lanes: Lanes::Listed { mask, addresses }, ..strided.clone() };
+            prop_assert_eq!(all(&strided, 64, values), all(&listed, 64, values));
+        }
     }
 
     #[test]

@@ -150,10 +150,15 @@ impl<'a> Outbox<'a> {
     }
 
     /// Makes a record, if anybody listens. `because` is left out when it is this very event.
+    #[inline]
     pub fn record(&mut self, at: ComponentId, about: About, what: impl FnOnce() -> What) {
-        if !self.records.on {
-            return;
+        if self.records.on {
+            self.put_record(at, about, what());
         }
+    }
+
+    #[inline(never)]
+    fn put_record(&mut self, at: ComponentId, about: About, what: What) {
         let id = RecordId { event: self.event, ordinal: self.records.list.len() as u32 };
         self.records.list.push(Record {
             id,
@@ -163,7 +168,7 @@ impl<'a> Outbox<'a> {
             because: about.because.filter(|&event| event != self.event),
             txn: about.txn,
             range: about.range,
-            what: what(),
+            what,
         });
     }
 }

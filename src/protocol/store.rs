@@ -259,19 +259,25 @@ impl Store {
     pub fn room(&self, address: Address, is_remote: bool, busy: impl Fn(Address) -> bool) -> Room {
         let Places::Tagged { ways, remote, .. } = &self.places else { return Room::Free(0) };
         let first = self.set_of(address) as usize * *ways as usize;
-        let mut victim: Option<&Entry> = None;
         let own = match (*remote, is_remote) {
             (0, _) => 0..*ways,
             (remote, true) => ways.saturating_sub(remote)..*ways,
             (remote, false) => 0..ways.saturating_sub(remote),
         };
-        for slot in first + own.start as usize..first + own.end as usize {
+        let slots = first + own.start as usize..first + own.end as usize;
+        let mut oldest: Option<&Entry> = None;
+        for slot in slots.clone() {
             let Some(Some(entry)) = self.slots.get(slot) else { return Room::Free(slot) };
-            if victim.is_none_or(|oldest| entry.used < oldest.used) && !busy(entry.block) {
-                victim = Some(entry);
+            if oldest.is_none_or(|oldest| entry.used < oldest.used) {
+                oldest = Some(entry);
             }
         }
-        victim.map_or(Room::None, |entry| Room::Victim(entry.block))
+        // Few are busy: mostly one has to be asked.
+        if oldest.is_some_and(|oldest| busy(oldest.block)) {
+            let all = slots.filter_map(|slot| self.slots.get(slot)?.as_ref());
+            oldest = all.filter(|entry| !busy(entry.block)).min_by_key(|entry| entry.used);
+        }
+        oldest.map_or(Room::None, |entry| Room::Victim(entry.block))
     }
 
     /// Puts an entry into the slot that [`Store::room`] found.

@@ -150,6 +150,14 @@ impl Table {
         cells.get(action.index()).copied().flatten()
     }
 
+    /// The position of the row of a state, and the cell for `action` in a node without children.
+    #[must_use]
+    pub fn leaf_cell(&self, state: State, action: Action) -> Option<(usize, Cell)> {
+        let position = self.rows.iter().position(|row| row.state == state)?;
+        let cell = self.rows.get(position)?.leaf.get(action.index()).copied().flatten()?;
+        Some((position, cell))
+    }
+
     /// The cell for `action` on a block that may not be kept.
     #[must_use]
     pub fn uncached_cell(&self, action: Action, has_children: bool) -> Option<Cell> {

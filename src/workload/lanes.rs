@@ -7,8 +7,32 @@ use crate::model::operation::Lanes;
 
 /// The lanes below `count` (at most 64) for which `map` gives an address; `None` if there is none.
 pub fn gather(count: u32, map: impl Fn(u32) -> Option<Address>) -> Option<Lanes> {
+    stride(count, &map).or_else(|| list(count, map))
+}
+
+/// The lanes with equal steps from each to the next, if there are two of them at least.
+fn stride(count: u32, map: impl Fn(u32) -> Option<Address>) -> Option<Lanes> {
+    let mut all = (0..count.min(64)).filter_map(|lane| Some((lane, map(lane)?)));
+    let ((first, start), (second, next)) = (all.next()?, all.next()?);
+    let stride = (next.0.wrapping_sub(start.0) as i64).checked_div(i64::from(second - first))?;
+    let at = |lane: u32, base: Address| base.0.wrapping_add(stride.wrapping_mul(i64::from(lane)) as u64);
+    let base = Address(start.0.wrapping_sub(stride.wrapping_mul(i64::from(first)) as u64));
+    let mut mask = 1u64 << first | 1 << second;
+    if at(second, base) != next.0 {
+        return None;
+    }
+    for (lane, address) in all {
+        if at(lane, base) != address.0 {
+            return None;
+        }
+        mask |= 1 << lane;
+    }
+    Some(Lanes::Strided { mask, base, stride })
+}
+
+fn list(count: u32, map: impl Fn(u32) -> Option<Address>) -> Option<Lanes> {
     let mut mask = 0u64;
-    let mut addresses: SmallVec<[Address; 4]> = SmallVec::new();
+    let mut addresses: SmallVec<[Address; 4]> = SmallVec::with_capacity(count.min(64) as usize);
     for lane in 0..count.min(64) {
         if let Some(address) = map(lane) {
             mask |= 1 << lane;

@@ -61,6 +61,7 @@ impl Builder<'_> {
         let fixed = Arc::new(self.fixed(&channels));
         let node_count = self.nodes.len();
         let tags = CachedMemories::among(&self.nodes).map(Box::new);
+        let queue = Queue::new(fixed.time.ticks_per_cycle);
         let mut machine = Machine {
             agent_wake: vec![None; self.agents.len()],
             ports: vec![Port::default(); self.nodes.len()],
@@ -80,7 +81,7 @@ impl Builder<'_> {
             awaited: Vec::new(),
             ways,
             tags,
-            queue: Queue::default(),
+            queue,
             tasks: Tasks::new(self.blueprint.workload.clone()),
             txns: SlotMap::with_key(),
             txns_made: 0,
@@ -200,6 +201,7 @@ impl Builder<'_> {
                 routes[channel.from][to.id().index()] = u32::try_from(position).ok();
             }
         }
+        let out = routes.iter().map(|to| to.iter().flatten().copied().collect()).collect();
         let mut agent_above = vec![None; self.nodes.len()];
         for (position, agent) in self.agents.iter().enumerate() {
             agent_above[agent.l1] = Some(position);
@@ -222,6 +224,7 @@ impl Builder<'_> {
             agent_of: index(self.agents.iter().map(|agent| agent.config.id).collect()),
             link_of,
             routes,
+            out,
             folded: channels.iter().any(|channel| channel.lanes.len() == 1),
             carries,
             port_period: self.period.clone(),

@@ -1,5 +1,7 @@
 //! What connects GPUs and host, and the channels between neighbours.
 
+use smallvec::SmallVec;
+
 use super::{Builder, Way};
 use crate::config::machine::Topology;
 use crate::machine::lanes::Lanes;
@@ -200,7 +202,7 @@ impl Builder<'_> {
                 lookup: way.lookup,
                 buffers: self.spec.network.buffers.max(1),
                 block: block(way.from).max(block(way.to)),
-                lanes: vec![Lane::default(); count],
+                lanes: SmallVec::from_elem(Lane::default(), count),
             })
             .collect()
     }

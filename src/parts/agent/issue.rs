@@ -1,31 +1,31 @@
 //! Issuing: which warp is next, its next operation, and the accesses that are offered to the L1.
 
 use super::warps::{InFlight, SetAside, Warp};
-use super::{Agent, Performed, Surroundings, Told};
-use crate::model::access::Bytes;
+use super::{Agent, Performed, Surroundings, Told, Work};
+use crate::model::access::{AccessKind, Bytes};
+use crate::model::address::Range;
 use crate::model::inspect::WarpState;
 use crate::model::operation::{Fence, Operation, WarpAccess};
 use crate::model::page::Page;
 use crate::model::record::What;
 use crate::model::time::Tick;
 use crate::parts::coalescer::{alone, coalesce};
-use crate::protocol::node::Offer;
+use crate::protocol::node::{Node, Offer};
 use crate::protocol::outbox::{About, Outbox, Ticket};
 
 impl Agent {
     /// Picks the next warp: the one that issued last if it can go on, else the next in the round
     /// (greedy then round-robin).
     fn pick(&self, now: Tick) -> Option<usize> {
-        let mut first = None;
-        for slot in self.active.iter().map(|slot| slot as usize) {
-            if self.warps.get(slot).is_some_and(|warp| warp.ready_at <= now) {
-                if slot >= self.last {
-                    return Some(slot);
-                }
-                first = first.or(Some(slot));
-            }
+        let last = self.last as u32;
+        // Nearly always it can.
+        if self.active.get(last) && self.warps.get(self.last).is_some_and(|warp| warp.ready_at <= now) {
+            return Some(self.last);
         }
-        first
+        let is_ready = |slot: &u32| self.warps.get(*slot as usize).is_some_and(|warp| warp.ready_at <= now);
+        let next = self.active.iter_from(last).find(is_ready);
+        let first = || self.active.iter().take_while(|slot| *slot < last).find(is_ready);
+        next.or_else(first).map(|slot| slot as usize)
     }
 
     /// Issues for one warp.
@@ -68,9 +68,6 @@ impl Agent {
                 self.set_state(slot, WarpState::Running, out);
             }
             Some(Operation::Access(access)) => {
-                if self.hit_alone(slot, access, around, told, out) {
-                    return false;
-                }
                 self.load_accesses(slot, access, None, now);
                 return true;
             }
@@ -107,41 +104,41 @@ impl Agent {
         false
     }
 
-    /// Whether hits need not be told to anybody, so that they can be performed in place.
-    fn is_quiet(&self, around: &Surroundings<'_>) -> bool {
-        around.quiet && around.has_room && !self.config.values
-    }
-
-    /// Performs an instruction of one access that hits. `false`, and nothing is done, if it is not one, or somebody
-    /// wants to know.
-    fn hit_alone(
+    /// Performs the next instruction in place, if it is one access that hits and nobody has to be told of it or of its
+    /// bytes: then what it is. Nothing is done otherwise.
+    pub fn hit_next<'a>(
         &mut self,
-        slot: usize,
-        access: &WarpAccess,
-        around: &mut Surroundings<'_>,
-        told: &mut Told,
+        l1: &mut Node,
+        operation: impl Fn(Work, u64) -> Option<&'a Operation>,
         out: &mut Outbox,
-    ) -> bool {
-        if !self.is_quiet(around) || access.label.is_some() {
-            return false;
+    ) -> Option<(AccessKind, Range)> {
+        let now = out.tick;
+        if self.issue_free_at > now || self.config.values || self.config.page > 0 {
+            return None;
         }
-        let Some(one) = alone(access, self.config.line, false) else { return false };
-        if self.config.page > 0 {
-            return false;
+        let slot = self.pick(now)?;
+        let warp = self.warps.get_mut(slot).filter(|warp| !warp.is_issuing())?;
+        let at = warp.next;
+        let Operation::Access(access) = operation(warp.work?, at)? else { return None };
+        if access.label.is_some() {
+            return None;
         }
-        if !around.l1.hit(&one, out) {
-            return false;
+        let range = alone(access, self.config.line)?;
+        if !l1.hit(access.kind, range, None, out) {
+            return None;
         }
-        if let Some(warp) = self.warps.get_mut(slot) {
-            warp.next += 1;
-            warp.instructions += 1;
-            let ready = out.tick + self.config.clock.cycles(u64::from(self.config.l1_latency.max(1)));
-            warp.ready_at = warp.ready_at.max(ready);
+        let kind = access.kind;
+        (warp.current, warp.next) = (Some(at), at + 1);
+        warp.instructions += 1;
+        let ready = now + self.config.clock.cycles(u64::from(self.config.l1_latency.max(1)));
+        warp.ready_at = warp.ready_at.max(ready);
+        (self.last, self.issue_free_at) = (slot, now + self.config.clock.period);
+        self.accesses += 1;
+        if warp.state != WarpState::Ready || warp.must_wait(self.config.outstanding) {
+            self.settle(slot, out);
         }
-        (around.begin)(slot as u32, &one, Offer::Hit, out.tick);
-        self.issue_free_at = out.tick;
-        self.after_issue(slot, told, out);
-        true
+        self.unstall(out);
+        Some((kind, range))
     }
 
     /// Turns a memory instruction into accesses.
@@ -191,7 +188,10 @@ impl Agent {
         }
         let Some(warp) = self.warps.get_mut(slot) else { return };
         let Some((_, access)) = warp.next_access() else { return };
-        if around.quiet && !self.config.values && around.l1.hit(access, out) {
+        if around.quiet
+            && !self.config.values
+            && around.l1.hit(access.kind, access.range, access.mask.as_deref(), out)
+        {
             (around.begin)(slot as u32, access, Offer::Hit, now);
             warp.take_access();
             let performed = Performed { slot, instruction, number: None, read: &Bytes::new() };

@@ -252,9 +252,15 @@ impl Agent {
     /// When the agent has something to do next, if nothing else happens.
     #[must_use]
     pub fn next_wake(&self, now: Tick) -> Option<Tick> {
-        let ready =
-            self.active.iter().filter_map(|slot| Some(self.warps.get(slot as usize)?.ready_at)).min()?;
-        Some(self.config.clock.edge(ready.max(self.issue_free_at).max(now)))
+        let soonest = self.issue_free_at.max(now);
+        let mut ready = None;
+        for warp in self.active.iter().filter_map(|slot| self.warps.get(slot as usize)) {
+            ready = Some(ready.map_or(warp.ready_at, |ready: Tick| ready.min(warp.ready_at)));
+            if warp.ready_at <= soonest {
+                break;
+            }
+        }
+        Some(self.config.clock.edge(ready?.max(soonest)))
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {

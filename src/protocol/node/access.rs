@@ -5,17 +5,18 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::pending::{Want, Who};
-use super::{Need, Node};
-use crate::model::access::{Access, AccessKind, Bytes};
-use crate::model::address::Address;
+use super::{Need, Node, Role};
+use crate::model::access::{Access, AccessKind, Bytes, runs};
+use crate::model::address::{Address, Range};
+use crate::model::bits::Bits;
 use crate::model::message::{MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, What};
 use crate::model::sectors::Sectors;
-use crate::model::state::Action;
+use crate::model::state::{Action, State};
 use crate::protocol::outbox::{Completion, Outbox, Ticket};
 use crate::protocol::store::Entry;
-use crate::protocol::table::{Cell, Next, Step};
+use crate::protocol::table::{Next, Step};
 
 /// What would become of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,32 +70,44 @@ impl Node {
     }
 
     /// Performs an access that hits, where nobody keeps its bytes or a record of it. `false`, and nothing is done, if it
-    /// does not hit.
-    pub fn hit(&mut self, access: &Access, out: &mut Outbox) -> bool {
-        let block = self.block_of(access.range.start);
-        if self.pending.contains(block) {
+    /// does not hit. It must lie in one block.
+    pub fn hit(&mut self, kind: AccessKind, range: Range, mask: Option<&Bits>, out: &mut Outbox) -> bool {
+        let block = self.block_of(range.start);
+        if self.pending.contains(block) || self.is_uncached(block, out) {
             return false;
         }
-        let action = self.action_of(access);
         self.store.focus(block);
-        let is_uncached = self.is_uncached(block, out);
-        let Need::Here(Cell { step: Step::Hit, next }) = self.need(block, action, true, is_uncached) else {
-            return false;
-        };
-        self.uses += 1;
         let Some(entry) = self.store.get_mut(block) else { return false };
-        let from = entry.state;
+        let action = match kind {
+            AccessKind::Load => Action::Load,
+            AccessKind::Store | AccessKind::Atomic(_) => Action::Store,
+            AccessKind::NStore => Action::NStore,
+        };
+        let Some((row, cell)) = self.config.table.leaf_cell(entry.state, action) else { return false };
+        let is_hit = match cell.step {
+            Step::Hit => true,
+            Step::Fetch => entry.state != State::I && entry.data.mask.is_full(),
+            _ => false,
+        };
+        if self.config.role != Role::Leaf || !is_hit {
+            return false;
+        }
+        self.uses += 1;
         entry.used = self.uses;
-        if let Next::To(to) = next {
+        if let Next::To(to) = cell.next {
             entry.state = to;
         }
-        if access.kind.writes() {
-            mark(entry, access);
+        self.counters.hits += 1;
+        self.counters.remote_hits += u64::from(entry.remote);
+        if let Some(count) = self.cells.get_mut(row * Action::ALL.len() + action.index()) {
+            *count += 1;
         }
-        self.count_cell(from, action);
-        self.count_hit(block);
-        if access.kind.writes() && access.range.len > 0 {
-            self.note_write(access.range, out);
+        if kind.writes() && range.len > 0 {
+            match mask {
+                None => entry.data.mark(range),
+                Some(mask) => runs(range, mask).into_iter().for_each(|run| entry.data.mark(run)),
+            }
+            self.note_write(range, out);
         }
         true
     }
@@ -153,7 +166,10 @@ impl Node {
             self.record_mshr(block, number, MshrChange::Merge, out);
         }
         let queue = &mut Arc::make_mut(&mut pending).queue;
-        queue.insert(self.place_in(queue, &want), want);
+        match self.place_in(queue, &want) {
+            place if place < queue.len() => queue.insert(place, want),
+            _ => queue.push_back(want),
+        }
         self.resume(pending, out);
     }
 
@@ -166,7 +182,7 @@ impl Node {
 
     fn perform_access(&mut self, block: Address, want: &Want, access: &Access, out: &mut Outbox) {
         self.uses += 1;
-        let is_root = self.config.role == super::Role::Root;
+        let is_root = self.config.role == Role::Root;
         let mut bytes = (Bytes::new(), Bytes::new());
         let mut change = None;
         if let Some(entry) = self.store.get_mut(block) {

@@ -90,7 +90,7 @@ impl Node {
     /// A grant, or the data of a peer transfer: the request has ended when both are here.
     pub(super) fn receive_grant(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        let Some(mut shared) = self.pending.remove(block) else { return };
+        let Some(mut shared) = self.pending.take(block) else { return };
         let pending = Arc::make_mut(&mut shared);
         let mut is_complete = false;
         if let Some(asked) = pending.asked.as_mut() {
@@ -153,9 +153,11 @@ impl Node {
 
     /// The parent's bytes go in under the complement of this node's own mask (rule 6 of `PROTOCOL.md`).
     fn fill(&mut self, block: Address, fresh: Option<&Patch>, out: &mut Outbox) {
-        let whole =
-            self.config.has_fault(Fault::MergeWholeBlocks) || self.config.has_fault(Fault::GrantOverOwnBytes);
-        if let (Some(entry), Some(fresh)) = (self.store.get_mut(block), fresh) {
+        let has_fault = |fault| self.config.has_fault(fault);
+        let whole = has_fault(Fault::MergeWholeBlocks) || has_fault(Fault::GrantOverOwnBytes);
+        if let Some(fresh) = fresh
+            && let Some(entry) = self.store.get_mut(block)
+        {
             if whole {
                 entry.data.copy_in(fresh.start, fresh.bytes());
             } else {
@@ -185,7 +187,7 @@ impl Node {
     /// The answer to the oldest access that was passed up, or to a fetch.
     pub(super) fn receive_reply(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        let Some(mut shared) = self.pending.remove(block) else { return };
+        let Some(mut shared) = self.pending.take(block) else { return };
         let pending = Arc::make_mut(&mut shared);
         let is_fetch = pending.asked.as_ref().is_some_and(|asked| {
             asked.kind == MessageKind::Fetch

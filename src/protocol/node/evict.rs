@@ -152,7 +152,7 @@ impl Node {
 
     pub(super) fn receive_evict_ack(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        if let Some(mut pending) = self.pending.remove(block) {
+        if let Some(mut pending) = self.pending.take(block) {
             let all = Arc::make_mut(&mut pending);
             all.writeback = false;
             self.end_part_of_release(all, out);

@@ -138,13 +138,14 @@ impl NodeConfig {
     /// The cell for an action. What a child's fetch or forward asks is performed here, as in a leaf, unless the table
     /// lets a leaf only pass it on: then the cells for nodes with children say how.
     fn cell(&self, state: State, action: Action, is_performed: bool) -> Option<Cell> {
-        let leaf = self.table.cell(state, action, false);
+        let row = self.table.row(state)?;
+        let leaf = || row.leaf.get(action.index()).copied().flatten();
         if self.role == Role::Leaf {
-            return leaf;
+            return leaf();
         }
         let performs = |cell: &Cell| !matches!(cell.step, Step::Fetch | Step::Forward);
-        let own = leaf.filter(|cell| is_performed && performs(cell));
-        own.or_else(|| self.table.cell(state, action, true))
+        let own = if is_performed { leaf().filter(performs) } else { None };
+        own.or_else(|| row.inner.get(action.index()).copied().flatten())
     }
 
     /// Whether nobody tracks the copies of its children, so that a probe goes to all of them.
@@ -538,7 +539,7 @@ impl Node {
 
     /// What is under way for a block, taken out to be changed, or a new one.
     fn take_pending(&mut self, block: Address, out: &Outbox) -> Arc<Pending> {
-        if let Some(pending) = self.pending.remove(block) {
+        if let Some(pending) = self.pending.take(block) {
             return pending;
         }
         let mut pending = self.spare.take(block, self.config.parent(block, &out.homes), out.tick);
@@ -561,6 +562,7 @@ impl Node {
             self.pending.insert(block, shared);
             return;
         }
+        self.pending.vacate(block);
         self.spare.put(shared);
         self.note_free(block);
         if self.config.role != Role::Root && self.state(block) == State::I {

@@ -167,9 +167,17 @@ impl Pending {
         (self.asked, self.probe, self.evicting) = (None, None, None);
         (self.writeback, self.mshr, self.waits) = (false, false, false);
         (self.acquire, self.released, self.uncached) = (None, false, false);
-        self.queue.clear();
-        self.passed.clear();
+        // What was idle has nothing in them, as a rule.
+        if !self.queue.is_empty() || !self.passed.is_empty() {
+            self.queue.clear();
+            self.passed.clear();
+        }
         self.serving.clear();
+    }
+
+    /// Takes a want out of its queue.
+    pub fn take_want(&mut self, place: usize) -> Option<Want> {
+        if place == 0 { self.queue.pop_front() } else { self.queue.remove(place) }
     }
 
     /// Nothing is under way any more.

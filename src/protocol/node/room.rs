@@ -96,7 +96,7 @@ impl Node {
     }
 
     fn retry(&mut self, block: Address, out: &mut Outbox) {
-        if let Some(mut pending) = self.pending.remove(block) {
+        if let Some(mut pending) = self.pending.take(block) {
             Arc::make_mut(&mut pending).waits = false;
             self.resume(pending, out);
         }

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use super::pending::{Pending, Service, Want, Who};
-use super::{Need, Node, Role};
+use super::{Need, Node, NodeConfig, Role};
 use crate::model::access::{Access, AccessKind, Bytes};
 use crate::model::address::{Address, Range};
-use crate::model::bits::Bits;
+use crate::model::bits::{Bits, ones_of};
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{Breach, Outbox};
-use crate::protocol::store::{Unit, bit};
+use crate::protocol::store::{Entry, Unit, bit};
 use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Step, When};
 
 impl Node {
@@ -78,7 +78,7 @@ impl Node {
                         held |= own;
                         continue;
                     }
-                    if let Some(mut want) = pending.queue.remove(index) {
+                    if let Some(mut want) = pending.take_want(index) {
                         Self::note_served(pending);
                         self.join_fetches(pending, &mut want, index);
                         self.serve(pending, want, cell, out);
@@ -106,7 +106,7 @@ impl Node {
                     if self.flush_down(pending, &want, cell.next, out) {
                         return true;
                     }
-                    if let Some(want) = pending.queue.remove(index) {
+                    if let Some(want) = pending.take_want(index) {
                         Self::note_served(pending);
                         self.pass_up(pending, want, out);
                     }
@@ -118,7 +118,7 @@ impl Node {
                     return self.find_place(pending, &want, out);
                 }
                 Need::Never => {
-                    if let Some(want) = pending.queue.remove(index) {
+                    if let Some(want) = pending.take_want(index) {
                         Self::note_served(pending);
                         self.report_impossible(pending.block, &want, out);
                     }
@@ -283,7 +283,7 @@ impl Node {
         peer: Option<ComponentId>,
         out: &mut Outbox,
     ) {
-        for position in (0..64u32).filter(|bit| targets >> bit & 1 == 1) {
+        for position in ones_of(targets) {
             let Some(&to) = self.config.children.get(position as usize) else { continue };
             let mut message = self.message(kind, to, range, out);
             (message.txn, message.number) = txn;
@@ -326,7 +326,6 @@ impl Node {
     fn grant(&mut self, block: Address, service: &mut Service, from: Option<ComponentId>, out: &mut Outbox) {
         let (Who::Child(child), Some(rule)) = (service.want.who, service.rule) else { return };
         let want = &service.want;
-        self.touch(block);
         let state = match self.need(block, want.action, false, false) {
             Need::Here(cell) => match cell.next {
                 Next::To(state) => state,
@@ -334,10 +333,21 @@ impl Node {
             },
             _ => self.state(block),
         };
-        self.transition(block, want.action, state, Self::about(want), out);
         let granted = self.granted_state(rule.grant, from.is_some());
         let needs_data = self.needs_data(block, service.unit, child, want);
-        self.enter(block, service.unit, child, want, granted);
+        self.uses += 1;
+        let mut before = State::I;
+        if let Some(entry) = self.store.get_mut(block) {
+            entry.used = self.uses;
+            before = entry.state;
+            if self.config.role != Role::Root {
+                entry.state = state;
+            }
+            enter(&self.config, entry, service.unit, child, want, granted);
+        }
+        if self.config.role != Role::Root {
+            self.tell_transition(before, state, want.action, Self::about(want), out);
+        }
         self.record_directory(block, service.unit, want.number, out);
         let Some(&to) = self.config.children.get(child as usize) else { return };
         let mut message = self.message(MessageKind::Grant, to, want.range, out);
@@ -353,37 +363,11 @@ impl Node {
         service.granted = true;
     }
 
-    /// Enters the requester into the directory.
-    fn enter(&mut self, block: Address, unit: u32, child: u16, want: &Want, grant: State) {
-        let request = want.request;
-        // Where a unit is coarser than the child's block, the child may own another part of it.
-        let is_whole = want.range.len >= self.config.unit;
-        let owns = self.config.table.is_owner(grant) && request != MessageKind::ReadNc;
-        let peers = self.config.peers != 0;
-        let size = self.config.block / self.config.granule;
-        let Some(entry) = self.store.get_mut(block) else { return };
-        let Some(slot) = entry.units.get_mut(unit as usize) else { return };
-        let owner = slot.owner;
-        if request == MessageKind::Write {
-            *slot = Unit { owner: Some(child), sharers: bit(child) }
-        } else {
-            slot.sharers |= bit(child);
-            if owns {
-                slot.owner = Some(child);
-            } else if slot.owner == Some(child) && is_whole {
-                slot.owner = None;
-            }
-        }
-        if peers && slot.owner != owner {
-            entry.newer = Some(Box::new(Bits::new(size)));
-        }
-    }
-
     pub(super) fn receive_grant_ack(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
         let unit = self.unit_of(block, message.range.start);
         let Some(child) = self.config.child(message.from) else { return };
-        let Some(mut shared) = self.pending.remove(block) else { return };
+        let Some(mut shared) = self.pending.take(block) else { return };
         let pending = Arc::make_mut(&mut shared);
         let service = pending.serving.iter_mut().position(|service| {
             service.unit == unit && service.granted && service.want.who == Who::Child(child)
@@ -411,7 +395,7 @@ impl Node {
 
     /// Counts a child's answer where it is awaited.
     pub(super) fn note_answer(&mut self, block: Address, child: u16, message: &Message, out: &mut Outbox) {
-        let Some(mut shared) = self.pending.remove(block) else { return };
+        let Some(mut shared) = self.pending.take(block) else { return };
         let pending = Arc::make_mut(&mut shared);
         let own = bit(child);
         if let Some(eviction) = pending.evicting.as_mut().filter(|eviction| eviction.awaiting & own != 0) {
@@ -457,5 +441,28 @@ impl Node {
         (message.txn, message.number) = Self::key_of(want);
         self.load_clean(&mut message, block, want.range);
         self.send(message, out);
+    }
+}
+
+/// Enters the requester into the directory of a block.
+fn enter(config: &NodeConfig, entry: &mut Entry, unit: u32, child: u16, want: &Want, grant: State) {
+    let request = want.request;
+    // Where a unit is coarser than the child's block, the child may own another part of it.
+    let is_whole = want.range.len >= config.unit;
+    let owns = config.table.is_owner(grant) && request != MessageKind::ReadNc;
+    let Some(slot) = entry.units.get_mut(unit as usize) else { return };
+    let owner = slot.owner;
+    if request == MessageKind::Write {
+        *slot = Unit { owner: Some(child), sharers: bit(child) }
+    } else {
+        slot.sharers |= bit(child);
+        if owns {
+            slot.owner = Some(child);
+        } else if slot.owner == Some(child) && is_whole {
+            slot.owner = None;
+        }
+    }
+    if config.peers != 0 && slot.owner != owner {
+        entry.newer = Some(Box::new(Bits::new(config.block / config.granule)));
     }
 }
