@@ -46,6 +46,23 @@ pub fn paged_session() -> Session {
     Session::open(Origin::of_text("pages", &text).unwrap(), None)
 }
 
+/// A compute unit loads from a page that is taken for read-only; then another one stores there.
+pub fn read_only_session() -> Session {
+    let text = r#"
+title = "A page that is written"
+machine = "tiny/selective-readonly"
+[[do]]
+id = "load"
+by = "gpu0.cu1"
+load = { address = 0x1000, len = 4 }
+[[do]]
+after = "load"
+by = "gpu0.cu0"
+n-store = { address = 0x1040, bytes = "07" }
+"#;
+    Session::open(Origin::of_text("permissions", text).unwrap(), None)
+}
+
 /// GPUs round a switch whose lanes turn, while they read what the host has.
 pub fn switch_session(gpus: u32) -> Session {
     let text = format!(

@@ -122,6 +122,15 @@ fn a_real_machine_is_shown_from_its_first_event_to_its_last() {
 }
 
 #[test]
+fn what_may_be_done_with_pages_is_shown() {
+    let mut session = live::read_only_session();
+    let mut app = app(live::frame(&mut session, &["until protection-fault stage nacked"]), 100, 24);
+    app.focus = Pane::Pages;
+    app.zoom = true;
+    insta::assert_snapshot!("live_permissions", screen(&mut app));
+}
+
+#[test]
 fn pages_far_faults_and_transfer_sets_are_shown_and_linked() {
     let mut session = live::paged_session();
     let mut app = app(live::frame(&mut session, &["until far-fault stage serviced"]), 120, 40);

@@ -11,7 +11,8 @@ use crate::model::units::Size;
 pub struct NumaFile {
     /// Which socket's memory a page lives in. Default: "first-touch".
     pub placement: Option<PlacementWord>,
-    /// Bytes of a page, a power of two from 4 KiB to 2 MiB. Default: "4 KiB".
+    /// Bytes of a page, a power of two from 256 B to 2 MiB; less than 4 KiB goes with a machine that is shrunk like its data.
+    /// Default: "4 KiB".
     pub page: Option<At<Size>>,
     /// What the L2 of a socket caches (Fig. 7). Default: "shared".
     pub l2: Option<OrganisationWord>,
