@@ -1,8 +1,8 @@
 //! The machines of NUMA-aware GPUs, Table 1, and the runs that its figures share.
 //!
 //! A whole machine takes too long: each socket has a sixteenth of everything but its L1s (4 SMs, one slice of the L2 with its
-//! memory, a sixteenth of the link), and the data are smaller by as much or more; where by more, the L2 is, too. A launch takes as
-//! much of a kernel as it would.
+//! memory, a sixteenth of the link), and the data are smaller by as much or more; where by more, the L2 is, too. Pages shrink as the data
+//! do: what sockets share of pages would otherwise be most of them. A launch takes as much of a kernel as it would.
 
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::geometric_mean;
@@ -19,6 +19,10 @@ pub const PART: u64 = 16;
 
 /// What a launch costs a kernel of full size, in cycles.
 const LAUNCH: u64 = 1600;
+
+/// A page of a machine of full size, and the least one, in bytes.
+const PAGE: u64 = 4096;
+const LEAST_PAGE: u64 = 256;
 
 /// A slice of the L2, in KiB.
 const SLICE: u64 = 256;
@@ -108,6 +112,7 @@ fn run(workload: &Workload, scale: u64, mut set: Vec<String>) -> Experiment {
     // What is left of results at the end of a kernel, and has to go home, would otherwise be as much for less data.
     let slice = (SLICE * PART / scale).clamp(LEAST_SLICE, SLICE);
     set.extend((slice < SLICE).then(|| format!("gpu.l2.size={slice} KiB")));
+    set.push(format!("gpu.numa.page={} B", (PAGE / scale).max(LEAST_PAGE)));
     // A core for what a workload does between its kernels.
     set.extend(["host.cores=1", "host.llc=false", "host.l1.line=128 B"].map(str::to_owned));
     let launch = (LAUNCH * PART / scale).max(1);
