@@ -103,12 +103,12 @@ pub fn geometric_mean(values: &[f64]) -> f64 {
 
 /// The scales of workloads in words: the usual one, then those that differ, by name.
 #[must_use]
-pub fn scales<'a>(workloads: impl Iterator<Item = (&'a str, u64)> + Clone) -> String {
-    let times = |scale: u64| workloads.clone().filter(|(_, other)| *other == scale).count();
-    let Some((_, usual)) = workloads.clone().max_by_key(|(_, scale)| times(*scale)) else {
+pub fn scales(workloads: &[(&str, u64)]) -> String {
+    let times = |scale: u64| workloads.iter().filter(|(_, other)| *other == scale).count();
+    let Some((_, usual)) = workloads.iter().max_by_key(|(_, scale)| times(*scale)) else {
         return String::new();
     };
-    let others = workloads.clone().filter(|(_, scale)| *scale != usual);
+    let others = workloads.iter().filter(|(_, scale)| scale != usual);
     let others: Vec<_> = others.map(|(name, scale)| format!("{name} 1/{scale}")).collect();
     if others.is_empty() { format!("1/{usual}") } else { format!("1/{usual}, {}", others.join(", ")) }
 }

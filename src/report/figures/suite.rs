@@ -100,7 +100,8 @@ pub fn experiment(machine: &str, workload: &Workload, with: &[String], set: Vec<
 /// The scale of `workloads` in words.
 #[must_use]
 pub fn scale_text(workloads: &[Scaled]) -> String {
-    scales(workloads.iter().map(|(workload, scale)| (workload.name, *scale)))
+    let named: Vec<_> = workloads.iter().map(|(workload, scale)| (workload.name, *scale)).collect();
+    scales(&named)
 }
 
 /// A value for each workload, in words: the worst first.

@@ -72,7 +72,8 @@ pub fn compared(effort: Effort) -> Vec<(&'static Workload, u64)> {
 /// The scale of `workloads` in words.
 #[must_use]
 pub fn scale_text(workloads: &[(&Workload, u64)]) -> String {
-    scales(workloads.iter().map(|(workload, scale)| (workload.name, *scale)))
+    let named: Vec<_> = workloads.iter().map(|(workload, scale)| (workload.name, *scale)).collect();
+    scales(&named)
 }
 
 /// The workloads that are left out, in words; empty if none is.
