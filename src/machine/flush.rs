@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::synchronise::Waiter;
-use crate::model::component::ComponentId;
+use crate::model::component::{ComponentId, is_beneath};
 use crate::protocol::node::{Node, Role};
 use crate::protocol::outbox::Outbox;
 
@@ -16,9 +16,10 @@ impl Machine {
         let fixed = self.fixed.clone();
         let is_home =
             |parent: &ComponentId| self.node(*parent).is_some_and(|parent| parent.config.role == Role::Root);
+        let is_meant = |path: &str| below.is_empty() || is_beneath(path, below);
         let is_top = |node: &Node| {
             let path = fixed.components.path(node.id());
-            path.starts_with("gpu") && path.starts_with(below) && node.config.parents.iter().any(is_home)
+            path.starts_with("gpu") && is_meant(path) && node.config.parents.iter().any(is_home)
         };
         let nodes: Vec<usize> = (0..self.nodes.len()).filter(|&index| is_top(&self.nodes[index])).collect();
         if let Some(state) = self.tasks.states.get_mut(task) {
@@ -80,5 +81,29 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn what_is_not_beneath_the_place_stays() {
+        let changes = &["gpu.memory.size=64 KiB", "gpu.l2.slices=11", "gpu.l2.interleave=4 KiB"];
+        let left = |below: &str| {
+            let store = program("gpu0.cu0", NStore, &[0x1000, 0xa000]);
+            let flush = Task {
+                id: "flush".into(),
+                after: vec![0],
+                delay: 0,
+                what: TaskKind::Flush { below: below.into() },
+            };
+            let mut machine = performing("tiny/umh-1gpu", changes, vec![store, flush]);
+            machine.run_until(u64::MAX);
+            let held = |node: &str, address| {
+                let node = machine.components().find(node).unwrap();
+                machine.block(node, Address(address)).is_some()
+            };
+            (held("gpu0.smd1", 0x1000), held("gpu0.smd10", 0xa000))
+        };
+        assert_eq!(left("gpu0.smd1"), (false, true));
+        assert_eq!(left("gpu0.smd10"), (true, false));
+        assert_eq!(left("gpu0"), (false, false));
     }
 }

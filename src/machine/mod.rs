@@ -17,6 +17,7 @@ mod initial;
 mod inspect;
 mod lanes;
 mod latency;
+mod launch;
 mod meet;
 mod memory;
 mod numa;

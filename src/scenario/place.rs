@@ -3,7 +3,7 @@
 use crate::config::Document;
 use crate::config::document::At;
 use crate::diagnostic::Result;
-use crate::model::component::{Component, ComponentId, ComponentKind, Components};
+use crate::model::component::{Component, ComponentId, ComponentKind, Components, is_beneath};
 use crate::query::Pattern;
 
 /// Finds components for names in a document.
@@ -46,7 +46,7 @@ impl<'a> Place<'a> {
 
     /// That a prefix of paths means something; returns it as the paths write it.
     pub fn group(self, name: &At<String>) -> Result<String> {
-        let found = self.components.iter().any(|(_, c)| beneath(&c.path, &name.value));
+        let found = self.components.iter().any(|(_, c)| is_beneath(&c.path, &name.value));
         if found {
             return Ok(name.value.clone());
         }
@@ -110,8 +110,4 @@ impl<'a> Place<'a> {
             }
         }
     }
-}
-
-fn beneath(path: &str, group: &str) -> bool {
-    path.strip_prefix(group).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -4,6 +4,7 @@ use super::super::fail;
 use super::super::machine::{CacheSpec, NumaSpec, Organisation};
 use super::super::machine_file::numa::{NumaFile, OrganisationWord, PlacementWord, WriteWord};
 use super::{Build, KIB, MIB};
+use crate::config::check::Known;
 use crate::diagnostic::Result;
 use crate::policy::placement::Placement;
 
@@ -19,6 +20,9 @@ impl Build<'_> {
         };
         // Smaller than a real page: for machines that are shrunk with their data.
         let page = check.power("gpu.numa.page", file.page.as_ref(), 4 * KIB, 256..=2 * MIB)?;
+        // A line has one home.
+        let line = Known { value: u64::from(l2.line), span: None };
+        check.at_most(("gpu.l2.line", &line), ("gpu.numa.page", &page))?;
         if !matches!(organisation, Organisation::MemorySide | Organisation::Shared) && l2.ways < 2 {
             let complaint = check.document.complain(None, "an L2 of one way cannot be divided");
             return fail(complaint.expected("gpu.l2.ways of 2 or more"));

@@ -95,6 +95,12 @@ const BROKEN: &[Broken] = &[
         "gpu.tags.share is 101",
         "0.1 to 100",
     ),
+    (
+        "gpu = { l1 = { line = '512 B' }, l2 = { line = '512 B' }, memory = { home = 'numa' }, numa = { page = '256 B' } }",
+        (1, 103),
+        "gpu.numa.page is 256 B, smaller than gpu.l2.line (512 B)",
+        "512 B or more",
+    ),
     ("[gpu]\ncount = 9", (2, 9), "gpu.count is 9", "1 to 8"),
     ("[gpu]\ncount = 0", (2, 9), "gpu.count is 0", "1 to 8"),
     ("gpu.cu = { count = 0 }", (1, 20), "gpu.cu.count is 0", "1 to 512"),

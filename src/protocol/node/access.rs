@@ -18,6 +18,15 @@ use crate::protocol::outbox::{Completion, Outbox, Ticket};
 use crate::protocol::store::Entry;
 use crate::protocol::table::{Next, Step};
 
+/// The column of the table for a kind of access.
+fn plain_action(kind: AccessKind) -> Action {
+    match kind {
+        AccessKind::Load => Action::Load,
+        AccessKind::Store | AccessKind::Atomic(_) => Action::Store,
+        AccessKind::NStore => Action::NStore,
+    }
+}
+
 /// What would become of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
@@ -34,10 +43,8 @@ impl Node {
     /// mask bit must be coherent (UMH, section 4.1.2).
     pub(super) fn action_of(&self, access: &Access) -> Action {
         match access.kind {
-            AccessKind::Load => Action::Load,
-            AccessKind::Store | AccessKind::Atomic(_) => Action::Store,
             AccessKind::NStore if self.must_promote(access) => Action::Store,
-            AccessKind::NStore => Action::NStore,
+            kind => plain_action(kind),
         }
     }
 
@@ -78,11 +85,8 @@ impl Node {
         }
         self.store.focus(block);
         let Some(entry) = self.store.get_mut(block) else { return false };
-        let action = match kind {
-            AccessKind::Load => Action::Load,
-            AccessKind::Store | AccessKind::Atomic(_) => Action::Store,
-            AccessKind::NStore => Action::NStore,
-        };
+        // Nothing is promoted where no bytes are kept.
+        let action = plain_action(kind);
         let Some((row, cell)) = self.config.table.leaf_cell(entry.state, action) else { return false };
         let is_hit = match cell.step {
             Step::Hit => true,

@@ -7,6 +7,8 @@
 
 mod access;
 mod ask;
+mod config;
+mod counters;
 mod evict;
 mod fault;
 mod merge;
@@ -37,197 +39,20 @@ use crate::model::record::What;
 use crate::model::sectors::Sectors;
 use crate::model::sorted::SortedMap;
 use crate::model::state::{Action, State};
-use crate::model::time::Tick;
 use crate::protocol::homes::Homes;
 use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
-use crate::protocol::store::{Entry, Interleave, Store, Unit};
-use crate::protocol::table::{Cell, Next, Row, Step, Table};
-use crate::protocol::tag_miss_handler::{TagMissConfig, TagMissHandler};
+use crate::protocol::store::{Entry, Store, Unit};
+use crate::protocol::table::{Cell, Next, Step};
+use crate::protocol::tag_miss_handler::TagMissHandler;
 use pending::{Pending, ProbeJob, Spare, Want};
 use room::Waiting;
 
 pub use access::Offer;
+pub use config::{NodeConfig, Role};
+pub use counters::Counters;
 pub use stand::{Keeper, Need as Needs, Stand};
 pub use timeless::{Timeless, message_without_time};
 pub use view::{Busy, WaitsFor};
-
-/// Where a node stands in the hierarchy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// An L1: performs accesses.
-    Leaf,
-    /// Has children and a parent.
-    Inner,
-    /// Memory is behind it (an HMD): no tags, no states.
-    Root,
-}
-
-/// What does not change while a node lives.
-#[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
-#[derive(Clone, Debug)]
-pub struct NodeConfig {
-    pub id: ComponentId,
-    pub table: Arc<Table>,
-    pub role: Role,
-    /// Bytes of a block, a power of two.
-    pub block: u32,
-    /// Bytes of a unit of the directory, a power of two not above `block`; equal to it at a leaf.
-    pub unit: u32,
-    /// Bytes that a bit of the byte mask stands for.
-    pub granule: u32,
-    /// Whether bytes are kept.
-    pub values: bool,
-    /// Misses under way at most; 0 for no limit.
-    pub mshrs: u32,
-    pub parents: Vec<ComponentId>,
-    /// By the home of an address, the first of the parents that serve it; the first of all where nothing is given.
-    /// With how addresses are dealt over them.
-    pub by_home: SmallVec<[(u32, Interleave); 8]>,
-    /// How addresses are dealt over all parents where nothing is given by home.
-    pub dealing: Interleave,
-    /// The home that is local here.
-    pub socket: u32,
-    /// At most 64 where the table keeps a directory; elsewhere ascending.
-    pub children: Vec<ComponentId>,
-    /// Children that can hand blocks to each other, a bit each.
-    pub peers: u64,
-    /// Who may not keep a line gets the sectors that it waits for, not all of it.
-    pub by_sector: bool,
-    /// Bytes of a message without its data.
-    pub header: u32,
-    /// Loads are answered while stores to other bytes of their block are handed on.
-    pub hits_under_stores: bool,
-    /// Of a memory with a remote directory: the children on its own side of the network, which do not keep to the protocol of
-    /// the others; a bit each.
-    pub own_side: u64,
-    /// DRAM stands behind it, so that data cost an access there.
-    pub has_memory: bool,
-    /// Of a memory that is a cache with its tags in DRAM, its tag miss handler.
-    pub tags: Option<TagMissConfig>,
-    pub faults: Arc<[Fault]>,
-}
-
-impl NodeConfig {
-    /// The parent that serves `address`: chosen by its home, then as addresses are dealt over the parents there.
-    #[must_use]
-    pub fn parent(&self, address: Address, homes: &Homes) -> Option<ComponentId> {
-        let (first, dealing) = if self.by_home.is_empty() {
-            (0, self.dealing)
-        } else {
-            *self.by_home.get(homes.of(address) as usize)?
-        };
-        self.parents.get(first as usize + dealing.index(address)).copied()
-    }
-
-    /// Position of a child.
-    #[must_use]
-    pub fn child(&self, id: ComponentId) -> Option<u16> {
-        let found = if self.table.has_directory() {
-            self.children.iter().position(|&child| child == id)
-        } else {
-            self.children.binary_search(&id).ok()
-        };
-        found.map(|position| position as u16)
-    }
-
-    /// Whether the node keeps account of what its children hold.
-    fn is_directory(&self) -> bool {
-        self.role != Role::Leaf && self.table.has_directory()
-    }
-
-    /// The cell for an action. What a child's fetch or forward asks is performed here, as in a leaf, unless the table
-    /// lets a leaf only pass it on: then the cells for nodes with children say how.
-    fn cell(&self, state: State, action: Action, is_performed: bool) -> Option<Cell> {
-        let row = self.table.row(state)?;
-        let leaf = || row.leaf.get(action.index()).copied().flatten();
-        if self.role == Role::Leaf {
-            return leaf();
-        }
-        let performs = |cell: &Cell| !matches!(cell.step, Step::Fetch | Step::Forward);
-        let own = if is_performed { leaf().filter(performs) } else { None };
-        own.or_else(|| row.inner.get(action.index()).copied().flatten())
-    }
-
-    /// Whether nobody tracks the copies of its children, so that a probe goes to all of them.
-    #[must_use]
-    pub fn broadcasts(&self) -> bool {
-        let probed = |row: &Row| row.leaf.get(Action::Write.index()).is_some_and(Option::is_some);
-        self.role == Role::Inner && !self.table.has_directory() && self.table.rows.iter().any(probed)
-    }
-
-    fn has_fault(&self, fault: Fault) -> bool {
-        self.faults.contains(&fault)
-    }
-}
-
-/// What a node counts; statistics read it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    pub hits: u64,
-    pub misses: u64,
-    /// Requests that joined one under way for the same block.
-    pub merges: u64,
-    pub evictions: u64,
-    pub recalls: u64,
-    pub writebacks: u64,
-    pub probes: u64,
-    pub merged_bytes: u64,
-    pub peer_transfers: u64,
-    pub promotions: u64,
-    pub mshr_full: u64,
-    /// Ticks that MSHRs were in use, less the moment at which each of those in use was taken.
-    mshr_ticks: Tick,
-    /// Bytes that a flush of this node wrote back.
-    pub flushed_bytes: u64,
-    /// Hits and misses of blocks whose home is another socket.
-    pub remote_hits: u64,
-    pub remote_misses: u64,
-    /// Probes of lines that the remote directory claims, that the CPU turned out not to have; and those of lines that it
-    /// never had.
-    pub nacks: u64,
-    pub false_positives: u64,
-    /// How often the CPU had to give up all lines.
-    pub forced_flushes: u64,
-    /// Loads of blocks that may not be kept, and the requests that were sent for them.
-    pub uncached_loads: u64,
-    pub uncached_requests: u64,
-    /// Sectors that came for such loads, and those that nobody waited for.
-    pub sectors_brought: u64,
-    pub sectors_dropped: u64,
-    /// Bytes that fences and kernel boundaries wrote back, and blocks that they emptied.
-    pub released_bytes: u64,
-    pub invalidated: u64,
-}
-
-impl Counters {
-    /// Counts of several nodes together.
-    pub fn add(&mut self, other: &Self) {
-        self.hits += other.hits;
-        self.misses += other.misses;
-        self.merges += other.merges;
-        self.evictions += other.evictions;
-        self.recalls += other.recalls;
-        self.writebacks += other.writebacks;
-        self.probes += other.probes;
-        self.merged_bytes += other.merged_bytes;
-        self.peer_transfers += other.peer_transfers;
-        self.promotions += other.promotions;
-        self.mshr_full += other.mshr_full;
-        self.mshr_ticks = self.mshr_ticks.wrapping_add(other.mshr_ticks);
-        self.flushed_bytes += other.flushed_bytes;
-        self.remote_hits += other.remote_hits;
-        self.remote_misses += other.remote_misses;
-        self.nacks += other.nacks;
-        self.false_positives += other.false_positives;
-        self.forced_flushes += other.forced_flushes;
-        self.uncached_loads += other.uncached_loads;
-        self.uncached_requests += other.uncached_requests;
-        self.sectors_brought += other.sectors_brought;
-        self.sectors_dropped += other.sectors_dropped;
-        self.released_bytes += other.released_bytes;
-        self.invalidated += other.invalidated;
-    }
-}
 
 /// One cache or directory.
 #[derive(Clone, Debug)]

@@ -1,0 +1,123 @@
+//! What does not change while a node lives: its place, its table, its shape.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::model::address::Address;
+use crate::model::component::ComponentId;
+use crate::model::fault::Fault;
+use crate::model::state::{Action, State};
+use crate::protocol::homes::Homes;
+use crate::protocol::store::Interleave;
+use crate::protocol::table::{Cell, Row, Step, Table};
+use crate::protocol::tag_miss_handler::TagMissConfig;
+
+/// Where a node stands in the hierarchy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// An L1: performs accesses.
+    Leaf,
+    /// Has children and a parent.
+    Inner,
+    /// Memory is behind it (an HMD): no tags, no states.
+    Root,
+}
+
+/// What does not change while a node lives.
+#[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
+#[derive(Clone, Debug)]
+pub struct NodeConfig {
+    pub id: ComponentId,
+    pub table: Arc<Table>,
+    pub role: Role,
+    /// Bytes of a block, a power of two.
+    pub block: u32,
+    /// Bytes of a unit of the directory, a power of two not above `block`; equal to it at a leaf.
+    pub unit: u32,
+    /// Bytes that a bit of the byte mask stands for.
+    pub granule: u32,
+    /// Whether bytes are kept.
+    pub values: bool,
+    /// Misses under way at most; 0 for no limit.
+    pub mshrs: u32,
+    pub parents: Vec<ComponentId>,
+    /// By the home of an address, the first of the parents that serve it; the first of all where nothing is given.
+    /// With how addresses are dealt over them.
+    pub by_home: SmallVec<[(u32, Interleave); 8]>,
+    /// How addresses are dealt over all parents where nothing is given by home.
+    pub dealing: Interleave,
+    /// The home that is local here.
+    pub socket: u32,
+    /// At most 64 where the table keeps a directory; elsewhere ascending.
+    pub children: Vec<ComponentId>,
+    /// Children that can hand blocks to each other, a bit each.
+    pub peers: u64,
+    /// Who may not keep a line gets the sectors that it waits for, not all of it.
+    pub by_sector: bool,
+    /// Bytes of a message without its data.
+    pub header: u32,
+    /// Loads are answered while stores to other bytes of their block are handed on.
+    pub hits_under_stores: bool,
+    /// Of a memory with a remote directory: the children on its own side of the network, which do not keep to the protocol of
+    /// the others; a bit each.
+    pub own_side: u64,
+    /// DRAM stands behind it, so that data cost an access there.
+    pub has_memory: bool,
+    /// Of a memory that is a cache with its tags in DRAM, its tag miss handler.
+    pub tags: Option<TagMissConfig>,
+    pub faults: Arc<[Fault]>,
+}
+
+impl NodeConfig {
+    /// The parent that serves `address`: chosen by its home, then as addresses are dealt over the parents there.
+    #[must_use]
+    pub fn parent(&self, address: Address, homes: &Homes) -> Option<ComponentId> {
+        let (first, dealing) = if self.by_home.is_empty() {
+            (0, self.dealing)
+        } else {
+            *self.by_home.get(homes.of(address) as usize)?
+        };
+        self.parents.get(first as usize + dealing.index(address)).copied()
+    }
+
+    /// Position of a child.
+    #[must_use]
+    pub fn child(&self, id: ComponentId) -> Option<u16> {
+        let found = if self.table.has_directory() {
+            self.children.iter().position(|&child| child == id)
+        } else {
+            self.children.binary_search(&id).ok()
+        };
+        found.map(|position| position as u16)
+    }
+
+    /// Whether the node keeps account of what its children hold.
+    pub(super) fn is_directory(&self) -> bool {
+        self.role != Role::Leaf && self.table.has_directory()
+    }
+
+    /// The cell for an action. What a child's fetch or forward asks is performed here, as in a leaf, unless the table
+    /// lets a leaf only pass it on: then the cells for nodes with children say how.
+    pub(super) fn cell(&self, state: State, action: Action, is_performed: bool) -> Option<Cell> {
+        let row = self.table.row(state)?;
+        let leaf = || row.leaf.get(action.index()).copied().flatten();
+        if self.role == Role::Leaf {
+            return leaf();
+        }
+        let performs = |cell: &Cell| !matches!(cell.step, Step::Fetch | Step::Forward);
+        let own = if is_performed { leaf().filter(performs) } else { None };
+        own.or_else(|| row.inner.get(action.index()).copied().flatten())
+    }
+
+    /// Whether nobody tracks the copies of its children, so that a probe goes to all of them.
+    #[must_use]
+    pub fn broadcasts(&self) -> bool {
+        let probed = |row: &Row| row.leaf.get(Action::Write.index()).is_some_and(Option::is_some);
+        self.role == Role::Inner && !self.table.has_directory() && self.table.rows.iter().any(probed)
+    }
+
+    pub(super) fn has_fault(&self, fault: Fault) -> bool {
+        self.faults.contains(&fault)
+    }
+}
