@@ -1,5 +1,7 @@
 //! `umscope explore`: every order in which things can happen on a small machine.
 
+mod holds;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread;
@@ -37,6 +39,7 @@ Examples:
   umscope explore explore/two-l1 --fault no-grant-ack       and then  umscope debug two-l1-single-writer.rec
   umscope explore explore/two-l1 --mutate 'cache S store = hit > M'
   umscope explore explore/large --random 100_000_000 --seed 1
+  umscope explore explore/pages --hold 1                   (pages, copies and the like, which have no protocol table)
 
 Rules: single-writer, inclusion, directory (it misses a holder, or disagrees when nothing is under way), stale-read, \
 lost-store, impossible-cell, deadlock, livelock (no order of delivery ends), starvation (some order need not end).
@@ -46,8 +49,14 @@ them. Equal parts that may do the same, such as two GPUs, can be exchanged: one 
 which of them is which. Each step of a part is run on the others too, and if one ever does otherwise, the search begins \
 again without. A violation is found with the fewest steps, and becomes a recording that opens at the bad event.
 
+--hold: the work of the scenario is done as its timing has it, then once for each event of that run and each of several \
+durations (1 cycle, 4, 16 ... up to as long as the run takes) with what comes next there so much later: a message with those \
+behind it, an issue, a walk, a page on the link, a transfer set. With 2, then for each pair of them. It looks at whole \
+machines, at all that the rules of a run look at, and that all work ends.
+
 JSON: states, transitions, depth, complete, symmetry (states that one stands for at most), seconds, coverage{reached, reachable (null unless complete), total, \
-not_reached[]}, violations[{kind, message, steps, recording}]; states and depth are null with --random.
+not_reached[]}, violations[{kind, message, steps, recording}]; states and depth are null with --random; with --hold there are runs and \
+durations too, transitions are events, depth is NUMBER, states, symmetry and reachable are null, and steps are what was held back.
 
 Exit status: 0 nothing was found, also if a limit ended it; 1 a rule does not hold; 2 wrong input; 130 interrupted by \
 ctrl-c (what is known so far is printed).")]
@@ -73,7 +82,7 @@ pub struct Explore {
     #[arg(long, value_name = "CHANGE")]
     mutate: Vec<String>,
 
-    /// Try orders at random, so many steps in all, instead of going through all of them
+    /// Try orders at random, so many steps in all (with --hold, so many runs), instead of going through all of them
     #[arg(long, value_name = "STEPS", value_parser = positive, allow_negative_numbers = true)]
     random: Option<u64>,
 
@@ -81,11 +90,17 @@ pub struct Explore {
     #[arg(long, value_name = "NUMBER", value_parser = number, allow_negative_numbers = true, default_value_t = 0)]
     seed: u64,
 
+    /// Instead of what [explore] says, do the work of the scenario again and again, each time with up to so many other
+    /// events of it held back
+    #[arg(long, value_name = "NUMBER", value_parser = few, allow_negative_numbers = true,
+        conflicts_with_all = ["depth", "no_symmetry", "memory"])]
+    hold: Option<u64>,
+
     /// Let no state stand for those that differ from it only in which of several equal parts is which
     #[arg(long)]
     no_symmetry: bool,
 
-    /// Look at so many states at most
+    /// Look at so many states at most (with --hold, runs)
     #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
     max_states: Option<u64>,
 
@@ -114,6 +129,11 @@ fn size(text: &str) -> Result<Size, String> {
     Size::parse(text).ok_or_else(|| format!("expected {}", Size::EXPECTED))
 }
 
+/// Events to hold back: more are more runs than anyone can wait for.
+fn few(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|number| (1..=8).contains(number)).ok_or_else(|| "expected 1 to 8".to_owned())
+}
+
 /// Something to explore, read and built.
 struct Subject {
     scenario: Scenario,
@@ -124,6 +144,9 @@ struct Subject {
 impl Explore {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
+        if let Some(most) = self.hold {
+            return self.hold_back(most, &interrupt);
+        }
         let subject = self.open()?;
         interrupt.heed();
         let start = Instant::now();
@@ -148,6 +171,14 @@ impl Explore {
     }
 
     fn open(&self) -> Result<Subject, Trouble> {
+        let (scenario, options) = self.read()?;
+        let machine = Machine::build(&scenario.blueprint(&options)?)?;
+        let system = System::new(&machine, &scenario.alphabet(&machine)?)?;
+        Ok(Subject { scenario, options, system })
+    }
+
+    /// The scenario with all that the command line changes.
+    fn read(&self) -> Result<(Scenario, Options), Trouble> {
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let list = |items: Vec<String>| format!("[{}]", items.join(", "));
         let is_own = |set: &&String| set.trim_start().starts_with("explore.");
@@ -162,15 +193,16 @@ impl Explore {
         }
         let scenario = Scenario::load(&self.scenario)?.with(&with)?;
         let set = self.set.iter().filter(|set| !is_own(set)).cloned().collect();
-        let options = Options { set, ..Options::default() };
-        let machine = Machine::build(&scenario.blueprint(&options)?)?;
-        let system = System::new(&machine, &scenario.alphabet(&machine)?)?;
-        Ok(Subject { scenario, options, system })
+        Ok((scenario, Options { set, ..Options::default() }))
+    }
+
+    fn threads(&self) -> usize {
+        let threads = self.jobs.and_then(|jobs| usize::try_from(jobs).ok());
+        threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get))
     }
 
     fn run(&self, system: &System, interrupt: &Interrupt, start: Instant) -> Outcome {
-        let threads = self.jobs.and_then(|jobs| usize::try_from(jobs).ok());
-        let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
+        let threads = self.threads();
         let mut progress = Progress::start();
         let told = |counts: Counts| {
             let rate = grouped((counts.states as f64 / start.elapsed().as_secs_f64()) as u64);

@@ -9,6 +9,7 @@ mod check;
 pub mod coverage;
 pub mod effect;
 pub mod hash;
+pub mod holds;
 pub mod mutants;
 pub mod outcome;
 pub mod random;

@@ -90,7 +90,8 @@ impl System {
     pub fn new(machine: &Machine, alphabet: &Alphabet) -> Result<Self> {
         if machine.page_size().is_some() {
             let text = "its pages move, are copied or change, which is not explored";
-            let expected = "a machine without gpu.memory.home = \"own\", gpu.copies and gpu.read_only; or umscope stress, which has them";
+            let expected =
+                "--hold 1, which does the work of the scenario with events held back; or umscope stress";
             return Err(Box::new(Diagnostic::new(text).expected(expected)));
         }
         let wiring = machine.wiring();

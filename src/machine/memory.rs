@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use super::Machine;
 use super::queue::Event;
 use crate::model::record::What;
+use crate::model::time::Tick;
 use crate::parts::channel::Ready;
 use crate::parts::dram::{Array, Dram, Read};
 use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
@@ -102,6 +103,21 @@ impl Machine {
         match self.dram_behind(node) {
             Some((Dram::FrFcfs(controller), _)) => controller.is_due(now),
             _ => false,
+        }
+    }
+
+    /// Whether the controller behind a node is to be woken then.
+    pub(super) fn is_memory_planned(&mut self, node: usize, tick: Tick) -> bool {
+        match self.dram_behind(node) {
+            Some((Dram::FrFcfs(controller), _)) => controller.is_planned(tick),
+            _ => false,
+        }
+    }
+
+    /// The controller behind a node is woken later.
+    pub(super) fn postpone_memory(&mut self, node: usize, later: Tick) {
+        if let Some((Dram::FrFcfs(controller), _)) = self.dram_behind(node) {
+            controller.postpone(later);
         }
     }
 

@@ -13,6 +13,7 @@ mod delivery;
 mod first_pass;
 mod flush;
 mod hits;
+mod hold;
 mod initial;
 mod inspect;
 mod lanes;

@@ -4,6 +4,7 @@
 
 mod check;
 mod copies;
+mod hold;
 mod lives;
 mod moves;
 mod protection;
@@ -26,6 +27,7 @@ use crate::parts::driver::{Driver, Planned};
 use crate::parts::gmmu::{Gmmu, Outcome};
 use crate::protocol::outbox::Outbox;
 pub use copies::Copies;
+use hold::Part;
 use lives::Lives;
 pub use protection::{Protection, ProtectionConfig};
 pub(super) use view::view_tlb;
@@ -235,15 +237,19 @@ impl GpuPaging {
 
     /// When it has something to do next.
     fn next(&self) -> Option<Tick> {
-        let heads = [
-            self.replies.front().map(|(tick, _)| *tick),
-            self.arrivals.front().map(|(tick, _)| *tick),
-            self.departures.front().map(|(tick, _)| *tick),
-            self.gmmu.next(),
-            self.driver.as_ref().and_then(Driver::next),
-            self.streams_until,
-        ];
-        heads.into_iter().flatten().min()
+        self.heads().into_iter().filter_map(|(_, tick)| tick).min()
+    }
+
+    /// When each part has something to do next, in the order in which they do it.
+    fn heads(&self) -> [(Part, Option<Tick>); 6] {
+        [
+            (Part::Departure, self.departures.front().map(|(tick, _)| *tick)),
+            (Part::Arrival, self.arrivals.front().map(|(tick, _)| *tick)),
+            (Part::Reply, self.replies.front().map(|(tick, _)| *tick)),
+            (Part::Walk, self.gmmu.next()),
+            (Part::Driver, self.driver.as_ref().and_then(Driver::next)),
+            (Part::Stream, self.streams_until),
+        ]
     }
 }
 

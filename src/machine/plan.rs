@@ -21,6 +21,8 @@ pub enum Change {
     Work(Task),
     /// This happens next, whatever the timed queue says.
     Choose(Choice),
+    /// What comes next in the timed queue comes so many cycles later.
+    Hold(u64),
 }
 
 /// A change and when it is made.
@@ -78,13 +80,20 @@ impl Machine {
             self.plan.is_ordered = true;
             self.pass_cycle();
         }
+        let held = match planned.change {
+            Change::Hold(cycles) => self.hold(cycles),
+            _ => None,
+        };
+        let text =
+            held.map_or_else(|| planned.text.clone(), |what| format!("{}: {what}", planned.text).into());
         let at = self.host_component();
         let mut out = self.outbox(records);
-        out.record(at, About::default(), || What::Input { text: planned.text.clone() });
+        out.record(at, About::default(), || What::Input { text });
         match &planned.change {
             Change::Adopt(other) => self.adopt(other, &mut out),
             Change::Work(task) => self.add_task(task.clone()),
             Change::Choose(choice) => self.apply(choice, &mut out),
+            Change::Hold(_) => {}
         }
         self.check_event(&mut out);
         self.close(out);

@@ -82,7 +82,7 @@ impl Machine {
     }
 
     /// Takes the next event out of the queue, unless the sample of a link ends before it, or time does.
-    fn next_event(&mut self) -> Option<(Tick, Event)> {
+    pub(super) fn next_event(&mut self) -> Option<(Tick, Event)> {
         let last = self.lanes_due.checked_sub(1)?;
         self.queue.pop_until(last.min(self.fixed.last_tick))
     }
@@ -160,10 +160,15 @@ impl Machine {
 
     /// The receiver of the head of a lane, if the head has come there.
     fn head_of(&self, key: LaneKey) -> Option<usize> {
+        self.head_at(key, self.now)
+    }
+
+    /// The same, if it is there at `tick`.
+    pub(super) fn head_at(&self, key: LaneKey, tick: Tick) -> Option<usize> {
         let channel = self.channels.get(key.channel as usize)?;
         let lane = channel.lanes.get(usize::from(key.lane)).filter(|lane| lane.beyond_switch() > 0)?;
         let (ready, _) = lane.incoming.front()?;
-        (*ready <= self.now).then_some(channel.to)
+        (*ready <= tick).then_some(channel.to)
     }
 
     /// The port of a node is free: the first of the heads before it that the node can take is taken.

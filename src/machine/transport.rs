@@ -264,7 +264,7 @@ impl Machine {
         !has_full_lane || self.fixed.folded || !self.fixed.faults.is_empty()
     }
 
-    fn lane_mut(&mut self, key: LaneKey) -> Option<&mut Lane> {
+    pub(super) fn lane_mut(&mut self, key: LaneKey) -> Option<&mut Lane> {
         self.channels.get_mut(key.channel as usize)?.lanes.get_mut(usize::from(key.lane))
     }
 

@@ -177,6 +177,11 @@ impl Driver {
         self.due
     }
 
+    /// What is due next is not before `later`.
+    pub fn postpone(&mut self, later: Tick) {
+        self.due = self.due.map(|due| due.max(later));
+    }
+
     /// Submits the transfer set that is due.
     pub fn advance(&mut self, now: Tick) -> Vec<Order> {
         if self.due.is_none_or(|due| due > now) {

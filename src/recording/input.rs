@@ -15,12 +15,14 @@ pub enum Input {
     Cell(String),
     /// A fault is injected: `lose-message probe-read 1`.
     Fault(String),
+    /// What comes next comes so many cycles later: `64`.
+    Hold(String),
     /// A compute unit or core does one more thing: `gpu0.cu0 store 0x1000 07`.
     Access(String),
 }
 
 /// The words that inputs begin with.
-pub const VERBS: [&str; 5] = ["choose", "set", "cell", "fault", "access"];
+pub const VERBS: [&str; 6] = ["choose", "set", "cell", "fault", "hold", "access"];
 
 impl Input {
     /// The word that it begins with.
@@ -31,6 +33,7 @@ impl Input {
             Self::Set(_) => "set",
             Self::Cell(_) => "cell",
             Self::Fault(_) => "fault",
+            Self::Hold(_) => "hold",
             Self::Access(_) => "access",
         }
     }
@@ -43,6 +46,7 @@ impl Input {
             | Self::Set(text)
             | Self::Cell(text)
             | Self::Fault(text)
+            | Self::Hold(text)
             | Self::Access(text) => text,
         }
     }
@@ -58,6 +62,7 @@ impl Input {
             "set" => Self::Set,
             "cell" => Self::Cell,
             "fault" => Self::Fault,
+            "hold" => Self::Hold,
             "access" => Self::Access,
             _ => {
                 let error = Diagnostic::new(format!("there is no input \"{verb}\""));

@@ -82,7 +82,7 @@ impl Scenario {
         let document = self.document();
         let Some(file) = &self.file().explore else {
             let error = document.complain(None, "the scenario does not say what to explore");
-            return Err(error.expected("[explore] with accesses = [\"load 0x1000 4\", ...]").into());
+            return Err(error.expected("[explore] with accesses = [\"load 0x1000 4\", ...]; or --hold 1, which does its own work").into());
         };
         if file.accesses.0.is_empty() || file.accesses.0.len() > MOST_ACCESSES {
             let message = format!("there are {} accesses to explore", file.accesses.0.len());

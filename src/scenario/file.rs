@@ -311,6 +311,8 @@ pub struct InputFile {
     pub access: Option<At<String>>,
     /// What the next event is, such as "deliver gpu0.cu0.l1 > gpu0.l2.0 request".
     pub choose: Option<At<String>>,
+    /// What comes next comes so many cycles later, such as "64".
+    pub hold: Option<At<String>>,
 }
 
 /// A moment to begin at.

@@ -11,7 +11,7 @@ use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
 use crate::model::time::EventNumber;
 use crate::protocol::mutation::Mutation;
-use crate::query::Text;
+use crate::query::{Text, parse_number};
 use crate::recording::Input;
 use crate::workload::{Task, TaskKind};
 
@@ -60,14 +60,20 @@ impl Scenario {
         }
         let mut all: Vec<(EventNumber, Input)> = Vec::new();
         for at in &self.file.inputs {
-            let InputFile { event, set, fault, cell, access, choose } = &at.value;
-            let given =
-                [("set", set), ("fault", fault), ("cell", cell), ("access", access), ("choose", choose)];
+            let InputFile { event, set, fault, cell, access, choose, hold } = &at.value;
+            let given = [
+                ("set", set),
+                ("fault", fault),
+                ("cell", cell),
+                ("access", access),
+                ("choose", choose),
+                ("hold", hold),
+            ];
             let given: Vec<_> =
                 given.into_iter().filter_map(|(verb, text)| text.as_ref().map(|text| (verb, text))).collect();
             let [(verb, text)] = given.as_slice() else {
                 let error = self.document.complain(Some(&at.span), "this input is not one thing");
-                return Err(error.expected("one of set, fault, cell, access and choose").into());
+                return Err(error.expected("one of set, fault, cell, access, choose and hold").into());
             };
             if all.last().is_some_and(|(last, _)| *last >= event.value) {
                 let error = self.document.complain(Some(&event.span), "this comes before the input above it");
@@ -83,6 +89,9 @@ impl Scenario {
     }
 }
 
+/// Cycles that something can be held back at most.
+const MOST_HELD: u64 = 1_000_000_000;
+
 /// Reads inputs one after the other: each changes what those before it have left.
 struct Reader<'a> {
     scenario: &'a Scenario,
@@ -92,6 +101,16 @@ struct Reader<'a> {
     mutations: Vec<Mutation>,
     /// Accesses by hand so far.
     works: usize,
+}
+
+/// `64`
+fn hold(text: &str) -> Result<Change> {
+    let cycles = parse_number(text.trim()).filter(|cycles| (1..=MOST_HELD).contains(cycles));
+    cycles.map(Change::Hold).ok_or_else(|| {
+        let error = Diagnostic::new(format!("{:?} is no number of cycles", text.trim()));
+        let error = error.expected(format!("1 to {MOST_HELD}: what comes next comes so much later"));
+        Box::new(error.at(&Source::new(":hold", text), 0..text.len()))
+    })
 }
 
 impl Reader<'_> {
@@ -114,6 +133,7 @@ impl Reader<'_> {
                 self.adopt(input)
             }
             Input::Choose(text) => self.choose(text),
+            Input::Hold(text) => hold(text),
         }
     }
 

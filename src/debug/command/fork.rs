@@ -9,7 +9,7 @@ use crate::recording::{Input, VERBS};
 pub const FORK: Command = Command {
     name: "fork",
     aliases: &[],
-    usage: "fork set|fault|access|cell|choose ...",
+    usage: "fork set|fault|access|cell|choose|hold ...",
     group: Group::WhatIf,
     about: "leave this run here for one in which something else comes next",
     details: "\
@@ -18,6 +18,7 @@ pub const FORK: Command = Command {
     fork access gpu0.cu0 store 0x1000 07    one more access, now: agent and instruction
     fork cell cache N read = \"ack > I\"      another cell of the protocol's table
     fork choose deliver A > B request       the next event, whatever the timed queue says
+    fork hold 64                            what comes next comes 64 cycles later
 
 The change is an event of its own. Both runs stay: `branches` lists them, `branch N` goes to the other, `diff` tells
 where they part. What comes before stays the same, so that going back and forth works as ever. Components, cache

@@ -94,6 +94,19 @@ impl Engine {
         self.due.pop_first().map(|(_, page)| page)
     }
 
+    /// Whether it is to be woken then.
+    pub fn is_planned(&self, tick: Tick) -> bool {
+        self.wake == Some(tick)
+    }
+
+    /// The page that goes on at `tick` goes on at `later`.
+    pub fn postpone(&mut self, tick: Tick, later: Tick) {
+        self.wake = None;
+        if let Some(page) = self.take_due(tick) {
+            self.put_off(page, later);
+        }
+    }
+
     /// When it has to be woken, if that is not planned.
     pub fn plan(&mut self) -> Option<Tick> {
         let next = self.due.first()?.0;

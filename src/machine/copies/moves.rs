@@ -9,6 +9,7 @@ use crate::model::address::{Address, Range};
 use crate::model::page::Page;
 use crate::model::paging::PageChange;
 use crate::model::record::What;
+use crate::model::time::Tick;
 use crate::parts::dram::{Dram, Read};
 use crate::policy::copies::Side;
 use crate::protocol::outbox::{About, Outbox};
@@ -209,6 +210,20 @@ impl Machine {
         }
         self.wake_copies(gpu);
         Handled::Yes
+    }
+
+    /// Whether the copies of a GPU are to go on then.
+    pub(in crate::machine) fn are_copies_due(&self, gpu: usize, tick: Tick) -> bool {
+        let engine = self.copies.as_ref().and_then(|copies| copies.engines.get(gpu));
+        engine.is_some_and(|engine| engine.is_planned(tick))
+    }
+
+    /// What was to go on of them at `tick` goes on at `later`.
+    pub(in crate::machine) fn postpone_copies(&mut self, gpu: usize, tick: Tick, later: Tick) {
+        if let Some(engine) = self.copies.as_mut().and_then(|copies| copies.engines.get_mut(gpu)) {
+            engine.postpone(tick, later);
+        }
+        self.wake_copies(gpu);
     }
 
     fn wake_copies(&mut self, gpu: usize) {

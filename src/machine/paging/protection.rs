@@ -48,7 +48,7 @@ pub struct Protection {
     /// Too many faults: no page is marked any more, or will not be once the handler ends.
     pub gave_up: bool,
     /// Pages whose fault handler runs, and when it changes them.
-    handlers: BTreeMap<Page, Tick>,
+    pub(super) handlers: BTreeMap<Page, Tick>,
     /// Pages that cores wait to write.
     cores: BTreeSet<Page>,
     /// Pages that a GPU accessed while they were read-only: its caches may have lines of them.

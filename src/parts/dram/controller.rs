@@ -205,6 +205,17 @@ impl Controller {
         due
     }
 
+    /// Whether a look is planned for then.
+    #[must_use]
+    pub fn is_planned(&self, tick: Tick) -> bool {
+        self.planned == Some(tick)
+    }
+
+    /// The look that is planned comes later.
+    pub fn postpone(&mut self, later: Tick) {
+        self.planned = Some(later);
+    }
+
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.jobs.is_empty() && self.channels.iter().all(|channel| channel.waiting() == 0)

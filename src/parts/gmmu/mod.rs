@@ -122,6 +122,15 @@ impl Gmmu {
         ends.into_iter().chain(starts).min()
     }
 
+    /// The walk that ends at `tick`, or before, ends at `later`; else the one that could start starts no earlier.
+    pub fn postpone(&mut self, tick: Tick, later: Tick) {
+        let over = self.walks.iter_mut().filter(|walk| walk.ends <= tick).min_by_key(|walk| walk.ends);
+        match over {
+            Some(walk) => walk.ends = later,
+            None => self.queue.iter_mut().for_each(|request| request.ready = request.ready.max(later)),
+        }
+    }
+
     fn has_walker(&self) -> bool {
         self.walks.len() < self.config.walkers.max(1) as usize
     }

@@ -103,3 +103,46 @@ fn what_cannot_be_explored_is_told() {
         assert!(outcome.stderr.contains(message), "{arguments:?}: {}", outcome.stderr);
     }
 }
+
+#[test]
+fn work_with_events_held_back_breaks_nothing_or_becomes_a_recording() {
+    let found = document(&["explore", "explore/tags", "--hold", "1", "--format", "json"]);
+    assert_eq!((&found["complete"], &found["violations"]), (&Value::Bool(true), &Value::Array(Vec::new())));
+    let durations = found["durations"].as_array().unwrap().len() as u64;
+    assert!(durations > 4 && found["runs"].as_u64() > Some(50 * durations), "{found}");
+    assert!(found["coverage"]["reached"].as_u64() > Some(10) && found["states"].is_null());
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("late.rec").display().to_string();
+    let late = [
+        "explore",
+        "explore/read-only-pages",
+        "--hold",
+        "2",
+        "--fault",
+        "keep-host-lines",
+        "--record",
+        &path,
+    ];
+    let outcome = call(&late);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.stdout.contains("(one event held back)\n"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("    after event 2: hold "), "{}", outcome.stdout);
+    let replayed = call(&["replay", &path]);
+    assert_eq!(replayed.code, Some(0), "{replayed:?}");
+    let log = call(&["log", &path, "--where", "violation"]);
+    assert!(log.stdout.contains("stale-read"), "{log:?}");
+    let log = call(&["log", &path, "--where", "input"]);
+    assert!(log.stdout.contains("the start of core"), "{log:?}");
+
+    for (arguments, message) in [
+        (vec!["explore", "explore/two-l1", "--hold", "1"], "no work whose events could be held back"),
+        (vec!["explore", "explore/pages"], "--hold 1"),
+        (vec!["explore", "explore/pages", "--hold", "9"], "1 to 8"),
+        (vec!["explore", "explore/pages", "--hold", "1", "--depth", "2"], "--depth"),
+    ] {
+        let outcome = call(&arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
+        assert!(outcome.stderr.contains(message), "{arguments:?}: {}", outcome.stderr);
+    }
+}
