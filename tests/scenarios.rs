@@ -148,6 +148,7 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("numa/first-touch", &[Set(&["gpu.numa.placement=page"])]),
     ("numa/lanes-turn", &[Set(&["network.balancer.policy=static"]), Set(&["network.balancer.sample=60000"])]),
     ("numa/lazy-eviction", &[Set(&["gpu.numa.l2=shared"])]),
+    ("numa/ways-instead", &[Set(&["gpu.numa.l2=static"]), Set(&["gpu.numa.sample=100000"])]),
     ("numa/local-phase", &[Set(&["gpu.numa.l2=shared"]), Set(&["gpu.numa.sample=100000"])]),
     (
         "numa/message-passing",

@@ -81,7 +81,15 @@ impl Document {
     /// # Errors
     /// If it has no `=` or no key.
     pub fn set(&mut self, text: &str) -> Result<()> {
-        self.set_within(&[], text)
+        self.set_as("--set", &[], text)
+    }
+
+    /// The same, for what another option of the command line says: complaints name that one.
+    ///
+    /// # Errors
+    /// As [`Self::set`].
+    pub fn set_by(&mut self, option: &str, text: &str) -> Result<()> {
+        self.set_as(option, &[], text)
     }
 
     /// The same, for a key that is looked up in a table of the file (`["machine"]` in a scenario).
@@ -89,7 +97,11 @@ impl Document {
     /// # Errors
     /// As [`Self::set`].
     pub fn set_within(&mut self, within: &[&str], text: &str) -> Result<()> {
-        let source = Source::new("--set", text);
+        self.set_as("--set", within, text)
+    }
+
+    fn set_as(&mut self, option: &str, within: &[&str], text: &str) -> Result<()> {
+        let source = Source::new(option, text);
         let wrong = |message: &str, span| {
             let expected = "KEY=VALUE, such as gpu.l1.size=\"1 KiB\"";
             fail(Diagnostic::new(message).at(&source, span).expected(expected))
@@ -151,7 +163,8 @@ impl Document {
     }
 
     /// The file or override that `span` lies in, and where in it.
-    fn locate(&self, span: Range<usize>) -> (&Source, Range<usize>) {
+    #[must_use]
+    pub fn locate(&self, span: Range<usize>) -> (&Source, Range<usize>) {
         match self.overrides.iter().rev().find(|over| over.offset <= span.start) {
             Some(over) => (&over.source, span.start - over.offset..span.end.saturating_sub(over.offset)),
             None => (&self.source, span),

@@ -212,11 +212,15 @@ impl Machine {
             return None;
         }
         let caches = || self.nodes.iter().filter(|node| node.config.role != Role::Root);
+        let mut may_be_written = false;
         let unlisted = caches().find_map(|node| {
             let mut held = node.held(range);
-            held.find_map(|entry| self.holder_breach(node, entry, homes))
+            held.find_map(|entry| {
+                may_be_written |= node.config.table.is_exclusive(entry.state);
+                self.holder_breach(node, entry, homes)
+            })
         });
-        unlisted.or_else(|| self.writer_breach(range))
+        unlisted.or_else(|| if may_be_written { self.writer_breach(range) } else { None })
     }
 
     /// A child with a copy must be listed by a parent that has the block.

@@ -80,6 +80,12 @@ impl<T: Clone + Default, const CHUNK: usize> CowVec<T, CHUNK> {
         })
     }
 
+    /// The chunks that were ever written, each with the index of its first element, ascending.
+    pub fn pieces(&self) -> impl Iterator<Item = (usize, &[T])> {
+        let all = self.chunks.iter().enumerate();
+        all.filter_map(|(number, chunk)| Some((number * CHUNK, chunk.as_ref()?.as_slice())))
+    }
+
     /// Elements of chunks that were ever written.
     #[must_use]
     pub fn written(&self) -> usize {

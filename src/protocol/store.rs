@@ -105,6 +105,9 @@ impl Interleave {
     }
 }
 
+/// Asking for a block takes as long as looking at so many tags.
+const ASKING: usize = 4;
+
 /// Entries that are copied together when one of them is written after a clone.
 const CHUNK: usize = 32;
 
@@ -314,14 +317,21 @@ impl Store {
         self.last = (address, None);
     }
 
-    /// The blocks that overlap a range, in a fixed order.
+    /// The blocks that overlap a range, by address.
     pub fn within(&self, range: Range) -> impl Iterator<Item = &Entry> {
         let slots: SmallVec<[usize; 8]> = match &self.places {
             // A small cache is sooner gone through than asked for each of many blocks.
-            Places::Tagged { tags, block, .. } if u64::from(range.len / *block) > tags.len() as u64 => {
-                let overlaps = |tag: u64| Range::new(Address(tag & !1), *block).overlaps(range);
-                let held = tags.iter().filter(|(_, tag)| **tag != 0 && overlaps(**tag));
-                held.map(|(slot, _)| slot).collect()
+            Places::Tagged { tags, block, .. } if (range.len / *block) as usize * ASKING >= tags.len() => {
+                let first = range.start.block(*block).0;
+                let len = range.end().saturating_sub(first);
+                let is_within = |tag: u64| tag != 0 && (tag & !1).wrapping_sub(first) < len;
+                let held = tags.pieces().flat_map(|(first, piece)| {
+                    let held = piece.iter().enumerate().filter(|(_, tag)| is_within(**tag));
+                    held.map(move |(place, _)| first + place)
+                });
+                let mut slots: SmallVec<[usize; 8]> = held.collect();
+                slots.sort_unstable_by_key(|&slot| tags.get(slot));
+                slots
             }
             Places::Tagged { block, .. } | Places::Memory { block, .. } => {
                 range.blocks(*block).filter_map(|block| self.slot_of(block)).collect()

@@ -30,6 +30,9 @@ use super::work::Work;
 /// What `max-cycles` may be: the end of simulated time is far beyond.
 pub const CYCLES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
 
+/// Keys that have an option of their own on the command line.
+const OPTIONS: [(&str, &str); 3] = [("protocol", "--protocol"), ("fault", "--fault"), ("mutate", "--mutate")];
+
 /// Cycles after which a run of scripted accesses is stopped, and one of kernels or a trace.
 const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);
 
@@ -130,7 +133,9 @@ impl Scenario {
         }
         let mut document = self.document;
         for text in set {
-            document.set(text)?;
+            let key = text.split_once('=').map_or("", |(key, _)| key.trim());
+            let option = OPTIONS.iter().find(|(own, _)| *own == key);
+            document.set_by(option.map_or("--set", |(_, option)| option), text)?;
         }
         let file: ScenarioFile = document.read()?;
         let work = Work::read(&file, &document)?;
@@ -186,8 +191,8 @@ impl Scenario {
             return Err(complain(trace, message).expected("the path of a file or folder").into());
         }
         let parse = |at: &At<String>| {
-            Format::parse(&at.value)
-                .map_err(|error| Box::new(error.at(self.document.source(), at.span.clone())))
+            let (source, place) = self.document.locate(at.span.clone());
+            Format::parse(&at.value).map_err(|error| Box::new(error.at(source, place)))
         };
         Ok(Some((path, self.file.trace_format.as_ref().map(parse).transpose()?)))
     }
@@ -239,8 +244,8 @@ impl Scenario {
         mut error: Box<crate::diagnostic::Diagnostic>,
     ) -> Box<crate::diagnostic::Diagnostic> {
         if error.source.is_none() {
-            error.source = Some(self.document.source().clone());
-            error.span = Some(name.span.clone());
+            let (source, place) = self.document.locate(name.span.clone());
+            (error.source, error.span) = (Some(source.clone()), Some(place));
         }
         error
     }

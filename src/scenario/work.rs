@@ -106,8 +106,8 @@ impl Work {
                     let slots = machine.agent(id).map_or(0, |view| view.warps.len());
                     let warp = warp.as_ref().map(|warp| place.warp(warp, agent, slots)).transpose()?;
                     check_addresses(&entry.id, operations).map_err(|mut error| {
-                        error.source = Some(document.source().clone());
-                        error.span = Some(entry.place.clone());
+                        let (source, place) = document.locate(entry.place.clone());
+                        (error.source, error.span) = (Some(source.clone()), Some(place));
                         error
                     })?;
                     let operations = operations.clone().into();
@@ -224,8 +224,8 @@ impl<'a> Reader<'a> {
         }
         kernels::build(&kernel.name.value, &parameters).map_err(|mut error| {
             if error.source.is_none() {
-                error.source = Some(self.document.source().clone());
-                error.span = Some(kernel.name.span.clone());
+                let (source, place) = self.document.locate(kernel.name.span.clone());
+                (error.source, error.span) = (Some(source.clone()), Some(place));
             }
             error
         })

@@ -30,7 +30,7 @@ const fn workload(name: &'static str, kernel: &'static str, whole: u64, quick: O
 /// In the order of the table. Small arrays shrink less: a few blocks of 4 KiB would say nothing about blocks. What takes
 /// many accesses for its data shrinks more.
 static TABLE_ONE: [Workload; 14] = [
-    workload("BSch", "black-scholes", 1, Some(4)),
+    workload("BSch", "black-scholes", 1, Some(8)),
     workload("DCT", "dct", 1, Some(16)),
     workload("DH", "haar-wavelet", 1, Some(16)),
     workload("FW", "floyd-warshall", 1, Some(16)),

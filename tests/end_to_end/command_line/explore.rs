@@ -95,7 +95,11 @@ fn what_cannot_be_explored_is_told() {
         (with(&["--set", "explore.by=\"gpu0.cu7\""]), "gpu0.cu7"),
         (with(&["--set", "explore.evicts=true"]), "evicts"),
         (with(&["--set", "values=false"]), "keeps no values"),
-        (with(&["--fault", "no-grant-ak"]), "no-grant-ack"),
+        (with(&["--fault", "no-grant-ak"]), "--fault:1:17: there is no fault no-grant-ak"),
+        (
+            vec!["explore", "explore/two-l1", "--protocol", "mezi"],
+            "--protocol:1:10: there is no protocol `mezi`",
+        ),
         (with(&["--mutate", "cache Q store = hit"]), "Q"),
     ] {
         let outcome = call(&arguments);

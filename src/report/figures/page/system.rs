@@ -10,7 +10,7 @@ pub const MACHINE: &str = "paged-gtx480";
 
 /// In the order of the suite. What takes many instructions for its data shrinks more.
 static PLANS: [Plan; 15] = [
-    plan("backprop", 4, Some(16)),
+    plan("backprop", 4, Some(32)),
     plan("bfs", 16, None),
     plan("btree", 4, None),
     plan("comd", 16, None),
@@ -18,7 +18,7 @@ static PLANS: [Plan; 15] = [
     plan("histogram", 4, None),
     plan("hotspot", 1, Some(4)),
     plan("kmeans", 16, None),
-    plan("minife", 4, Some(16)),
+    plan("minife", 4, Some(32)),
     plan("nw", 4, Some(16)),
     plan("pathfinder", 1, None),
     plan("sgemm", 16, None),
