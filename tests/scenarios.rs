@@ -148,7 +148,6 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("numa/first-touch", &[Set(&["gpu.numa.placement=page"])]),
     ("numa/lanes-turn", &[Set(&["network.balancer.policy=static"]), Set(&["network.balancer.sample=60000"])]),
     ("numa/lazy-eviction", &[Set(&["gpu.numa.l2=shared"])]),
-    ("numa/ways-instead", &[Set(&["gpu.numa.l2=static"]), Set(&["gpu.numa.sample=100000"])]),
     ("numa/local-phase", &[Set(&["gpu.numa.l2=shared"]), Set(&["gpu.numa.sample=100000"])]),
     (
         "numa/message-passing",
@@ -163,6 +162,7 @@ const CHANGES: &[(&str, &[Change])] = &[
         "numa/slow-sampler",
         &[Text("sample=20000\"", "sample=2000\""), Set(&["network.balancer.policy=static"])],
     ),
+    ("numa/ways-instead", &[Set(&["gpu.numa.l2=static"]), Set(&["gpu.numa.sample=100000"])]),
     ("paging/blocking", &[Set(&["gpu.paging.faults=replay"])]),
     ("paging/fifth-fault", &[Set(&["gpu.paging.far_faults=8"])]),
     ("paging/hot-set", &[Set(&["gpu.paging.evict=random"])]),
