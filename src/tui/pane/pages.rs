@@ -1,6 +1,7 @@
 //! Pages: a letter each by where they are, how lately they were used, and what the driver does about them; or by what may be
 //! done with them, where they are taken for read-only.
 
+use crate::debug::describe::plural;
 use crate::debug::frame::Frame;
 use crate::model::page_view::{FaultView, PageCell, PageStand, PagesView};
 
@@ -48,7 +49,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     let x = canvas.text(1, y, &name, Role::Strong);
     canvas.item(1, y, name.len() as u16, Target::Component(gpu.driver));
     let head = format!(
-        "{held} of {} frames{full} · {} evicts, {} prefetches · {} wasted, {} thrashed",
+        "{held} of {} frames{full} · evict {}, prefetch {} · {} wasted, {} thrashed",
         gpu.frames, gpu.evictor, gpu.prefetcher, gpu.wasted, gpu.thrashed
     );
     canvas.field(x + 1, y, canvas.width().saturating_sub(x + 1), &head, Role::Text);
@@ -101,14 +102,14 @@ fn driver(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
         format!("; the next set is due in {left} cycles, at {}", cycle(due))
     });
     let room = canvas.width().saturating_sub(1);
-    let queue = format!("driver: {} far-faults queued{due}", gpu.queued);
+    let queue = format!("driver: {} queued{due}", plural(gpu.queued as u64, "far-fault"));
     canvas.field(1, y, room, &queue, if gpu.queued > 0 { Role::Waiting } else { Role::Dim });
     let set = gpu.last_set;
     if set.set == 0 {
         return y + 1;
     }
     let last = format!(
-        "set {} at {}: {} demanded + {} prefetched, {} evicted, {} frames were free",
+        "set {} at {}: {} demanded + {} prefetched, {} evicted; free frames before: {}",
         set.set,
         cycle(set.at),
         set.demanded,

@@ -2,6 +2,7 @@
 
 use super::cut;
 use crate::debug::command::Arguments;
+use crate::debug::describe::plural;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::page_view::{FaultView, PageStand, PagesView, PermissionsView};
@@ -61,8 +62,10 @@ fn of_gpu(session: &Session, gpu: &PagesView) -> [String; 3] {
             stands.join(", ")
         ),
         format!(
-            "    {} evicts, {} prefetches; {} far-faults queued{due}",
-            gpu.evictor, gpu.prefetcher, gpu.queued
+            "    evict {}, prefetch {}; {} queued{due}",
+            gpu.evictor,
+            gpu.prefetcher,
+            plural(gpu.queued as u64, "far-fault")
         ),
         format!(
             "    set {}: {} demanded, {} prefetched, {} evicted; in all {} wasted, {} thrashed",
