@@ -121,6 +121,8 @@ pub struct L2Spec {
     pub cache: CacheSpec,
     /// Addresses are dealt over the slices (and memory partitions) in pieces of this many bytes.
     pub interleave: u32,
+    /// By all bits of a piece's number.
+    pub hash: bool,
     /// Crossbar between L1s and slices: one-way latency in core cycles.
     pub crossbar_latency: u32,
     /// Bytes per core cycle of each crossbar port; 0 for an ideal one (Table III: "L1-L2 Interconnect: Ideal").
@@ -368,6 +370,8 @@ pub struct HostSpec {
     pub hmds: u32,
     /// Addresses are dealt over the HMDs in pieces of this many bytes.
     pub interleave: u32,
+    /// By all bits of a piece's number.
+    pub hash: bool,
     /// Directory block of an HMD in bytes.
     pub block: u32,
     /// HMD lookup.

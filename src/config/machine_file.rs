@@ -147,6 +147,9 @@ pub struct L2File {
     /// Addresses are dealt over the slices in pieces of this size, a power of two. Default: "4 KiB", or the largest block of
     /// the GPU if that is larger.
     pub interleave: Option<At<Size>>,
+    /// Whether pieces are dealt by all bits of their number and not only the lowest, so that strides of a power of two do not
+    /// camp on some slices. For a power of two of slices. Default: false.
+    pub hash: Option<At<bool>>,
     /// Crossbar between L1s and slices, one way, in core cycles. Default: 1.
     pub crossbar_latency: Option<At<u64>>,
     /// Bytes per core cycle of each crossbar port; 0 for an ideal one. Default: 0.
@@ -273,6 +276,8 @@ pub struct HostFile {
     /// Addresses are dealt over the HMDs in pieces of this size, a power of two. Default: "4 KiB", or the directory block if
     /// that is larger.
     pub interleave: Option<At<Size>>,
+    /// Whether pieces are dealt by all bits of their number and not only the lowest. Default: false.
+    pub hash: Option<bool>,
     /// Block of the directories, a power of two. Default: the largest block below.
     pub block: Option<At<Size>>,
     /// Lookup in the directory. Default: "0.5 ns".

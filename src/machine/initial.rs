@@ -2,9 +2,9 @@
 
 use super::{Blueprint, InitialBlock, Machine};
 use crate::diagnostic::{Diagnostic, Result};
+use crate::machine::dealing::over_hmds;
 use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
-use crate::protocol::store::Interleave;
 use crate::workload::{Operations, TaskKind};
 
 impl Machine {
@@ -122,7 +122,7 @@ impl Machine {
     /// The HMD behind `address`.
     pub(super) fn system_memory(&self, address: Address) -> Option<usize> {
         let host = &self.fixed.spec.host;
-        let dealing = Interleave { size: u64::from(host.interleave), count: u64::from(host.hmds) };
+        let dealing = over_hmds(host);
         self.node_index(&format!("host.hmd{}", dealing.index(address))).ok()
     }
 

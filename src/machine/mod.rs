@@ -9,6 +9,7 @@ mod build;
 mod check;
 mod consistency;
 mod copies;
+mod dealing;
 mod delivery;
 mod first_pass;
 mod flush;

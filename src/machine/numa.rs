@@ -1,6 +1,7 @@
 //! GPUs that are the sockets of one: their parts, and where pages live.
 
 use super::Machine;
+use crate::machine::dealing::over_slices;
 use crate::model::address::{Address, Range};
 use crate::model::record::What;
 use crate::protocol::homes::Homes;
@@ -21,10 +22,7 @@ pub struct Socket {
 impl Machine {
     /// How addresses are dealt over the slices and memories of a socket.
     fn slice_dealing(&self) -> Interleave {
-        self.fixed.spec.gpu.as_ref().map_or(Interleave::NONE, |gpu| Interleave {
-            size: u64::from(gpu.l2.interleave),
-            count: u64::from(gpu.l2.slices),
-        })
+        self.fixed.spec.gpu.as_ref().map_or(Interleave::NONE, over_slices)
     }
 
     /// The memory of a socket that is the home of an address; none while its page has no home.

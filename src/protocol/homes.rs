@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn dealt_homes_go_round() {
-        let homes = Homes::Dealt(Interleave { size: 4096, count: 4 });
+        let homes = Homes::Dealt(Interleave::in_turn(4096, 4));
         let found: Vec<u32> = (0..6).map(|page| homes.of(Address(page * 4096 + 8))).collect();
         assert_eq!(found, [0, 1, 2, 3, 0, 1]);
         assert!(!homes.is_undecided(Address(0)));

@@ -160,11 +160,18 @@ impl Build<'_> {
         }
         let latency = file.crossbar_latency.as_ref();
         let width = file.crossbar_width.as_ref();
+        let slices = check.count("gpu.l2.slices", file.slices.as_ref(), 1, 1..=128)?;
+        if let Some(hash) = file.hash.as_ref().filter(|hash| hash.value && !slices.is_power_of_two()) {
+            let complaint =
+                check.document.complain(Some(&hash.span), format!("{slices} slices cannot be hashed"));
+            return fail(complaint.expected("gpu.l2.slices of a power of two"));
+        }
         let spec = L2Spec {
             present: file.present.unwrap_or(true),
-            slices: check.count("gpu.l2.slices", file.slices.as_ref(), 1, 1..=128)?,
+            slices,
             cache,
             interleave: interleave.value as u32,
+            hash: file.hash.as_ref().is_some_and(|hash| hash.value),
             crossbar_latency: check.count("gpu.l2.crossbar_latency", latency, 1, 0..=1_000_000)?,
             crossbar_width: check.count("gpu.l2.crossbar_width", width, 0, 0..=65_536)?,
         };

@@ -41,6 +41,7 @@ impl Build<'_> {
             llc: llc.filter(|_| cores > 0),
             hmds: check.choice("host.hmds", file.hmds.as_ref(), &[1, 2, 4, 8])?,
             interleave: interleave.value as u32,
+            hash: file.hash.unwrap_or(false),
             block: block.value as u32,
             latency: check.time("host.latency", file.latency.as_ref(), 500)?,
             hop: check.time("host.hop", file.hop.as_ref(), 2_000)?,

@@ -143,6 +143,12 @@ const BROKEN: &[Broken] = &[
         "",
     ),
     (
+        "gpu.l2 = { slices = 3, hash = true }",
+        (1, 31),
+        "3 slices cannot be hashed",
+        "gpu.l2.slices of a power of two",
+    ),
+    (
         "gpu.l2.interleave = '32 B'",
         (1, 21),
         "gpu.l2.interleave is 32 B, smaller than gpu.l2.line (64 B)",

@@ -4,6 +4,7 @@ use super::Builder;
 use super::paging::GpuParts;
 use crate::config::machine::{CacheSpec, GpuHome, GpuSpec, HostSpec};
 use crate::diagnostic::Result;
+use crate::machine::dealing::{over_hmds, over_slices};
 use crate::model::component::ComponentKind;
 use crate::model::time::{ByteRate, Clock, Tick};
 use crate::protocol::node::Role;
@@ -20,7 +21,7 @@ impl Builder<'_> {
                 self.host_memory(&cpu, &hmds);
                 return Ok(());
             }
-            let slices = Interleave { size: u64::from(gpu.l2.interleave), count: u64::from(gpu.l2.slices) };
+            let slices = over_slices(gpu);
             if !cpu.is_empty() {
                 self.host_homes(&cpu, &homes, slices);
             }
@@ -42,7 +43,7 @@ impl Builder<'_> {
 
     /// Connects the caches of the host with its memory; returns how addresses are dealt over it.
     fn host_memory(&mut self, tops: &[usize], hmds: &[usize]) -> Interleave {
-        let dealing = Interleave { size: u64::from(self.spec.host.interleave), count: hmds.len() as u64 };
+        let dealing = over_hmds(&self.spec.host);
         let hop = self.ticks(self.spec.host.hop);
         for &top in tops {
             let (up, down) = (self.wire(None, hop), self.wire(None, hop));
@@ -90,7 +91,7 @@ impl Builder<'_> {
     fn gpu(&mut self, index: u32, gpu: &GpuSpec) -> Result<Vec<usize>> {
         let clock = self.gpu_clock;
         let l1s = self.units(index, gpu)?;
-        let dealing = Interleave { size: u64::from(gpu.l2.interleave), count: u64::from(gpu.l2.slices) };
+        let dealing = over_slices(gpu);
         let latency = clock.cycles(u64::from(gpu.l2.crossbar_latency));
         let width = gpu.l2.crossbar_width;
         let rate = (width > 0).then(|| ByteRate::new(u64::from(width), clock.period));
@@ -229,7 +230,7 @@ impl Builder<'_> {
             }
             tops.push(node);
         }
-        let dealing = Interleave { size: u64::from(host.interleave), count: u64::from(host.hmds) };
+        let dealing = over_hmds(host);
         let mut hmds = Vec::new();
         for number in 0..host.hmds {
             let shape = CacheSpec {

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::{Builder, Way};
 use crate::config::machine::Topology;
+use crate::machine::dealing::over_slices;
 use crate::machine::lanes::Lanes;
 use crate::model::component::ComponentId;
 use crate::parts::channel::{Channel, Lane, Path};
@@ -129,11 +130,10 @@ impl Builder<'_> {
     /// two HMDs and equal interleaves.
     fn reachable(&self, slice: u64, hmds: &[usize], dealing: Interleave) -> Vec<usize> {
         let Some(gpu) = &self.spec.gpu else { return hmds.to_vec() };
-        let (size, slices) = (u64::from(gpu.l2.interleave), u64::from(gpu.l2.slices));
-        if size != dealing.size || !slices.is_multiple_of(dealing.count) {
-            return hmds.to_vec();
+        match dealing.index_of_all(over_slices(gpu), slice) {
+            Some(one) => hmds.get(one).map(|hmd| vec![*hmd]).unwrap_or_default(),
+            None => hmds.to_vec(),
         }
-        hmds.get((slice % dealing.count) as usize).map(|hmd| vec![*hmd]).unwrap_or_default()
     }
 
     /// Channels between partitions that can hold the same block: the same ones of different GPUs, or all if blocks are

@@ -4,6 +4,7 @@
 use super::Builder;
 use crate::config::machine::{CacheSpec, GpuSpec, NumaSpec, Organisation};
 use crate::diagnostic::Result;
+use crate::machine::dealing::over_slices;
 use crate::machine::numa::Socket;
 use crate::model::component::ComponentKind;
 use crate::model::page::PageRun;
@@ -19,7 +20,7 @@ use crate::workload::Workload;
 /// Where pages live at the start.
 pub(super) fn homes(gpu: &GpuSpec, numa: &NumaSpec, workload: &Workload) -> Homes {
     let count = u64::from(gpu.count);
-    let dealt = |size: u64| Homes::Dealt(Interleave { size, count });
+    let dealt = |size: u64| Homes::Dealt(Interleave::in_turn(size, count));
     match numa.placement {
         _ if gpu.count == 1 => Homes::Single,
         Placement::Fine => dealt(u64::from(gpu.l2.interleave) * u64::from(gpu.l2.slices)),
@@ -50,7 +51,7 @@ fn divided(ranges: Vec<PageRun>, page: u32, sockets: u32) -> Homes {
 impl Builder<'_> {
     /// All sockets, connected with each other; the nodes through which the host reaches each memory.
     pub(super) fn sockets(&mut self, gpu: &GpuSpec, numa: &NumaSpec) -> Result<Vec<Vec<usize>>> {
-        let dealing = Interleave { size: u64::from(gpu.l2.interleave), count: u64::from(gpu.l2.slices) };
+        let dealing = over_slices(gpu);
         let mut sockets = Vec::new();
         for index in 0..gpu.count {
             let socket = self.socket(index, gpu, numa, dealing)?;

@@ -4,6 +4,7 @@
 use super::{Builder, Way};
 use crate::config::machine::{CacheSpec, GpuSpec, RemoteDirectorySpec, UnifiedSpec};
 use crate::diagnostic::{Diagnostic, Result};
+use crate::machine::dealing::{over_hmds, over_slices};
 use crate::machine::numa::Socket;
 use crate::model::component::ComponentKind;
 use crate::model::time::{ByteRate, Tick};
@@ -37,7 +38,7 @@ pub(super) fn remote_directory(spec: &RemoteDirectorySpec, slices: u32, line: u3
 impl Builder<'_> {
     /// The GPU with its memory, the host with its own, and what connects them.
     pub(super) fn unified(&mut self, gpu: &GpuSpec) -> Result<()> {
-        let slicing = Interleave { size: u64::from(gpu.l2.interleave), count: u64::from(gpu.l2.slices) };
+        let slicing = over_slices(gpu);
         let l1s = self.units(0, gpu)?;
         let slices = self.slices("gpu0.l2", gpu.l2.slices, &gpu.l2.cache, slicing)?;
         let latency = self.gpu_clock.cycles(u64::from(gpu.l2.crossbar_latency));
@@ -48,7 +49,7 @@ impl Builder<'_> {
         let (hmds, tops) = self.host(&self.spec.host)?;
         self.side(&[&l1s, &slices, &memories], GPU);
         self.side(&[&hmds, &tops], HOST);
-        let over_host = Interleave { size: u64::from(self.spec.host.interleave), count: hmds.len() as u64 };
+        let over_host = over_hmds(&self.spec.host);
         let (up, down) = self.host_links(0);
         let for_gpu = match self.spec.host.client.clone() {
             Some(client) => vec![self.client(&client, &hmds, over_host)?],

@@ -2,6 +2,7 @@
 
 use super::{Machine, Owner};
 use crate::config::machine::CopyMode;
+use crate::machine::dealing::over_slices;
 use crate::machine::transport::carry;
 use crate::model::address::{Address, Range};
 use crate::model::fault::Fault;
@@ -276,9 +277,7 @@ impl Machine {
     pub(super) fn gpu_memory(&self, gpu: usize, address: Address) -> Option<usize> {
         let paging = self.paging.as_ref()?;
         let ports = &paging.gpus.get(gpu)?.ports;
-        let interleave = u64::from(self.fixed.spec.gpu.as_ref()?.l2.interleave);
-        let dealing =
-            crate::protocol::store::Interleave { size: interleave, count: ports.memories.len() as u64 };
+        let dealing = over_slices(self.fixed.spec.gpu.as_ref()?);
         ports.memories.get(dealing.index(address)).copied()
     }
 }

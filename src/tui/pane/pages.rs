@@ -102,7 +102,7 @@ fn driver(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
         format!("; the next set is due in {left} cycles, at {}", cycle(due))
     });
     let room = canvas.width().saturating_sub(1);
-    let queue = format!("driver: {} queued{due}", plural(gpu.queued as u64, "far-fault"));
+    let queue = format!("driver: {} queued{due}", plural(gpu.queued, "far-fault"));
     canvas.field(1, y, room, &queue, if gpu.queued > 0 { Role::Waiting } else { Role::Dim });
     let set = gpu.last_set;
     if set.set == 0 {

@@ -60,6 +60,7 @@ fn mistyped_names_and_arguments() {
         &["debug", "umh/fig5-b1"],
         &["debug", "umh/fig5-b1", "--no-tui", "--layout", "warps"],
         &["check", "nmosei"],
+        &["check", "tiny/selective-variable", "--set", "gpu.l2.protocol=mesi"],
         &["schema", "machin"],
         &["man", "rnu"],
         &[],

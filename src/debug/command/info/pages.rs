@@ -65,7 +65,7 @@ fn of_gpu(session: &Session, gpu: &PagesView) -> [String; 3] {
             "    evict {}, prefetch {}; {} queued{due}",
             gpu.evictor,
             gpu.prefetcher,
-            plural(gpu.queued as u64, "far-fault")
+            plural(gpu.queued, "far-fault")
         ),
         format!(
             "    set {}: {} demanded, {} prefetched, {} evicted; in all {} wasted, {} thrashed",
