@@ -60,7 +60,7 @@ pub struct Figures {
     #[arg(value_name = "ID")]
     ids: Vec<String>,
 
-    /// All figures in some minutes: some of the workloads, shrunk further
+    /// All figures in about three minutes: some of the workloads, shrunk further
     #[arg(long)]
     quick: bool,
 

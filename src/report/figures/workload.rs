@@ -5,7 +5,7 @@ use super::figure::scales;
 /// How much work a figure may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// All figures in less than a minute: some of the workloads, shrunk a lot.
+    /// All figures in about three minutes: some of the workloads, shrunk a lot.
     Quick,
     /// All workloads.
     Whole,
