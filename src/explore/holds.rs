@@ -104,7 +104,8 @@ pub fn explore(begun: &Machine, limits: Limits, mut go_on: impl FnMut(Counts) ->
         found: Mutex::new(None),
         coverage: Mutex::new(Coverage::default()),
     };
-    let (length, cycles) = search.undisturbed();
+    let ended = search.attend(0, 1, &mut go_on, || search.undisturbed());
+    let (length, cycles) = ended.first().copied().unwrap_or_default();
     search.durations = durations(cycles);
     search.longest = length.saturating_mul(LONGEST).saturating_add(ALLOWANCE);
     let mut level = 1;
@@ -149,23 +150,36 @@ impl Search<'_> {
     fn level(&self, level: u32, length: u64, go_on: &mut impl FnMut(Counts) -> bool) {
         self.next.store(0, Ordering::Relaxed);
         let end = self.limits.random.map_or(length, |(runs, _)| runs);
+        let work = || {
+            let mut coverage = Coverage::default();
+            match self.limits.random {
+                Some((_, seed)) => self.walk(level, (length, end), seed, &mut coverage),
+                None => self.sweep(level, end, &mut coverage),
+            }
+            self.coverage.lock().unwrap_or_else(PoisonError::into_inner).add(&coverage);
+        };
+        self.attend(level, self.limits.threads, go_on, work);
+    }
+
+    /// Does the same on several threads, and asks meanwhile whether to go on. What each of them came to.
+    fn attend<T: Send>(
+        &self,
+        level: u32,
+        threads: usize,
+        go_on: &mut impl FnMut(Counts) -> bool,
+        work: impl Fn() -> T + Sync,
+    ) -> Vec<T> {
         std::thread::scope(|scope| {
-            let work = || {
-                let mut coverage = Coverage::default();
-                match self.limits.random {
-                    Some((_, seed)) => self.walk(level, (length, end), seed, &mut coverage),
-                    None => self.sweep(level, end, &mut coverage),
-                }
-                self.coverage.lock().unwrap_or_else(PoisonError::into_inner).add(&coverage);
-            };
-            let threads: Vec<_> = (0..self.limits.threads.max(1)).map(|_| scope.spawn(work)).collect();
+            let threads: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(&work)).collect();
             while threads.iter().any(|thread| !thread.is_finished()) {
-                std::thread::sleep(std::time::Duration::from_millis(20));
+                std::thread::sleep(std::time::Duration::from_millis(1));
                 if !go_on(self.counts(level)) {
                     self.stop.store(true, Ordering::Relaxed);
                 }
             }
-        });
+            let ends = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+            ends.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        })
     }
 
     /// Takes positions for the first hold until there are no more. What was found already leaves only earlier ones.
@@ -244,13 +258,18 @@ impl Search<'_> {
     fn finish(&self, machine: &mut Machine, from: u64, run: &Run, coverage: &mut Coverage) {
         let mut silent = Records::silent();
         let mut outcome = StepOutcome::Ran;
-        while outcome == StepOutcome::Ran && machine.violations().is_empty() && machine.event() < self.longest
-        {
+        let may_go_on = |machine: &Machine| {
+            machine.violations().is_empty() && machine.event() < self.longest && !self.is_stopped()
+        };
+        while outcome == StepOutcome::Ran && may_go_on(machine) {
             outcome = machine.step(&mut silent);
         }
         self.runs.fetch_add(1, Ordering::Relaxed);
         self.events.fetch_add(machine.event().saturating_sub(from), Ordering::Relaxed);
         coverage.count(machine);
+        if self.is_stopped() {
+            return;
+        }
         let Some((rule, text)) = wrong(machine, outcome) else { return };
         let ours = Found { rule, text, holds: run.holds.clone() };
         let mut found = self.lock();

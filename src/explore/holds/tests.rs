@@ -73,7 +73,11 @@ fn a_search_that_is_told_to_stops() {
     assert_eq!(outcome.bound, Some(Bound::States));
     assert!((20..30).contains(&outcome.runs), "{}", outcome.runs);
     let outcome = explore(&begun, Limits { holds: 3, ..LIMITS }, |counts| counts.states < 10);
-    assert_eq!(outcome.bound, Some(Bound::Interrupt));
+    assert_eq!((outcome.bound, outcome.found), (Some(Bound::Interrupt), None));
+    // In the first run, too, however long it is.
+    let begun = machine("kernels/bfs", &[]);
+    let outcome = explore(&begun, LIMITS, |_| false);
+    assert_eq!((outcome.bound, outcome.runs, outcome.found), (Some(Bound::Interrupt), 1, None));
 }
 
 #[test]
