@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::hash::wide;
 use super::search::{Bound, Counts};
 use super::stress::Coverage;
+use super::threads::attend;
 use crate::machine::{Change, Machine, Planned, StepOutcome};
 use crate::model::inspect::Inspect;
 use crate::model::record::{Records, What};
@@ -161,7 +162,7 @@ impl Search<'_> {
         self.attend(level, self.limits.threads, go_on, work);
     }
 
-    /// Does the same on several threads, and asks meanwhile whether to go on. What each of them came to.
+    /// What several threads come to at the same work; it is asked meanwhile whether to go on.
     fn attend<T: Send>(
         &self,
         level: u32,
@@ -169,16 +170,10 @@ impl Search<'_> {
         go_on: &mut impl FnMut(Counts) -> bool,
         work: impl Fn() -> T + Sync,
     ) -> Vec<T> {
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(&work)).collect();
-            while threads.iter().any(|thread| !thread.is_finished()) {
-                std::thread::sleep(std::time::Duration::from_millis(1));
-                if !go_on(self.counts(level)) {
-                    self.stop.store(true, Ordering::Relaxed);
-                }
+        attend(threads, work, || {
+            if !go_on(self.counts(level)) {
+                self.stop.store(true, Ordering::Relaxed);
             }
-            let ends = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
-            ends.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
         })
     }
 
@@ -208,9 +203,12 @@ impl Search<'_> {
             }
             run.holds.push(Hold { event: machine.event(), cycles });
             let mut other = machine.clone();
-            hold(&mut other, cycles);
+            if !hold(&mut other, cycles) {
+                run.holds.pop();
+                return;
+            }
             if left > 1 {
-                while self.is_under_way(&mut other) && !self.is_done() {
+                while self.is_under_way(&other) && !self.is_done() {
                     self.hold_here(&other, left - 1, run, coverage);
                     if other.step(&mut Records::silent()) != StepOutcome::Ran {
                         break;
@@ -223,7 +221,7 @@ impl Search<'_> {
         }
     }
 
-    fn is_under_way(&self, machine: &mut Machine) -> bool {
+    fn is_under_way(&self, machine: &Machine) -> bool {
         machine.violations().is_empty() && machine.event() < self.longest && !machine.is_finished()
     }
 
@@ -247,8 +245,9 @@ impl Search<'_> {
                 let Some(&cycles) = self.durations.get(choice).filter(|_| machine.event() == place) else {
                     break;
                 };
-                run.holds.push(Hold { event: place, cycles });
-                hold(&mut machine, cycles);
+                if hold(&mut machine, cycles) {
+                    run.holds.push(Hold { event: place, cycles });
+                }
             }
             self.finish(&mut machine, 0, &run, coverage);
         }
@@ -309,7 +308,7 @@ pub fn told(begun: &Machine, holds: &[Hold]) -> Vec<String> {
     let tell = |one: &Hold| {
         machine.run_until(one.event);
         let mut records = Records { on: true, list: Vec::new() };
-        machine.plan([planned(one.event, one.cycles)].into());
+        machine.plan_here(planned(one.event, one.cycles));
         machine.step(&mut records);
         let text = records.list.iter().find_map(|record| match &record.what {
             What::Input { text } => Some(text.to_string()),
@@ -324,10 +323,14 @@ fn planned(event: EventNumber, cycles: u64) -> Planned {
     Planned { event, text: format!("hold {cycles}").into(), change: Change::Hold(cycles) }
 }
 
-/// What comes next comes so many cycles later: an event of its own, as a recording has it.
-fn hold(machine: &mut Machine, cycles: u64) {
-    machine.plan([planned(machine.event(), cycles)].into());
-    machine.step(&mut Records::silent());
+/// What comes next comes so many cycles later: an event of its own, as a recording has it. `false` if what comes next is done
+/// from outside, as the scenario says.
+fn hold(machine: &mut Machine, cycles: u64) -> bool {
+    let is_next = machine.plan_here(planned(machine.event(), cycles));
+    if is_next {
+        machine.step(&mut Records::silent());
+    }
+    is_next
 }
 
 /// What is wrong with a run that has ended so.

@@ -8,15 +8,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::coverage;
 use super::hash::wide;
-use super::outcome::{Outcome, Violation};
+use super::outcome::Outcome;
 use super::search::{Bound, Counts};
+use super::shorten::Walk;
 use super::system::System;
 use super::tables::Shared;
+use super::threads::attend;
 use super::worker::{Broken, Move, Worker};
-use crate::model::choice::Choice;
 
-/// Steps of a walk, before it is brought to an end.
-const WALK: u64 = 4096;
+/// Steps of a walk, before it is brought to an end: enough that the small caches are full, few enough to be read.
+const WALK: u64 = 256;
 /// Deliveries to its end at most: many more than can be under way.
 const END: u64 = 100_000;
 
@@ -45,10 +46,31 @@ impl Dice {
         let number = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32;
         (number as usize * bound) >> 32
     }
-}
 
-/// A walk that went wrong: its number, what was wrong, and its moves.
-type Failed = (u64, Broken, Vec<Choice>);
+    /// One of the moves that can be made, three times of four a delivery if there is one. What a move does is found out only when
+    /// it is drawn, which is most of the work.
+    fn pick(&mut self, worker: &mut Worker<'_>, state: &[u32], only_deliveries: bool) -> Option<Move> {
+        let deliveries = worker.list(state);
+        let (mut first, mut rest) = (0..deliveries, deliveries..worker.moves.len());
+        if only_deliveries {
+            rest = 0..0;
+        } else if self.below(4) == 0 {
+            first = 0..worker.moves.len();
+            rest = 0..0;
+        }
+        for part in [first, rest] {
+            for place in part.clone() {
+                let drawn = place + self.below(part.end - place);
+                worker.moves.swap(place, drawn);
+                let one = worker.moves[place];
+                if worker.can(state, one) {
+                    return Some(one);
+                }
+            }
+        }
+        None
+    }
+}
 
 /// What the threads share.
 struct Run<'a> {
@@ -58,12 +80,14 @@ struct Run<'a> {
     next: AtomicU64,
     steps: AtomicU64,
     stop: AtomicBool,
-    /// The failed walk of the smallest number.
-    failed: Mutex<Option<Failed>>,
+    /// The walk of the smallest number that went wrong, with that.
+    failed: Mutex<Option<(u64, Walk)>>,
 }
 
 /// Walks at random. `go_on` is asked now and then.
 pub fn walk(system: &System, limits: Limits, mut go_on: impl FnMut(Counts) -> bool) -> Outcome {
+    // Walks stand for nothing but themselves.
+    let system = &system.without_symmetry();
     let run = Run {
         system,
         limits,
@@ -77,16 +101,15 @@ pub fn walk(system: &System, limits: Limits, mut go_on: impl FnMut(Counts) -> bo
     let (mut node_states, mut messages) = (0, 0);
     while run.next.load(Ordering::Relaxed) < run.walks && !run.stop.load(Ordering::Relaxed) {
         let shared = Shared::new(system);
-        std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                (0..limits.threads.max(1)).map(|_| scope.spawn(|| run.thread(&shared))).collect();
-            while threads.iter().any(|thread| !thread.is_finished()) {
-                std::thread::sleep(std::time::Duration::from_millis(20));
+        attend(
+            limits.threads,
+            || run.thread(&shared),
+            || {
                 if !go_on(run.counts()) {
                     run.stop.store(true, Ordering::Relaxed);
                 }
-            }
-        });
+            },
+        );
         for (cell, used) in coverage::cells(system, &shared) {
             *cells.entry(cell).or_default() |= used;
         }
@@ -97,16 +120,20 @@ pub fn walk(system: &System, limits: Limits, mut go_on: impl FnMut(Counts) -> bo
     let counts = run.counts();
     let failed = run.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     let interrupted = failed.is_none() && run.stop.into_inner();
-    let violation =
-        |(_, broken, choices): Failed| Violation { rule: broken.rule, text: broken.text, choices };
+    let found = failed.map(|(_, mut walk)| {
+        let shared = Shared::new(system);
+        let mut worker = Worker::new(system, &shared);
+        walk.shorten(&mut worker, || go_on(counts));
+        walk.violation(&mut worker)
+    });
     Outcome {
         counts,
-        bound: Some(match failed {
+        bound: Some(match found {
             _ if interrupted => Bound::Interrupt,
             Some(_) => Bound::Violation,
             None => Bound::Random,
         }),
-        violations: failed.map(violation).into_iter().collect(),
+        violations: found.into_iter().collect(),
         cells: cells.into_iter().collect(),
         node_states,
         messages,
@@ -133,11 +160,10 @@ impl Run<'_> {
                 return;
             }
             let steps = WALK.min(self.limits.steps - number * WALK);
-            let Some((broken, moves)) = self.one(&mut worker, number, steps) else { continue };
-            let choices = replayed(&mut worker, &moves);
+            let Some(walk) = self.one(&mut worker, number, steps) else { continue };
             let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-            if failed.as_ref().is_none_or(|(other, ..)| number < *other) {
-                *failed = Some((number, broken, choices));
+            if failed.as_ref().is_none_or(|(other, _)| number < *other) {
+                *failed = Some((number, walk));
             }
             drop(failed);
             // Walks of smaller numbers are under way already and go on to their end.
@@ -145,45 +171,29 @@ impl Run<'_> {
         }
     }
 
-    /// One walk; what was wrong, and the moves up to there.
-    fn one(&self, worker: &mut Worker<'_>, number: u64, steps: u64) -> Option<(Broken, Vec<Move>)> {
+    /// One walk, if it went wrong.
+    fn one(&self, worker: &mut Worker<'_>, number: u64, steps: u64) -> Option<Walk> {
         let mut dice = Dice::new(self.limits.seed, number);
         let (mut state, mut hash) = worker.initial();
         let mut moves = Vec::new();
         for step in 0..steps + END {
-            let deliveries = worker.look(&state);
             let is_ending = step >= steps;
-            if deliveries == 0 && (is_ending || worker.moves.is_empty()) {
+            let Some(one) = dice.pick(worker, &state, is_ending) else {
                 self.steps.fetch_add(step, Ordering::Relaxed);
                 let quiet = worker.is_quiet(&state);
                 let broken = if quiet { worker.check_quiet(&state) } else { Some(worker.deadlock(&state)) };
-                return broken.map(|broken| (broken, moves));
-            }
-            let deliver = deliveries > 0 && (is_ending || dice.below(4) > 0);
-            let count = if deliver { deliveries } else { worker.moves.len() };
-            let &one = worker.moves.get(dice.below(count))?;
+                return broken.map(|broken| Walk { moves, broken });
+            };
             moves.push(one);
             let (after, broken) = worker.make(&state, hash, one);
             if let Some(broken) = broken.or_else(|| worker.check(&worker.next)) {
                 self.steps.fetch_add(step, Ordering::Relaxed);
-                return Some((broken, moves));
+                return Some(Walk { moves, broken });
             }
             std::mem::swap(&mut state, &mut worker.next);
             hash = after;
         }
         let text = format!("{END} deliveries brought the walk to no end");
-        Some((Broken { rule: "livelock", text }, moves))
+        Some(Walk { moves, broken: Broken { rule: "livelock", text } })
     }
-}
-
-/// Moves as choices.
-fn replayed(worker: &mut Worker<'_>, moves: &[Move]) -> Vec<Choice> {
-    let (mut state, mut hash) = worker.initial();
-    let mut choices = Vec::new();
-    for (position, &one) in moves.iter().enumerate() {
-        choices.extend(worker.choice(&state, one, position));
-        hash = worker.make(&state, hash, one).0;
-        std::mem::swap(&mut state, &mut worker.next);
-    }
-    choices
 }

@@ -174,10 +174,53 @@ impl<'a> Worker<'a> {
 
     /// Finds what can happen in a state; returns how many of the moves are deliveries. They come first.
     pub fn look(&mut self, state: &[u32]) -> usize {
+        let deliveries = self.list(state);
+        let mut moves = std::mem::take(&mut self.moves);
+        let mut taken = 0;
+        let mut place = 0;
+        moves.retain(|&one| {
+            let can = self.can(state, one);
+            taken += usize::from(can && place < deliveries);
+            place += 1;
+            can
+        });
+        self.moves = moves;
+        taken
+    }
+
+    /// Finds what may happen in a state, if the node that it happens to takes it; returns how many of the moves are deliveries.
+    /// They come first.
+    pub fn list(&mut self, state: &[u32]) -> usize {
         let system = self.system;
         let count = system.nodes.len();
+        self.note_full(state);
+        self.moves.clear();
+        for (number, (lane, &id)) in system.lanes.iter().zip(&state[count..]).enumerate() {
+            let head = self.messages.get(self.lane(id).head as usize).filter(|_| id != 0);
+            if head.is_some_and(|head| has_room(head.network, self.full[lane.to as usize], system.folded)) {
+                self.moves.push(Move::Deliver(number as u16));
+            }
+        }
+        let deliveries = self.moves.len();
+        for (node, shape) in system.nodes.iter().enumerate() {
+            let full = self.full[node];
+            if matches!(shape.role, Role::Leaf) && full[Network::Request as usize] {
+                continue;
+            }
+            let clear = full == [false; Network::ALL.len()];
+            for (deed, what) in shape.deeds.iter().enumerate() {
+                if clear || !matches!(what, super::system::Deed::Evict(_)) {
+                    self.moves.push(Move::Deed { node: node as u8, deed: deed as u8 });
+                }
+            }
+        }
+        deliveries
+    }
+
+    fn note_full(&mut self, state: &[u32]) {
+        let system = self.system;
         self.full.fill([false; Network::ALL.len()]);
-        for (lane, &id) in system.lanes.iter().zip(&state[count..]) {
+        for (lane, &id) in system.lanes.iter().zip(&state[system.nodes.len()..]) {
             if id != 0 && self.lane(id).len >= system.capacity {
                 match lane.network {
                     Some(network) => self.full[lane.from as usize][network as usize] = true,
@@ -185,42 +228,24 @@ impl<'a> Worker<'a> {
                 }
             }
         }
-        self.moves.clear();
-        for (number, (lane, &id)) in system.lanes.iter().zip(&state[count..]).enumerate() {
-            if id == 0 {
-                continue;
+    }
+
+    /// Whether the node that a listed move happens to takes it.
+    pub fn can(&mut self, state: &[u32], one: Move) -> bool {
+        let (node, input) = self.input(state, one);
+        self.effect(node, state[node], input).taken
+    }
+
+    /// The node that a move happens to, and what happens to it.
+    fn input(&self, state: &[u32], one: Move) -> (usize, u64) {
+        match one {
+            Move::Deliver(lane) => {
+                let lane = lane as usize;
+                let head = self.lane(state[self.system.nodes.len() + lane]).head;
+                (self.system.lanes[lane].to as usize, u64::from(head))
             }
-            let head = self.lane(id).head;
-            let Some(message) = self.messages.get(head as usize) else { continue };
-            let network = message.network;
-            let to = lane.to as usize;
-            if !has_room(network, self.full[to], system.folded) {
-                continue;
-            }
-            if self.effect(to, state[to], u64::from(head)).taken {
-                self.moves.push(Move::Deliver(number as u16));
-            }
+            Move::Deed { node, deed } => (node as usize, DEED | u64::from(deed)),
         }
-        let deliveries = self.moves.len();
-        for (node, shape) in system.nodes.iter().enumerate() {
-            let room = match shape.role {
-                Role::Leaf => !self.full[node][Network::Request as usize],
-                _ => true,
-            };
-            if !room {
-                continue;
-            }
-            for (deed, what) in shape.deeds.iter().enumerate() {
-                let clear = self.full[node] == [false; Network::ALL.len()];
-                if matches!(what, super::system::Deed::Evict(_)) && !clear {
-                    continue;
-                }
-                if self.effect(node, state[node], DEED | deed as u64).taken {
-                    self.moves.push(Move::Deed { node: node as u8, deed: deed as u8 });
-                }
-            }
-        }
-        deliveries
     }
 
     /// What an input does to a node in a state.
@@ -274,15 +299,11 @@ impl<'a> Worker<'a> {
         self.next.extend_from_slice(state);
         self.hash = hash;
         let count = self.system.nodes.len();
-        let (node, input) = match one {
-            Move::Deliver(lane) => {
-                let lane = lane as usize;
-                let content = self.lane(state[count + lane]);
-                self.set(count + lane, content.rest);
-                (self.system.lanes[lane].to as usize, u64::from(content.head))
-            }
-            Move::Deed { node, deed } => (node as usize, DEED | u64::from(deed)),
-        };
+        let (node, input) = self.input(state, one);
+        if let Move::Deliver(lane) = one {
+            let place = count + lane as usize;
+            self.set(place, self.lane(state[place]).rest);
+        }
         let effect = self.effect(node, state[node], input).clone();
         if effect.stored.coherent != 0 {
             self.outdate(effect.stored.coherent, node);

@@ -1,7 +1,7 @@
 //! How addresses are dealt over equal neighbours.
 
 use crate::config::machine::{GpuSpec, HostSpec};
-use crate::protocol::store::Interleave;
+use crate::protocol::interleave::Interleave;
 
 /// Over the slices of a GPU's L2 and the partitions of its memory.
 pub(super) fn over_slices(gpu: &GpuSpec) -> Interleave {

@@ -13,8 +13,8 @@ use crate::model::record::What;
 use crate::model::time::Tick;
 use crate::parts::channel::Ready;
 use crate::parts::dram::{Array, Dram, Read};
+use crate::protocol::interleave::Interleave;
 use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
-use crate::protocol::store::Interleave;
 
 impl Machine {
     pub(super) fn dram_behind(&mut self, node: usize) -> Option<(&mut Dram, Interleave)> {

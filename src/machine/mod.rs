@@ -204,7 +204,7 @@ struct Fixed {
     /// Agents of each GPU.
     gpu_agents: Vec<Vec<usize>>,
     /// How the memory behind a node is addressed.
-    dram_of: Vec<Option<(usize, crate::protocol::store::Interleave)>>,
+    dram_of: Vec<Option<(usize, crate::protocol::interleave::Interleave)>>,
     /// Bytes of the smallest block of a memory: addresses are dealt over memories in pieces at least as large.
     smallest_block: u32,
     /// GPUs that are the sockets of one.

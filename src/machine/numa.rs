@@ -5,9 +5,9 @@ use crate::machine::dealing::over_slices;
 use crate::model::address::{Address, Range};
 use crate::model::record::What;
 use crate::protocol::homes::Homes;
+use crate::protocol::interleave::Interleave;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::{About, Outbox};
-use crate::protocol::store::Interleave;
 
 /// The parts of a socket, by index among the nodes.
 #[derive(Clone, Debug, Default)]

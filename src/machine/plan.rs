@@ -69,6 +69,19 @@ impl Machine {
         self.plan.due = self.plan.next(self.event).map_or(EventNumber::MAX, |planned| planned.event);
     }
 
+    /// Plans a change for the present position, before all that is planned for later ones. `false`, and nothing is done, if one is
+    /// planned for it already.
+    pub fn plan_here(&mut self, planned: Planned) -> bool {
+        let event = self.event;
+        if self.plan.due <= event {
+            return false;
+        }
+        let later = self.plan.changes.iter().filter(|planned| planned.event > event).cloned();
+        self.plan.changes = std::iter::once(planned).chain(later).collect();
+        self.plan.due = event;
+        true
+    }
+
     /// Makes the change that is due, as one event.
     pub(super) fn intervene(&mut self, records: &mut Records) -> StepOutcome {
         let planned = self.plan.next(self.event).cloned();

@@ -139,6 +139,7 @@ impl fmt::Display for Component {
         f.write_str(&self.path)
     }
 }
+
 /// Whether a path is `group` or leads beneath it: `gpu0.smd1.mshr` is beneath `gpu0.smd1`, `gpu0.smd10` is not.
 #[must_use]
 pub fn is_beneath(path: &str, group: &str) -> bool {

@@ -140,6 +140,19 @@ impl Patch {
         moved
     }
 
+    /// Takes the bytes of `newer` that count both there and here.
+    pub fn renew(&mut self, newer: &Self) {
+        for bit in newer.mask.iter() {
+            let piece = newer.piece(bit);
+            if self.range().contains(piece.start)
+                && self.marked(piece)
+                && let Some(bytes) = newer.read(piece)
+            {
+                self.copy_in(piece.start, bytes);
+            }
+        }
+    }
+
     /// Takes every byte of `fresh` that is not marked here, without marking it: how a grant is filled in under
     /// the complement of the requester's own mask.
     pub fn fill(&mut self, fresh: &Self) {
@@ -210,6 +223,17 @@ mod tests {
         assert_eq!(home.merge(&line), 2);
         assert_eq!(home.bytes()[..8], [0, 0, 0, 0, 0, 2, 3, 0]);
         assert_eq!(home.mask.count(), 2);
+    }
+
+    #[test]
+    fn what_is_renewed_is_marked_on_both_sides() {
+        let mut answer = Patch::empty(range(0, 8), 1, true);
+        answer.write(Address(4), &[1, 1]);
+        let mut line = Patch::empty(range(4, 4), 1, true);
+        line.write(Address(5), &[2, 2]);
+        answer.renew(&line);
+        assert_eq!(answer.bytes(), [0, 0, 0, 0, 1, 2, 0, 0]);
+        assert_eq!(answer.mask.count(), 2);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::store::Interleave;
+use super::interleave::Interleave;
 use crate::model::address::Address;
 use crate::model::cow::CowVec;
 use crate::model::page::Page;

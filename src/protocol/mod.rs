@@ -6,6 +6,7 @@
 //! concurrent; each place that keeps one of them says which.
 
 pub mod homes;
+pub mod interleave;
 pub mod mutation;
 pub mod node;
 pub mod outbox;

@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn pages_of_the_gpu_are_marked_only_if_all_are() {
-        let homes = Homes::Dealt(crate::protocol::store::Interleave::in_turn(4096, 2));
+        let homes = Homes::Dealt(crate::protocol::interleave::Interleave::in_turn(4096, 2));
         for (everywhere, second) in [(false, Permission::ReadWrite), (true, Permission::ReadOnly)] {
             let mut permissions = Permissions::speculative(4096, everywhere);
             permissions.mark(std::iter::empty());

@@ -83,8 +83,11 @@ impl Explore {
     fn keep(&self, found: &Found, scenario: &Scenario, options: &Options) -> Result<PathBuf, Trouble> {
         let path = self.record.clone();
         let path = path.unwrap_or_else(|| counterexample::usual_path(&self.scenario, found.rule));
-        let inputs = found.holds.iter().map(|hold| (hold.event, Input::Hold(hold.cycles.to_string())));
-        let options = Options { inputs: inputs.collect(), checks: Some(true), ..options.clone() };
+        let held = found.holds.iter().map(|hold| (hold.event, Input::Hold(hold.cycles.to_string())));
+        let mut inputs = scenario.inputs(options)?;
+        inputs.extend(held);
+        inputs.sort_by_key(|(event, _)| *event);
+        let options = Options { inputs, checks: Some(true), ..options.clone() };
         counterexample::write_run(&path, scenario, &self.scenario, &options)?;
         Ok(path)
     }

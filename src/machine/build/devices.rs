@@ -7,8 +7,8 @@ use crate::diagnostic::Result;
 use crate::machine::dealing::{over_hmds, over_slices};
 use crate::model::component::ComponentKind;
 use crate::model::time::{ByteRate, Clock, Tick};
+use crate::protocol::interleave::Interleave;
 use crate::protocol::node::Role;
-use crate::protocol::store::Interleave;
 
 impl Builder<'_> {
     pub(super) fn devices(&mut self) -> Result<()> {

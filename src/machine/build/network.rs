@@ -9,8 +9,8 @@ use crate::machine::lanes::Lanes;
 use crate::model::component::ComponentId;
 use crate::parts::channel::{Channel, Lane, Path};
 use crate::parts::meter::Meter;
+use crate::protocol::interleave::Interleave;
 use crate::protocol::node::Role;
-use crate::protocol::store::Interleave;
 
 /// What connects the GPUs with each other and with the host, by index among the links: each made when it is first asked for.
 #[derive(Default)]

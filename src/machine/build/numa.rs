@@ -13,8 +13,8 @@ use crate::model::units::Size;
 use crate::parts::channel::Path;
 use crate::policy::placement::{Placement, split};
 use crate::protocol::homes::Homes;
+use crate::protocol::interleave::Interleave;
 use crate::protocol::node::Role;
-use crate::protocol::store::Interleave;
 use crate::workload::Workload;
 
 /// Where pages live at the start.

@@ -7,8 +7,8 @@ use crate::diagnostic::Result;
 use crate::model::component::ComponentKind;
 use crate::model::units::Size;
 use crate::parts::dram::TagBanks;
+use crate::protocol::interleave::Interleave;
 use crate::protocol::node::Role;
-use crate::protocol::store::Interleave;
 use crate::protocol::tag_miss_handler::TagMissConfig;
 
 impl Builder<'_> {

@@ -11,9 +11,9 @@ use crate::model::time::{ByteRate, Tick};
 use crate::parts::channel::Path;
 use crate::policy::placement::bandwidth_aware;
 use crate::protocol::homes::{Homes, Repeated};
+use crate::protocol::interleave::Interleave;
 use crate::protocol::node::Role;
 use crate::protocol::remote_directory::{RemoteDirectory, RemoteDirectoryConfig};
-use crate::protocol::store::Interleave;
 use crate::protocol::table::Step;
 
 /// The number of each home, as placement counts them.

@@ -9,7 +9,7 @@ use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::state::{Action, State};
 use crate::protocol::homes::Homes;
-use crate::protocol::store::Interleave;
+use crate::protocol::interleave::Interleave;
 use crate::protocol::table::{Cell, Row, Step, Table};
 use crate::protocol::tag_miss_handler::TagMissConfig;
 

@@ -82,6 +82,7 @@ impl Node {
         (message.txn, message.number) = txn;
         message.granted = Some(state);
         if let Some(data) = dirty {
+            self.renew_answers(&data);
             self.counters.writebacks += 1;
             // Only a flush evicts for nobody.
             match (action, txn.1) {
@@ -116,6 +117,7 @@ impl Node {
         if !data.mask.any() {
             return false;
         }
+        self.renew_answers(&data);
         let mut message = self.message(MessageKind::Writeback, parent, self.range_of(block), out);
         (message.txn, message.number) = Self::key_of(want);
         message.granted = Some(state);

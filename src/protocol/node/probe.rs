@@ -190,6 +190,22 @@ impl Node {
     }
 }
 
+impl Node {
+    /// Bytes are written back while an answer is gathered that has older ones of them: it comes after them, and must not put the
+    /// older ones over them. A block that has answered a read probe may be stored to non-coherently, and be evicted, before
+    /// the others of the probe have answered.
+    pub(super) fn renew_answers(&mut self, newer: &Patch) {
+        if self.jobs.is_empty() {
+            return;
+        }
+        self.jobs.each_mut(|job| {
+            if let Some(gathered) = &mut job.dirty {
+                gathered.renew(newer);
+            }
+        });
+    }
+}
+
 /// Adds an entry's dirty bytes to what a probe has gathered.
 fn gather(job: &mut ProbeJob, entry: &Entry) {
     let values = entry.data.has_values();

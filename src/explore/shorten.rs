@@ -1,0 +1,82 @@
+//! Leaves out of a walk that went wrong all that it does not need to go wrong in the same way.
+
+use super::outcome::Violation;
+use super::worker::{Broken, Move, Worker};
+
+/// Moves that are made at most while a walk is shortened: about half a minute.
+const MOVES: usize = 10_000_000;
+
+/// A walk that goes wrong, and what is wrong at its end.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    pub moves: Vec<Move>,
+    pub broken: Broken,
+}
+
+impl Walk {
+    /// Leaves out ever smaller pieces, as long as the same rule is broken without them (Zeller's delta debugging). Not always the
+    /// shortest way there is, but one of which nothing can be left out. `go_on` is asked now and then.
+    pub fn shorten(&mut self, worker: &mut Worker<'_>, mut go_on: impl FnMut() -> bool) {
+        let mut left = MOVES;
+        let mut size = self.moves.len() / 2;
+        while size > 0 {
+            let before = self.moves.len();
+            // From the end: what is done last is needed most, and what is before it less without what it led to.
+            let mut end = before;
+            while end > 0 {
+                if left == 0 || !go_on() {
+                    return;
+                }
+                let start = end.saturating_sub(size);
+                let kept = self.moves.iter().take(start).chain(self.moves.iter().skip(end));
+                left = left.saturating_sub(self.moves.len());
+                if let Some(shorter) = walk(worker, kept.copied(), self.broken.rule) {
+                    *self = shorter;
+                }
+                end = start.min(self.moves.len());
+            }
+            if size > 1 || self.moves.len() == before {
+                size /= 2;
+            }
+        }
+    }
+
+    /// The walk as choices that can be made on the machine itself.
+    #[must_use]
+    pub fn violation(self, worker: &mut Worker<'_>) -> Violation {
+        let (mut state, mut hash) = worker.initial();
+        let mut choices = Vec::new();
+        for (position, &one) in self.moves.iter().enumerate() {
+            choices.extend(worker.choice(&state, one, position));
+            hash = worker.make(&state, hash, one).0;
+            std::mem::swap(&mut state, &mut worker.next);
+        }
+        Violation { rule: self.broken.rule, text: self.broken.text, choices }
+    }
+}
+
+/// Makes those of the moves that can be made, up to where a rule is broken. The walk, if it is this rule.
+fn walk(worker: &mut Worker<'_>, moves: impl Iterator<Item = Move>, rule: &str) -> Option<Walk> {
+    let (mut state, mut hash) = worker.initial();
+    let mut made = Vec::new();
+    for one in moves {
+        worker.look(&state);
+        if !worker.moves.contains(&one) {
+            continue;
+        }
+        made.push(one);
+        let (after, broken) = worker.make(&state, hash, one);
+        if let Some(broken) = broken.or_else(|| worker.check(&worker.next)) {
+            return Some(Walk { moves: made, broken }).filter(|walk| walk.broken.rule == rule);
+        }
+        std::mem::swap(&mut state, &mut worker.next);
+        hash = after;
+    }
+    let is_stuck = worker.look(&state) == 0;
+    let broken = match (worker.is_quiet(&state), is_stuck) {
+        (true, _) => worker.check_quiet(&state),
+        (false, true) => Some(worker.deadlock(&state)),
+        (false, false) => None,
+    };
+    broken.filter(|broken| broken.rule == rule).map(|broken| Walk { moves: made, broken })
+}
