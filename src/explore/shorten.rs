@@ -29,8 +29,9 @@ impl Walk {
                 }
                 let start = end.saturating_sub(size);
                 let kept = self.moves.iter().take(start).chain(self.moves.iter().skip(end));
-                left = left.saturating_sub(self.moves.len());
-                if let Some(shorter) = walk(worker, kept.copied(), self.broken.rule) {
+                let most = self.moves.len();
+                left = left.saturating_sub(most);
+                if let Some(shorter) = walk(worker, kept.copied(), self.broken.rule, most - 1) {
                     *self = shorter;
                 }
                 end = start.min(self.moves.len());
@@ -55,15 +56,24 @@ impl Walk {
     }
 }
 
-/// Makes those of the moves that can be made, up to where a rule is broken. The walk, if it is this rule.
-fn walk(worker: &mut Worker<'_>, moves: impl Iterator<Item = Move>, rule: &str) -> Option<Walk> {
+/// Makes those of the moves that can be made, up to where a rule is broken, and then delivers what is under way. The walk, if it
+/// is this rule, and if there are no more moves than so many.
+fn walk(worker: &mut Worker<'_>, moves: impl Iterator<Item = Move>, rule: &str, most: usize) -> Option<Walk> {
     let (mut state, mut hash) = worker.initial();
     let mut made = Vec::new();
-    for one in moves {
-        worker.look(&state);
-        if !worker.moves.contains(&one) {
-            continue;
-        }
+    let mut moves = moves.fuse();
+    while made.len() < most {
+        let next = match moves.next() {
+            Some(one) => {
+                worker.list(&state);
+                if !worker.moves.contains(&one) || !worker.can(&state, one) {
+                    continue;
+                }
+                Some(one)
+            }
+            None => delivery(worker, &state),
+        };
+        let Some(one) = next else { break };
         made.push(one);
         let (after, broken) = worker.make(&state, hash, one);
         if let Some(broken) = broken.or_else(|| worker.check(&worker.next)) {
@@ -72,11 +82,21 @@ fn walk(worker: &mut Worker<'_>, moves: impl Iterator<Item = Move>, rule: &str) 
         std::mem::swap(&mut state, &mut worker.next);
         hash = after;
     }
-    let is_stuck = worker.look(&state) == 0;
-    let broken = match (worker.is_quiet(&state), is_stuck) {
-        (true, _) => worker.check_quiet(&state),
-        (false, true) => Some(worker.deadlock(&state)),
-        (false, false) => None,
+    let broken = if worker.is_quiet(&state) {
+        worker.check_quiet(&state)
+    } else if worker.look(&state) == 0 {
+        Some(worker.deadlock(&state))
+    } else {
+        None
     };
     broken.filter(|broken| broken.rule == rule).map(|broken| Walk { moves: made, broken })
+}
+
+/// The first of what is under way that can be delivered.
+fn delivery(worker: &mut Worker<'_>, state: &[u32]) -> Option<Move> {
+    let count = worker.list(state);
+    (0..count).find_map(|place| {
+        let one = *worker.moves.get(place)?;
+        worker.can(state, one).then_some(one)
+    })
 }

@@ -200,16 +200,22 @@ fn the_result_does_not_depend_on_threads() {
     assert_eq!(faulty[0], faulty[1]);
 }
 
+/// Choices as what is planned from the first event on.
+fn planned(choices: &[Choice], machine: &Machine) -> Arc<[Planned]> {
+    let planned = |(event, choice): (u64, &Choice)| Planned {
+        event,
+        text: choice.text(machine.components()).to_string().into(),
+        change: Change::Choose(choice.clone()),
+    };
+    (0..).zip(choices).map(planned).collect()
+}
+
 /// The machine after these choices, one a line.
 fn made(name: &str, lines: &str) -> Machine {
     let (mut machine, _) = shape(name, &[], &[], &[]);
-    let plan = (0u64..).zip(lines.lines()).map(|(event, line)| Planned {
-        event,
-        text: line.into(),
-        change: Change::Choose(Choice::parse(line, machine.components()).unwrap()),
-    });
-    let plan: Arc<[Planned]> = plan.collect();
-    machine.plan(plan);
+    let parse = |line| Choice::parse(line, machine.components()).unwrap();
+    let choices: Vec<Choice> = lines.lines().map(parse).collect();
+    machine.plan(planned(&choices, &machine));
     machine.run_until(u64::MAX);
     machine
 }
@@ -337,13 +343,7 @@ fn a_violation_is_found_as_soon_and_can_be_followed_with_symmetry() {
         assert_eq!(told(&found), told(&others), "{fault}");
         for one in &found {
             let mut machine = machine.clone();
-            let plan = (0u64..).zip(&one.choices).map(|(event, choice)| Planned {
-                event,
-                text: choice.text(machine.components()).to_string().into(),
-                change: Change::Choose(choice.clone()),
-            });
-            let plan: Arc<[Planned]> = plan.collect();
-            machine.plan(plan);
+            machine.plan(planned(&one.choices, &machine));
             machine.run_until(u64::MAX);
             assert!(!machine.violations().is_empty(), "{fault} {}: {}", one.rule, one.text);
         }
@@ -358,4 +358,24 @@ fn parts_that_do_not_do_the_same_are_not_exchanged() {
     system.symmetries.iter_mut().for_each(super::symmetry::Symmetry::forget_children);
     let outcome = explore(&system, LIMITS, |_| true);
     assert_eq!((outcome.symmetry, outcome.counts.states), (1, right));
+}
+
+#[test]
+fn a_walk_is_shown_without_what_it_does_not_need_to_go_wrong() {
+    let limits = super::random::Limits { steps: 100_000, seed: 3, memory: 1 << 28, threads: 1 };
+    for (fault, rule, most) in [
+        (Fault::NoGrantAck, "directory", 12),
+        (Fault::SkipInvalidation, "directory", 12),
+        (Fault::KeepMaskOnRead, "lost-store", 60),
+    ] {
+        let (_, system) = shape("large", &[], &[], &[fault]);
+        let found = super::random::walk(&system, limits, |_| true).violations;
+        let [violation] = found.as_slice() else { panic!("{fault}: {found:?}") };
+        assert_eq!(violation.rule, rule, "{fault}: {}", violation.text);
+        assert!(violation.choices.len() <= most, "{fault}: {} choices", violation.choices.len());
+        let (mut machine, _) = shape("large", &[], &[], &[fault]);
+        machine.plan(planned(&violation.choices, &machine));
+        machine.run_until(u64::MAX);
+        assert!(!machine.violations().is_empty(), "{fault}: {}", violation.text);
+    }
 }
