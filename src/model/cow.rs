@@ -82,8 +82,10 @@ impl<T: Clone + Default, const CHUNK: usize> CowVec<T, CHUNK> {
 
     /// The chunks that were ever written, each with the index of its first element, ascending.
     pub fn pieces(&self) -> impl Iterator<Item = (usize, &[T])> {
-        let all = self.chunks.iter().enumerate();
-        all.filter_map(|(number, chunk)| Some((number * CHUNK, chunk.as_ref()?.as_slice())))
+        self.chunks.iter().enumerate().filter_map(|(number, chunk)| {
+            let first = number * CHUNK;
+            Some((first, chunk.as_ref()?.get(..CHUNK.min(self.len.saturating_sub(first)))?))
+        })
     }
 
     /// Elements of chunks that were ever written.
