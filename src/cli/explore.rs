@@ -16,6 +16,7 @@ use super::exit::{Ended, Status, Trouble};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::Progress;
+use crate::explore::fairness::{self, Fairness};
 use crate::explore::outcome::{Outcome, Violation, explore};
 use crate::explore::random;
 use crate::explore::search::{Bound, Counts, Limits};
@@ -38,6 +39,7 @@ Examples:
   umscope explore explore/two-gpu --protocol mesi --format json
   umscope explore explore/two-l1 --fault no-grant-ack       and then  umscope debug two-l1-single-writer.rec
   umscope explore explore/two-l1 --mutate 'cache S store = hit > M'
+  umscope explore explore/three-l1 --fair --fault unfair-arbiter
   umscope explore explore/large --random 100_000_000 --seed 1
   umscope explore explore/pages --hold 1                   (pages, copies and the like, which have no protocol table)
 
@@ -54,7 +56,10 @@ durations (1 cycle, 4, 16 ... up to as long as the run takes) with what comes ne
 behind it, an issue, a walk, a page on the link, a transfer set. With 2, then for each pair of them. It looks at whole \
 machines, at all that the rules of a run look at, and that all work ends.
 
-JSON: states, transitions, depth, complete, symmetry (states that one stands for at most), seconds, coverage{reached, reachable (null unless complete), total, \
+--fair: accesses and evictions go on for ever, in any order, and what can be delivered again and again is delivered \
+(strong fairness of every lane of every channel). An access that need not end even then is a starvation.
+
+JSON: states, transitions, depth, complete, symmetry (states that one stands for at most), fair (null unless asked and known), seconds, coverage{reached, reachable (null unless complete), total, \
 not_reached[]}, violations[{kind, message, steps, recording}]; states and depth are null with --random; with --hold there are runs and \
 durations too, transitions are events, depth is NUMBER, states, symmetry and reachable are null, and steps are what was held back.
 
@@ -95,6 +100,10 @@ pub struct Explore {
     #[arg(long, value_name = "NUMBER", value_parser = few, allow_negative_numbers = true,
         conflicts_with_all = ["depth", "no_symmetry", "memory"])]
     hold: Option<u64>,
+
+    /// Also look whether every request ends though new accesses and evictions keep coming, where every state was looked at
+    #[arg(long, conflicts_with_all = ["random", "hold"])]
+    fair: bool,
 
     /// Let no state stand for those that differ from it only in which of several equal parts is which
     #[arg(long)]
@@ -151,11 +160,13 @@ impl Explore {
         interrupt.heed();
         let start = Instant::now();
         let plain = self.no_symmetry.then(|| subject.system.without_symmetry());
-        let outcome = self.run(plain.as_ref().unwrap_or(&subject.system), &interrupt, start);
+        let system = plain.as_ref().unwrap_or(&subject.system);
+        let mut outcome = self.run(system, &interrupt, start);
+        let fair = self.judge(system, &mut outcome, &interrupt, start);
         let seconds = start.elapsed().as_secs_f64();
         let recordings = self.record(&subject, &outcome)?;
-        let done =
-            Done { outcome: &outcome, recordings: &recordings, seconds, is_random: self.random.is_some() };
+        let is_random = self.random.is_some();
+        let done = Done { outcome: &outcome, fair, recordings: &recordings, seconds, is_random };
         let mut output = Output::standard();
         match self.format {
             Format::Json => output.json(&document(&done))?,
@@ -163,7 +174,7 @@ impl Explore {
         }
         Ok(if !outcome.violations.is_empty() {
             Status::Failed
-        } else if outcome.bound == Some(Bound::Interrupt) {
+        } else if outcome.bound == Some(Bound::Interrupt) || fair == Some(Err(Bound::Interrupt)) {
             Status::Interrupted
         } else {
             Status::Held
@@ -203,23 +214,50 @@ impl Explore {
 
     fn run(&self, system: &System, interrupt: &Interrupt, start: Instant) -> Outcome {
         let threads = self.threads();
-        let mut progress = Progress::start();
-        let told = |counts: Counts| {
-            let rate = grouped((counts.states as f64 / start.elapsed().as_secs_f64()) as u64);
-            let (states, what) =
-                (grouped(counts.states), if self.random.is_some() { "steps" } else { "states" });
-            format!("{}: {states} {what}, depth {}, {rate} a second", self.scenario, counts.depth)
-        };
-        let go_on = |counts| {
-            progress.tell(|| told(counts));
-            !interrupt.is_raised()
-        };
+        let go_on = watch(interrupt, start, |counts, seconds| self.looked(counts, seconds));
         let memory = self.memory.0;
         if let Some(steps) = self.random {
             return random::walk(system, random::Limits { steps, seed: self.seed, memory, threads }, go_on);
         }
         let (states, depth) = (self.max_states.unwrap_or(u64::MAX), self.depth.unwrap_or(u64::MAX));
         explore(system, Limits { states, depth, memory, threads }, go_on)
+    }
+
+    /// How far it is.
+    fn looked(&self, counts: Counts, seconds: f64) -> String {
+        let (states, rate) = (grouped(counts.states), grouped((counts.states as f64 / seconds) as u64));
+        let what = if self.random.is_some() { "steps" } else { "states" };
+        format!("{}: {states} {what}, depth {}, {rate} a second", self.scenario, counts.depth)
+    }
+
+    /// With `--fair`, whether every request ends, if that can be said: all states are there, and nothing is wrong with them.
+    fn judge(
+        &self,
+        system: &System,
+        outcome: &mut Outcome,
+        interrupt: &Interrupt,
+        start: Instant,
+    ) -> Option<Result<bool, Bound>> {
+        if !self.fair {
+            return None;
+        }
+        if let Some(bound) = outcome.bound.or((!outcome.violations.is_empty()).then_some(Bound::Violation)) {
+            return Some(Err(bound));
+        }
+        Some(
+            match fairness::judge(
+                system,
+                self.memory.0,
+                watch(interrupt, start, |counts, seconds| self.looked(counts, seconds)),
+            ) {
+                Fairness::Kept => Ok(true),
+                Fairness::Unknown(bound) => Err(bound),
+                Fairness::Broken(violation) => {
+                    outcome.violations.push(violation);
+                    Ok(false)
+                }
+            },
+        )
     }
 
     /// Writes the recordings of the violations: the first to where the user says, if anywhere, the others beside it.
@@ -262,6 +300,15 @@ impl Explore {
                 outcome.symmetry
             ));
         }
+        match done.fair {
+            Some(Ok(true)) => text.push_str(
+                "fair: every access ends though others keep coming, if what can be delivered again and again is\n",
+            ),
+            Some(Err(bound)) => {
+                text.push_str(&format!("whether every access ends was not looked at: {}\n", self.reason(bound)));
+            }
+            Some(Ok(false)) | None => {}
+        }
         let used = outcome.cells.iter().filter(|(_, used)| *used).count();
         text.push_str(&format!("{used} of {} cells of the tables were used\n", outcome.cells.len()));
         let unused: Vec<String> =
@@ -295,9 +342,24 @@ impl Explore {
     }
 }
 
+/// What shows how far a search is, after so many seconds, and says whether to go on.
+fn watch(
+    interrupt: &Interrupt,
+    start: Instant,
+    told: impl Fn(Counts, f64) -> String,
+) -> impl FnMut(Counts) -> bool {
+    let mut progress = Progress::start();
+    move |counts| {
+        progress.tell(|| told(counts, start.elapsed().as_secs_f64().max(1e-9)));
+        !interrupt.is_raised()
+    }
+}
+
 /// What there is to tell.
 struct Done<'a> {
     outcome: &'a Outcome,
+    /// Whether every request ends, or why that is not known; nothing if nobody asked.
+    fair: Option<Result<bool, Bound>>,
     /// Of each violation.
     recordings: &'a [PathBuf],
     seconds: f64,
@@ -306,7 +368,7 @@ struct Done<'a> {
 
 /// The result as a JSON document.
 fn document(done: &Done<'_>) -> Value {
-    let Done { outcome, recordings, seconds, is_random } = *done;
+    let Done { outcome, recordings, seconds, is_random, fair } = *done;
     let reached = outcome.cells.iter().filter(|(_, used)| *used).count();
     let complete = outcome.bound.is_none();
     let unused: Vec<String> =
@@ -326,6 +388,7 @@ fn document(done: &Done<'_>) -> Value {
         "depth": (!is_random).then_some(outcome.counts.depth),
         "complete": complete,
         "symmetry": outcome.symmetry,
+        "fair": fair.and_then(Result::ok),
         "seconds": seconds,
         "coverage": {
             "reached": reached,

@@ -8,6 +8,7 @@
 mod check;
 pub mod coverage;
 pub mod effect;
+pub mod fairness;
 pub mod hash;
 pub mod holds;
 pub mod mutants;

@@ -12,6 +12,8 @@ use crate::protocol::node::{Node, Role, Timeless};
 pub struct NodeSummary {
     pub content: u128,
     pub is_idle: bool,
+    /// An access from above is under way.
+    pub waits: bool,
     /// Lines of which it holds a copy, those that it may write without asking, and those of which it supplies the data.
     pub held: u8,
     pub exclusive: u8,
@@ -73,6 +75,7 @@ impl NodeSummary {
         Self {
             content,
             is_idle: node.is_idle(),
+            waits: node.accesses_under_way() > 0,
             held: bits(states.iter().map(|&state| state != State::I)),
             exclusive: bits(states.iter().map(|&state| state != State::I && table.is_exclusive(state))),
             owner: bits(states.iter().map(|&state| state != State::I && table.is_owner(state))),

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::fairness::{Fairness, judge};
 use super::outcome::{Outcome, explore};
-use super::search::Limits;
+use super::search::{Bound, Limits};
 use super::system::System;
 use super::tables::Shared;
 use super::values;
@@ -378,4 +379,30 @@ fn a_walk_is_shown_without_what_it_does_not_need_to_go_wrong() {
         machine.run_until(u64::MAX);
         assert!(!machine.violations().is_empty(), "{fault}: {}", violation.text);
     }
+}
+
+#[test]
+fn two_that_are_served_in_turn_while_a_third_waits_are_found_out() {
+    let only_stores = r#"explore.accesses=["store 0x1000"]"#;
+    let with = ["protocol=mesi", only_stores, "explore.evictions=false"];
+    let (_, system) = shape("three-l1", &with, &[], &[]);
+    assert_eq!(judge(&system, LIMITS.memory, |_| true), Fairness::Kept);
+    let (mut machine, system) = shape("three-l1", &with, &[], &[Fault::UnfairArbiter]);
+    let Fairness::Broken(found) = judge(&system, LIMITS.memory, |_| true) else { panic!("nobody starves") };
+    assert_eq!(found.rule, "starvation");
+    assert!(found.text.contains("gpu0.cu2.l1 waits for ever"), "{}", found.text);
+    // It can be gone round once, and then again.
+    let steps = found.text.split_whitespace().find_map(|word| word.parse::<usize>().ok()).unwrap();
+    let round = found.choices[found.choices.len() - steps..].to_vec();
+    let choices: Vec<Choice> = found.choices.iter().chain(&round).cloned().collect();
+    machine.plan(planned(&choices, &machine));
+    machine.run_until(choices.len() as u64);
+    assert_eq!((machine.is_finished(), machine.violations()), (false, [].as_slice()));
+}
+
+#[test]
+fn what_does_not_fit_is_not_called_fair() {
+    let (_, system) = shape("three-l1", &["protocol=msi"], &[], &[]);
+    assert_eq!(judge(&system, 1 << 20, |_| true), Fairness::Unknown(Bound::Memory));
+    assert_eq!(judge(&system, LIMITS.memory, |_| false), Fairness::Unknown(Bound::Interrupt));
 }

@@ -236,6 +236,12 @@ impl<'a> Worker<'a> {
         self.effect(node, state[node], input).taken
     }
 
+    /// The node at which an access ends with a move, if one does.
+    pub fn ends(&mut self, state: &[u32], one: Move) -> Option<usize> {
+        let (node, input) = self.input(state, one);
+        self.effect(node, state[node], input).completes.then_some(node)
+    }
+
     /// The node that a move happens to, and what happens to it.
     fn input(&self, state: &[u32], one: Move) -> (usize, u64) {
         match one {

@@ -5,13 +5,12 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::Explore;
+use super::{Explore, watch};
 use crate::cli::arguments::Format;
 use crate::cli::counterexample;
 use crate::cli::exit::{Ended, Status, Trouble};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::Output;
-use crate::cli::progress::Progress;
 use crate::diagnostic::Diagnostic;
 use crate::explore::holds::{Found, Limits, Outcome, explore, told};
 use crate::explore::search::{Bound, Counts};
@@ -40,7 +39,8 @@ impl Explore {
         }
         interrupt.heed();
         let start = Instant::now();
-        let outcome = explore(&begun, self.limits(most), self.watch(interrupt, start));
+        let go_on = watch(interrupt, start, |counts, seconds| self.held(counts, seconds));
+        let outcome = explore(&begun, self.limits(most), go_on);
         let seconds = start.elapsed().as_secs_f64();
         let found = outcome.found.as_ref();
         let recording = found.map(|found| self.keep(found, &scenario, &options)).transpose()?;
@@ -66,17 +66,11 @@ impl Explore {
         }
     }
 
-    /// Tells how far it is, and whether to go on.
-    fn watch(&self, interrupt: &Interrupt, start: Instant) -> impl FnMut(Counts) -> bool {
-        let mut progress = Progress::start();
-        move |counts| {
-            progress.tell(|| {
-                let rate = grouped((counts.transitions as f64 / start.elapsed().as_secs_f64()) as u64);
-                let (runs, held) = (grouped(counts.states), counts.depth);
-                format!("{}: {runs} runs, {held} held back, {rate} events a second", self.scenario)
-            });
-            !interrupt.is_raised()
-        }
+    /// How far it is.
+    fn held(&self, counts: Counts, seconds: f64) -> String {
+        let rate = grouped((counts.transitions as f64 / seconds) as u64);
+        let (runs, held) = (grouped(counts.states), counts.depth);
+        format!("{}: {runs} runs, {held} held back, {rate} events a second", self.scenario)
     }
 
     /// Writes the recording of what was found.
