@@ -16,8 +16,10 @@ use super::pool;
 use super::progress::Progress;
 use crate::config::{self, Kind};
 use crate::diagnostic::{Diagnostic, Source};
+use crate::explore::fairness::{self, Fairness};
 use crate::explore::mutants::{self, Base, Mutant, Verdict};
-use crate::explore::search::Limits;
+use crate::explore::outcome::Violation;
+use crate::explore::search::{Counts, Limits};
 use crate::explore::system::System;
 use crate::machine::{Blueprint, Machine};
 use crate::protocol::table::Table;
@@ -25,12 +27,16 @@ use crate::report::number::grouped;
 use crate::scenario::{Alphabet, Options, Scenario};
 
 /// The shapes on which mutants are explored, cheapest first, and the accesses there.
-const SHAPES: [(&str, &str); 4] = [
+const SHAPES: [(&str, &str); 5] = [
     ("explore/two-l1", r#"["load 0x1000 2", "store 0x1000", "n-store 0x1000", "n-store 0x1001"]"#),
     ("explore/gpu-and-core", r#"["load 0x1000 2", "store 0x1000", "n-store 0x1001"]"#),
     ("explore/two-gpu", r#"["load 0x1000", "store 0x1000", "n-store 0x1000"]"#),
     ("explore/two-gpu-peer", r#"["load 0x1000", "store 0x1000", "n-store 0x1000"]"#),
+    (CROWD, r#"["load 0x1000", "store 0x1000"]"#),
 ];
+
+/// The shape on which it is also seen whether anybody can wait for ever.
+const CROWD: &str = "explore/three-l1";
 
 /// Memory of one exploration.
 const MEMORY: u64 = 3 << 30;
@@ -46,8 +52,8 @@ Examples:
   umscope mutants mine.toml --only 'cache S' --record caught/
 
 A mutant is caught if a rule breaks. It is equivalent if on every shape no node does anything else with any input that it \
-ever gets, or if it was explored completely on every shape without breaking a rule: then it is another correct protocol, \
-which differs in cost. `by` says which.
+ever gets, or if it was explored completely on every shape without breaking a rule, and nobody can wait for ever on \
+explore/three-l1 (`umscope explore --fair`): then it is another correct protocol, which differs in cost. `by` says which.
 
 JSON: protocol, mutants[{name, caught, equivalent, by, recording}]; recording is null without --record.
 
@@ -232,18 +238,23 @@ impl Mutants {
                 }
             }
             let system = System::new(&Machine::build(&blueprint)?, &shape.alphabet)?;
-            let verdict = mutants::judge(&shape.base, &system, self.limits(1), |_| !interrupt.is_raised());
-            match verdict {
-                Verdict::Same => {}
-                Verdict::Correct(counts) => correct.push((shape.name, counts.states)),
-                Verdict::Open(outcome) => open = open.or(Some((shape.name, outcome.counts.states))),
-                Verdict::Caught(outcome) => {
-                    let Some(violation) = outcome.violations.first() else { continue };
-                    let steps = violation.choices.len();
-                    let by = format!("{} on {} in {steps} steps", violation.rule, shape.name);
-                    let recording = self.record(mutant, shape, &system, violation)?;
-                    return Ok(Judged { recording, ..is(true, false, by) });
+            let go_on = |_| !interrupt.is_raised();
+            let found = match mutants::judge(&shape.base, &system, self.limits(1), go_on) {
+                Verdict::Same => continue,
+                Verdict::Caught(outcome) => outcome.violations.into_iter().next(),
+                Verdict::Open(outcome) => {
+                    open = open.or(Some((shape.name, outcome.counts.states)));
+                    continue;
                 }
+                Verdict::Correct(counts) => {
+                    correct.push((shape.name, counts.states));
+                    (shape.name == CROWD).then(|| starved(&system, go_on)).flatten()
+                }
+            };
+            if let Some(violation) = found {
+                let by = format!("{} on {} in {} steps", violation.rule, shape.name, violation.choices.len());
+                let recording = self.record(mutant, shape, &system, &violation)?;
+                return Ok(Judged { recording, ..is(true, false, by) });
             }
         }
         Ok(match open {
@@ -269,7 +280,7 @@ impl Mutants {
         mutant: Mutant,
         shape: &Shape,
         system: &System,
-        violation: &crate::explore::outcome::Violation,
+        violation: &Violation,
     ) -> Result<Option<PathBuf>, Trouble> {
         let Some(folder) = &self.record else { return Ok(None) };
         std::fs::create_dir_all(folder).map_err(|error| Trouble::Io("make the folder of --record", error))?;
@@ -316,6 +327,14 @@ impl Mutants {
             judged.len()
         ))?;
         output.done()
+    }
+}
+
+/// Who can wait for ever, if anybody can.
+fn starved(system: &System, go_on: impl FnMut(Counts) -> bool) -> Option<Violation> {
+    match fairness::judge(system, MEMORY, go_on) {
+        Fairness::Broken(violation) => Some(violation),
+        Fairness::Kept | Fairness::Unknown(_) => None,
     }
 }
 

@@ -286,11 +286,11 @@ impl Store {
                 let first = range.start.block(*block).0;
                 let len = range.end().saturating_sub(first);
                 let is_within = |tag: u64| tag != 0 && (tag & !1).wrapping_sub(first) < len;
-                let held = tags.pieces().flat_map(|(first, piece)| {
+                let mut slots = SmallVec::new();
+                for (first, piece) in tags.pieces() {
                     let held = piece.iter().enumerate().filter(|(_, tag)| is_within(**tag));
-                    held.map(move |(place, _)| first + place)
-                });
-                let mut slots: SmallVec<[usize; 8]> = held.collect();
+                    held.for_each(|(place, _)| slots.push(first + place));
+                }
                 slots.sort_unstable_by_key(|&slot| tags.get(slot));
                 slots
             }

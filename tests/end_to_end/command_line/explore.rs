@@ -150,3 +150,23 @@ fn work_with_events_held_back_breaks_nothing_or_becomes_a_recording() {
         assert!(outcome.stderr.contains(message), "{arguments:?}: {}", outcome.stderr);
     }
 }
+
+#[test]
+fn who_can_wait_for_ever_is_looked_for_where_all_states_are_there() {
+    let fair = document(&with(&["--fair", "--format", "json"]));
+    assert_eq!((&fair["complete"], &fair["fair"]), (&Value::Bool(true), &Value::Bool(true)));
+    let unasked = document(&with(&["--format", "json"]));
+    assert_eq!(unasked["fair"], Value::Null);
+    let bounded = call(&with(&["--fair", "--depth", "6"]));
+    assert!(bounded.stdout.contains("whether every access ends was not looked at: --depth"), "{bounded:?}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("starved.rec").display().to_string();
+    let crowd = ["explore", "explore/three-l1", "--protocol", "msi", "--fair"];
+    let stores =
+        ["--set", "explore.accesses=[\"store 0x1000\"]", "--fault", "unfair-arbiter", "--record", &path];
+    let starved = call(&[crowd.as_slice(), stores.as_slice()].concat());
+    assert_eq!(starved.code, Some(1), "{starved:?}");
+    assert!(starved.stdout.contains("starvation: an access of gpu0.cu2.l1 waits for ever"), "{starved:?}");
+    assert_eq!(call(&["replay", &path]).code, Some(0));
+}

@@ -22,6 +22,14 @@ fn a_mutant_is_caught_or_told_to_be_equivalent() {
 }
 
 #[test]
+fn an_arbiter_that_lets_somebody_wait_for_ever_is_no_matter_of_cost() {
+    let found = document(&["mutants", "msi", "--only", "unfair-arbiter", "--format", "json"]);
+    let [mutant] = found["mutants"].as_array().unwrap().as_slice() else { panic!("{found}") };
+    assert_eq!(mutant["caught"], true, "{mutant}");
+    assert!(mutant["by"].as_str().unwrap().starts_with("starvation on explore/three-l1"), "{mutant}");
+}
+
+#[test]
 fn what_is_no_protocol_is_told() {
     let outcome = call(&["mutants", "nmeosi"]);
     assert_eq!(outcome.code, Some(2));
