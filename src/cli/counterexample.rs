@@ -25,6 +25,7 @@ pub fn write(
     let inputs: Vec<(EventNumber, Input)> = (0..).zip(lines.map(Input::Choose)).collect();
     let steps = inputs.len();
     let options = Options { inputs, ..options.clone() };
+    let scenario = titled(scenario, violation.rule, &violation.text)?;
     let mut recording = scenario.recording(name, &options)?;
     let mut machine = scenario.prepare(&options)?.machine;
     for _ in 0..steps {
@@ -47,6 +48,12 @@ pub fn write_run(path: &Path, scenario: &Scenario, name: &str, options: &Options
     let how = if machine.violations().is_empty() { Ending::Deadlock } else { Ending::Violation };
     recording.end = Some(End { mark: Mark::of(&machine), how });
     Ok(recording.write(path)?)
+}
+
+/// The scenario with what was found as its title: not all of it can be seen in the machine itself.
+fn titled(scenario: &Scenario, rule: &str, text: &str) -> Result<Scenario, Trouble> {
+    let title = toml::Value::String(format!("{rule}: {text}"));
+    Ok(scenario.clone().with(&[format!("title={title}")])?)
 }
 
 /// The file for a violation of a scenario if the user names none: in the current folder, by scenario and rule.

@@ -102,6 +102,12 @@ impl RowAccess {
 /// The warp of an access that was issued by hand and belongs to none.
 pub const NO_WARP: u32 = u32::MAX;
 
+/// What follows the path of a compute unit or core to say which warp of it: nothing for an access that was issued by hand.
+#[must_use]
+pub fn by_warp(warp: u32) -> String {
+    if warp == NO_WARP { String::new() } else { format!(" warp {warp}") }
+}
+
 /// The kinds of records and their fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {

@@ -4,6 +4,7 @@ use super::address::Address;
 use super::component::{ComponentId, Components};
 use super::message::{Network, TxnNumber};
 use super::page::Page;
+use super::record::by_warp;
 use super::time::{EventNumber, Tick};
 
 /// What a node is doing about a block.
@@ -94,7 +95,7 @@ impl Party {
     #[must_use]
     pub fn text(self, names: &Components) -> String {
         match self {
-            Self::Warp(at, warp) => format!("{} warp {warp}", names.path(at)),
+            Self::Warp(at, warp) => format!("{}{}", names.path(at), by_warp(warp)),
             Self::Block { at, block, doing } => {
                 let path = names.path(at);
                 match doing {
@@ -116,7 +117,7 @@ impl Party {
                 format!("the {network} lane from {} to {}", names.path(from), names.path(to))
             }
             Self::Lost(from, to) => format!("a message from {} to {}", names.path(from), names.path(to)),
-            Self::WakeUp(at, warp) => format!("the wake-up of {} warp {warp}", names.path(at)),
+            Self::WakeUp(at, warp) => format!("the wake-up of {}{}", names.path(at), by_warp(warp)),
             Self::Page(at, page) => format!("page {page} for {}", names.path(at)),
         }
     }

@@ -4,7 +4,7 @@ use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{LaneSample, TurningView, WarpState};
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
 use crate::model::message::Message;
-use crate::model::record::{NO_WARP, Record, What};
+use crate::model::record::{Record, What, by_warp};
 use crate::model::state::Action;
 use crate::model::tags::{TagOutcome, TagRecord, TagView};
 use crate::model::time::TimeBase;
@@ -51,9 +51,9 @@ pub fn message(message: &Message) -> String {
     text
 }
 
-/// Which warp, unless the access was issued by hand.
-fn by_warp(warp: u32) -> String {
-    if warp == NO_WARP { String::new() } else { format!("  warp {warp}") }
+/// With one more space before it, if there is anything.
+fn set_apart(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(" {text}") }
 }
 
 /// What a log line says after the kind and the place.
@@ -62,11 +62,11 @@ pub fn describe(record: &Record, names: &Names) -> String {
     match &record.what {
         What::Issue { kind, warp, bytes: value } => {
             let value = if value.is_empty() { String::new() } else { format!(" := {}", bytes(value)) };
-            format!("{} {}{value}{}", kind.name(), place(record), by_warp(*warp))
+            format!("{} {}{value}{}", kind.name(), place(record), set_apart(&by_warp(*warp)))
         }
         What::Complete { kind, warp, bytes: value, .. } => {
             let value = if value.is_empty() { String::new() } else { format!(" = {}", bytes(value)) };
-            format!("{} {}{value} done{}", kind.name(), place(record), by_warp(*warp))
+            format!("{} {}{value} done{}", kind.name(), place(record), set_apart(&by_warp(*warp)))
         }
         What::Message(sent) => format!("{}  to {}", message(sent), names.path(sent.to)),
         What::Hop(sent) => {
@@ -86,7 +86,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::Merge { from, bytes } => format!("{bytes} bytes from {}", names.path(*from)),
         What::Evict { state, dirty } => format!("{state}, {dirty} dirty bytes"),
         What::Promote { kind, warp } => {
-            format!("{} became a store (mask too coarse){}", kind.name(), by_warp(*warp))
+            format!("{} became a store (mask too coarse){}", kind.name(), set_apart(&by_warp(*warp)))
         }
         What::Warp { warp, from, to } => format!("warp {warp}  {} > {}", from.name(), to.name()),
         What::Kernel { name, launch, ended } => {

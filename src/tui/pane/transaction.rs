@@ -6,6 +6,7 @@ use crate::debug::frame::Frame;
 use crate::debug::frame::sequence::{Sequence, SequenceStep, StepKind};
 use crate::debug::frame::text;
 use crate::model::component::ComponentId;
+use crate::model::record::by_warp;
 use crate::model::state::Action;
 
 use super::{age, fault};
@@ -52,9 +53,9 @@ fn list(frame: &Frame, canvas: &mut Canvas) {
         y = y.saturating_add(1);
         let path = frame.info.components.path(txn.agent);
         let text = format!(
-            "{:>5}  {path} warp {}  {} {}  {} cycles",
+            "{:>5}  {path}{}  {} {}  {} cycles",
             txn.number.0,
-            txn.warp,
+            by_warp(txn.warp),
             txn.kind.name(),
             txn.range.start,
             age(frame, txn.issued)

@@ -6,6 +6,7 @@ use crate::debug::frame::text;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::component::ComponentId;
+use crate::model::record::by_warp;
 
 /// The component that is named, or all.
 fn chosen(session: &Session, arguments: &Arguments) -> Result<Vec<ComponentId>> {
@@ -160,10 +161,10 @@ pub(super) fn transactions(session: &mut Session, arguments: &Arguments) -> Resu
             format!("  {} {}", machine.components().path(link.at), link.text)
         });
         format!(
-            "txn {}  {} warp {} {} {} since event {}{last}",
+            "txn {}  {}{} {} {} since event {}{last}",
             view.number.0,
             machine.components().path(view.agent),
-            view.warp,
+            by_warp(view.warp),
             view.kind.name(),
             view.range,
             view.issued_at
