@@ -121,10 +121,8 @@ pub fn walk(system: &System, limits: Limits, mut go_on: impl FnMut(Counts) -> bo
     let failed = run.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     let interrupted = failed.is_none() && run.stop.into_inner();
     let found = failed.map(|(_, mut walk)| {
-        let shared = Shared::new(system);
-        let mut worker = Worker::new(system, &shared);
-        walk.shorten(&mut worker, || go_on(counts));
-        walk.violation(&mut worker)
+        walk.shorten(system, limits.memory, || go_on(counts));
+        walk.violation(&mut Worker::new(system, &Shared::new(system)))
     });
     Outcome {
         counts,

@@ -1,6 +1,8 @@
 //! Leaves out of a walk that went wrong all that it does not need to go wrong in the same way.
 
 use super::outcome::Violation;
+use super::system::System;
+use super::tables::Shared;
 use super::worker::{Broken, Move, Worker};
 
 /// Moves that are made at most while a walk is shortened: about half a minute.
@@ -13,32 +15,50 @@ pub struct Walk {
     pub broken: Broken,
 }
 
+/// The piece to be left out next: so many moves before `end`. From the end, since what is done last is needed most, and what is
+/// before it less without what it led to.
+struct Next {
+    size: usize,
+    end: usize,
+    /// Moves when it was last at the end.
+    len: usize,
+}
+
 impl Walk {
     /// Leaves out ever smaller pieces, as long as the same rule is broken without them (Zeller's delta debugging). Not always the
-    /// shortest way there is, but one of which nothing can be left out. `go_on` is asked now and then.
-    pub fn shorten(&mut self, worker: &mut Worker<'_>, mut go_on: impl FnMut() -> bool) {
+    /// shortest way there is. `go_on` is asked now and then; tables of more than so many bytes are begun anew.
+    pub fn shorten(&mut self, system: &System, memory: u64, mut go_on: impl FnMut() -> bool) {
+        let mut next = Next { size: self.moves.len() / 2, end: self.moves.len(), len: self.moves.len() };
         let mut left = MOVES;
-        let mut size = self.moves.len() / 2;
-        while size > 0 {
-            let before = self.moves.len();
-            // From the end: what is done last is needed most, and what is before it less without what it led to.
-            let mut end = before;
-            while end > 0 {
+        while next.size > 0 {
+            let shared = Shared::new(system);
+            let mut worker = Worker::new(system, &shared);
+            let mut is_full = false;
+            while next.size > 0 && !is_full {
                 if left == 0 || !go_on() {
                     return;
                 }
-                let start = end.saturating_sub(size);
-                let kept = self.moves.iter().take(start).chain(self.moves.iter().skip(end));
-                let most = self.moves.len();
-                left = left.saturating_sub(most);
-                if let Some(shorter) = walk(worker, kept.copied(), self.broken.rule, most - 1) {
-                    *self = shorter;
-                }
-                end = start.min(self.moves.len());
+                left = left.saturating_sub(self.moves.len());
+                self.leave_out(&mut next, &mut worker);
+                is_full = 2 * shared.lock().footprint() as u64 > memory;
             }
-            if size > 1 || self.moves.len() == before {
-                size /= 2;
+        }
+    }
+
+    /// Leaves out the next piece, if it is not needed.
+    fn leave_out(&mut self, next: &mut Next, worker: &mut Worker<'_>) {
+        let start = next.end.saturating_sub(next.size);
+        let kept = self.moves.iter().take(start).chain(self.moves.iter().skip(next.end));
+        let most = self.moves.len().saturating_sub(1);
+        if let Some(shorter) = walk(worker, kept.copied(), self.broken.rule, most) {
+            *self = shorter;
+        }
+        next.end = start.min(self.moves.len());
+        if next.end == 0 {
+            if next.size > 1 || self.moves.len() == next.len {
+                next.size /= 2;
             }
+            (next.end, next.len) = (self.moves.len(), self.moves.len());
         }
     }
 

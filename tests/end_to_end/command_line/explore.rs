@@ -169,4 +169,7 @@ fn who_can_wait_for_ever_is_looked_for_where_all_states_are_there() {
     assert_eq!(starved.code, Some(1), "{starved:?}");
     assert!(starved.stdout.contains("starvation: an access of gpu0.cu2.l1 waits for ever"), "{starved:?}");
     assert_eq!(call(&["replay", &path]).code, Some(0));
+    // Nothing in the machine says so: who opens the recording is told by its title.
+    let recording = std::fs::read_to_string(&path).unwrap();
+    assert!(recording.contains("starvation: an access of gpu0.cu2.l1 waits for ever"), "{recording}");
 }
