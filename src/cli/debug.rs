@@ -14,12 +14,13 @@ use super::output::Output;
 use super::work::Work;
 use crate::debug::console::{self, Manners};
 use crate::debug::frame::wish::Wish;
-use crate::debug::origin::Origin;
+use crate::debug::origin::{Found, Origin};
 use crate::debug::proto::{Request, border};
 use crate::debug::session::{Reload, Session};
 use crate::debug::{engine, interrupt};
 use crate::diagnostic::{self, Diagnostic};
 use crate::model::time::EventNumber;
+use crate::recording::Ending;
 use crate::tui::run::{self, End};
 use crate::tui::settings::Settings;
 
@@ -116,7 +117,10 @@ pub fn open(target: &Target) -> Result<(Session, Option<EventNumber>), Trouble> 
         let prepared = work.prepare()?;
         let end = work.recording.as_ref().and_then(|recording| recording.end.as_ref());
         let there = end.filter(|end| end.how.is_of_interest()).map(|end| end.mark.event);
-        Ok((Origin::scenario(&work.name, &work.scenario, &work.options, prepared), there))
+        let mut origin = Origin::scenario(&work.name, &work.scenario, &work.options, prepared);
+        let wrong = end.filter(|end| end.how == Ending::Violation);
+        origin.found = wrong.map(|end| Found { mark: end.mark, text: work.scenario.title().to_owned() });
+        Ok((origin, there))
     };
     let (origin, there) = load()?;
     interrupt.release();

@@ -5,6 +5,7 @@ use super::subject::Subject;
 use crate::config::machine::{MachineSpec, NetworkKind};
 use crate::model::inspect::Inspect;
 use crate::query::Context;
+use crate::recording::Mark;
 use crate::scenario::{Break, Bug, Options, Prepared, Scenario};
 
 /// A machine at its first position, and what belongs to it.
@@ -26,6 +27,14 @@ pub struct Origin {
     pub bug: Option<Bug>,
     /// How to make it again, and otherwise.
     pub maker: Option<Maker>,
+    pub found: Option<Found>,
+}
+
+/// What an exploration found at a position: that a request can wait for ever, say, is not to be seen in the machine there.
+#[derive(Clone, Debug)]
+pub struct Found {
+    pub mark: Mark,
+    pub text: String,
 }
 
 /// A scenario with what was said besides.
@@ -51,6 +60,7 @@ impl Origin {
             lesson: Lesson::new(prepared.narrator, prepared.checker, from),
             bug: prepared.bug,
             maker: Some(Maker { scenario: scenario.clone(), options: options.clone() }),
+            found: None,
         }
     }
 }

@@ -29,6 +29,8 @@ pub enum Reason {
         rule: String,
         text: String,
     },
+    /// An exploration found this here.
+    Found(String),
     /// A piece of narration.
     Narration(String),
     /// An expectation of the scenario does not hold.
@@ -119,6 +121,7 @@ impl Reason {
                 format!("watchpoint {id}, {text}: {before} > {after}")
             }
             Self::Violation { rule, text } => format!("violation of {rule}: {text}"),
+            Self::Found(text) => format!("found: {text}"),
             Self::Narration(text) => format!("lesson: {text}"),
             Self::Expectation(text) => format!("expectation failed: {text}"),
             Self::Question(text) => format!("question: {text}"),
@@ -143,7 +146,9 @@ impl Reason {
     #[must_use]
     pub fn tone(&self) -> Tone {
         match self {
-            Self::Violation { .. } | Self::Expectation(_) | Self::Stuck | Self::Void(_) => Tone::Bad,
+            Self::Violation { .. } | Self::Found(_) | Self::Expectation(_) | Self::Stuck | Self::Void(_) => {
+                Tone::Bad
+            }
             Self::Interrupted | Self::Limit(_) => Tone::Warning,
             Self::Finished => Tone::Good,
             _ => Tone::Plain,

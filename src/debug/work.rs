@@ -209,12 +209,21 @@ impl Session {
         (command.run)(self, &rest)
     }
 
+    /// What an exploration found in the state that the machine is in.
+    fn found_here(&self) -> Option<Reason> {
+        let found = self.found.as_ref().filter(|found| found.mark.event == self.event())?;
+        (found.mark.digest == self.machine().digest()).then(|| Reason::Found(found.text.clone()))
+    }
+
     /// The cursor has come to rest.
     fn arrive(&mut self, cause: Cause) -> Outcome {
         match cause {
             Cause::Arrived => {
                 let records = self.last_records().to_vec();
-                let reason = Reason::of_arrival(&self.timeline);
+                let reason = match Reason::of_arrival(&self.timeline) {
+                    Reason::Arrived => self.found_here().unwrap_or(Reason::Arrived),
+                    reason => reason,
+                };
                 self.halt(vec![reason], records)
             }
             Cause::Tripped(trips) => {

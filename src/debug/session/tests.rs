@@ -15,6 +15,7 @@ pub fn session(last: EventNumber) -> Session {
 fn session_of(machine: Box<dyn Subject>) -> Session {
     let origin = Origin {
         maker: None,
+        found: None,
         name: "toy".into(),
         title: "A toy".into(),
         source: String::new(),

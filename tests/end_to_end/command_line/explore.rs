@@ -3,6 +3,8 @@
 use serde_json::Value;
 
 use super::{call, document};
+use crate::common::binary::run;
+use crate::common::umscope;
 
 /// An exploration that takes no second.
 const SMALL: [&str; 6] = [
@@ -169,7 +171,11 @@ fn who_can_wait_for_ever_is_looked_for_where_all_states_are_there() {
     assert_eq!(starved.code, Some(1), "{starved:?}");
     assert!(starved.stdout.contains("starvation: an access of gpu0.cu2.l1 waits for ever"), "{starved:?}");
     assert_eq!(call(&["replay", &path]).code, Some(0));
-    // Nothing in the machine says so: who opens the recording is told by its title.
-    let recording = std::fs::read_to_string(&path).unwrap();
-    assert!(recording.contains("starvation: an access of gpu0.cu2.l1 waits for ever"), "{recording}");
+    // Nothing in the machine says so: who opens the recording is told.
+    let told = run(umscope(), &["debug", &path, "--no-tui"], "reverse-step\nstep\n");
+    assert_eq!(
+        told.stdout.matches("found: starvation: an access of gpu0.cu2.l1 waits").count(),
+        2,
+        "{told:?}"
+    );
 }
