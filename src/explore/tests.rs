@@ -406,3 +406,10 @@ fn what_does_not_fit_is_not_called_fair() {
     assert_eq!(judge(&system, 1 << 20, |_| true), Fairness::Unknown(Bound::Memory));
     assert_eq!(judge(&system, LIMITS.memory, |_| false), Fairness::Unknown(Bound::Interrupt));
 }
+
+#[test]
+fn what_a_flush_says_of_a_part_of_a_unit_is_not_taken_for_all_of_it() {
+    let (_, system) = shape("large", &["protocol=nmoesi-m2s"], &[], &[]);
+    let limits = super::random::Limits { steps: 20_000, seed: 1, memory: 1 << 28, threads: 1 };
+    assert_eq!(super::random::walk(&system, limits, |_| true).violations, []);
+}

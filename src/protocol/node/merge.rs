@@ -106,7 +106,12 @@ impl Node {
             if start >= end {
                 break;
             }
-            let offset = (start - message.range.start.0) as u32;
+            // What is said of a part of a unit is not true of all of it: the child stays listed.
+            let Some(offset) = start.checked_sub(message.range.start.0) else { continue };
+            if start + u64::from(unit_bytes) > end {
+                break;
+            }
+            let offset = offset as u32;
             let (from, to) = (offset / held.block, (offset + unit_bytes).div_ceil(held.block));
             let Some(slot) = entry.units.get_mut(unit as usize) else { break };
             let before = *slot;
