@@ -335,6 +335,7 @@ impl Explore {
             Bound::States => "--max-states was reached".to_owned(),
             Bound::Depth => "--depth was reached".to_owned(),
             Bound::Memory => format!("--memory of {} was used up", self.memory),
+            Bound::Lanes => format!("the channels have more than {} lanes", fairness::LANES),
             Bound::Interrupt => "it was interrupted".to_owned(),
             Bound::Random => "orders were tried at random".to_owned(),
             Bound::Violation => "what lies beyond the violation was not looked at".to_owned(),

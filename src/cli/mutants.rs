@@ -19,7 +19,7 @@ use crate::diagnostic::{Diagnostic, Source};
 use crate::explore::fairness::{self, Fairness};
 use crate::explore::mutants::{self, Base, Mutant, Verdict};
 use crate::explore::outcome::Violation;
-use crate::explore::search::{Counts, Limits};
+use crate::explore::search::Limits;
 use crate::explore::system::System;
 use crate::machine::{Blueprint, Machine};
 use crate::protocol::table::Table;
@@ -247,8 +247,15 @@ impl Mutants {
                     continue;
                 }
                 Verdict::Correct(counts) => {
-                    correct.push((shape.name, counts.states));
-                    (shape.name == CROWD).then(|| starved(&system, go_on)).flatten()
+                    let fairness = (shape.name == CROWD).then(|| fairness::judge(&system, MEMORY, go_on));
+                    match &fairness {
+                        Some(Fairness::Unknown(_)) => open = open.or(Some((shape.name, counts.states))),
+                        _ => correct.push((shape.name, counts.states)),
+                    }
+                    match fairness {
+                        Some(Fairness::Broken(violation)) => Some(violation),
+                        _ => None,
+                    }
                 }
             };
             if let Some(violation) = found {
@@ -327,14 +334,6 @@ impl Mutants {
             judged.len()
         ))?;
         output.done()
-    }
-}
-
-/// Who can wait for ever, if anybody can.
-fn starved(system: &System, go_on: impl FnMut(Counts) -> bool) -> Option<Violation> {
-    match fairness::judge(system, MEMORY, go_on) {
-        Fairness::Broken(violation) => Some(violation),
-        Fairness::Kept | Fairness::Unknown(_) => None,
     }
 }
 

@@ -16,7 +16,7 @@ use super::way;
 use super::worker::{Move, Worker};
 
 /// Lanes at most: a bit each.
-const LANES: usize = 128;
+pub const LANES: usize = 128;
 /// The lane of a step that is no delivery.
 const NONE: u8 = u8::MAX;
 
@@ -49,7 +49,7 @@ struct Facts {
     waits: u64,
     first: u32,
     count: u16,
-    depth: u16,
+    depth: u32,
 }
 
 /// States that are as many steps away.
@@ -65,13 +65,15 @@ struct Graph {
     visited: Visited,
     facts: Vec<Facts>,
     steps: Vec<Step>,
+    /// Of the states that were looked at last.
+    depth: u32,
 }
 
 /// Looks whether every request ends. Equal parts are not exchanged meanwhile: it matters whose request waits.
 pub fn judge(system: &System, memory: u64, mut go_on: impl FnMut(Counts) -> bool) -> Fairness {
     let system = &system.without_symmetry();
     if system.lanes.len() > LANES {
-        return Fairness::Unknown(Bound::Memory);
+        return Fairness::Unknown(Bound::Lanes);
     }
     let shared = Shared::new(system);
     let graph = match Graph::new(system, &shared, memory, &mut go_on) {
@@ -108,37 +110,33 @@ impl Graph {
         let mut worker = Worker::new(system, shared);
         let (state, hash) = worker.initial();
         let (number, _) = graph.visited.shards[shard_of(hash)].insert(hash, ROOT);
-        let (mut level, mut depth) = (Level { numbers: vec![number], states: state }, 0);
+        let mut level = Level { numbers: vec![number], states: state };
         while !level.numbers.is_empty() {
             let mut next = Level::default();
             for (&number, state) in level.numbers.iter().zip(level.states.chunks_exact(system.width())) {
-                graph.expand(&mut worker, (number, depth), state, &mut next);
+                graph.expand(&mut worker, number, state, &mut next);
             }
             let states = next.states.capacity() + level.states.capacity();
             let held = states * size_of::<u32>() + shared.lock().footprint() * 2;
             if !go_on(graph.counts()) {
                 return Err(Bound::Interrupt);
             }
-            if (graph.footprint() + held) as u64 > memory {
+            // Steps are found by numbers of 32 bits.
+            if (graph.footprint() + held) as u64 > memory || u32::try_from(graph.steps.len()).is_err() {
                 return Err(Bound::Memory);
             }
-            (level, depth) = (next, depth + 1);
+            level = next;
+            graph.depth += 1;
         }
         graph.facts.resize(graph.visited.numbers(), Facts::default());
         Ok(graph)
     }
 
     /// All steps from a state; those that are new are to be looked at next.
-    fn expand(
-        &mut self,
-        worker: &mut Worker<'_>,
-        (number, depth): (u32, u16),
-        state: &[u32],
-        next: &mut Level,
-    ) {
+    fn expand(&mut self, worker: &mut Worker<'_>, number: u32, state: &[u32], next: &mut Level) {
         let hash = self.visited.state(number).map_or(0, |(hash, _)| hash);
         let deliveries = worker.look(state);
-        let mut facts = Facts { depth, first: self.steps.len() as u32, ..Facts::default() };
+        let mut facts = Facts { depth: self.depth, first: self.steps.len() as u32, ..Facts::default() };
         for node in 0..worker.system.nodes.len() {
             facts.waits |= u64::from(worker.node(state, node).waits) << node;
         }
@@ -176,7 +174,7 @@ impl Graph {
 
     fn counts(&self) -> Counts {
         let states = self.facts.iter().filter(|facts| facts.count > 0).count() as u64;
-        Counts { states, transitions: self.steps.len() as u64, depth: 0 }
+        Counts { states, transitions: self.steps.len() as u64, depth: u64::from(self.depth) }
     }
 
     fn steps(&self, state: u32) -> &[Step] {

@@ -32,6 +32,8 @@ pub enum Bound {
     States,
     Depth,
     Memory,
+    /// There are more lanes than fairness can be looked at with.
+    Lanes,
     /// It was interrupted.
     Interrupt,
     /// Orders were tried at random.

@@ -5,7 +5,7 @@ use super::system::System;
 use super::tables::Shared;
 use super::worker::{Broken, Move, Worker};
 
-/// Moves that are made at most while a walk is shortened: about half a minute.
+/// Moves that are made at most while a walk is shortened: about a minute.
 const MOVES: usize = 10_000_000;
 
 /// A walk that goes wrong, and what is wrong at its end.

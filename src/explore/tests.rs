@@ -211,14 +211,15 @@ fn planned(choices: &[Choice], machine: &Machine) -> Arc<[Planned]> {
     (0..).zip(choices).map(planned).collect()
 }
 
-/// The machine after these choices, one a line.
-fn made(name: &str, lines: &str) -> Machine {
+/// After these choices, one a line, all work is done and nothing is wrong.
+fn comes_right(name: &str, lines: &str) {
     let (mut machine, _) = shape(name, &[], &[], &[]);
     let parse = |line| Choice::parse(line, machine.components()).unwrap();
     let choices: Vec<Choice> = lines.lines().map(parse).collect();
     machine.plan(planned(&choices, &machine));
     machine.run_until(u64::MAX);
-    machine
+    assert!(machine.is_finished());
+    assert_eq!(machine.violations(), []);
 }
 
 /// The owner's answer is still under way when the peer that it handed its block to writes back what it stored in it.
@@ -249,9 +250,7 @@ deliver gpu0.cu0.l1 > gpu0.smd0 reply
 deliver gpu0.smd0 > host.hmd0 reply
 deliver gpu1.smd0 > host.hmd0 reply
 deliver host.hmd0 > gpu0.smd0 reply";
-    let machine = made("two-gpu-peer", lines);
-    assert!(machine.is_finished());
-    assert_eq!(machine.violations(), []);
+    comes_right("two-gpu-peer", lines);
 }
 
 /// A block that has answered a read probe is stored to and leaves before the other of the probe has answered: the answer to the
@@ -305,9 +304,7 @@ deliver gpu0.l2.0 > gpu0.cu0.l1 reply
 deliver gpu0.cu0.l1 > gpu0.l2.0 reply
 deliver gpu0.l2.0 > gpu0.smd0 reply
 deliver gpu0.smd0 > host.hmd0 reply";
-    let machine = made("large", lines);
-    assert!(machine.is_finished());
-    assert_eq!(machine.violations(), []);
+    comes_right("large", lines);
 }
 
 /// States and cells with symmetry, without it, and how many states one can stand for.
