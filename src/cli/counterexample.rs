@@ -25,14 +25,14 @@ pub fn write(
     let inputs: Vec<(EventNumber, Input)> = (0..).zip(lines.map(Input::Choose)).collect();
     let steps = inputs.len();
     let options = Options { inputs, ..options.clone() };
-    let scenario = titled(scenario, violation.rule, &violation.text)?;
     let mut recording = scenario.recording(name, &options)?;
     let mut machine = scenario.prepare(&options)?.machine;
     for _ in 0..steps {
         machine.step(&mut Records::silent());
     }
     let how = if violation.rule == "deadlock" { Ending::Deadlock } else { Ending::Violation };
-    recording.end = Some(End { mark: Mark::of(&machine), how });
+    let found = Some(format!("{}: {}", violation.rule, violation.text));
+    recording.end = Some(End { mark: Mark::of(&machine), how, found });
     Ok(recording.write(path)?)
 }
 
@@ -46,14 +46,8 @@ pub fn write_run(path: &Path, scenario: &Scenario, name: &str, options: &Options
     let mut silent = Records::silent();
     while machine.violations().is_empty() && machine.step(&mut silent) == StepOutcome::Ran {}
     let how = if machine.violations().is_empty() { Ending::Deadlock } else { Ending::Violation };
-    recording.end = Some(End { mark: Mark::of(&machine), how });
+    recording.end = Some(End { mark: Mark::of(&machine), how, found: None });
     Ok(recording.write(path)?)
-}
-
-/// The scenario with what was found as its title: not all of it can be seen in the machine itself.
-fn titled(scenario: &Scenario, rule: &str, text: &str) -> Result<Scenario, Trouble> {
-    let title = toml::Value::String(format!("{rule}: {text}"));
-    Ok(scenario.clone().with(&[format!("title={title}")])?)
 }
 
 /// The file for a violation of a scenario if the user names none: in the current folder, by scenario and rule.

@@ -20,7 +20,6 @@ use crate::debug::session::{Reload, Session};
 use crate::debug::{engine, interrupt};
 use crate::diagnostic::{self, Diagnostic};
 use crate::model::time::EventNumber;
-use crate::recording::Ending;
 use crate::tui::run::{self, End};
 use crate::tui::settings::Settings;
 
@@ -118,8 +117,7 @@ pub fn open(target: &Target) -> Result<(Session, Option<EventNumber>), Trouble> 
         let end = work.recording.as_ref().and_then(|recording| recording.end.as_ref());
         let there = end.filter(|end| end.how.is_of_interest()).map(|end| end.mark.event);
         let mut origin = Origin::scenario(&work.name, &work.scenario, &work.options, prepared);
-        let wrong = end.filter(|end| end.how == Ending::Violation);
-        origin.found = wrong.map(|end| Found { mark: end.mark, text: work.scenario.title().to_owned() });
+        origin.found = end.and_then(|end| Some(Found { mark: end.mark, text: end.found.clone()? }));
         Ok((origin, there))
     };
     let (origin, there) = load()?;

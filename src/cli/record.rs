@@ -58,7 +58,7 @@ impl Recorder {
             Ended::Limit(_) => Ending::Limit,
             Ended::Interrupted => Ending::Interrupted,
         };
-        self.writer.end(&End { mark: Mark::of(machine), how }).map_err(failed)?;
+        self.writer.end(&End { mark: Mark::of(machine), how, found: None }).map_err(failed)?;
         Ok(())
     }
 }

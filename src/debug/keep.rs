@@ -38,7 +38,7 @@ impl Session {
         let mut recording = scenario.recording(&self.name, &options)?;
         let machine = self.machine();
         let mark = Mark { event: machine.event(), cycle: machine.cycle(), digest: machine.digest() };
-        recording.end = Some(End { mark, how: Ending::Moment });
+        recording.end = Some(End { mark, how: Ending::Moment, found: None });
         Ok(recording)
     }
 

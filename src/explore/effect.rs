@@ -140,9 +140,11 @@ impl System {
                 patch.change_bytes(|_, class| if class == values::STORING { values::STALE } else { class });
             });
         }
-        // What was stored for a child, without a completion here.
+        // What was stored for a child, without a completion here; it may have left again at once.
+        let sent = out.sends.iter().filter_map(|outgoing| outgoing.message.patch.as_deref());
+        let sent: Vec<&Patch> = sent.filter(|_| shape.performs).collect();
         let seen = |class: u8, timeless: &mut Timeless| {
-            let mut bits = 0;
+            let mut bits = sent.iter().fold(0, |bits, patch| bits | self.with_class(patch, class));
             timeless.patches_mut(|patch| bits |= self.with_class(patch, class));
             bits
         };

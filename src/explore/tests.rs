@@ -8,7 +8,7 @@ use super::search::{Bound, Limits};
 use super::system::System;
 use super::tables::Shared;
 use super::values;
-use super::worker::Worker;
+use super::worker::{Move, Worker};
 use crate::machine::{Change, Machine, Planned};
 use crate::model::choice::Choice;
 use crate::model::fault::Fault;
@@ -305,6 +305,62 @@ deliver gpu0.cu0.l1 > gpu0.l2.0 reply
 deliver gpu0.l2.0 > gpu0.smd0 reply
 deliver gpu0.smd0 > host.hmd0 reply";
     comes_right("large", lines);
+}
+
+/// Makes choices in the explorer. What is wrong at their end, with nothing under way.
+fn wrong_after(name: &str, with: &[&str], lines: &str) -> Option<String> {
+    let (machine, system) = shape(name, with, &[], &[]);
+    let shared = Shared::new(&system);
+    let mut worker = Worker::new(&system, &shared);
+    let (mut state, mut hash) = worker.initial();
+    for (position, line) in lines.lines().enumerate() {
+        worker.look(&state);
+        let moves = worker.moves.clone();
+        let is_meant = |one: &Move| {
+            let choice = worker.choice(&state, *one, position).unwrap();
+            choice.text(machine.components()).to_string() == line
+        };
+        let one = moves.into_iter().find(is_meant).expect(line);
+        let (after, broken) = worker.make(&state, hash, one);
+        assert_eq!(broken, None, "{line}");
+        hash = after;
+        std::mem::swap(&mut state, &mut worker.next);
+    }
+    assert!(worker.is_quiet(&state));
+    worker.check_quiet(&state).map(|broken| broken.text)
+}
+
+/// An L2 performs a store for its child and writes it back in the same event, since a third block waits for its place.
+#[test]
+fn a_store_that_leaves_in_the_event_in_which_it_is_performed_is_not_lost() {
+    let lines = "\
+n-store gpu0.cu1 0x1001 01
+n-store gpu0.cu1 0x1020 02
+deliver gpu0.cu1.l1 > gpu0.l2.0 request
+deliver gpu0.l2.0 > gpu0.smd0 request
+deliver gpu0.cu1.l1 > gpu0.l2.0 request
+deliver gpu0.l2.0 > gpu0.smd0 request
+deliver gpu0.smd0 > host.hmd0 request
+n-store gpu0.cu0 0x1080 08
+deliver gpu0.cu0.l1 > gpu0.l2.0 request
+deliver host.hmd0 > gpu0.smd0 reply
+deliver gpu0.smd0 > host.hmd0 reply
+deliver gpu0.smd0 > gpu0.l2.0 reply
+deliver gpu0.l2.0 > gpu0.smd0 reply
+deliver gpu0.l2.0 > gpu0.cu1.l1 reply
+deliver gpu0.smd0 > gpu0.l2.0 reply
+deliver gpu0.l2.0 > gpu0.cu1.l1 reply
+deliver gpu0.l2.0 > gpu0.smd0 reply
+deliver gpu0.l2.0 > gpu0.smd0 reply
+deliver gpu0.smd0 > gpu0.l2.0 reply
+deliver gpu0.l2.0 > gpu0.smd0 request
+deliver gpu0.smd0 > host.hmd0 request
+deliver host.hmd0 > gpu0.smd0 reply
+deliver gpu0.smd0 > host.hmd0 reply
+deliver gpu0.smd0 > gpu0.l2.0 reply
+deliver gpu0.l2.0 > gpu0.smd0 reply
+deliver gpu0.l2.0 > gpu0.cu0.l1 reply";
+    assert_eq!(wrong_after("large", &["protocol=vi"], lines), None);
 }
 
 /// States and cells with symmetry, without it, and how many states one can stand for.

@@ -30,6 +30,8 @@ pub const FORMAT: u32 = 1;
 pub struct End {
     pub mark: Mark,
     pub how: Ending,
+    /// What an exploration found there. That a request can wait for ever, say, is not to be seen in the machine.
+    pub found: Option<String>,
 }
 
 /// Why a recording ends where it ends.

@@ -236,7 +236,8 @@ fn body(recording: &mut Recording, line: &str, lines: &Lines<'_>) -> Result<()> 
             recording.marks.push(mark);
         }
         ["end", event, cycle, rest] => {
-            let (hash, how) = rest.split_once(' ').unwrap_or((rest, ""));
+            let (hash, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+            let (how, found) = rest.split_once(' ').map_or((rest, None), |(how, found)| (how, Some(found)));
             let mark = mark(event, cycle, hash, lines)?;
             ascends(last, mark.event, lines)?;
             let Some(how) = Ending::ALL.into_iter().find(|known| known.name() == how) else {
@@ -244,7 +245,7 @@ fn body(recording: &mut Recording, line: &str, lines: &Lines<'_>) -> Result<()> 
                 let error = lines.wrong(format!("\"{how}\" is no end of a run"));
                 return Err(error.expected(names.join(", ")).nearest(how, names).into());
             };
-            recording.end = Some(End { mark, how });
+            recording.end = Some(End { mark, how, found: found.map(unescape) });
         }
         [word, ..] => return Err(unknown(word, lines)),
         [] => return Err(lines.wrong("this line says nothing").into()),

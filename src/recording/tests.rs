@@ -28,7 +28,8 @@ fn recording() -> Recording {
         .input(3, Input::Set("network.latency=\"1 us\"".into()))
         .input(300, Input::Access("gpu0.cu0 store 0x1000 07".into()));
     recording.marks = vec![mark(256), mark(512)];
-    recording.end = Some(End { mark: mark(600), how: Ending::Violation });
+    let found = Some("lost-store: the last store to \"0x1\" is\nnowhere \\ any more".into());
+    recording.end = Some(End { mark: mark(600), how: Ending::Violation, found });
     recording
 }
 

@@ -97,7 +97,8 @@ impl<W: Write> Writer<W> {
     /// If it cannot be written.
     pub fn end(mut self, end: &End) -> io::Result<W> {
         let Mark { event, cycle, digest } = end.mark;
-        self.line(&format!("end {event} {cycle} {digest:016x} {}", end.how.name()))?;
+        let found = end.found.as_ref().map(|text| format!(" {}", escape(text))).unwrap_or_default();
+        self.line(&format!("end {event} {cycle} {digest:016x} {}{found}", end.how.name()))?;
         self.sink.flush()?;
         Ok(self.sink)
     }
