@@ -359,7 +359,12 @@ deliver host.hmd0 > gpu0.smd0 reply
 deliver gpu0.smd0 > host.hmd0 reply
 deliver gpu0.smd0 > gpu0.l2.0 reply
 deliver gpu0.l2.0 > gpu0.smd0 reply
-deliver gpu0.l2.0 > gpu0.cu0.l1 reply";
+deliver gpu0.l2.0 > gpu0.cu0.l1 reply
+evict gpu0.smd0 0x1000
+deliver gpu0.smd0 > gpu0.l2.0 probe
+deliver gpu0.l2.0 > gpu0.smd0 reply
+deliver gpu0.smd0 > host.hmd0 reply
+deliver host.hmd0 > gpu0.smd0 reply";
     assert_eq!(wrong_after("large", &["protocol=vi"], lines), None);
 }
 
