@@ -22,10 +22,7 @@ use runs::Runs;
 
 /// What stands below the help: examples, the ids, the JSON, the statuses.
 fn after_help() -> String {
-    let ids = |measured: bool| {
-        let ids = registry::all().filter(|figure| figure.is_measured() == measured);
-        ids.map(|figure| figure.id).collect::<Vec<_>>().join(", ")
-    };
+    let ids = registry::all().map(|figure| figure.id).collect::<Vec<_>>().join(", ");
     format!(
         "Examples:\n  \
            umscope figures --quick\n  \
@@ -37,14 +34,11 @@ fn after_help() -> String {
          --to: a line of JSON that tells the runs, then a line for each that is done, added as soon as it is. A run is \
          known by what it is built from: if its scenario or machine has changed, --to must be another file, and \
          --merge does not take it.\n\n\
-         Measured: {}.\n\n\
-         Listed, but not measured yet: {}.\n\n\
+         Figures: {ids}.\n\n\
          JSON: a list of {{id, claim, paper[], ours[], unit, holds, scale, note}}; holds is null where nothing is \
          measured, and the note says what is missing; ours has null for a number of a claim that is not \
          measured.\n\n\
-         Exit status: 0 also if figures are missed; 2 wrong input; 130 interrupted (what is done stays in --to).",
-        ids(true),
-        ids(false)
+         Exit status: 0 also if figures are missed; 2 wrong input; 130 interrupted (what is done stays in --to)."
     )
 }
 

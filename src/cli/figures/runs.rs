@@ -55,7 +55,7 @@ impl Runs<'_> {
         interrupt: &Interrupt,
     ) -> std::result::Result<Results, Trouble> {
         let needed: BTreeSet<Experiment> =
-            figures.iter().flat_map(|figure| figure.experiments(self.effort)).collect();
+            figures.iter().flat_map(|figure| (figure.experiments)(self.effort)).collect();
         let points = points(needed)?;
         let header =
             Header::of("figures", points.iter().map(|point| (point.key.clone(), name(&point.experiment))));

@@ -18,20 +18,10 @@ pub struct Figure {
     pub unit: &'static str,
     /// Where it stands in the paper.
     pub place: &'static str,
-    pub how: How,
-}
-
-/// How our numbers come about.
-#[derive(Clone, Copy, Debug)]
-pub enum How {
-    /// They do not yet: what is missing.
-    Missing(&'static str),
-    Measured {
-        /// The runs that are needed. What several figures need is run once.
-        experiments: fn(Effort) -> Vec<Experiment>,
-        /// What the runs show; an error says why they show nothing.
-        finding: fn(Effort, &Results) -> Result<Finding, String>,
-    },
+    /// The runs that are needed. What several figures need is run once.
+    pub experiments: fn(Effort) -> Vec<Experiment>,
+    /// What the runs show; an error says why they show nothing.
+    pub finding: fn(Effort, &Results) -> Result<Finding, String>,
 }
 
 /// What we have found.
@@ -56,29 +46,10 @@ pub struct Row {
 }
 
 impl Figure {
-    /// Whether we have numbers beside the paper's.
-    #[must_use]
-    pub fn is_measured(&self) -> bool {
-        matches!(self.how, How::Measured { .. })
-    }
-
-    /// The runs that are needed.
-    #[must_use]
-    pub fn experiments(&self, effort: Effort) -> Vec<Experiment> {
-        match self.how {
-            How::Missing(_) => Vec::new(),
-            How::Measured { experiments, .. } => experiments(effort),
-        }
-    }
-
     /// What `results` show of it.
     #[must_use]
     pub fn row(&'static self, effort: Effort, results: &Results) -> Row {
-        let found = match self.how {
-            How::Missing(what) => Err(what.to_owned()),
-            How::Measured { finding, .. } => finding(effort, results),
-        };
-        Row { figure: self, found }
+        Row { figure: self, found: (self.finding)(effort, results) }
     }
 }
 

@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn every_run_of_every_figure_can_be_built() {
-        let runs: BTreeSet<_> = all().flat_map(|figure| figure.experiments(Effort::Quick)).collect();
+        let runs: BTreeSet<_> = all().flat_map(|figure| (figure.experiments)(Effort::Quick)).collect();
         assert!(runs.len() > 50, "{}", runs.len());
         let mut wrong = Vec::new();
         for run in runs {
@@ -62,7 +62,7 @@ mod tests {
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-        for run in all().flat_map(|figure| figure.experiments(Effort::Whole)) {
+        for run in all().flat_map(|figure| (figure.experiments)(Effort::Whole)) {
             assert!(run.scale.is_power_of_two());
         }
     }

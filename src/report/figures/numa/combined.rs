@@ -2,7 +2,7 @@
 
 use super::system::{AWARE, Change, DYNAMIC, PART, Scaled, gain, scale_text, sockets, speedups, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::suite::bars;
 use crate::report::figures::workload::Effort;
 
@@ -12,7 +12,8 @@ pub const COMBINED: Figure = Figure {
     paper: &[2.1, 1.8],
     unit: "x",
     place: "NUMA-aware GPUs 6, Fig 10",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 pub const POWER: Figure = Figure {
@@ -21,7 +22,8 @@ pub const POWER: Figure = Figure {
     paper: &[30.0, 14.0],
     unit: "W",
     place: "NUMA-aware GPUs 6",
-    how: How::Measured { experiments: powers, finding: found_power },
+    experiments: powers,
+    finding: found_power,
 };
 
 const BOTH: [Change; 2] = [AWARE, DYNAMIC];

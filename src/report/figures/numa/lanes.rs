@@ -2,7 +2,7 @@
 
 use super::system::{Change, DYNAMIC, Scaled, best, gain, scale_text, sockets, speedups, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::figure::{Figure, Finding, near};
 use crate::report::figures::suite::bars;
 use crate::report::figures::workload::Effort;
 
@@ -12,7 +12,8 @@ pub const GAIN: Figure = Figure {
     paper: &[14.0, 80.0],
     unit: "%",
     place: "NUMA-aware GPUs 4.1, Fig 6",
-    how: How::Measured { experiments: gains, finding: found_gain },
+    experiments: gains,
+    finding: found_gain,
 };
 
 pub const TURN: Figure = Figure {
@@ -21,7 +22,8 @@ pub const TURN: Figure = Figure {
     paper: &[2.0],
     unit: "%",
     place: "NUMA-aware GPUs 4.1",
-    how: How::Measured { experiments: turns, finding: found_turn },
+    experiments: turns,
+    finding: found_turn,
 };
 
 pub const SAMPLE: Figure = Figure {
@@ -30,7 +32,8 @@ pub const SAMPLE: Figure = Figure {
     paper: &[],
     unit: "order",
     place: "NUMA-aware GPUs 4.1, Fig 6",
-    how: How::Measured { experiments: samples, finding: found_sample },
+    experiments: samples,
+    finding: found_sample,
 };
 
 const DOUBLED: Change = ("network.bandwidth", "8 GB/s");

@@ -2,7 +2,7 @@
 
 use super::system::{PAGES, Scaled, TRADITIONAL, larger, scale_text, sockets, speedups, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::suite::bars;
 use crate::report::figures::workload::Effort;
 
@@ -12,7 +12,8 @@ pub const REMOTE: Figure = Figure {
     paper: &[75.0],
     unit: "%",
     place: "NUMA-aware GPUs 3",
-    how: How::Measured { experiments: interleaved, finding: remote },
+    experiments: interleaved,
+    finding: remote,
 };
 
 pub const ORDER: Figure = Figure {
@@ -21,7 +22,8 @@ pub const ORDER: Figure = Figure {
     paper: &[],
     unit: "order",
     place: "NUMA-aware GPUs 3.1, Fig 3",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 fn interleaved(effort: Effort) -> Vec<Experiment> {

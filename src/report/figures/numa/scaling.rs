@@ -2,7 +2,7 @@
 
 use super::system::{AWARE, Change, DYNAMIC, Scaled, larger, scale_text, sockets, speedups, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::suite::bars;
 use crate::report::figures::workload::Effort;
 
@@ -12,7 +12,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[1.5, 2.3, 3.2],
     unit: "x",
     place: "NUMA-aware GPUs 6, Fig 11",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 const COUNTS: [u32; 3] = [2, 4, 8];

@@ -2,7 +2,7 @@
 
 use super::system::{AWARE, Change, SHARED, STATIC, Scaled, gain, scale_text, sockets, speedups, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::figure::{Figure, Finding, near};
 use crate::report::figures::suite::bars;
 use crate::report::figures::workload::Effort;
 
@@ -12,7 +12,8 @@ pub const WAYS: Figure = Figure {
     paper: &[54.0, 76.0, 22.0],
     unit: "%",
     place: "NUMA-aware GPUs 5.2, Fig 8",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 pub const FLUSH: Figure = Figure {
@@ -21,7 +22,8 @@ pub const FLUSH: Figure = Figure {
     paper: &[10.0],
     unit: "%",
     place: "NUMA-aware GPUs 5.2, Fig 9",
-    how: How::Measured { experiments: flushes, finding: found_flush },
+    experiments: flushes,
+    finding: found_flush,
 };
 
 pub const WRITE_BACK: Figure = Figure {
@@ -30,7 +32,8 @@ pub const WRITE_BACK: Figure = Figure {
     paper: &[9.0],
     unit: "%",
     place: "NUMA-aware GPUs 5.2",
-    how: How::Measured { experiments: writes, finding: found_writes },
+    experiments: writes,
+    finding: found_writes,
 };
 
 const IGNORES: Change = ("gpu.numa.invalidate", "false");

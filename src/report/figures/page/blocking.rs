@@ -2,7 +2,7 @@
 
 use super::system::{self, AXIS, COPIES, bars, ratios, runs, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 3] = [6.0, 15.0, 2.0];
@@ -13,7 +13,8 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "x",
     place: "Paged memory 2.1, Fig 3",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 /// At 20 us.

@@ -3,7 +3,7 @@
 use super::system::{self, REPLAY, outcomes, runs, workloads};
 use crate::report::chart::{Bars, Chart, Series};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::figure::{Figure, Finding, near};
 use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
@@ -12,7 +12,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[25.0],
     unit: "%",
     place: "Paged memory 4, Fig 6",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 fn experiments(effort: Effort) -> Vec<Experiment> {

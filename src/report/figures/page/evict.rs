@@ -2,7 +2,7 @@
 
 use super::system::{self, LOCALITY, Scaled, bars, oversubscribed, ratios, runs};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How};
+use crate::report::figures::figure::{Figure, Finding};
 use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
@@ -11,7 +11,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[],
     unit: "order",
     place: "Paged memory 5.1, 5.2, Fig 9",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 /// Half of the pages fit; until memory is full the oracle prefetches (section 5).

@@ -2,7 +2,7 @@
 
 use super::system::{self, COPIES, LOCALITY, OVERLAPPED, bars, ratios, runs, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
@@ -11,7 +11,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[15.0],
     unit: "%",
     place: "Paged memory 7",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 fn experiments(effort: Effort) -> Vec<Experiment> {

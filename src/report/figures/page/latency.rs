@@ -2,7 +2,7 @@
 
 use super::system::{self, LOCALITY, bars, ratios, runs, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
@@ -11,7 +11,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[4.0],
     unit: "%",
     place: "Paged memory 4.3, Fig 8",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 /// A set that keeps the link busy for an interval has as many pages more as the interval is longer (section 4.1: "we can

@@ -3,7 +3,7 @@
 use super::system::{self, COPIES, ratios, runs, workloads};
 use crate::report::chart::{Chart, Lines, Series};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean};
 use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 2] = [4.0, 16.0];
@@ -14,7 +14,8 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "faults",
     place: "Paged memory 3.2",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 const COUNTS: [u32; 6] = [1, 2, 4, 8, 16, 32];

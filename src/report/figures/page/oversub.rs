@@ -3,7 +3,7 @@
 use super::evict::{RANDOM, RANDOM_PREFETCH};
 use super::system::{self, LOCALITY, bars, oversubscribed, ratios, runs};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 2] = [3.9, 2.5];
@@ -14,7 +14,8 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "x",
     place: "Paged memory 5.2",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 fn experiments(effort: Effort) -> Vec<Experiment> {

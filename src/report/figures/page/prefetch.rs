@@ -2,7 +2,7 @@
 
 use super::system::{self, AXIS, COPIES, LOCALITY, bars, ratios, runs, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 4] = [12.0, 3.0, 11.0, 5.0];
@@ -13,7 +13,8 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "%",
     place: "Paged memory 4.3, Fig 7",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 const RANDOM: &[&str] = &["gpu.paging.prefetch=random"];

@@ -3,7 +3,7 @@
 use super::evict::LRU_PREFETCH;
 use super::system::{self, LOCALITY, bars, oversubscribed, ratios, runs};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How};
+use crate::report::figures::figure::{Figure, Finding};
 use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 2] = [0.0, 60.0];
@@ -14,7 +14,8 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "x",
     place: "Paged memory 5.3, Fig 10",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 /// Those that "expand the application footprint 2x or more ... with little performance degradation".

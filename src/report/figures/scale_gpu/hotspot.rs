@@ -4,7 +4,7 @@ use super::system::{
     BASELINE, SHARES, System, faster, mean, run, runtimes, scale_text, scaled, setting, time,
 };
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::figure::{Figure, Finding, near};
 use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
@@ -13,7 +13,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[32.0, 48.0, 25.0],
     unit: "%",
     place: "ScaleGPU 4.2, abstract",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 fn experiments(effort: Effort) -> Vec<Experiment> {

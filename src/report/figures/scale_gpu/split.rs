@@ -4,7 +4,7 @@ use super::system::{
     BASELINE, SHARES, Scaled, System, faster, mean, run, runtimes, scale_text, scaled, setting, time,
 };
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::figure::{Figure, Finding, near};
 use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
@@ -13,7 +13,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[8.0, 58.0],
     unit: "%",
     place: "ScaleGPU 4.2",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 fn workloads(effort: Effort) -> Vec<Scaled> {

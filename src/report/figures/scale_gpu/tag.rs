@@ -3,7 +3,7 @@
 use super::system::{SHARES, Scaled, Setting, System, TAGS, all, run, scale_text, time};
 use crate::report::chart::{Bars, Chart, Series};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How};
+use crate::report::figures::figure::{Figure, Finding};
 use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
@@ -12,7 +12,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[],
     unit: "order",
     place: "ScaleGPU 4.3, Fig 4",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 /// What counts as no effect, of the runtime.

@@ -3,7 +3,7 @@
 use super::system::{self, COHERENT, L1_L2, Machine, runs, throughput, workloads};
 use crate::report::chart::{Chart, Lines, Series};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean};
 use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
@@ -12,7 +12,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[512.0],
     unit: "KiB",
     place: "Selective caching Fig 6",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 const CLIENT: &str = "selective-client";

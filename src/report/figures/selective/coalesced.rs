@@ -2,7 +2,7 @@
 
 use super::system::{self, L1, L1_L2, bars, mean, runs, statistics, workloads};
 use crate::report::figures::experiment::Results;
-use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::figure::{Figure, Finding, near};
 use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 2] = [30.7, 35.4];
@@ -13,7 +13,8 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "%",
     place: "Selective caching Table 2",
-    how: How::Measured { experiments: |effort| runs(effort, &[L1, L1_L2]), finding },
+    experiments: |effort| runs(effort, &[L1, L1_L2]),
+    finding,
 };
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {

@@ -5,7 +5,7 @@ use crate::model::random::Random;
 use crate::protocol::remote_directory::{Inserted, Look, RemoteDirectory, RemoteDirectoryConfig};
 use crate::report::chart::{Chart, Lines, Series};
 use crate::report::figures::experiment::Results;
-use crate::report::figures::figure::{Figure, Finding, How, exact};
+use crate::report::figures::figure::{Figure, Finding, exact};
 use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
@@ -14,7 +14,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[3.0],
     unit: "%",
     place: "Selective caching 3.1",
-    how: How::Measured { experiments: |_| Vec::new(), finding },
+    experiments: |_| Vec::new(),
+    finding,
 };
 
 /// Lines of the memory from which a CPU takes some: 4 GiB.

@@ -3,7 +3,7 @@
 
 use super::system::{self, COHERENT, bars, mean, runs, statistics, workloads};
 use crate::report::figures::experiment::Results;
-use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::figure::{Figure, Finding, near};
 use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 2] = [44.4, 51.6];
@@ -14,7 +14,8 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "%",
     place: "Selective caching Table 1",
-    how: How::Measured { experiments: |effort| runs(effort, &[COHERENT]), finding },
+    experiments: |effort| runs(effort, &[COHERENT]),
+    finding,
 };
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {

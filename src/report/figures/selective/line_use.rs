@@ -2,7 +2,7 @@
 
 use super::system::{self, L1_L2, bars, mean, runs, statistics, workloads};
 use crate::report::figures::experiment::Results;
-use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::figure::{Figure, Finding, near};
 use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
@@ -11,7 +11,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[60.6],
     unit: "%",
     place: "Selective caching Table 3",
-    how: How::Measured { experiments: |effort| runs(effort, &[L1_L2]), finding },
+    experiments: |effort| runs(effort, &[L1_L2]),
+    finding,
 };
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {

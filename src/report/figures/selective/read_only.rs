@@ -2,7 +2,7 @@
 
 use super::system::{self, AXIS, COHERENT, Machine, READ_ONLY, VARIABLE, bars, runs, throughput, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How};
+use crate::report::figures::figure::{Figure, Finding};
 use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
@@ -11,7 +11,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[],
     unit: "order",
     place: "Selective caching 5.2",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 const FREE: Machine = (READ_ONLY.0, &["gpu.read_only.gpu_fault=0 us", "gpu.read_only.host_fault=0 us"]);

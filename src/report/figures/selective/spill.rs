@@ -2,7 +2,7 @@
 
 use super::system::{self, Machine, bars, runs, throughput, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean};
 use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
@@ -11,7 +11,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[],
     unit: "order",
     place: "Selective caching 5.3, Fig 9",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 const SPILLED: &[&str] = &["gpu.unified.host_share=90"];

@@ -2,7 +2,7 @@
 
 use super::system::{self, AXIS, COHERENT, STEPS, bars, runs, throughput, workloads};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 6] = [42.0, 74.0, 79.0, 90.0, 93.0, 89.0];
@@ -14,7 +14,8 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "%",
     place: "Selective caching 5.1, 5.2, Fig 5-8",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 fn experiments(effort: Effort) -> Vec<Experiment> {

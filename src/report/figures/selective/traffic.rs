@@ -2,7 +2,7 @@
 
 use super::system::{self, CLIENT, COHERENT, VARIABLE, bars, mean, runs, statistics, workloads};
 use crate::report::figures::experiment::Results;
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 2] = [4.0, 2.6];
@@ -13,7 +13,8 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "x",
     place: "Selective caching 5.1.3",
-    how: How::Measured { experiments: |effort| runs(effort, &[COHERENT, CLIENT, VARIABLE]), finding },
+    experiments: |effort| runs(effort, &[COHERENT, CLIENT, VARIABLE]),
+    finding,
 };
 
 /// Statistics of all bytes between host and GPU.

@@ -3,7 +3,7 @@
 use super::system::{self, MACHINE, blocks, cycles, names, ratios, run, series, unless};
 use crate::report::chart::{Bars, Chart, Lines, Series};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean};
 use crate::report::figures::workload::{Effort, Workload, left_out, scale_text, workloads};
 
 pub const FIGURE: Figure = Figure {
@@ -12,7 +12,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[4.0],
     unit: "KiB",
     place: "UMH 5, Fig 9",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 /// Sizes in KiB; the paper's choice is the second last but one.

@@ -3,7 +3,7 @@
 use super::system::{self, MACHINE, names, ratios, repeated, series, unless};
 use crate::report::chart::{Bars, Chart};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::workload::{Effort, Workload, left_out, scale_text, workloads};
 
 pub const FIGURE: Figure = Figure {
@@ -12,7 +12,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[5.4],
     unit: "%",
     place: "UMH 5.3",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 /// Blocks of a line each fit both interleaves.

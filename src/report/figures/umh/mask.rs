@@ -6,7 +6,7 @@ use crate::model::address::Address;
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, exact};
+use crate::report::figures::figure::{Figure, Finding, exact};
 use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 2] = [12.5, 3.12];
@@ -17,7 +17,8 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "%",
     place: "UMH 4.1.2",
-    how: How::Measured { experiments: |_| Vec::new(), finding },
+    experiments: |_| Vec::new(),
+    finding,
 };
 
 /// Where it stores.

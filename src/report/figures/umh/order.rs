@@ -4,7 +4,7 @@ use super::baseline::{COMPARED, COUNTS, NETWORKS, Network, Scaled, Setting, Syst
 use super::system::sentences;
 use crate::report::chart::{Bars, Chart, Series};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How};
+use crate::report::figures::figure::{Figure, Finding};
 use crate::report::figures::workload::{Effort, compared, scale_text};
 
 pub const FIGURE: Figure = Figure {
@@ -13,7 +13,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[],
     unit: "order",
     place: "UMH 6.1.1, Fig 13",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 /// "Almost every": of ten, nine.

@@ -3,7 +3,7 @@
 use super::baseline::{NETWORKS, Scaled, System, bars, runs, speedups};
 use super::system::{sentences, unless};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How};
+use crate::report::figures::figure::{Figure, Finding};
 use crate::report::figures::workload::{Effort, scale_text, workloads};
 
 pub const FIGURE: Figure = Figure {
@@ -12,7 +12,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[],
     unit: "order",
     place: "UMH 6.1.3",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 const GPUS: u32 = 4;

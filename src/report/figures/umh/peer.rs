@@ -3,7 +3,7 @@
 use super::system::{self, MACHINE, cycles, names, ratios, run, series, unless};
 use crate::report::chart::{Bars, Chart};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::workload::{Effort, left_out, scale_text, workloads};
 
 pub const FIGURE: Figure = Figure {
@@ -12,7 +12,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[5.0],
     unit: "%",
     place: "UMH 4.1.1",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 /// The machine as it is has peer transfers.

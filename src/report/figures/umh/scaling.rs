@@ -4,7 +4,7 @@ use super::baseline::{COMPARED, COUNTS, Network, Setting, System, bars, runs, sp
 use super::system::{sentences, unless};
 use crate::report::chart::{Chart, Lines, Series};
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::workload::{Effort, compared, scale_text};
 
 const PAPER: [f64; 3] = [2.3, 1.76, 1.5];
@@ -15,7 +15,8 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "x",
     place: "UMH 6.1.2",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 /// In the order of the claim.

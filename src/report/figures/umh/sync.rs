@@ -5,7 +5,7 @@ use super::system::sentences;
 use crate::model::access::AccessKind;
 use crate::model::operation::Operation;
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, geometric_mean};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean};
 use crate::report::figures::workload::{Effort, compared, scale_text};
 use crate::workload::TaskKind;
 use crate::workload::kernels::{self, Parameters, Value};
@@ -18,7 +18,8 @@ pub const FIGURE: Figure = Figure {
     paper: &PAPER,
     unit: "x",
     place: "UMH 6.2, Fig 14",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 const GPUS: u32 = 4;

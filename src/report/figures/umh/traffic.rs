@@ -4,7 +4,7 @@ use super::system::{self, MACHINE, names, run, series, unless};
 use crate::report::chart::{Bars, Chart};
 use crate::report::figures::crossing::Crossing;
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, How, near};
+use crate::report::figures::figure::{Figure, Finding, near};
 use crate::report::figures::workload::{Effort, Workload, left_out, scale_text, workloads};
 
 pub const FIGURE: Figure = Figure {
@@ -13,7 +13,8 @@ pub const FIGURE: Figure = Figure {
     paper: &[0.08, 1.2],
     unit: "%",
     place: "UMH 6.1.4",
-    how: How::Measured { experiments, finding },
+    experiments,
+    finding,
 };
 
 /// The workload that the paper has as the worst.
