@@ -48,13 +48,17 @@ fn meant(name: &String) -> Result<Vec<String>> {
     if path.is_dir() {
         return folder(path);
     }
-    if path.exists() || config::find(Kind::Scenario, name, None).is_ok() {
+    if path.exists() {
         return Ok(vec![name.clone()]);
     }
+    // A folder before a scenario elsewhere whose last name it is.
     let prefix = format!("{}/", name.trim_start_matches("scenarios/").trim_end_matches('/'));
     let bundled = config::list(Kind::Scenario).into_iter().map(|entry| entry.name);
     let inside: Vec<_> = bundled.filter(|bundled| bundled.starts_with(&prefix)).collect();
-    if inside.is_empty() { Err(unknown(name)) } else { Ok(inside) }
+    if !inside.is_empty() {
+        return Ok(inside);
+    }
+    if config::find(Kind::Scenario, name, None).is_ok() { Ok(vec![name.clone()]) } else { Err(unknown(name)) }
 }
 
 fn unknown(name: &str) -> Box<Diagnostic> {

@@ -89,7 +89,7 @@ impl Session {
             machine.cycle()
         )];
         lines.push("In flight:".into());
-        let transactions = machine.transactions();
+        let transactions = machine.transactions(usize::MAX);
         for view in transactions.iter().take(LISTED) {
             let waits = view
                 .chain

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::Machine;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
 use super::build::SAMPLE_CYCLES;
 use super::paging::view_tlb;
 use super::tasks::operation;
+use super::{Machine, Transaction};
 use crate::model::access::Bytes;
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
@@ -24,6 +27,9 @@ use crate::protocol::node::{Role, WaitsFor};
 
 /// Steps of a chain of waiting at most; longer ones are cycles.
 const MAX_CHAIN: usize = 24;
+
+/// The channels in which each transaction has messages under way.
+type Transit = FxHashMap<TxnNumber, SmallVec<[usize; 2]>>;
 
 impl Machine {
     fn agent_at(&self, id: ComponentId) -> Option<&Agent> {
@@ -125,13 +131,19 @@ impl Machine {
     }
 
     /// Follows an address from a node outwards: who waits for whom.
-    fn chain(&self, from: ComponentId, address: Address, number: Option<TxnNumber>) -> Vec<WaitLink> {
+    fn chain(
+        &self,
+        from: ComponentId,
+        address: Address,
+        number: Option<TxnNumber>,
+        transit: &Transit,
+    ) -> Vec<WaitLink> {
         let mut links = Vec::new();
         let mut at = from;
         let mut seen = BTreeSet::new();
         // Whose message it comes down to: that of the transaction that is ahead.
         let mut carrier = number;
-        let own = self.in_transit(address, number);
+        let own = self.in_transit(address, number, transit);
         while links.len() < MAX_CHAIN && seen.insert(at) {
             let Some(node) = self.node(at) else { break };
             let Some(view) = node.block_view(address, &self.fixed.components) else { break };
@@ -161,14 +173,32 @@ impl Machine {
                 WaitsFor::Ack(_) | WaitsFor::Room | WaitsFor::Turn(_) => break,
             };
         }
-        links.extend(own.or_else(|| self.in_transit(address, carrier)));
+        links.extend(own.or_else(|| self.in_transit(address, carrier, transit)));
         links
     }
 
+    /// Where the messages are that are under way.
+    fn transit(&self) -> Transit {
+        let mut transit = Transit::default();
+        for (index, channel) in self.channels.iter().enumerate() {
+            for lane in &channel.lanes {
+                let messages = lane.outgoing.iter().map(|(_, message)| message);
+                let messages = messages.chain(lane.incoming.iter().map(|(_, message)| message));
+                for number in messages.filter_map(|message| message.number) {
+                    let channels = transit.entry(number).or_default();
+                    if channels.last() != Some(&index) {
+                        channels.push(index);
+                    }
+                }
+            }
+        }
+        transit
+    }
+
     /// The message that carries a transaction now, if one is on its way.
-    fn in_transit(&self, address: Address, number: Option<TxnNumber>) -> Option<WaitLink> {
+    fn in_transit(&self, address: Address, number: Option<TxnNumber>, transit: &Transit) -> Option<WaitLink> {
         let number = number?;
-        for channel in &self.channels {
+        for channel in transit.get(&number)?.iter().filter_map(|index| self.channels.get(*index)) {
             for lane in &channel.lanes {
                 let waiting = lane.outgoing.iter().map(|(ready, message)| (Err(*ready), message));
                 let passed = lane.beyond_switch();
@@ -211,6 +241,22 @@ impl Machine {
             }
         }
         None
+    }
+
+    fn transaction_view(&self, txn: &Transaction, transit: &Transit) -> Option<TransactionView> {
+        let agent = self.agents.get(txn.agent)?;
+        let l1 = self.nodes.get(agent.l1)?.id();
+        Some(TransactionView {
+            number: txn.number,
+            agent: agent.config.id,
+            warp: txn.warp,
+            kind: txn.kind,
+            range: txn.range,
+            bytes: txn.bytes.clone(),
+            issued: txn.issued,
+            issued_at: txn.issued_at,
+            chain: self.chain(l1, txn.range.start, Some(txn.number), transit),
+        })
     }
 
     /// The writebacks that a warp at a fence waits for.
@@ -420,27 +466,16 @@ impl Inspect for Machine {
         view_tlb(self.agent_at(agent)?)
     }
 
-    fn transactions(&self) -> Vec<TransactionView> {
-        let mut numbers: Vec<TxnNumber> = self.txns.values().map(|txn| txn.number).collect();
-        numbers.sort_unstable();
-        numbers.into_iter().filter_map(|number| self.transaction(number)).collect()
+    fn transactions(&self, limit: usize) -> Vec<TransactionView> {
+        let mut all: Vec<&Transaction> = self.txns.values().collect();
+        all.sort_unstable_by_key(|txn| txn.number);
+        let transit = self.transit();
+        all.into_iter().take(limit).filter_map(|txn| self.transaction_view(txn, &transit)).collect()
     }
 
     fn transaction(&self, number: TxnNumber) -> Option<TransactionView> {
         let txn = self.txns.values().find(|txn| txn.number == number)?;
-        let agent = self.agents.get(txn.agent)?;
-        let l1 = self.nodes.get(agent.l1)?.id();
-        Some(TransactionView {
-            number,
-            agent: agent.config.id,
-            warp: txn.warp,
-            kind: txn.kind,
-            range: txn.range,
-            bytes: txn.bytes.clone(),
-            issued: txn.issued,
-            issued_at: txn.issued_at,
-            chain: self.chain(l1, txn.range.start, Some(number)),
-        })
+        self.transaction_view(txn, &self.transit())
     }
 
     fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink> {
@@ -460,7 +495,8 @@ impl Inspect for Machine {
         let Some(node) = self.node(component) else { return Vec::new() };
         let view = node.mshr_view(&self.fixed.components);
         let oldest = view.entries.iter().min_by_key(|entry| entry.since);
-        oldest.map(|entry| self.chain(component, entry.range.start, entry.txn)).unwrap_or_default()
+        let Some(oldest) = oldest else { return Vec::new() };
+        self.chain(component, oldest.range.start, oldest.txn, &self.transit())
     }
 
     fn cells(&self, nodes: &[ComponentId]) -> Vec<CellCount> {

@@ -16,6 +16,7 @@ mod flush;
 mod hits;
 mod hold;
 mod initial;
+mod injected;
 mod inspect;
 mod lanes;
 mod latency;
@@ -72,6 +73,7 @@ use check::Checker;
 use copies::Copies;
 pub use first_pass::{FirstPass, Watch};
 pub use initial::check_addresses;
+use injected::Injected;
 use lanes::Lanes;
 use latency::Latencies;
 use numa::Socket;
@@ -259,6 +261,7 @@ pub struct Machine {
     sent: [(u64, u64); MessageKind::ALL.len()],
     latencies: Latencies,
     wake_ups: u64,
+    injected: Injected,
     /// Cycles that a transaction may take, if that is checked.
     transaction_limit: Option<u64>,
     finished_checked: bool,

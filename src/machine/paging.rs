@@ -103,8 +103,8 @@ pub struct Paging {
     /// Pages that the work touches, as far as that is foreseen. For who looks.
     known: PageSet,
     /// Compute units told to replay, and pages that came, so far.
-    told: u64,
-    came: u64,
+    pub(super) told: u64,
+    pub(super) came: u64,
     /// Pages that changed sides in this event: to be checked.
     moved: Vec<Page>,
     /// The GPU of each agent, if it is one of a GPU.

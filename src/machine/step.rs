@@ -275,9 +275,8 @@ impl Machine {
             for completion in &completions {
                 self.finish_access(completion, out);
                 if self.is_dropped() {
-                    out.record(completion.node, About::new(completion.range, completion.number), || {
-                        What::Fault { name: "drop-wake-up" }
-                    });
+                    let about = About::new(completion.range, completion.number);
+                    self.tell_struck(completion.node, about, "drop-wake-up", out);
                     continue;
                 }
                 if let Some(agent) = self.agents.get_mut(agent) {
@@ -301,7 +300,7 @@ impl Machine {
 
     fn is_dropped(&mut self) -> bool {
         self.wake_ups += 1;
-        self.fixed.faults.contains(&Fault::DropWakeUp { nth: self.wake_ups })
+        self.is_struck(self.wake_ups, |nth| Fault::DropWakeUp { nth })
     }
 
     fn finish_access(&mut self, completion: &Completion, out: &mut Outbox) {

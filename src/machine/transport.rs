@@ -94,7 +94,7 @@ impl Machine {
             out.record(from, about, || What::Message(copy));
         }
         if is_lost {
-            out.record(from, about, || What::Fault { name: "lose-message" });
+            self.tell_struck(from, about, "lose-message", out);
             return;
         }
         let Some(index) = self.channel_between(node, message.to) else { return };
@@ -188,7 +188,7 @@ impl Machine {
 
     fn is_lost(&self, message: &Message) -> bool {
         let sent = self.sent.get(message.kind as usize).map_or(0, |(count, _)| *count);
-        self.fixed.faults.contains(&Fault::LoseMessage { kind: message.kind, nth: sent })
+        self.is_struck(sent, |nth| Fault::LoseMessage { kind: message.kind, nth })
     }
 
     /// Sends what waits at the sending end of a channel, as far as there are credits.

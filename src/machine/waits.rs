@@ -115,9 +115,8 @@ impl Machine {
                 }
             }
             WarpState::Translation | WarpState::FarFault => {
-                let page = warp.untranslated().unwrap_or_default();
-                if let Some(link) = self.why_translation(agent, slot).into_iter().next() {
-                    wait(Party::Page(link.at, page), link.text, None, None);
+                if let Some((to, text)) = self.translation_waits(agent, slot, warp) {
+                    wait(to, text, None, None);
                 }
             }
             WarpState::Memory | WarpState::Fence => {

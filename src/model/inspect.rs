@@ -393,8 +393,8 @@ pub trait Inspect {
     fn tlb(&self, _agent: ComponentId) -> Option<TlbView> {
         None
     }
-    /// Transactions in flight, oldest first.
-    fn transactions(&self) -> Vec<TransactionView>;
+    /// So many transactions in flight at most, oldest first.
+    fn transactions(&self, limit: usize) -> Vec<TransactionView>;
     fn transaction(&self, number: TxnNumber) -> Option<TransactionView>;
     /// Why `component` (or its warp) cannot go on, as a chain from it outwards; empty if it can.
     fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink>;

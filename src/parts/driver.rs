@@ -236,10 +236,11 @@ impl Driver {
         if is_full && !self.config.prefetch_when_full {
             return Vec::new();
         }
-        let mut room = self.config.set.saturating_sub(demand.len());
-        if !self.config.prefetch_when_full {
-            room = room.min((free - demand.len() as u64) as usize);
-        }
+        // Of a set larger than the memory it would evict all, and have no frames for it.
+        let frames = if self.config.prefetch_when_full { self.residency.obtainable() } else { free };
+        let wanted = (demand.len() + self.planned.len()) as u64;
+        let frames = usize::try_from(frames.saturating_sub(wanted)).unwrap_or(usize::MAX);
+        let room = self.config.set.saturating_sub(demand.len()).min(frames);
         let mut absent = self.residency.absent().clone();
         let mut present = self.residency.present().clone();
         for page in demand.iter().copied().chain(self.planned.iter().map(|planned| planned.page)) {
@@ -454,6 +455,28 @@ mod tests {
         assert_eq!(fetched(&driver.advance(200)), [(4, true), (5, true)]);
         driver.wake(200, true);
         assert_eq!(driver.next(), None, "without a prefetcher nothing is left to do");
+    }
+
+    #[test]
+    fn a_set_larger_than_the_memory_is_prefetched_as_far_as_there_are_frames() {
+        let mut driver = driver(Prefetcher::Locality, 2, 8);
+        driver.config.prefetch_when_full = true;
+        for (fault_at, pages, now) in [(0, [(0, true), (1, false)], 100), (4, [(4, true), (5, false)], 300)] {
+            fault(&mut driver, fault_at, now - 100);
+            let mut orders = driver.advance(now);
+            for page in 0..8 {
+                if driver.residency.place(Page(page)) == Place::Leaving {
+                    orders.extend(driver.evicted(Page(page)));
+                }
+            }
+            assert_eq!(fetched(&orders), pages);
+            for (page, is_demanded) in pages {
+                let reason = if is_demanded { MoveReason::Demanded } else { MoveReason::Prefetched };
+                driver.arrived(Planned { page: Page(page), reason, set: 0 }, now + 10);
+                driver.touch(Page(page), false, now + 20);
+            }
+        }
+        assert_eq!((driver.counters.evicted, driver.counters.prefetched), (2, 2));
     }
 
     #[test]

@@ -164,6 +164,12 @@ impl Residency {
         self.frames.saturating_sub(self.resident.len() + self.coming.len() + self.leaving.len())
     }
 
+    /// Frames that are free, become so, or would if all that may be evicted were.
+    #[must_use]
+    pub fn obtainable(&self) -> u64 {
+        self.free() + self.leaving.len() + self.settled.len()
+    }
+
     #[must_use]
     pub fn frames(&self) -> u64 {
         self.frames

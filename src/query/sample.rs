@@ -238,7 +238,7 @@ impl Inspect for Sample {
     fn cache(&self, _node: ComponentId, _sets: u32) -> Option<CacheView> {
         None
     }
-    fn transactions(&self) -> Vec<TransactionView> {
+    fn transactions(&self, _limit: usize) -> Vec<TransactionView> {
         Vec::new()
     }
     fn transaction(&self, _number: TxnNumber) -> Option<TransactionView> {

@@ -83,6 +83,8 @@ pub struct Diagnosis {
     pub complete: bool,
     /// Transactions that can never end, or the one that is starved, oldest first.
     pub transactions: Vec<TxnNumber>,
+    /// Warps that can never go on.
+    pub warps: u64,
     /// One an edge: the circle, or the chain from a warp to what will not come.
     pub sentences: Vec<Sentence>,
     /// The sentences close a circle.
@@ -102,12 +104,17 @@ impl Diagnosis {
     /// The first line: `DEADLOCK at cycle 8811: 3 transactions can never end`.
     #[must_use]
     pub fn headline(&self) -> String {
-        let count = super::describe::plural(self.transactions.len() as u64, "transaction");
+        // Where an access is not translated there is no transaction yet.
+        let (count, cannot) = if self.transactions.is_empty() {
+            (super::describe::plural(self.warps, "warp"), "can never go on")
+        } else {
+            (super::describe::plural(self.transactions.len() as u64, "transaction"), "can never end")
+        };
         let what = match self.verdict {
             Verdict::Starvation => "others are served, and it waits".to_owned(),
             Verdict::Livelock => "events go on, and no access ends".to_owned(),
-            _ if self.complete => format!("nothing can move, {count} can never end"),
-            _ => format!("{count} can never end, though others go on"),
+            _ if self.complete => format!("nothing can move, {count} {cannot}"),
+            _ => format!("{count} {cannot}, though others go on"),
         };
         format!("{} at event {}, cycle {}: {what}", self.verdict.title(), self.event, self.cycle)
     }
@@ -154,6 +161,7 @@ pub fn diagnose(machine: &Machine) -> Option<Diagnosis> {
         cycle: machine.time_base().cycle(machine.tick()),
         complete: stuck,
         transactions: transactions(&edges, &dead),
+        warps: dead.iter().filter(|party| matches!(party, Party::Warp(..))).count() as u64,
         sentences: Vec::new(),
         is_circle: false,
         others: 0,

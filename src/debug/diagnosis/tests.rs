@@ -169,3 +169,27 @@ fn nothing_is_dead_that_goes_on() {
         }
     }
 }
+
+/// Two compute units fault on one page.
+fn two_faults(fault: &str) -> String {
+    let load = |by: &str, at: &str| format!("[[do]]\nby = \"{by}\"\nload = {{ address = {at}, len = 4 }}\n");
+    let work = [load("gpu0.cu0", "0x1000"), load("gpu0.cu1", "0x1800")].concat();
+    format!("machine = \"tiny/paged-1gpu\"\n{work}[[fault]]\nname = \"{fault}\"\n")
+}
+
+#[test]
+fn a_far_fault_that_nobody_replays_is_a_lost_wake_up() {
+    let diagnosis = diagnosed(&two_faults("drop-replay"));
+    let lines = diagnosis.lines().join("\n");
+    assert_eq!((diagnosis.verdict, diagnosis.warps), (Verdict::LostWakeUp, 1), "{lines}");
+    assert!(lines.contains("1 warp can never go on"), "{lines}");
+    assert!(lines.contains("gpu0.gmmu does not track any more"), "{lines}");
+}
+
+#[test]
+fn a_page_that_never_comes_is_lost() {
+    let diagnosis = diagnosed(&two_faults("lose-page"));
+    let lines = diagnosis.lines().join("\n");
+    assert_eq!((diagnosis.verdict, diagnosis.warps), (Verdict::LostMessage, 2), "{lines}");
+    assert!(lines.contains("gpu0.driver has sent for and which is nowhere"), "{lines}");
+}

@@ -52,7 +52,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     let selection = facts.selection;
     let all = |kind: fn(ComponentKind) -> bool| {
         let components = machine.components().iter();
-        components.filter(move |(_, part)| kind(part.kind)).map(|(id, _)| id).take(wish.limit)
+        components.filter(move |(_, part)| kind(part.kind)).map(|(id, _)| id)
     };
     let is_agent = |kind| matches!(kind, ComponentKind::Cu | ComponentKind::Core);
     let mut frame = Frame {
@@ -96,8 +96,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         });
     }
     if wish.panes.has(Pane::Transaction) || wish.panes.has(Pane::Waits) {
-        frame.transactions = machine.transactions();
-        frame.transactions.truncate(wish.limit);
+        frame.transactions = machine.transactions(wish.limit);
     }
     Frame {
         info: facts.info,

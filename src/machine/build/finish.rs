@@ -9,6 +9,7 @@ use crate::config::machine::Organisation;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::check::Checker;
 use crate::machine::consistency::Consistency;
+use crate::machine::injected::Injected;
 use crate::machine::latency::Latencies;
 use crate::machine::plan::Plan;
 use crate::machine::queue::Queue;
@@ -91,6 +92,7 @@ impl Builder<'_> {
             sent: [(0, 0); MessageKind::ALL.len()],
             latencies: Latencies::default(),
             wake_ups: 0,
+            injected: Injected::default(),
             transaction_limit: None,
             finished_checked: false,
             buffers: None,

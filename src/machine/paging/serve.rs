@@ -3,6 +3,7 @@
 use super::super::step::Handled;
 use super::Machine;
 use super::lives::Told;
+use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::page::Page;
 use crate::model::paging::{FaultStage, PageChange, Permission};
@@ -287,7 +288,8 @@ impl Machine {
                 return;
             }
             let Some((_, planned)) = one.arrivals.pop_front() else { return };
-            if self.takes_next(planned.page, |paging| &mut paging.came, |nth| Fault::LosePage { nth }, out) {
+            let at = one.ports.driver;
+            if self.takes_next((at, planned.page), |all| &mut all.came, |nth| Fault::LosePage { nth }, out) {
                 continue;
             }
             self.settle_in(gpu, planned, out);
@@ -314,8 +316,10 @@ impl Machine {
 
     /// The compute units whose fault has ended are told.
     pub(super) fn replay_all(&mut self, gpu: usize, units: &[u32], page: Page, out: &mut Outbox) {
+        let gmmu = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu)).map(|one| one.ports.gmmu);
+        let at = gmmu.unwrap_or_else(|| self.host_component());
         for &unit in units {
-            if self.takes_next(page, |paging| &mut paging.told, |nth| Fault::DropReplay { nth }, out) {
+            if self.takes_next((at, page), |all| &mut all.told, |nth| Fault::DropReplay { nth }, out) {
                 continue;
             }
             self.replay(gpu, unit, page, out);
@@ -325,7 +329,7 @@ impl Machine {
     /// Whether an injected fault takes the next of what is counted.
     fn takes_next(
         &mut self,
-        page: Page,
+        (at, page): (ComponentId, Page),
         count: impl Fn(&mut super::Paging) -> &mut u64,
         fault: impl Fn(u64) -> Fault,
         out: &mut Outbox,
@@ -333,11 +337,10 @@ impl Machine {
         let Some(paging) = self.paging.as_mut() else { return false };
         let counter = count(paging);
         *counter += 1;
-        let fault = fault(*counter);
-        let lost = self.fixed.faults.contains(&fault);
+        let count = *counter;
+        let lost = self.is_struck(count, &fault);
         if lost {
-            let about = self.about_page(page);
-            out.record(self.host_component(), about, || What::Fault { name: fault.name() });
+            self.tell_struck(at, self.about_page(page), fault(count).name(), out);
         }
         lost
     }

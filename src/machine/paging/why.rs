@@ -6,7 +6,8 @@ use crate::model::inspect::WaitLink;
 use crate::model::page::Page;
 use crate::model::paging::FaultStage;
 use crate::model::time::Tick;
-use crate::parts::agent::Agent;
+use crate::model::wait::Party;
+use crate::parts::agent::{Agent, Warp};
 use crate::parts::driver::Driver;
 use crate::parts::tlb::Progress;
 
@@ -24,10 +25,7 @@ impl Machine {
             };
             return vec![WaitLink { at, text, since: warp.map(|warp| warp.since) }];
         };
-        let own = |one: &super::GpuPaging| {
-            one.ports.units.iter().any(|unit| self.agents.get(*unit).is_some_and(|unit| unit.config.id == at))
-        };
-        let Some(gpu) = paging.gpus.iter().position(own) else {
+        let Some(gpu) = self.paged_gpu_of(agent) else {
             let since = warp.map(|warp| warp.since);
             if paging.moves_pages() {
                 let text = format!("warp {slot} waits for page {page}, which {}", self.whereabouts(page));
@@ -64,6 +62,61 @@ impl Machine {
         }
     }
 
+    /// The GPU whose pages move, or are protected, that a compute unit belongs to.
+    fn paged_gpu_of(&self, agent: &Agent) -> Option<usize> {
+        let at = agent.config.id;
+        let is_own = |unit: &usize| self.agents.get(*unit).is_some_and(|unit| unit.config.id == at);
+        self.paging.as_ref()?.gpus.iter().position(|one| one.ports.units.iter().any(is_own))
+    }
+
+    /// What a warp whose access is not translated waits for, and in words. A TLB that waits for a fault that the GMMU does not
+    /// track will never be told; where nothing moves any more, a page that nobody has will never come.
+    pub(in crate::machine) fn translation_waits(
+        &self,
+        agent: &Agent,
+        slot: u32,
+        warp: &Warp,
+    ) -> Option<(Party, String)> {
+        let link = self.why_translation(agent, slot).into_iter().next()?;
+        let prefix = format!("warp {slot} ");
+        let text = link.text.strip_prefix(&prefix).unwrap_or(&link.text).to_owned();
+        let page = warp.untranslated().unwrap_or_default();
+        let usual = Party::Page(link.at, page);
+        let miss = agent.tlb.iter().flat_map(|tlb| tlb.misses()).find(|(missed, _)| *missed == page);
+        let awaited = match miss.map(|(_, miss)| miss.progress) {
+            Some(Progress::Tracked) => Some(page),
+            Some(Progress::Dropped) => tracked_of(agent),
+            _ => return Some((usual, text)),
+        };
+        let Some((gpu, awaited)) = self.paged_gpu_of(agent).zip(awaited) else { return Some((usual, text)) };
+        let one = self.paging.as_ref()?.gpus.get(gpu)?;
+        let (gmmu, driver) = (one.ports.gmmu, one.ports.driver);
+        let path = |at| self.fixed.components.path(at);
+        if !one.gmmu.far_faults().any(|(faulted, _)| faulted == awaited) {
+            let text = format!("{text}, which {} does not track any more", path(gmmu));
+            return Some((Party::WakeUp(agent.config.id, slot), text));
+        }
+        let is_lost = self.queue.is_empty() && !self.has_page_under_way(one, awaited);
+        if is_lost {
+            let text = format!("{text}, which {} has sent for and which is nowhere", path(driver));
+            return Some((Party::Lost(driver, gmmu), text));
+        }
+        Some((usual, text))
+    }
+
+    /// Whether the driver, the caches or the link have something to do yet about a page that a fault asks for.
+    fn has_page_under_way(&self, one: &super::GpuPaging, page: Page) -> bool {
+        let Some(paging) = self.paging.as_ref() else { return false };
+        let has = |driver: &Driver| {
+            driver.queue().any(|queued| queued.page == page)
+                || driver.planned().any(|planned| planned.page == page)
+        };
+        paging.draining.contains(&page)
+            || one.arrivals.iter().any(|(_, planned)| planned.page == page)
+            || one.driver.as_ref().is_some_and(has)
+            || paging.protection.as_ref().is_some_and(|protection| protection.due(page).is_some())
+    }
+
     fn why_walk(&self, gpu: usize) -> Option<WaitLink> {
         let one = self.paging.as_ref()?.gpus.get(gpu)?;
         let (waiting, walking) = one.gmmu.busy();
@@ -76,20 +129,25 @@ impl Machine {
         let Some(one) = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu)) else {
             return Vec::new();
         };
-        let fault = one.gmmu.far_faults().find(|(faulted, _)| *faulted == page);
-        let tracks = fault.map(|(_, fault)| WaitLink {
-            at: one.ports.gmmu,
-            text: match &one.driver {
-                Some(_) => format!("tracks far-fault {page}, which {}", self.whereabouts(page)),
-                None => format!("tracks the protection fault of page {page}"),
-            },
-            since: Some(fault.since.tick),
-        });
+        let at = one.ports.gmmu;
+        let whereabouts = self.whereabouts(page);
+        let Some((_, fault)) = one.gmmu.far_faults().find(|(faulted, _)| *faulted == page) else {
+            let text = match &one.driver {
+                Some(_) => format!("does not track far-fault {page}; the page {whereabouts}"),
+                None => format!("does not track the protection fault of page {page}"),
+            };
+            return vec![WaitLink { at, text, since: None }];
+        };
+        let text = match &one.driver {
+            Some(_) => format!("tracks far-fault {page}; the page {whereabouts}"),
+            None => format!("tracks the protection fault of page {page}"),
+        };
+        let tracks = WaitLink { at, text, since: Some(fault.since.tick) };
         let serves = match &one.driver {
             Some(driver) => self.why_driver(one, driver, page),
             None => self.why_handler(one, page),
         };
-        tracks.into_iter().chain(serves).chain(self.why_moving(gpu, page)).collect()
+        std::iter::once(tracks).chain(serves).chain(self.why_moving(gpu, page)).collect()
     }
 
     fn why_driver(&self, one: &super::GpuPaging, driver: &Driver, page: Page) -> Option<WaitLink> {
