@@ -19,7 +19,9 @@ use crate::diagnostic::{Diagnostic, Source};
 use crate::explore::fairness::{self, Fairness};
 use crate::explore::mutants::{self, Base, Mutant, Verdict};
 use crate::explore::outcome::Violation;
+use crate::explore::random;
 use crate::explore::search::Limits;
+use crate::explore::stress;
 use crate::explore::system::System;
 use crate::machine::{Blueprint, Machine};
 use crate::protocol::table::Table;
@@ -38,6 +40,17 @@ const SHAPES: [(&str, &str); 5] = [
 /// The shape on which it is also seen whether anybody can wait for ever.
 const CROWD: &str = "explore/three-l1";
 
+/// Where random orders are tried of a mutant that is not caught on any shape: it is larger than what can be explored completely.
+const LARGE: &str = "explore/large";
+
+/// The machine of a random test, which looks at values under every protocol.
+const TESTED: &str = "tiny/umh-2gpu";
+
+/// Steps and accesses that are tried there, and their seed.
+const STEPS: u64 = 500_000;
+const ACCESSES: u64 = 50_000;
+const SEED: u64 = 1;
+
 /// Memory of one exploration.
 const MEMORY: u64 = 3 << 30;
 
@@ -53,7 +66,9 @@ Examples:
 
 A mutant is caught if a rule breaks. It is equivalent if on every shape no node does anything else with any input that it \
 ever gets, or if it was explored completely on every shape without breaking a rule, and nobody can wait for ever on \
-explore/three-l1 (`umscope explore --fair`): then it is another correct protocol, which differs in cost. `by` says which.
+explore/three-l1 (`umscope explore --fair`): then it is a protocol that is correct there and differs in cost. Besides that, \
+half a million random steps on explore/large and a random test (`umscope stress`) of tiny/umh-2gpu must break nothing, since more blocks and \
+children can need a rule that few do not. `by` says which; what the random test catches has no recording.
 
 JSON: protocol, mutants[{name, caught, equivalent, by, recording}]; recording is null without --record.
 
@@ -85,13 +100,75 @@ pub struct Mutants {
     format: Format,
 }
 
-/// A shape with the protocol as it is.
-struct Shape {
+/// Where mutants are looked at.
+struct Place {
     name: &'static str,
     scenario: Scenario,
     blueprint: Blueprint,
     alphabet: Alphabet,
+}
+
+impl Place {
+    /// A bundled exploration with the protocol as it is, and more changes.
+    fn load(name: &'static str, with: &[String]) -> Result<Self, Trouble> {
+        let scenario = Scenario::load(name)?.with(with)?;
+        let blueprint = scenario.blueprint(&Options::default())?;
+        let alphabet = scenario.alphabet(&Machine::build(&blueprint)?)?;
+        Ok(Self { name, scenario, blueprint, alphabet })
+    }
+
+    fn system(&self) -> Result<System, Trouble> {
+        Ok(System::new(&Machine::build(&self.blueprint)?, &self.alphabet)?)
+    }
+}
+
+/// A place that can be explored completely, with what nodes do there.
+struct Shape {
+    place: Place,
     base: Base,
+}
+
+/// All places.
+struct Places {
+    shapes: Vec<Shape>,
+    large: Place,
+    tested: Blueprint,
+}
+
+/// What a protocol is changed into.
+struct Changed<'a> {
+    mutant: Mutant,
+    /// The table as it is, and as it is changed.
+    own: &'a Table,
+    table: Arc<Table>,
+}
+
+impl Changed<'_> {
+    fn on(&self, place: &Place) -> Result<System, Trouble> {
+        Ok(System::new(&Machine::build(&self.blueprint(&place.blueprint))?, &place.alphabet)?)
+    }
+
+    fn blueprint(&self, own: &Blueprint) -> Blueprint {
+        let mut blueprint = own.clone();
+        match self.mutant {
+            Mutant::Rule(fault) => blueprint.faults.push(fault),
+            Mutant::Table(_) => {
+                for own in blueprint.tables.iter_mut().filter(|own| own.name == self.own.name) {
+                    *own = self.table.clone();
+                }
+            }
+        }
+        blueprint
+    }
+}
+
+/// What is known of a mutant that is not caught on the shapes.
+#[derive(Default)]
+struct Known {
+    /// Shapes of which all states are fine, and their number.
+    correct: Vec<(&'static str, u64)>,
+    /// A shape of which not all states were looked at.
+    open: Option<(&'static str, u64)>,
 }
 
 /// What became of a mutant.
@@ -103,19 +180,51 @@ struct Judged {
     recording: Option<PathBuf>,
 }
 
+impl Known {
+    fn text(&self) -> String {
+        let walked = format!(
+            "{} random steps on {LARGE} and {} accesses on {TESTED}",
+            grouped(STEPS),
+            grouped(ACCESSES)
+        );
+        match self.open {
+            Some((shape, states)) => {
+                format!("{} states of {shape} are fine, and there are more", grouped(states))
+            }
+            None if self.correct.is_empty() => {
+                format!("the same: no node does anything else on any shape; {walked} break nothing")
+            }
+            None => {
+                let all =
+                    self.correct.iter().map(|(shape, states)| format!("{shape} ({})", grouped(*states)));
+                let all: Vec<String> = all.collect();
+                format!(
+                    "correct: differs in cost only, all states of {}; {walked} break nothing",
+                    all.join(", ")
+                )
+            }
+        }
+    }
+}
+
+/// As TOML writes it.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
 impl Mutants {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
         let found = config::find(Kind::Protocol, &self.protocol, None)?;
         let table = config::protocol::from_toml(&found.source)?;
         interrupt.heed();
-        let shapes = match self.shapes(&interrupt)? {
-            Ok(shapes) => shapes,
+        let places = match self.places(&interrupt)? {
+            Ok(places) => places,
             Err(status) => return Ok(status),
         };
         let fits = |mutant: &Mutant| self.only.as_ref().is_none_or(|only| mutant.to_string().contains(only));
         let mutants: Vec<Mutant> = mutants::all(&table).into_iter().filter(fits).collect();
-        let results = self.judge_all(&mutants, &table, &found.source, &shapes, &interrupt)?;
+        let results = self.judge_all(&mutants, &table, &found.source, &places, &interrupt)?;
         let judged: Vec<Judged> = results.into_iter().flatten().collect();
         self.print(&table, &judged)?;
         Ok(if judged.len() < mutants.len() {
@@ -131,18 +240,15 @@ impl Mutants {
         Limits { states: self.max_states, depth: u64::MAX, memory: MEMORY, threads }
     }
 
-    /// The shapes with the protocol as it is; a status if it breaks a rule itself, or was interrupted.
-    fn shapes(&self, interrupt: &Interrupt) -> Result<Result<Vec<Shape>, Status>, Trouble> {
-        let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    /// The places with the protocol as it is; a status if it breaks a rule itself, or was interrupted.
+    fn places(&self, interrupt: &Interrupt) -> Result<Result<Places, Status>, Trouble> {
+        let protocol = format!("protocol={}", quoted(&self.protocol));
         let mut progress = Progress::start();
         let mut shapes = Vec::new();
         for (name, accesses) in SHAPES {
-            let with = [format!("protocol={}", text(&self.protocol)), format!("explore.accesses={accesses}")];
-            let scenario = Scenario::load(name)?.with(&with)?;
-            let blueprint = scenario.blueprint(&Options::default())?;
-            let machine = Machine::build(&blueprint)?;
-            let alphabet = scenario.alphabet(&machine)?;
-            let system = System::new(&machine, &alphabet)?;
+            let with = [protocol.clone(), format!("explore.accesses={accesses}")];
+            let place = Place::load(name, &with)?;
+            let system = place.system()?;
             let threads = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
             let base = Base::new(&system, self.limits(threads), |counts| {
                 progress.tell(|| format!("{name}: {} states", grouped(counts.states)));
@@ -163,9 +269,13 @@ impl Mutants {
                 let message = format!("{} has too many states on {name} to look at all", self.protocol);
                 return Err(Diagnostic::new(message).expected("a higher --max-states").into());
             }
-            shapes.push(Shape { name, scenario, blueprint, alphabet, base });
+            shapes.push(Shape { place, base });
         }
-        Ok(Ok(shapes))
+        let text = format!("machine = {}\n{protocol}\n", quoted(TESTED));
+        let tested =
+            Scenario::parse(Source::new("the machine under test", text), std::env::current_dir().ok())?;
+        let tested = Blueprint { max_cycles: u64::MAX, ..tested.blueprint(&Options::default())? };
+        Ok(Ok(Places { shapes, large: Place::load(LARGE, &[protocol])?, tested }))
     }
 
     fn judge_all(
@@ -173,7 +283,7 @@ impl Mutants {
         mutants: &[Mutant],
         table: &Table,
         source: &Source,
-        shapes: &[Shape],
+        places: &Places,
         interrupt: &Interrupt,
     ) -> Result<Vec<Option<Judged>>, Trouble> {
         let results: Vec<Option<Judged>> = mutants.iter().map(|_| None).collect();
@@ -181,7 +291,7 @@ impl Mutants {
         let told = |done| format!("{}: {done} of {} mutants", self.protocol, mutants.len());
         pool::each(mutants.len(), self.jobs, interrupt, told, |index| {
             let Some(mutant) = mutants.get(index) else { return ControlFlow::Continue(()) };
-            let judged = self.judge(*mutant, table, source, shapes, interrupt);
+            let judged = self.judge(*mutant, table, source, places, interrupt);
             let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
             match judged {
                 Ok(judged) => {
@@ -207,7 +317,7 @@ impl Mutants {
         mutant: Mutant,
         table: &Table,
         source: &Source,
-        shapes: &[Shape],
+        places: &Places,
         interrupt: &Interrupt,
     ) -> Result<Judged, Trouble> {
         let name = mutant.to_string();
@@ -226,79 +336,83 @@ impl Mutants {
         if let Some(error) = faults.errors.first() {
             return Ok(is(true, false, format!("table: {}", error.message)));
         }
-        let (mut correct, mut open) = (Vec::new(), None);
-        for shape in shapes {
-            let mut blueprint = shape.blueprint.clone();
-            match mutant {
-                Mutant::Rule(fault) => blueprint.faults.push(fault),
-                Mutant::Table(_) => {
-                    for own in blueprint.tables.iter_mut().filter(|own| own.name == table.name) {
-                        *own = Arc::new(changed.clone());
-                    }
-                }
-            }
-            let system = System::new(&Machine::build(&blueprint)?, &shape.alphabet)?;
-            let go_on = |_| !interrupt.is_raised();
-            let found = match mutants::judge(&shape.base, &system, self.limits(1), go_on) {
-                Verdict::Same => continue,
-                Verdict::Caught(outcome) => outcome.violations.into_iter().next(),
-                Verdict::Open(outcome) => {
-                    open = open.or(Some((shape.name, outcome.counts.states)));
-                    continue;
-                }
-                Verdict::Correct(counts) => {
-                    let fairness = (shape.name == CROWD).then(|| fairness::judge(&system, MEMORY, go_on));
-                    match &fairness {
-                        Some(Fairness::Unknown(_)) => open = open.or(Some((shape.name, counts.states))),
-                        _ => correct.push((shape.name, counts.states)),
-                    }
-                    match fairness {
-                        Some(Fairness::Broken(violation)) => Some(violation),
-                        _ => None,
-                    }
-                }
-            };
-            if let Some(violation) = found {
-                let by = format!("{} on {} in {} steps", violation.rule, shape.name, violation.choices.len());
-                let recording = self.record(mutant, shape, &system, &violation)?;
-                return Ok(Judged { recording, ..is(true, false, by) });
+        let changed = Changed { mutant, own: table, table: Arc::new(changed) };
+        let mut known = Known::default();
+        let mut found = None;
+        for shape in &places.shapes {
+            found =
+                self.look(shape, &changed, &mut known, interrupt)?.map(|violation| (&shape.place, violation));
+            if found.is_some() {
+                break;
             }
         }
-        Ok(match open {
-            Some((shape, states)) => is(
-                false,
-                false,
-                format!("{} states of {shape} are fine, and there are more", grouped(states)),
-            ),
-            None if correct.is_empty() => {
-                is(false, true, "the same: no node does anything else on any shape".to_owned())
+        if found.is_none() {
+            let system = changed.on(&places.large)?;
+            let limits = random::Limits { steps: STEPS, seed: SEED, memory: MEMORY, threads: 1 };
+            let outcome = random::walk(&system, limits, |_| !interrupt.is_raised());
+            found = outcome.violations.into_iter().next().map(|violation| (&places.large, violation));
+        }
+        if let Some((place, violation)) = found {
+            let by = format!("{} on {} in {} steps", violation.rule, place.name, violation.choices.len());
+            let recording = self.record(&changed, place, &violation)?;
+            return Ok(Judged { recording, ..is(true, false, by) });
+        }
+        let blueprint = changed.blueprint(&places.tested);
+        let round = stress::Plan { blueprint, accesses: ACCESSES, seed: SEED }.round(0)?;
+        if let Some(failure) = round.failure {
+            let (rule, event) = (failure.rule, grouped(failure.event));
+            return Ok(is(true, false, format!("{rule} after {event} events of umscope stress {TESTED}")));
+        }
+        Ok(is(false, known.open.is_none(), known.text()))
+    }
+
+    /// Looks at a mutant on a shape: what is wrong with it there, or what is known of it now.
+    fn look(
+        &self,
+        shape: &Shape,
+        changed: &Changed<'_>,
+        known: &mut Known,
+        interrupt: &Interrupt,
+    ) -> Result<Option<Violation>, Trouble> {
+        let name = shape.place.name;
+        let system = changed.on(&shape.place)?;
+        let go_on = |_| !interrupt.is_raised();
+        let counts = match mutants::judge(&shape.base, &system, self.limits(1), go_on) {
+            Verdict::Same => return Ok(None),
+            Verdict::Caught(outcome) => return Ok(outcome.violations.into_iter().next()),
+            Verdict::Open(outcome) => {
+                known.open.get_or_insert((name, outcome.counts.states));
+                return Ok(None);
             }
-            None => {
-                let shapes: Vec<String> =
-                    correct.iter().map(|(shape, states)| format!("{shape} ({})", grouped(*states))).collect();
-                is(false, true, format!("correct: differs in cost only, all states of {}", shapes.join(", ")))
+            Verdict::Correct(counts) => counts,
+        };
+        match (name == CROWD).then(|| fairness::judge(&system, MEMORY, go_on)) {
+            Some(Fairness::Broken(violation)) => return Ok(Some(violation)),
+            Some(Fairness::Unknown(_)) => {
+                known.open.get_or_insert((name, counts.states));
             }
-        })
+            _ => known.correct.push((name, counts.states)),
+        }
+        Ok(None)
     }
 
     /// The recording of how a mutant was caught, if the user wants it.
     fn record(
         &self,
-        mutant: Mutant,
-        shape: &Shape,
-        system: &System,
+        changed: &Changed<'_>,
+        place: &Place,
         violation: &Violation,
     ) -> Result<Option<PathBuf>, Trouble> {
         let Some(folder) = &self.record else { return Ok(None) };
         std::fs::create_dir_all(folder).map_err(|error| Trouble::Io("make the folder of --record", error))?;
-        let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
-        let with = match mutant {
-            Mutant::Rule(fault) => format!("fault=[{{ name = {} }}]", text(fault.name())),
-            Mutant::Table(change) => format!("mutate=[{}]", text(&change.to_string())),
+        let with = match changed.mutant {
+            Mutant::Rule(fault) => format!("fault=[{{ name = {} }}]", quoted(fault.name())),
+            Mutant::Table(change) => format!("mutate=[{}]", quoted(&change.to_string())),
         };
-        let scenario = shape.scenario.clone().with(&[with])?;
-        let path = folder.join(file_name(&mutant.to_string()));
-        counterexample::write(&path, (&scenario, shape.name, &Options::default()), &system.names, violation)?;
+        let scenario = place.scenario.clone().with(&[with])?;
+        let path = folder.join(file_name(&changed.mutant.to_string()));
+        let names = changed.on(place)?.names;
+        counterexample::write(&path, (&scenario, place.name, &Options::default()), &names, violation)?;
         Ok(Some(path))
     }
 

@@ -1,4 +1,4 @@
-//! `umscope mutants`: what is caught, and what is another correct protocol.
+//! `umscope mutants`: what is caught, and what is equivalent.
 
 use super::{call, document};
 
@@ -27,6 +27,17 @@ fn an_arbiter_that_lets_somebody_wait_for_ever_is_no_matter_of_cost() {
     let [mutant] = found["mutants"].as_array().unwrap().as_slice() else { panic!("{found}") };
     assert_eq!(mutant["caught"], true, "{mutant}");
     assert!(mutant["by"].as_str().unwrap().starts_with("starvation on explore/three-l1"), "{mutant}");
+}
+
+/// No shape that can be explored completely needs this rule.
+#[test]
+fn what_only_a_larger_machine_shows_is_caught_there() {
+    for (protocol, by) in [("msi", " on explore/large in "), ("vi", " of umscope stress tiny/umh-2gpu")] {
+        let found = document(&["mutants", protocol, "--only", "grant-without-data", "--format", "json"]);
+        let [mutant] = found["mutants"].as_array().unwrap().as_slice() else { panic!("{found}") };
+        assert_eq!(mutant["caught"], true, "{mutant}");
+        assert!(mutant["by"].as_str().unwrap().contains(by), "{mutant}");
+    }
 }
 
 #[test]
