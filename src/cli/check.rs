@@ -115,7 +115,7 @@ impl Check {
                 output.line(&format!("{}: a {}, {}", self.file, found.kind, found.name))?;
                 for (key, value) in &found.facts {
                     let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    output.line(&format!("  {:<20}{value}", key.replace('_', " ")))?;
+                    output.line(&format!("  {:<19} {value}", key.replace('_', " ")))?;
                 }
                 for line in machine.map(sizes::lines).unwrap_or_default() {
                     output.line(&line)?;

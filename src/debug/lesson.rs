@@ -126,7 +126,8 @@ impl Lesson {
             self.say(event, due.say);
         }
         self.checker.observe(machine, records);
-        if outcome != StepOutcome::Ran {
+        // A run that must break a rule is over where it has: what comes after that says nothing.
+        if outcome != StepOutcome::Ran || self.checker.is_done() {
             self.over = true;
             let ended = match outcome {
                 _ if self.checker.violated() => Ended::Violation,
@@ -252,10 +253,11 @@ impl Lesson {
         })
     }
 
-    /// Predictions that were right, and all.
+    /// Predictions that were right, and all, as far as they are settled at `event`.
     #[must_use]
-    pub fn score(&self) -> (usize, usize) {
-        let right = self.asked.iter().filter_map(Asked::right);
+    pub fn score(&self, event: EventNumber) -> (usize, usize) {
+        let settled = self.asked.iter().filter(|asked| asked.is_settled(event));
+        let right = settled.filter_map(Asked::right);
         right.fold((0, 0), |(right, all), is_right| (right + usize::from(is_right), all + 1))
     }
 

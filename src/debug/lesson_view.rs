@@ -24,7 +24,7 @@ impl Session {
             step: (lesson.said_until(event).count(), lesson.says()),
             said: story(lesson, event),
             question: question(lesson, event),
-            score: lesson.score(),
+            score: lesson.score(event),
             // What is still to be decided would give the answers away.
             hides: lesson.asks() > 0,
             expectations,

@@ -194,7 +194,7 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
         let lesson = session.timeline().lesson().unwrap();
         let quiz = lesson.asked().iter().filter(|asked| asked.say.is_none());
         assert!(quiz.count() == asked, "{asked}");
-        let (right, all) = lesson.score();
+        let (right, all) = lesson.score(session.event());
         assert_eq!((right, all), (asked - 1, asked));
         let lines = execute(&mut session, "info lesson").lines.join("\n");
         assert!(lines.contains("Which state next?\n  You said: O\n  No: "), "{lines}");

@@ -210,7 +210,7 @@ impl Session {
     }
 
     /// What an exploration found in the state that the machine is in.
-    fn found_here(&self) -> Option<Reason> {
+    pub(super) fn found_here(&self) -> Option<Reason> {
         let found = self.found.as_ref().filter(|found| found.mark.event == self.event())?;
         (found.mark.digest == self.machine().digest()).then(|| Reason::Found(found.text.clone()))
     }

@@ -1,12 +1,14 @@
 //! Changing how a machine is built while it runs: another machine of the same shape lends its configuration.
 
 use super::Machine;
+use crate::config::machine::{GpuSpec, PagingSpec};
+use crate::policy::prefetch::Prefetcher;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Outbox;
 
 impl Machine {
     /// Whether this machine could go on with the configuration of `other`: the same components, places for blocks and
-    /// ticks. Timing, policies, MSHRs, buffers, cells of tables and faults may differ.
+    /// ticks. Timing, the driver's and the links' policies, MSHRs, buffers, cells of tables and faults may differ.
     ///
     /// # Errors
     /// Says in one sentence what differs.
@@ -20,6 +22,10 @@ impl Machine {
         }
         if self.fixed.components != other.fixed.components {
             return Err("it would have other components".into());
+        }
+        let gpu = |machine: &Self| machine.fixed.spec.gpu.clone();
+        if let Some(key) = gpu(self).zip(gpu(other)).and_then(|(own, new)| is_settled(&own, &new)) {
+            return Err(format!("what has happened so far depends on {key}"));
         }
         for (own, new) in self.nodes.iter().zip(&other.nodes) {
             if let Some(what) = differs(own, new) {
@@ -59,6 +65,9 @@ impl Machine {
             own.config = new.config;
         }
         self.adopt_lanes(other);
+        if let Some((own, new)) = self.paging.as_mut().zip(other.paging.as_ref()) {
+            own.adopt(new);
+        }
         for (own, new) in self.channels.iter_mut().zip(&other.channels) {
             (own.lookup, own.buffers) = (new.lookup, new.buffers);
         }
@@ -74,6 +83,42 @@ impl Machine {
             self.stir(node, out);
         }
     }
+}
+
+/// A part of the GPUs' configuration that differs, and that is taken over nowhere.
+fn is_settled(own: &GpuSpec, new: &GpuSpec) -> Option<&'static str> {
+    let paging = own.paging.as_ref().zip(new.paging.as_ref());
+    let all = [
+        ("gpu.paging", paging.is_some_and(|(own, new)| differs_below_the_driver(own, new))),
+        (
+            "gpu.paging.prefetch",
+            prefetches(own) != prefetches(new) && prefetches(new) == Some(Prefetcher::Oracle),
+        ),
+        ("gpu.read_only", own.read_only != new.read_only),
+        ("gpu.numa", own.numa != new.numa),
+        ("gpu.unified", own.unified != new.unified),
+        ("gpu.tags", own.tags != new.tags),
+        ("gpu.copies", own.copies != new.copies),
+        ("gpu.remote_directory", own.remote_directory != new.remote_directory),
+    ];
+    all.into_iter().find_map(|(key, differs)| differs.then_some(key))
+}
+
+fn prefetches(gpu: &GpuSpec) -> Option<Prefetcher> {
+    gpu.paging.as_ref().map(|paging| paging.prefetch)
+}
+
+/// Whether two ways of paging differ in more than what only the driver looks at.
+fn differs_below_the_driver(own: &PagingSpec, new: &PagingSpec) -> bool {
+    let as_new = PagingSpec {
+        service: new.service,
+        transfer_set: new.transfer_set,
+        prefetch: new.prefetch,
+        prefetch_when_full: new.prefetch_when_full,
+        evict: new.evict,
+        ..own.clone()
+    };
+    as_new != *new
 }
 
 /// What of a node would be of another shape.

@@ -112,6 +112,16 @@ pub struct Paging {
 }
 
 impl Paging {
+    /// Takes over how the drivers of `other` work.
+    pub(super) fn adopt(&mut self, other: &Self) {
+        for (own, new) in self.gpus.iter_mut().zip(&other.gpus) {
+            if let (Some(own), Some(new)) = (own.driver.as_mut(), new.driver.as_ref()) {
+                own.adopt(new.config());
+            }
+        }
+        self.service = other.service;
+    }
+
     #[must_use]
     pub fn new(
         page: u32,

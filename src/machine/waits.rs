@@ -201,7 +201,7 @@ impl Machine {
         let party = self.party_of(from, head.to, lane);
         let path = |id: ComponentId| self.fixed.components.path(id);
         let head_text =
-            format!("has a {} for block {} at its head, which", head.kind.name(), head.range.start);
+            format!("has {} for block {} at its head, which", a(head.kind.name()), head.range.start);
         let mut wait = |to: Party, why: String| {
             let text = format!("{head_text} {why}");
             let (since, block, txn, event) = (*ready, Some(head.range.start), head.number, Some(head.cause));
@@ -249,6 +249,12 @@ impl Machine {
             }
         }
     }
+}
+
+/// With its article.
+fn a(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {noun}")
 }
 
 /// Whether what waits at the sending end only waits for memory.

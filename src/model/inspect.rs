@@ -139,6 +139,8 @@ pub struct MshrEntryView {
     pub waits_for: String,
     /// Accesses and requests gathered in it.
     pub merged: u32,
+    /// It holds an MSHR. What is under way for a block may need none, or none any more.
+    pub has_mshr: bool,
 }
 
 /// The MSHRs of one node.

@@ -382,6 +382,11 @@ impl Driver {
         self.planned.iter()
     }
 
+    /// Goes on with another configuration. A transfer set that gathers is submitted when it was due.
+    pub fn adopt(&mut self, config: DriverConfig) {
+        self.config = config;
+    }
+
     #[must_use]
     pub fn config(&self) -> DriverConfig {
         self.config

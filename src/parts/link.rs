@@ -63,7 +63,7 @@ pub struct Link {
     /// Bytes of messages that only keep caches coherent: neither requests nor with data (UMH, section 6.1.4).
     pub coherence: u64,
     pub busy: Tick,
-    /// Bytes of pages.
+    /// Bytes of pages and copies.
     pub paged: u64,
     /// Ticks that messages waited for the wire, and before that for a free buffer at the other end.
     pub queued: Tick,
@@ -223,7 +223,7 @@ impl Link {
     /// Bytes of all messages so far.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.carried.iter().map(|(_, bytes)| bytes).sum()
+        self.carried.iter().map(|(_, bytes)| bytes).sum::<u64>() + self.paged
     }
 
     #[must_use]

@@ -75,6 +75,12 @@ impl Checker {
         &self.failures
     }
 
+    /// A rule had to be broken, and has been.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.violated && self.ends == Ending::Violation
+    }
+
     /// Whether a check of the protocol has failed.
     #[must_use]
     pub fn violated(&self) -> bool {

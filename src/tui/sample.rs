@@ -397,6 +397,7 @@ impl Inspect for Sample {
             since,
             waits_for: waits.into(),
             merged: 1,
+            has_mshr: true,
         };
         let entries = match self.path(node) {
             "gpu1.cu1.l1" => vec![entry("gpu1.l2.0", 398)],

@@ -15,9 +15,9 @@ use super::layout::NAMES;
 use super::live;
 use super::sample::Sample;
 use super::theme::Theme;
-use crate::debug::frame::Frame;
 use crate::debug::frame::session::{Reveal, RunState, Stop, Tone};
 use crate::debug::frame::wish::Pane;
+use crate::debug::frame::{Frame, Knot};
 use crate::debug::proto::{Answer, Request};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::model::address::Address;
@@ -415,10 +415,16 @@ fn long_output_is_shown_in_a_box_that_scrolls() {
 #[test]
 fn a_deadlock_and_a_violation_are_told_first() {
     let stop = Stop { text: "two writers of block 0x1000".into(), tone: Tone::Bad, brief: None };
-    let frame = Frame { run: RunState::Stuck, stop: Some(stop), ..Sample::frame() };
+    let knot = |verdict| Knot { verdict, headline: String::new(), edges: Vec::new(), is_circle: true };
+    let frame = Frame {
+        run: RunState::Stuck,
+        stop: Some(stop),
+        deadlock: Some(knot("lost-message")),
+        ..Sample::frame()
+    };
     let text = screen(&mut app(frame, 80, 24));
     let mut lines = text.lines();
-    assert!(lines.next().unwrap().contains("DEADLOCK"));
+    assert!(lines.next().unwrap().contains("LOST MESSAGE"));
     assert!(lines.next().unwrap().contains("two writers of block 0x1000"));
 }
 

@@ -30,8 +30,14 @@ fn deadlock(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let (verb, rest) = arguments.split_first();
     let names = ["goto", "records", "dot"];
     match verb {
-        "" => Ok(Effect::Said(found(session)?.map_or_else(all_is_well, |diagnosis| diagnosis.lines()))),
-        "records" => Ok(Effect::Said(found(session)?.map_or_else(all_is_well, |found| with_records(&found)))),
+        "" => {
+            let found = found(session)?.map(|diagnosis| diagnosis.lines());
+            Ok(Effect::Said(found.unwrap_or_else(|| no_circle(session))))
+        }
+        "records" => {
+            let found = found(session)?.map(|diagnosis| with_records(&diagnosis));
+            Ok(Effect::Said(found.unwrap_or_else(|| no_circle(session))))
+        }
         "goto" => goto(session, &rest),
         "dot" => {
             if rest.is_empty() {
@@ -55,13 +61,19 @@ fn all_is_well() -> Vec<String> {
     vec!["nothing here waits for ever".to_owned()]
 }
 
+/// What an exploration has found here may be what can happen next, again and again: nothing waits for it yet.
+fn no_circle(session: &Session) -> Vec<String> {
+    let told = session.found_here().map(|reason| reason.sentence());
+    told.map_or_else(all_is_well, |found| vec![found])
+}
+
 fn with_records(diagnosis: &Diagnosis) -> Vec<String> {
     let mut lines = vec![diagnosis.headline()];
     for (index, sentence) in diagnosis.sentences.iter().enumerate() {
         lines.push(format!("{:>3}  {}", index + 1, sentence.text()));
         lines.extend(sentence.record.iter().map(|record| format!("     {}", record.trim())));
     }
-    lines.extend(diagnosis.unavoidable());
+    lines.push(diagnosis.unavoidable());
     lines.extend(diagnosis.notes.iter().map(|note| format!("note: {note}")));
     lines
 }

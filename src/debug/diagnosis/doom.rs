@@ -39,6 +39,10 @@ pub fn doom(diagnosis: &mut Diagnosis, mut at: impl FnMut(EventNumber) -> Option
         return;
     }
     let stuck = &diagnosis.transactions;
+    // An access that is not translated cannot be followed.
+    if stuck.is_empty() {
+        return;
+    }
     // There is a way out at `free`, as far as that is `known`, and none at `doomed`.
     let (mut free, mut known, mut doomed) = (0, true, diagnosis.event);
     let mut cycle = diagnosis.cycle;

@@ -133,17 +133,19 @@ impl Diagnosis {
             let what = if self.is_circle { "circle" } else { "such wait" };
             lines.push(format!("and {} more", super::describe::plural(self.others as u64, what)));
         }
-        lines.extend(self.unavoidable());
+        lines.push(self.unavoidable());
         lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
         lines
     }
 
     /// Since when it could not be avoided, as a line.
     #[must_use]
-    pub fn unavoidable(&self) -> Option<String> {
-        let doom = self.doom?;
+    pub fn unavoidable(&self) -> String {
+        let Some(doom) = self.doom else {
+            return "since when it could not be avoided has not been found out".to_owned();
+        };
         let proved = if doom.is_first { "" } else { " (not proved before that event)" };
-        Some(format!("unavoidable since event {}, cycle {}{proved}", doom.event, doom.cycle))
+        format!("unavoidable since event {}, cycle {}{proved}", doom.event, doom.cycle)
     }
 }
 
@@ -154,13 +156,13 @@ pub fn diagnose(machine: &Machine) -> Option<Diagnosis> {
     let edges = machine.wait_for_graph();
     let graph = Graph::new(&edges);
     let dead = graph.dead();
-    let stuck = machine.is_stuck();
+    let stuck = machine.is_stuck() || machine.goes_by_choice() && machine.deliverable().is_empty();
     let mut diagnosis = Diagnosis {
         verdict: Verdict::Unknown,
         event: machine.event(),
         cycle: machine.time_base().cycle(machine.tick()),
         complete: stuck,
-        transactions: transactions(&edges, &dead),
+        transactions: transactions(machine, &edges, &dead),
         warps: dead.iter().filter(|party| matches!(party, Party::Warp(..))).count() as u64,
         sentences: Vec::new(),
         is_circle: false,
@@ -193,10 +195,14 @@ pub fn diagnose(machine: &Machine) -> Option<Diagnosis> {
     Some(diagnosis)
 }
 
-/// The transactions of warps that can never go on.
-fn transactions(edges: &[Wait], dead: &BTreeSet<Party>) -> Vec<TxnNumber> {
-    let of_warps =
-        edges.iter().filter(|edge| matches!(edge.from, Party::Warp(..)) && dead.contains(&edge.to));
-    let numbers: BTreeSet<TxnNumber> = of_warps.filter_map(|edge| edge.txn).collect();
+/// The transactions that can never end: of warps that wait for what can never go on, and, where accesses are made by hand, without
+/// a warp, those for whose sake a node does what can never go on.
+fn transactions(machine: &Machine, edges: &[Wait], dead: &BTreeSet<Party>) -> Vec<TxnNumber> {
+    let is_of_warp = |edge: &&Wait| matches!(edge.from, Party::Warp(..)) && dead.contains(&edge.to);
+    let is_by_hand = |edge: &&Wait| {
+        dead.contains(&edge.from) && edge.txn.is_some_and(|number| machine.is_in_flight_by_hand(number))
+    };
+    let ending = edges.iter().filter(|edge| is_of_warp(edge) || is_by_hand(edge));
+    let numbers: BTreeSet<TxnNumber> = ending.filter_map(|edge| edge.txn).collect();
     numbers.into_iter().collect()
 }

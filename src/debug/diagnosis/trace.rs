@@ -50,6 +50,10 @@ fn rank(sentence: &Sentence, record: &Record) -> Option<u32> {
         Party::Block { doing, .. } => Some(doing),
         _ => None,
     };
+    let is_issue = matches!(record.what, What::Issue { .. }) && sentence.txn.is_some();
+    if is_issue && doing.is_none() {
+        return (record.txn == sentence.txn).then_some(0);
+    }
     let fits = match (&record.what, doing) {
         (What::Message(_), Some(Doing::Asks | Doing::Serves | Doing::WritesBack | Doing::Forwards))
         | (What::Delivery(_), Some(Doing::Queues | Doing::Answers))

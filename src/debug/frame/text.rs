@@ -1,5 +1,6 @@
 //! Records in words: what a log line says, and what is said of the event that just happened.
 
+use crate::debug::describe::plural;
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{LaneSample, TurningView, WarpState};
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
@@ -83,8 +84,10 @@ pub fn describe(record: &Record, names: &Names) -> String {
             format!("owner {owner}  sharers {}", paths(names, sharers))
         }
         What::Mshr { change, used, capacity } => format!("{}  {used} of {capacity} used", change.name()),
-        What::Merge { from, bytes } => format!("{bytes} bytes from {}", names.path(*from)),
-        What::Evict { state, dirty } => format!("{state}, {dirty} dirty bytes"),
+        What::Merge { from, bytes } => {
+            format!("{} from {}", plural(u64::from(*bytes), "byte"), names.path(*from))
+        }
+        What::Evict { state, dirty } => format!("{state}, {}", plural(u64::from(*dirty), "dirty byte")),
         What::Promote { kind, warp } => {
             format!("{} became a store (mask too coarse){}", kind.name(), set_apart(&by_warp(*warp)))
         }

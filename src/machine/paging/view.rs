@@ -180,6 +180,7 @@ impl Machine {
                     format!("{} {}", self.fixed.components.path(link.at), link.text)
                 }),
                 merged: fault.units.len() as u32,
+                has_mshr: true,
             }
         };
         let tracked = one.gmmu.config().far_faults.saturating_mul(one.ports.units.len() as u32);

@@ -18,7 +18,7 @@ struct Traffic {
 impl Traffic {
     fn of(link: &Link, header: u64) -> Self {
         let data = |(count, bytes): &(u64, u64)| bytes.saturating_sub(count * header);
-        Self { data: link.carried.iter().map(data).sum(), coherence: link.coherence }
+        Self { data: link.carried.iter().map(data).sum::<u64>() + link.paged, coherence: link.coherence }
     }
 
     fn put(self, prefix: &str, sheet: &mut Sheet) {
@@ -58,7 +58,7 @@ impl Machine {
             }
             all.data += traffic.data;
             all.coherence += traffic.coherence;
-            bytes += link.bytes() + link.paged;
+            bytes += link.bytes();
         }
         // Through a switch everything goes over two links.
         let links = if self.fixed.spec.network.topology == Topology::Switch { 2 } else { 1 };

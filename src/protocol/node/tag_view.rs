@@ -143,6 +143,7 @@ impl Node {
                 since: score.since,
                 waits_for,
                 merged: score.count,
+                has_mshr: true,
             }
         };
         MshrView {

@@ -259,6 +259,7 @@ impl Node {
                     since: pending.since,
                     waits_for: self.waits_text(pending, busy.first(), names),
                     merged: (pending.queue.len() + pending.passed.len() + pending.serving.len()) as u32,
+                    has_mshr: pending.mshr || self.config.mshrs == 0,
                 }
             })
             .collect();

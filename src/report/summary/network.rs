@@ -65,7 +65,7 @@ pub fn messages(machine: &dyn Inspect, values: &Values) -> Table {
         let key = |name: &str, what: &str| format!("messages.{name}.{what}");
         if values.is_some(&key(&name, "count")) {
             let linked = |path: &str| values.get(&format!("{path}.messages.{name}.bytes"));
-            let linked: f64 = paths(machine).map(linked).filter(|bytes| bytes.is_finite()).sum();
+            let linked: f64 = paths(machine).map(linked).filter(|bytes| bytes.is_finite()).sum::<f64>() + 0.0;
             let cells =
                 [values.count(&key(&name, "count")), values.bytes(&key(&name, "bytes")), bytes(linked)];
             table.row(kind.name(), cells);

@@ -55,6 +55,14 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         return;
     };
     let mut y = urgent(frame, canvas, lesson);
+    if frame.branch.is_some() {
+        y = canvas.paragraph(
+            1,
+            y,
+            "This is another run since the fork: the story is not told in it.",
+            Role::Strong,
+        );
+    }
     if let Some(found) = &lesson.hunt {
         y = hunt(canvas, y, found);
     }

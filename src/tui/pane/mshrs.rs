@@ -24,8 +24,9 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
             let txn = entry.txn.map_or(String::new(), |txn| format!("txn {} ", txn.0));
             let merged =
                 if entry.merged > 1 { format!("  +{} joined", entry.merged - 1) } else { String::new() };
+            let without = if entry.has_mshr { "" } else { ", no MSHR" };
             let text = format!(
-                "{:<8} {txn} {}, {} cycles{merged}",
+                "{:<8} {txn} {}, {} cycles{without}{merged}",
                 entry.range.start.to_string(),
                 entry.waits_for,
                 age(frame, entry.since)

@@ -14,6 +14,9 @@ use crate::tui::view::canvas::Canvas;
 /// Far-faults that are listed, at most.
 const LISTED: usize = 32;
 
+/// So many are told whole.
+const FEW: usize = 2;
+
 #[must_use]
 pub fn title(frame: &Frame) -> String {
     let of_gpu = frame.pages.gpus.first().map(|first| (first.page, first.group));
@@ -62,12 +65,11 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     y
 }
 
-/// Faults under way, a row each.
+/// Faults under way; a few are told whole, many have a row each.
 pub(super) fn faults(frame: &Frame, canvas: &mut Canvas, y: u16, faults: &[FaultView]) -> u16 {
     let mut y = y;
     for fault in faults.iter().take(LISTED) {
-        waiting(frame, canvas, y, fault);
-        y += 1;
+        y = waiting(frame, canvas, y, fault, faults.len() <= FEW);
     }
     if faults.len() > LISTED {
         canvas.text(1, y, &format!("and {} faults more", faults.len() - LISTED), Role::Dim);
@@ -122,14 +124,18 @@ fn driver(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
 }
 
 /// A far-fault under way: its last stage and what it waits for.
-fn waiting(frame: &Frame, canvas: &mut Canvas, y: u16, fault: &FaultView) {
+fn waiting(frame: &Frame, canvas: &mut Canvas, y: u16, fault: &FaultView, whole: bool) -> u16 {
     let stage = fault.steps.last().map_or("", |step| step.stage.name());
     let waits = fault
         .waits
         .last()
         .map_or_else(String::new, |link| format!(": {} {}", frame.info.components.path(link.at), link.text));
-    let text = format!("page {} {stage}{waits}", fault.page);
     let room = canvas.width().saturating_sub(1);
-    canvas.field(1, y, room, &text, Role::Waiting);
     canvas.item(1, y, room, fault::target(fault));
+    if whole {
+        let text = format!("page {} ({}) {stage}{waits}", fault.page, fault.range.start);
+        return canvas.paragraph(1, y, &text, Role::Waiting);
+    }
+    canvas.field(1, y, room, &format!("page {} {stage}{waits}", fault.page), Role::Waiting);
+    y + 1
 }

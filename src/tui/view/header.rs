@@ -72,7 +72,10 @@ fn run_state(frame: &Frame) -> (&'static str, String, Role) {
             ("●", format!("{what}{done}"), Role::Warning)
         }
         RunState::Finished => ("■", "finished".into(), Role::Good),
-        RunState::Stuck => ("■", "DEADLOCK".into(), Role::Bad),
+        RunState::Stuck => {
+            let verdict = frame.deadlock.as_ref().map_or("STUCK", |knot| knot.verdict);
+            ("■", verdict.to_uppercase().replace('-', " "), Role::Bad)
+        }
     }
 }
 

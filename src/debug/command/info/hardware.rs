@@ -2,6 +2,7 @@
 
 use super::cut;
 use crate::debug::command::Arguments;
+use crate::debug::describe::plural;
 use crate::debug::frame::text;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
@@ -30,11 +31,13 @@ pub(super) fn mshrs(session: &mut Session, arguments: &Arguments) -> Result<Vec<
         lines.push(format!("{path}  {} of {capacity} used, at most {}", view.used, view.high_water));
         for entry in &view.entries {
             let txn = entry.txn.map_or_else(String::new, |txn| format!(" txn {}", txn.0));
+            let joined =
+                if entry.merged > 1 { format!(", {} joined", entry.merged - 1) } else { String::new() };
+            let without = if entry.has_mshr { "" } else { ", without an MSHR" };
             lines.push(format!(
-                "    {}{txn} since cycle {}, {} merged: {}",
+                "    {}{txn} since cycle {}{joined}{without}: {}",
                 entry.range,
                 time.cycle(entry.since),
-                entry.merged,
                 entry.waits_for
             ));
         }
@@ -44,7 +47,7 @@ pub(super) fn mshrs(session: &mut Session, arguments: &Arguments) -> Result<Vec<
 
 pub(super) fn links(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let lines = chosen(session, arguments)?.into_iter().flat_map(|id| link_lines(session, id)).collect();
-    Ok(cut(session, lines, "links"))
+    Ok(cut(session, lines, "lines about links"))
 }
 
 /// One direction of a link in words; nothing if it is none.
@@ -66,8 +69,10 @@ pub(in crate::debug::command) fn link_lines(session: &Session, link: ComponentId
     if let Some(balance) = &view.balance {
         let time = machine.time_base();
         lines.push(format!(
-            "    {} lanes gained; sampled every {} cycles, saturated at {} %",
-            balance.gained, balance.sample_cycles, balance.threshold
+            "    {} gained; sampled every {} cycles, saturated at {} %",
+            plural(balance.gained, "lane"),
+            balance.sample_cycles,
+            balance.threshold
         ));
         if let Some(sample) = balance.samples.last() {
             lines.push(format!("    cycle {}: {}", time.cycle(sample.end), text::lane_decision(sample)));
