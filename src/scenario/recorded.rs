@@ -210,6 +210,40 @@ load = { address = 0x1000 }
         assert!(!late.is_finished(), "the lost message is waited for");
     }
 
+    /// Grants were sent before: the first that counts is the next one.
+    #[test]
+    fn a_fault_counts_from_when_it_is_injected() {
+        let mut whole = machine(TEXT, &Options::default()).unwrap();
+        let sent = |machine: &Machine| machine.statistic("messages.grant.count").unwrap_or(0.0);
+        while sent(&whole) == 0.0 {
+            whole.step(&mut Records::silent());
+        }
+        let event = whole.event();
+        records(&mut whole);
+        assert!(whole.is_finished() && sent(&whole) > 1.0, "a grant is to come");
+        let lost = Input::Fault("lose-message message=grant".into());
+        let mut late = machine(TEXT, &with(vec![(event, lost)])).unwrap();
+        records(&mut late);
+        assert!(!late.is_finished(), "the lost message is waited for");
+    }
+
+    #[test]
+    fn the_driver_can_go_on_in_another_way_and_pages_cannot() {
+        let text = "machine = 'tiny/paged-1gpu'\n[[program]]\nby = 'gpu0.cu0'\n\
+            do = ['load 0x1000', 'load 0x2000', 'load 0x3000']\n";
+        let cycles = |inputs: Vec<(u64, Input)>| {
+            let mut machine = machine(text, &with(inputs)).unwrap();
+            records(&mut machine);
+            machine.time_base().cycle(machine.tick())
+        };
+        let slow = || Input::Set("gpu.paging.service='40 us'".into());
+        let (usual, late, early) = (cycles(vec![]), cycles(vec![(12, slow())]), cycles(vec![(0, slow())]));
+        assert!(usual < late && late < early, "{usual} {late} {early}");
+        let page = Input::Set("gpu.paging.page=64KiB".into());
+        let error = machine(text, &with(vec![(12, page)])).unwrap_err().to_string();
+        assert!(error.contains("what has happened so far depends on gpu.paging"), "{error}");
+    }
+
     #[test]
     fn a_scenario_can_say_what_is_done_on_the_way() {
         let cell = "[[input]]\nevent = 2\ncell = 'cache I load = write > M'\n";

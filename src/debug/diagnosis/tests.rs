@@ -1,6 +1,7 @@
 use super::*;
 use crate::diagnostic::Source;
 use crate::machine::StepOutcome;
+use crate::model::record::Records;
 use crate::scenario::{Options, Scenario};
 
 /// A machine where its scenario leaves it.
@@ -168,6 +169,40 @@ fn nothing_is_dead_that_goes_on() {
             assert!(dead.is_empty(), "{name} {set:?} event {}:\n{}", machine.event(), told.join("\n"));
         }
     }
+}
+
+/// What is chosen by hand belongs to no warp, and what is planned in the timed queue does not come.
+#[test]
+fn a_deadlock_of_choices_is_told_whole() {
+    let choices = [
+        "n-store gpu0.cu0 0x1000 01",
+        "n-store host.cpu0 0x1000 02",
+        "deliver host.cpu0.l1 > host.hmd0 request",
+        "deliver host.hmd0 > host.cpu0.l1 reply",
+        "deliver gpu0.cu0.l1 > gpu0.smd0 request",
+        "evict host.cpu0.l1 0x1000",
+        "deliver gpu0.smd0 > host.hmd0 request",
+        "load host.cpu0 0x1000 2",
+        "deliver host.cpu0.l1 > host.hmd0 reply",
+        "deliver host.cpu0.l1 > host.hmd0 reply",
+        "deliver host.hmd0 > host.cpu0.l1 reply",
+        "deliver host.hmd0 > host.cpu0.l1 probe",
+        "deliver host.cpu0.l1 > host.hmd0 request",
+    ];
+    let input = |(event, choice)| format!("[[input]]\nevent = {event}\nchoose = \"{choice}\"\n");
+    let inputs: String = choices.iter().enumerate().map(input).collect();
+    let fault = "[[fault]]\nname = \"probes-may-not-pass\"\n";
+    let scenario = format!("machine = \"explore/gpu-and-core\"\nprotocol = \"mesi\"\n{fault}{inputs}");
+    let scenario = Scenario::parse(Source::new("test", scenario), None).unwrap();
+    let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
+    for _ in choices {
+        assert_eq!(machine.step(&mut Records::silent()), StepOutcome::Ran);
+    }
+    let diagnosis = diagnose(&machine).unwrap();
+    let lines = diagnosis.lines().join("\n");
+    assert_eq!((diagnosis.verdict, diagnosis.complete), (Verdict::Deadlock, true), "{lines}");
+    let numbers: Vec<u64> = diagnosis.transactions.iter().map(|number| number.0).collect();
+    assert_eq!(numbers, [1, 3], "{lines}");
 }
 
 /// Two compute units fault on one page.
