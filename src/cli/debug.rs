@@ -14,7 +14,7 @@ use super::output::Output;
 use super::work::Work;
 use crate::debug::console::{self, Manners};
 use crate::debug::frame::wish::Wish;
-use crate::debug::origin::{Found, Origin};
+use crate::debug::origin::{Origin, Recorded};
 use crate::debug::proto::{Request, border};
 use crate::debug::session::{Reload, Session};
 use crate::debug::{engine, interrupt};
@@ -117,7 +117,7 @@ pub fn open(target: &Target) -> Result<(Session, Option<EventNumber>), Trouble> 
         let end = work.recording.as_ref().and_then(|recording| recording.end.as_ref());
         let there = end.filter(|end| end.how.is_of_interest()).map(|end| end.mark.event);
         let mut origin = Origin::scenario(&work.name, &work.scenario, &work.options, prepared);
-        origin.found = end.and_then(|end| Some(Found { mark: end.mark, text: end.found.clone()? }));
+        origin.recorded = end.map(|end| Recorded { mark: end.mark, found: end.found.clone() });
         Ok((origin, there))
     };
     let (origin, there) = load()?;

@@ -218,12 +218,16 @@ impl Mutants {
         let found = config::find(Kind::Protocol, &self.protocol, None)?;
         let table = config::protocol::from_toml(&found.source)?;
         interrupt.heed();
+        let fits = |mutant: &Mutant| self.only.as_ref().is_none_or(|only| mutant.to_string().contains(only));
+        let mutants: Vec<Mutant> = mutants::all(&table).into_iter().filter(fits).collect();
+        if let (Some(only), true) = (&self.only, mutants.is_empty()) {
+            let message = format!("no mutant of {} has {only:?} in its name", self.protocol);
+            return Err(Diagnostic::new(message).expected("such as 'cache S' or 'fault no-'").into());
+        }
         let places = match self.places(&interrupt)? {
             Ok(places) => places,
             Err(status) => return Ok(status),
         };
-        let fits = |mutant: &Mutant| self.only.as_ref().is_none_or(|only| mutant.to_string().contains(only));
-        let mutants: Vec<Mutant> = mutants::all(&table).into_iter().filter(fits).collect();
         let results = self.judge_all(&mutants, &table, &found.source, &places, &interrupt)?;
         let judged: Vec<Judged> = results.into_iter().flatten().collect();
         self.print(&table, &judged)?;

@@ -218,7 +218,8 @@ impl Stress {
             let set: Vec<_> = set.iter().map(|set| format!("--set '{set}'")).collect();
             text.push_str(&format!("# Run it with {}\n", set.join(" ")));
         }
-        text.push_str(&format!("title = {}\n{head}", toml::Value::String(failure.text.clone())));
+        let found = plan.breaks(&streams).map_or_else(|| failure.text.clone(), |(_, text)| text);
+        text.push_str(&format!("title = {}\n{head}", toml::Value::String(found)));
         for (index, stream) in streams.iter().enumerate() {
             text.push_str(&stream.text(index));
         }

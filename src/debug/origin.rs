@@ -27,14 +27,15 @@ pub struct Origin {
     pub bug: Option<Bug>,
     /// How to make it again, and otherwise.
     pub maker: Option<Maker>,
-    pub found: Option<Found>,
+    pub recorded: Option<Recorded>,
 }
 
-/// What an exploration found at a position: that a request can wait for ever, say, is not to be seen in the machine there.
+/// The end of a recording that is opened.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct Recorded {
     pub mark: Mark,
-    pub text: String,
+    /// What an exploration found there: that a request can wait for ever, say, is not to be seen in the machine.
+    pub found: Option<String>,
 }
 
 /// A scenario with what was said besides.
@@ -63,7 +64,7 @@ impl Origin {
             lesson: Lesson::new(prepared.narrator, prepared.checker, from),
             bug: prepared.bug,
             maker: Some(Maker { scenario: scenario.clone(), options: options.clone() }),
-            found: None,
+            recorded: None,
         }
     }
 }
@@ -106,6 +107,7 @@ mod tests {
     use super::super::stop::Reason;
     use super::super::work::Outcome;
     use super::*;
+    use crate::model::record::Records;
     use crate::model::state::{Action, State};
 
     fn execute(session: &mut Session, text: &str) -> Outcome {
@@ -169,6 +171,23 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
         assert_eq!(execute(&mut session, "info position").lines, last);
         execute(&mut session, "reload");
         assert_eq!(execute(&mut session, "info position").lines, last);
+    }
+
+    #[test]
+    fn where_a_recording_ends_is_told_what_was_found_or_that_it_is_another_run() {
+        let reason = |digest: Option<u64>| {
+            let mut origin = Origin::of_text("lesson", LESSON).unwrap();
+            let mut machine = origin.machine.fork();
+            for _ in 0..5 {
+                machine.step(&mut Records::silent());
+            }
+            let mark = Mark { event: 5, cycle: 0, digest: digest.unwrap_or(machine.digest()) };
+            origin.recorded = Some(Recorded { mark, found: Some("two writers".into()) });
+            let mut session = Session::open(origin, None);
+            execute(&mut session, "goto event 5").stop.unwrap().reasons.remove(0)
+        };
+        assert_eq!(reason(None), Reason::Found("two writers".into()));
+        assert_eq!(reason(Some(0)), Reason::Differs);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::frame::protocol::Ruled;
 use super::frame::selection::Selection;
 use super::hunt::Hunt;
 use super::job::Job;
-use super::origin::{Found, Maker, Origin};
+use super::origin::{Maker, Origin, Recorded};
 use super::queue::Queue;
 use super::recall::Recall;
 use super::settings::Settings;
@@ -82,7 +82,7 @@ pub struct Session {
     pub(super) leash: Leash,
     /// How many pieces of narration have been told in passing.
     pub(super) told: usize,
-    pub(super) found: Option<Found>,
+    pub(super) recorded: Option<Recorded>,
     /// The bug that is to be found here.
     pub(super) hunt: Option<Hunt>,
     pub(super) travel: Option<Travel>,
@@ -117,7 +117,7 @@ impl Session {
             context: Arc::new(context),
             branches: Branches::new(planned(origin.maker.as_ref())),
             maker: origin.maker,
-            found: origin.found,
+            recorded: origin.recorded,
             timeline: Timeline::new(origin.machine, Budget::default()).with_lesson(origin.lesson),
             recall: Recall::default(),
             breakpoints: Breakpoints::new(true),

@@ -31,6 +31,8 @@ pub enum Reason {
     },
     /// An exploration found this here.
     Found(String),
+    /// A recording ends here, in another state.
+    Differs,
     /// A piece of narration.
     Narration(String),
     /// An expectation of the scenario does not hold.
@@ -122,6 +124,10 @@ impl Reason {
             }
             Self::Violation { rule, text } => format!("violation of {rule}: {text}"),
             Self::Found(text) => format!("found: {text}"),
+            Self::Differs => {
+                "this is not the state that was recorded here: umscope replay tells from where on it differs"
+                    .to_owned()
+            }
             Self::Narration(text) => format!("lesson: {text}"),
             Self::Expectation(text) => format!("expectation failed: {text}"),
             Self::Question(text) => format!("question: {text}"),
@@ -146,9 +152,12 @@ impl Reason {
     #[must_use]
     pub fn tone(&self) -> Tone {
         match self {
-            Self::Violation { .. } | Self::Found(_) | Self::Expectation(_) | Self::Stuck | Self::Void(_) => {
-                Tone::Bad
-            }
+            Self::Violation { .. }
+            | Self::Found(_)
+            | Self::Differs
+            | Self::Expectation(_)
+            | Self::Stuck
+            | Self::Void(_) => Tone::Bad,
             Self::Interrupted | Self::Limit(_) => Tone::Warning,
             Self::Finished => Tone::Good,
             _ => Tone::Plain,

@@ -209,10 +209,18 @@ impl Session {
         (command.run)(self, &rest)
     }
 
-    /// What an exploration found in the state that the machine is in.
+    /// What an exploration found in the state that the machine is in, at the end of its recording; or that this is not the run that
+    /// was recorded. Other branches have their own ends.
     pub(super) fn found_here(&self) -> Option<Reason> {
-        let found = self.found.as_ref().filter(|found| found.mark.event == self.event())?;
-        (found.mark.digest == self.machine().digest()).then(|| Reason::Found(found.text.clone()))
+        let end = self.recorded.as_ref().filter(|end| end.mark.event == self.event())?;
+        if self.branches.view().is_some() {
+            return None;
+        }
+        if end.mark.digest == self.machine().digest() {
+            end.found.clone().map(Reason::Found)
+        } else {
+            Some(Reason::Differs)
+        }
     }
 
     /// The cursor has come to rest.
@@ -220,9 +228,10 @@ impl Session {
         match cause {
             Cause::Arrived => {
                 let records = self.last_records().to_vec();
+                let found = self.found_here();
                 let reason = match Reason::of_arrival(&self.timeline) {
-                    Reason::Arrived => self.found_here().unwrap_or(Reason::Arrived),
-                    reason => reason,
+                    Reason::Arrived => found.unwrap_or(Reason::Arrived),
+                    reason => found.filter(|found| *found == Reason::Differs).unwrap_or(reason),
                 };
                 self.halt(vec![reason], records)
             }

@@ -30,7 +30,9 @@ fn overview() -> Vec<String> {
     for group in Group::ALL {
         lines.push(format!("{}:", group.title()));
         for command in ALL.iter().filter(|command| command.group == group) {
-            let short = command.aliases.iter().min_by_key(|alias| alias.len()).map_or("", |alias| alias);
+            let short = command.aliases.iter().min_by_key(|alias| alias.len());
+            // A word is no shorthand.
+            let short = short.filter(|alias| alias.len() < 6).map_or("", |alias| alias);
             lines.push(format!("  {:<20} {:<6} {}", command.name, short, command.about));
         }
     }

@@ -20,7 +20,7 @@ pub const SET: Command = Command {
     set lines 50                  most lines of a list
     set stop-at-violations off    whether a failed check or expectation stops a run
     set stop-at-narration on      whether continue stops where the lesson says something
-    set quiz on                   stop before a state changes and ask which comes next (predict, reveal)
+    set quiz on                   stop before a table decides the next state and ask which (predict, reveal)
     set checkpoint-memory 1 GiB   what checkpoints may hold",
     completes: Completes::Words(NAMES),
     run: set,

@@ -15,7 +15,7 @@ pub fn session(last: EventNumber) -> Session {
 fn session_of(machine: Box<dyn Subject>) -> Session {
     let origin = Origin {
         maker: None,
-        found: None,
+        recorded: None,
         name: "toy".into(),
         title: "A toy".into(),
         source: String::new(),

@@ -110,11 +110,11 @@ impl Plan {
         Ok(machine)
     }
 
-    /// The rule that these streams break, if they do.
+    /// The rule that these streams break, if they do, and a sentence.
     #[must_use]
-    pub fn breaks(&self, streams: &[Stream]) -> Option<String> {
+    pub fn breaks(&self, streams: &[Stream]) -> Option<(String, String)> {
         let machine = self.machine(streams).ok()?;
-        run(machine, None).1.map(|(rule, _)| rule)
+        run(machine, None).1
     }
 }
 

@@ -13,7 +13,7 @@ pub fn shrink(plan: &Plan, streams: &[Stream], rule: &str) -> Vec<Stream> {
     let mut best = streams.to_vec();
     let fails = |streams: &[Stream], left: &mut u32| {
         *left = left.saturating_sub(1);
-        plan.breaks(streams).is_some_and(|broken| broken == rule)
+        plan.breaks(streams).is_some_and(|(broken, _)| broken == rule)
     };
     // Most of it comes after the failure, or long before.
     let longest = |streams: &[Stream]| streams.iter().map(|stream| stream.deeds.len()).max().unwrap_or(0);

@@ -161,7 +161,7 @@ impl App {
             Some(question) if question.predicted.is_some() => self.command("reveal"),
             Some(question) if question.choices.is_empty() => self.ask(Kind::Predict, ""),
             Some(_) => self.open(Overlay::Choices(0)),
-            None => self.say("No question is open here; a lesson asks when it comes to one, :set quiz on asks at every state change", Tone::Plain),
+            None => self.say("No question is open here; a lesson asks when it comes to one, :set quiz on asks wherever a table decides the next state", Tone::Plain),
         }
     }
 

@@ -34,14 +34,14 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     let (mark, state, role) = run_state(frame);
     let at = frame.position;
     let end = if at.ended { format!(" of {}", number(at.known)) } else { String::new() };
-    let place =
-        format!("event {}{end} · cycle {} ({})", number(at.event), number(at.cycle), time(at.nanoseconds));
+    let place = format!("event {}{end} · cycle {}", number(at.event), number(at.cycle));
+    let exact = format!(" ({})", time(at.nanoseconds));
     let machine = match (&*frame.info.protocol, &*frame.info.machine) {
         ("", machine) => machine.to_owned(),
         (protocol, "") => protocol.to_uppercase(),
         (protocol, machine) => format!("{} · {machine}", protocol.to_uppercase()),
     };
-    let fixed = mark.width() + state.width() + place.width() + 12;
+    let fixed = mark.width() + state.width() + place.width() + exact.width() + 12;
     let room = usize::from(line.width).saturating_sub(fixed);
     let name =
         if frame.info.scenario.is_empty() { "umscope".to_owned() } else { frame.info.scenario.clone() };
@@ -53,6 +53,9 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     let mut x = put(buffer, line, x, &branch, app.theme.style(Role::Warning));
     x = put(buffer, line, x + 2, &format!("{mark} {state}"), app.theme.style(role));
     x = put(buffer, line, x + 2, &place, app.theme.style(Role::Strong));
+    if usize::from(line.width.saturating_sub(x)) >= exact.width() {
+        x = put(buffer, line, x, &exact, app.theme.style(Role::Strong));
+    }
     let left = line.width.saturating_sub(x);
     let width = machine.width() as u16;
     if left > width + 3 {
