@@ -290,11 +290,11 @@ impl Machine {
         };
         if let Some(number) = warp.waits.first() {
             let transaction = self.transaction(*number);
-            let what = transaction
-                .as_ref()
-                .map(|txn| format!("{} {} {}", txn.kind.name(), txn.range.start, bytes_text(&txn.bytes)));
-            let text =
-                format!("warp {slot} waits for transaction {}: {}", number.0, what.unwrap_or_default());
+            let what = transaction.as_ref().map_or_else(
+                || ", which has ended".to_owned(),
+                |txn| format!(": {} {} {}", txn.kind.name(), txn.range.start, bytes_text(&txn.bytes)),
+            );
+            let text = format!("warp {slot} waits for transaction {}{what}", number.0);
             links.push(link(text.trim_end().to_owned()));
             links.extend(transaction.map(|txn| txn.chain).unwrap_or_default());
         }

@@ -155,7 +155,8 @@ impl Machine {
         let capacity = u128::from(self.ingress_bandwidth(socket)) * elapsed / ticks.max(1);
         let percent = |part: u128, whole: u128| u32::try_from(part * 100 / whole.max(1)).unwrap_or(u32::MAX);
         Signals {
-            local: percent(busy, channels * elapsed),
+            // What a channel has taken on counts when it is taken on.
+            local: percent(busy, channels * elapsed).min(100),
             ingress: percent(u128::from(sample.asked), capacity),
             threshold: ways.threshold,
         }

@@ -7,8 +7,8 @@ use super::Diagnosis;
 use crate::model::component::Components;
 use crate::model::wait::Party;
 
-/// The whole graph as a digraph: what can never go on has a thick frame, the circle or chain that is told thick arrows
-/// with the numbers of their sentences.
+/// The whole graph as a digraph: what can never go on has a thick frame; the circle or chain that is told is filled, with thick
+/// arrows that have the numbers of their sentences.
 #[must_use]
 pub fn dot(diagnosis: &Diagnosis, names: &Components) -> String {
     let mut text =
@@ -16,8 +16,10 @@ pub fn dot(diagnosis: &Diagnosis, names: &Components) -> String {
     let _ = writeln!(text, "  label = {};", quoted(&diagnosis.headline()));
     let parties: BTreeSet<Party> = diagnosis.edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
     for party in &parties {
+        let is_told = diagnosis.sentences.iter().any(|sentence| [sentence.from, sentence.to].contains(party));
         let style = match party {
             Party::Lost(..) | Party::WakeUp(..) => ", style = dashed, penwidth = 3",
+            _ if is_told => ", style = filled, fillcolor = lightgrey, penwidth = 3",
             _ if diagnosis.dead.contains(party) => ", penwidth = 3",
             _ => "",
         };
