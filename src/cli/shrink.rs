@@ -11,7 +11,7 @@ use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use super::work::Work;
-use crate::debug::describe::plural;
+use crate::debug::frame::text::plural;
 use crate::diagnostic::Diagnostic;
 use crate::report::number::grouped;
 use crate::scenario::shrink::{Extent, Shrinker};

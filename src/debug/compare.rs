@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 
 use super::describe;
+use super::frame::text::plural;
 use super::subject::Subject;
 use super::timeline::Timeline;
 use crate::machine::StepOutcome;
@@ -256,9 +257,9 @@ impl Verdict {
     #[must_use]
     pub fn lines(&self, names: [&str; 2], machines: [&dyn Subject; 2]) -> Vec<String> {
         let Some(parts) = &self.parts else {
-            return vec![format!("the same: {} to the end", describe::plural(self.alike, "record"))];
+            return vec![format!("the same: {} to the end", plural(self.alike, "record"))];
         };
-        let mut lines = vec![format!("{} alike, then they part", describe::plural(self.alike, "record"))];
+        let mut lines = vec![format!("{} alike, then they part", plural(self.alike, "record"))];
         let line = |record: &Record, machine: &dyn Subject| describe::log_line(record, machine.components());
         lines.extend(self.before.iter().map(|record| format!("  {}", line(record, machines[0]))));
         for ((mark, course), (name, machine)) in

@@ -52,12 +52,6 @@ pub fn names(list: &[ComponentId], components: &Components) -> String {
     list.iter().map(|id| components.path(*id)).collect::<Vec<_>>().join(" ")
 }
 
-/// `1 byte`, `2 bytes`.
-#[must_use]
-pub fn plural(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -107,6 +107,7 @@ mod tests {
     use super::super::stop::Reason;
     use super::super::work::Outcome;
     use super::*;
+    use crate::model::component::ComponentKind;
     use crate::model::record::Records;
     use crate::model::state::{Action, State};
 
@@ -264,6 +265,19 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
         assert_eq!(used(l1, Action::NStore), 4, "one a store of the program, and none of the L2");
         let lines = execute(&mut session, "info table").lines.join("\n");
         assert!(lines.contains("scale-memory, GPU memory: "), "{lines}");
+    }
+
+    #[test]
+    fn no_component_is_left_out_of_a_frame() {
+        let mut session = bundled("umh/fig5-b1", &Options::default());
+        execute(&mut session, "goto event 12");
+        let frame = session.frame(&Arc::new(session.info()), &Wish { limit: 1, ..Wish::default() });
+        let components = session.machine().components();
+        assert!(components.iter().filter(|(_, part)| part.kind == ComponentKind::Cu).count() > 1);
+        for (id, part) in components.iter().filter(|(_, part)| part.kind == ComponentKind::Cu) {
+            assert!(frame.agents.iter().any(|agent| agent.agent == id), "{}", part.path);
+        }
+        assert_eq!(frame.transactions.len(), 1, "but lists of what is under way are");
     }
 
     #[test]

@@ -211,7 +211,7 @@ impl Session {
 
     /// What an exploration found in the state that the machine is in, at the end of its recording; or that this is not the run that
     /// was recorded. Other branches have their own ends.
-    pub(super) fn found_here(&self) -> Option<Reason> {
+    pub(super) fn recorded_here(&self) -> Option<Reason> {
         let end = self.recorded.as_ref().filter(|end| end.mark.event == self.event())?;
         if self.branches.view().is_some() {
             return None;
@@ -228,7 +228,7 @@ impl Session {
         match cause {
             Cause::Arrived => {
                 let records = self.last_records().to_vec();
-                let found = self.found_here();
+                let found = self.recorded_here();
                 let reason = match Reason::of_arrival(&self.timeline) {
                     Reason::Arrived => found.unwrap_or(Reason::Arrived),
                     reason => found.filter(|found| *found == Reason::Differs).unwrap_or(reason),

@@ -23,8 +23,8 @@ impl Machine {
         if self.fixed.components != other.fixed.components {
             return Err("it would have other components".into());
         }
-        let gpu = |machine: &Self| machine.fixed.spec.gpu.clone();
-        if let Some(key) = gpu(self).zip(gpu(other)).and_then(|(own, new)| is_settled(&own, &new)) {
+        let gpus = self.fixed.spec.gpu.as_ref().zip(other.fixed.spec.gpu.as_ref());
+        if let Some(key) = gpus.and_then(|(own, new)| settled(own, new)) {
             return Err(format!("what has happened so far depends on {key}"));
         }
         for (own, new) in self.nodes.iter().zip(&other.nodes) {
@@ -85,8 +85,8 @@ impl Machine {
     }
 }
 
-/// A part of the GPUs' configuration that differs, and that is taken over nowhere.
-fn is_settled(own: &GpuSpec, new: &GpuSpec) -> Option<&'static str> {
+/// The key of a part of the GPUs' configuration that differs, and that is taken over nowhere.
+fn settled(own: &GpuSpec, new: &GpuSpec) -> Option<&'static str> {
     let paging = own.paging.as_ref().zip(new.paging.as_ref());
     let all = [
         ("gpu.paging", paging.is_some_and(|(own, new)| differs_below_the_driver(own, new))),

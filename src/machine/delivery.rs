@@ -54,15 +54,15 @@ impl Machine {
         self.txns.values().any(|txn| txn.number == number)
     }
 
-    /// Whether what comes next is chosen: what is planned in the timed queue does not matter then.
-    #[must_use]
-    pub fn goes_by_choice(&self) -> bool {
-        self.plan.is_ordered
-    }
-
     /// The same, of an access that was made by hand and that no warp waits for.
     #[must_use]
     pub fn is_in_flight_by_hand(&self, number: TxnNumber) -> bool {
         self.txns.values().any(|txn| txn.number == number && txn.warp == NO_WARP)
+    }
+
+    /// Whether what comes next is chosen: what is planned in the timed queue does not matter then.
+    #[must_use]
+    pub fn goes_by_choice(&self) -> bool {
+        self.plan.is_ordered
     }
 }

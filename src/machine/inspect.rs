@@ -2,9 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-
 use super::build::SAMPLE_CYCLES;
 use super::paging::view_tlb;
 use super::tasks::operation;
@@ -22,14 +19,8 @@ use crate::model::page_view::{FaultView, PagesView, PermissionsView, TlbView};
 use crate::model::tags::TagView;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
-use crate::parts::channel::{Channel, Ready};
-use crate::protocol::node::{Role, WaitsFor};
-
-/// Steps of a chain of waiting at most; longer ones are cycles.
-const MAX_CHAIN: usize = 24;
-
-/// The channels in which each transaction has messages under way.
-type Transit = FxHashMap<TxnNumber, SmallVec<[usize; 2]>>;
+use crate::parts::channel::Channel;
+use crate::protocol::node::Role;
 
 impl Machine {
     fn agent_at(&self, id: ComponentId) -> Option<&Agent> {
@@ -128,135 +119,6 @@ impl Machine {
                 (network, used, capacity)
             })
             .collect()
-    }
-
-    /// Follows an address from a node outwards: who waits for whom.
-    fn chain(
-        &self,
-        from: ComponentId,
-        address: Address,
-        number: Option<TxnNumber>,
-        transit: &Transit,
-    ) -> Vec<WaitLink> {
-        let mut links = Vec::new();
-        let mut at = from;
-        let mut seen = BTreeSet::new();
-        // Whose message it comes down to: that of the transaction that is ahead.
-        let mut carrier = number;
-        let own = self.in_transit(address, number, transit);
-        while links.len() < MAX_CHAIN && seen.insert(at) {
-            let Some(node) = self.node(at) else { break };
-            let Some(view) = node.block_view(address, &self.fixed.components) else { break };
-            let busy = node.busy(address);
-            let mine = busy.iter().find(|busy| number.is_some() && busy.number == number).or(busy.first());
-            let Some(mine) = mine else { break };
-            if own.is_some() && mine.number != number {
-                // What is ahead there does not matter before its own message has come.
-                break;
-            }
-            let doing = view.doing.unwrap_or_default();
-            let ahead = match mine.number {
-                Some(other) if number.is_some_and(|number| number != other) => {
-                    carrier = Some(other);
-                    format!(" for transaction {}, which is ahead", other.0)
-                }
-                _ => String::new(),
-            };
-            let text = format!("block {} {doing}{ahead}", view.range.start);
-            links.push(WaitLink { at, text, since: Some(mine.since) });
-            at = match &mine.waits {
-                WaitsFor::Parent(parent, _) => *parent,
-                WaitsFor::Children(children, _) => match children.first() {
-                    Some(child) => *child,
-                    None => break,
-                },
-                WaitsFor::Ack(_) | WaitsFor::Room | WaitsFor::Turn(_) => break,
-            };
-        }
-        links.extend(own.or_else(|| self.in_transit(address, carrier, transit)));
-        links
-    }
-
-    /// Where the messages are that are under way.
-    fn transit(&self) -> Transit {
-        let mut transit = Transit::default();
-        for (index, channel) in self.channels.iter().enumerate() {
-            for lane in &channel.lanes {
-                let messages = lane.outgoing.iter().map(|(_, message)| message);
-                let messages = messages.chain(lane.incoming.iter().map(|(_, message)| message));
-                for number in messages.filter_map(|message| message.number) {
-                    let channels = transit.entry(number).or_default();
-                    if channels.last() != Some(&index) {
-                        channels.push(index);
-                    }
-                }
-            }
-        }
-        transit
-    }
-
-    /// The message that carries a transaction now, if one is on its way.
-    fn in_transit(&self, address: Address, number: Option<TxnNumber>, transit: &Transit) -> Option<WaitLink> {
-        let number = number?;
-        for channel in transit.get(&number)?.iter().filter_map(|index| self.channels.get(*index)) {
-            for lane in &channel.lanes {
-                let waiting = lane.outgoing.iter().map(|(ready, message)| (Err(*ready), message));
-                let passed = lane.beyond_switch();
-                let flying = lane
-                    .incoming
-                    .iter()
-                    .enumerate()
-                    .map(|(nth, (tick, message))| (Ok((*tick, nth >= passed)), message));
-                for (at, message) in waiting.chain(flying) {
-                    if message.number != Some(number) || !message.range.contains(address) {
-                        continue;
-                    }
-                    let to = self.fixed.components.path(message.to);
-                    let due = self.fixed.time.cycle(at.map_or(self.now, |(tick, _)| tick));
-                    let text = match (at, lane.blocked, at.is_ok_and(|(tick, _)| tick > self.now)) {
-                        (Err(Ready::Read(_)), ..) => {
-                            format!("{} to {to} waits for the memory here to read it", message.kind.name())
-                        }
-                        (Err(Ready::At(_)), ..) => {
-                            format!("{} to {to} waits for a free buffer there", message.kind.name())
-                        }
-                        (Ok((_, true)), ..) => {
-                            format!(
-                                "{} for {to} is on its way to the switch, due at {due}",
-                                message.kind.name()
-                            )
-                        }
-                        (Ok(_), true, _) => {
-                            format!("{} to {to} waits at the head of its buffer", message.kind.name())
-                        }
-                        (Ok(_), false, true) => {
-                            format!("{} is on its way to {to}, due at {due}", message.kind.name())
-                        }
-                        (Ok(_), false, false) => {
-                            format!("{} to {to} is next to be taken", message.kind.name())
-                        }
-                    };
-                    return Some(WaitLink { at: message.from, text, since: None });
-                }
-            }
-        }
-        None
-    }
-
-    fn transaction_view(&self, txn: &Transaction, transit: &Transit) -> Option<TransactionView> {
-        let agent = self.agents.get(txn.agent)?;
-        let l1 = self.nodes.get(agent.l1)?.id();
-        Some(TransactionView {
-            number: txn.number,
-            agent: agent.config.id,
-            warp: txn.warp,
-            kind: txn.kind,
-            range: txn.range,
-            bytes: txn.bytes.clone(),
-            issued: txn.issued,
-            issued_at: txn.issued_at,
-            chain: self.chain(l1, txn.range.start, Some(txn.number), transit),
-        })
     }
 
     /// The writebacks that a warp at a fence waits for.

@@ -6,6 +6,7 @@
 
 mod adopt;
 mod build;
+mod chain;
 mod check;
 mod consistency;
 mod copies;

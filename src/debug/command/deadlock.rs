@@ -63,7 +63,7 @@ fn all_is_well() -> Vec<String> {
 
 /// What an exploration has found here may be what can happen next, again and again: nothing waits for it yet.
 fn no_circle(session: &Session) -> Vec<String> {
-    let told = session.found_here().map(|reason| reason.sentence());
+    let told = session.recorded_here().map(|reason| reason.sentence());
     told.map_or_else(all_is_well, |found| vec![found])
 }
 

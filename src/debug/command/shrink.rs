@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use super::{Arguments, Command, Completes, Effect, Group};
-use crate::debug::describe::plural;
+use crate::debug::frame::text::plural;
 use crate::debug::job::Job;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;

@@ -17,6 +17,7 @@ mod trace;
 
 use std::collections::BTreeSet;
 
+use super::frame::text::plural;
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::message::TxnNumber;
@@ -106,9 +107,9 @@ impl Diagnosis {
     pub fn headline(&self) -> String {
         // Where an access is not translated there is no transaction yet.
         let (count, cannot) = if self.transactions.is_empty() {
-            (super::describe::plural(self.warps, "warp"), "can never go on")
+            (plural(self.warps, "warp"), "can never go on")
         } else {
-            (super::describe::plural(self.transactions.len() as u64, "transaction"), "can never end")
+            (plural(self.transactions.len() as u64, "transaction"), "can never end")
         };
         let what = match self.verdict {
             Verdict::Starvation => "others are served, and it waits".to_owned(),
@@ -131,7 +132,7 @@ impl Diagnosis {
         }
         if self.others > 0 {
             let what = if self.is_circle { "circle" } else { "such wait" };
-            lines.push(format!("and {} more", super::describe::plural(self.others as u64, what)));
+            lines.push(format!("and {} more", plural(self.others as u64, what)));
         }
         lines.push(self.unavoidable());
         lines.extend(self.notes.iter().map(|note| format!("note: {note}")));

@@ -213,18 +213,14 @@ fn two_faults(fault: &str) -> String {
 }
 
 #[test]
-fn a_far_fault_that_nobody_replays_is_a_lost_wake_up() {
-    let diagnosis = diagnosed(&two_faults("drop-replay"));
-    let lines = diagnosis.lines().join("\n");
-    assert_eq!((diagnosis.verdict, diagnosis.warps), (Verdict::LostWakeUp, 1), "{lines}");
-    assert!(lines.contains("1 warp can never go on"), "{lines}");
-    assert!(lines.contains("gpu0.gmmu does not track any more"), "{lines}");
-}
-
-#[test]
-fn a_page_that_never_comes_is_lost() {
-    let diagnosis = diagnosed(&two_faults("lose-page"));
-    let lines = diagnosis.lines().join("\n");
-    assert_eq!((diagnosis.verdict, diagnosis.warps), (Verdict::LostMessage, 2), "{lines}");
-    assert!(lines.contains("gpu0.driver has sent for and which is nowhere"), "{lines}");
+fn a_far_fault_that_never_ends_is_told() {
+    for (fault, verdict, warps, what) in [
+        ("drop-replay", Verdict::LostWakeUp, 1, "gpu0.gmmu does not track any more"),
+        ("lose-page", Verdict::LostMessage, 2, "gpu0.driver has sent for and which is nowhere"),
+    ] {
+        let diagnosis = diagnosed(&two_faults(fault));
+        let lines = diagnosis.lines().join("\n");
+        assert_eq!((diagnosis.verdict, diagnosis.warps), (verdict, warps), "{lines}");
+        assert!(lines.contains(what) && lines.contains(" can never go on"), "{lines}");
+    }
 }

@@ -1,6 +1,5 @@
 //! Records in words: what a log line says, and what is said of the event that just happened.
 
-use crate::debug::describe::plural;
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{LaneSample, TurningView, WarpState};
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
@@ -12,6 +11,12 @@ use crate::model::time::TimeBase;
 
 /// Names of components for people.
 pub type Names = Components;
+
+/// `1 byte`, `2 bytes`.
+#[must_use]
+pub fn plural(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
 
 /// Bytes as people write them: `07 00 00 00`.
 #[must_use]

@@ -14,24 +14,33 @@ use crate::parts::tlb::Progress;
 impl Machine {
     /// The chain of waiting of a warp whose access is not translated.
     pub(in crate::machine) fn why_translation(&self, agent: &Agent, slot: u32) -> Vec<WaitLink> {
+        let mut links = self.untranslated(agent, slot);
+        if let Some(first) = links.first_mut() {
+            first.text = format!("warp {slot} {}", first.text);
+        }
+        links
+    }
+
+    /// The same; the first link says what the warp does, and leaves its name out.
+    fn untranslated(&self, agent: &Agent, slot: u32) -> Vec<WaitLink> {
         let Some(paging) = self.paging.as_ref() else { return Vec::new() };
         let at = agent.config.id;
         let warp = agent.warps.get(slot as usize);
         let Some(page) = warp.and_then(crate::parts::agent::Warp::untranslated) else {
             let text = if paging.moves_pages() {
-                format!("warp {slot} waits for its TLB, which a far-fault blocks")
+                "waits for its TLB, which a far-fault blocks".to_owned()
             } else {
-                format!("warp {slot} waits for its TLB, which more protection faults block than it bears")
+                "waits for its TLB, which more protection faults block than it bears".to_owned()
             };
             return vec![WaitLink { at, text, since: warp.map(|warp| warp.since) }];
         };
         let Some(gpu) = self.paged_gpu_of(agent) else {
             let since = warp.map(|warp| warp.since);
             if paging.moves_pages() {
-                let text = format!("warp {slot} waits for page {page}, which {}", self.whereabouts(page));
+                let text = format!("waits for page {page}, which {}", self.whereabouts(page));
                 return vec![WaitLink { at, text, since }];
             }
-            let text = format!("warp {slot} waits to write page {page}, which is read-only");
+            let text = format!("waits to write page {page}, which is read-only");
             return std::iter::once(WaitLink { at, text, since }).chain(self.why_fault(0, page)).collect();
         };
         let miss = agent.tlb.iter().flat_map(|tlb| tlb.misses()).find(|(missed, _)| *missed == page);
@@ -39,15 +48,14 @@ impl Machine {
         let link = |text: String| WaitLink { at, text, since };
         match miss.map(|(_, miss)| miss.progress) {
             Some(Progress::Walking) => {
-                let mut links = vec![link(format!(
-                    "warp {slot} waits for the TLB, which waits for the walk of page {page}"
-                ))];
+                let mut links =
+                    vec![link(format!("waits for the TLB, which waits for the walk of page {page}"))];
                 links.extend(self.why_walk(gpu));
                 links
             }
             Some(Progress::Dropped) => {
                 let mut links = vec![link(format!(
-                    "warp {slot} waits for page {page}: its fault was dropped, and the TLB replays it when \
+                    "waits for page {page}: its fault was dropped, and the TLB replays it when \
                      another has ended"
                 ))];
                 links.extend(tracked_of(agent).map(|other| self.why_fault(gpu, other)).unwrap_or_default());
@@ -55,7 +63,7 @@ impl Machine {
             }
             _ => {
                 let what = if paging.moves_pages() { "far-fault" } else { "the protection fault of page" };
-                let mut links = vec![link(format!("warp {slot} waits for the TLB to replay {what} {page}"))];
+                let mut links = vec![link(format!("waits for the TLB to replay {what} {page}"))];
                 links.extend(self.why_fault(gpu, page));
                 links
             }
@@ -77,9 +85,8 @@ impl Machine {
         slot: u32,
         warp: &Warp,
     ) -> Option<(Party, String)> {
-        let link = self.why_translation(agent, slot).into_iter().next()?;
-        let prefix = format!("warp {slot} ");
-        let text = link.text.strip_prefix(&prefix).unwrap_or(&link.text).to_owned();
+        let link = self.untranslated(agent, slot).into_iter().next()?;
+        let text = link.text;
         let page = warp.untranslated().unwrap_or_default();
         let usual = Party::Page(link.at, page);
         let miss = agent.tlb.iter().flat_map(|tlb| tlb.misses()).find(|(missed, _)| *missed == page);

@@ -1,8 +1,8 @@
 //! Pages: a letter each by where they are, how lately they were used, and what the driver does about them; or by what may be
 //! done with them, where they are taken for read-only.
 
-use crate::debug::describe::plural;
 use crate::debug::frame::Frame;
+use crate::debug::frame::text::plural;
 use crate::model::page_view::{FaultView, PageCell, PageStand, PagesView};
 
 use super::page_grid::{self, Cell};

@@ -2,8 +2,8 @@
 
 use super::cut;
 use crate::debug::command::Arguments;
-use crate::debug::describe::plural;
 use crate::debug::frame::text;
+use crate::debug::frame::text::plural;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::component::ComponentId;

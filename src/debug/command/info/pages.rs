@@ -2,7 +2,7 @@
 
 use super::cut;
 use crate::debug::command::Arguments;
-use crate::debug::describe::plural;
+use crate::debug::frame::text::plural;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::page_view::{FaultView, PageStand, PagesView, PermissionsView};

@@ -1,0 +1,107 @@
+use super::*;
+
+fn driver(prefetcher: Prefetcher, frames: u64, pages: u64) -> Driver {
+    let config = DriverConfig {
+        service: 100,
+        set: 4,
+        prefetcher,
+        evictor: Evictor::Lru,
+        prefetch_when_full: false,
+        precondition: false,
+    };
+    Driver::new(config, Residency::new(4096, frames, (0..pages).map(Page).collect()), [].into(), 1)
+}
+
+fn fault(driver: &mut Driver, page: u64, tick: Tick) {
+    driver.interrupt(Page(page), Since { tick, event: 0 });
+}
+
+fn fetched(orders: &[Order]) -> Vec<(u64, bool)> {
+    let fetch = |order: &Order| match order {
+        Order::Fetch(planned) => Some((planned.page.0, planned.reason == MoveReason::Demanded)),
+        Order::Evict { .. } => None,
+    };
+    orders.iter().filter_map(fetch).collect()
+}
+
+#[test]
+fn a_set_is_submitted_after_the_service_time_with_demand_first() {
+    let mut driver = driver(Prefetcher::Locality, 100, 100);
+    fault(&mut driver, 40, 5);
+    fault(&mut driver, 10, 60);
+    fault(&mut driver, 40, 70);
+    assert_eq!(driver.next(), Some(105));
+    assert_eq!(driver.advance(104), []);
+    let orders = driver.advance(105);
+    // The last far-fault was 40 again: its neighbours fill the set.
+    assert_eq!(fetched(&orders), [(40, true), (10, true), (41, false), (42, false)]);
+    assert_eq!(driver.decision.prefetched, 2);
+}
+
+#[test]
+fn more_faults_than_a_set_holds_wait_for_the_next() {
+    let mut driver = driver(Prefetcher::None, 100, 100);
+    (0..6).for_each(|page| fault(&mut driver, page, 0));
+    assert_eq!(fetched(&driver.advance(100)).len(), 4);
+    assert_eq!(driver.next(), None);
+    driver.wake(100, true);
+    assert_eq!(driver.next(), Some(200));
+    assert_eq!(fetched(&driver.advance(200)), [(4, true), (5, true)]);
+    driver.wake(200, true);
+    assert_eq!(driver.next(), None, "without a prefetcher nothing is left to do");
+}
+
+#[test]
+fn a_set_larger_than_the_memory_is_prefetched_as_far_as_there_are_frames() {
+    let mut driver = driver(Prefetcher::Locality, 2, 8);
+    driver.config.prefetch_when_full = true;
+    for (fault_at, pages, now) in [(0, [(0, true), (1, false)], 100), (4, [(4, true), (5, false)], 300)] {
+        fault(&mut driver, fault_at, now - 100);
+        let mut orders = driver.advance(now);
+        for page in 0..8 {
+            if driver.residency.place(Page(page)) == Place::Leaving {
+                orders.extend(driver.evicted(Page(page)));
+            }
+        }
+        assert_eq!(fetched(&orders), pages);
+        for (page, is_demanded) in pages {
+            let reason = if is_demanded { MoveReason::Demanded } else { MoveReason::Prefetched };
+            driver.arrived(Planned { page: Page(page), reason, set: 0 }, now + 10);
+            driver.touch(Page(page), false, now + 20);
+        }
+    }
+    assert_eq!((driver.counters.evicted, driver.counters.prefetched), (2, 2));
+}
+
+#[test]
+fn a_full_memory_evicts_before_it_fetches() {
+    let mut driver = driver(Prefetcher::None, 2, 8);
+    for page in 0..2 {
+        fault(&mut driver, page, 0);
+    }
+    for order in driver.advance(100) {
+        let Order::Fetch(planned) = order else { panic!("nothing is evicted") };
+        driver.arrived(planned, 110 + planned.page.0);
+        driver.touch(planned.page, false, 120 + planned.page.0);
+    }
+    driver.touch(Page(0), true, 150);
+    fault(&mut driver, 7, 160);
+    assert_eq!(driver.advance(260), [Order::Evict { page: Page(1), wasted: false }]);
+    assert_eq!(fetched(&driver.evicted(Page(1))), [(7, true)]);
+    assert_eq!((driver.counters.evicted, driver.counters.written_back), (1, 0));
+    assert!(driver.interrupt(Page(1), Since::default()), "it was there before");
+}
+
+#[test]
+fn a_page_that_is_coming_cannot_be_evicted_and_room_is_made_later() {
+    let mut driver = driver(Prefetcher::None, 1, 8);
+    fault(&mut driver, 3, 0);
+    let orders = driver.advance(100);
+    assert_eq!(fetched(&orders), [(3, true)]);
+    fault(&mut driver, 4, 101);
+    assert_eq!(driver.advance(201), []);
+    let Order::Fetch(planned) = orders[0] else { panic!() };
+    assert_eq!(driver.arrived(planned, 210), [], "it has not been touched");
+    assert_eq!(driver.touch(Page(3), false, 220), [Order::Evict { page: Page(3), wasted: false }]);
+    assert_eq!(fetched(&driver.evicted(Page(3))), [(4, true)]);
+}
