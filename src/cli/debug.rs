@@ -34,6 +34,8 @@ Examples:
   umscope debug mine.toml --at 1200 --layout warps
   umscope debug traces/vectoradd --machine umh-4gpu-pcie
   echo 'step 10' | umscope debug umh/fig5-b1 --no-tui
+  umscope debug umh/fig5-b1 --no-tui -x 'step 10' -x 'save scenario later.toml'
+  umscope debug umh/fig5-b1 --no-tui -x 'step 10' -x 'fork hold 64' -x end -x diff
 
 Keys and themes of your own: keymap.toml and themes/NAME.toml in the folder umscope of your configuration \
 folder (~/.config/umscope). NO_COLOR is honoured.
@@ -51,6 +53,10 @@ pub struct Debug {
     #[arg(long)]
     no_tui: bool,
 
+    /// Carry out a command at the beginning; may be given several times. With --no-tui, instead of standard input
+    #[arg(long, short = 'x', value_name = "COMMAND")]
+    execute: Vec<String>,
+
     #[command(flatten)]
     look: Look,
 }
@@ -66,7 +72,8 @@ impl Debug {
         }
         let settings = self.look.settings()?;
         let (session, there) = open(&self.target)?;
-        Ok(match on_screen(session, settings, self.first(there))? {
+        let commands = self.first(there).into_iter().chain(self.execute.iter().cloned());
+        Ok(match on_screen(session, settings, commands)? {
             Left::ByUser => Status::Held,
             Left::For(status) => status,
         })
@@ -79,7 +86,7 @@ impl Debug {
     }
 
     fn console(&self) -> Ended {
-        let people = io::stdin().is_terminal() && io::stdout().is_terminal();
+        let people = io::stdin().is_terminal() && io::stdout().is_terminal() && self.execute.is_empty();
         let interrupt = interrupt::Interrupt::default();
         if people {
             let raised = signal_hook::flag::register(SIGINT, interrupt.flag());
@@ -94,7 +101,10 @@ impl Debug {
         }
         let manners = Manners { prompt: people };
         let mut output = Output::standard();
-        let mistakes = console::run(&mut session, &mut io::stdin().lock(), &mut output, &interrupt, manners)
+        let given = self.execute.join("\n");
+        let mut input: Box<dyn io::BufRead> =
+            if self.execute.is_empty() { Box::new(io::stdin().lock()) } else { Box::new(given.as_bytes()) };
+        let mistakes = console::run(&mut session, &mut input, &mut output, &interrupt, manners)
             .map_err(|error| Trouble::Io("go on", error))?;
         output.done()?;
         // Nobody reads what a script got wrong: its exit status must tell.
@@ -126,17 +136,21 @@ pub fn open(target: &Target) -> Result<(Session, Option<EventNumber>), Trouble> 
     Ok((Session::open(origin, Some(reload)), there))
 }
 
-/// Shows `session` on the screen, after a first command, until the user leaves; tells how it ended.
+/// Shows `session` on the screen, after first commands, until the user leaves; tells how it ended.
 ///
 /// # Errors
 /// If there is no terminal, or it fails.
-pub fn on_screen(mut session: Session, settings: Settings, command: Option<String>) -> Result<Left, Trouble> {
+pub fn on_screen(
+    mut session: Session,
+    settings: Settings,
+    commands: impl IntoIterator<Item = String>,
+) -> Result<Left, Trouble> {
     terminal()?;
     let info = Arc::new(session.info());
     let first = session.frame(&info, &Wish::default());
     let (client, server) = border(Arc::new(first));
     let engine = engine::spawn(session, server).map_err(|error| Trouble::Io("start the engine", error))?;
-    if let Some(command) = command {
+    for command in commands {
         client.send(Request::Command(command));
     }
     let end = run::run(&client, settings);

@@ -8,6 +8,7 @@ use super::exit::{Ended, Status, Trouble};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::Progress;
+use super::replay;
 use super::work::{self, Work};
 use crate::debug::compare::{Comparison, Course, Verdict};
 use crate::debug::subject::Subject;
@@ -67,7 +68,9 @@ impl Diff {
                 self.changes.clone()
             };
             let target = Target { scenario: name.clone(), machine: None, trace_format: None, changes };
-            let machine = Work::open(&target, &interrupt)?.prepare()?.machine;
+            let work = Work::open(&target, &interrupt)?;
+            let machine = work.prepare()?.machine;
+            replay::is_as_recorded(&work, &machine, &interrupt)?;
             Ok(Timeline::new(Box::new(machine), Budget::default()))
         };
         let mut comparison = Comparison::new(timeline(&self.a)?, timeline(&self.b)?, self.ignore_time);

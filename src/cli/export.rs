@@ -19,7 +19,7 @@ use crate::model::inspect::Inspect;
 use crate::model::record::Record;
 use crate::query::Filter;
 use crate::report::export::{Csv, Export as Exporter, Perfetto, UvmFaults, Vcd};
-use crate::scenario::{Report, Runner};
+use crate::scenario::Report;
 
 /// Write what happens in a run for other tools
 ///
@@ -110,7 +110,7 @@ impl Export {
         let mut exporter = self.format.exporter(&prepared.machine)?;
         let mut out = Destination::open(self.to.as_deref())?;
         exporter.begin(&prepared.machine, &mut out).map_err(failed)?;
-        let mut runner = Runner::new(prepared.machine, prepared.checker, true);
+        let mut runner = work.runner(prepared, true);
         let mut seen: Option<u64> = None;
         let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {
             // The end of a run that has no event of its own is told with the records of the last one.

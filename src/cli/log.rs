@@ -14,7 +14,6 @@ use super::work::{self, Work};
 use crate::debug::describe;
 use crate::model::inspect::Inspect;
 use crate::report;
-use crate::scenario::Runner;
 
 /// Print the records of a run that match a query
 ///
@@ -64,7 +63,7 @@ impl Log {
         let prepared = work.prepare()?;
         let filter = work::filter(self.query.as_deref(), &prepared)?;
         let workload = prepared.blueprint.workload.clone();
-        let mut runner = Runner::new(prepared.machine, prepared.checker, true);
+        let mut runner = work.runner(prepared, true);
         let mut output = Output::standard();
         let (mut left, mut enough) = (self.limit.unwrap_or(u64::MAX), false);
         let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {

@@ -11,6 +11,7 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::Progress;
 use super::work::{self, Work};
+use crate::diagnostic::Diagnostic;
 use crate::machine::{Machine, StepOutcome};
 use crate::model::inspect::Inspect;
 use crate::model::record::Records;
@@ -81,6 +82,25 @@ impl Replay {
         match self.format {
             Format::Text => output.put(&text(name, recording, machine, replayed)),
             Format::Json => output.json(&document(name, recording, machine, replayed)),
+        }
+    }
+}
+
+/// That a recording, if `work` is one, is made again as it was recorded.
+///
+/// # Errors
+/// If it is not.
+pub fn is_as_recorded(work: &Work, machine: &Machine, interrupt: &Interrupt) -> Result<(), Trouble> {
+    let Some(recording) = &work.recording else { return Ok(()) };
+    match replay(&mut machine.clone(), recording, &work.name, interrupt) {
+        Ok(_) => Ok(()),
+        Err(Differs { after, expected, .. }) => {
+            let (from, to) = (after.event, expected.event);
+            let text = format!(
+                "{} is not made again as it was recorded: it differs between events {from} and {to}",
+                work.name
+            );
+            Err(Diagnostic::new(text).expected("the build and files that it was recorded with").into())
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::query::{Stop, Text};
 use crate::report::series::Series;
 use crate::report::summary::{self, Heading};
 use crate::report::{self, Run as Done, Stopped};
-use crate::scenario::{self, Prepared, Report, Runner};
+use crate::scenario::{self, Report};
 
 /// Run a scenario or a trace to its end and print statistics
 ///
@@ -44,7 +44,7 @@ JSON: scenario, machine, seed, cycles, events, accesses, digest (16 hex digits),
 events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violation, limit, interrupted or \
 break), expectations, failures[{message, cycle, event, line}], diagnosis (why it could not go on: verdict (deadlock, \
 lost-message, lost-wake-up, livelock, starvation or unknown), event, cycle, complete, circle, transactions[], \
-waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, others, notes[]), stopped_at (a record as `umscope log` prints \
+waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, avoidable, others, notes[]), stopped_at (a record as `umscope log` prints \
 it) and stats{flat dotted keys}; null for what is unknown.
 
 Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1):
@@ -154,7 +154,8 @@ impl Run {
         let mut sampler = self.sampler(&prepared.machine)?;
         let recorder = self.record.as_ref().map(|path| Recorder::begin(path, &work));
         let mut recorder = recorder.transpose()?;
-        let mut runner = runner(prepared, stop.is_some());
+        let listen = stop.is_some() || prepared.blueprint.checks;
+        let mut runner = work.runner(prepared, listen);
         let mut stopped = None;
         let start = Instant::now();
         let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {
@@ -261,12 +262,6 @@ impl Sampler {
         self.sink.line(&row)?;
         self.sink.done()
     }
-}
-
-/// A runner that makes records if somebody wants them.
-fn runner(prepared: Prepared, listen: bool) -> Runner {
-    let listen = listen || prepared.blueprint.checks;
-    Runner::new(prepared.machine, prepared.checker, listen)
 }
 
 /// The record at which `stop` stops, as it is told.

@@ -14,7 +14,7 @@ use crate::model::time::EventNumber;
 use crate::query::{Filter, Text};
 use crate::recording::{self, Recording, TraceFile};
 use crate::report::number::grouped;
-use crate::scenario::{Options, Prepared, Scenario};
+use crate::scenario::{Options, Prepared, Runner, Scenario};
 use crate::workload::Workload;
 use crate::workload::trace::{self, Format, Trace};
 
@@ -186,6 +186,16 @@ impl Work {
         let mut prepared = self.scenario.prepare(&Options { first_pass, ..self.options.clone() })?;
         prepared.blueprint.first_pass = FirstPass::default();
         Ok(prepared)
+    }
+
+    /// Runs it under the eyes of its checker; a recording must come to the states that were recorded.
+    #[must_use]
+    pub fn runner(&self, prepared: Prepared, listen: bool) -> Runner {
+        let runner = Runner::new(prepared.machine, prepared.checker, listen);
+        match &self.recording {
+            Some(recording) => runner.as_recorded(recording),
+            None => runner,
+        }
     }
 
     /// Bytes of its trace: of a file, or of the files in a folder.

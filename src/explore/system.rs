@@ -84,6 +84,17 @@ pub struct System {
     pub homes: Homes,
 }
 
+/// Where nobody keeps account of copies, none is coherent: there is nothing to check in all orders.
+fn check_tracked(wiring: &Wiring<'_>) -> Result<()> {
+    let mut roots = wiring.nodes.iter().filter(|node| node.config.role == Role::Root);
+    let Some(root) = roots.find(|node| !node.config.table.has_directory()) else { return Ok(()) };
+    let table = &root.config.table.name;
+    let text =
+        format!("{table} has no [directory]: nobody keeps account of copies, and software makes them agree");
+    let expected = "umscope stress, which checks what fences promise; or a protocol with a directory";
+    Err(Box::new(Diagnostic::new(text).expected(expected)))
+}
+
 impl System {
     /// # Errors
     /// If the machine or the alphabet is too large to be explored, or keeps no values.
@@ -95,6 +106,7 @@ impl System {
             return Err(Box::new(Diagnostic::new(text).expected(expected)));
         }
         let wiring = machine.wiring();
+        check_tracked(&wiring)?;
         let smallest = wiring.nodes.iter().map(|node| node.config.block).min().unwrap_or(64);
         let touched = alphabet.accesses.iter().map(|(_, range)| range);
         let mut lines: Vec<Address> = touched.flat_map(|range| range.blocks(smallest)).collect();

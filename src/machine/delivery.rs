@@ -1,10 +1,19 @@
 //! Deliveries in any order, without new accesses: what a deadlock is judged by.
 
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
+
 use super::Machine;
 use super::queue::Event;
 use crate::model::message::TxnNumber;
 use crate::model::record::{NO_WARP, Records};
+use crate::parts::dram::Dram;
 use crate::parts::port::{LaneKey, Port};
+use crate::protocol::node::{Node, message_without_time};
+
+/// Blocks in nodes and memories, at most, that are compared after each delivery.
+const COMPARED: usize = 1024;
 
 impl Machine {
     /// The lanes whose head could be taken now: channel and lane.
@@ -32,6 +41,31 @@ impl Machine {
         let mut out = self.outbox(&mut records);
         self.deliver(LaneKey::new(channel, lane), &mut out);
         self.close(out);
+    }
+
+    /// What nodes hold and what is under way, without time; what comes back with the same goes round. `None` while a
+    /// memory works, or if there is too much to compare after each delivery.
+    #[must_use]
+    pub fn untimed(&self) -> Option<u64> {
+        let blocks: usize = self.nodes.iter().map(Node::blocks_at_most).sum();
+        if blocks > COMPARED || !self.drams.iter().all(Dram::is_idle) {
+            return None;
+        }
+        let mut hasher = FxHasher::default();
+        self.nodes.iter().for_each(|node| node.timeless().hash(&mut hasher));
+        for channel in &self.channels {
+            for lane in &channel.lanes {
+                let outgoing = lane.outgoing.iter().map(|(_, message)| message);
+                let incoming = lane.incoming.iter().map(|(_, message)| message);
+                for message in incoming.chain(outgoing) {
+                    message_without_time(message).hash(&mut hasher);
+                }
+                lane.incoming.len().hash(&mut hasher);
+            }
+        }
+        self.permissions.digest(&mut hasher);
+        self.awaited.hash(&mut hasher);
+        Some(hasher.finish())
     }
 
     /// Lets the memories read what messages wait for. Returns whether one did anything.

@@ -21,7 +21,7 @@ use super::queue::Event;
 use crate::model::address::Range;
 use crate::model::component::ComponentId;
 use crate::model::page::{Page, PageSet};
-use crate::model::time::Tick;
+use crate::model::time::{EventNumber, Tick};
 use crate::parts::channel::Path;
 use crate::parts::driver::{Driver, Planned};
 use crate::parts::gmmu::{Gmmu, Outcome};
@@ -60,7 +60,7 @@ pub struct GpuPaging {
     replies: VecDeque<(Tick, Outcome)>,
     /// Pages on the link.
     arrivals: VecDeque<(Tick, Planned)>,
-    departures: VecDeque<(Tick, Page)>,
+    departures: VecDeque<(Tick, Page, EventNumber)>,
     /// Until when the link carries what the work, on a machine where copies and work overlap, has already.
     streams_until: Option<Tick>,
     /// When it was planned to go on.
@@ -95,8 +95,8 @@ pub struct Paging {
     draining: BTreeSet<Page>,
     /// Fetches that wait for their page to come to rest: the GPU, and what it wants.
     wanted: BTreeMap<Page, Vec<(u32, Planned)>>,
-    /// Pages that cores wait for, and when the driver orders them back; nothing once it has.
-    recalled: BTreeMap<Page, Option<Tick>>,
+    /// Pages that cores wait for, when the driver orders them back (nothing once it has), and because of which event.
+    recalled: BTreeMap<Page, (Option<Tick>, EventNumber)>,
     copies: Copies,
     /// Pages that are taken for read-only.
     protection: Option<Protection>,
@@ -253,7 +253,7 @@ impl GpuPaging {
     /// When each part has something to do next, in the order in which they do it.
     fn heads(&self) -> [(Part, Option<Tick>); 6] {
         [
-            (Part::Departure, self.departures.front().map(|(tick, _)| *tick)),
+            (Part::Departure, self.departures.front().map(|(tick, ..)| *tick)),
             (Part::Arrival, self.arrivals.front().map(|(tick, _)| *tick)),
             (Part::Reply, self.replies.front().map(|(tick, _)| *tick)),
             (Part::Walk, self.gmmu.next()),
@@ -298,7 +298,7 @@ impl Machine {
     fn wake_paging(&mut self, gpu: usize) {
         let now = self.now;
         let Some(paging) = self.paging.as_mut() else { return };
-        let waits = paging.recalled.values().flatten().copied();
+        let waits = paging.recalled.values().filter_map(|(due, _)| *due);
         let waits = waits.chain(paging.protection.as_ref().and_then(Protection::next));
         let recalled = if gpu == 0 { waits.min() } else { None };
         let Some(one) = paging.gpus.get_mut(gpu) else { return };

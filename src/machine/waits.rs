@@ -1,12 +1,14 @@
 //! The wait-for graph as it is: warps, blocks under way, MSHRs, ways and lanes. What can go on by itself waits for
 //! nothing and has no edge out of it.
 
-use super::Machine;
+use std::collections::BTreeMap;
+
+use super::{Machine, Transaction};
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::inspect::WarpState;
 use crate::model::message::{MessageKind, Network, TxnNumber};
-use crate::model::time::{EventNumber, Tick};
+use crate::model::time::Tick;
 use crate::model::wait::{Doing, Party, Wait};
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Lane, Ready};
@@ -18,9 +20,11 @@ impl Machine {
     #[must_use]
     pub fn wait_for_graph(&self) -> Vec<Wait> {
         let mut edges = Vec::new();
+        let in_flight: BTreeMap<TxnNumber, &Transaction> =
+            self.txns.values().map(|txn| (txn.number, txn)).collect();
         for agent in &self.agents {
             for (slot, warp) in agent.warps.iter().enumerate() {
-                self.warp_waits(agent, slot as u32, warp, &mut edges);
+                self.warp_waits(agent, (slot as u32, warp), &in_flight, &mut edges);
             }
         }
         for node in &self.nodes {
@@ -36,10 +40,6 @@ impl Machine {
         }
         dedup(&mut edges);
         edges
-    }
-
-    fn issued_at(&self, number: TxnNumber) -> Option<EventNumber> {
-        self.txns.values().find(|txn| txn.number == number).map(|txn| txn.issued_at)
     }
 
     /// The oldest transaction in flight and when it was issued.
@@ -87,11 +87,17 @@ impl Machine {
         messages.map(|message| (message.from, message.to, message.kind, message.range)).collect()
     }
 
-    fn warp_waits(&self, agent: &Agent, slot: u32, warp: &Warp, edges: &mut Vec<Wait>) {
+    fn warp_waits(
+        &self,
+        agent: &Agent,
+        (slot, warp): (u32, &Warp),
+        in_flight: &BTreeMap<TxnNumber, &Transaction>,
+        edges: &mut Vec<Wait>,
+    ) {
         let from = Party::Warp(agent.config.id, slot);
         let Some(l1) = self.nodes.get(agent.l1) else { return };
         let mut wait = |to: Party, text: String, block: Option<Address>, txn: Option<TxnNumber>| {
-            let event = txn.and_then(|txn| self.issued_at(txn));
+            let event = txn.and_then(|txn| in_flight.get(&txn)).map(|txn| txn.issued_at);
             edges.push(Wait { from, to, text, since: warp.since, block, txn, event });
         };
         match warp.state {
@@ -122,7 +128,7 @@ impl Machine {
             WarpState::Memory | WarpState::Fence => {
                 for number in &warp.waits {
                     let ended = Party::WakeUp(agent.config.id, slot);
-                    let Some(txn) = self.txns.values().find(|txn| txn.number == *number) else {
+                    let Some(txn) = in_flight.get(number) else {
                         let text = format!("waits for transaction {}, which has ended", number.0);
                         wait(ended, text, None, Some(*number));
                         continue;

@@ -9,7 +9,7 @@ use super::residency::{Place, Residency};
 use crate::model::page::{Page, PageSet};
 use crate::model::paging::MoveReason;
 use crate::model::random::Random;
-use crate::model::time::{Since, Tick};
+use crate::model::time::{EventNumber, Since, Tick};
 use crate::policy::eviction::Evictor;
 use crate::policy::prefetch::{self, Prefetcher};
 
@@ -42,6 +42,8 @@ pub struct Planned {
     pub reason: MoveReason,
     /// Number of the transfer set, from 1; 0 for what is copied.
     pub set: u64,
+    /// The event that brought it as far as it is: its far-fault, or for a prefetched page the first of its set; later its order.
+    pub because: Option<EventNumber>,
 }
 
 /// What the driver wants done.
@@ -63,6 +65,8 @@ pub struct Decision {
     pub evicted: usize,
     /// Frames that were free before.
     pub free: u64,
+    /// Its first far-fault.
+    pub because: Option<EventNumber>,
 }
 
 /// Pages moved and faults served so far.
@@ -189,9 +193,11 @@ impl Driver {
         }
         self.due = None;
         self.sets += 1;
-        let demand = self.demand();
+        let faults = self.demand();
+        let demand: Vec<Page> = faults.iter().map(|fault| fault.page).collect();
         let free = self.residency.free();
         let extra = self.prefetch(&demand, free);
+        let because = faults.first().map(|fault| fault.since.event);
         self.decision = Decision {
             set: self.sets,
             at: now,
@@ -199,11 +205,16 @@ impl Driver {
             prefetched: extra.len(),
             evicted: 0,
             free,
+            because,
         };
         let set = self.sets;
-        let demand = demand.into_iter().map(|page| (page, MoveReason::Demanded));
-        let all = demand.chain(extra.into_iter().map(|page| (page, MoveReason::Prefetched)));
-        self.planned.extend(all.map(|(page, reason)| Planned { page, reason, set }));
+        let demanded = |fault: Fault| {
+            let because = Some(fault.since.event);
+            Planned { page: fault.page, reason: MoveReason::Demanded, set, because }
+        };
+        self.planned.extend(faults.into_iter().map(demanded));
+        let prefetched = |page| Planned { page, reason: MoveReason::Prefetched, set, because };
+        self.planned.extend(extra.into_iter().map(prefetched));
         self.was_full |= self.residency.free() < self.planned.len() as u64;
         let mut orders = self.make_room();
         self.decision.evicted = orders.len();
@@ -212,7 +223,7 @@ impl Driver {
     }
 
     /// "The first unique 80 pages that far-fault to the SW runtime within an interval."
-    fn demand(&mut self) -> Vec<Page> {
+    fn demand(&mut self) -> Vec<Fault> {
         let mut unique = PageSet::default();
         let (mut demand, mut leaving) = (Vec::new(), Vec::new());
         while demand.len() < self.config.set.max(1) {
@@ -223,7 +234,7 @@ impl Driver {
             }
             let is_planned = self.planned.iter().any(|planned| planned.page == fault.page);
             if self.residency.absent().contains(fault.page) && !is_planned && unique.insert(fault.page) {
-                demand.push(fault.page);
+                demand.push(fault);
             }
         }
         // They can be fetched once they are back.
@@ -305,7 +316,7 @@ impl Driver {
     pub fn copy_all(&mut self) -> Vec<Order> {
         let all = self.residency.absent().iter();
         let planned: Vec<Planned> =
-            all.map(|page| Planned { page, reason: MoveReason::Copied, set: 0 }).collect();
+            all.map(|page| Planned { page, reason: MoveReason::Copied, set: 0, because: None }).collect();
         self.planned.extend(planned);
         self.fetch()
     }

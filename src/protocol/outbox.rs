@@ -112,6 +112,8 @@ pub struct Outbox<'a> {
     pub flushed: bool,
     /// A release of a node has ended.
     pub released: bool,
+    /// What has caused that of which is told, where it does not say so itself.
+    pub cause: Option<EventNumber>,
     pub records: &'a mut Records,
 }
 
@@ -133,6 +135,7 @@ impl<'a> Outbox<'a> {
             permissions: Permissions::default(),
             flushed: false,
             released: false,
+            cause: None,
             records,
         }
     }
@@ -165,7 +168,7 @@ impl<'a> Outbox<'a> {
             tick: self.tick,
             cycle: self.time.cycle(self.tick),
             at,
-            because: about.because.filter(|&event| event != self.event),
+            because: about.because.or(self.cause).filter(|&event| event != self.event),
             txn: about.txn,
             range: about.range,
             what,

@@ -178,6 +178,12 @@ impl Table {
         self.rows.iter().any(|row| row.leaf.iter().flatten().any(|cell| cell.step == Step::Fetch))
     }
 
+    /// What a cache, with children or without, may ask its parent for.
+    pub fn requests(&self, has_children: bool) -> impl Iterator<Item = MessageKind> {
+        let cells = self.rows.iter().flat_map(move |row| if has_children { row.inner } else { row.leaf });
+        cells.flatten().filter_map(|cell| if let Step::Ask(kind) = cell.step { Some(kind) } else { None })
+    }
+
     #[must_use]
     pub fn is_exclusive(&self, state: State) -> bool {
         self.row(state).is_some_and(|row| row.exclusive)

@@ -2,11 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::debug::diagnosis::{Diagnosis, Sentence};
+use crate::debug::diagnosis::{Diagnosis, Doom, Sentence};
 
 /// What keeps a machine from going on.
 #[must_use]
 pub fn json(diagnosis: &Diagnosis) -> Value {
+    let (since, avoidable) = match diagnosis.doom {
+        Some(Doom::Since { event, cycle, is_first }) => {
+            (Some(json!({ "event": event, "cycle": cycle, "first": is_first })), Some(false))
+        }
+        Some(Doom::Avoidable) => (None, Some(true)),
+        Some(Doom::Open(_)) | None => (None, None),
+    };
     json!({
         "verdict": diagnosis.verdict.name(),
         "event": diagnosis.event,
@@ -15,9 +22,8 @@ pub fn json(diagnosis: &Diagnosis) -> Value {
         "circle": diagnosis.is_circle,
         "transactions": diagnosis.transactions.iter().map(|number| number.0).collect::<Vec<_>>(),
         "waits": diagnosis.sentences.iter().map(sentence).collect::<Vec<_>>(),
-        "unavoidable": diagnosis.doom.map(|doom| {
-            json!({ "event": doom.event, "cycle": doom.cycle, "first": doom.is_first })
-        }),
+        "unavoidable": since,
+        "avoidable": avoidable,
         "others": diagnosis.others,
         "notes": diagnosis.notes,
     })

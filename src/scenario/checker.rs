@@ -276,6 +276,11 @@ impl Checker {
         self.fail(at, Some(expectation.line), message);
     }
 
+    /// What is expected of any run made again does not hold.
+    pub(super) fn fail_here(&mut self, subject: &dyn Subject, message: String) {
+        self.fail(place(subject), None, message);
+    }
+
     fn fail(&mut self, (cycle, event): (u64, EventNumber), line: Option<usize>, message: String) {
         if self.failures.len() < MOST_FAILURES {
             self.failures.push(Failure { message, cycle, event, line });

@@ -6,6 +6,7 @@ use crate::machine::{Machine, StepOutcome};
 use crate::model::inspect::Inspect;
 use crate::model::record::{Record, Records};
 use crate::model::time::EventNumber;
+use crate::recording::{Differs, Recording, Verifier};
 
 use super::checker::{Checker, Ended, Failure};
 
@@ -16,6 +17,8 @@ pub struct Runner {
     checker: Checker,
     records: Records,
     ended: Option<Ended>,
+    /// The digests that were recorded, of a recording.
+    recorded: Option<Verifier>,
 }
 
 /// What came of a run.
@@ -38,7 +41,13 @@ impl Runner {
     #[must_use]
     pub fn new(machine: Machine, checker: Checker, listen: bool) -> Self {
         let on = listen || checker.needs_records();
-        Self { machine, checker, records: Records { on, list: Vec::new() }, ended: None }
+        Self { machine, checker, records: Records { on, list: Vec::new() }, ended: None, recorded: None }
+    }
+
+    /// The same, of a recording: its states must be those that were recorded.
+    #[must_use]
+    pub fn as_recorded(self, recording: &Recording) -> Self {
+        Self { recorded: Some(Verifier::new(&self.machine, recording.digests())), ..self }
     }
 
     #[must_use]
@@ -66,6 +75,7 @@ impl Runner {
             if outcome == StepOutcome::Ran || !self.records.list.is_empty() {
                 self.checker.observe(&self.machine, &self.records.list);
             }
+            self.compare();
             self.ended = match outcome {
                 _ if self.checker.violated() => Some(Ended::Violation),
                 StepOutcome::Ran => None,
@@ -75,6 +85,22 @@ impl Runner {
             };
         }
         self.ended.as_ref()
+    }
+
+    /// Whether this is the state that was recorded here.
+    fn compare(&mut self) {
+        let Some(recorded) = &mut self.recorded else { return };
+        if let Err(differs) = recorded.look(&self.machine) {
+            self.differs(&differs);
+        }
+    }
+
+    fn differs(&mut self, differs: &Differs) {
+        let (from, to) = (differs.after.event, differs.expected.event);
+        let text =
+            format!("this is not the run that was recorded: it differs between events {from} and {to}");
+        self.checker.fail_here(&self.machine, text);
+        self.recorded = None;
     }
 
     fn unfinished(&self) -> Vec<String> {
@@ -96,6 +122,10 @@ impl Runner {
 
     /// What came of a run that ended so, once the expectations have been looked at for the last time.
     pub fn report(&mut self, ended: Ended) -> Report {
+        // It may have ended before what was recorded did.
+        if let Some(Err(differs)) = self.recorded.take().map(|recorded| recorded.finish(&self.machine)) {
+            self.differs(&differs);
+        }
         self.checker.finish(&self.machine, &ended);
         self.so_far(ended)
     }
@@ -112,6 +142,33 @@ impl Runner {
             accesses: self.machine.accesses(),
             digest: self.machine.digest(),
             failures: self.checker.failures().to_vec(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::Mark;
+    use crate::scenario::{Options, Scenario};
+
+    #[test]
+    fn a_recording_must_come_to_the_states_that_were_recorded() {
+        let scenario = Scenario::load("umh/fig5-b1").unwrap();
+        let prepared = || scenario.prepare(&Options::default()).unwrap();
+        let mut recording = scenario.recording("umh/fig5-b1", &Options::default()).unwrap();
+        let mut machine = prepared().machine;
+        machine.run_until(20);
+        let mark = Mark::of(&machine);
+        let mut run = |mark: Mark| {
+            recording.marks = vec![mark];
+            prepared().runner().as_recorded(&recording).run(|_, _| ControlFlow::Continue(()))
+        };
+        assert!(run(mark).passed);
+        for wrong in [Mark { digest: mark.digest ^ 1, ..mark }, Mark { event: 1 << 40, ..mark }] {
+            let report = run(wrong);
+            let message = report.failures.first().map_or("", |failure| failure.message.as_str());
+            assert!(message.starts_with("this is not the run that was recorded"), "{message}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `deadlock`: what can never go on, as sentences, and the way to where it began.
 
 use super::{Arguments, Command, Completes, Effect, Group};
-use crate::debug::diagnosis::{Diagnosis, diagnose, doom, dot, trace};
+use crate::debug::diagnosis::{Diagnosis, Doom, diagnose, doom, dot, trace};
 use crate::debug::session::Session;
 use crate::debug::travel::Travel;
 use crate::diagnostic::{Diagnostic, Result};
@@ -101,8 +101,8 @@ fn goto(session: &mut Session, which: &Arguments) -> Result<Effect> {
     let Some(found) = found(session)? else { return Ok(Effect::Said(all_is_well())) };
     if which.is_empty() {
         let latest = found.sentences.iter().filter_map(|sentence| sentence.event).max();
-        let there = found.doom.map(|doom| doom.event).or(latest);
-        return Ok(there.map_or_else(Effect::nothing, |event| Effect::Go(Travel::to(event))));
+        let first = if let Some(Doom::Since { event, .. }) = found.doom { Some(event) } else { latest };
+        return Ok(first.map_or_else(Effect::nothing, |event| Effect::Go(Travel::to(event))));
     }
     let count = found.sentences.len() as u64;
     let words = which.words();

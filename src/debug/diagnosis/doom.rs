@@ -5,6 +5,8 @@
 //! by trying orders, the oldest message first, up to a bound; a state in which somebody is dead already is doomed
 //! without trying.
 
+use std::collections::BTreeSet;
+
 use super::graph::Graph;
 use super::{Diagnosis, Verdict};
 use crate::machine::Machine;
@@ -15,13 +17,19 @@ use crate::model::time::EventNumber;
 /// Deliveries that are tried from one state.
 const DELIVERIES: u32 = 4000;
 
-/// Since when it could not be avoided.
+/// What is known of since when it could not be avoided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Doom {
-    pub event: EventNumber,
-    pub cycle: u64,
-    /// The event before was seen to leave a way out; otherwise it only was not proved to leave none.
-    pub is_first: bool,
+pub enum Doom {
+    Since {
+        event: EventNumber,
+        cycle: u64,
+        /// The event before was seen to leave a way out; otherwise it only was not proved to leave none.
+        is_first: bool,
+    },
+    /// It can be avoided even now: some order of delivery, without new accesses, ends it.
+    Avoidable,
+    /// Not even for the last position was it decided within so many deliveries.
+    Open(u32),
 }
 
 /// What became of trying.
@@ -29,22 +37,31 @@ pub struct Doom {
 enum Way {
     Out,
     None,
-    /// Too many orders.
+    /// Too many orders, or what would have to come is no message.
     Unknown,
 }
 
 /// Finds the first event after which the diagnosis could not be avoided. `at` gives the machine at a position.
 pub fn doom(diagnosis: &mut Diagnosis, mut at: impl FnMut(EventNumber) -> Option<Machine>) {
-    if !matches!(diagnosis.verdict, Verdict::Deadlock | Verdict::LostMessage) || diagnosis.dead.is_empty() {
-        return;
-    }
     let stuck = &diagnosis.transactions;
-    // An access that is not translated cannot be followed.
-    if stuck.is_empty() {
-        return;
+    match diagnosis.verdict {
+        Verdict::Deadlock | Verdict::LostMessage | Verdict::LostWakeUp => {}
+        Verdict::Livelock | Verdict::Starvation => {
+            let found = match at(diagnosis.event).map(|machine| way_out(&machine, stuck)) {
+                Some(Way::None) => None,
+                Some(Way::Out) => Some(Doom::Avoidable),
+                Some(Way::Unknown) => Some(Doom::Open(DELIVERIES)),
+                None => return,
+            };
+            if found.is_some() {
+                diagnosis.doom = found;
+                return;
+            }
+        }
+        Verdict::Unknown => return,
     }
     // There is a way out at `free`, as far as that is `known`, and none at `doomed`.
-    let (mut free, mut known, mut doomed) = (0, true, diagnosis.event);
+    let (mut free, mut known, mut doomed) = (0, !stuck.is_empty(), diagnosis.event);
     let mut cycle = diagnosis.cycle;
     while doomed - free > 1 {
         let middle = free + (doomed - free) / 2;
@@ -57,50 +74,63 @@ pub fn doom(diagnosis: &mut Diagnosis, mut at: impl FnMut(EventNumber) -> Option
             way => (free, known) = (middle, way == Way::Out),
         }
     }
-    diagnosis.doom = Some(Doom { event: doomed, cycle, is_first: known });
+    diagnosis.doom = Some(Doom::Since { event: doomed, cycle, is_first: known });
 }
 
-/// Whether some order of delivery lets those of `stuck` end that are in flight.
+/// Whether some order of delivery lets those of `stuck` end that are in flight. Without any, as of an access that is not
+/// translated, only that somebody is dead already is seen.
 fn way_out(machine: &Machine, stuck: &[TxnNumber]) -> Way {
-    if !Graph::new(&machine.wait_for_graph()).dead().is_empty() {
+    if is_dead(machine) {
         return Way::None;
     }
-    let mut left = DELIVERIES;
-    search(machine, stuck, &mut left)
+    if stuck.is_empty() {
+        return Way::Unknown;
+    }
+    search(machine, stuck)
 }
 
-fn search(machine: &Machine, stuck: &[TxnNumber], left: &mut u32) -> Way {
-    if !stuck.iter().any(|number| machine.is_in_flight(*number)) {
-        return Way::Out;
-    }
-    let mut lanes = machine.deliverable();
-    if lanes.is_empty() {
-        let mut fork = machine.clone();
-        while fork.deliverable().is_empty() {
-            if !fork.advance_memories() {
-                return Way::None;
+fn is_dead(machine: &Machine) -> bool {
+    !Graph::new(&machine.wait_for_graph()).dead().is_empty()
+}
+
+/// Depth first, the oldest message first; what comes back to where it was before leads nowhere new.
+fn search(machine: &Machine, stuck: &[TxnNumber]) -> Way {
+    let mut seen = BTreeSet::new();
+    let mut ways: Vec<(Machine, Vec<(usize, usize)>)> = Vec::new();
+    let mut next = Some(machine.clone());
+    for _ in 0..=DELIVERIES {
+        if let Some(mut machine) = next.take() {
+            let left: Vec<_> = stuck.iter().filter(|number| machine.is_in_flight(**number)).collect();
+            // An access may end and its warp not be told.
+            if left.is_empty() && !is_dead(&machine) {
+                return Way::Out;
+            }
+            let is_new = machine.untimed().is_none_or(|state| seen.insert((state, left.len())));
+            if is_new && !left.is_empty() && stir(&mut machine) {
+                let mut lanes = machine.deliverable();
+                lanes.reverse();
+                ways.push((machine, lanes));
             }
         }
-        lanes = fork.deliverable();
-        return branch(&fork, &lanes, stuck, left);
+        while ways.last().is_some_and(|(_, lanes)| lanes.is_empty()) {
+            ways.pop();
+        }
+        let Some((machine, lanes)) = ways.last_mut() else { return Way::None };
+        if let Some((channel, lane)) = lanes.pop() {
+            let mut fork = machine.clone();
+            fork.deliver_now(channel, lane);
+            next = Some(fork);
+        }
     }
-    branch(machine, &lanes, stuck, left)
+    Way::Unknown
 }
 
-fn branch(machine: &Machine, lanes: &[(usize, usize)], stuck: &[TxnNumber], left: &mut u32) -> Way {
-    let mut all = Way::None;
-    for (channel, lane) in lanes {
-        if *left == 0 {
-            return Way::Unknown;
-        }
-        *left -= 1;
-        let mut fork = machine.clone();
-        fork.deliver_now(*channel, *lane);
-        match search(&fork, stuck, left) {
-            Way::Out => return Way::Out,
-            Way::Unknown => all = Way::Unknown,
-            Way::None => {}
+/// Lets memories work until something can be delivered; whether it can.
+fn stir(machine: &mut Machine) -> bool {
+    while machine.deliverable().is_empty() {
+        if !machine.advance_memories() {
+            return false;
         }
     }
-    all
+    true
 }

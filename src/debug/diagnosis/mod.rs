@@ -105,8 +105,8 @@ impl Diagnosis {
     /// The first line: `DEADLOCK at cycle 8811: 3 transactions can never end`.
     #[must_use]
     pub fn headline(&self) -> String {
-        // Where an access is not translated there is no transaction yet.
-        let (count, cannot) = if self.transactions.is_empty() {
+        // Where an access is not translated there is no transaction yet; before a lost wake-up it has ended.
+        let (count, cannot) = if self.transactions.is_empty() || self.verdict == Verdict::LostWakeUp {
             (plural(self.warps, "warp"), "can never go on")
         } else {
             (plural(self.transactions.len() as u64, "transaction"), "can never end")
@@ -142,11 +142,19 @@ impl Diagnosis {
     /// Since when it could not be avoided, as a line.
     #[must_use]
     pub fn unavoidable(&self) -> String {
-        let Some(doom) = self.doom else {
-            return "since when it could not be avoided has not been found out".to_owned();
-        };
-        let proved = if doom.is_first { "" } else { " (not proved before that event)" };
-        format!("unavoidable since event {}, cycle {}{proved}", doom.event, doom.cycle)
+        match self.doom {
+            None => "since when it could not be avoided has not been found out".to_owned(),
+            Some(Doom::Since { event, cycle, is_first }) => {
+                let proved = if is_first { "" } else { " (not proved before that event)" };
+                format!("unavoidable since event {event}, cycle {cycle}{proved}")
+            }
+            Some(Doom::Avoidable) => {
+                "it can be avoided even now: some order of delivery, without new accesses, ends it".to_owned()
+            }
+            Some(Doom::Open(tried)) => {
+                format!("whether it can be avoided even now was not decided in {tried} deliveries")
+            }
+        }
     }
 }
 

@@ -65,22 +65,28 @@ fn a_circle_of_waiting_is_told_edge_by_edge() {
     assert!(graph.starts_with("digraph waits {") && graph.contains("penwidth = 3"), "{graph}");
 }
 
-#[test]
-fn the_first_event_that_leaves_no_way_out_is_found() {
-    let at = |event: u64| {
-        let scenario = Scenario::parse(Source::new("test", PROBES_WAIT), None).unwrap();
-        let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
+/// The machine of a scenario at a position.
+fn machine_of(text: &str) -> impl Fn(u64) -> Option<Machine> {
+    let scenario = Scenario::parse(Source::new("test", text), None).unwrap();
+    let start = scenario.prepare(&Options::default()).unwrap().machine;
+    move |event| {
+        let mut machine = start.clone();
         machine.run_until(event);
         Some(machine)
-    };
+    }
+}
+
+#[test]
+fn the_first_event_that_leaves_no_way_out_is_found() {
+    let at = machine_of(PROBES_WAIT);
     let mut diagnosis = diagnosed(PROBES_WAIT);
-    doom(&mut diagnosis, at);
-    let found = diagnosis.doom.unwrap();
-    assert!(found.is_first && found.event < diagnosis.event, "{found:?}");
+    doom(&mut diagnosis, &at);
+    let Some(Doom::Since { event, is_first, .. }) = diagnosis.doom else { panic!("{:?}", diagnosis.doom) };
+    assert!(is_first && event < diagnosis.event, "{event}");
     // Once the SMD has asked, its request stands behind the core's whatever comes first.
     assert!(diagnosis.lines().iter().any(|line| line.starts_with("unavoidable since event ")));
     let dead_at = |event| !Graph::new(&at(event).unwrap().wait_for_graph()).dead().is_empty();
-    assert!(!dead_at(found.event - 1) && dead_at(diagnosis.event));
+    assert!(!dead_at(event - 1) && dead_at(diagnosis.event));
 }
 
 #[test]
@@ -109,6 +115,7 @@ fn what_was_lost_is_named() {
     let lines = diagnosis.lines().join("\n");
     assert_eq!(diagnosis.verdict, Verdict::LostWakeUp, "{lines}");
     assert!(lines.contains("gpu0.cu0 warp 0 waits for transaction 1, which has ended"), "{lines}");
+    assert!(lines.contains("1 warp can never go on"), "{lines}");
 }
 
 #[test]
@@ -141,6 +148,37 @@ fn an_unfair_arbiter_starves_one_while_others_are_served() {
     let lines = diagnosis.lines().join("\n");
     assert_eq!(diagnosis.verdict, Verdict::Starvation, "{lines}");
     assert!(lines.contains("host.cpu2 warp 0 waits") && lines.contains("issued later"), "{lines}");
+}
+
+/// A warp that is not told, a store that is made for ever, and a far-fault, which is no message.
+#[test]
+fn since_when_is_found_for_all_that_never_comes() {
+    let text =
+        "machine = \"tiny/umh-1gpu\"\n[[do]]\nby = \"gpu0.cu0\"\nstore = { address = 0x1000, value = 1 }\n";
+    let drop = format!("{text}[[fault]]\nname = \"drop-wake-up\"\n");
+    let again = format!("mutate = \"cache M store = write > M\"\ntransaction-limit = 5000\n{text}");
+    for (text, verdict, proved) in [
+        (drop, Verdict::LostWakeUp, true),
+        (two_faults("drop-replay"), Verdict::LostWakeUp, false),
+        (again, Verdict::Livelock, true),
+    ] {
+        let mut diagnosis = diagnosed(&text);
+        doom(&mut diagnosis, machine_of(&text));
+        let Some(Doom::Since { event, is_first, .. }) = diagnosis.doom else {
+            panic!("{:?}", diagnosis.doom)
+        };
+        assert_eq!((diagnosis.verdict, is_first), (verdict, proved));
+        assert!(event <= diagnosis.event);
+    }
+}
+
+#[test]
+fn who_is_starved_would_be_served_in_another_order() {
+    let text = crowd("[[fault]]\nname = \"unfair-arbiter\"\n");
+    let mut diagnosis = diagnosed(&text);
+    doom(&mut diagnosis, machine_of(&text));
+    assert_eq!(diagnosis.doom, Some(Doom::Avoidable));
+    assert!(diagnosis.unavoidable().starts_with("it can be avoided even now"));
 }
 
 /// Whatever state a sound machine is in, nothing in it is dead.

@@ -76,6 +76,10 @@ impl Ground {
                     if random.below(6) == 0 {
                         deeds.push(Deed::Compute(1 + random.below(60) as u32));
                     }
+                    if self.fences && random.below(16) == 0 {
+                        let fences = [Fence::Acquire, Fence::Release, Fence::Full];
+                        deeds.push(Deed::Fence(fences[random.below(3) as usize]));
+                    }
                     deeds.push(self.access(&mut random));
                 }
                 let agent = self.agents.get(index % self.agents.len().max(1)).cloned().unwrap_or_default();
@@ -85,10 +89,6 @@ impl Ground {
     }
 
     fn access(&self, random: &mut Random) -> Deed {
-        if self.fences && random.below(16) == 0 {
-            let fences = [Fence::Acquire, Fence::Release, Fence::Full];
-            return Deed::Fence(fences[random.below(3) as usize]);
-        }
         let block = random.below(self.blocks) * self.block;
         let line = random.below(self.lines) * self.line;
         let width = [1u64, 1, 2, 4, 8][random.below(5) as usize];

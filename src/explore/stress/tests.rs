@@ -21,6 +21,13 @@ fn a_sound_machine_breaks_nothing_and_a_round_is_the_same_each_time() {
 }
 
 #[test]
+fn fences_come_beside_the_accesses() {
+    let round = plan("machine = \"tiny/vi-1gpu\"\n", 1000).round(0).unwrap();
+    assert!(round.failure.is_none(), "{:?}", round.failure.map(|failure| failure.text));
+    assert_eq!(round.accesses, 1000);
+}
+
+#[test]
 fn every_table_of_a_machine_is_looked_at() {
     let tables = plan("machine = \"tiny/scalegpu\"\n", 2000).round(0).unwrap().coverage.tables();
     let names: Vec<_> = tables.iter().map(|table| table.table.as_str()).collect();

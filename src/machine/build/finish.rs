@@ -29,6 +29,7 @@ use crate::protocol::node::{Node, Role};
 
 impl Builder<'_> {
     pub(super) fn finish(mut self) -> Result<Machine> {
+        self.check_answers()?;
         for (mut config, store) in std::mem::take(&mut self.configs) {
             if !config.table.has_directory() {
                 config.children.sort_unstable();
@@ -108,6 +109,26 @@ impl Builder<'_> {
             machine.plan_task(task);
         }
         Ok(machine)
+    }
+
+    /// That a node that keeps account of its children has an answer to whatever they may ask.
+    fn check_answers(&self) -> Result<()> {
+        for (parent, _) in self.configs.iter().filter(|(config, _)| config.table.has_directory()) {
+            for (child, _) in self.configs.iter().filter(|(config, _)| parent.children.contains(&config.id)) {
+                let (table, above) = (&parent.table, &child.table);
+                let asks = |kind: &MessageKind| table.directory(*kind).is_empty();
+                let Some(kind) = above.requests(!child.children.is_empty()).find(asks) else { continue };
+                let path = |id| self.components.path(id);
+                let (to, from, kind) = (path(parent.id), path(child.id), kind.name());
+                let message = format!(
+                    "{to} keeps to {}, which has no answer to a {kind} of {}, the protocol of {from}",
+                    table.name, above.name
+                );
+                let expected = "protocols that go together, or one and the same for both";
+                return Err(Box::new(Diagnostic::new(message).expected(expected)));
+            }
+        }
+        Ok(())
     }
 
     /// What the software takes that flushes the CPU's caches.

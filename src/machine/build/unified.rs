@@ -3,7 +3,7 @@
 
 use super::{Builder, Way};
 use crate::config::machine::{CacheSpec, GpuSpec, RemoteDirectorySpec, UnifiedSpec};
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::Result;
 use crate::machine::dealing::{over_hmds, over_slices};
 use crate::machine::numa::Socket;
 use crate::model::component::ComponentKind;
@@ -14,7 +14,6 @@ use crate::protocol::homes::{Homes, Repeated};
 use crate::protocol::interleave::Interleave;
 use crate::protocol::node::Role;
 use crate::protocol::remote_directory::{RemoteDirectory, RemoteDirectoryConfig};
-use crate::protocol::table::Step;
 
 /// The number of each home, as placement counts them.
 const HOST: u32 = 0;
@@ -110,34 +109,11 @@ impl Builder<'_> {
     fn client(&mut self, cache: &CacheSpec, hmds: &[usize], dealing: Interleave) -> Result<usize> {
         let (path, clock) = ("host.client".to_owned(), self.host_clock);
         let node = self.node(path, ComponentKind::Client, cache, Role::Inner, clock, Interleave::NONE)?;
-        self.answers_slices(node)?;
         let links = self.wires(self.ticks(self.spec.host.hop));
         self.connect(node, hmds, dealing, links);
         self.starts_beside(node, hmds);
         self.host_caches.push(node);
         Ok(node)
-    }
-
-    /// That the client cache has an answer to whatever the slices of the L2 may ask.
-    fn answers_slices(&self, client: usize) -> Result<()> {
-        let Some((config, _)) = self.configs.get(client) else { return Ok(()) };
-        let l2 = self.spec.gpu.as_ref().and_then(|gpu| gpu.l2.cache.protocol.as_ref());
-        let (own, above) = (&config.table, self.table(l2)?);
-        let cells = above.rows.iter().flat_map(|row| row.inner).flatten();
-        let mut asked =
-            cells.filter_map(|cell| if let Step::Ask(kind) = cell.step { Some(kind) } else { None });
-        match asked.find(|kind| own.directory(*kind).is_empty()) {
-            None => Ok(()),
-            Some(kind) => Err(Box::new(
-                Diagnostic::new(format!(
-                    "host.client keeps to {}, which has no answer to a {} of {}, the protocol of gpu.l2",
-                    own.name,
-                    kind.name(),
-                    above.name
-                ))
-                .expected("one and the same protocol for both, or a GPU that keeps nothing of host memory"),
-            )),
-        }
     }
 
     /// The memory controllers begin with a request when the client cache does: a miss waits only for what is left of their own

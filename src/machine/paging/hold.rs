@@ -1,6 +1,6 @@
 //! Holds back what is due: of the parts that bring pages to a GPU, the first.
 
-use super::{GpuPaging, Paging};
+use super::{GpuPaging, Paging, Protection};
 use crate::machine::Machine;
 use crate::model::page::Page;
 use crate::model::time::Tick;
@@ -27,7 +27,7 @@ impl GpuPaging {
     fn postpone(&mut self, tick: Tick, later: Tick) {
         let put_off = |due: &mut Tick| *due = later.max(*due);
         match self.first(tick) {
-            Some(Part::Departure) => self.departures.iter_mut().for_each(|(due, _)| put_off(due)),
+            Some(Part::Departure) => self.departures.iter_mut().for_each(|(due, ..)| put_off(due)),
             Some(Part::Arrival) => self.arrivals.iter_mut().for_each(|(due, _)| put_off(due)),
             Some(Part::Reply) => self.replies.iter_mut().for_each(|(due, _)| put_off(due)),
             Some(Part::Walk) => self.gmmu.postpone(tick, later),
@@ -41,8 +41,8 @@ impl GpuPaging {
 impl Paging {
     /// What the driver of the whole machine was to do at `tick` it does at `later`. Whether there was anything.
     fn postpone_others(&mut self, tick: Tick, later: Tick) -> bool {
-        let recalled = self.recalled.values_mut().flatten();
-        let handlers = self.protection.iter_mut().flat_map(|protection| protection.handlers.values_mut());
+        let recalled = self.recalled.values_mut().filter_map(|(due, _)| due.as_mut());
+        let handlers = self.protection.iter_mut().flat_map(Protection::due_mut);
         let due = recalled.chain(handlers).find(|due| **due <= tick);
         due.map(|due| *due = later).is_some()
     }
@@ -81,7 +81,7 @@ impl Machine {
                 format!("page {} on its way to gpu{gpu}", first(head))
             }
             Some(Part::Departure) => {
-                let head = one.departures.front().map(|(_, page)| *page);
+                let head = one.departures.front().map(|(_, page, _)| *page);
                 format!("page {} on its way to the host", first(head))
             }
             Some(Part::Reply) => {

@@ -8,6 +8,7 @@ use crate::model::address::{Address, Range};
 use crate::model::fault::Fault;
 use crate::model::page::Page;
 use crate::model::paging::{FaultStage, MoveReason, PageChange};
+use crate::model::time::EventNumber;
 use crate::parts::driver::Planned;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
@@ -16,7 +17,7 @@ use crate::protocol::outbox::Outbox;
 impl Machine {
     /// A page is to come to a GPU, which has a frame for it.
     pub(super) fn fetch(&mut self, gpu: usize, planned: Planned, out: &mut Outbox) {
-        let Planned { page, reason, set } = planned;
+        let Planned { page, reason, set, .. } = planned;
         let change = match reason {
             MoveReason::Demanded => PageChange::Demanded,
             MoveReason::Prefetched => PageChange::Prefetched,
@@ -26,7 +27,7 @@ impl Machine {
             self.tell_fault(gpu, page, FaultStage::Serviced, set, out);
         }
         self.tell_page(gpu, page, change, set, out);
-        self.begin_fetch(gpu, planned, out);
+        self.begin_fetch(gpu, Planned { because: Some(out.event), ..planned }, out);
     }
 
     fn begin_fetch(&mut self, gpu: usize, planned: Planned, out: &mut Outbox) {
@@ -160,7 +161,7 @@ impl Machine {
                     return;
                 }
                 let arrival = carry(&mut self.links, one.ports.links.1, bytes, now);
-                one.departures.push_back((arrival, page));
+                one.departures.push_back((arrival, page, out.event));
                 self.arm_sampler();
                 self.tell_page(gpu, page, PageChange::WrittenBack, 0, out);
                 self.wake_paging(gpu);
@@ -211,22 +212,24 @@ impl Machine {
         let now = self.now;
         let Some(paging) = self.paging.as_mut() else { return };
         let is_due = |at: &Option<crate::model::time::Tick>| at.is_some_and(|at| at <= now);
-        let due: Vec<Page> =
-            paging.recalled.iter().filter(|(_, at)| is_due(at)).map(|(page, _)| *page).collect();
-        for page in due {
+        let waiting = paging.recalled.iter().filter(|(_, (at, _))| is_due(at));
+        let due: Vec<(Page, EventNumber)> = waiting.map(|(page, (_, cause))| (*page, *cause)).collect();
+        for (page, cause) in due {
             let Some(paging) = self.paging.as_mut() else { return };
+            out.cause = Some(cause);
             match paging.owners.get(&page).copied() {
                 Some(Owner::Gpu(gpu)) => {
-                    paging.recalled.insert(page, None);
+                    paging.recalled.insert(page, (None, cause));
                     let gpu = gpu as usize;
                     if let Some(wasted) = self.driver(gpu).map(|driver| driver.give_back(page)) {
                         self.expel(gpu, page, wasted, out);
                     }
                 }
-                Some(_) => drop(paging.recalled.insert(page, Some(now + paging.service))),
+                Some(_) => drop(paging.recalled.insert(page, (Some(now + paging.service), cause))),
                 None => self.come_to_rest(page, None, out),
             }
         }
+        out.cause = None;
     }
 
     /// Bytes of a page go from host memory to that of a GPU.

@@ -11,7 +11,7 @@ use crate::model::fault::Fault;
 use crate::model::page::{Page, PageSet};
 use crate::model::paging::{FaultStage, Permission};
 use crate::model::record::What;
-use crate::model::time::Tick;
+use crate::model::time::{EventNumber, Since, Tick};
 use crate::policy::read_only::{Limit, Signals};
 use crate::protocol::outbox::Outbox;
 use crate::workload::TaskKind;
@@ -47,8 +47,8 @@ pub struct Protection {
     began: bool,
     /// Too many faults: no page is marked any more, or will not be once the handler ends.
     pub gave_up: bool,
-    /// Pages whose fault handler runs, and when it changes them.
-    pub(super) handlers: BTreeMap<Page, Tick>,
+    /// Pages whose fault handler runs, when it changes them, and because of which event.
+    handlers: BTreeMap<Page, (Tick, EventNumber)>,
     /// Pages that cores wait to write.
     cores: BTreeSet<Page>,
     /// Pages that a GPU accessed while they were read-only: its caches may have lines of them.
@@ -83,13 +83,18 @@ impl Protection {
     /// When the next handler changes its page.
     #[must_use]
     pub fn next(&self) -> Option<Tick> {
-        self.handlers.values().min().copied()
+        self.handlers.values().map(|(due, _)| *due).min()
+    }
+
+    /// When each handler changes its page.
+    pub(super) fn due_mut(&mut self) -> impl Iterator<Item = &mut Tick> {
+        self.handlers.values_mut().map(|(due, _)| due)
     }
 
     /// When the handler of a page changes it.
     #[must_use]
     pub fn due(&self, page: Page) -> Option<Tick> {
-        self.handlers.get(&page).copied()
+        self.handlers.get(&page).map(|(due, _)| *due)
     }
 
     /// Faults in the window, and the most with which it goes on.
@@ -106,9 +111,11 @@ impl Protection {
     }
 
     /// A handler begins, or is under way; whether it begins.
-    fn handle(&mut self, page: Page, due: Tick, now: Tick) -> bool {
+    fn handle(&mut self, page: Page, due: Tick, since: Since) -> bool {
+        let now = since.tick;
         let known = self.handlers.get(&page).copied();
-        self.handlers.insert(page, known.map_or(due, |known| known.min(due)));
+        let sooner = known.map_or(due, |(known, _)| known.min(due));
+        self.handlers.insert(page, (sooner, known.map_or(since.event, |(_, event)| event)));
         if known.is_some() {
             return false;
         }
@@ -166,12 +173,13 @@ impl Machine {
     /// A core writes a page that it may not write: its own handler runs.
     pub(super) fn fault_of_core(&mut self, agent: usize, page: Page, out: &mut Outbox) {
         let (now, about) = (self.now, self.about_page(page));
+        let since = Since { tick: now, event: out.event };
         let Some(who) = self.agents.get(agent).map(|agent| agent.config.id) else { return };
         let Some(paging) = self.paging.as_mut() else { return };
         let Some(protection) = paging.protection.as_mut() else { return };
         protection.cores.insert(page);
         let is_changing = paging.draining.contains(&page);
-        let begins = !is_changing && protection.handle(page, now + protection.config.host_fault, now);
+        let begins = !is_changing && protection.handle(page, now + protection.config.host_fault, since);
         protection.counters.by_cores += u64::from(begins);
         if let Some(first) = paging.gpus.first_mut().filter(|_| begins) {
             first.lives.tell(page, Told { stage: FaultStage::Raised, set: 0, who }, now);
@@ -183,10 +191,11 @@ impl Machine {
     /// A GPU has interrupted a core for the fault of a page.
     pub(super) fn fault_of_gpu(&mut self, page: Page, out: &Outbox) {
         let now = self.now;
+        let since = Since { tick: now, event: out.event };
         let Some(paging) = self.paging.as_mut() else { return };
         let Some(protection) = paging.protection.as_mut() else { return };
         if out.permission(page.range(paging.page).start) != Permission::Changing {
-            let begins = protection.handle(page, now + protection.config.gpu_fault, now);
+            let begins = protection.handle(page, now + protection.config.gpu_fault, since);
             protection.counters.by_gpus += u64::from(begins);
         }
         self.wake_paging(0);
@@ -197,13 +206,22 @@ impl Machine {
         let now = self.now;
         let Some(paging) = self.paging.as_mut() else { return };
         let Some(protection) = paging.protection.as_mut() else { return };
-        let due: Vec<Page> =
-            protection.handlers.iter().filter(|(_, due)| **due <= now).map(|(page, _)| *page).collect();
+        let handlers = protection.handlers.iter().filter(|(_, (due, _))| *due <= now);
+        let due: Vec<(Page, EventNumber)> = handlers.map(|(page, (_, cause))| (*page, *cause)).collect();
+        let first = due.first().map(|(_, cause)| *cause);
         let all = protection.gave_up && out.permissions.is_on() && !due.is_empty();
-        let due = if all { self.give_up(out) } else { due };
-        for page in due {
-            self.begin_change(page, out);
+        if all {
+            out.cause = first;
+            for page in self.give_up(out) {
+                self.begin_change(page, out);
+            }
+        } else {
+            for (page, cause) in due {
+                out.cause = Some(cause);
+                self.begin_change(page, out);
+            }
         }
+        out.cause = None;
     }
 
     /// No page is taken for read-only any more. Those that have to be changed, since a GPU has used them or somebody waits.

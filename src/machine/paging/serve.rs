@@ -133,7 +133,7 @@ impl Machine {
         let found = paging.gpus.iter().enumerate().find_map(|(gpu, one)| Some((gpu, unit_of(one)?)));
         let gpu = if let Some((gpu, unit)) = found {
             for (page, _) in pages {
-                self.ask(gpu, unit as u32, page);
+                self.ask(gpu, unit as u32, page, out);
             }
             gpu
         } else if !paging.moves_pages() {
@@ -144,7 +144,7 @@ impl Machine {
         } else {
             let due = now + paging.service;
             for (page, _) in pages {
-                paging.recalled.entry(page).or_insert(Some(due));
+                paging.recalled.entry(page).or_insert((Some(due), out.event));
             }
             0
         };
@@ -163,7 +163,8 @@ impl Machine {
         });
         let due = since.tick + one.ports.latency;
         one.replies.extend(outcomes.iter().map(|outcome| (due, *outcome)));
-        for Outcome { page, found, unit, .. } in outcomes {
+        for Outcome { page, found, unit, asked, .. } in outcomes {
+            out.cause = Some(asked);
             match found {
                 Found::Translated => {}
                 Found::Raised => {
@@ -174,6 +175,7 @@ impl Machine {
                 Found::Dropped => self.tell_unit(gpu, page, FaultStage::Dropped, unit, out),
             }
         }
+        out.cause = None;
     }
 
     fn interrupt(&mut self, gpu: usize, page: Page, since: Since, out: &mut Outbox) {
@@ -192,17 +194,20 @@ impl Machine {
         let now = self.now;
         while let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
             if one.replies.front().is_none_or(|(due, _)| *due > now) {
-                return;
+                break;
             }
-            let Some((_, Outcome { unit, page, writes, found })) = one.replies.pop_front() else { return };
+            let Some((_, outcome)) = one.replies.pop_front() else { return };
             let ports = one.ports.clone();
+            let Outcome { unit, page, writes, found, asked, walked } = outcome;
+            // A walk that finds the translation is not told of.
+            out.cause = Some(if found == Found::Translated { asked } else { walked });
             // The page may have come or gone, or its permission changed, since the walk ended.
             let is_granted = self.is_granted(gpu, page, writes, out);
             let Some(&agent) = ports.units.get(unit as usize) else { continue };
             let Some(target) = self.agents.get_mut(agent) else { continue };
             match found {
                 Found::Translated if is_granted => target.translated(page, out),
-                Found::Translated => self.ask(gpu, unit, page),
+                Found::Translated => self.ask(gpu, unit, page, out),
                 Found::Raised | Found::Merged | Found::Dropped => {
                     let progress = target.nacked(page, out);
                     self.tell_unit(gpu, page, FaultStage::Nacked, unit, out);
@@ -216,6 +221,7 @@ impl Machine {
             }
             self.wake(agent);
         }
+        out.cause = None;
     }
 
     fn is_granted(&self, gpu: usize, page: Page, writes: bool, out: &Outbox) -> bool {
@@ -230,14 +236,14 @@ impl Machine {
         one.is_some_and(|one| one.gmmu.tracks(unit, page))
     }
 
-    fn ask(&mut self, gpu: usize, unit: u32, page: Page) {
-        let now = self.now;
+    fn ask(&mut self, gpu: usize, unit: u32, page: Page, out: &Outbox) {
+        let (now, asked) = (self.now, out.event);
         if let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
             let ready = now + one.ports.latency;
             let agent = one.ports.units.get(unit as usize).and_then(|agent| self.agents.get(*agent));
             let mut misses = agent.iter().flat_map(|agent| &agent.tlb).flat_map(|tlb| tlb.misses());
             let writes = misses.find(|(missed, _)| *missed == page).is_some_and(|(_, miss)| miss.writes);
-            one.gmmu.ask(Request { unit, page, writes, ready });
+            one.gmmu.ask(Request { unit, page, writes, ready, asked });
         }
     }
 
@@ -248,7 +254,7 @@ impl Machine {
         let Some(target) = self.agents.get_mut(agent) else { return };
         for again in target.resolved(page, out) {
             self.tell_unit(gpu, again, FaultStage::Replayed, unit, out);
-            self.ask(gpu, unit, again);
+            self.ask(gpu, unit, again, out);
         }
         self.wake(agent);
     }
@@ -259,8 +265,11 @@ impl Machine {
         let is_working = self.is_at_work(gpu);
         let Some(driver) = self.driver(gpu) else { return };
         let orders = driver.advance(now);
+        let because = driver.decision.because;
         driver.wake(now, is_working);
+        out.cause = because;
         self.carry_out(gpu, orders, out);
+        out.cause = None;
     }
 
     /// Whether a GPU has work: only then its pages are brought unasked.
@@ -275,7 +284,11 @@ impl Machine {
         for order in orders {
             match order {
                 Order::Evict { page, wasted } => self.expel(gpu, page, wasted, out),
-                Order::Fetch(planned) => self.fetch(gpu, planned, out),
+                Order::Fetch(planned) => {
+                    let before = std::mem::replace(&mut out.cause, planned.because);
+                    self.fetch(gpu, planned, out);
+                    out.cause = before;
+                }
             }
         }
     }
@@ -285,15 +298,17 @@ impl Machine {
         let now = self.now;
         while let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
             if one.arrivals.front().is_none_or(|(due, _)| *due > now) {
-                return;
+                break;
             }
             let Some((_, planned)) = one.arrivals.pop_front() else { return };
+            out.cause = planned.because;
             let at = one.ports.driver;
             if self.takes_next((at, planned.page), |all| &mut all.came, |nth| Fault::LosePage { nth }, out) {
                 continue;
             }
             self.settle_in(gpu, planned, out);
         }
+        out.cause = None;
     }
 
     /// A page is in the memory of the GPU: it is translated from here on.
@@ -349,11 +364,72 @@ impl Machine {
     fn departed(&mut self, gpu: usize, out: &mut Outbox) {
         let now = self.now;
         while let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
-            if one.departures.front().is_none_or(|(due, _)| *due > now) {
-                return;
+            if one.departures.front().is_none_or(|(due, ..)| *due > now) {
+                break;
             }
-            let Some((_, page)) = one.departures.pop_front() else { return };
+            let Some((_, page, sent)) = one.departures.pop_front() else { return };
+            out.cause = Some(sent);
             self.settle_back(gpu, page, out);
+        }
+        out.cause = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use crate::machine::StepOutcome;
+    use crate::machine::sample::working;
+    use crate::model::access::AccessKind::{Load, Store};
+    use crate::model::record::{Field, Record, Records};
+    use crate::model::time::EventNumber;
+
+    /// The word by which a record of paging is known.
+    fn word(record: &Record) -> Option<&'static str> {
+        let field = match record.kind() {
+            "far-fault" => "stage",
+            "page-move" | "tlb" => "change",
+            _ => return None,
+        };
+        if let Some(Field::Word(word)) = record.field(field) { Some(word) } else { None }
+    }
+
+    /// What each of these causes: the event of a cause has a record of the right kind.
+    const CAUSES: [(&str, &str); 8] = [
+        ("raised", "miss"),
+        ("merged", "miss"),
+        ("nacked", "raised"),
+        ("serviced", "raised"),
+        ("demanded", "raised"),
+        ("arrived", "demanded"),
+        ("fill", "replayed"),
+        ("evicted", "raised"),
+    ];
+
+    #[test]
+    fn every_step_of_a_far_fault_names_the_one_before() {
+        let pages: Vec<u64> = (0..6).map(|page| page * 0x1000).collect();
+        let work = [("gpu0.cu0", Store, pages.clone()), ("gpu0.cu1", Load, vec![0x40])];
+        let mut machine = working("tiny/paged-1gpu", &["gpu.paging.share=50"], &work);
+        let (mut records, mut at) = (Records::listening(), BTreeMap::<EventNumber, Vec<&str>>::new());
+        let mut seen = Vec::new();
+        while machine.step(&mut records) == StepOutcome::Ran {
+            for record in records.list.drain(..) {
+                let Some(what) = word(&record) else { continue };
+                at.entry(record.id.event).or_default().push(what);
+                let Some((_, cause)) = CAUSES.iter().find(|(effect, _)| *effect == what) else { continue };
+                let because = record.because.unwrap_or(record.id.event);
+                // What merges is nacked too.
+                let there =
+                    at.get(&because).is_some_and(|all| all.contains(cause) || all.contains(&"merged"));
+                assert!(there, "{what} because {because}: {:?}", at.get(&because));
+                seen.push(what);
+            }
+        }
+        assert!(machine.is_finished());
+        for (effect, _) in CAUSES {
+            assert!(seen.contains(&effect), "{effect}: {seen:?}");
         }
     }
 }

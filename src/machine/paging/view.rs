@@ -127,7 +127,7 @@ impl Machine {
             set: planned.set,
             demanded: planned.reason == MoveReason::Demanded,
         });
-        let going = one.departures.iter().map(|(due, page)| PageMove {
+        let going = one.departures.iter().map(|(due, page, _)| PageMove {
             page: *page,
             link: from,
             due: *due,

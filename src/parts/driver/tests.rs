@@ -66,7 +66,7 @@ fn a_set_larger_than_the_memory_is_prefetched_as_far_as_there_are_frames() {
         assert_eq!(fetched(&orders), pages);
         for (page, is_demanded) in pages {
             let reason = if is_demanded { MoveReason::Demanded } else { MoveReason::Prefetched };
-            driver.arrived(Planned { page: Page(page), reason, set: 0 }, now + 10);
+            driver.arrived(Planned { page: Page(page), reason, set: 0, because: None }, now + 10);
             driver.touch(Page(page), false, now + 20);
         }
     }

@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use smallvec::SmallVec;
 
 use crate::model::page::Page;
-use crate::model::time::{Since, Tick};
+use crate::model::time::{EventNumber, Since, Tick};
 use walk_cache::WalkCache;
 
 /// What does not change while a GMMU lives.
@@ -39,6 +39,8 @@ pub struct Request {
     pub writes: bool,
     /// It can be taken from here on.
     pub ready: Tick,
+    /// The event in which it was made.
+    pub asked: EventNumber,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,6 +49,7 @@ struct Walk {
     page: Page,
     writes: bool,
     ends: Tick,
+    asked: EventNumber,
 }
 
 /// An entry of the far-fault MSHRs.
@@ -77,6 +80,9 @@ pub struct Outcome {
     pub page: Page,
     pub writes: bool,
     pub found: Found,
+    /// The events in which the translation was asked for, and in which its walk ended.
+    pub asked: EventNumber,
+    pub walked: EventNumber,
 }
 
 /// The MMU of one GPU.
@@ -143,10 +149,10 @@ impl Gmmu {
         ended.sort_by_key(|walk| walk.ends);
         let outcomes = ended
             .into_iter()
-            .map(|Walk { unit, page, writes, .. }| {
+            .map(|Walk { unit, page, writes, asked, .. }| {
                 let is_granted = grants(page, writes);
                 let found = if is_granted { Found::Translated } else { self.fault(unit, page, now) };
-                Outcome { unit, page, writes, found }
+                Outcome { unit, page, writes, found, asked, walked: now.event }
             })
             .collect();
         while self.has_walker() && self.queue.front().is_some_and(|request| request.ready <= now.tick) {
@@ -154,8 +160,8 @@ impl Gmmu {
             let (cached, asked) = self.cache.walk(request.page, self.config.levels);
             let span =
                 u64::from(cached) * self.config.cache_latency + u64::from(asked) * self.config.memory_latency;
-            let Request { unit, page, writes, .. } = request;
-            self.walks.push(Walk { unit, page, writes, ends: now.tick + span });
+            let Request { unit, page, writes, asked, .. } = request;
+            self.walks.push(Walk { unit, page, writes, ends: now.tick + span, asked });
             self.walked += 1;
         }
         outcomes
@@ -234,7 +240,7 @@ mod tests {
     }
 
     fn ask(gmmu: &mut Gmmu, unit: u32, page: u64) {
-        gmmu.ask(Request { unit, page: Page(page), writes: false, ready: 0 });
+        gmmu.ask(Request { unit, page: Page(page), writes: false, ready: 0, asked: 7 });
     }
 
     #[test]
@@ -246,7 +252,8 @@ mod tests {
         // The first walk asks memory for both levels, the second finds the upper one in the cache.
         assert_eq!(gmmu.next(), Some(120));
         let second = gmmu.advance(at(120), |_, _| true);
-        assert_eq!(second, [Outcome { unit: 0, page: Page(1), writes: false, found: Found::Translated }]);
+        let (found, asked, walked) = (Found::Translated, 7, 120);
+        assert_eq!(second, [Outcome { unit: 0, page: Page(1), writes: false, found, asked, walked }]);
         assert_eq!(gmmu.busy(), (0, 2));
     }
 

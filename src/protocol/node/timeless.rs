@@ -36,6 +36,12 @@ pub struct Timeless {
 }
 
 impl Node {
+    /// How many blocks its state without time holds, at most.
+    #[must_use]
+    pub fn blocks_at_most(&self) -> usize {
+        self.store.written()
+    }
+
     /// Its state without time.
     #[must_use]
     pub fn timeless(&self) -> Timeless {

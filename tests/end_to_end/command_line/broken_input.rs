@@ -61,6 +61,7 @@ fn mistyped_names_and_arguments() {
         &["debug", "umh/fig5-b1", "--no-tui", "--layout", "warps"],
         &["check", "nmosei"],
         &["check", "tiny/selective-variable", "--set", "gpu.l2.protocol=mesi"],
+        &["explore", "explore/two-gpu", "--protocol", "gpu-coherent"],
         &["schema", "machin"],
         &["man", "rnu"],
         &[],

@@ -76,6 +76,25 @@ fn the_console_hunts_a_bug_and_goes_to_where_it_began() {
 }
 
 #[test]
+fn the_command_line_carries_out_commands_of_the_debugger() {
+    let debug = |commands: &[&str]| {
+        let commands = commands.iter().flat_map(|command| ["-x", command]);
+        let arguments: Vec<&str> = ["debug", "umh/fig5-b1", "--no-tui"].into_iter().chain(commands).collect();
+        run(umscope(), &arguments, "this is not read")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let later = folder.path().join("later.toml").display().to_string();
+    let outcome = debug(&["step 10", &format!("save scenario {later}"), "fork hold 64", "end", "diff"]);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""));
+    assert!(
+        outcome.stdout.contains("the first record that parts") || outcome.stdout.contains("part"),
+        "{outcome:?}"
+    );
+    assert_eq!(call(&["run", &later]).code, Some(0));
+    assert_eq!(debug(&["stpe"]).code, Some(2));
+}
+
+#[test]
 fn random_accesses_break_nothing_that_is_sound_and_find_what_is_not() {
     let arguments = ["stress", "tiny/umh-2gpu", "--accesses", "3000", "--format", "json"];
     let mut one = document(&arguments);
