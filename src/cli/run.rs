@@ -61,7 +61,7 @@ and exclusive (the request of dynamic synchronisation). From issue until perform
 peer_transfers promotions mshr_full mshr_high_water mshr_mean (in use, over time, a node); LEVEL: gpu_l1 l2 smd \
 memory cpu_l1 llc client hmd
   messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere; over a link of the network
-  LINK.bytes, .messages, .utilisation, .queued_cycles, .queued_mean_cycles (for the wire), .no_credit_cycles (for \
+  LINK.bytes, .messages, .utilisation, .efficiency (the share of data in its bytes), .queued_cycles, .queued_mean_cycles (for the wire), .no_credit_cycles (for \
 a buffer at the other end)
   LINK.data_bytes, .coherence_bytes, .coherence_share; network.*   data without headers; messages that are neither \
 requests nor carry data; the second over the first (UMH, section 6.1.4)

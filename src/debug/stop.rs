@@ -4,6 +4,7 @@ use super::breakpoint::{Breakpoints, Trip, Tripped};
 use super::describe;
 use super::frame::session::{Stop as StopView, Tone};
 use super::timeline::Timeline;
+use crate::machine::Machine;
 use crate::model::component::Components;
 use crate::model::record::Record;
 use crate::model::time::EventNumber;
@@ -101,15 +102,17 @@ impl Reason {
         }
     }
 
-    /// What an arrival means: where a check failed, that is what there is to see, however one came there.
+    /// What an arrival means: where a check failed or nothing can move, that is what there is to see, however one came there.
     #[must_use]
     pub fn of_arrival(timeline: &Timeline) -> Self {
         let failed =
             timeline.machine().violations().iter().rev().find(|failed| failed.event == timeline.event());
-        failed.map_or(Self::Arrived, |failed| Self::Violation {
-            rule: failed.rule.to_owned(),
-            text: failed.text.to_string(),
-        })
+        let is_stuck = || timeline.machine().machine().is_some_and(Machine::is_stuck);
+        match failed {
+            Some(failed) => Self::Violation { rule: failed.rule.to_owned(), text: failed.text.to_string() },
+            None if is_stuck() => Self::Stuck,
+            None => Self::Arrived,
+        }
     }
 
     /// One sentence; empty for a plain arrival.

@@ -13,7 +13,7 @@ use super::frame::wish::{Pane, Wish};
 use super::frame::{Facts, Frame, Knot, KnotEdge, build};
 use super::goal::is_change;
 use super::session::Session;
-use crate::machine::StepOutcome;
+use crate::machine::{Machine, StepOutcome};
 use crate::model::record::{Record, What};
 
 /// Events of a transaction's journey that are looked at, at most.
@@ -60,6 +60,8 @@ impl Session {
             None => match self.timeline.at_end() {
                 Some(StepOutcome::Finished) => RunState::Finished,
                 Some(StepOutcome::Stuck) => RunState::Stuck,
+                // However one came there.
+                None if self.machine().machine().is_some_and(Machine::is_stuck) => RunState::Stuck,
                 _ => RunState::Paused,
             },
         }

@@ -15,7 +15,7 @@ use crate::model::inspect::{
 };
 use crate::model::message::{Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};
-use crate::model::page_view::{FaultView, PagesView, PermissionsView, TlbView};
+use crate::model::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
 use crate::model::tags::TagView;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
@@ -271,6 +271,8 @@ impl Inspect for Machine {
             history: wire.history(self.now),
             sample_cycles: SAMPLE_CYCLES,
             bytes: wire.bytes(),
+            efficiency: self.efficiency(wire),
+            transfers: self.transfers(wire),
             queued: self.queued(index),
             buffered: self.buffered(index),
             in_flight: self.packets(index),
@@ -314,6 +316,10 @@ impl Inspect for Machine {
 
     fn permissions(&self, cells: usize) -> Option<PermissionsView> {
         self.view_permissions(cells)
+    }
+
+    fn homes(&self, cells: usize) -> Option<HomesView> {
+        self.view_homes(cells)
     }
 
     fn pages(&self, cells: usize) -> Vec<PagesView> {

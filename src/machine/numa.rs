@@ -1,5 +1,7 @@
 //! GPUs that are the sockets of one: their parts, and where pages live.
 
+mod view;
+
 use super::Machine;
 use crate::machine::dealing::over_slices;
 use crate::model::address::{Address, Range};

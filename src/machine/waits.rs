@@ -64,7 +64,9 @@ impl Machine {
     /// Whether nothing can happen any more, though work is left.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
-        self.queue.is_empty() && !self.is_quiet()
+        let is_over =
+            if self.goes_by_choice() { self.deliverable().is_empty() } else { self.queue.is_empty() };
+        is_over && self.plan.due > self.event && !self.is_quiet()
     }
 
     /// What about the machine itself makes a deadlock possible: that its virtual networks share their buffers.

@@ -8,7 +8,7 @@ use super::bits::Bits;
 use super::component::{ComponentId, Components};
 use super::lanes::{Flows, LaneDecision, LaneDirection, LanePhase};
 use super::message::{MessageKind, Network, TxnNumber};
-use super::page_view::{FaultView, PagesView, PermissionsView, TlbView};
+use super::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
 use super::selective::{RemoteDirectoryView, UncachedView};
 use super::state::{Action, State};
 use super::tags::TagView;
@@ -184,6 +184,10 @@ pub struct LinkView {
     /// Cycles in one sample.
     pub sample_cycles: u64,
     pub bytes: u64,
+    /// Share of those bytes that were data, 0 to 1; unknown while there are none.
+    pub efficiency: Option<f64>,
+    /// Messages with data, by their size, smallest first.
+    pub transfers: Vec<TransferView>,
     /// Messages waiting to be sent, per virtual network.
     pub queued: Vec<(Network, u32)>,
     /// Messages waiting in the receivers' buffers and their capacity, per virtual network.
@@ -191,6 +195,24 @@ pub struct LinkView {
     pub in_flight: Vec<PacketView>,
     /// If its lanes can change their direction, or are watched as if they could.
     pub balance: Option<BalanceView>,
+}
+
+/// Messages of one size that carried data over a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferView {
+    /// Bytes of data in each.
+    pub data: u32,
+    /// Bytes with the header.
+    pub size: u32,
+    pub count: u64,
+}
+
+impl TransferView {
+    /// Share of its bytes that are data, 0 to 1 ("Selective GPU Caches", Table 4: "Req. Efficiency").
+    #[must_use]
+    pub fn efficiency(self) -> f64 {
+        f64::from(self.data) / f64::from(self.size.max(1))
+    }
 }
 
 /// What the balancer of a link knows, seen from one direction.
@@ -381,6 +403,10 @@ pub trait Inspect {
     }
     /// What may be done with pages, in at most so many cells, if they are taken for read-only.
     fn permissions(&self, _cells: usize) -> Option<PermissionsView> {
+        None
+    }
+    /// Which socket pages live on, in at most so many cells, of GPUs that are the sockets of one.
+    fn homes(&self, _cells: usize) -> Option<HomesView> {
         None
     }
     /// The last fault of the page that holds `address`, under way or not long ended.

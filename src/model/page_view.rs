@@ -198,6 +198,74 @@ pub struct PermissionsView {
     pub recent: Option<(u64, u64)>,
 }
 
+/// Some pages that follow each other, by the socket that they live on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HomeCell {
+    pub first: Address,
+    /// Bytes.
+    pub len: u64,
+    /// None yet, if they were not touched.
+    pub home: Option<u32>,
+    /// Not all live on the same.
+    pub is_mixed: bool,
+}
+
+impl HomeCell {
+    /// One more page.
+    pub fn add(&mut self, home: Option<u32>) {
+        self.is_mixed |= home != self.home;
+    }
+
+    /// The letter that stands for it in the pages pane.
+    #[must_use]
+    pub fn letter(self) -> char {
+        match self.home {
+            _ if self.is_mixed => '*',
+            Some(home) => char::from_digit(home, 10).unwrap_or('+'),
+            None => '.',
+        }
+    }
+}
+
+/// Where the pages of the work live, of GPUs that are the sockets of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HomesView {
+    /// Bytes of a page.
+    pub page: u32,
+    /// Name of the policy.
+    pub placement: &'static str,
+    /// Pages in a cell.
+    pub group: u64,
+    /// Pages by socket, and those that have no home yet.
+    pub counts: Vec<u64>,
+    pub undecided: u64,
+    /// None where pieces smaller than pages are dealt.
+    pub cells: Vec<HomeCell>,
+}
+
+impl HomesView {
+    /// The policy, and how many pages each socket has.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        if self.cells.is_empty() {
+            return format!("placement {}: pieces smaller than a page go round the sockets", self.placement);
+        }
+        let counts = self.counts.iter().enumerate().map(|(socket, count)| format!("gpu{socket} {count}"));
+        let counts: Vec<String> = counts.collect();
+        let rest =
+            if self.undecided > 0 { format!(", {} not touched yet", self.undecided) } else { String::new() };
+        format!("placement {}: {}{rest}", self.placement, counts.join(", "))
+    }
+
+    /// The socket of an address, if all pages of its cell live on one.
+    #[must_use]
+    pub fn of(&self, address: Address) -> Option<u32> {
+        let cell =
+            self.cells.iter().find(|cell| (cell.first.0..cell.first.0 + cell.len).contains(&address.0))?;
+        cell.home.filter(|_| !cell.is_mixed)
+    }
+}
+
 /// A translation that a TLB waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TlbMiss {

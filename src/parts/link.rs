@@ -4,12 +4,17 @@
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
+use smallvec::SmallVec;
+
 use crate::model::message::{Message, MessageKind, Network};
 use crate::model::time::{ByteRate, Tick};
 use crate::parts::meter::Meter;
 
 /// Samples of utilisation that a link remembers.
 pub const HISTORY: usize = 64;
+
+/// Sizes of messages with data that are told apart.
+const SIZES: usize = 6;
 
 /// How data are cut into packets: "PCIe packet header size = 20B, max. payload size = 128B" (`ScaleGPU`, Table 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +65,8 @@ pub struct Link {
     busy_since: Tick,
     /// Messages and their bytes, by kind.
     pub carried: [(u64, u64); MessageKind::ALL.len()],
+    /// Sizes of messages with data as they were sent, and how many of each there were: the first few.
+    pub sizes: SmallVec<[(u32, u64); SIZES]>,
     /// Bytes of messages that only keep caches coherent: neither requests nor with data (UMH, section 6.1.4).
     pub coherence: u64,
     pub busy: Tick,
@@ -90,6 +97,7 @@ impl Link {
             free_at: 0,
             busy_since: 0,
             carried: [(0, 0); MessageKind::ALL.len()],
+            sizes: SmallVec::new(),
             coherence: 0,
             busy: 0,
             paged: 0,
@@ -140,7 +148,9 @@ impl Link {
             *count += 1;
             *bytes += size;
         }
-        if !message.has_data && message.kind.network() != Network::Request {
+        if message.has_data {
+            self.count_size(message.size);
+        } else if message.kind.network() != Network::Request {
             self.coherence += size;
         }
         self.held_back += now.saturating_sub(ready);
@@ -154,6 +164,14 @@ impl Link {
         self.busy += span;
         self.sample(start, span);
         self.free_at + self.latency
+    }
+
+    fn count_size(&mut self, size: u32) {
+        if let Some((_, count)) = self.sizes.iter_mut().find(|(known, _)| *known == size) {
+            *count += 1;
+        } else if self.sizes.len() < SIZES {
+            self.sizes.push((size, 1));
+        }
     }
 
     /// Carries so many bytes that are no message of a protocol, from `ready` on; returns when the last of them arrives.

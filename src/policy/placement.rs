@@ -18,6 +18,20 @@ pub enum Placement {
     First,
 }
 
+impl Placement {
+    /// As machine files write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fine => "fine",
+            Self::Page => "page",
+            Self::FirstTouch => "first-touch",
+            Self::Split => "split",
+            Self::First => "first",
+        }
+    }
+}
+
 /// The home of page `nth` of the `count` of an array that is divided into equal ranges.
 #[must_use]
 pub fn split(nth: u64, count: u64, sockets: u32) -> u32 {

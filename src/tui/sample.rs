@@ -19,7 +19,7 @@ use crate::model::bits::Bits;
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::{
     AgentView, BlockView, CacheView, CellCount, Inspect, LinkView, MshrEntryView, MshrView, PacketView,
-    TransactionView, UnitView, WaitLink, WarpState, WarpView,
+    TransactionView, TransferView, UnitView, WaitLink, WarpState, WarpView,
 };
 use crate::model::message::{Message, MessageKind, Network, TxnNumber};
 use crate::model::patch::Patch;
@@ -435,6 +435,8 @@ impl Inspect for Sample {
             history: (0..20).map(|n| if busy { n as f32 / 20.0 } else { 0.03 }).collect(),
             sample_cycles: 1000,
             bytes: 144,
+            efficiency: Some(0.89),
+            transfers: vec![TransferView { data: 64, size: 72, count: 2 }],
             queued: Network::ALL.map(|network| (network, u32::from(busy))).to_vec(),
             buffered: Network::ALL.map(|network| (network, 0, 4)).to_vec(),
             in_flight: if busy { vec![packet] } else { Vec::new() },

@@ -165,7 +165,7 @@ pub fn diagnose(machine: &Machine) -> Option<Diagnosis> {
     let edges = machine.wait_for_graph();
     let graph = Graph::new(&edges);
     let dead = graph.dead();
-    let stuck = machine.is_stuck() || machine.goes_by_choice() && machine.deliverable().is_empty();
+    let stuck = machine.is_stuck();
     let mut diagnosis = Diagnosis {
         verdict: Verdict::Unknown,
         event: machine.event(),

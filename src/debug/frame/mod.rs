@@ -4,6 +4,7 @@
 pub mod build;
 pub mod directory;
 pub mod focus;
+pub mod hardware;
 pub mod log;
 pub mod map;
 pub mod pages;

@@ -2,7 +2,7 @@
 
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
-use crate::model::page_view::{FaultView, PagesView, PermissionsView, TlbView};
+use crate::model::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
 
 use super::selection::Selection;
 use super::wish::{Pane, Wish};
@@ -14,6 +14,8 @@ pub struct Pages {
     pub gpus: Vec<PagesView>,
     /// What may be done with them, where they are taken for read-only.
     pub permissions: Option<PermissionsView>,
+    /// Which socket they live on, where GPUs are the sockets of one.
+    pub homes: Option<HomesView>,
     /// By compute unit.
     pub tlbs: Vec<TlbView>,
     /// The last fault of the page that is selected.
@@ -24,10 +26,13 @@ impl Pages {
     /// What `wish` asks for.
     #[must_use]
     pub fn build(machine: &dyn Inspect, selection: &Selection, wish: &Wish) -> Self {
-        if machine.page_size().is_none() {
-            return Self::default();
-        }
         let mut pages = Self::default();
+        if wish.panes.has(Pane::Pages) {
+            pages.homes = machine.homes(wish.cells);
+        }
+        if machine.page_size().is_none() {
+            return pages;
+        }
         if wish.panes.has(Pane::Pages) || wish.panes.has(Pane::Links) {
             pages.gpus = machine.pages(wish.cells);
             pages.permissions = machine.permissions(wish.cells);

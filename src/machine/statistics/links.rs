@@ -3,6 +3,7 @@
 use super::{Sheet, word};
 use crate::config::machine::Topology;
 use crate::machine::Machine;
+use crate::model::inspect::TransferView;
 use crate::model::message::MessageKind;
 use crate::parts::link::Link;
 
@@ -29,6 +30,22 @@ impl Traffic {
 }
 
 impl Machine {
+    /// Share of what a link carried that was data.
+    pub(in crate::machine) fn efficiency(&self, link: &Link) -> Option<f64> {
+        let (data, all) = (Traffic::of(link, u64::from(self.fixed.spec.network.header)).data, link.bytes());
+        (all > 0).then(|| data as f64 / all as f64)
+    }
+
+    /// The messages with data that a link carried.
+    pub(in crate::machine) fn transfers(&self, link: &Link) -> Vec<TransferView> {
+        let header = self.fixed.spec.network.header;
+        let mut all: Vec<TransferView> = (link.sizes.iter())
+            .map(|&(size, count)| TransferView { data: size.saturating_sub(header), size, count })
+            .collect();
+        all.sort_by_key(|transfer| transfer.size);
+        all
+    }
+
     /// Each link, and all: UMH, section 6.1.4, compares coherency information between SMDs and HMDs with the data
     /// transferred over the network.
     pub(super) fn link_statistics(&self, sheet: &mut Sheet) {
@@ -52,6 +69,7 @@ impl Machine {
             }
             let traffic = Traffic::of(link, header);
             traffic.put(path, sheet);
+            sheet.put(format!("{path}.efficiency"), self.efficiency(link).unwrap_or(f64::NAN));
             if let Some(view) = self.balance_view(index) {
                 sheet.count(format!("{path}.lanes"), u64::from(link.lanes));
                 sheet.count(format!("{path}.lanes_gained"), view.gained);

@@ -5,13 +5,14 @@ use super::values::Values;
 use crate::report::number::short;
 
 /// Levels by their words in keys.
-const LEVELS: [(&str, &str); 7] = [
+const LEVELS: [(&str, &str); 8] = [
     ("gpu_l1", "GPU L1"),
     ("l2", "GPU L2"),
     ("smd", "SMD"),
     ("memory", "GPU memory"),
     ("cpu_l1", "CPU L1"),
     ("llc", "LLC"),
+    ("client", "client cache"),
     ("hmd", "HMD"),
 ];
 

@@ -1,6 +1,6 @@
 //! Caches and directories: the letter of each way of each set, and hit rates.
 
-use crate::debug::frame::{Frame, text};
+use crate::debug::frame::{Frame, hardware, text};
 use crate::model::address::Address;
 use crate::model::inspect::CacheView;
 use crate::model::state::State;
@@ -62,8 +62,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, (cache, text): (&CacheView, &
     canvas.item(1, y, 14, Target::Component(cache.node));
     let room = canvas.width().saturating_sub(17);
     canvas.field(16, y, room, text, Role::Dim);
-    let y = remote(canvas, y + 1, cache);
-    let y = selective(canvas, y, cache);
+    let y = details(canvas, y + 1, cache);
     let y = tagged(frame, canvas, y, cache);
     sets(canvas, y, cache)
 }
@@ -82,57 +81,10 @@ fn tagged(frame: &Frame, canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 
     y
 }
 
-/// What of it is about lines of other sockets: hits, ways, and why there are so many.
-fn remote(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
+/// What is told of it beside its contents.
+fn details(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
     let mut y = y;
-    let mut line = |canvas: &mut Canvas, text: &str| {
-        canvas.reserve(y);
-        if canvas.shows(y) {
-            let room = canvas.width().saturating_sub(4);
-            canvas.field(3, y, room, text, Role::Dim);
-        }
-        y = y.saturating_add(1);
-    };
-    let away = cache.remote_hits + cache.remote_misses;
-    if away > 0 {
-        let here = cache.hits + cache.misses - away;
-        let local = cache.hits - cache.remote_hits;
-        let text = format!("hits: local {local}/{here}, remote {}/{away}", cache.remote_hits);
-        line(canvas, &text);
-    }
-    if let Some(partition) = &cache.partition {
-        let ways: Vec<String> =
-            partition.decided.iter().rev().take(12).rev().map(|(_, _, remote)| remote.to_string()).collect();
-        let over = if ways.len() > 1 { format!("  remote {}", ways.join(" ")) } else { String::new() };
-        let local = cache.ways - partition.remote;
-        line(canvas, &format!("ways: {local} local, {} remote{over}", partition.remote));
-        if let Some((_, last, _)) = partition.decided.last() {
-            let (memory, ingress) = (last.memory, last.ingress);
-            line(canvas, &format!("{}: memory {memory} %, ingress {ingress} %", last.step.name()));
-        }
-    }
-    y
-}
-
-/// What became of lines that it may not keep, and what the memory behind it knows about the CPU's caches.
-fn selective(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
-    let not_kept = cache.uncached.filter(|uncached| uncached.loads > 0).map(|uncached| {
-        let dropped = if uncached.brought > 0 {
-            format!(", {} of {} x 32 B dropped", uncached.dropped, uncached.brought)
-        } else {
-            String::new()
-        };
-        format!("not kept: {} loads, {} requests{dropped}", uncached.loads, uncached.requests)
-    });
-    let directory = cache.remote_directory.filter(|known| known.peak > 0).map(|known| {
-        let (lines, capacity) = (known.lines, known.capacity);
-        let flushing = if known.is_flushing { ", FLUSHING" } else { "" };
-        let told = format!("{} NACKs, {} false", known.nacks, known.false_positives);
-        let flushes = if known.flushes > 0 { format!(", {} flushes", known.flushes) } else { String::new() };
-        format!("the CPU may have {lines}/{capacity} lines: {} asked, {told}{flushes}{flushing}", known.found)
-    });
-    let mut y = y;
-    for text in [not_kept, directory].into_iter().flatten() {
+    for text in hardware::of_cache(cache) {
         canvas.reserve(y);
         if canvas.shows(y) {
             canvas.field(3, y, canvas.width().saturating_sub(4), &text, Role::Dim);

@@ -1,6 +1,6 @@
 //! Links: lanes, utilisation now and over time, queues, and what is on the wire.
 
-use crate::debug::frame::Frame;
+use crate::debug::frame::{Frame, hardware};
 use crate::model::inspect::{LinkView, PacketView};
 use crate::model::message::Network;
 
@@ -17,10 +17,22 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
     let columns = Columns::new(frame, canvas.width());
     let detailed = link_lanes::detailed(frame, canvas.height());
+    // Where there is room for a line more of each, and for what is on its way.
+    let wordy = usize::from(canvas.height()) >= frame.links.len() * 4;
     let mut y = 0;
     for link in &frame.links {
         one(frame, canvas, y, link, &columns);
         y += 1;
+        if wordy && let Some(told) = hardware::efficiency(link) {
+            canvas.field(
+                columns.names + 2,
+                y,
+                canvas.width().saturating_sub(columns.names + 3),
+                &told,
+                Role::Dim,
+            );
+            y += 1;
+        }
         for packet in link.in_flight.iter().take(4) {
             in_flight(frame, canvas, y, packet, columns.names + 2);
             y += 1;

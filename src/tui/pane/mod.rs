@@ -5,6 +5,7 @@ mod caches;
 mod directory;
 mod directory_columns;
 mod fault;
+mod homes;
 mod lesson;
 mod link_lanes;
 mod link_pages;

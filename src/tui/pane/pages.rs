@@ -6,7 +6,7 @@ use crate::debug::frame::text::plural;
 use crate::model::page_view::{FaultView, PageCell, PageStand, PagesView};
 
 use super::page_grid::{self, Cell};
-use super::{fault, permissions};
+use super::{fault, homes, permissions};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
@@ -21,7 +21,8 @@ const FEW: usize = 2;
 pub fn title(frame: &Frame) -> String {
     let of_gpu = frame.pages.gpus.first().map(|first| (first.page, first.group));
     let permissions = frame.pages.permissions.as_ref().map(|all| (all.page, all.group));
-    let Some((size, group)) = of_gpu.or(permissions) else { return String::new() };
+    let homes = frame.pages.homes.as_ref().map(|all| (all.page, all.group));
+    let Some((size, group)) = of_gpu.or(permissions).or(homes) else { return String::new() };
     let each = if group > 1 { format!(", {group} a letter") } else { String::new() };
     format!("{} each{each}", kib(u64::from(size)))
 }
@@ -33,6 +34,10 @@ fn kib(bytes: u64) -> String {
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if let Some(all) = &frame.pages.permissions {
         permissions::draw(frame, canvas, all);
+        return;
+    }
+    if let Some(all) = frame.pages.homes.as_ref().filter(|_| frame.pages.gpus.is_empty()) {
+        homes::draw(frame, canvas, all);
         return;
     }
     if frame.pages.gpus.is_empty() {

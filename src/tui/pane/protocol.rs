@@ -55,6 +55,20 @@ fn table(frame: &Frame, canvas: &mut Canvas, top: u16, view: &ProtocolView) -> u
         }
         y += 1;
     }
+    if table.uncached.is_some() {
+        // Of lines that it may not keep: those have no state here.
+        canvas.text(1, y, "~", Role::Dim);
+        for (column, action) in actions.iter().enumerate() {
+            let cell = table.uncached_cell(*action, view.inner);
+            let text = cell.map_or_else(|| "-".to_owned(), |cell| counted(cell, 0, usize::from(width) - 1));
+            canvas.field(4 + column as u16 * width, y, width - 1, &text, Role::Dim);
+        }
+        let x = 4 + actions.len() as u16 * width;
+        if canvas.width() > x + 10 {
+            canvas.field(x, y, canvas.width() - x, "not kept", Role::Dim);
+        }
+        y += 1;
+    }
     summary(frame, canvas, y, view);
     y + 1
 }

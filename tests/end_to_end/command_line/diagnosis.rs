@@ -95,6 +95,16 @@ fn the_command_line_carries_out_commands_of_the_debugger() {
 }
 
 #[test]
+fn however_one_comes_to_where_nothing_can_move_it_is_said() {
+    for way in ["step 35", "goto event 35", "continue"] {
+        let outcome = run(umscope(), &["debug", "debugging/two-wait", "--no-tui", "-x", way], "");
+        assert!(outcome.stdout.contains("stuck: work is left"), "{way}: {outcome:?}");
+    }
+    let before = run(umscope(), &["debug", "debugging/two-wait", "--no-tui", "-x", "step 34"], "");
+    assert!(!before.stdout.contains("stuck"), "{before:?}");
+}
+
+#[test]
 fn random_accesses_break_nothing_that_is_sound_and_find_what_is_not() {
     let arguments = ["stress", "tiny/umh-2gpu", "--accesses", "3000", "--format", "json"];
     let mut one = document(&arguments);

@@ -1,20 +1,29 @@
 //! MSHRs, links, warps, caches, transactions and the list of components.
 
+use std::collections::BTreeMap;
+
 use super::cut;
 use crate::debug::command::Arguments;
-use crate::debug::frame::text;
 use crate::debug::frame::text::plural;
+use crate::debug::frame::{hardware, text};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::model::component::ComponentId;
+use crate::model::component::{ComponentId, Components};
+use crate::model::inspect::AgentView;
 use crate::model::record::by_warp;
+use crate::query::Pattern;
 
-/// The component that is named, or all.
+/// The component that is named, those beneath it or of a pattern, or all.
 fn chosen(session: &Session, arguments: &Arguments) -> Result<Vec<ComponentId>> {
-    match arguments.words().first() {
-        Some(word) => Ok(vec![session.component(arguments, word)?]),
-        None => Ok(session.machine().components().iter().map(|(id, _)| id).collect()),
-    }
+    let components = session.machine().components();
+    let words = arguments.words();
+    let Some(word) = words.first() else {
+        return Ok(components.iter().map(|(id, _)| id).collect());
+    };
+    let meant = Pattern::parse(word.text).map(|pattern| pattern.resolve(components));
+    let found = |id: &ComponentId| meant.as_ref().is_some_and(|meant| meant.get(id.0));
+    let list: Vec<_> = components.iter().map(|(id, _)| id).filter(found).collect();
+    if list.is_empty() { Ok(vec![session.component(arguments, word)?]) } else { Ok(list) }
 }
 
 pub(super) fn mshrs(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
@@ -66,6 +75,7 @@ pub(in crate::debug::command) fn link_lines(session: &Session, link: ComponentId
         view.bytes,
         if queued.is_empty() { "none".to_owned() } else { queued.join(", ") }
     )];
+    lines.extend(hardware::efficiency(&view).map(|told| format!("    {told}")));
     if let Some(balance) = &view.balance {
         let time = machine.time_base();
         lines.push(format!(
@@ -95,8 +105,10 @@ pub(in crate::debug::command) fn link_lines(session: &Session, link: ComponentId
 pub(super) fn warps(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let machine = session.machine();
     let time = machine.time_base();
-    let mut lines = Vec::new();
-    for view in chosen(session, arguments)?.into_iter().filter_map(|id| machine.agent(id)) {
+    let chosen: Vec<AgentView> =
+        chosen(session, arguments)?.into_iter().filter_map(|id| machine.agent(id)).collect();
+    let mut lines = if chosen.len() > FEW { totals(machine.components(), &chosen) } else { Vec::new() };
+    for view in chosen {
         let letters: String = view.warps.iter().map(|warp| warp.state.letter()).collect();
         lines.push(format!("{}  {letters}", machine.components().path(view.agent)));
         for (number, warp) in view.warps.iter().enumerate().filter(|(_, warp)| warp.instruction.is_some()) {
@@ -111,6 +123,29 @@ pub(super) fn warps(session: &mut Session, arguments: &Arguments) -> Result<Vec<
         }
     }
     Ok(cut(session, lines, "warps"))
+}
+
+/// Units of which totals are not told first.
+const FEW: usize = 8;
+
+/// What the warps of each device do, in numbers.
+fn totals(components: &Components, agents: &[AgentView]) -> Vec<String> {
+    let mut devices: Vec<(&str, BTreeMap<&'static str, u64>)> = Vec::new();
+    for view in agents {
+        let device = components.path(view.agent).split('.').next().unwrap_or_default();
+        if devices.last().is_none_or(|(last, _)| *last != device) {
+            devices.push((device, BTreeMap::new()));
+        }
+        if let Some((_, counts)) = devices.last_mut() {
+            view.warps.iter().for_each(|warp| *counts.entry(warp.state.name()).or_default() += 1);
+        }
+    }
+    let told = |(device, counts): &(&str, BTreeMap<&str, u64>)| {
+        let all: u64 = counts.values().sum();
+        let states: Vec<_> = counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
+        format!("{device}  {}: {}", text::plural(all, "warp"), states.join(", "))
+    };
+    devices.iter().map(told).collect()
 }
 
 pub(super) fn caches(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
@@ -129,6 +164,7 @@ pub(super) fn caches(session: &mut Session, arguments: &Arguments) -> Result<Vec
             view.evictions,
             view.writebacks
         ));
+        lines.extend(hardware::of_cache(&view).into_iter().map(|told| format!("    {told}")));
     }
     Ok(cut(session, lines, "caches"))
 }

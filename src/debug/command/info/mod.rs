@@ -46,7 +46,12 @@ const TOPICS: &[Topic] = &[
     topic("links", "links [COMPONENT]", "links: lanes, load, queues, messages in flight", hardware::links),
     topic("warps", "warps [COMPONENT]", "what each warp and core does", hardware::warps),
     topic("caches", "caches", "caches: places taken, hits and misses", hardware::caches),
-    topic("pages", "pages", "pages of paged GPU memory, far-faults under way, the driver", pages::pages),
+    topic(
+        "pages",
+        "pages",
+        "pages: of paged GPU memory with far-faults and the driver, or which socket they live on",
+        pages::pages,
+    ),
     topic("memory", "memory [COMPONENT]", "memory controllers: what waits, open rows", hardware::memory),
     topic("tags", "tags", "tags in DRAM: hits and misses, pending queues, scoreboards", tags::tags),
     topic("transactions", "transactions", "transactions in flight, oldest first", hardware::transactions),

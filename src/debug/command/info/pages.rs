@@ -5,7 +5,8 @@ use crate::debug::command::Arguments;
 use crate::debug::frame::text::plural;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::model::page_view::{FaultView, PageStand, PagesView, PermissionsView};
+use crate::model::address::Range;
+use crate::model::page_view::{FaultView, HomesView, PageStand, PagesView, PermissionsView};
 use crate::model::paging::Permission;
 
 /// The pages of each GPU by what is the matter with them, its driver, and its far-faults.
@@ -25,10 +26,29 @@ pub(super) fn pages(session: &mut Session, arguments: &Arguments) -> Result<Vec<
         lines.extend(all.faults.iter().map(|fault| under_way(session, fault)));
         return Ok(cut(session, lines, "pages"));
     }
+    if let Some(homes) = machine.homes(LISTED).filter(|_| gpus.is_empty()) {
+        return Ok(cut(session, homes_of(&homes), "pages"));
+    }
     if gpus.is_empty() {
         return Ok(vec!["the memory of this machine is not paged".to_owned()]);
     }
     Ok(cut(session, lines, "pages"))
+}
+
+/// Groups of pages whose homes are listed, at most.
+const LISTED: usize = 256;
+
+fn homes_of(homes: &HomesView) -> Vec<String> {
+    let mut lines = vec![format!("{} B each  {}", homes.page, homes.headline())];
+    lines.extend(homes.cells.iter().map(|cell| {
+        let home = match cell.home {
+            _ if cell.is_mixed => "several sockets".to_owned(),
+            Some(home) => format!("gpu{home}"),
+            None => "not touched yet".to_owned(),
+        };
+        format!("    {}  {home}", Range::new(cell.first, u32::try_from(cell.len).unwrap_or(u32::MAX)))
+    }));
+    lines
 }
 
 fn permissions(all: &PermissionsView) -> [String; 2] {

@@ -60,7 +60,7 @@ pub(super) fn statistics(session: &mut Session, arguments: &Arguments) -> Result
     let prefix = arguments.text();
     let all = session.machine().statistics();
     let meant = all.iter().filter(|(key, _)| key.starts_with(prefix));
-    let list: Vec<_> = meant.map(|(key, value)| format!("{key} = {value}")).collect();
+    let list: Vec<_> = meant.map(|(key, value)| format!("{key} = {}", known(*value))).collect();
     if list.is_empty() {
         let mut heads: Vec<_> = all.iter().filter_map(|(key, _)| key.split('.').next()).collect();
         heads.sort_unstable();
@@ -69,6 +69,11 @@ pub(super) fn statistics(session: &mut Session, arguments: &Arguments) -> Result
         return Err(Box::new(error.nearest(prefix, heads.iter().copied()).expected(heads.join(", "))));
     }
     Ok(cut(session, list, "statistics"))
+}
+
+/// A rate of nothing is not known.
+fn known(value: f64) -> String {
+    if value.is_nan() { "unknown".to_owned() } else { value.to_string() }
 }
 
 pub(super) fn tasks(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {

@@ -53,23 +53,35 @@ fn lines(ruled: &Ruled, counts: &[CellCount], components: &Components) -> Vec<St
         }
         lines.push(line.trim_end().to_owned());
     }
+    let not_kept = |action: &Action| table.uncached_cell(*action, ruled.inner).map(|cell| (*action, cell));
+    let cells: Vec<_> = Action::ALL.iter().filter_map(not_kept).collect();
+    if !cells.is_empty() {
+        let told: Vec<_> =
+            cells.iter().map(|(action, cell)| format!("{} {}", action.name(), plain(*cell))).collect();
+        lines.push(format!("of lines that it may not keep: {}", told.join(", ")));
+    }
     lines
 }
 
 fn written(cell: Option<Cell>, (state, action): (State, Action), counts: &[CellCount]) -> String {
     let Some(cell) = cell else { return "-".to_owned() };
-    let next = match cell.next {
-        Next::Same => String::new(),
-        Next::To(state) => format!(">{state}"),
-        Next::Granted => ">granted".to_owned(),
-    };
     let times: u64 = counts
         .iter()
         .filter(|used| used.state == state && used.action == action)
         .map(|used| used.count)
         .sum();
     let times = if times == 0 { String::new() } else { format!(" {times}") };
-    format!("{}{next}{times}", step(cell.step))
+    format!("{}{times}", plain(cell))
+}
+
+/// What a cell says.
+fn plain(cell: Cell) -> String {
+    let next = match cell.next {
+        Next::Same => String::new(),
+        Next::To(state) => format!(">{state}"),
+        Next::Granted => ">granted".to_owned(),
+    };
+    format!("{}{next}", step(cell.step))
 }
 
 fn step(step: Step) -> &'static str {

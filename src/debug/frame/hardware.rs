@@ -1,0 +1,88 @@
+//! Caches and links in words: what is told of them beside their contents.
+
+use crate::model::inspect::{CacheView, LinkView};
+
+/// What of a cache is about lines of other sockets, about lines that it may not keep, and what the memory behind it knows about
+/// the CPU's caches. Nothing of what it does not have.
+#[must_use]
+pub fn of_cache(cache: &CacheView) -> Vec<String> {
+    let mut lines = remote(cache);
+    lines.extend(not_kept(cache));
+    lines.extend(remote_directory(cache));
+    lines
+}
+
+/// Hits, ways, and why there are so many.
+fn remote(cache: &CacheView) -> Vec<String> {
+    let mut lines = Vec::new();
+    let away = cache.remote_hits + cache.remote_misses;
+    if away > 0 {
+        let here = cache.hits + cache.misses - away;
+        let local = cache.hits - cache.remote_hits;
+        lines.push(format!("hits: local {local}/{here}, remote {}/{away}", cache.remote_hits));
+    }
+    let Some(partition) = &cache.partition else { return lines };
+    let ways: Vec<String> =
+        partition.decided.iter().rev().take(12).rev().map(|(_, _, remote)| remote.to_string()).collect();
+    let over = if ways.len() > 1 { format!("  remote {}", ways.join(" ")) } else { String::new() };
+    let local = cache.ways - partition.remote;
+    lines.push(format!("ways: {local} local, {} remote{over}", partition.remote));
+    if let Some((_, last, _)) = partition.decided.last() {
+        let (memory, ingress) = (last.memory, last.ingress);
+        lines.push(format!("{}: memory {memory} %, ingress {ingress} %", last.step.name()));
+    }
+    lines
+}
+
+/// What became of lines that it may not keep.
+fn not_kept(cache: &CacheView) -> Option<String> {
+    let uncached = cache.uncached.filter(|uncached| uncached.loads > 0)?;
+    let dropped = if uncached.brought > 0 {
+        format!(", {} of {} x 32 B dropped", uncached.dropped, uncached.brought)
+    } else {
+        String::new()
+    };
+    Some(format!("not kept: {} loads, {} requests{dropped}", uncached.loads, uncached.requests))
+}
+
+fn remote_directory(cache: &CacheView) -> Option<String> {
+    let known = cache.remote_directory.filter(|known| known.peak > 0)?;
+    let (lines, capacity) = (known.lines, known.capacity);
+    let flushing = if known.is_flushing { ", FLUSHING" } else { "" };
+    let told = format!("{} NACKs, {} false", known.nacks, known.false_positives);
+    let flushes = if known.flushes > 0 { format!(", {} flushes", known.flushes) } else { String::new() };
+    Some(format!(
+        "the CPU may have {lines}/{capacity} lines: {} asked, {told}{flushes}{flushing}",
+        known.found
+    ))
+}
+
+/// What share of a link's bytes were data, and how that depends on the size of transfers ("Selective GPU Caches", Table 4).
+#[must_use]
+pub fn efficiency(link: &LinkView) -> Option<String> {
+    let share = |share: f64| format!("{:.0} %", share * 100.0);
+    let all = link.efficiency.filter(|_| !link.transfers.is_empty())?;
+    let sizes: Vec<String> = (link.transfers.iter())
+        .map(|size| format!("{} of {} B at {}", size.count, size.data, share(size.efficiency())))
+        .collect();
+    Some(format!("data {} of all bytes: {}", share(all), sizes.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::inspect::Inspect;
+    use crate::scenario::{Options, Scenario};
+
+    #[test]
+    fn transfers_of_sectors_tell_the_efficiency_of_their_sizes() {
+        let scenario = Scenario::load("selective/two-responses").unwrap();
+        let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
+        machine.run_until(u64::MAX);
+        let links = machine.components().iter().filter_map(|(id, _)| machine.link(id));
+        let told: Vec<String> = links.filter_map(|link| efficiency(&link)).collect();
+        // Table 4: 32 B at 66 %, 64 B at 80 %.
+        assert!(told.iter().any(|text| text.contains("of 32 B at 67 %")), "{told:?}");
+        assert!(told.iter().all(|text| text.starts_with("data ")), "{told:?}");
+    }
+}

@@ -1,0 +1,76 @@
+//! Which socket the pages of the work live on, for those who look.
+
+use crate::machine::Machine;
+use crate::model::page::{Page, PageRun};
+use crate::model::page_view::{HomeCell, HomesView};
+use crate::policy::placement::Placement;
+use crate::protocol::homes::Homes;
+
+/// Pages that are looked at, at most.
+const MOST: u64 = 1 << 20;
+
+impl Machine {
+    /// The homes of pages, in at most so many cells, where GPUs are sockets of one.
+    pub(in crate::machine) fn view_homes(&self, cells: usize) -> Option<HomesView> {
+        let numa = self.fixed.spec.gpu.as_ref()?.numa.as_ref()?;
+        let size = numa.page;
+        let runs = if numa.placement == Placement::Fine { Vec::new() } else { self.pages_of_work(size) };
+        let pages: u64 = runs.iter().map(|run| run.count).sum();
+        let group = pages.min(MOST).div_ceil(cells.max(1) as u64).next_power_of_two();
+        let mut view = HomesView {
+            page: size,
+            placement: numa.placement.name(),
+            group,
+            counts: vec![0; self.fixed.sockets.len()],
+            undecided: 0,
+            cells: Vec::new(),
+        };
+        for page in runs.iter().flat_map(|run| run.iter()).take(MOST as usize) {
+            let first = page.range(size).start;
+            let home = (!self.homes.is_undecided(first)).then(|| self.homes.of(first));
+            match home.and_then(|home| view.counts.get_mut(home as usize)) {
+                Some(count) => *count += 1,
+                None => view.undecided += 1,
+            }
+            let start = Page(page.0 / group * group).range(size).start;
+            if let Some(cell) = view.cells.last_mut().filter(|cell| cell.first == start) {
+                cell.add(home);
+            } else {
+                let len = group * u64::from(size);
+                view.cells.push(HomeCell { first: start, len, home, is_mixed: false });
+            }
+        }
+        Some(view)
+    }
+
+    /// The pages that the work names, and those that have a home.
+    fn pages_of_work(&self, size: u32) -> Vec<PageRun> {
+        let ranges = self.tasks.workload.tasks.iter().flat_map(|task| task.what.footprint());
+        let mut runs: Vec<PageRun> = ranges.map(|range| PageRun::of(range, size)).collect();
+        if let Homes::Paged(_) = self.homes {
+            runs.extend(self.homes.decided().into_iter().map(|(first, _)| PageRun { first, count: 1 }));
+        }
+        PageRun::merged(runs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::sample::working;
+    use crate::model::access::AccessKind::Load;
+
+    #[test]
+    fn pages_are_shown_where_they_were_touched_first() {
+        let work = [("gpu0.cu0", Load, vec![0x0, 0x1000]), ("gpu1.cu0", Load, vec![0x5000])];
+        let mut machine = working("tiny/numa-4socket", &["gpu.numa.placement=first-touch"], &work);
+        machine.run_until(u64::MAX);
+        let view = machine.view_homes(64).unwrap();
+        assert_eq!((view.group, view.counts.as_slice(), view.undecided), (1, &[2, 1, 0, 0][..], 0));
+        let homes: Vec<_> = view.cells.iter().map(|cell| (cell.first.0, cell.home)).collect();
+        assert_eq!(homes, [(0, Some(0)), (0x1000, Some(0)), (0x5000, Some(1))]);
+        let coarse = machine.view_homes(1).unwrap();
+        assert!(coarse.cells[0].is_mixed || coarse.cells.len() > 1, "{coarse:?}");
+        let dealt = working("tiny/numa-4socket", &["gpu.numa.placement=fine"], &work);
+        assert!(dealt.view_homes(64).unwrap().cells.is_empty());
+    }
+}
