@@ -72,7 +72,7 @@ row_hit_rate reads writes bytes queue_high_water busy_cycles
   network.energy_joules, .power_watts   of all links; network.samples, .lane_reversals, .lane_reversal_cycles (of one \
 lane, while it turned), LINK.lanes, .lanes_gained   where lanes can turn
   paging.*   tlb.hit_rate tlb.misses tlb.shoot_downs walks far_fault_mshrs.most far_faults; pages: demanded prefetched \
-copied prefetched_used prefetched_unused (so far) prefetched_wasted (evicted unused) evicted written_back thrashed \
+copied prefetched_used prefetched_unused (so far) prefetched_wasted (evicted unused) evicted taken_back (by cores or another GPU) written_back thrashed \
 (evicted and wanted again); bytes (over links)
   numa.*   gpuN.local_requests gpuN.remote_requests (of its L1s) gpuN.pages (at home there) remote_share \
 l2.local_hit_rate l2.remote_hit_rate invalidated (lines, by software coherence) released_bytes

@@ -23,7 +23,7 @@ use crate::parts::channel::Channel;
 use crate::protocol::node::Role;
 
 impl Machine {
-    fn agent_at(&self, id: ComponentId) -> Option<&Agent> {
+    pub(super) fn agent_at(&self, id: ComponentId) -> Option<&Agent> {
         self.agents.get((*self.fixed.agent_of.get(id.index())?)?)
     }
 
@@ -347,6 +347,9 @@ impl Inspect for Machine {
     }
 
     fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink> {
+        if let Some(links) = self.why_copies(component) {
+            return links;
+        }
         if let Some(agent) = self.agent_at(component) {
             let waiting = |warp: &Warp| {
                 !matches!(

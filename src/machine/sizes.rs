@@ -2,7 +2,7 @@
 //! entry, from the configuration of the machine as it was built.
 
 use super::Machine;
-use crate::model::component::ComponentId;
+use crate::model::component::{ComponentId, ComponentKind};
 use crate::protocol::node::{Node, Role};
 
 /// Bits of an address (UMH, section 5: "a 64-bit architecture").
@@ -88,10 +88,10 @@ impl Machine {
 
     fn storage(&self, node: &Node) -> Storage {
         let config = &node.config;
-        let children = config.children.len() as u32;
+        let children = self.tracked_by(node);
         let sub_blocks = if config.role == Role::Leaf { 1 } else { config.block / config.unit.max(1) };
         // Section 5: ceil(log2(n + 1)) bits for the owner, n for the sharers; a single cache above needs no sharers.
-        let owner = bits_for(u64::from(children) + 1);
+        let owner = if children > 0 { bits_for(u64::from(children) + 1) } else { 0 };
         let sharers = if children > 1 { children } else { 0 };
         let whole = sub_blocks == 1;
         let (entries, tag, state) = match node.geometry() {
@@ -102,8 +102,11 @@ impl Machine {
                 let states = bits_for(config.table.rows.len() as u64);
                 (u64::from(sets) * u64::from(ways), ADDRESS.saturating_sub(known), states)
             }
-            None => (self.memory_blocks(config.block), 0, 0),
+            None => (self.memory_blocks(node), 0, 0),
         };
+        // A memory that holds a share of what the work touches has its own size where there is none.
+        let is_sized = node.is_tagged() && self.tasks.workload.tasks.is_empty();
+        let entries = if is_sized { self.memory_blocks(node) } else { entries };
         let mask = self.fixed.spec.gpu.as_ref().map_or(0, |gpu| config.block / gpu.memory.mask_bytes.max(1));
         Storage {
             component: node.id(),
@@ -120,17 +123,32 @@ impl Machine {
         }
     }
 
-    /// Blocks of the memory behind one HMD.
-    fn memory_blocks(&self, block: u32) -> u64 {
-        let host = &self.fixed.spec.host;
-        host.memory.0 / u64::from(host.hmds.max(1)) / u64::from(block.max(1))
+    /// Caches above a node that it keeps account of: not those that fetch copies which nobody tracks.
+    fn tracked_by(&self, node: &Node) -> u32 {
+        if !node.config.table.has_directory() {
+            return 0;
+        }
+        let is_child = |other: &&Node| node.config.children.contains(&other.id());
+        let children = self.nodes.iter().filter(is_child);
+        let asks =
+            |child: &&Node| child.config.table.requests(child.config.role != Role::Leaf).next().is_some();
+        children.filter(asks).count() as u32
+    }
+
+    /// Blocks of the memory behind one HMD, or of one partition of a GPU's own.
+    fn memory_blocks(&self, node: &Node) -> u64 {
+        let (host, block) = (&self.fixed.spec.host, u64::from(node.config.block.max(1)));
+        let is_own = self.fixed.components.get(node.id()).is_some_and(|it| it.kind == ComponentKind::Memory);
+        match self.fixed.spec.gpu.as_ref().filter(|_| is_own) {
+            Some(gpu) => gpu.memory.size.0 / block,
+            None => host.memory.0 / u64::from(host.hmds.max(1)) / block,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::component::ComponentKind;
     use crate::model::inspect::Inspect;
 
     fn sizes(machine: &str, changes: &[&str], kind: ComponentKind) -> Vec<Storage> {
@@ -216,6 +234,18 @@ mod tests {
             let with_cpu = one(&machine, &[], ComponentKind::Hmd);
             assert_eq!(with_cpu.sharers, smds + 1, "{machine}");
         }
+    }
+
+    #[test]
+    fn only_what_is_tracked_and_what_is_there_is_counted() {
+        // Write-through L1s fetch copies that no L2 tracks; sockets are kept coherent by software.
+        let l2 = one("numa-4socket", &[], ComponentKind::L2);
+        assert_eq!((l2.children, l2.owner, l2.sharers), (0, 0, 0));
+        let memory = one("numa-4socket", &[], ComponentKind::Memory);
+        assert_eq!((memory.data_bytes(), memory.directory_bits()), (1 << 30, 0));
+        assert_eq!(one("selective-variable", &[], ComponentKind::L2).sharers, 0);
+        let tags = one("scalegpu", &[], ComponentKind::Memory);
+        assert_eq!(tags.data_bytes(), 8 << 20);
     }
 
     #[test]

@@ -134,6 +134,53 @@ pub struct SetView {
     pub free: u64,
 }
 
+/// What decides which pages move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mover {
+    /// A driver that serves far-faults, by policies of these names.
+    Driver { prefetcher: &'static str, evictor: &'static str },
+    /// Copies of whole arrays before and after the work.
+    Copies { by: &'static str, under_way: Option<CopyView> },
+}
+
+/// Arrays that are being copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyView {
+    pub to_gpu: bool,
+    /// Pages that have not come yet, of all GPUs.
+    pub left: u64,
+    pub began: Tick,
+}
+
+impl PagesView {
+    /// By what pages move.
+    #[must_use]
+    pub fn policies(&self) -> String {
+        match self.mover {
+            Mover::Driver { prefetcher, evictor } => format!("evict {evictor}, prefetch {prefetcher}"),
+            Mover::Copies { by, .. } => format!("copied by the {by}"),
+        }
+    }
+
+    /// What moved in vain so far.
+    #[must_use]
+    pub fn in_vain(&self) -> String {
+        match self.mover {
+            Mover::Driver { .. } => format!("{} wasted, {} thrashed", self.wasted, self.thrashed),
+            Mover::Copies { .. } => format!("{} copied in vain", self.wasted),
+        }
+    }
+
+    /// What is the matter with pages, in words.
+    #[must_use]
+    pub fn name_of(&self, stand: PageStand) -> &'static str {
+        match (self.mover, stand) {
+            (Mover::Copies { .. }, PageStand::Unused) => "copied, unused",
+            _ => stand.name(),
+        }
+    }
+}
+
 /// The pages of one GPU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PagesView {
@@ -157,9 +204,7 @@ pub struct PagesView {
     pub queued: u64,
     pub due: Option<Tick>,
     pub last_set: SetView,
-    /// Names of the policies in force.
-    pub prefetcher: &'static str,
-    pub evictor: &'static str,
+    pub mover: Mover,
     /// Pages that were prefetched and left without a use, and those that far-faulted again after they had left.
     pub wasted: u64,
     pub thrashed: u64,

@@ -80,6 +80,8 @@ pub struct Counters {
     pub used: u64,
     pub wasted: u64,
     pub evicted: u64,
+    /// Cores, or another GPU, have taken them back.
+    pub taken_back: u64,
     pub written_back: u64,
     /// Pages that were evicted and far-faulted again.
     pub thrashed: u64,
@@ -289,7 +291,7 @@ impl Driver {
                 break;
             }
             for page in victims {
-                let wasted = self.send_home(page);
+                let wasted = self.leave(page);
                 self.counters.evicted += 1;
                 self.evicted_once.insert(page);
                 orders.push(Order::Evict { page, wasted });
@@ -298,8 +300,13 @@ impl Driver {
         orders
     }
 
-    /// A page leaves GPU memory; whether it was prefetched for nothing.
+    /// A page leaves GPU memory since somebody else wants it; whether it was prefetched for nothing.
     pub fn send_home(&mut self, page: Page) -> bool {
+        self.counters.taken_back += 1;
+        self.leave(page)
+    }
+
+    fn leave(&mut self, page: Page) -> bool {
         let wasted = self.residency.leave(page);
         self.counters.wasted += u64::from(wasted);
         wasted

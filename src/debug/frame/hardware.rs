@@ -1,6 +1,13 @@
 //! Caches and links in words: what is told of them beside their contents.
 
+use std::collections::BTreeMap;
+
+use super::text::plural;
+use crate::model::address::Range;
+use crate::model::component::ComponentId;
 use crate::model::inspect::{CacheView, LinkView};
+use crate::model::page_view::{PageMove, PagesView};
+use crate::model::time::TimeBase;
 
 /// What of a cache is about lines of other sockets, about lines that it may not keep, and what the memory behind it knows about
 /// the CPU's caches. Nothing of what it does not have.
@@ -66,6 +73,35 @@ pub fn efficiency(link: &LinkView) -> Option<String> {
         .map(|size| format!("{} of {} B at {}", size.count, size.data, share(size.efficiency())))
         .collect();
     Some(format!("data {} of all bytes: {}", share(all), sizes.join(", ")))
+}
+
+/// Pages on a link, by transfer set: what is told, and the pages by their first and their bytes.
+#[must_use]
+pub fn pages_on(link: ComponentId, gpus: &[PagesView], time: TimeBase) -> Vec<(String, Range)> {
+    let mut told = Vec::new();
+    for gpu in gpus {
+        let mut sets: BTreeMap<u64, Vec<&PageMove>> = BTreeMap::new();
+        for moved in gpu.moves.iter().filter(|moved| moved.link == link) {
+            sets.entry(moved.set).or_default().push(moved);
+        }
+        for (set, moves) in sets {
+            let Some(first) = moves.first() else { continue };
+            told.push((of_set(set, &moves, time), first.page.range(gpu.page)));
+        }
+    }
+    told
+}
+
+fn of_set(set: u64, moves: &[&PageMove], time: TimeBase) -> String {
+    let demanded = moves.iter().filter(|moved| moved.demanded).count();
+    let last = moves.iter().map(|moved| moved.due).max().unwrap_or(0);
+    let next = moves.first().map_or(String::new(), |moved| moved.page.to_string());
+    let due = time.cycle(last);
+    if set == 0 {
+        return format!("{} back to the host, next {next}, until {due}", plural(moves.len() as u64, "page"));
+    }
+    let prefetched = moves.len() - demanded;
+    format!("set {set}: {demanded} demanded {prefetched} prefetched to come, next {next}, until {due}")
 }
 
 #[cfg(test)]

@@ -35,6 +35,18 @@ pub enum Stage {
     Writing(u32),
 }
 
+impl Stage {
+    /// In words.
+    pub fn told(self) -> String {
+        match self {
+            Self::Draining => "waits until its lines have left the caches".to_owned(),
+            Self::Reading(left) => format!("waits for {left} reads of the memory that it leaves"),
+            Self::Crossing => "is on the link".to_owned(),
+            Self::Writing(left) => format!("waits for {left} writes of the memory that it comes to"),
+        }
+    }
+}
+
 /// The copy engine of one GPU.
 #[derive(Clone, Debug)]
 pub struct Engine {

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use super::engine::Engine;
 use super::{Copies, Machine, Moved};
 use crate::model::address::Address;
+use crate::model::component::ComponentId;
+use crate::model::inspect::WaitLink;
 use crate::model::page::Page;
-use crate::model::page_view::{PageCell, PageStand, PagesView, SetView};
+use crate::model::page_view::{CopyView, Mover, PageCell, PageStand, PagesView, SetView};
 use crate::policy::copies::{CopyPolicy, Side};
 
 impl Copies {
@@ -26,6 +28,12 @@ impl Copies {
     #[must_use]
     pub fn page_size(&self) -> u32 {
         self.shape.page
+    }
+
+    /// Whether an array is on its way to the GPUs.
+    fn comes(&self, array: usize) -> bool {
+        let transfer = self.transfer.as_ref().filter(|transfer| transfer.to == Side::Gpu);
+        transfer.is_some_and(|transfer| transfer.arrays.contains(&array))
     }
 
     fn stand(&self, engine: &Engine, array: usize, page: Page) -> PageStand {
@@ -62,8 +70,10 @@ impl Machine {
             *count = stands.iter().filter(|(_, own)| *own == stand).count() as u64;
         }
         let group = (stands.len() as u64).div_ceil(cells.max(1) as u64).next_power_of_two();
-        let there: u64 =
-            copies.arrays.iter().filter(|array| array.has_room).map(|array| array.pages.count).sum();
+        let there: u64 = (copies.arrays.iter().enumerate())
+            .filter(|(number, array)| array.has_room || copies.comes(*number))
+            .map(|(_, array)| array.pages.count)
+            .sum();
         PagesView {
             gpu: gpu as u32,
             driver: engine.ports.id,
@@ -78,14 +88,53 @@ impl Machine {
             queued: 0,
             due: None,
             last_set: SetView::default(),
-            prefetcher: match copies.policy {
-                CopyPolicy::Programmer => "programmer",
-                CopyPolicy::Runtime => "runtime",
+            mover: Mover::Copies {
+                by: match copies.policy {
+                    CopyPolicy::Programmer => "programmer",
+                    CopyPolicy::Runtime => "runtime",
+                },
+                under_way: copies.transfer.as_ref().map(|transfer| CopyView {
+                    to_gpu: transfer.to == Side::Gpu,
+                    left: transfer.left,
+                    began: transfer.began,
+                }),
             },
-            evictor: "lru-array",
-            wasted: copies.moved(Side::Gpu).redundant,
+            // Those that are there and unused are told apart, and may still be used.
+            wasted: copies.counts.to_gpu.redundant,
             thrashed: 0,
         }
+    }
+}
+
+impl Machine {
+    /// What copies wait for, and what waits for copies: of a copy engine, or of a compute unit whose work has not begun.
+    pub(in crate::machine) fn why_copies(&self, component: ComponentId) -> Option<Vec<WaitLink>> {
+        let copies = self.copies.as_ref()?;
+        let own = copies.engines.iter().find(|engine| engine.ports.id == component);
+        let is_at_work = || {
+            self.agent_at(component).is_none_or(|agent| agent.warps.iter().any(|warp| warp.work.is_some()))
+        };
+        let engine = match own {
+            Some(engine) => engine,
+            None if copies.held.is_empty() || is_at_work() => return None,
+            None => copies.engines.iter().find(|engine| !engine.active.is_empty())?,
+        };
+        let transfer = copies.transfer.as_ref()?;
+        let (at, since) = (engine.ports.id, Some(transfer.began));
+        let held = copies.held.first().and_then(|task| self.tasks.workload.tasks.get(*task));
+        let waits = held.filter(|_| own.is_none()).map(|task| WaitLink {
+            at: component,
+            text: format!("has nothing to do before {} begins, which waits for its data", task.id),
+            since: None,
+        });
+        let to = if transfer.to == Side::Gpu { "the GPUs" } else { "the host" };
+        let text = format!("copies to {to}: pages to come {}", transfer.left);
+        let mut links: Vec<WaitLink> = waits.into_iter().chain([WaitLink { at, text, since }]).collect();
+        if let Some((page, stage)) = engine.active.iter().next() {
+            let text = format!("page {page} {}", stage.told());
+            links.push(WaitLink { at, text, since: None });
+        }
+        Some(links)
     }
 }
 

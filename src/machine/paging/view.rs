@@ -8,7 +8,8 @@ use crate::model::component::ComponentId;
 use crate::model::inspect::{MshrEntryView, MshrView};
 use crate::model::page::Page;
 use crate::model::page_view::{
-    FaultStep, FaultView, PageMove, PagesView, PermissionCell, PermissionsView, SetView, TlbMiss, TlbView,
+    FaultStep, FaultView, Mover, PageMove, PagesView, PermissionCell, PermissionsView, SetView, TlbMiss,
+    TlbView,
 };
 use crate::model::paging::{FaultKind, MoveReason, Permission};
 use crate::model::time::Tick;
@@ -51,8 +52,10 @@ impl Machine {
                 evicted: decision.evicted as u64,
                 free: decision.free,
             },
-            prefetcher: driver.prefetcher().name(),
-            evictor: driver.config().evictor.name(),
+            mover: Mover::Driver {
+                prefetcher: driver.prefetcher().name(),
+                evictor: driver.config().evictor.name(),
+            },
             wasted: driver.counters.wasted,
             thrashed: driver.counters.thrashed,
         }

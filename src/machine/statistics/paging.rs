@@ -35,6 +35,7 @@ impl Machine {
         put("prefetched_used", |counters| counters.used);
         put("prefetched_wasted", |counters| counters.wasted);
         put("evicted", |counters| counters.evicted);
+        put("taken_back", |counters| counters.taken_back);
         put("written_back", |counters| counters.written_back);
         put("thrashed", |counters| counters.thrashed);
         let unused = drivers().map(|driver| driver.residency.unused().len()).sum();

@@ -26,7 +26,11 @@ pub fn table(values: &Values) -> Table {
                 values.count("paging.prefetched_used"),
                 values.count("paging.prefetched_wasted")
             ),
-            "evicted" => format!("{} written back", values.count("paging.written_back")),
+            "evicted" => format!(
+                "{} more taken back, {} written back",
+                values.count("paging.taken_back"),
+                values.count("paging.written_back")
+            ),
             "far_faults" => {
                 format!("at most {} tracked at a time", values.count("paging.far_fault_mshrs.most"))
             }

@@ -3,7 +3,7 @@
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::text::plural;
-use crate::model::page_view::{FaultView, PageCell, PageStand, PagesView};
+use crate::model::page_view::{CopyView, FaultView, Mover, PageCell, PageStand, PagesView};
 
 use super::page_grid::{self, Cell};
 use super::{fault, homes, permissions};
@@ -56,13 +56,10 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     let name = format!("gpu{}", gpu.gpu);
     let x = canvas.text(1, y, &name, Role::Strong);
     canvas.item(1, y, name.len() as u16, Target::Component(gpu.driver));
-    let head = format!(
-        "{held} of {} frames{full} · evict {}, prefetch {} · {} wasted, {} thrashed",
-        gpu.frames, gpu.evictor, gpu.prefetcher, gpu.wasted, gpu.thrashed
-    );
+    let head = format!("{held} of {} frames{full} · {} · {}", gpu.frames, gpu.policies(), gpu.in_vain());
     canvas.field(x + 1, y, canvas.width().saturating_sub(x + 1), &head, Role::Text);
     let kinds = PageStand::ALL.into_iter().zip(gpu.counts);
-    let kinds = kinds.map(|(stand, count)| (stand.letter(), stand.name(), role(stand), count));
+    let kinds = kinds.map(|(stand, count)| (stand.letter(), gpu.name_of(stand), role(stand), count));
     let mut y = page_grid::legend(canvas, y + 1, kinds);
     y = page_grid::draw(canvas, y, &gpu.cells, cell);
     y = driver(frame, canvas, y, gpu);
@@ -101,9 +98,20 @@ fn cell(pages: &PageCell) -> Cell {
     Cell { first, len, letter: stand.letter(), role: role(stand), heat }
 }
 
+fn copying(frame: &Frame, copy: CopyView) -> String {
+    let to = if copy.to_gpu { "the GPUs" } else { "the host" };
+    let since = frame.time.cycle(copy.began);
+    format!("copies to {to} since cycle {since}: {} to come", plural(copy.left, "page"))
+}
+
 /// What the driver gathers, and what it did last.
 fn driver(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     let cycle = |tick| frame.time.cycle(tick);
+    if let Mover::Copies { under_way, .. } = gpu.mover {
+        let text = under_way.map_or_else(|| "no copy is under way".to_owned(), |copy| copying(frame, copy));
+        canvas.field(1, y, canvas.width().saturating_sub(1), &text, Role::Dim);
+        return y + 1;
+    }
     let due = gpu.due.map_or_else(String::new, |due| {
         let left = cycle(due).saturating_sub(frame.position.cycle);
         format!("; the next set is due in {left} cycles, at {}", cycle(due))

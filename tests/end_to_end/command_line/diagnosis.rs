@@ -95,6 +95,29 @@ fn the_command_line_carries_out_commands_of_the_debugger() {
 }
 
 #[test]
+fn what_is_under_way_between_memories_is_told() {
+    let debug = |scenario: &str, commands: &[&str]| {
+        let commands = commands.iter().flat_map(|command| ["-x", command]);
+        let arguments: Vec<&str> = ["debug", scenario, "--no-tui"].into_iter().chain(commands).collect();
+        run(umscope(), &arguments, "").stdout
+    };
+    let copies = ["step 3", "why gpu0.cu0", "why gpu0.copy", "info pages"];
+    let said = debug("baselines/memcpy-waits", &copies);
+    for words in [
+        "gpu0.cu0 has nothing to do before add begins, which waits for its data",
+        "gpu0.copy copies to the GPUs: pages to come 6",
+        "250 of 256 frames free",
+        "copied by the programmer, 0 copied in vain; to the GPUs since cycle",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let said = debug("paging/one-far-fault", &["step 6", "why link.host.out"]);
+    assert!(said.contains("pages: set 1: 1 demanded 0 prefetched to come, next 0x1"), "{said}");
+    let said = debug("numa/first-touch", &["end", "info pages"]);
+    assert!(said.contains("placement first-touch: gpu0 4, gpu1 0"), "{said}");
+}
+
+#[test]
 fn however_one_comes_to_where_nothing_can_move_it_is_said() {
     for way in ["step 35", "goto event 35", "continue"] {
         let outcome = run(umscope(), &["debug", "debugging/two-wait", "--no-tui", "-x", way], "");

@@ -75,6 +75,8 @@ pub(in crate::debug::command) fn link_lines(session: &Session, link: ComponentId
         view.bytes,
         if queued.is_empty() { "none".to_owned() } else { queued.join(", ") }
     )];
+    let on_it = hardware::pages_on(link, &machine.pages(1), machine.time_base());
+    lines.extend(on_it.into_iter().map(|(told, _)| format!("    pages: {told}")));
     lines.extend(hardware::efficiency(&view).map(|told| format!("    {told}")));
     if let Some(balance) = &view.balance {
         let time = machine.time_base();

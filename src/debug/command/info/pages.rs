@@ -6,7 +6,7 @@ use crate::debug::frame::text::plural;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::address::Range;
-use crate::model::page_view::{FaultView, HomesView, PageStand, PagesView, PermissionsView};
+use crate::model::page_view::{FaultView, HomesView, Mover, PageStand, PagesView, PermissionsView};
 use crate::model::paging::Permission;
 
 /// The pages of each GPU by what is the matter with them, its driver, and its far-faults.
@@ -65,33 +65,40 @@ fn permissions(all: &PermissionsView) -> [String; 2] {
     ]
 }
 
-fn of_gpu(session: &Session, gpu: &PagesView) -> [String; 3] {
+fn of_gpu(session: &Session, gpu: &PagesView) -> Vec<String> {
+    let time = session.machine().time_base();
     let stands = PageStand::ALL.into_iter().zip(gpu.counts).filter(|(_, count)| *count > 0);
-    let stands: Vec<_> = stands.map(|(stand, count)| format!("{} {count}", stand.name())).collect();
+    let stands: Vec<_> = stands.map(|(stand, count)| format!("{} {count}", gpu.name_of(stand))).collect();
+    let mut lines = vec![format!(
+        "gpu{}  {} B each  {} of {} frames free  {}",
+        gpu.gpu,
+        gpu.page,
+        gpu.free,
+        gpu.frames,
+        stands.join(", ")
+    )];
+    if let Mover::Copies { under_way, .. } = gpu.mover {
+        let now = under_way.map_or_else(String::new, |copy| {
+            let to = if copy.to_gpu { "the GPUs" } else { "the host" };
+            format!("; to {to} since cycle {}: {} to come", time.cycle(copy.began), plural(copy.left, "page"))
+        });
+        lines.push(format!("    {}, {}{now}", gpu.policies(), gpu.in_vain()));
+        return lines;
+    }
     let due = gpu.due.map_or_else(String::new, |due| {
-        format!(", the next transfer set is due at cycle {}", session.machine().time_base().cycle(due))
+        format!(", the next transfer set is due at cycle {}", time.cycle(due))
     });
+    lines.push(format!("    {}; {} queued{due}", gpu.policies(), plural(gpu.queued, "far-fault")));
     let set = gpu.last_set;
-    [
-        format!(
-            "gpu{}  {} B each  {} of {} frames free  {}",
-            gpu.gpu,
-            gpu.page,
-            gpu.free,
-            gpu.frames,
-            stands.join(", ")
-        ),
-        format!(
-            "    evict {}, prefetch {}; {} queued{due}",
-            gpu.evictor,
-            gpu.prefetcher,
-            plural(gpu.queued, "far-fault")
-        ),
-        format!(
-            "    set {}: {} demanded, {} prefetched, {} evicted; in all {} wasted, {} thrashed",
-            set.set, set.demanded, set.prefetched, set.evicted, gpu.wasted, gpu.thrashed
-        ),
-    ]
+    lines.push(format!(
+        "    set {}: {} demanded, {} prefetched, {} evicted; in all {}",
+        set.set,
+        set.demanded,
+        set.prefetched,
+        set.evicted,
+        gpu.in_vain()
+    ));
+    lines
 }
 
 fn under_way(session: &Session, fault: &FaultView) -> String {
