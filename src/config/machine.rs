@@ -7,6 +7,7 @@ use crate::policy::eviction::Evictor;
 use crate::policy::lanes::LanePolicy;
 use crate::policy::placement::Placement;
 use crate::policy::prefetch::Prefetcher;
+use crate::policy::warps::WarpScheduler;
 
 /// A whole machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,6 +96,7 @@ pub struct CuSpec {
     pub wavefront_size: u32,
     /// Memory instructions that a warp may have in flight.
     pub outstanding: u32,
+    pub scheduler: WarpScheduler,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -96,6 +96,18 @@ pub struct CuFile {
     pub wavefront_size: Option<At<u64>>,
     /// Memory instructions that a wavefront may have in flight, 1 to 64. Default: 1.
     pub outstanding: Option<At<u64>>,
+    /// Which wavefront issues next. Default: greedy.
+    pub scheduler: Option<WarpsWord>,
+}
+
+/// Which wavefront of a compute unit issues next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarpsWord {
+    /// The one that issued last, until it waits; then the next in the round.
+    Greedy,
+    /// Each in its turn.
+    RoundRobin,
 }
 
 /// A cache.

@@ -193,7 +193,7 @@ impl Inspect for Toy {
     fn value(&self, _node: ComponentId, _address: Address, _len: u32) -> Option<Vec<u8>> {
         None
     }
-    fn mshrs(&self, _node: ComponentId) -> Option<MshrView> {
+    fn mshrs(&self, _node: ComponentId, _entries: usize) -> Option<MshrView> {
         None
     }
     fn link(&self, _link: ComponentId) -> Option<LinkView> {

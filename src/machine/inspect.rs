@@ -251,11 +251,11 @@ impl Inspect for Machine {
         (!elsewhere).then(|| node.value(Range::new(address, len)))?
     }
 
-    fn mshrs(&self, node: ComponentId) -> Option<MshrView> {
-        if let Some(view) = self.view_far_faults(node) {
+    fn mshrs(&self, node: ComponentId, entries: usize) -> Option<MshrView> {
+        if let Some(view) = self.view_far_faults(node, entries) {
             return Some(view);
         }
-        Some(self.node(node)?.mshr_view(&self.fixed.components))
+        Some(self.node(node)?.mshr_view(&self.fixed.components, entries))
     }
 
     fn link(&self, link: ComponentId) -> Option<LinkView> {
@@ -284,6 +284,16 @@ impl Inspect for Machine {
         let agent = self.agent_at(agent)?;
         let warps = agent.warps.iter().map(|warp| self.warp_view(warp)).collect();
         Some(AgentView { agent: agent.config.id, warps })
+    }
+
+    fn warp_counts(&self, agent: ComponentId) -> Option<[u32; WarpState::ALL.len()]> {
+        let mut counts = [0; WarpState::ALL.len()];
+        for warp in &self.agent_at(agent)?.warps {
+            if let Some(count) = counts.get_mut(warp.state as usize) {
+                *count += 1;
+            }
+        }
+        Some(counts)
     }
 
     fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView> {
@@ -364,9 +374,8 @@ impl Inspect for Machine {
             return links;
         }
         let Some(node) = self.node(component) else { return Vec::new() };
-        let view = node.mshr_view(&self.fixed.components);
-        let oldest = view.entries.iter().min_by_key(|entry| entry.since);
-        let Some(oldest) = oldest else { return Vec::new() };
+        let view = node.mshr_view(&self.fixed.components, 1);
+        let Some(oldest) = view.entries.first() else { return Vec::new() };
         self.chain(component, oldest.range.start, oldest.txn, &self.transit())
     }
 

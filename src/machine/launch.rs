@@ -186,3 +186,37 @@ impl Machine {
         self.queue.push(at, Event::Task(task as u32));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::StepOutcome;
+    use crate::machine::sample::{performing, program};
+    use crate::model::access::AccessKind::Load;
+    use crate::model::record::{Records, What};
+
+    /// The warps in the order in which they issue, of two with three loads each that need not wait.
+    fn issued(scheduler: &str) -> Vec<u32> {
+        let mut work = vec![
+            program("gpu0.cu0", Load, &[0x0, 0x40, 0x80]),
+            program("gpu0.cu0", Load, &[0x100, 0x140, 0x180]),
+        ];
+        work[1].id = "second".into();
+        let changes = [scheduler, "gpu.cu.outstanding=4", "gpu.l1.mshrs=8"];
+        let mut machine = performing("tiny/umh-1gpu", &changes, work);
+        let (mut records, mut warps) = (Records::listening(), Vec::new());
+        while machine.step(&mut records) == StepOutcome::Ran {
+            for record in records.list.drain(..) {
+                if let What::Issue { warp, .. } = record.what {
+                    warps.push(warp);
+                }
+            }
+        }
+        warps
+    }
+
+    #[test]
+    fn warps_issue_in_the_order_of_their_scheduler() {
+        assert_eq!(issued("gpu.cu.scheduler=greedy"), [0, 0, 0, 1, 1, 1]);
+        assert_eq!(issued("gpu.cu.scheduler=round-robin"), [1, 0, 1, 0, 1, 0]);
+    }
+}

@@ -152,7 +152,24 @@ pub struct MshrView {
     pub capacity: Option<u32>,
     /// Most ever in use.
     pub high_water: u32,
+    /// What is under way, with an MSHR or waiting for one.
+    pub under_way: usize,
+    /// The oldest of that, as many as were asked for.
     pub entries: Vec<MshrEntryView>,
+}
+
+/// Of what is under way the oldest, so many at most; in their order if that is all.
+pub fn oldest<T>(
+    all: impl Iterator<Item = T>,
+    most: usize,
+    since: impl Fn(&T) -> Tick,
+) -> impl Iterator<Item = T> {
+    let mut list: Vec<T> = if most == 0 { Vec::new() } else { all.collect() };
+    if list.len() > most {
+        list.sort_by_key(|one| since(one));
+        list.truncate(most);
+    }
+    list.into_iter()
 }
 
 /// A packet on a link.
@@ -195,6 +212,14 @@ pub struct LinkView {
     pub in_flight: Vec<PacketView>,
     /// If its lanes can change their direction, or are watched as if they could.
     pub balance: Option<BalanceView>,
+}
+
+impl LinkView {
+    /// Share of time busy in the last sample that has ended, 0 to 1; before there is one, since the start.
+    #[must_use]
+    pub fn lately(&self) -> f64 {
+        self.history.last().map_or(self.utilisation, |share| f64::from(*share))
+    }
 }
 
 /// Messages of one size that carried data over a link.
@@ -384,9 +409,20 @@ pub trait Inspect {
     fn blocks(&self, limit: usize) -> Vec<Address>;
     /// The bytes at `address` in `node` (memory for an HMD), if it holds them and values are kept.
     fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>>;
-    fn mshrs(&self, node: ComponentId) -> Option<MshrView>;
+    /// With its oldest entries, so many at most.
+    fn mshrs(&self, node: ComponentId, entries: usize) -> Option<MshrView>;
     fn link(&self, link: ComponentId) -> Option<LinkView>;
     fn agent(&self, agent: ComponentId) -> Option<AgentView>;
+    /// How many of its warps do what, in the order of [`WarpState::ALL`].
+    fn warp_counts(&self, agent: ComponentId) -> Option<[u32; WarpState::ALL.len()]> {
+        let mut counts = [0; WarpState::ALL.len()];
+        for warp in self.agent(agent)?.warps {
+            if let Some(count) = counts.get_mut(warp.state as usize) {
+                *count += 1;
+            }
+        }
+        Some(counts)
+    }
     /// With the lines of the first `sets` sets: a large directory has too many to look at them all.
     fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView>;
     /// The memory controller behind a node; `None` if it has none that keeps a queue.

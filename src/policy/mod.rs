@@ -7,4 +7,5 @@ pub mod lanes;
 pub mod placement;
 pub mod prefetch;
 pub mod read_only;
+pub mod warps;
 pub mod ways;

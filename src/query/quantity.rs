@@ -114,7 +114,7 @@ impl Quantity {
             }),
             What::Value { at, width, nodes: None } => memory(subject, *at, *width),
             What::Occupancy(nodes) => each(nodes, &|id| {
-                let used = subject.mshrs(id).map(|view| Reading::Number(f64::from(view.used)));
+                let used = subject.mshrs(id, 0).map(|view| Reading::Number(f64::from(view.used)));
                 used.unwrap_or(Reading::Absent("no MSHRs"))
             }),
             What::Statistic(key) => {

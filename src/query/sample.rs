@@ -225,9 +225,16 @@ impl Inspect for Sample {
     fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>> {
         (0..u64::from(len)).map(|offset| self.values.get(&(node, address.0 + offset)).copied()).collect()
     }
-    fn mshrs(&self, node: ComponentId) -> Option<MshrView> {
+    fn mshrs(&self, node: ComponentId, _entries: usize) -> Option<MshrView> {
         let used = *self.used.get(&node)?;
-        Some(MshrView { node, used, capacity: Some(4), high_water: used, entries: Vec::new() })
+        Some(MshrView {
+            node,
+            used,
+            capacity: Some(4),
+            high_water: used,
+            under_way: used as usize,
+            entries: Vec::new(),
+        })
     }
     fn link(&self, _link: ComponentId) -> Option<LinkView> {
         None

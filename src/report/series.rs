@@ -46,7 +46,7 @@ impl Series {
         let shares: Vec<_> = links.iter().map(|id| format!("{}.utilisation", components.path(*id))).collect();
         let counted = |key: &String| key != "cycles" && key != "events" && !shares.contains(key);
         let counters = machine.statistics().into_iter().map(|(key, _)| key).filter(counted).collect();
-        let nodes = components.iter().filter(|(id, _)| machine.mshrs(*id).is_some());
+        let nodes = components.iter().filter(|(id, _)| machine.mshrs(*id, 0).is_some());
         let mut groups: BTreeMap<String, Vec<ComponentId>> = BTreeMap::new();
         for (id, component) in components.iter().filter(|(id, _)| machine.agent(*id).is_some()) {
             let group = component.path.split('.').next().unwrap_or("");
@@ -169,7 +169,7 @@ fn values(
         }
     }
     for node in nodes {
-        let used = machine.mshrs(*node).map_or(0, |mshrs| mshrs.used);
+        let used = machine.mshrs(*node, 0).map_or(0, |mshrs| mshrs.used);
         row.push_str(&format!(",{used}"));
     }
     for agents in groups.values() {

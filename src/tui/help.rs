@@ -18,7 +18,7 @@ const GROUPS: [(&str, &str); 4] = [
 ];
 
 /// What the signs on the screen mean, pane by pane.
-const SIGNS: [(&str, &str); 7] = [
+const SIGNS: [(&str, &str); 8] = [
     (
         "states",
         "M modified, O owned, E exclusive, S shared, N non-coherent, I invalid, V valid, . not held\n\
@@ -31,7 +31,7 @@ const SIGNS: [(&str, &str); 7] = [
         "map",
         "{gpu0!,gpu1}: who holds the block, ! the owner; short {0!,1} or {0!1}\n\
          cu0 m: its warp waits for memory; 3m: three do (letters as in the warps pane)\n\
-         l1 [S][.]: a cell for each; out 4 %: how busy a link is\n\
+         l1 [S][.]: a cell for each; out 4 %: how busy a link was in the last sample\n\
          ═▶ a message with data, ─▶ without; +2: and two more\n\
          ▼9 100%: nine lanes to the switch, all busy; ▲7 from it; where there is no room ! for saturated",
     ),
@@ -43,10 +43,16 @@ const SIGNS: [(&str, &str); 7] = [
     ),
     (
         "links",
-        "▶ or ◀ a lane; ▁▄█ use over time; q 1/0/2: queued requests/probes/replies\n\
+        "▶ or ◀ a lane; 26 % busy since the start, ▁▄█ over time; q 1/0/2: queued requests/probes/replies\n\
          b 1/8: used/size of the receivers' buffers, in the same order\n\
          lanes out 8877 in 899a: lanes in each sample and now, a is ten; use: how busy in it, ! saturated\n\
          then the last sample and what the balancer decided by it; the others are shown when they are selected",
+    ),
+    (
+        "timeline",
+        "┃ here; t a state changes, ◆ the lesson speaks, b a breakpoint stopped, • a bookmark, k a kernel is launched, y changed \
+         by hand, ! an injected fault, ✗ a check failed; ▁▄█ where a sign stands for many events: probes. What was not run \
+         yet is not known",
     ),
     (
         "waits",

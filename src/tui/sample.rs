@@ -390,7 +390,7 @@ impl Inspect for Sample {
         }
         Some(bytes)
     }
-    fn mshrs(&self, node: ComponentId) -> Option<MshrView> {
+    fn mshrs(&self, node: ComponentId, _entries: usize) -> Option<MshrView> {
         let entry = |waits: &str, since| MshrEntryView {
             range: Range::new(BLOCK, 64),
             txn: Some(TXN),
@@ -409,7 +409,8 @@ impl Inspect for Sample {
             ComponentKind::L2 => Some(8),
             _ => return None,
         };
-        Some(MshrView { node, used: entries.len() as u32, capacity, high_water: 1, entries })
+        let (used, under_way) = (entries.len() as u32, entries.len());
+        Some(MshrView { node, used, capacity, high_water: 1, under_way, entries })
     }
     fn link(&self, link: ComponentId) -> Option<LinkView> {
         let path = self.path(link).strip_prefix("link.")?;

@@ -78,7 +78,9 @@ impl Target {
                 txn: txn.or(before.txn),
                 record: None,
             },
-            Self::Txn { txn, block } => Selection { txn: Some(txn), block: Some(block), ..before },
+            Self::Txn { txn, block } => {
+                Selection { txn: Some(txn), block: Some(block), ..Selection::default() }
+            }
             Self::Record { id, at, block, txn } => Selection {
                 record: Some(id),
                 component: Some(at),

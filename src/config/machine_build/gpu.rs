@@ -3,12 +3,13 @@
 use super::super::check::Known;
 use super::super::fail;
 use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec};
-use super::super::machine_file::{CacheFile, CtasWord, GpuFile, GpuMemoryFile, HomeWord, L2File};
+use super::super::machine_file::{CacheFile, CtasWord, GpuFile, GpuMemoryFile, HomeWord, L2File, WarpsWord};
 use super::cache::CacheDefaults;
 use super::{Build, GIB, KIB, MEMORY};
 use crate::diagnostic::Result;
 use crate::model::units::Size;
 use crate::policy::cta::Schedule;
+use crate::policy::warps::WarpScheduler;
 
 impl Build<'_> {
     /// The GPUs, and the largest block that they ask the host for.
@@ -119,6 +120,10 @@ impl Build<'_> {
             lanes,
             wavefront_size: check.count("gpu.cu.wavefront_size", size, lanes, 1..=64)?,
             outstanding: check.count("gpu.cu.outstanding", file.outstanding.as_ref(), 1, 1..=64)?,
+            scheduler: match file.scheduler {
+                Some(WarpsWord::RoundRobin) => WarpScheduler::RoundRobin,
+                Some(WarpsWord::Greedy) | None => WarpScheduler::Greedy,
+            },
         })
     }
 

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::model::component::ComponentKind;
-use crate::model::inspect::{Inspect, WaitLink};
+use crate::model::component::{ComponentId, ComponentKind};
+use crate::model::inspect::{AgentView, CacheView, Inspect, MshrView, WaitLink};
 use crate::model::record::{Record, What};
 use crate::model::state::Action;
 use crate::model::time::EventNumber;
 
+use super::crowd::{self, Crowd};
 use super::directory::Directory;
 use super::log::Log;
 use super::map::Map;
@@ -78,13 +79,13 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     }
     if wish.panes.has(Pane::Mshrs) {
         let has_mshrs = |kind| ComponentKind::is_node(kind) || kind == ComponentKind::Gmmu;
-        frame.mshrs = all(has_mshrs).filter_map(|id| machine.mshrs(id)).collect();
+        frame.mshrs = mshrs(machine, all(has_mshrs), wish.limit);
     }
     if wish.panes.has(Pane::Warps) {
-        frame.agents = all(is_agent).filter_map(|id| machine.agent(id)).collect();
+        (frame.agents, frame.crowds) = warps(machine, all(is_agent).collect(), &selection);
     }
     if wish.panes.has(Pane::Caches) {
-        frame.caches = all(ComponentKind::is_node).filter_map(|id| machine.cache(id, wish.sets)).collect();
+        frame.caches = caches(machine, all(ComponentKind::is_node).collect(), &selection, wish);
     }
     if wish.panes.has(Pane::Mshrs) || wish.panes.has(Pane::Caches) {
         frame.tags = all(|kind| kind == ComponentKind::Memory).filter_map(|id| machine.tags(id)).collect();
@@ -113,6 +114,55 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         deadlock: facts.deadlock,
         ..frame
     }
+}
+
+/// All files of MSHRs, and of all so many entries at most.
+fn mshrs(machine: &dyn Inspect, nodes: impl Iterator<Item = ComponentId>, limit: usize) -> Vec<MshrView> {
+    let mut left = limit;
+    let mut files = Vec::new();
+    for node in nodes {
+        let Some(file) = machine.mshrs(node, left) else { continue };
+        left = left.saturating_sub(file.entries.len());
+        files.push(file);
+    }
+    files
+}
+
+/// Every cache. Of very many only a few sets are shown, but for the selected one.
+fn caches(
+    machine: &dyn Inspect,
+    nodes: Vec<ComponentId>,
+    selection: &Selection,
+    wish: &Wish,
+) -> Vec<CacheView> {
+    let share = (wish.sets as usize * crowd::FEW / nodes.len().max(crowd::FEW)).max(1) as u32;
+    let sets = |id: ComponentId| if selection.component == Some(id) { wish.sets } else { share };
+    nodes.into_iter().filter_map(|id| machine.cache(id, sets(id))).collect()
+}
+
+/// Busy units of a crowd that are shown warp by warp, at most.
+const SHOWN: usize = 8;
+
+/// Every unit with its warps; or if there are many what all do, in numbers, and the selected one.
+fn warps(
+    machine: &dyn Inspect,
+    units: Vec<ComponentId>,
+    selection: &Selection,
+) -> (Vec<AgentView>, Vec<Crowd>) {
+    if units.len() <= crowd::FEW {
+        return (units.into_iter().filter_map(|id| machine.agent(id)).collect(), Vec::new());
+    }
+    let names = machine.components();
+    // The L1 of a unit stands for it, too.
+    let own = |path: &str, id: ComponentId| path.strip_suffix(".l1").unwrap_or(path) == names.path(id);
+    let path = selection.component.map(|component| names.path(component));
+    let chosen = path.and_then(|path| units.iter().copied().find(|id| own(path, *id)));
+    let crowds = Crowd::of(machine, units.into_iter());
+    // Where few have anything to do, each of those.
+    let busy = crowds.iter().flat_map(|crowd| &crowd.units).filter(|unit| unit.is_busy());
+    let busy: Vec<ComponentId> = busy.map(|unit| unit.agent).take(SHOWN + 1).collect();
+    let shown = chosen.map_or_else(|| if busy.len() > SHOWN { Vec::new() } else { busy }, |id| vec![id]);
+    (shown.into_iter().filter_map(|id| machine.agent(id)).collect(), crowds)
 }
 
 fn position(machine: &dyn Inspect, facts: &Facts) -> Position {
@@ -181,7 +231,13 @@ fn weight(what: &What) -> u8 {
     }
 }
 
+/// Of the node, unit or link that was picked; of the transaction where none was, it waits for nothing, or a record was.
 fn why(machine: &dyn Inspect, selection: &Selection) -> Vec<WaitLink> {
+    let picked = selection.component.filter(|_| selection.record.is_none());
+    let links = picked.map_or_else(Vec::new, |component| machine.why(component, selection.warp));
+    if !links.is_empty() {
+        return links;
+    }
     if let Some(view) = selection.txn.and_then(|txn| machine.transaction(txn)) {
         return view.chain;
     }

@@ -2,6 +2,7 @@
 //! inspection of a machine and what the debugger knows besides. The engine publishes one `Arc<Frame>` at a time.
 
 pub mod build;
+pub mod crowd;
 pub mod directory;
 pub mod focus;
 pub mod hardware;
@@ -26,6 +27,7 @@ use crate::model::tags::TagView;
 use crate::model::time::{EventNumber, TimeBase};
 
 pub use build::{Facts, build};
+use crowd::Crowd;
 use directory::Directory;
 use log::Log;
 use map::Map;
@@ -56,7 +58,10 @@ pub struct Frame {
     pub mshrs: Vec<MshrView>,
     /// Of memories that are caches.
     pub tags: Vec<TagView>,
+    /// Compute units and cores with all their warps: every one, or the selected one of many.
     pub agents: Vec<AgentView>,
+    /// Where there are many: what the warps of each do, in numbers.
+    pub crowds: Vec<Crowd>,
     /// The journey of the selected transaction.
     pub sequence: Option<Sequence>,
     /// Where the selected transaction begins, if that is known.
@@ -130,6 +135,7 @@ impl Default for Frame {
             mshrs: Vec::new(),
             tags: Vec::new(),
             agents: Vec::new(),
+            crowds: Vec::new(),
             sequence: None,
             begins: None,
             transactions: Vec::new(),

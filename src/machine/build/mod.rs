@@ -32,6 +32,7 @@ use crate::parts::channel::Path;
 use crate::parts::dram::{Controller, Dram, DramTiming, InOrder, Scheduling, TagBanks};
 use crate::parts::link::{Link, Packets};
 use crate::policy::prefetch::Prefetcher;
+use crate::policy::warps::WarpScheduler;
 use crate::protocol::interleave::Interleave;
 use crate::protocol::node::{Node, NodeConfig, Role};
 use crate::protocol::store::Store;
@@ -263,10 +264,12 @@ impl Builder<'_> {
         let (lanes, slots, outstanding) = shape;
         let id = self.components.add(path, kind);
         let line = self.configs.get(l1).map_or(64, |(config, _)| config.block);
+        let gpu = self.spec.gpu.as_ref().filter(|_| kind == ComponentKind::Cu);
         let config = AgentConfig {
             id,
             clock,
             lanes,
+            scheduler: gpu.map_or(WarpScheduler::default(), |gpu| gpu.cu.scheduler),
             outstanding,
             l1_latency: latency,
             line,

@@ -5,7 +5,7 @@ use super::stands::Stands;
 use super::{GpuPaging, Machine, Owner};
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
-use crate::model::inspect::{MshrEntryView, MshrView};
+use crate::model::inspect::{MshrEntryView, MshrView, oldest};
 use crate::model::page::Page;
 use crate::model::page_view::{
     FaultStep, FaultView, Mover, PageMove, PagesView, PermissionCell, PermissionsView, SetView, TlbMiss,
@@ -170,7 +170,11 @@ impl Machine {
     }
 
     /// The far-fault MSHRs, if `component` is a GMMU.
-    pub(in crate::machine) fn view_far_faults(&self, component: ComponentId) -> Option<MshrView> {
+    pub(in crate::machine) fn view_far_faults(
+        &self,
+        component: ComponentId,
+        entries: usize,
+    ) -> Option<MshrView> {
         let paging = self.paging.as_ref()?;
         let (gpu, one) = paging.gpus.iter().enumerate().find(|(_, one)| one.ports.gmmu == component)?;
         let entry = |(page, fault): (Page, &crate::parts::gmmu::FarFault)| {
@@ -192,7 +196,10 @@ impl Machine {
             used: one.gmmu.far_faults().count() as u32,
             capacity: Some(tracked),
             high_water: one.gmmu.high_water as u32,
-            entries: one.gmmu.far_faults().map(entry).collect(),
+            under_way: one.gmmu.far_faults().count(),
+            entries: oldest(one.gmmu.far_faults(), entries, |(_, fault)| fault.since.tick)
+                .map(entry)
+                .collect(),
         })
     }
 

@@ -14,17 +14,17 @@ use crate::protocol::node::{Node, Offer};
 use crate::protocol::outbox::{About, Outbox, Ticket};
 
 impl Agent {
-    /// Picks the next warp: the one that issued last if it can go on, else the next in the round
-    /// (greedy then round-robin).
+    /// Picks the next warp that can go on, in the order of the scheduler.
     fn pick(&self, now: Tick) -> Option<usize> {
-        let last = self.last as u32;
-        // Nearly always it can.
-        if self.active.get(last) && self.warps.get(self.last).is_some_and(|warp| warp.ready_at <= now) {
-            return Some(self.last);
-        }
+        let has_accesses = self.warps.get(self.last).is_some_and(Warp::is_issuing);
+        let from = self.config.scheduler.first(self.last as u32, has_accesses);
         let is_ready = |slot: &u32| self.warps.get(*slot as usize).is_some_and(|warp| warp.ready_at <= now);
-        let next = self.active.iter_from(last).find(is_ready);
-        let first = || self.active.iter().take_while(|slot| *slot < last).find(is_ready);
+        // Nearly always the first can.
+        if self.active.get(from) && is_ready(&from) {
+            return Some(from as usize);
+        }
+        let next = self.active.iter_from(from).find(is_ready);
+        let first = || self.active.iter().take_while(|slot| *slot < from).find(is_ready);
         next.or_else(first).map(|slot| slot as usize)
     }
 

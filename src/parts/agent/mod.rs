@@ -24,6 +24,7 @@ use crate::model::record::What;
 use crate::model::time::{Clock, Tick};
 use crate::parts::tlb::Tlb;
 use crate::policy::placement::first_touch;
+use crate::policy::warps::WarpScheduler;
 use crate::protocol::node::{Node, Offer};
 use crate::protocol::outbox::{About, Outbox};
 
@@ -37,6 +38,7 @@ pub struct AgentConfig {
     pub clock: Clock,
     /// Lanes that issue in one cycle.
     pub lanes: u32,
+    pub scheduler: WarpScheduler,
     /// Memory instructions that a warp may have in flight.
     pub outstanding: u32,
     /// Cycles of an L1 hit.

@@ -6,7 +6,7 @@ use super::stand::{Keeper, Need, Stand};
 use super::view::{Busy, WaitsFor};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
-use crate::model::inspect::{MshrEntryView, MshrView};
+use crate::model::inspect::{MshrEntryView, MshrView, oldest};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 use crate::model::tags::{TagRequest, TagScore, TagView};
@@ -129,7 +129,7 @@ impl Node {
     }
 
     /// The scoreboard as what it is: the registers of misses under way.
-    pub(super) fn score_view(&self, tags: &TagMissHandler, names: &Components) -> MshrView {
+    pub(super) fn score_view(&self, tags: &TagMissHandler, names: &Components, entries: usize) -> MshrView {
         let entry = |score: &Score| {
             let parent = self.tag_parent(score.block).map_or("", |parent| names.path(parent));
             let waits_for = if score.arrived {
@@ -151,7 +151,8 @@ impl Node {
             used: tags.scores.len() as u32,
             capacity: self.config.tags.map(|config| config.scoreboard),
             high_water: tags.counters.scoreboard_high_water,
-            entries: tags.scores.iter().map(entry).collect(),
+            under_way: tags.scores.len(),
+            entries: oldest(tags.scores.iter(), entries, |score| score.since).map(entry).collect(),
         }
     }
 }

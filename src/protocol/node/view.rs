@@ -6,7 +6,7 @@ use super::pending::{Pending, Who};
 use super::{Node, Role};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
-use crate::model::inspect::{BlockView, CacheView, CellCount, MshrEntryView, MshrView, UnitView};
+use crate::model::inspect::{BlockView, CacheView, CellCount, MshrEntryView, MshrView, UnitView, oldest};
 use crate::model::message::{MessageKind, TxnNumber};
 use crate::model::sectors::Sectors;
 use crate::model::selective::{RemoteDirectoryView, UncachedView};
@@ -244,13 +244,11 @@ impl Node {
     }
 
     #[must_use]
-    pub fn mshr_view(&self, names: &Components) -> MshrView {
+    pub fn mshr_view(&self, names: &Components, entries: usize) -> MshrView {
         if let Some(tags) = self.tags.as_deref() {
-            return self.score_view(tags, names);
+            return self.score_view(tags, names, entries);
         }
-        let entries = self
-            .pending
-            .values()
+        let entries = oldest(self.pending.values(), entries, |pending| pending.since)
             .map(|pending| {
                 let busy = self.busy(pending.block);
                 MshrEntryView {
@@ -268,6 +266,7 @@ impl Node {
             used: self.mshrs_used,
             capacity: (self.config.mshrs > 0).then_some(self.config.mshrs),
             high_water: self.high_water,
+            under_way: self.pending.len(),
             entries,
         }
     }

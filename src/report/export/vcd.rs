@@ -77,7 +77,7 @@ impl Vcd {
     fn known(&mut self, machine: &Machine) {
         for (id, component) in machine.components().iter() {
             if component.kind.is_node()
-                && let Some(mshrs) = machine.mshrs(id)
+                && let Some(mshrs) = machine.mshrs(id, 0)
             {
                 let width = mshrs.capacity.map_or(32, |capacity| 32 - capacity.leading_zeros()).max(1);
                 self.declare(id, Kind::Mshrs(id), width, mshrs.used);

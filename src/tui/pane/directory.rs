@@ -66,7 +66,8 @@ fn head(canvas: &mut Canvas, rows: &[DirectoryRow], columns: &Columns, window: &
         canvas.field(columns.value, 0, room, &window.value_heading(room), Role::Dim);
     } else {
         let room = canvas.width().saturating_sub(columns.dirty);
-        let off = if rows.iter().any(|row| row.value.is_some()) { "" } else { "; values off" };
+        let held = rows.iter().any(|row| row.view.is_some());
+        let off = if !held || rows.iter().any(|row| row.value.is_some()) { "" } else { "; values off" };
         canvas.field(columns.dirty, 0, room, &format!("{}{off}", window.mask_heading()), Role::Dim);
     }
 }

@@ -46,7 +46,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         canvas.paragraph(
             1,
             y + 1,
-            "▶ a lane; ▁▄█ use over time; q queued request/probe/reply; b waiting in the receivers' buffers",
+            "▶ a lane; % busy since the start, ▁▄█ over time; q queued request/probe/reply; b waiting in the receivers' buffers",
             Role::Dim,
         );
     }

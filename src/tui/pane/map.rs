@@ -14,6 +14,9 @@ use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
 use crate::tui::view::canvas::{Canvas, fit};
 
+/// Rows of letters beyond which they are counted.
+const ROWS: usize = 4;
+
 /// Nodes of one level of a device beyond which each is but a letter, and how many of those stand in a row.
 const DENSE: usize = 8;
 
@@ -227,6 +230,9 @@ impl Column {
         let prefix = if prefix.width() + 1 + DENSE <= room { prefix } else { "" };
         let gap = u16::from(!prefix.is_empty());
         let across = DENSE.min(room);
+        if cells.len().div_ceil(across) > ROWS {
+            return self.tally(canvas, y, prefix, cells);
+        }
         let start =
             canvas.text(self.start(prefix.width() + usize::from(gap) + across), y, prefix, Role::Dim) + gap;
         for (nth, cell) in cells.iter().enumerate() {
@@ -234,6 +240,30 @@ impl Column {
             Self::cell(canvas, x, row, cell, false, &cell.letter());
         }
         y + cells.len().div_ceil(across) as u16
+    }
+
+    /// Too many even for that: how many have each letter, the most first.
+    fn tally(&self, canvas: &mut Canvas, y: u16, prefix: &str, cells: &[Cell]) -> u16 {
+        let mut groups: Vec<(String, usize, &Cell)> = Vec::new();
+        for cell in cells {
+            let letter = cell.letter();
+            match groups.iter_mut().find(|(known, ..)| *known == letter) {
+                Some((_, count, _)) => *count += 1,
+                None => groups.push((letter, 1, cell)),
+            }
+        }
+        groups.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
+        let room = self.width.saturating_sub(1);
+        let (mut x, mut row) = (canvas.text(self.x, y, prefix, Role::Dim), y);
+        x += u16::from(!prefix.is_empty());
+        for (letter, count, first) in groups {
+            let text = format!("{count}{letter}");
+            if x + text.width() as u16 > self.x + room && x > self.x {
+                (x, row) = (self.x, row + 1);
+            }
+            x = Self::cell(canvas, x, row, first, false, &text) + 1;
+        }
+        row + 1
     }
 
     fn cell(canvas: &mut Canvas, x: u16, y: u16, cell: &Cell, named: bool, letters: &str) -> u16 {

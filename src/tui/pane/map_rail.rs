@@ -146,7 +146,7 @@ fn label(frame: &Frame, link: &LinkView) -> String {
     }
     let path = frame.info.components.path(link.link);
     let name = if path.contains("gpu") { path.rsplit('.').next() } else { path.strip_prefix("link.") };
-    format!(" {} {} ", name.unwrap_or(path), per_cent(link.utilisation))
+    format!(" {} {} ", name.unwrap_or(path), per_cent(link.lately()))
 }
 
 /// A packet in few words.

@@ -78,7 +78,7 @@ fn recent(link: &LinkView) -> f64 {
     let sample = link.balance.as_ref().and_then(|balance| Some((balance.samples.last()?, balance.direction)));
     match sample {
         Some((sample, direction)) => f64::from(sample.flows.of(direction).utilisation) / 100.0,
-        None => link.history.last().map_or(link.utilisation, |share| f64::from(*share)),
+        None => link.lately(),
     }
 }
 

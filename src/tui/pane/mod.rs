@@ -2,6 +2,7 @@
 
 mod breakpoints;
 mod caches;
+mod crowd;
 mod directory;
 mod directory_columns;
 mod fault;

@@ -41,6 +41,11 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
             canvas.item(3, y, room, target);
             y += 1;
         }
+        let more = file.under_way.saturating_sub(file.entries.len());
+        if more > 0 {
+            canvas.text(3, y, &format!("and {more} more"), Role::Dim);
+            y += 1;
+        }
     }
     if others > 0 {
         canvas.text(1, y, &format!("{others} others have nothing under way"), Role::Dim);

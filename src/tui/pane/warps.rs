@@ -4,7 +4,7 @@ use crate::debug::frame::Frame;
 use crate::model::component::ComponentId;
 use crate::model::inspect::{AgentView, WarpState, WarpView};
 
-use super::age;
+use super::{age, crowd};
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
@@ -23,6 +23,15 @@ fn chosen(frame: &Frame) -> Option<&AgentView> {
 }
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
+    if !frame.crowds.is_empty() {
+        let y = crowd::draw(frame, canvas);
+        let y = legend(canvas, y);
+        match chosen(frame) {
+            Some(agent) => each(frame, canvas, y + 1, agent),
+            None => busiest(frame, canvas, y + 1),
+        }
+        return;
+    }
     if frame.agents.is_empty() {
         canvas.text(1, 0, "This machine has no compute units or cores", Role::Dim);
         return;
@@ -40,13 +49,16 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
     y = legend(canvas, y + 1);
     if let Some(agent) = chosen(frame) {
-        y += 1;
-        for (number, warp) in agent.warps.iter().enumerate() {
-            one(frame, canvas, y, agent.agent, number as u32, warp);
-            y = y.saturating_add(1);
-        }
+        each(frame, canvas, y + 1, agent);
     } else {
         busiest(frame, canvas, y + 1);
+    }
+}
+
+/// A row for each warp of the chosen agent.
+fn each(frame: &Frame, canvas: &mut Canvas, y: u16, agent: &AgentView) {
+    for (number, warp) in agent.warps.iter().enumerate() {
+        one(frame, canvas, y.saturating_add(number as u16), agent.agent, number as u32, warp);
     }
 }
 
@@ -55,7 +67,7 @@ fn names_width(frame: &Frame) -> u16 {
     frame.agents.iter().map(|agent| names.path(agent.agent).len()).max().unwrap_or(4).min(14) as u16
 }
 
-fn role(state: WarpState) -> Role {
+pub(super) fn role(state: WarpState) -> Role {
     match state {
         WarpState::None | WarpState::Done => Role::Dim,
         WarpState::Ready | WarpState::Running => Role::Good,

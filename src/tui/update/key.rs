@@ -8,6 +8,7 @@ use crate::debug::proto::Request;
 use crate::tui::action::Action;
 use crate::tui::app::{App, Overlay, Pending};
 use crate::tui::keymap::{Do, Key, Lookup};
+use crate::tui::layout::SMALLEST;
 use crate::tui::prompt::{Kind, Prompt};
 
 /// Digits beyond which a count does not grow.
@@ -17,8 +18,14 @@ impl App {
     /// Takes a key that was pressed.
     pub fn key(&mut self, event: &KeyEvent) {
         let key = Key::of(event);
+        let is_small = self.size.0 < SMALLEST.0 || self.size.1 < SMALLEST.1;
         if key.ctrl && matches!(key.code, KeyCode::Char('c' | 'z')) {
             self.bound(key);
+        } else if is_small {
+            // Nobody should do what they cannot see, but leave.
+            if key.code == KeyCode::Char('q') {
+                self.act(Action::Quit, None);
+            }
         } else if self.prompt.is_some() {
             self.prompt_key(key);
         } else if let Some(Overlay::Choices(chosen)) = self.overlay {

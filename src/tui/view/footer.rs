@@ -6,6 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Seen;
 use super::canvas::{fit, wrap};
+use crate::debug::frame::session::RunState;
 use crate::tui::action::Action;
 use crate::tui::app::{App, Overlay};
 use crate::tui::keymap::{Binding, Do, Key};
@@ -18,7 +19,7 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
     let mut x = line.x + 1;
     let mut hint = |key: &str, text: &str| {
         let width = (key.width() + text.width() + 3) as u16;
-        if x.saturating_add(width) > end.saturating_add(2) {
+        if x.saturating_add(width) > end.saturating_add(1) {
             return;
         }
         let (after, _) = buffer.set_stringn(x, line.y, key, usize::from(width), app.theme.style(Role::Key));
@@ -52,6 +53,14 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
         }
         None => {}
     }
+    let moves = matches!(app.frame.run, RunState::Running { .. } | RunState::Busy { .. });
+    if let Some(key) = key_of(app, &Do::Action(Action::Interrupt)).filter(|_| moves) {
+        hint(key, "stop");
+    }
+    let deadlock = Do::Command(":deadlock".to_owned());
+    if let Some(key) = key_of(app, &deadlock).filter(|_| app.frame.deadlock.is_some()) {
+        hint(key, "deadlock");
+    }
     if let Some(pending) = pending(app) {
         hint(&pending, "...");
     }
@@ -72,9 +81,14 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Help and leaving are always in sight, on the right.
+/// The key that does this.
+fn key_of<'a>(app: &'a App, does: &Do) -> Option<&'a str> {
+    app.keymap.bindings.iter().find(|binding| binding.does == *does).map(|binding| binding.name.as_str())
+}
+
+/// Commands, help and leaving are always in sight, on the right.
 fn is_last(binding: &Binding) -> bool {
-    matches!(binding.does, Do::Action(Action::Help | Action::Quit))
+    matches!(binding.does, Do::Action(Action::Prompt | Action::Help | Action::Quit))
 }
 
 /// Draws them and returns the column where they begin.

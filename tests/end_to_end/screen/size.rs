@@ -12,14 +12,14 @@ fn too_small_a_terminal_says_so_and_a_larger_one_is_complete_again() {
     terminal.wait_for("40x10");
     terminal.resize((1, 1));
     terminal.wait_until("a letter", |screen| screen.contents().trim() == "u");
-    // Keys still work, unseen.
+    // Nobody steps unseen.
     terminal.send("s");
     terminal.resize((200, 60));
     complete(&mut terminal, (200, 60));
     terminal.resize(size);
     complete(&mut terminal, size);
-    super::wait_at(&mut terminal, 7);
-    assert_eq!(go(&mut terminal, "S").0, 6);
+    super::wait_at(&mut terminal, 6);
+    assert_eq!(go(&mut terminal, "s").0, 7);
 }
 
 #[test]

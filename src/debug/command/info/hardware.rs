@@ -31,7 +31,7 @@ pub(super) fn mshrs(session: &mut Session, arguments: &Arguments) -> Result<Vec<
     let time = machine.time_base();
     let named = !arguments.is_empty();
     let mut lines = Vec::new();
-    for view in chosen(session, arguments)?.into_iter().filter_map(|id| machine.mshrs(id)) {
+    for view in chosen(session, arguments)?.into_iter().filter_map(|id| machine.mshrs(id, usize::MAX)) {
         if !named && view.high_water == 0 {
             continue;
         }
