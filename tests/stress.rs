@@ -118,6 +118,7 @@ fn varied(
         faults,
         initial: Vec::new(),
         memory: Vec::new(),
+        allocated: Vec::new(),
         first_pass: umscope::machine::FirstPass::default(),
         spec,
     }

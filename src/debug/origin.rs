@@ -278,6 +278,9 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
             assert!(frame.agents.iter().any(|agent| agent.agent == id), "{}", part.path);
         }
         assert_eq!(frame.transactions.len(), 1, "but lists of what is under way are");
+        let listed: usize = frame.mshrs.iter().map(|file| file.entries.len()).sum();
+        let under_way: usize = frame.mshrs.iter().map(|file| file.under_way).sum();
+        assert!(listed == 1 && under_way > 1, "{listed} of {under_way}");
     }
 
     #[test]

@@ -106,6 +106,8 @@ pub struct Blueprint {
     pub initial: Vec<InitialBlock>,
     /// Bytes of host memory at the start; the rest is zero.
     pub memory: Vec<(Address, Bytes)>,
+    /// Memory that drivers may prefetch, beside what the work touches.
+    pub allocated: Vec<Range>,
     /// Where an oracle's knowledge comes from, if the machine has one.
     pub first_pass: FirstPass,
 }

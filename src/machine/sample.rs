@@ -58,6 +58,7 @@ pub(crate) fn faulty(name: &str, changes: &[&str], tasks: Vec<Task>, faults: Vec
         faults,
         initial: Vec::new(),
         memory: Vec::new(),
+        allocated: Vec::new(),
         spec,
     };
     Machine::build(&blueprint).unwrap()

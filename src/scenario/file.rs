@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::config::MachineChoice;
 use crate::config::document::At;
+use crate::model::units::Size;
 
 use super::exploration::ExploreFile;
 use super::values::{Given, Texts};
@@ -64,6 +65,9 @@ pub struct ScenarioFile {
     /// Bytes of the host memory before the first event; the rest is zero.
     #[serde(default)]
     pub memory: Vec<BytesFile>,
+    /// Memory that is allocated, beside what the work touches: the driver of paged GPU memory may prefetch its pages.
+    #[serde(default)]
+    pub allocate: Vec<At<AllocateFile>>,
     /// Changes of the protocol's table, such as "cache N read = ack > I", "inner I n-store = write > M",
     /// "directory read 2 = none" or "merge N E = none"; of another table than the machine's own as "vi: ...".
     #[serde(default)]
@@ -276,6 +280,16 @@ pub struct BytesFile {
     pub address: u64,
     /// Pairs of hexadecimal digits.
     pub bytes: At<String>,
+}
+
+/// Memory that is allocated.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table such as { address = 0x100000, size = \"2 MiB\" }")]
+pub struct AllocateFile {
+    /// Its first byte.
+    pub address: u64,
+    /// Its bytes, up to 2 GiB.
+    pub size: Size,
 }
 
 /// A fault to inject.

@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::draft::Draft;
 
 /// The order of keys; those that are not here follow in the order of the alphabet.
-const KEYS: [&str; 43] = [
+const KEYS: [&str; 44] = [
     "title",
     "name",
     "source",
@@ -47,12 +47,14 @@ const KEYS: [&str; 43] = [
     "l1",
     "l2",
     "memory",
+    "size",
     "that",
     "do",
 ];
 
-/// Lists that are paragraphs, in their order; tasks come after the first four.
-const LISTS: [&str; 8] = ["memory", "state", "fault", "input", "say", "break", "expect", "display"];
+/// Lists that are paragraphs, in their order; tasks come after the first five.
+const LISTS: [&str; 9] =
+    ["allocate", "memory", "state", "fault", "input", "say", "break", "expect", "display"];
 
 fn rank(key: &str) -> (usize, &str) {
     (KEYS.iter().position(|known| *known == key).unwrap_or(KEYS.len()), key)
@@ -77,7 +79,7 @@ pub fn text(draft: &Draft) -> String {
     if let Some(Value::Table(machine)) = draft.head.get("machine") {
         section(&mut text, "machine", machine);
     }
-    let (before, after) = LISTS.split_at(4);
+    let (before, after) = LISTS.split_at(5);
     let list = |text: &mut String, key: &str| {
         for value in draft.list(key) {
             if let Value::Table(table) = value {

@@ -266,6 +266,7 @@ impl Scenario {
         blueprint.workload = Arc::new(workload);
         let block = |at: &At<_>| setup::block(&at.value, document, &probe, blueprint.spec.host.memory);
         blueprint.initial = self.file.states.iter().map(block).collect::<Result<_>>()?;
+        blueprint.allocated = setup::allocated(&self.file.allocate, document, blueprint.spec.host.memory)?;
         blueprint.memory = setup::memory(&self.file.memory, document, blueprint.spec.host.memory)?;
         Ok(blueprint)
     }
@@ -288,6 +289,7 @@ impl Scenario {
             faults: faults.collect::<Result<_>>()?,
             initial: Vec::new(),
             memory: Vec::new(),
+            allocated: Vec::new(),
             first_pass: options.first_pass.clone(),
         })
     }

@@ -7,7 +7,7 @@ use crate::config::{Document, mutation};
 use crate::diagnostic::{Result, Source};
 use crate::machine::{InitialBlock, Machine};
 use crate::model::access::Bytes;
-use crate::model::address::Address;
+use crate::model::address::{Address, Range};
 use crate::model::component::ComponentKind;
 use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
@@ -17,7 +17,7 @@ use crate::model::units::Size;
 use crate::protocol::table::Table;
 use crate::query::parse_bytes;
 
-use super::file::{BytesFile, FaultFile, StateFile};
+use super::file::{AllocateFile, BytesFile, FaultFile, StateFile};
 use super::place::Place;
 
 /// The initial bytes that a file lists.
@@ -49,6 +49,26 @@ pub fn memory(list: &[BytesFile], document: &Document, size: Size) -> Result<Vec
         }
     }
     Ok(all)
+}
+
+/// Most bytes that one `[[allocate]]` may have.
+const ALLOCATED: u64 = 2 << 30;
+
+/// What `[[allocate]]` names, of a host memory of `size`.
+///
+/// # Errors
+/// If it is empty, too large, or lies beyond the end of the memory.
+pub fn allocated(list: &[At<AllocateFile>], document: &Document, size: Size) -> Result<Vec<Range>> {
+    let range = |At { value, span }: &At<AllocateFile>| {
+        let (start, bytes) = (Address(value.address), value.size.0);
+        if bytes == 0 || bytes > ALLOCATED || start.0.saturating_add(bytes) > size.0 {
+            let message = format!("{} at {start} cannot be allocated", value.size);
+            let expected = format!("up to {} that end at {:#x} or before", Size(ALLOCATED), size.0);
+            return Err(document.complain(Some(span), message).expected(expected).into());
+        }
+        Ok(Range::new(start, bytes as u32))
+    };
+    list.iter().map(range).collect()
 }
 
 /// The initial block that a `[[state]]` describes, on a machine like `probe`.

@@ -36,7 +36,12 @@ impl Builder<'_> {
             return Ok(Some(self.protection(&spec)));
         }
         let Some(spec) = self.spec.gpu.as_ref().and_then(|gpu| gpu.paging.clone()) else { return Ok(None) };
-        let pages = pages_of(&self.blueprint.workload, spec.page);
+        let mut pages = pages_of(&self.blueprint.workload, spec.page);
+        let allocated =
+            self.blueprint.allocated.iter().flat_map(|range| PageRun::of(*range, spec.page).iter());
+        for page in allocated {
+            pages.insert(page);
+        }
         self.fits_copies(&spec, &pages)?;
         let parts = std::mem::take(&mut self.gpu_parts);
         let gpus =

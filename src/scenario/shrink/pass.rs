@@ -56,7 +56,7 @@ pub fn round(draft: &Draft) -> Vec<Pass> {
     let longest = draft.tasks.iter().filter_map(instructions).map(<[Value]>::len).max().unwrap_or(0);
     passes.extend(chunks(longest).filter(|_| longest > 1).map(|chunk| Pass::Instructions { chunk }));
     passes.push(Pass::Kernels);
-    for key in ["expect", "state", "memory", "fault", "mutate"] {
+    for key in ["expect", "state", "memory", "allocate", "fault", "mutate"] {
         let count = draft.list(key).len();
         passes.extend(chunks(count).filter(|_| count > 0).map(|chunk| Pass::List { key, chunk }));
     }

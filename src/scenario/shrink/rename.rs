@@ -119,7 +119,7 @@ fn mapped(draft: &Draft, text: &dyn Fn(&str, &str) -> String, number: &dyn Fn(&s
         table.iter_mut().for_each(|(key, value)| map(key, value, text, number));
     }
     for (key, value) in &mut draft.head {
-        if matches!(key.as_str(), "state" | "memory" | "input" | "expect" | "fault") {
+        if matches!(key.as_str(), "state" | "memory" | "allocate" | "input" | "expect" | "fault") {
             map(key, value, text, number);
         }
     }
