@@ -176,11 +176,11 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("paging/set-oracle", &[Set(&["gpu.paging.prefetch=locality"])]),
     ("paging/set-random", &[Set(&["gpu.paging.prefetch=sequential"])]),
     ("paging/set-sequential", &[Set(&["gpu.paging.prefetch=locality"])]),
+    ("paging/set-tree", &[Set(&["gpu.paging.prefetch=random"])]),
     (
         "paging/tree-doubles",
         &[Set(&["gpu.paging.prefetch=none"]), Text("size = \"2 MiB\"", "size = \"1 MiB\"")],
     ),
-    ("paging/set-tree", &[Set(&["gpu.paging.prefetch=random"])]),
     ("paging/two-warps-one-page", &[Text("address = 0x1800", "address = 0x2800")]),
     ("protocols/mesi-exclusive", &[Protocol("msi"), Protocol("moesi"), WITHOUT_DATA]),
     (
