@@ -5,6 +5,7 @@
 //! - first frame: from starting the program on a lesson to the first drawn screen, in a real terminal of 120x40
 //! - frame: drawing the screen at 200x60 from a frame, and making that frame from the machine
 //! - a frame of the caches: making it on the machine with four GPUs
+//! - a frame of eight sockets with 32,768 warps: making it with all panes, and drawing it at 200x60
 //! - reverse step: going one event back after a million events
 //! - under the screen: speed of a run whose frames are drawn at 120x40, over the speed of the same run alone
 #![allow(clippy::unwrap_used)]
@@ -147,6 +148,39 @@ fn caches(sets: u32) -> Duration {
     median(times.collect())
 }
 
+/// Eight sockets at work, all their warps included.
+const SOCKETS: &str = r#"
+title = "Eight sockets"
+machine = "numa-8socket"
+checks = false
+[[kernel]]
+name = "stream-triad"
+with = { size = 2000000 }
+"#;
+
+/// Making a frame of eight sockets with all panes, and drawing it.
+fn sockets() -> (Duration, Duration) {
+    let scenario = Scenario::parse(Source::new("bench", SOCKETS), None).unwrap();
+    let prepared = scenario.prepare(&Options::default()).unwrap();
+    let mut session =
+        Session::open(Origin::scenario("bench", &scenario, &Options::default(), prepared), None);
+    session.execute("step 1000000", &Interrupt::default()).unwrap();
+    let info = Arc::new(session.info());
+    let (mut made, mut drawn) = (Vec::new(), Vec::new());
+    for _ in 0..41 {
+        let start = Instant::now();
+        let frame = Arc::new(session.frame(&info, &Wish::default()));
+        made.push(start.elapsed());
+        assert!(!frame.crowds.is_empty());
+        let app = app(frame, 200, 60);
+        let start = Instant::now();
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 200, 60));
+        view::draw(&app, &mut buffer);
+        drawn.push(start.elapsed());
+    }
+    (median(made), median(drawn))
+}
+
 fn reverse_steps() -> (Duration, u64) {
     let mut session = session();
     let interrupt = Interrupt::default();
@@ -205,6 +239,9 @@ fn main() {
     report("a frame of the caches of four GPUs", format!("{:.3} ms", one.as_secs_f64() * 1e3), "2 ms");
     let all = caches(u32::MAX);
     println!("  with all sets {:.3} ms", all.as_secs_f64() * 1e3);
+    let (made, drawn) = sockets();
+    report("making a frame of eight sockets", format!("{:.3} ms", made.as_secs_f64() * 1e3), "4 ms");
+    report("drawing it, 200x60", format!("{:.3} ms", drawn.as_secs_f64() * 1e3), "2 ms");
     let (back, reached) = reverse_steps();
     let name = format!("reverse step after {reached} events");
     report(&name, format!("{:.2} ms", back.as_secs_f64() * 1e3), "50 ms");

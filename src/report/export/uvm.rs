@@ -31,6 +31,8 @@ struct Fault {
 pub struct UvmFaults {
     /// Number of the next line.
     number: u64,
+    /// The batch that has begun: the GPU and its transfer set. Pages that wait for a frame come later than the others.
+    open: Option<(u32, u64)>,
     waiting: Vec<Fault>,
     /// Ranges of 2 MiB in which pages faulted or moved.
     ranges: BTreeSet<u64>,
@@ -64,12 +66,18 @@ impl UvmFaults {
 
     /// Faults of the pages that this event's transfer set serves, and what else it moves.
     fn batch(&mut self, machine: &Machine, records: &[&Record], out: &mut dyn Write) -> io::Result<()> {
-        let (mut served, mut moved) = (BTreeSet::new(), Vec::new());
+        let (mut served, mut moved, mut set) = (BTreeSet::new(), Vec::new(), None);
         for record in records {
             let Some(start) = record.range.map(|range| range.start.0) else { continue };
             match record.what {
-                What::FarFault { stage: FaultStage::Serviced, .. } => drop(served.insert(start)),
-                What::Page { change: PageChange::Prefetched, .. } => moved.push(format!("p,{start:x}")),
+                What::FarFault { stage: FaultStage::Serviced, gpu, set: own, .. } => {
+                    set = Some((gpu, own));
+                    served.insert(start);
+                }
+                What::Page { change: PageChange::Prefetched, gpu, set: own } => {
+                    set = Some((gpu, own));
+                    moved.push(format!("p,{start:x}"));
+                }
                 What::Page { change: PageChange::Evicted, .. } => moved.push(format!("e,{start:x}")),
                 _ => continue,
             }
@@ -78,7 +86,12 @@ impl UvmFaults {
         if served.is_empty() && moved.is_empty() {
             return Ok(());
         }
-        self.line(machine, "s,", out)?;
+        // What only leaves belongs to the batch that it makes room for.
+        if self.open.is_none() || set.is_some_and(|set| self.open != Some(set)) {
+            self.close(machine, out)?;
+            self.open = Some(set.unwrap_or_default());
+            self.line(machine, "s,", out)?;
+        }
         let waiting = std::mem::take(&mut self.waiting);
         let (told, left): (Vec<_>, Vec<_>) =
             waiting.into_iter().partition(|fault| served.contains(&fault.address));
@@ -90,7 +103,12 @@ impl UvmFaults {
         for payload in moved {
             self.line(machine, &payload, out)?;
         }
-        self.line(machine, "b,", out)
+        Ok(())
+    }
+
+    /// The batch that has begun ends, if there is one.
+    fn close(&mut self, machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+        if self.open.take().is_some() { self.line(machine, "b,", out) } else { Ok(()) }
     }
 }
 
@@ -124,6 +142,7 @@ impl Export for UvmFaults {
     }
 
     fn end(&mut self, machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+        self.close(machine, out)?;
         for start in std::mem::take(&mut self.ranges) {
             let payload =
                 format!("uvm range destroy va_range->node.start, va_range->size: {start:#x}, {RANGE}");

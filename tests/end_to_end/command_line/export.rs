@@ -398,3 +398,17 @@ fn a_log_of_far_faults_is_a_trace_that_gives_the_same_log() {
     let again = export(&[path.to_str().unwrap(), "--machine", "tiny/paged-1gpu", "--format", "uvm-faults"]);
     assert_eq!(faults(&again), faults(&first), "{again}");
 }
+
+/// A set whose pages wait for frames is one batch all the same.
+#[test]
+fn a_transfer_set_is_one_batch_of_the_fault_log() {
+    let log = export(&["paging/prefetch-evicts", "--format", "uvm-faults"]);
+    let lines = |payload: &str| log.lines().filter(|line| line.ends_with(payload)).count();
+    let query = "far-fault stage serviced or page-move change prefetched";
+    let records = call(&["log", "paging/prefetch-evicts", "--where", query, "--format", "json"]).stdout;
+    let sets: BTreeSet<u64> = (records.lines())
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["fields"]["set"].as_u64().unwrap())
+        .collect();
+    assert!(sets.len() > 1, "{sets:?}");
+    assert_eq!((lines(";s,"), lines(";b,")), (sets.len(), sets.len()), "{log}");
+}
