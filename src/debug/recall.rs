@@ -1,6 +1,7 @@
 //! The records around the cursor, made again by replay when they are asked for and kept while they are near.
 
 use super::timeline::Timeline;
+use crate::model::message::TxnNumber;
 use crate::model::record::Record;
 use crate::model::time::EventNumber;
 
@@ -10,6 +11,16 @@ const MOST: usize = 1 << 16;
 /// The records of the events after one position up to another.
 #[derive(Debug, Default)]
 pub struct Recall {
+    after: EventNumber,
+    until: EventNumber,
+    list: Vec<Record>,
+    journey: Journey,
+}
+
+/// The records of one transaction, in the events after one position up to another.
+#[derive(Debug, Default)]
+struct Journey {
+    of: Option<TxnNumber>,
     after: EventNumber,
     until: EventNumber,
     list: Vec<Record>,
@@ -42,6 +53,34 @@ impl Recall {
         }
         let to = self.list.partition_point(|record| record.id.event <= until);
         self.list.get(..to).unwrap_or_default()
+    }
+
+    /// The records of one transaction in the events after `after` up to `until`. They are kept beside the others, which
+    /// may be far from them.
+    pub fn journey(
+        &mut self,
+        timeline: &Timeline,
+        txn: TxnNumber,
+        (after, until): (EventNumber, EventNumber),
+    ) -> &[Record] {
+        if self.journey.of != Some(txn) || after < self.journey.after {
+            self.journey = Journey { of: Some(txn), after, until: after, list: Vec::new() };
+        }
+        let known = self.journey.until;
+        if until > known {
+            let is_own = |record: &&Record| record.txn == Some(txn);
+            if known >= self.after && until <= self.until {
+                let own = self.list.iter().filter(|record| (known + 1..=until).contains(&record.id.event));
+                self.journey.list.extend(own.filter(is_own).cloned());
+            } else {
+                let made = timeline.records(known, until);
+                self.journey.list.extend(made.iter().filter(is_own).cloned());
+            }
+            self.journey.until = until;
+        }
+        let from = self.journey.list.partition_point(|record| record.id.event <= after);
+        let to = self.journey.list.partition_point(|record| record.id.event <= until);
+        self.journey.list.get(from..to).unwrap_or_default()
     }
 
     /// The records of the events after `after` up to `until`.
@@ -80,6 +119,21 @@ mod tests {
         for (after, until) in [(100, 120), (110, 150), (50, 105), (3_000, 3_001), (0, 4), (0, 4_000), (7, 7)]
         {
             assert_eq!(recall.window(&timeline, after, until), timeline.records(after, until));
+        }
+    }
+
+    #[test]
+    fn a_journey_grows_and_is_cut_as_the_cursor_goes() {
+        let mut timeline = Timeline::new(Toy::boxed(5_000), Budget::default());
+        timeline.goto(4_000);
+        let mut recall = Recall::default();
+        let all = timeline.records(0, 4_000);
+        let txn = all.iter().find_map(|record| record.txn).unwrap();
+        for (after, until) in [(0, 100), (0, 3_000), (0, 50), (10, 60), (0, 4_000)] {
+            let own =
+                |record: &&Record| record.txn == Some(txn) && (after + 1..=until).contains(&record.id.event);
+            let wanted: Vec<_> = all.iter().filter(own).cloned().collect();
+            assert_eq!(recall.journey(&timeline, txn, (after, until)), wanted, "{after} {until}");
         }
     }
 

@@ -14,10 +14,14 @@ use super::frame::{Facts, Frame, Knot, KnotEdge, build};
 use super::goal::is_change;
 use super::session::Session;
 use crate::machine::{Machine, StepOutcome};
+use crate::model::message::TxnNumber;
 use crate::model::record::{Record, What};
 
 /// Events of a transaction's journey that are looked at, at most.
 const JOURNEY: u64 = 1 << 14;
+
+/// Events that are run again, at most, for a transaction that is only followed.
+const FAR: u64 = 1 << 16;
 
 /// Events in which the beginning of a transaction is looked for, at most.
 const SEARCHED: u64 = 1 << 12;
@@ -188,7 +192,7 @@ impl Session {
             self.began = Some((txn, view.issued_at));
         }
         let of_txn = |record: &&Record| record.txn == Some(txn);
-        if self.is_moving() {
+        if self.is_moving() || self.is_far(txn) {
             return self.recall.at_hand(event).iter().filter(of_txn).cloned().collect();
         }
         let (after, until) = match self.began {
@@ -199,12 +203,23 @@ impl Session {
         if after >= until {
             return Vec::new();
         }
-        let records: Vec<_> = self.records(after, until).iter().filter(of_txn).cloned().collect();
+        let records: Vec<_> = self.recall.journey(&self.timeline, txn, (after, until)).to_vec();
         let begin = records.iter().find(|record| matches!(record.what, What::Issue { .. }));
         if let Some(begin) = begin {
             self.began = Some((txn, begin.id.event));
         }
         records
+    }
+
+    /// Whether too much would have to be run again for the beginning of a transaction that nobody has selected.
+    fn is_far(&self, txn: TxnNumber) -> bool {
+        let Some((_, begin)) =
+            self.began.filter(|(known, _)| *known == txn && self.selection.txn != Some(txn))
+        else {
+            return false;
+        };
+        let start = self.timeline.checkpoints().take_while(|event| *event < begin).last();
+        self.event().saturating_sub(start.unwrap_or(0)) > FAR
     }
 
     fn log_window(&mut self, wish: &Wish) -> Log {

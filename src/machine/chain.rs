@@ -10,13 +10,13 @@ use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::inspect::{TransactionView, WaitLink};
 use crate::model::message::TxnNumber;
-use crate::parts::channel::Ready;
+use crate::parts::channel::{Channel, Ready};
 use crate::protocol::node::WaitsFor;
 
 /// Steps of a chain of waiting at most; longer ones are cycles.
 const MAX_CHAIN: usize = 24;
 
-/// The channels in which each transaction has messages under way.
+/// The channels in which some transactions have messages under way.
 pub(super) type Transit = FxHashMap<TxnNumber, SmallVec<[usize; 2]>>;
 
 impl Machine {
@@ -26,7 +26,7 @@ impl Machine {
         from: ComponentId,
         address: Address,
         number: Option<TxnNumber>,
-        transit: &Transit,
+        transit: Option<&Transit>,
     ) -> Vec<WaitLink> {
         let mut links = Vec::new();
         let mut at = from;
@@ -67,15 +67,15 @@ impl Machine {
         links
     }
 
-    /// Where the messages are that are under way.
-    pub(super) fn transit(&self) -> Transit {
-        let mut transit = Transit::default();
+    /// Where the messages of these transactions are that are under way.
+    pub(super) fn transit(&self, numbers: impl Iterator<Item = TxnNumber>) -> Transit {
+        let mut transit: Transit = numbers.map(|number| (number, SmallVec::new())).collect();
         for (index, channel) in self.channels.iter().enumerate() {
             for lane in &channel.lanes {
                 let messages = lane.outgoing.iter().map(|(_, message)| message);
                 let messages = messages.chain(lane.incoming.iter().map(|(_, message)| message));
                 for number in messages.filter_map(|message| message.number) {
-                    let channels = transit.entry(number).or_default();
+                    let Some(channels) = transit.get_mut(&number) else { continue };
                     if channels.last() != Some(&index) {
                         channels.push(index);
                     }
@@ -86,9 +86,20 @@ impl Machine {
     }
 
     /// The message that carries a transaction now, if one is on its way.
-    fn in_transit(&self, address: Address, number: Option<TxnNumber>, transit: &Transit) -> Option<WaitLink> {
+    /// Of one that is not in `transit`, which is worth its while for many, all channels are looked through.
+    fn in_transit(
+        &self,
+        address: Address,
+        number: Option<TxnNumber>,
+        transit: Option<&Transit>,
+    ) -> Option<WaitLink> {
         let number = number?;
-        for channel in transit.get(&number)?.iter().filter_map(|index| self.channels.get(*index)) {
+        let known = transit.and_then(|transit| transit.get(&number));
+        let channels: Box<dyn Iterator<Item = &Channel>> = match known {
+            Some(known) => Box::new(known.iter().filter_map(|index| self.channels.get(*index))),
+            None => Box::new(self.channels.iter()),
+        };
+        for channel in channels {
             for lane in &channel.lanes {
                 let waiting = lane.outgoing.iter().map(|(ready, message)| (Err(*ready), message));
                 let passed = lane.beyond_switch();
@@ -133,7 +144,11 @@ impl Machine {
         None
     }
 
-    pub(super) fn transaction_view(&self, txn: &Transaction, transit: &Transit) -> Option<TransactionView> {
+    pub(super) fn transaction_view(
+        &self,
+        txn: &Transaction,
+        transit: Option<&Transit>,
+    ) -> Option<TransactionView> {
         let agent = self.agents.get(txn.agent)?;
         let l1 = self.nodes.get(agent.l1)?.id();
         Some(TransactionView {

@@ -13,7 +13,7 @@ use crate::model::inspect::{
     AgentView, BlockView, CacheView, CellCount, Inspect, LinkView, MemoryView, MshrView, PacketView,
     TransactionView, WaitLink, WarpState, WarpView,
 };
-use crate::model::message::{Network, TxnNumber};
+use crate::model::message::{Message, Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};
 use crate::model::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
 use crate::model::tags::TagView;
@@ -55,70 +55,32 @@ impl Machine {
         indices.iter().filter_map(|&index| self.channels.get(index))
     }
 
-    /// Those that leave their sender over it.
-    fn channels_from(&self, link: usize) -> impl Iterator<Item = &Channel> {
-        self.channels_of(link).filter(move |channel| channel.path.first == link)
-    }
-
-    /// Those that come to their receiver over it.
-    fn channels_to(&self, link: usize) -> impl Iterator<Item = &Channel> {
-        self.channels_of(link).filter(move |channel| channel.path.last() == link)
-    }
-
-    fn packets(&self, link: usize) -> Vec<PacketView> {
-        let mut all: Vec<(Tick, PacketView)> = Vec::new();
+    /// What is on a link, what waits for it, and what waits behind it, in one look at its channels.
+    fn traffic(&self, link: usize) -> Traffic {
+        let mut packets: Vec<(Tick, PacketView)> = Vec::new();
+        let (mut queued, mut used, mut capacity) = ([0; 3], [0; 3], [0; 3]);
         for channel in self.channels_of(link) {
-            let sent = channel.lanes.iter().flat_map(|lane| {
+            let (leaves, comes) = (channel.path.first == link, channel.path.last() == link);
+            for lane in &channel.lanes {
                 let (whole, passed) = (lane.incoming.len(), lane.beyond_switch());
-                let here = if channel.path.last() == link { 0..passed } else { passed..whole };
-                lane.incoming.range(here)
-            });
-            for (ready, message) in sent {
-                if *ready <= self.now {
-                    continue;
+                let here = if comes { 0..passed } else { passed..whole };
+                let flying = lane.incoming.range(here).filter(|(ready, _)| *ready > self.now);
+                packets.extend(flying.map(|(ready, message)| (*ready, packet(message))));
+                if leaves {
+                    lane.outgoing.iter().for_each(|(_, message)| add(&mut queued, message.kind.network(), 1));
                 }
-                let packet = PacketView {
-                    kind: message.kind,
-                    from: message.from,
-                    to: message.to,
-                    range: message.range,
-                    txn: message.number,
-                    size: message.size,
-                    has_data: message.has_data,
-                };
-                all.push((*ready, packet));
+                if comes {
+                    lane.incoming.iter().for_each(|(_, message)| add(&mut used, message.kind.network(), 1));
+                }
+            }
+            for network in Network::ALL.into_iter().filter(|_| comes) {
+                if channel.lanes.get(channel.lane_of(network)).is_some() {
+                    add(&mut capacity, network, channel.buffers);
+                }
             }
         }
-        all.sort_by_key(|(ready, _)| *ready);
-        all.into_iter().map(|(_, packet)| packet).collect()
-    }
-
-    fn queued(&self, link: usize) -> Vec<(Network, u32)> {
-        let count = |network: Network| -> u32 {
-            self.channels_from(link)
-                .filter_map(|channel| channel.lanes.get(channel.lane_of(network)))
-                .flat_map(|lane| &lane.outgoing)
-                .filter(|(_, message)| message.kind.network() == network)
-                .count() as u32
-        };
-        Network::ALL.into_iter().map(|network| (network, count(network))).collect()
-    }
-
-    fn buffered(&self, link: usize) -> Vec<(Network, u32, u32)> {
-        Network::ALL
-            .into_iter()
-            .map(|network| {
-                let lanes = self.channels_to(link).filter_map(|channel| {
-                    channel.lanes.get(channel.lane_of(network)).map(|lane| (lane, channel.buffers))
-                });
-                let (mut used, mut capacity) = (0, 0);
-                for (lane, buffers) in lanes {
-                    used += lane.incoming.iter().filter(|(_, m)| m.kind.network() == network).count() as u32;
-                    capacity += buffers;
-                }
-                (network, used, capacity)
-            })
-            .collect()
+        packets.sort_by_key(|(ready, _)| *ready);
+        Traffic { packets: packets.into_iter().map(|(_, packet)| packet).collect(), queued, used, capacity }
     }
 
     /// The writebacks that a warp at a fence waits for.
@@ -161,6 +123,56 @@ impl Machine {
             links.extend(transaction.map(|txn| txn.chain).unwrap_or_default());
         }
         links
+    }
+}
+
+/// The lowest addresses of very many.
+struct Lowest {
+    limit: usize,
+    list: BTreeSet<Address>,
+}
+
+impl Lowest {
+    fn wants(&self, at: Address) -> bool {
+        self.list.len() < self.limit || self.list.last().is_some_and(|last| at < *last)
+    }
+
+    fn add(&mut self, at: Address) {
+        if self.wants(at) && self.list.insert(at) && self.list.len() > self.limit {
+            self.list.pop_last();
+        }
+    }
+}
+
+/// What is on a link and at its ends; counts by virtual network.
+struct Traffic {
+    packets: Vec<PacketView>,
+    queued: [u32; 3],
+    used: [u32; 3],
+    capacity: [u32; 3],
+}
+
+impl Traffic {
+    fn by_network<T>(of: impl Fn(Network, usize) -> T) -> Vec<T> {
+        Network::ALL.into_iter().map(|network| of(network, network as usize)).collect()
+    }
+}
+
+fn add(counts: &mut [u32; 3], network: Network, more: u32) {
+    if let Some(count) = counts.get_mut(network as usize) {
+        *count += more;
+    }
+}
+
+fn packet(message: &Message) -> PacketView {
+    PacketView {
+        kind: message.kind,
+        from: message.from,
+        to: message.to,
+        range: message.range,
+        txn: message.number,
+        size: message.size,
+        has_data: message.has_data,
     }
 }
 
@@ -228,19 +240,18 @@ impl Inspect for Machine {
 
     fn blocks(&self, limit: usize) -> Vec<Address> {
         let line = self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64);
-        let mut all = BTreeSet::new();
+        let mut all = Lowest { limit, list: BTreeSet::new() };
         for node in &self.nodes {
             for range in node.block_ranges() {
                 if range.len == line {
-                    all.insert(range.start);
-                } else {
-                    all.extend(
-                        node.active_units(range.start).iter().flat_map(|unit| unit.blocks(line)).take(limit),
-                    );
+                    all.add(range.start);
+                } else if all.wants(range.start) {
+                    let units = node.active_units(range.start);
+                    units.iter().flat_map(|unit| unit.blocks(line)).take(limit).for_each(|at| all.add(at));
                 }
             }
         }
-        all.into_iter().take(limit).collect()
+        all.list.into_iter().collect()
     }
 
     fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>> {
@@ -261,6 +272,8 @@ impl Inspect for Machine {
     fn link(&self, link: ComponentId) -> Option<LinkView> {
         let index = (*self.fixed.link_of.get(link.index())?)?;
         let (wire, shown) = (self.links.get(index)?, self.fixed.visible_links.get(index)?.as_ref()?);
+        let traffic = self.traffic(index);
+        let at = |counts: &[u32; 3], nth: usize| counts.get(nth).copied().unwrap_or(0);
         Some(LinkView {
             link,
             ends: (shown.1.clone(), shown.2.clone()),
@@ -273,9 +286,11 @@ impl Inspect for Machine {
             bytes: wire.bytes(),
             efficiency: self.efficiency(wire),
             transfers: self.transfers(wire),
-            queued: self.queued(index),
-            buffered: self.buffered(index),
-            in_flight: self.packets(index),
+            queued: Traffic::by_network(|network, nth| (network, at(&traffic.queued, nth))),
+            buffered: Traffic::by_network(|network, nth| {
+                (network, at(&traffic.used, nth), at(&traffic.capacity, nth))
+            }),
+            in_flight: traffic.packets,
             balance: self.balance_view(index),
         })
     }
@@ -347,13 +362,14 @@ impl Inspect for Machine {
     fn transactions(&self, limit: usize) -> Vec<TransactionView> {
         let mut all: Vec<&Transaction> = self.txns.values().collect();
         all.sort_unstable_by_key(|txn| txn.number);
-        let transit = self.transit();
-        all.into_iter().take(limit).filter_map(|txn| self.transaction_view(txn, &transit)).collect()
+        all.truncate(limit);
+        let transit = self.transit(all.iter().map(|txn| txn.number));
+        all.into_iter().filter_map(|txn| self.transaction_view(txn, Some(&transit))).collect()
     }
 
     fn transaction(&self, number: TxnNumber) -> Option<TransactionView> {
         let txn = self.txns.values().find(|txn| txn.number == number)?;
-        self.transaction_view(txn, &self.transit())
+        self.transaction_view(txn, None)
     }
 
     fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink> {
@@ -376,7 +392,7 @@ impl Inspect for Machine {
         let Some(node) = self.node(component) else { return Vec::new() };
         let view = node.mshr_view(&self.fixed.components, 1);
         let Some(oldest) = view.entries.first() else { return Vec::new() };
-        self.chain(component, oldest.range.start, oldest.txn, &self.transit())
+        self.chain(component, oldest.range.start, oldest.txn, None)
     }
 
     fn cells(&self, nodes: &[ComponentId]) -> Vec<CellCount> {

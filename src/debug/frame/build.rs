@@ -68,14 +68,14 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         },
         ..Frame::default()
     };
+    if wish.panes.has(Pane::Map) || wish.panes.has(Pane::Links) {
+        frame.links = all(|kind| kind == ComponentKind::Link).filter_map(|id| machine.link(id)).collect();
+    }
     if wish.panes.has(Pane::Map) {
-        frame.map = Map::build(machine, &selection, facts.last);
+        frame.map = Map::build(machine, &frame.links, &selection, facts.last);
     }
     if wish.panes.has(Pane::Directory) {
         frame.directory = Directory::build(machine, &selection, facts.last, wish.limit);
-    }
-    if wish.panes.has(Pane::Links) {
-        frame.links = all(|kind| kind == ComponentKind::Link).filter_map(|id| machine.link(id)).collect();
     }
     if wish.panes.has(Pane::Mshrs) {
         let has_mshrs = |kind| ComponentKind::is_node(kind) || kind == ComponentKind::Gmmu;

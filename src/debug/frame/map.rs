@@ -58,13 +58,13 @@ pub enum Mark {
 impl Map {
     /// The picture of a machine, with the state of the selected block.
     #[must_use]
-    pub fn build(machine: &dyn Inspect, selection: &Selection, last: &[Record]) -> Self {
+    pub fn build(machine: &dyn Inspect, links: &[LinkView], selection: &Selection, last: &[Record]) -> Self {
         let components = machine.components();
         let mut map =
             Self { line: selection.block.map(|block| focus::line(machine, block)), ..Self::default() };
         for (id, component) in components.iter() {
             if component.kind == ComponentKind::Link {
-                map.links.extend(machine.link(id));
+                map.links.extend(links.iter().find(|link| link.link == id).cloned());
                 continue;
             }
             let (device, label) = component.path.split_once('.').unwrap_or(("", &component.path));
