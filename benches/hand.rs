@@ -43,14 +43,14 @@ with = { width = 512, height = 512, edge = 4 }
 
 const MILLION: u64 = 1_000_000;
 
-fn prepare() -> (Scenario, Prepared) {
-    let scenario = Scenario::parse(Source::new("bench", LONG), None).unwrap();
+fn prepare(text: &str) -> (Scenario, Prepared) {
+    let scenario = Scenario::parse(Source::new("bench", text), None).unwrap();
     let prepared = scenario.prepare(&Options::default()).unwrap();
     (scenario, prepared)
 }
 
-fn session() -> Session {
-    let (scenario, prepared) = prepare();
+fn session(text: &str) -> Session {
+    let (scenario, prepared) = prepare(text);
     Session::open(Origin::scenario("bench", &scenario, &Options::default(), prepared), None)
 }
 
@@ -99,7 +99,7 @@ fn app(frame: Arc<Frame>, width: u16, height: u16) -> App {
 
 /// Drawing, and making a frame with drawing, on a machine in full swing.
 fn frames() -> (Duration, Duration) {
-    let mut session = session();
+    let mut session = session(LONG);
     session.execute("step 20000", &Interrupt::default()).unwrap();
     let (client, server) = border(Arc::new(Frame::default()));
     let handle = engine::spawn(session, server).unwrap();
@@ -132,11 +132,7 @@ fn frames() -> (Duration, Duration) {
 
 /// Making a frame of the caches of a full-size machine, with this many sets of each.
 fn caches(sets: u32) -> Duration {
-    let text = LONG.replace("tiny/umh-2gpu", "umh-4gpu-pcie");
-    let scenario = Scenario::parse(Source::new("bench", text), None).unwrap();
-    let prepared = scenario.prepare(&Options::default()).unwrap();
-    let mut session =
-        Session::open(Origin::scenario("bench", &scenario, &Options::default(), prepared), None);
+    let mut session = session(&LONG.replace("tiny/umh-2gpu", "umh-4gpu-pcie"));
     session.execute("step 200000", &Interrupt::default()).unwrap();
     let info = Arc::new(session.info());
     let wish = Wish { panes: [Pane::Caches].into_iter().collect(), sets, ..Wish::default() };
@@ -160,10 +156,7 @@ with = { size = 2000000 }
 
 /// Making a frame of eight sockets with all panes, and drawing it.
 fn sockets() -> (Duration, Duration) {
-    let scenario = Scenario::parse(Source::new("bench", SOCKETS), None).unwrap();
-    let prepared = scenario.prepare(&Options::default()).unwrap();
-    let mut session =
-        Session::open(Origin::scenario("bench", &scenario, &Options::default(), prepared), None);
+    let mut session = session(SOCKETS);
     session.execute("step 1000000", &Interrupt::default()).unwrap();
     let info = Arc::new(session.info());
     let (mut made, mut drawn) = (Vec::new(), Vec::new());
@@ -182,7 +175,7 @@ fn sockets() -> (Duration, Duration) {
 }
 
 fn reverse_steps() -> (Duration, u64) {
-    let mut session = session();
+    let mut session = session(LONG);
     let interrupt = Interrupt::default();
     session.execute(&format!("step {MILLION}"), &interrupt).unwrap();
     let reached = session.event();
@@ -198,14 +191,14 @@ fn reverse_steps() -> (Duration, u64) {
 
 /// Events a second of the run alone, and under a screen that draws every frame it can get.
 fn speeds() -> (f64, f64) {
-    let (_, prepared) = prepare();
+    let (_, prepared) = prepare(LONG);
     let mut machine = prepared.machine;
     let start = Instant::now();
     machine.run_until(MILLION);
     let alone = machine.event() as f64 / start.elapsed().as_secs_f64();
 
     let (client, server) = border(Arc::new(Frame::default()));
-    let handle = engine::spawn(session(), server).unwrap();
+    let handle = engine::spawn(session(LONG), server).unwrap();
     let mut app = app(client.frame(), 120, 40);
     let start = Instant::now();
     client.send(Request::Command(format!("step {MILLION}")));

@@ -302,13 +302,7 @@ impl Inspect for Machine {
     }
 
     fn warp_counts(&self, agent: ComponentId) -> Option<[u32; WarpState::ALL.len()]> {
-        let mut counts = [0; WarpState::ALL.len()];
-        for warp in &self.agent_at(agent)?.warps {
-            if let Some(count) = counts.get_mut(warp.state as usize) {
-                *count += 1;
-            }
-        }
-        Some(counts)
+        Some(WarpState::count(self.agent_at(agent)?.warps.iter().map(|warp| warp.state)))
     }
 
     fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView> {

@@ -42,6 +42,17 @@ pub enum WarpState {
 }
 
 impl WarpState {
+    /// How many are in each state, in the order of [`Self::ALL`].
+    pub fn count(states: impl Iterator<Item = Self>) -> [u32; Self::ALL.len()] {
+        let mut counts = [0; Self::ALL.len()];
+        for state in states {
+            if let Some(count) = counts.get_mut(state as usize) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
     pub const ALL: [Self; 11] = [
         Self::None,
         Self::Ready,
@@ -415,13 +426,7 @@ pub trait Inspect {
     fn agent(&self, agent: ComponentId) -> Option<AgentView>;
     /// How many of its warps do what, in the order of [`WarpState::ALL`].
     fn warp_counts(&self, agent: ComponentId) -> Option<[u32; WarpState::ALL.len()]> {
-        let mut counts = [0; WarpState::ALL.len()];
-        for warp in self.agent(agent)?.warps {
-            if let Some(count) = counts.get_mut(warp.state as usize) {
-                *count += 1;
-            }
-        }
-        Some(counts)
+        Some(WarpState::count(self.agent(agent)?.warps.iter().map(|warp| warp.state)))
     }
     /// With the lines of the first `sets` sets: a large directory has too many to look at them all.
     fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView>;

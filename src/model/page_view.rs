@@ -305,8 +305,10 @@ impl HomesView {
     /// The socket of an address, if all pages of its cell live on one.
     #[must_use]
     pub fn of(&self, address: Address) -> Option<u32> {
-        let cell =
-            self.cells.iter().find(|cell| (cell.first.0..cell.first.0 + cell.len).contains(&address.0))?;
+        let cell = self
+            .cells
+            .iter()
+            .find(|cell| (cell.first.0..cell.first.0.saturating_add(cell.len)).contains(&address.0))?;
         cell.home.filter(|_| !cell.is_mixed)
     }
 }

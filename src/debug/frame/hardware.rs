@@ -6,7 +6,7 @@ use super::text::plural;
 use crate::model::address::Range;
 use crate::model::component::ComponentId;
 use crate::model::inspect::{CacheView, LinkView};
-use crate::model::page_view::{PageMove, PagesView};
+use crate::model::page_view::{CopyView, PageMove, PagesView};
 use crate::model::time::TimeBase;
 
 /// What of a cache is about lines of other sockets, about lines that it may not keep, and what the memory behind it knows about
@@ -73,6 +73,13 @@ pub fn efficiency(link: &LinkView) -> Option<String> {
         .map(|size| format!("{} of {} B at {}", size.count, size.data, share(size.efficiency())))
         .collect();
     Some(format!("data {} of all bytes: {}", share(all), sizes.join(", ")))
+}
+
+/// A copy that is under way, since when, and how much of it is to come.
+#[must_use]
+pub fn copying(copy: CopyView, time: TimeBase) -> String {
+    let to = if copy.to_gpu { "the GPUs" } else { "the host" };
+    format!("to {to} since cycle {}: {} to come", time.cycle(copy.began), plural(copy.left, "page"))
 }
 
 /// Pages on a link, by transfer set: what is told, and the pages by their first and their bytes.

@@ -1,9 +1,9 @@
 //! Pages: a letter each by where they are, how lately they were used, and what the driver does about them; or by what may be
 //! done with them, where they are taken for read-only.
 
-use crate::debug::frame::Frame;
 use crate::debug::frame::text::plural;
-use crate::model::page_view::{CopyView, FaultView, Mover, PageCell, PageStand, PagesView};
+use crate::debug::frame::{Frame, hardware};
+use crate::model::page_view::{FaultView, Mover, PageCell, PageStand, PagesView};
 
 use super::page_grid::{self, Cell};
 use super::{fault, homes, permissions};
@@ -98,17 +98,12 @@ fn cell(pages: &PageCell) -> Cell {
     Cell { first, len, letter: stand.letter(), role: role(stand), heat }
 }
 
-fn copying(frame: &Frame, copy: CopyView) -> String {
-    let to = if copy.to_gpu { "the GPUs" } else { "the host" };
-    let since = frame.time.cycle(copy.began);
-    format!("copies to {to} since cycle {since}: {} to come", plural(copy.left, "page"))
-}
-
 /// What the driver gathers, and what it did last.
 fn driver(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     let cycle = |tick| frame.time.cycle(tick);
     if let Mover::Copies { under_way, .. } = gpu.mover {
-        let text = under_way.map_or_else(|| "no copy is under way".to_owned(), |copy| copying(frame, copy));
+        let told = |copy| format!("copies {}", hardware::copying(copy, frame.time));
+        let text = under_way.map_or_else(|| "no copy is under way".to_owned(), told);
         canvas.field(1, y, canvas.width().saturating_sub(1), &text, Role::Dim);
         return y + 1;
     }

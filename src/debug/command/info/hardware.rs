@@ -1,15 +1,14 @@
 //! MSHRs, links, warps, caches, transactions and the list of components.
 
-use std::collections::BTreeMap;
-
 use super::cut;
 use crate::debug::command::Arguments;
+use crate::debug::frame::crowd::Crowd;
 use crate::debug::frame::text::plural;
 use crate::debug::frame::{hardware, text};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::model::component::{ComponentId, Components};
-use crate::model::inspect::AgentView;
+use crate::model::component::ComponentId;
+use crate::model::inspect::WarpState;
 use crate::model::record::by_warp;
 use crate::query::Pattern;
 
@@ -107,10 +106,11 @@ pub(in crate::debug::command) fn link_lines(session: &Session, link: ComponentId
 pub(super) fn warps(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let machine = session.machine();
     let time = machine.time_base();
-    let chosen: Vec<AgentView> =
-        chosen(session, arguments)?.into_iter().filter_map(|id| machine.agent(id)).collect();
-    let mut lines = if chosen.len() > FEW { totals(machine.components(), &chosen) } else { Vec::new() };
-    for view in chosen {
+    let units = chosen(session, arguments)?;
+    let crowds = Crowd::of(machine, units.iter().copied());
+    let count: usize = crowds.iter().map(|crowd| crowd.units.len()).sum();
+    let mut lines = if count > FEW { totals(&crowds) } else { Vec::new() };
+    for view in units.into_iter().filter_map(|id| machine.agent(id)) {
         let letters: String = view.warps.iter().map(|warp| warp.state.letter()).collect();
         lines.push(format!("{}  {letters}", machine.components().path(view.agent)));
         for (number, warp) in view.warps.iter().enumerate().filter(|(_, warp)| warp.instruction.is_some()) {
@@ -131,23 +131,15 @@ pub(super) fn warps(session: &mut Session, arguments: &Arguments) -> Result<Vec<
 const FEW: usize = 8;
 
 /// What the warps of each device do, in numbers.
-fn totals(components: &Components, agents: &[AgentView]) -> Vec<String> {
-    let mut devices: Vec<(&str, BTreeMap<&'static str, u64>)> = Vec::new();
-    for view in agents {
-        let device = components.path(view.agent).split('.').next().unwrap_or_default();
-        if devices.last().is_none_or(|(last, _)| *last != device) {
-            devices.push((device, BTreeMap::new()));
-        }
-        if let Some((_, counts)) = devices.last_mut() {
-            view.warps.iter().for_each(|warp| *counts.entry(warp.state.name()).or_default() += 1);
-        }
-    }
-    let told = |(device, counts): &(&str, BTreeMap<&str, u64>)| {
-        let all: u64 = counts.values().sum();
-        let states: Vec<_> = counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
-        format!("{device}  {}: {}", text::plural(all, "warp"), states.join(", "))
+fn totals(crowds: &[Crowd]) -> Vec<String> {
+    let told = |crowd: &Crowd| {
+        let counts = crowd.counts();
+        let all: u32 = counts.iter().sum();
+        let known = WarpState::ALL.into_iter().zip(counts).filter(|(_, count)| *count > 0);
+        let states: Vec<_> = known.map(|(state, count)| format!("{count} {}", state.name())).collect();
+        format!("{}  {}: {}", crowd.device, plural(u64::from(all), "warp"), states.join(", "))
     };
-    devices.iter().map(told).collect()
+    crowds.iter().map(told).collect()
 }
 
 pub(super) fn caches(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {

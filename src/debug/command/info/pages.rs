@@ -2,6 +2,7 @@
 
 use super::cut;
 use crate::debug::command::Arguments;
+use crate::debug::frame::hardware;
 use crate::debug::frame::text::plural;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
@@ -78,10 +79,7 @@ fn of_gpu(session: &Session, gpu: &PagesView) -> Vec<String> {
         stands.join(", ")
     )];
     if let Mover::Copies { under_way, .. } = gpu.mover {
-        let now = under_way.map_or_else(String::new, |copy| {
-            let to = if copy.to_gpu { "the GPUs" } else { "the host" };
-            format!("; to {to} since cycle {}: {} to come", time.cycle(copy.began), plural(copy.left, "page"))
-        });
+        let now = under_way.map_or_else(String::new, |copy| format!("; {}", hardware::copying(copy, time)));
         lines.push(format!("    {}, {}{now}", gpu.policies(), gpu.in_vain()));
         return lines;
     }
