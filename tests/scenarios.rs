@@ -158,6 +158,7 @@ const CHANGES: &[(&str, &[Change])] = &[
         ],
     ),
     ("numa/onto-one-socket", &[Text("sample = 5000", "policy = \"static\"")]),
+    ("numa/pages-come", &[Set(&["gpu.numa.placement=page"]), Set(&["gpu.memory.size=16 KiB"])]),
     (
         "numa/slow-sampler",
         &[Text("sample=20000\"", "sample=2000\""), Set(&["network.balancer.policy=static"])],

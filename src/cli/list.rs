@@ -8,9 +8,10 @@ use super::exit::{Ended, Status, Trouble};
 use super::output::Output;
 use crate::config::{self, Kind};
 use crate::workload::kernels::{Definition, KERNELS, ParameterDefinition};
+use crate::workload::suites::{SUITES, Suite, Workload};
 use crate::workload::trace;
 
-/// List bundled machines, protocols, kernels, scenarios, sweeps, and trace formats
+/// List what is bundled: machines, protocols, kernels, workloads, scenarios, sweeps
 ///
 /// Every name can be used where a file is asked for. A file on disk wins over a bundled one of the same name.
 #[derive(Debug, Args)]
@@ -19,11 +20,14 @@ Examples:
   umscope list
   umscope list scenarios
   umscope list kernels          (with their parameters)
+  umscope list workloads        (of the papers' tables: each is a scenario)
   umscope list --format json | jq -r '.machines[].name'
 
 JSON: machines[{name, title}], protocols[{name, title}], kernels[{name, title, source, \
-parameters[{name, about, default, expected}]}], scenarios[{name, title}], sweeps[{name, title}], \
-trace_formats[{name, title}]; with a kind given, only its key.")]
+parameters[{name, about, default, expected}]}], workloads[{name, title, source, machine, kernel, with, blocks, \
+megabytes, differs}], scenarios[{name, title}], sweeps[{name, title}], \
+trace_formats[{name, title}]; with a kind given, only its key. `blocks` and `megabytes` are those of the \
+paper's table, null where it has none.")]
 pub struct List {
     /// Only these
     #[arg(value_enum)]
@@ -39,20 +43,29 @@ enum What {
     Machines,
     Protocols,
     Kernels,
+    Workloads,
     Scenarios,
     Sweeps,
     TraceFormats,
 }
 
 impl What {
-    const ALL: [Self; 6] =
-        [Self::Machines, Self::Protocols, Self::Kernels, Self::Scenarios, Self::Sweeps, Self::TraceFormats];
+    const ALL: [Self; 7] = [
+        Self::Machines,
+        Self::Protocols,
+        Self::Kernels,
+        Self::Workloads,
+        Self::Scenarios,
+        Self::Sweeps,
+        Self::TraceFormats,
+    ];
 
     fn name(self) -> &'static str {
         match self {
             Self::Machines => "machines",
             Self::Protocols => "protocols",
             Self::Kernels => "kernels",
+            Self::Workloads => "workloads",
             Self::Scenarios => "scenarios",
             Self::Sweeps => "sweeps",
             Self::TraceFormats => "trace-formats",
@@ -71,6 +84,9 @@ impl What {
                 let entry = |format: trace::Format| (format.name().to_owned(), format.title().to_owned());
                 trace::Format::ALL.map(entry).into()
             }
+            Self::Workloads => {
+                workloads().map(|(suite, workload)| (suite.path(workload), told(workload))).collect()
+            }
             Self::Kernels => {
                 KERNELS.iter().map(|kernel| (kernel.name.to_owned(), kernel.title.to_owned())).collect()
             }
@@ -78,8 +94,10 @@ impl What {
     }
 
     fn json(self) -> Value {
-        if self == Self::Kernels {
-            return KERNELS.iter().map(kernel).collect();
+        match self {
+            Self::Kernels => return KERNELS.iter().map(kernel).collect(),
+            Self::Workloads => return workloads().map(|(suite, one)| workload(suite, one)).collect(),
+            _ => {}
         }
         self.entries().into_iter().map(|(name, title)| json!({ "name": name, "title": title })).collect()
     }
@@ -100,6 +118,36 @@ fn kernel(kernel: &Definition) -> Value {
         "title": kernel.title,
         "source": kernel.source,
         "parameters": parameters,
+    })
+}
+
+fn workloads() -> impl Iterator<Item = (&'static Suite, &'static Workload)> {
+    SUITES.iter().flat_map(|suite| suite.workloads.iter().map(move |workload| (suite, workload)))
+}
+
+/// What stands for a workload, what its paper's table says of it, and in what the two differ.
+fn told(workload: &Workload) -> String {
+    let row = workload.table.map_or_else(String::new, |row| {
+        let blocks = row.blocks.map(|blocks| format!("{blocks} blocks, ")).unwrap_or_default();
+        format!(", {blocks}{} MB", row.megabytes)
+    });
+    let differs = if workload.differs.is_empty() { "" } else { "; differs in " };
+    format!("{}{row}{differs}{}", workload.kernel, workload.differs)
+}
+
+fn workload(suite: &Suite, workload: &Workload) -> Value {
+    let with: Map<_, _> =
+        workload.with.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+    json!({
+        "name": suite.path(workload),
+        "title": workload.name,
+        "source": suite.source,
+        "machine": suite.machine,
+        "kernel": workload.kernel,
+        "with": with,
+        "blocks": workload.table.and_then(|row| row.blocks),
+        "megabytes": workload.table.map(|row| row.megabytes),
+        "differs": workload.differs,
     })
 }
 

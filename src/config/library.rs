@@ -6,6 +6,7 @@ use include_dir::{Dir, include_dir};
 
 use super::fail;
 use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
+use crate::workload::suites;
 
 static CONFIGS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/configs");
 static SCENARIOS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
@@ -140,7 +141,7 @@ pub(super) fn paths(name: &str, relative_to: Option<&Path>) -> impl Iterator<Ite
 }
 
 /// Finds the file that `name` is a path to (from `relative_to`, else from the current folder) or the bundled name
-/// of. `.toml` may be left out. A file on disk wins over a bundled one.
+/// of. `.toml` may be left out. A file on disk wins over a bundled one. The workloads of papers are found like bundled scenarios.
 ///
 /// # Errors
 /// If there is none (with the nearest name), or it cannot be read as text.
@@ -163,6 +164,10 @@ pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found>
         let source = Source::new(format!("{}/{found}.toml", kind.root()), *text);
         return Ok(Found { source, folder: None, reference: found.clone() });
     }
+    if let Some((reference, text)) = suites::scenario(bare).filter(|_| kind == Kind::Scenario) {
+        let source = Source::new(format!("{reference}.toml"), text);
+        return Ok(Found { source, folder: None, reference });
+    }
     // The last part of a name is enough where only one bundled file has it.
     let mut namesakes = bundled.iter().filter(|(found, _)| found.rsplit('/').next() == Some(bare));
     if let (Some((found, text)), None) = (namesakes.next(), namesakes.next()) {
@@ -175,7 +180,8 @@ pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found>
 /// That there is no such file: with the nearest bundled name, or else the nearest on disk.
 fn unknown(kind: Kind, name: &str, bare: &str, bundled: &[(String, &str)]) -> Diagnostic {
     let what = kind.name();
-    let names = || bundled.iter().map(|(name, _)| name.as_str());
+    let workloads: Vec<String> = suites::names().filter(|_| kind == Kind::Scenario).collect();
+    let names = || bundled.iter().map(|(name, _)| name.as_str()).chain(workloads.iter().map(String::as_str));
     let expected = format!("a path, or a name that `umscope list` shows for a {what}");
     let mut diagnostic = Diagnostic::new(format!("there is no {what} `{name}`")).expected(expected);
     // A name may be right but for its folder.

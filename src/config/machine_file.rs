@@ -60,7 +60,8 @@ pub struct GpuFile {
     pub l2: Option<L2File>,
     /// What stands behind the L2.
     pub memory: Option<GpuMemoryFile>,
-    /// How pages come to GPU memory that is the GPU's own (`memory.home = "own"`), which they have to.
+    /// How pages come to GPU memory that is the GPU's own (`memory.home = "own"`), which they have to; or to the memory of the
+    /// socket that is their home (`memory.home = "numa"`), where without this all data are at the start.
     pub paging: Option<paging::PagingFile>,
     /// Pages that the GPU may cache although they live elsewhere, since nobody has written them yet. Default: none.
     pub read_only: Option<read_only::ReadOnlyFile>,
@@ -71,7 +72,7 @@ pub struct GpuFile {
     /// GPU memory that is a cache of the host's, with tags in DRAM (`memory.home = "cache"`).
     pub tags: Option<tags::TagsFile>,
     /// Copies between host memory and the memories of the GPUs, which then have the data only for a time (`memory.home =
-    /// "numa"`). Default: none, the GPUs' memories are all there is.
+    /// "numa"`; not with `paging`). Default: none, the GPUs' memories are all there is.
     pub copies: Option<copies::CopiesFile>,
     /// What the GPU knows about the CPU's caches, with `memory.home = "unified"`, if it takes no part in their coherence.
     /// Default: it takes part.

@@ -67,7 +67,8 @@ impl Machine {
 
     /// The node that keeps an address as memory, given the homes of pages.
     pub(super) fn memory_index(&self, address: Address, homes: &Homes) -> Option<usize> {
-        let at_host = self.copied_memory(address);
+        let at_host = if self.is_paged_out(address) { self.system_memory(address) } else { None };
+        let at_host = at_host.or_else(|| self.copied_memory(address));
         at_host.or_else(|| self.home_memory(address, homes)).or_else(|| self.system_memory(address))
     }
 

@@ -9,6 +9,7 @@ mod lives;
 mod moves;
 mod protection;
 mod serve;
+mod sockets;
 mod stands;
 mod view;
 mod why;
@@ -109,6 +110,8 @@ pub struct Paging {
     moved: Vec<Page>,
     /// The GPU of each agent, if it is one of a GPU.
     gpu_of: Vec<Option<u32>>,
+    /// The GPUs are sockets of one: a page that one of them has is translated for all.
+    is_shared: bool,
 }
 
 impl Paging {
@@ -150,6 +153,7 @@ impl Paging {
             came: 0,
             moved: Vec::new(),
             gpu_of,
+            is_shared: false,
             gpus,
             host_caches,
             cores,
@@ -279,11 +283,14 @@ impl Machine {
         if let Some(protection) = &mut paging.protection {
             protection.note_use(page, out.permission(range.start));
         }
-        let driver = paging.gpus.get_mut(gpu).and_then(|one| one.driver.as_mut());
-        let orders = driver.map(|driver| driver.touch(page, writes, now)).unwrap_or_default();
+        if let Some(driver) = paging.gpus.get_mut(gpu).and_then(|one| one.driver.as_mut()) {
+            driver.note_order(page);
+        }
+        let home = self.bringer(gpu, page, out);
+        let orders = self.driver(home).map(|driver| driver.touch(page, writes, now)).unwrap_or_default();
         if !orders.is_empty() {
-            self.carry_out(gpu, orders, out);
-            self.wake_paging(gpu);
+            self.carry_out(home, orders, out);
+            self.wake_paging(home);
         }
     }
 

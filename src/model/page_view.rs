@@ -28,10 +28,12 @@ pub enum PageStand {
     Evicted,
     /// In host memory.
     Host,
+    /// With another socket of the same GPU, which translates it for this one, too.
+    Away,
 }
 
 impl PageStand {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Thrashing,
         Self::Faulted,
         Self::Coming,
@@ -41,6 +43,7 @@ impl PageStand {
         Self::Used,
         Self::Evicted,
         Self::Host,
+        Self::Away,
     ];
 
     #[must_use]
@@ -55,6 +58,7 @@ impl PageStand {
             Self::Used => "on GPU",
             Self::Evicted => "evicted",
             Self::Host => "on host",
+            Self::Away => "with another socket",
         }
     }
 
@@ -71,6 +75,7 @@ impl PageStand {
             Self::Used => 'G',
             Self::Evicted => 'x',
             Self::Host => 'c',
+            Self::Away => 'o',
         }
     }
 }

@@ -230,7 +230,7 @@ impl Driver {
         let (mut demand, mut leaving) = (Vec::new(), Vec::new());
         while demand.len() < self.config.set.max(1) {
             let Some(fault) = self.queue.pop_front() else { break };
-            if self.residency.place(fault.page) == Place::Leaving {
+            if matches!(self.residency.place(fault.page), Place::Leaving | Place::Away) {
                 leaving.push(fault);
                 continue;
             }
@@ -300,6 +300,30 @@ impl Driver {
         orders
     }
 
+    /// Whether it has been told of a far-fault of a page, or moves it, already.
+    #[must_use]
+    pub fn has_in_hand(&self, page: Page) -> bool {
+        self.residency.coming().contains(page)
+            || self.planned.iter().any(|planned| planned.page == page)
+            || self.queue.iter().any(|fault| fault.page == page)
+    }
+
+    /// Another GPU brings a page, and all will translate it: it is none of this one's until it has left that one.
+    pub fn yield_to_other(&mut self, page: Page) {
+        self.residency.lend(page);
+        self.at_host.remove(page);
+        self.planned.retain(|planned| planned.page != page);
+        self.queue.retain(|fault| fault.page != page);
+    }
+
+    /// A page has left the GPU that had it for all; whether a core took it back.
+    pub fn returned_by_other(&mut self, page: Page, to_core: bool) {
+        self.residency.regain(page);
+        if to_core {
+            self.at_host.insert(page);
+        }
+    }
+
     /// A page leaves GPU memory since somebody else wants it; whether it was prefetched for nothing.
     pub fn send_home(&mut self, page: Page) -> bool {
         self.counters.taken_back += 1;
@@ -364,12 +388,16 @@ impl Driver {
         orders
     }
 
-    /// A page of the GPU is accessed.
-    pub fn touch(&mut self, page: Page, writes: bool, now: Tick) -> Vec<Order> {
-        self.counters.used += u64::from(self.residency.touch(page, writes, now));
+    /// A compute unit of the GPU accesses a page, wherever it is.
+    pub fn note_order(&mut self, page: Page) {
         if self.seen.insert(page) {
             self.order.push(page);
         }
+    }
+
+    /// A page of the GPU is accessed.
+    pub fn touch(&mut self, page: Page, writes: bool, now: Tick) -> Vec<Order> {
+        self.counters.used += u64::from(self.residency.touch(page, writes, now));
         if self.planned.is_empty() {
             return Vec::new();
         }

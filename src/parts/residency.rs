@@ -19,6 +19,8 @@ pub enum Place {
     Gpu,
     /// Being evicted: no longer translated, and its frame not yet free.
     Leaving,
+    /// With another GPU, on its way there or leaving it, on a machine where all translate it then.
+    Away,
 }
 
 /// The pages of one GPU.
@@ -34,6 +36,7 @@ pub struct Residency {
     coming: PageSet,
     resident: PageSet,
     leaving: PageSet,
+    away: PageSet,
     /// Resident or coming: what prefetchers take for present.
     present: PageSet,
     dirty: PageSet,
@@ -58,6 +61,7 @@ impl Residency {
             coming: PageSet::default(),
             resident: PageSet::default(),
             leaving: PageSet::default(),
+            away: PageSet::default(),
             present: PageSet::default(),
             dirty: PageSet::default(),
             unused: PageSet::default(),
@@ -75,6 +79,8 @@ impl Residency {
             Place::Coming
         } else if self.leaving.contains(page) {
             Place::Leaving
+        } else if self.away.contains(page) {
+            Place::Away
         } else {
             Place::Host
         }
@@ -83,6 +89,20 @@ impl Residency {
     /// A page that nobody has foreseen: from here on it is in host memory like the others.
     pub fn allocate(&mut self, page: Page) {
         if self.allocated.insert(page) {
+            self.absent.insert(page);
+        }
+    }
+
+    /// A page is another GPU's for now.
+    pub fn lend(&mut self, page: Page) {
+        if self.absent.remove(page) {
+            self.away.insert(page);
+        }
+    }
+
+    /// A page of another GPU is in host memory again.
+    pub fn regain(&mut self, page: Page) {
+        if self.away.remove(page) {
             self.absent.insert(page);
         }
     }
@@ -216,6 +236,11 @@ impl Residency {
     }
 
     #[must_use]
+    pub fn away(&self) -> &PageSet {
+        &self.away
+    }
+
+    #[must_use]
     pub fn coming(&self) -> &PageSet {
         &self.coming
     }
@@ -237,7 +262,7 @@ impl Residency {
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        (&self.absent, &self.coming, &self.resident, &self.leaving).hash(hasher);
+        (&self.absent, &self.coming, &self.resident, &self.leaving, &self.away).hash(hasher);
         (&self.dirty, &self.unused, &self.settled, &self.pages, &self.blocks).hash(hasher);
     }
 }

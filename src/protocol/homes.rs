@@ -82,6 +82,14 @@ impl Homes {
         }
     }
 
+    /// The page of an address has no home any more.
+    pub fn forget(&mut self, address: Address) {
+        if let Self::Paged(pages) = self {
+            let page = Page::of(address, pages.page);
+            pages.set(page, 0);
+        }
+    }
+
     /// The pages that were given a home, ascending, with their size.
     #[must_use]
     pub fn decided(&self) -> Vec<(Page, u32)> {
@@ -113,10 +121,14 @@ impl PageHomes {
     }
 
     fn decide(&mut self, page: Page, home: u32) {
+        self.set(page, u8::try_from(home + 1).unwrap_or(u8::MAX));
+    }
+
+    fn set(&mut self, page: Page, home: u8) {
         let (page, places) = (page.0, &mut self.places);
         let first = *self.runs.entry(page / CHUNK as u64).or_insert_with(|| places.grow());
         if let Some(place) = places.get_mut(first + (page % CHUNK as u64) as usize) {
-            *place = u8::try_from(home + 1).unwrap_or(u8::MAX);
+            *place = home;
         }
     }
 

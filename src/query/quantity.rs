@@ -58,7 +58,7 @@ impl OfBlock {
     /// Which components have it.
     pub fn fits(self) -> fn(ComponentKind) -> bool {
         match self {
-            Self::State => |kind| kind.is_node() && kind != ComponentKind::Hmd,
+            Self::State => |kind| kind.is_node() && !is_memory(kind),
             Self::Owner | Self::Sharers => |kind| kind.is_node() && kind != ComponentKind::L1,
             Self::Dirty => ComponentKind::is_node,
         }
@@ -73,7 +73,7 @@ pub(super) struct Nodes {
     pub kinds: Vec<ComponentKind>,
 }
 
-const ALL_KINDS: [ComponentKind; 9] = [
+const ALL_KINDS: [ComponentKind; 10] = [
     ComponentKind::Cu,
     ComponentKind::Core,
     ComponentKind::L1,
@@ -81,6 +81,7 @@ const ALL_KINDS: [ComponentKind; 9] = [
     ComponentKind::Llc,
     ComponentKind::Client,
     ComponentKind::Smd,
+    ComponentKind::Memory,
     ComponentKind::Hmd,
     ComponentKind::Link,
 ];
@@ -165,10 +166,18 @@ fn of_block(subject: &dyn Subject, what: OfBlock, node: ComponentId, address: Ad
     }
 }
 
-/// The bytes behind the HMD that is the home of `at`.
+/// What is no cache of anything.
+fn is_memory(kind: ComponentKind) -> bool {
+    matches!(kind, ComponentKind::Hmd | ComponentKind::Memory)
+}
+
+/// The bytes of the memory where `at` lives now: that of the host, or of the GPU that is the home of its page or has it.
 fn memory(subject: &dyn Subject, at: Address, width: u32) -> Vec<(Option<ComponentId>, Reading)> {
     let components = subject.components();
-    let homes = components.iter().filter(|(_, component)| component.kind == ComponentKind::Hmd);
+    let homes = components.iter().filter(|(_, component)| {
+        // A memory with a parent is a cache of it.
+        is_memory(component.kind) && component.parents.is_empty()
+    });
     let mut values = homes.filter_map(|(id, _)| subject.value(id, at, width));
     vec![(None, values.next().map_or(Reading::Absent("not in memory"), Reading::Bytes))]
 }

@@ -358,7 +358,7 @@ fn errors_of_predicates_point_at_the_word() {
         ("state of l2 block 0", "ends too early", "", "is", ""),
         ("state of l2 bloc 0 is M", "\"bloc\"", "bloc", "block", "did you mean block?"),
         ("state of l2 block 0 >= M", "needs numbers", ">=", "", ""),
-        ("owner of l1 block 0 is none", "l1 has no owner", "l1", "smd, hmd", ""),
+        ("owner of l1 block 0 is none", "l1 has no owner", "l1", "smd, memory, hmd", ""),
         ("occupancy of gpu0.l2.0 > 3", "has no occupancy", "gpu0.l2.0", "gpu0.l2.0.mshr", ""),
         (
             "statistic gpu0.l1.hit > 3",

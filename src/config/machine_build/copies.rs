@@ -9,12 +9,21 @@ use crate::policy::copies::{CopyPolicy, Side};
 
 impl Build<'_> {
     /// The copies that a file asks for.
-    pub(super) fn copies(&self, file: Option<&CopiesFile>, home: GpuHome) -> Result<Option<CopiesSpec>> {
+    pub(super) fn copies(
+        &self,
+        file: Option<&CopiesFile>,
+        home: GpuHome,
+        is_paged: bool,
+    ) -> Result<Option<CopiesSpec>> {
         let Some(file) = file else { return Ok(None) };
         if home != GpuHome::Numa {
             let message =
                 "gpu.copies without gpu.memory.home = \"numa\": there are no memories to copy between";
             return fail(self.check.document.complain(None, message));
+        }
+        if is_paged {
+            let message = "gpu.copies and gpu.paging both bring data to the memories of the GPUs";
+            return fail(self.check.document.complain(None, message).expected("one of them"));
         }
         Ok(Some(CopiesSpec {
             policy: match file.by {

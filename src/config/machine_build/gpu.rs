@@ -49,17 +49,20 @@ impl Build<'_> {
         }
         let clock = check.clock("gpu.clock", file.clock.as_ref(), 800_000_000)?;
         let is = |home: GpuHome| memory.home == home;
-        let why = "gpu.paging without gpu.memory.home = \"own\": there is no memory to bring pages to";
-        let paging = self.of_home(is(GpuHome::Own), file.paging.as_ref(), why, |file| self.paging(file))?;
+        let why =
+            "gpu.paging without gpu.memory.home = \"own\" or \"numa\": there is no memory to bring pages to";
+        let is_paged = is(GpuHome::Own) || is(GpuHome::Numa) && file.paging.is_some();
+        let paging = self.of_home(is_paged, file.paging.as_ref(), why, |file| self.paging(file))?;
         let read_only = self.read_only(file.read_only.as_ref(), memory.home)?;
         let why = "gpu.numa without gpu.memory.home = \"numa\": the GPUs share no memories";
-        let numa =
-            self.of_home(is(GpuHome::Numa), file.numa.as_ref(), why, |file| self.numa(file, &mut l2.cache))?;
+        let numa = self.of_home(is(GpuHome::Numa), file.numa.as_ref(), why, |file| {
+            self.numa(file, &mut l2.cache, paging.as_ref())
+        })?;
         let why = "gpu.unified without gpu.memory.home = \"unified\": no page lives in GPU memory";
         let unified =
             self.of_home(is(GpuHome::Unified), file.unified.as_ref(), why, |file| self.unified(file))?;
         let tags = self.tags(file, &memory, (count, l2.present), (&mut l1, &mut l2.cache))?;
-        let copies = self.copies(file.copies.as_ref(), memory.home)?;
+        let copies = self.copies(file.copies.as_ref(), memory.home, paging.is_some())?;
         let remote_directory = self.remote_directory(file.remote_directory.as_ref(), memory.home)?;
         let ctas = schedule(file.ctas);
         let cu = self.cu(file)?;

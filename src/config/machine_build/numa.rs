@@ -1,16 +1,22 @@
 //! GPUs of several sockets.
 
 use super::super::fail;
-use super::super::machine::{CacheSpec, NumaSpec, Organisation};
+use super::super::machine::{CacheSpec, NumaSpec, Organisation, PagingSpec};
 use super::super::machine_file::numa::{NumaFile, OrganisationWord, PlacementWord, WriteWord};
 use super::{Build, KIB, MIB};
 use crate::config::check::Known;
 use crate::diagnostic::Result;
+use crate::model::units::Size;
 use crate::policy::placement::Placement;
 
 impl Build<'_> {
     /// What makes one GPU of several sockets. An L2 that names no protocol of its own gets that of its organisation.
-    pub(super) fn numa(&self, file: &NumaFile, l2: &mut CacheSpec) -> Result<NumaSpec> {
+    pub(super) fn numa(
+        &self,
+        file: &NumaFile,
+        l2: &mut CacheSpec,
+        paging: Option<&PagingSpec>,
+    ) -> Result<NumaSpec> {
         let check = self.check;
         let organisation = match file.l2 {
             Some(OrganisationWord::MemorySide) => Organisation::MemorySide,
@@ -19,7 +25,9 @@ impl Build<'_> {
             Some(OrganisationWord::Partitioned) => Organisation::Partitioned,
         };
         // Smaller than a real page: for machines that are shrunk with their data.
-        let page = check.power("gpu.numa.page", file.page.as_ref(), 4 * KIB, 256..=2 * MIB)?;
+        let usual = paging.map_or(4 * KIB, |paging| u64::from(paging.page));
+        let page = check.power("gpu.numa.page", file.page.as_ref(), usual, 256..=2 * MIB)?;
+        self.fits_paging(file, &page, paging)?;
         // A line has one home.
         let line = Known { value: u64::from(l2.line), span: None };
         check.at_most(("gpu.l2.line", &line), ("gpu.numa.page", &page))?;
@@ -48,5 +56,23 @@ impl Build<'_> {
             sample: check.count("gpu.numa.sample", file.sample.as_ref(), 5000, 1..=1_000_000_000)?,
             threshold: check.count("gpu.numa.threshold", file.threshold.as_ref(), 99, 1..=100)?,
         })
+    }
+
+    /// Pages that are brought to sockets live on one of them.
+    fn fits_paging(&self, file: &NumaFile, page: &Known, paging: Option<&PagingSpec>) -> Result<()> {
+        let Some(paging) = paging else { return Ok(()) };
+        let (complaint, expected) = if page.value != u64::from(paging.page) {
+            let sizes = (Size(page.value), Size(u64::from(paging.page)));
+            let text =
+                format!("gpu.numa.page is {}, gpu.paging.page {}: a page has one size", sizes.0, sizes.1);
+            (text, "the same for both, or only gpu.paging.page".to_owned())
+        } else if matches!(file.placement, Some(PlacementWord::Fine)) {
+            let text =
+                "gpu.numa.placement = \"fine\" deals pieces of a page, and gpu.paging brings whole pages";
+            (text.to_owned(), "\"first-touch\", \"page\", \"split\" or \"first\"".to_owned())
+        } else {
+            return Ok(());
+        };
+        fail(self.check.document.complain(page.span.as_ref(), complaint).expected(expected))
     }
 }

@@ -101,6 +101,18 @@ const BROKEN: &[Broken] = &[
         "gpu.numa.page is 256 B, smaller than gpu.l2.line (512 B)",
         "512 B or more",
     ),
+    (
+        "gpu = { memory = { home = 'numa' }, numa = { page = '8 KiB' }, paging = { page = '4 KiB' } }",
+        (1, 53),
+        "gpu.numa.page is 8 KiB, gpu.paging.page 4 KiB: a page has one size",
+        "the same for both",
+    ),
+    (
+        "gpu = { memory = { home = 'numa' }, numa = { page = '4 KiB', placement = 'fine' }, paging = {} }",
+        (1, 53),
+        "gpu.numa.placement = \"fine\" deals pieces of a page, and gpu.paging brings whole pages",
+        "\"first-touch\"",
+    ),
     ("[gpu]\ncount = 9", (2, 9), "gpu.count is 9", "1 to 8"),
     ("[gpu]\ncount = 0", (2, 9), "gpu.count is 0", "1 to 8"),
     ("gpu.cu = { count = 0 }", (1, 20), "gpu.cu.count is 0", "1 to 512"),

@@ -64,10 +64,41 @@ const ORGANISATIONS: [&[&str]; 6] = [
 
 /// Two sockets, changed.
 fn sockets(changes: &[&str], rest: &str) -> Blueprint {
-    let text = format!("machine = \"tiny/numa-2socket\"\n{rest}");
+    changed("tiny/numa-2socket", changes, rest)
+}
+
+/// Two sockets to whose memories pages come, changed.
+fn paged_sockets(changes: &[&str], rest: &str) -> Blueprint {
+    changed("tiny/numa-2socket-paged", changes, rest)
+}
+
+fn changed(machine: &str, changes: &[&str], rest: &str) -> Blueprint {
+    let text = format!("machine = \"{machine}\"\n{rest}");
     let scenario = Scenario::parse(Source::new("sockets", text), None).unwrap();
     let set = changes.iter().map(|change| (*change).to_owned()).collect();
     scenario.blueprint(&Options { set, ..Options::default() }).unwrap()
+}
+
+#[test]
+fn sockets_that_page_share_what_comes() {
+    for changes in [
+        &["gpu.numa.l2=static", "gpu.paging.prefetch=tree"][..],
+        &["gpu.numa.placement=page", "gpu.numa.l2=partitioned"],
+        &["gpu.paging.prefetch=sequential", "gpu.paging.prefetch_when_full=true"],
+    ] {
+        let plan = Plan { blueprint: paged_sockets(changes, ""), accesses: 4000, seed: 7 };
+        let failure = plan.round(0).unwrap().failure;
+        assert!(failure.is_none(), "{changes:?}: {:?}", failure.map(|failure| failure.text));
+    }
+}
+
+#[test]
+fn a_socket_that_goes_on_translating_a_page_that_left_another_is_found_out() {
+    for (fault, rule) in [("skip-shoot-down", "page-place"), ("drop-page-write-back", "stale-read")] {
+        let rest = format!("ends = \"violation\"\n[[fault]]\nname = \"{fault}\"\n");
+        let plan = Plan { blueprint: paged_sockets(&[], &rest), accesses: 6000, seed: 7 };
+        assert_eq!(plan.round(0).unwrap().failure.unwrap().rule, rule, "{fault}");
+    }
 }
 
 /// The same without acquires in the caches that keep it to software.

@@ -17,7 +17,10 @@ impl Builder<'_> {
         if let Some((gpu, numa)) = spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?))) {
             let homes = self.sockets(gpu, numa)?;
             let (hmds, cpu) = self.host(&spec.host)?;
-            if gpu.copies.is_some() {
+            if gpu.paging.is_some() {
+                self.paged_sockets();
+            }
+            if gpu.copies.is_some() || gpu.paging.is_some() {
                 self.host_memory(&cpu, &hmds);
                 return Ok(());
             }

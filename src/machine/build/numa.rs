@@ -2,6 +2,7 @@
 //! connects them ("Beyond the Socket: NUMA-Aware GPUs", Fig. 7).
 
 use super::Builder;
+use super::paging::GpuParts;
 use crate::config::machine::{CacheSpec, GpuSpec, NumaSpec, Organisation};
 use crate::diagnostic::Result;
 use crate::machine::dealing::over_slices;
@@ -83,6 +84,19 @@ impl Builder<'_> {
         let homes = sockets.iter().map(faces).collect();
         self.sockets = sockets;
         Ok(homes)
+    }
+
+    /// What of each socket pages have to do with: a page of any leaves the caches of all.
+    pub(super) fn paged_sockets(&mut self) {
+        let each = || self.sockets.iter();
+        let l1s = each().flat_map(|socket| &socket.l1s);
+        let l2s = each().flat_map(|socket| socket.slices.iter().chain(&socket.remote));
+        let caches: Vec<usize> = l1s.chain(l2s).copied().collect();
+        let memories: Vec<Vec<usize>> = each().map(|socket| socket.memories.clone()).collect();
+        for (index, memories) in (0..).zip(memories) {
+            let links = self.host_links(index);
+            self.gpu_parts.push(GpuParts { caches: caches.clone(), memories, links });
+        }
     }
 
     /// The parts of one socket.

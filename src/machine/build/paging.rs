@@ -7,7 +7,7 @@ use crate::config::machine::{CopyMode, FaultMode, PagingSpec, ReadOnlySpec};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::paging::{Copies, GpuPaging, GpuPorts, Paging, Protection, ProtectionConfig};
 use crate::model::component::ComponentKind;
-use crate::model::page::{PageRun, PageSet};
+use crate::model::page::{Page, PageRun, PageSet};
 use crate::parts::channel::Path;
 use crate::parts::driver::{Driver, DriverConfig};
 use crate::parts::gmmu::{Gmmu, GmmuConfig};
@@ -50,7 +50,22 @@ impl Builder<'_> {
         let cores = self.translating(spec.page);
         let copies = Copies::new(spec.copy, spec.copy_back);
         let host = self.host_caches.clone();
-        Ok(Some(Paging::new(spec.page, self.ticks(spec.service), gpus, host, cores, copies)))
+        let paging = Paging::new(spec.page, self.ticks(spec.service), gpus, host, cores, copies);
+        Ok(Some(if self.sockets.is_empty() { paging } else { paging.of_sockets() }))
+    }
+
+    /// The pages that may come to a GPU: of sockets, those whose home it is, or that have none yet.
+    fn pages_of_gpu(&self, gpu: usize, pages: &PageSet, size: u32) -> PageSet {
+        let spec = self.spec.gpu.as_ref();
+        let Some((spec, numa)) = spec.and_then(|gpu| Some((gpu, gpu.numa.as_ref()?))) else {
+            return pages.clone();
+        };
+        let homes = super::numa::homes(spec, numa, &self.blueprint.workload);
+        let is_own = |page: &Page| {
+            let first = page.range(size).start;
+            homes.is_undecided(first) || homes.of(first) as usize == gpu
+        };
+        pages.iter().filter(is_own).collect()
     }
 
     /// All agents ask for translations of such pages; those that are cores.
@@ -174,7 +189,8 @@ impl Builder<'_> {
             prefetch_when_full: spec.prefetch_when_full,
             precondition: spec.precondition,
         };
-        let residency = Residency::new(spec.page, self.frames(spec, pages), pages.clone());
+        let own = self.pages_of_gpu(gpu, pages, spec.page);
+        let residency = Residency::new(spec.page, self.frames(spec, pages), own);
         let seed = self.blueprint.seed.wrapping_add(gpu as u64);
         let gmmu = Gmmu::new(walks, units.len());
         let ports = GpuPorts {
@@ -188,11 +204,11 @@ impl Builder<'_> {
         GpuPaging::new(ports, gmmu, Some(driver))
     }
 
-    /// Pages that fit into the memory of a GPU.
+    /// Pages that fit into the memory of a GPU; of sockets, each has its part of a share.
     fn frames(&self, spec: &PagingSpec, pages: &PageSet) -> u64 {
         let size = self.spec.gpu.as_ref().map_or(0, |gpu| gpu.memory.size.0 * u64::from(gpu.l2.slices));
         let frames = match spec.share {
-            Some(share) => (pages.len() * u64::from(share)).div_ceil(100),
+            Some(share) => (pages.len() * u64::from(share)).div_ceil(100 * self.sockets.len().max(1) as u64),
             None => size / u64::from(spec.page.max(1)),
         };
         frames.max(1)

@@ -41,6 +41,8 @@ impl Machine {
     fn misplaced(&self, page: Page) -> Option<(ComponentId, String)> {
         let paging = self.paging.as_ref()?;
         let has = |one: &GpuPaging| one.has(page);
+        let is_translated =
+            |gpu: usize, one: &GpuPaging| has(one) || paging.is_shared && paging.maps(gpu, page);
         for (gpu, one) in paging.gpus.iter().enumerate() {
             let owned = paging.owners.get(&page) == Some(&Owner::Gpu(gpu as u32));
             if has(one) && !owned {
@@ -51,7 +53,7 @@ impl Machine {
             let knows = |unit: &&crate::parts::agent::Agent| {
                 unit.tlb.as_ref().is_some_and(|tlb| tlb.entries().contains(&page))
             };
-            if let Some(unit) = units.filter(|_| !has(one)).find(knows) {
+            if let Some(unit) = units.filter(|_| !is_translated(gpu, one)).find(knows) {
                 let text = format!("its TLB translates page {page}, which {}", self.whereabouts(page));
                 return Some((unit.config.id, text));
             }

@@ -67,6 +67,12 @@ impl Lives {
         self.open.get(&page).map(|life| (life, true)).or_else(ended)
     }
 
+    /// Whether a fault of a page is under way.
+    #[must_use]
+    pub fn is_open(&self, page: Page) -> bool {
+        self.open.contains_key(&page)
+    }
+
     /// Lives under way.
     pub fn open(&self) -> impl Iterator<Item = &Life> {
         self.open.values()

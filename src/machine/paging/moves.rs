@@ -36,6 +36,8 @@ impl Machine {
         match paging.owners.get(&page).copied() {
             None => {
                 paging.owners.insert(page, Owner::ToGpu(gpu as u32));
+                self.claim(gpu, page, out);
+                let Some(paging) = self.paging.as_mut() else { return };
                 paging.draining.insert(page);
                 paging.wanted.entry(page).or_default().insert(0, (gpu as u32, planned));
                 self.drain(page, out);
@@ -61,12 +63,12 @@ impl Machine {
         let Some(paging) = self.paging.as_mut() else { return };
         paging.owners.insert(page, Owner::ToHost(gpu as u32));
         paging.draining.insert(page);
-        let Some(ports) = paging.gpus.get(gpu).map(|one| one.ports.clone()) else { return };
+        let units = paging.units_of(gpu);
         self.tell_page(gpu, page, PageChange::Evicted, 0, out);
         if wasted {
             self.tell_page(gpu, page, PageChange::Wasted, 0, out);
         }
-        self.shoot_down(&ports.units, page, out);
+        self.shoot_down(&units, page, out);
         self.drain(page, out);
     }
 
@@ -177,6 +179,7 @@ impl Machine {
         }
         let Some(orders) = self.driver(gpu).map(|driver| driver.evicted(page)) else { return };
         self.tell_page(gpu, page, PageChange::Gone, 0, out);
+        self.disclaim(gpu, page, out);
         self.come_to_rest(page, None, out);
         self.carry_out(gpu, orders, out);
     }

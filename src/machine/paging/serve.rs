@@ -3,23 +3,20 @@
 use super::super::step::Handled;
 use super::Machine;
 use super::lives::Told;
+use super::sockets::is_mapped;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::page::Page;
 use crate::model::paging::{FaultStage, PageChange, Permission};
 use crate::model::record::What;
 use crate::model::time::Since;
-use crate::parts::driver::{Driver, Order, Planned};
+use crate::parts::driver::{Order, Planned};
 use crate::parts::gmmu::{Found, Outcome, Request};
 use crate::parts::tlb::Progress;
 use crate::protocol::outbox::{About, Outbox};
 
-/// Whether the page table of a GPU grants an access: to the pages that its driver has brought, or, where pages stay where they
-/// are, with this permission.
-fn grants(driver: Option<&Driver>, page: Page, writes: bool, permission: Permission) -> bool {
-    if let Some(driver) = driver {
-        return driver.residency.resident().contains(page);
-    }
+/// Whether a page table grants an access with this permission, where pages stay where they are.
+fn permits(permission: Permission, writes: bool) -> bool {
     match permission {
         Permission::ReadOnly => !writes,
         // Nobody gets a translation that would have to go again at once.
@@ -84,7 +81,7 @@ impl Machine {
     ) {
         let (now, about) = (self.now, self.about_page(page));
         let Some(paging) = self.paging.as_mut() else { return };
-        let moves_pages = paging.moves_pages();
+        let (moves_pages, is_shared) = (paging.moves_pages(), paging.is_shared);
         let Some(one) = paging.gpus.get_mut(gpu) else { return };
         let at = match stage {
             FaultStage::Queued | FaultStage::Serviced => one.ports.driver,
@@ -92,7 +89,12 @@ impl Machine {
         };
         let agent = unit.and_then(|unit| self.agents.get(*one.ports.units.get(unit as usize)?));
         let who = agent.map_or(at, |agent| agent.config.id);
-        one.lives.tell(page, Told { stage, set, who }, now);
+        let told = Told { stage, set, who };
+        if is_shared && matches!(stage, FaultStage::Queued | FaultStage::Serviced) {
+            paging.tell_askers(page, told, now);
+        } else {
+            one.lives.tell(page, told, now);
+        }
         let miss =
             || agent?.tlb.as_ref()?.misses().find(|(missed, _)| *missed == page).map(|(_, miss)| miss.writes);
         out.record(at, about, || {
@@ -154,12 +156,16 @@ impl Machine {
     /// Page walks that have ended, and those that can begin.
     fn walk(&mut self, gpu: usize, out: &mut Outbox) {
         let since = Since { tick: self.now, event: out.event };
-        let Some(paging) = self.paging.as_mut() else { return };
-        let bytes = paging.page;
+        let Some(paging) = self.paging.as_deref_mut() else { return };
+        let (bytes, is_shared, owners) = (paging.page, paging.is_shared, &paging.owners);
         let Some(one) = paging.gpus.get_mut(gpu) else { return };
-        let driver = one.driver.as_ref();
+        let moves = one.driver.is_some();
         let outcomes = one.gmmu.advance(since, |page, writes| {
-            grants(driver, page, writes, out.permission(page.range(bytes).start))
+            if moves {
+                is_mapped(owners.get(&page), gpu, is_shared)
+            } else {
+                permits(out.permission(page.range(bytes).start), writes)
+            }
         });
         let due = since.tick + one.ports.latency;
         one.replies.extend(outcomes.iter().map(|outcome| (due, *outcome)));
@@ -179,7 +185,13 @@ impl Machine {
     }
 
     fn interrupt(&mut self, gpu: usize, page: Page, since: Since, out: &mut Outbox) {
+        let gpu = self.bringer(gpu, page, out);
+        if !self.is_news(gpu, page) {
+            return;
+        }
+        self.claim(gpu, page, out);
         let thrashes = self.driver(gpu).map(|driver| driver.interrupt(page, since));
+        self.wake_paging(gpu);
         self.tell_fault(gpu, page, FaultStage::Queued, 0, out);
         let Some(thrashes) = thrashes else {
             return self.fault_of_gpu(page, out);
@@ -226,8 +238,10 @@ impl Machine {
 
     fn is_granted(&self, gpu: usize, page: Page, writes: bool, out: &Outbox) -> bool {
         let Some(paging) = self.paging.as_ref() else { return false };
-        let permission = out.permission(page.range(paging.page).start);
-        paging.gpus.get(gpu).is_some_and(|one| grants(one.driver.as_ref(), page, writes, permission))
+        if paging.moves_pages() {
+            return paging.maps(gpu, page);
+        }
+        permits(out.permission(page.range(paging.page).start), writes)
     }
 
     /// Whether the GMMU will tell this compute unit when the page is there.
@@ -317,15 +331,17 @@ impl Machine {
         let now = self.now;
         self.copy_to_gpu(gpu, page);
         let Some(orders) = self.driver(gpu).map(|driver| driver.arrived(planned, now)) else { return };
-        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
-        let units = one.gmmu.arrived(page);
+        let Some(ended) = self.paging.as_mut().map(|paging| paging.end_faults(gpu, page)) else { return };
         self.tell_page(gpu, page, PageChange::Arrived, set, out);
-        if !units.is_empty() {
-            self.tell_fault(gpu, page, FaultStage::Arrived, set, out);
+        for (gpu, _) in ended.iter().filter(|(_, units)| !units.is_empty()) {
+            self.tell_fault(*gpu, page, FaultStage::Arrived, set, out);
         }
         self.come_to_rest(page, Some(gpu as u32), out);
         self.go_on_with_tasks();
-        self.replay_all(gpu, &units, page, out);
+        for (gpu, units) in ended {
+            self.replay_all(gpu, &units, page, out);
+            self.wake_paging(gpu);
+        }
         self.carry_out(gpu, orders, out);
     }
 

@@ -43,6 +43,7 @@ impl<'a> Stands<'a> {
             resident & !dirty & !unused,
             absent & evicted & !faulted,
             absent & !evicted & !faulted,
+            residency.away().word(number) & !faulted,
         ]
     }
 

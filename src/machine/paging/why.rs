@@ -103,7 +103,8 @@ impl Machine {
             let text = format!("{text}, which {} does not track any more", path(gmmu));
             return Some((Party::WakeUp(agent.config.id, slot), text));
         }
-        let is_lost = self.queue.is_empty() && !self.has_page_under_way(one, awaited);
+        let bringer = self.brings(gpu, awaited).unwrap_or(one);
+        let is_lost = self.queue.is_empty() && !self.has_page_under_way(bringer, awaited);
         if is_lost {
             let text = format!("{text}, which {} has sent for and which is nowhere", path(driver));
             return Some((Party::Lost(driver, gmmu), text));
@@ -150,11 +151,12 @@ impl Machine {
             None => format!("tracks the protection fault of page {page}"),
         };
         let tracks = WaitLink { at, text, since: Some(fault.since.tick) };
-        let serves = match &one.driver {
-            Some(driver) => self.why_driver(one, driver, page),
+        let bringer = self.brings(gpu, page).unwrap_or(one);
+        let serves = match &bringer.driver {
+            Some(driver) => self.why_driver(bringer, driver, page),
             None => self.why_handler(one, page),
         };
-        std::iter::once(tracks).chain(serves).chain(self.why_moving(gpu, page)).collect()
+        std::iter::once(tracks).chain(serves).chain(self.why_moving(bringer, page)).collect()
     }
 
     fn why_driver(&self, one: &super::GpuPaging, driver: &Driver, page: Page) -> Option<WaitLink> {
@@ -191,9 +193,8 @@ impl Machine {
     }
 
     /// A page that moves: its lines leave the caches of one side, then its bytes cross the link.
-    fn why_moving(&self, gpu: usize, page: Page) -> Option<WaitLink> {
+    fn why_moving(&self, one: &super::GpuPaging, page: Page) -> Option<WaitLink> {
         let paging = self.paging.as_ref()?;
-        let one = paging.gpus.get(gpu)?;
         if paging.draining.contains(&page) {
             let whose = match paging.owners.get(&page) {
                 _ if !paging.moves_pages() => "the GPU".to_owned(),

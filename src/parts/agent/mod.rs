@@ -201,9 +201,9 @@ impl Agent {
         self.set_state(slot, WarpState::Ready, out);
     }
 
-    /// Gives the page of an address a home, if it has none yet; then the address.
+    /// Gives the page of an address a home, if it has none yet; then the address. Where pages are paged, who brings them does.
     pub fn place(&self, address: Address, out: &mut Outbox) -> Option<Address> {
-        if !out.homes.is_undecided(address) {
+        if !out.homes.is_undecided(address) || self.config.page > 0 {
             return None;
         }
         let (socket, sockets) = (self.config.socket, self.config.sockets);

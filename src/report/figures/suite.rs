@@ -86,15 +86,7 @@ fn owned(set: &[&str]) -> Vec<String> {
 /// A run of a workload with parameters of its kernel beside its own, on a machine with changes, all at its size.
 #[must_use]
 pub fn experiment(machine: &str, workload: &Workload, with: &[String], set: Vec<String>) -> Experiment {
-    let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let with: Vec<String> = workload.written().into_iter().chain(with.iter().cloned()).collect();
-    let scenario = format!(
-        "title = {}\nmachine = \"{machine}\"\nchecks = false\n[[kernel]]\nid = \"run\"\nname = {}\nwith = {{ {} }}\n",
-        text(workload.name),
-        text(workload.kernel),
-        with.join(", ")
-    );
-    Experiment { scenario, set, scale: 1 }
+    Experiment { scenario: workload.scenario("", machine, with), set, scale: 1 }
 }
 
 /// The scale of `workloads` in words.

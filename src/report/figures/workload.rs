@@ -1,6 +1,7 @@
 //! The workloads of UMH, Table I, and how far they are shrunk.
 
 use super::figure::scales;
+use crate::workload::suites::UMH;
 
 /// How much work a figure may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,27 +24,27 @@ pub struct Workload {
     quick: Option<u64>,
 }
 
-const fn workload(name: &'static str, kernel: &'static str, whole: u64, quick: Option<u64>) -> Workload {
-    Workload { name, kernel, whole, quick }
+const fn workload(place: usize, whole: u64, quick: Option<u64>) -> Workload {
+    Workload { name: UMH[place].name, kernel: UMH[place].kernel, whole, quick }
 }
 
 /// In the order of the table. Small arrays shrink less: a few blocks of 4 KiB would say nothing about blocks. What takes
 /// many accesses for its data shrinks more.
 static TABLE_ONE: [Workload; 14] = [
-    workload("BSch", "black-scholes", 1, Some(8)),
-    workload("DCT", "dct", 1, Some(16)),
-    workload("DH", "haar-wavelet", 1, Some(16)),
-    workload("FW", "floyd-warshall", 1, Some(16)),
-    workload("FWT", "fast-walsh-transform", 1, Some(16)),
-    workload("Hist", "histogram", 1, Some(16)),
-    workload("MM", "matrix-multiplication", 1, Some(16)),
-    workload("MT", "transpose", 1, Some(4)),
-    workload("MTw", "mersenne-twister", 1, Some(64)),
-    workload("RD", "reduction", 1, Some(4)),
-    workload("RS", "radix-sort", 16, None),
-    workload("SC", "simple-convolution", 4, Some(64)),
-    workload("SF", "sobel-filter", 1, Some(16)),
-    workload("SLA", "scan-large-arrays", 1, Some(16)),
+    workload(0, 1, Some(8)),   // BSch
+    workload(1, 1, Some(16)),  // DCT
+    workload(2, 1, Some(16)),  // DH
+    workload(3, 1, Some(16)),  // FW
+    workload(4, 1, Some(16)),  // FWT
+    workload(5, 1, Some(16)),  // Hist
+    workload(6, 1, Some(16)),  // MM
+    workload(7, 1, Some(4)),   // MT
+    workload(8, 1, Some(64)),  // MTw
+    workload(9, 1, Some(4)),   // RD
+    workload(10, 16, None),    // RS
+    workload(11, 4, Some(64)), // SC
+    workload(12, 1, Some(16)), // SF
+    workload(13, 1, Some(16)), // SLA
 ];
 
 impl Workload {

@@ -58,7 +58,9 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     canvas.item(1, y, name.len() as u16, Target::Component(gpu.driver));
     let head = format!("{held} of {} frames{full} · {} · {}", gpu.frames, gpu.policies(), gpu.in_vain());
     canvas.field(x + 1, y, canvas.width().saturating_sub(x + 1), &head, Role::Text);
+    // Only sockets of one GPU have pages of each other.
     let kinds = PageStand::ALL.into_iter().zip(gpu.counts);
+    let kinds = kinds.filter(|(stand, count)| *stand != PageStand::Away || *count > 0);
     let kinds = kinds.map(|(stand, count)| (stand.letter(), gpu.name_of(stand), role(stand), count));
     let mut y = page_grid::legend(canvas, y + 1, kinds);
     y = page_grid::draw(canvas, y, &gpu.cells, cell);
@@ -89,7 +91,7 @@ fn role(stand: PageStand) -> Role {
         PageStand::Dirty => Role::Dirty,
         PageStand::Unused => Role::Warning,
         PageStand::Used => Role::Good,
-        PageStand::Evicted | PageStand::Host => Role::Dim,
+        PageStand::Evicted | PageStand::Host | PageStand::Away => Role::Dim,
     }
 }
 

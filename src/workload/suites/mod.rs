@@ -1,20 +1,94 @@
 //! The workloads of the papers: the kernel, and the parameters, that stand for each.
 //!
-//! Sizes are those of the papers as far as they tell them; one more parameter, `scale`, shrinks any of them.
+//! Sizes are those of the papers as far as they tell them; one more parameter, `scale`, shrinks any of them. Each is a scenario,
+//! too, that is made when it is asked for: `workloads/numa/hpc-hpgmg`.
 
 mod numa;
 mod paged;
 mod scalegpu;
 mod selective;
+mod umh;
 
 pub use numa::NUMA;
 pub use paged::PAGED;
 pub use scalegpu::SCALE_GPU;
 pub use selective::SELECTIVE;
+pub use umh::UMH;
 
 use super::TaskKind;
 use super::kernels::{self, Parameter, Parameters, Value};
 use crate::diagnostic::Result;
+
+/// The folder of the scenarios that are workloads of papers.
+pub const FOLDER: &str = "workloads/";
+
+/// The workloads of a paper.
+#[derive(Clone, Copy, Debug)]
+pub struct Suite {
+    /// The folder of its workloads.
+    pub name: &'static str,
+    /// The paper, and where it lists them.
+    pub source: &'static str,
+    /// The bundled machine that they run on if none is named.
+    pub machine: &'static str,
+    pub workloads: &'static [Workload],
+}
+
+/// All of them.
+pub const SUITES: [Suite; 5] = [
+    Suite { name: "umh", source: "UMH (2016), Table I", machine: "umh-4gpu-nvlink", workloads: UMH },
+    Suite {
+        name: "selective",
+        source: "Selective GPU Caches to Eliminate CPU-GPU HW Cache Coherence (2016), Tables 1 to 3",
+        machine: "selective-variable",
+        workloads: SELECTIVE,
+    },
+    Suite {
+        name: "numa",
+        source: "Beyond the Socket: NUMA-Aware GPUs (2017), Table 2",
+        machine: "numa-4socket",
+        workloads: NUMA,
+    },
+    Suite {
+        name: "paged",
+        source: "Towards High Performance Paged Memory for GPUs (2016), Fig. 3 to 10",
+        machine: "paged-gtx480",
+        workloads: PAGED,
+    },
+    Suite { name: "scalegpu", source: "ScaleGPU (2014), Table 2", machine: "scalegpu", workloads: SCALE_GPU },
+];
+
+/// The names of all of them, as scenarios.
+pub fn names() -> impl Iterator<Item = String> {
+    SUITES.iter().flat_map(|suite| suite.workloads.iter().map(|workload| suite.path(workload)))
+}
+
+/// The scenario that a name means, if it is one of them: its full name, and its text.
+#[must_use]
+pub fn scenario(name: &str) -> Option<(String, String)> {
+    let all = SUITES.iter().flat_map(|suite| suite.workloads.iter().map(move |workload| (suite, workload)));
+    let mut found = all.filter(|(suite, workload)| suite.path(workload).eq_ignore_ascii_case(name));
+    found.next().map(|(suite, workload)| (suite.path(workload), suite.scenario(workload)))
+}
+
+impl Suite {
+    /// The name of one of its workloads as a scenario.
+    #[must_use]
+    pub fn path(&self, workload: &Workload) -> String {
+        let own = workload.name.to_ascii_lowercase().replace(' ', "-");
+        format!("{FOLDER}{}/{own}", self.name)
+    }
+
+    fn scenario(&self, workload: &Workload) -> String {
+        let head =
+            format!("source = {}\nabout = {}\n", quoted(self.source), quoted(&workload.about(self.source)));
+        workload.scenario(&head, self.machine, &[])
+    }
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
 
 /// A workload of a paper.
 #[derive(Clone, Copy, Debug)]
@@ -60,10 +134,32 @@ impl Workload {
         Self { differs, ..self }
     }
 
-    /// Its parameters as a scenario has them.
+    /// The scenario that runs it on a machine, with parameters of its kernel beside its own; `head` is what else stands there.
     #[must_use]
-    pub fn written(&self) -> Vec<String> {
-        self.with.iter().map(|(name, value)| format!("{name} = \"{value}\"")).collect()
+    pub fn scenario(&self, head: &str, machine: &str, with: &[String]) -> String {
+        let own = self.with.iter().map(|(name, value)| format!("{name} = \"{value}\""));
+        let with: Vec<String> = own.chain(with.iter().cloned()).collect();
+        format!(
+            "title = {}\n{head}machine = \"{machine}\"\nchecks = false\n[[kernel]]\nid = \"run\"\nname = {}\nwith = {{ {} }}\n",
+            quoted(self.name),
+            quoted(self.kernel),
+            with.join(", ")
+        )
+    }
+
+    /// What stands for it, what its paper tells of it, and in what the two differ.
+    #[must_use]
+    pub fn about(&self, paper: &str) -> String {
+        let kernel = kernels::find(self.kernel).map_or(self.kernel, |kernel| kernel.title);
+        let mut text = format!("{} of {paper} is the kernel `{}` here: {kernel}.", self.name, self.kernel);
+        if let Some(row) = self.table {
+            let blocks = row.blocks.map(|blocks| format!("{blocks} thread blocks, ")).unwrap_or_default();
+            text += &format!(" The table says: {blocks}{} MB.", row.megabytes);
+        }
+        if !self.differs.is_empty() {
+            text += &format!(" What differs: {}.", self.differs);
+        }
+        text
     }
 
     /// Its parameters.
@@ -131,6 +227,18 @@ mod tests {
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn each_has_a_name_and_a_text_of_its_own() {
+        let names: std::collections::BTreeSet<_> = names().collect();
+        assert_eq!(names.len(), SUITES.iter().map(|suite| suite.workloads.len()).sum::<usize>());
+        let (name, text) = scenario("workloads/numa/HPC-HPGMG").unwrap();
+        assert_eq!(name, "workloads/numa/hpc-hpgmg");
+        assert!(text.contains("The table says: 10506 thread blocks, 1571 MB."), "{text}");
+        assert!(
+            names.contains("workloads/scalegpu/bank-account") && scenario("workloads/numa/none").is_none()
+        );
     }
 
     #[test]

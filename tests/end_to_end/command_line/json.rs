@@ -26,6 +26,23 @@ fn a_run_is_one_document_with_stable_keys() {
 }
 
 #[test]
+fn every_workload_of_the_papers_runs_by_its_name() {
+    let listed = document(&["list", "workloads", "--format", "json"]);
+    let workloads = listed["workloads"].as_array().unwrap();
+    assert!(workloads.len() > 70, "{}", workloads.len());
+    for folder in ["umh", "selective", "numa", "paged", "scalegpu"] {
+        let of_folder =
+            |workload: &&Value| workload["name"].as_str().unwrap().split('/').nth(1) == Some(folder);
+        let first = workloads.iter().find(of_folder).unwrap();
+        let (name, machine) = (first["name"].as_str().unwrap(), first["machine"].as_str());
+        let run = call(&["run", name, "--scale", "64", "--break", "cycle >= 3000", "--format", "json"]);
+        let run: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!((run["machine"].as_str(), run["scenario"].as_str()), (machine, Some(name)));
+        assert!(run["events"].as_u64().unwrap() > 100, "{name}: {run}");
+    }
+}
+
+#[test]
 fn statistics_have_one_kind_of_key_and_are_null_where_nothing_is_known() {
     let run = document(&["run", "kernels/transpose-4gpu", "--format", "json"]);
     let stats = run["stats"].as_object().unwrap();
@@ -110,7 +127,7 @@ fn junit_and_lists_and_schemas_are_well_formed() {
     let junit = call(&["test", "tests/data/fails.toml", "--format", "junit"]);
     assert!(junit.code == Some(1) && junit.stdout.contains("<failure message="), "{junit:?}");
     let list = document(&["list", "--format", "json"]);
-    assert_eq!(keys(&list).join(" "), "kernels machines protocols scenarios sweeps trace_formats");
+    assert_eq!(keys(&list).join(" "), "kernels machines protocols scenarios sweeps trace_formats workloads");
     for kind in ["machine", "protocol", "scenario", "sweep"] {
         assert_eq!(document(&["schema", kind])["type"], "object", "{kind}");
         let first = if kind == "scenario" {

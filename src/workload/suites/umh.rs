@@ -1,0 +1,20 @@
+//! UMH, Table I: kernels of the AMD APP SDK, with the table's sizes as their defaults.
+
+use super::Workload;
+
+pub const UMH: &[Workload] = &[
+    Workload::of("BSch", "black-scholes", &[]),
+    Workload::of("DCT", "dct", &[]),
+    Workload::of("DH", "haar-wavelet", &[]),
+    Workload::of("FW", "floyd-warshall", &[]),
+    Workload::of("FWT", "fast-walsh-transform", &[]),
+    Workload::of("Hist", "histogram", &[]),
+    Workload::of("MM", "matrix-multiplication", &[]),
+    Workload::of("MT", "transpose", &[]),
+    Workload::of("MTw", "mersenne-twister", &[]),
+    Workload::of("RD", "reduction", &[]),
+    Workload::of("RS", "radix-sort", &[]),
+    Workload::of("SC", "simple-convolution", &[]),
+    Workload::of("SF", "sobel-filter", &[]),
+    Workload::of("SLA", "scan-large-arrays", &[]),
+];
