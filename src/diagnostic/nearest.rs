@@ -15,10 +15,20 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|candidate| (twice_distance(name, candidate), candidate))
         .filter(|(twice, candidate)| {
             let longer = candidate.chars().count().max(name.chars().count());
-            *twice <= 2 * (longer / 3 + 1) && *twice < 2 * longer
+            *twice <= 2 * (longer / 3 + 1) && 2 * common(name, candidate) >= longer
         })
         .min_by_key(|(twice, _)| *twice)
         .map(|(_, candidate)| candidate)
+}
+
+/// Letters that both have, whatever their places.
+fn common(a: &str, b: &str) -> usize {
+    let mut left: Vec<char> = b.to_ascii_lowercase().chars().collect();
+    let is_there = |letter: &char| {
+        let place = left.iter().position(|other| other == letter);
+        place.map(|place| left.swap_remove(place)).is_some()
+    };
+    a.to_ascii_lowercase().chars().filter(is_there).count()
 }
 
 /// Twice the edit distance; a letter of the other case costs half an edit.
@@ -61,6 +71,7 @@ mod tests {
         assert_eq!(nearest("WAYS", names), Some("ways"));
         assert_eq!(nearest("m", names), Some("M"));
         assert_eq!(nearest("X", names), None);
+        assert_eq!(nearest("10s", ["dis", "down"]), None);
         assert_eq!(nearest("bandwidth", names), None);
         assert_eq!(nearest(&"size".repeat(1000), names), None);
     }

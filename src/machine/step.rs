@@ -418,3 +418,29 @@ impl Machine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::StepOutcome;
+    use crate::machine::sample::working;
+    use crate::model::access::AccessKind::Load;
+    use crate::model::record::Records;
+
+    #[test]
+    fn an_issue_names_the_event_that_let_its_warp_go_on() {
+        let mut machine = working("tiny/umh-1gpu", &[], &[("gpu0.cu0", Load, vec![0x1000, 0x2000])]);
+        let (mut records, mut performed, mut issues) = (Records::listening(), None, Vec::new());
+        while machine.step(&mut records) == StepOutcome::Ran {
+            for record in &records.list {
+                match record.kind() {
+                    "issue" => issues.push((record.because, performed)),
+                    "complete" => performed = Some(record.id.event),
+                    _ => {}
+                }
+            }
+        }
+        let [(first, None), (second, Some(done))] = issues[..] else { panic!("{issues:?}") };
+        assert!(first.is_some(), "its work began some time");
+        assert_eq!(second, Some(done));
+    }
+}

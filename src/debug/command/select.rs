@@ -71,9 +71,9 @@ impl Session {
         let canonical = word.text.replace(".sm", ".cu");
         components.find(word.text).or_else(|| components.find(&canonical)).ok_or_else(|| {
             let error = arguments.error(word.span.clone(), format!("no component is called {}", word.text));
-            Box::new(
-                error.nearest(word.text, components.iter().map(|(_, component)| component.path.as_str())),
-            )
+            let paths = || components.iter().map(|(_, component)| component.path.as_str());
+            let expected = format!("the path of one, such as {}", paths().next().unwrap_or("host.hmd0"));
+            Box::new(error.expected(expected).nearest(word.text, paths()))
         })
     }
 }

@@ -52,6 +52,7 @@ impl Agent {
             }
         }
         warp.ready_at = warp.ready_at.max(ready);
+        warp.let_go = Some(out.event);
         if let Some(index) = finished {
             let entry = warp.in_flight.remove(index);
             Self::end_instruction(warp, entry, now, told);

@@ -129,6 +129,7 @@ impl Agent {
         }
         let kind = access.kind;
         (warp.current, warp.next) = (Some(at), at + 1);
+        warp.let_go = Some(out.event);
         warp.instructions += 1;
         let ready = now + self.config.clock.cycles(u64::from(self.config.l1_latency.max(1)));
         warp.ready_at = warp.ready_at.max(ready);
@@ -216,7 +217,8 @@ impl Agent {
         }
         let (id, kind, bytes) = (self.config.id, access.kind, &access.bytes);
         let issue = || What::Issue { kind, warp: slot as u32, bytes: bytes.clone() };
-        out.record(id, About::new(access.range, Some(number)), issue);
+        let about = About::new(access.range, Some(number));
+        out.record(id, About { because: warp.let_go, ..about }, issue);
         around.l1.access(offer, ticket, access, (key, Some(number)), out);
         self.after_issue(slot, told, out);
     }
@@ -225,6 +227,9 @@ impl Agent {
     /// meanwhile is this agent's own.
     fn after_issue(&mut self, slot: usize, told: &mut Told, out: &mut Outbox) {
         self.accesses += 1;
+        if let Some(warp) = self.warps.get_mut(slot) {
+            warp.let_go = Some(out.event);
+        }
         self.issue_free_at = self.issue_free_at.max(out.tick) + self.config.clock.period;
         if !out.completions.is_empty() {
             let mine = std::mem::take(&mut out.completions);

@@ -228,6 +228,9 @@ impl Agent {
         }
         warp.state = to;
         warp.since = out.tick;
+        if matches!(to, WarpState::Ready | WarpState::Running) {
+            warp.let_go = Some(out.event);
+        }
         self.active.set(slot as u32, matches!(to, WarpState::Ready | WarpState::Running));
         out.record(self.config.id, About::default(), || What::Warp { warp: slot as u32, from, to });
     }

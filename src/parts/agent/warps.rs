@@ -10,7 +10,7 @@ use crate::model::access::{Access, Bytes};
 use crate::model::inspect::WarpState;
 use crate::model::message::TxnNumber;
 use crate::model::page::Page;
-use crate::model::time::Tick;
+use crate::model::time::{EventNumber, Tick};
 
 /// A memory instruction that has accesses left.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +59,9 @@ pub struct Warp {
     pub(super) result: Bytes,
     /// The operation of its work that it took last.
     pub current: Option<u64>,
+    /// The event after which it could go on: its start, its last issue, or the end of what it waited for. Nothing depends on it:
+    /// no part of the digest.
+    pub(super) let_go: Option<EventNumber>,
 }
 
 impl Warp {
