@@ -95,13 +95,18 @@ enum Places {
         /// The block in each slot, by [`tag`]: what a lookup reads.
         tags: CowVec<u64, 64>,
     },
-    /// Each in its own: the first slot of each run of `CHUNK` blocks, by its number.
-    Memory { block: u32, runs: FxHashMap<u64, usize> },
+    /// Each in its own: the first slot of each run of `CHUNK` blocks that fall to this memory, by its number.
+    Memory { block: u32, dealing: Interleave, runs: FxHashMap<u64, usize> },
 }
 
 /// How a slot that holds the block at `address` is tagged; an empty one is 0. Blocks start at even addresses.
 fn tag(address: Address) -> u64 {
     address.0 | 1
+}
+
+/// The run that a block of a memory is in, and its place there.
+fn run_of(dealing: Interleave, block: u32, address: Address) -> (u64, u64) {
+    divide(divide(dealing.local(address), u64::from(block)).0, CHUNK as u64)
 }
 
 /// Whether a block can have a place.
@@ -126,10 +131,12 @@ impl Store {
         Self { places, slots: CowVec::new(count), last: (NOWHERE, None) }
     }
 
-    /// Room for every block of `block` bytes.
+    /// Room for every block of `block` bytes that `dealing` gives it.
     #[must_use]
-    pub fn memory(block: u32) -> Self {
-        let places = Places::Memory { block, runs: FxHashMap::default() };
+    pub fn memory(block: u32, dealing: Interleave) -> Self {
+        // Of pieces smaller than a block, several memories have parts of it.
+        let dealing = if dealing.size < u64::from(block) { Interleave::NONE } else { dealing };
+        let places = Places::Memory { block, dealing, runs: FxHashMap::default() };
         Self { places, slots: CowVec::new(0), last: (NOWHERE, None) }
     }
 
@@ -142,7 +149,7 @@ impl Store {
                 store.partition(*remote);
                 store
             }
-            Places::Memory { block, .. } => Self::memory(*block),
+            Places::Memory { block, dealing, .. } => Self::memory(*block, *dealing),
         }
     }
 
@@ -169,11 +176,11 @@ impl Store {
                 };
                 way.map(|way| first + way)
             }
-            Places::Memory { block, runs } => {
-                let (run, place) = divide(divide(address.0, u64::from(*block)).0, CHUNK as u64);
+            Places::Memory { block, dealing, runs } => {
+                let (run, place) = run_of(*dealing, *block, address);
                 let slot = runs.get(&run)? + place as usize;
-                self.slots.get(slot)?.as_ref()?;
-                Some(slot)
+                // What falls to a neighbour would stand in the same place.
+                (self.slots.get(slot)?.as_ref()?.block == address).then_some(slot)
             }
         }
     }
@@ -254,12 +261,13 @@ impl Store {
                 }
                 slot
             }
-            Places::Memory { block, runs } => {
-                let (run, place) = divide(divide(address.0, u64::from(*block)).0, CHUNK as u64);
+            Places::Memory { block, dealing, runs } => {
+                let (run, place) = run_of(*dealing, *block, address);
                 *runs.entry(run).or_insert_with(|| self.slots.grow()) + place as usize
             }
         };
         if let Some(place) = self.slots.get_mut(slot) {
+            debug_assert!(place.as_ref().is_none_or(|old| old.block == address), "two blocks in one place");
             *place = Some(entry);
         }
         self.last = (address, Some(slot));

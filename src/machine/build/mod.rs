@@ -217,7 +217,7 @@ impl Builder<'_> {
         let ways = cache.ways.max(1);
         let sets = (cache.size.0 / (u64::from(cache.line.max(1)) * u64::from(ways))).max(1);
         let store = match role {
-            Role::Root => Store::memory(cache.line),
+            Role::Root => Store::memory(cache.line, dealing),
             _ => Store::tagged(u32::try_from(sets).unwrap_or(u32::MAX), ways, cache.line, dealing),
         };
         let id = self.components.add(path, kind);
