@@ -9,6 +9,7 @@ use crate::model::time::Tick;
 use crate::model::wait::Party;
 use crate::parts::agent::{Agent, Warp};
 use crate::parts::driver::Driver;
+use crate::parts::gmmu::Found;
 use crate::parts::tlb::Progress;
 
 impl Machine {
@@ -47,12 +48,7 @@ impl Machine {
         let since = miss.map(|(_, miss)| miss.since.tick);
         let link = |text: String| WaitLink { at, text, since };
         match miss.map(|(_, miss)| miss.progress) {
-            Some(Progress::Walking) => {
-                let mut links =
-                    vec![link(format!("waits for the TLB, which waits for the walk of page {page}"))];
-                links.extend(self.why_walk(gpu));
-                links
-            }
+            Some(Progress::Walking) => self.why_walking(gpu, agent, page, since),
             Some(Progress::Dropped) => {
                 let mut links = vec![link(format!(
                     "waits for page {page}: its fault was dropped, and the TLB replays it when \
@@ -123,6 +119,35 @@ impl Machine {
             || one.arrivals.iter().any(|(_, planned)| planned.page == page)
             || one.driver.as_ref().is_some_and(has)
             || paging.protection.as_ref().is_some_and(|protection| protection.due(page).is_some())
+    }
+
+    /// A TLB that has asked for a page, and has no answer yet.
+    fn why_walking(&self, gpu: usize, agent: &Agent, page: Page, since: Option<Tick>) -> Vec<WaitLink> {
+        let waits = self.answer_under_way(gpu, agent, page);
+        let waits = waits.unwrap_or_else(|| format!("which waits for the walk of page {page}"));
+        let first = WaitLink { at: agent.config.id, text: format!("waits for the TLB, {waits}"), since };
+        let one = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu));
+        let is_tracked = one.is_some_and(|one| one.gmmu.far_faults().any(|(faulted, _)| faulted == page));
+        let rest =
+            if is_tracked { self.why_fault(gpu, page) } else { self.why_walk(gpu).into_iter().collect() };
+        std::iter::once(first).chain(rest).collect()
+    }
+
+    /// What the GMMU has found of a page and is on its way to a TLB, in words.
+    fn answer_under_way(&self, gpu: usize, agent: &Agent, page: Page) -> Option<String> {
+        let one = self.paging.as_ref()?.gpus.get(gpu)?;
+        let is_own = |unit: u32| {
+            let place = one.ports.units.get(unit as usize).and_then(|unit| self.agents.get(*unit));
+            place.is_some_and(|unit| unit.config.id == agent.config.id)
+        };
+        let (due, outcome) =
+            one.replies.iter().find(|(_, outcome)| outcome.page == page && is_own(outcome.unit))?;
+        let what = match outcome.found {
+            Found::Translated => "the translation",
+            Found::Raised | Found::Merged | Found::Dropped => "the Nack-Replayable",
+        };
+        let due = self.fixed.time.cycle(*due);
+        Some(format!("to which {what} of page {page} is on its way, due at cycle {due}"))
     }
 
     fn why_walk(&self, gpu: usize) -> Option<WaitLink> {
@@ -231,4 +256,31 @@ impl Machine {
 fn tracked_of(agent: &Agent) -> Option<Page> {
     let mut misses = agent.tlb.iter().flat_map(|tlb| tlb.misses());
     misses.find(|(_, miss)| miss.progress == Progress::Tracked).map(|(page, _)| page)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::StepOutcome;
+    use crate::machine::sample::working;
+    use crate::model::access::AccessKind::Load;
+    use crate::model::inspect::Inspect;
+    use crate::model::paging::FaultStage;
+    use crate::model::record::{Records, What};
+
+    #[test]
+    fn between_the_fault_and_the_nack_a_warp_waits_for_the_nack() {
+        let mut machine = working("tiny/paged-1gpu", &[], &[("gpu0.cu0", Load, vec![0x1000])]);
+        let unit = machine.components().find("gpu0.cu0").unwrap();
+        let mut records = Records::listening();
+        let is_raised = |records: &Records| {
+            let raised = |what: &What| matches!(what, What::FarFault { stage: FaultStage::Raised, .. });
+            records.list.iter().any(|record| raised(&record.what))
+        };
+        while !is_raised(&records) {
+            assert_eq!(machine.step(&mut records), StepOutcome::Ran);
+        }
+        let why = machine.why(unit, Some(0));
+        assert!(why[0].text.contains("the Nack-Replayable of page 0x1 is on its way"), "{why:?}");
+        assert!(why[1].text.contains("tracks far-fault"), "{why:?}");
+    }
 }
