@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::arguments::{Changes, Switch, Target};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
+use crate::config::library::Found;
 use crate::config::{self, Kind, MachineChoice};
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::machine::FirstPass;
@@ -16,6 +17,7 @@ use crate::recording::{self, Recording, TraceFile};
 use crate::report::number::grouped;
 use crate::scenario::{Options, Prepared, Runner, Scenario};
 use crate::workload::Workload;
+use crate::workload::suites;
 use crate::workload::trace::{self, Format, Trace};
 
 /// Whether a file is meant as a scenario: by its ending, whatever is wrong with it, or by its keys.
@@ -116,15 +118,23 @@ impl Work {
     /// # Errors
     /// As [`Scenario::load`]; a scenario names its own machine.
     fn scenario(target: &Target, interrupt: &Interrupt) -> Result<Self> {
-        let work = Self::load(&target.scenario, None, &target.changes, interrupt)?;
-        match &target.machine {
-            Some(_) => {
-                Err(Diagnostic::new(format!("{} is a scenario, and names its machine", target.scenario))
-                    .expected("--machine only with a trace; --set changes keys of a scenario's machine")
-                    .into())
-            }
-            None => Ok(work),
-        }
+        let Some(machine) = &target.machine else {
+            return Self::load(&target.scenario, None, &target.changes, interrupt);
+        };
+        let found = config::find(Kind::Scenario, &target.scenario, None)?;
+        let machine = config::find(Kind::Machine, machine, None)?.reference;
+        let moved = suites::scenario(&found.reference, Some(&machine)).filter(|_| found.folder.is_none());
+        let Some((name, text)) = moved else {
+            let error = Diagnostic::new(format!("{} is a scenario, and names its machine", target.scenario));
+            return Err(error
+                .expected(
+                    "--machine only with a trace or one of `umscope list workloads`; --set changes keys of a scenario's \
+                     machine",
+                )
+                .into());
+        };
+        let found = Found { source: Source::new(format!("{name}.toml"), text), ..found };
+        Self::found(name, found, &target.changes, interrupt)
     }
 
     /// Reads the scenario of this name or path (from `relative_to`, else from the current folder), and its trace if it
@@ -139,6 +149,10 @@ impl Work {
         interrupt: &Interrupt,
     ) -> Result<Self> {
         let found = config::find(Kind::Scenario, name, relative_to)?;
+        Self::found(name.to_owned(), found, changes, interrupt)
+    }
+
+    fn found(name: String, found: Found, changes: &Changes, interrupt: &Interrupt) -> Result<Self> {
         if let Some(kind) = config::kind_of(&found.source).filter(|kind| *kind != Kind::Scenario) {
             let wrong = Diagnostic::new(format!("this is a {}, not a scenario", kind.name()));
             return Err(wrong.of(&found.source).expected("a file with the key machine").into());
@@ -152,7 +166,7 @@ impl Work {
             trace = Some(path);
         }
         let machine = named(&scenario);
-        Ok(Self { name: name.to_owned(), scenario, options, machine, trace, recording: None })
+        Ok(Self { name, scenario, options, machine, trace, recording: None })
     }
 
     /// A trace alone is a scenario without checks: it is run for its numbers.

@@ -164,7 +164,7 @@ pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found>
         let source = Source::new(format!("{}/{found}.toml", kind.root()), *text);
         return Ok(Found { source, folder: None, reference: found.clone() });
     }
-    if let Some((reference, text)) = suites::scenario(bare).filter(|_| kind == Kind::Scenario) {
+    if let Some((reference, text)) = suites::scenario(bare, None).filter(|_| kind == Kind::Scenario) {
         let source = Source::new(format!("{reference}.toml"), text);
         return Ok(Found { source, folder: None, reference });
     }

@@ -50,6 +50,7 @@ pub(super) fn machine(file: &MachineFile, document: &Document, shelf: &Shelf) ->
     }
     build.fits_client(file, gpu.as_ref(), &host)?;
     build.clocks(file, gpu.as_ref(), &host)?;
+    build.fits_transfers(file, gpu.as_ref())?;
     Ok(MachineSpec {
         name: file.name.clone().unwrap_or_else(|| document.source().name.to_string()),
         protocol: build.protocol(file.protocol.as_ref())?.unwrap_or_else(|| "nmoesi".to_owned()),
@@ -105,6 +106,17 @@ impl Build<'_> {
             energy: check.energy("network.energy", file.energy.as_ref(), 10_000)?,
             balancer: file.balancer.as_ref().map(|file| self.balancer(file)).transpose()?,
         })
+    }
+
+    /// Who asks for parts of a line.
+    fn fits_transfers(&self, file: &MachineFile, gpu: Option<&GpuSpec>) -> Result<()> {
+        let by_sector = file.network.as_ref().and_then(|network| network.transfers);
+        if by_sector != Some(TransfersWord::Sectors) || gpu.is_some_and(|gpu| gpu.remote_directory.is_some())
+        {
+            return Ok(());
+        }
+        let text = "network.transfers = \"sectors\" without gpu.remote_directory: only caches that may not keep a line ask for a part of it";
+        fail(self.check.document.complain(None, text))
     }
 
     /// The name of a protocol that exists, its path made independent of the machine file's folder.

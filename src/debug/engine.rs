@@ -119,7 +119,7 @@ impl Engine {
                 }
                 Some(Request::Wish(wish)) => self.wish = wish,
                 Some(Request::Select(selection)) => self.session.pick(selection),
-                Some(Request::Speed(speed)) => self.session.set_speed(speed),
+                Some(Request::Speed(speed)) => self.set_speed(speed)?,
                 Some(Request::Filter(text)) => {
                     if let Err(error) = self.session.set_filter(&Text::new("/", &text)) {
                         self.server.answer(Answer::Error(error));
@@ -134,6 +134,14 @@ impl Engine {
             }
             self.stale = true;
         }
+    }
+
+    /// Plays at another speed; a run that is not to be played any more ends here, before whatever comes next.
+    fn set_speed(&mut self, speed: Option<f64>) -> Option<()> {
+        let outcome =
+            if speed.is_none() && self.session.is_paced() { self.session.interrupt() } else { None };
+        self.session.set_speed(speed);
+        outcome.map_or(Some(()), |outcome| self.answer(outcome))
     }
 
     /// Some work. Returns whether nothing is left to do.
@@ -265,6 +273,24 @@ mod tests {
         client.send(Request::Interrupt);
         settled(&client);
         assert_eq!(client.frame().stop.as_ref().unwrap().text, "interrupted");
+        client.send(Request::Quit);
+        engine.join().unwrap();
+    }
+
+    #[test]
+    fn a_command_ends_what_is_played_and_does_not_wait_for_its_end() {
+        let (client, server) = border(Arc::default());
+        let engine = spawn(session(u64::MAX), server).unwrap();
+        client.send(Request::Speed(Some(100.0)));
+        client.send(Request::Command("continue".into()));
+        let start = Instant::now();
+        while client.frame().position.event < 3 {
+            assert!(start.elapsed() < Duration::from_secs(20), "nothing is played");
+        }
+        client.send(Request::Speed(None));
+        client.send(Request::Command("goto event 2".into()));
+        settled(&client);
+        assert_eq!(client.frame().position.event, 2);
         client.send(Request::Quit);
         engine.join().unwrap();
     }

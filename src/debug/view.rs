@@ -142,7 +142,7 @@ impl Session {
     }
 
     /// What is selected; where nothing is, what happened last.
-    fn shown_selection(&self) -> Selection {
+    pub(in crate::debug) fn shown_selection(&self) -> Selection {
         self.selection.or(self.followed)
     }
 

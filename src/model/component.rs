@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
 /// Index of a component in its machine's [`Components`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ComponentId(pub u32);
@@ -84,6 +87,8 @@ pub struct Component {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Components {
     list: Vec<Component>,
+    /// The links of the network that messages from one component to another go over, if any.
+    links: FxHashMap<(ComponentId, ComponentId), SmallVec<[ComponentId; 2]>>,
 }
 
 impl Components {
@@ -101,6 +106,20 @@ impl Components {
         {
             component.parents.push(parent);
         }
+    }
+
+    /// Records that messages from `from` to `to` go over a link.
+    pub fn cross(&mut self, from: ComponentId, to: ComponentId, link: ComponentId) {
+        let links = self.links.entry((from, to)).or_default();
+        if !links.contains(&link) {
+            links.push(link);
+        }
+    }
+
+    /// The links of the network that messages go over between two neighbours.
+    #[must_use]
+    pub fn links_between(&self, from: ComponentId, to: ComponentId) -> &[ComponentId] {
+        self.links.get(&(from, to)).map_or(&[], SmallVec::as_slice)
     }
 
     #[must_use]

@@ -76,16 +76,8 @@ pub enum LaneReason {
 }
 
 impl LaneReason {
-    pub const ALL: [Self; 8] = [
-        Self::Unsaturated,
-        Self::Saturated,
-        Self::LastLane,
-        Self::Equalise,
-        Self::Balanced,
-        Self::Turning,
-        Self::Launch,
-        Self::Static,
-    ];
+    /// Those for which lanes turn.
+    pub const TURNING: [Self; 3] = [Self::Saturated, Self::Equalise, Self::Launch];
 
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -218,10 +218,19 @@ impl Driver {
         let prefetched = |page| Planned { page, reason: MoveReason::Prefetched, set, because };
         self.planned.extend(extra.into_iter().map(prefetched));
         self.was_full |= self.residency.free() < self.planned.len() as u64;
-        let mut orders = self.make_room();
-        self.decision.evicted = orders.len();
-        orders.extend(self.fetch());
+        let (orders, evicted) = self.go_on();
+        self.decision.evicted = evicted;
         orders
+    }
+
+    /// Gives frames to pages that wait for one, and makes room for the others; the orders, and how many of them evict. Those
+    /// that fetch stand first: a clean page is gone at once, and its frame goes to the next page in the row.
+    fn go_on(&mut self) -> (Vec<Order>, usize) {
+        let mut orders = self.fetch();
+        let room = self.make_room();
+        let evicted = room.len();
+        orders.extend(room);
+        (orders, evicted)
     }
 
     /// "The first unique 80 pages that far-fault to the SW runtime within an interval."
@@ -246,11 +255,13 @@ impl Driver {
 
     fn prefetch(&mut self, demand: &[Page], free: u64) -> Vec<Page> {
         let is_full = free <= demand.len() as u64;
-        if is_full && !self.config.prefetch_when_full {
+        let is_preconditioning = self.config.precondition && !self.was_full;
+        let evicts = self.config.prefetch_when_full && !is_preconditioning;
+        if is_full && !evicts {
             return Vec::new();
         }
         // Of a set larger than the memory it would evict all, and have no frames for it.
-        let frames = if self.config.prefetch_when_full { self.residency.obtainable() } else { free };
+        let frames = if evicts { self.residency.obtainable() } else { free };
         let wanted = (demand.len() + self.planned.len()) as u64;
         let frames = usize::try_from(frames.saturating_sub(wanted)).unwrap_or(usize::MAX);
         let room = self.config.set.saturating_sub(demand.len()).min(frames);
@@ -276,7 +287,10 @@ impl Driver {
             page: self.residency.page(),
             is_full,
         };
-        self.prefetcher().choose(&signals, &mut self.random)
+        let mut chosen = self.prefetcher().choose(&signals, &mut self.random);
+        // The tree knows no room.
+        chosen.truncate(frames);
+        chosen
     }
 
     /// Evicts as many pages as those that wait for a frame need.
@@ -316,9 +330,12 @@ impl Driver {
         self.queue.retain(|fault| fault.page != page);
     }
 
-    /// A page has left the GPU that had it for all; whether a core took it back.
+    /// A page has left the GPU that had it for all, since it was evicted or a core took it back.
     pub fn returned_by_other(&mut self, page: Page, to_core: bool) {
         self.residency.regain(page);
+        if !to_core {
+            self.evicted_once.insert(page);
+        }
         if to_core {
             self.at_host.insert(page);
         }
@@ -373,9 +390,7 @@ impl Driver {
     /// A page is back in host memory.
     pub fn evicted(&mut self, page: Page) -> Vec<Order> {
         self.counters.written_back += u64::from(self.residency.gone(page));
-        let mut orders = self.make_room();
-        orders.extend(self.fetch());
-        orders
+        self.go_on().0
     }
 
     /// A page has come to the GPU.
@@ -383,9 +398,7 @@ impl Driver {
         self.at_host.remove(planned.page);
         self.residency.arrive(planned.page, planned.reason, now);
         // What could not be evicted before may be now.
-        let mut orders = self.make_room();
-        orders.extend(self.fetch());
-        orders
+        self.go_on().0
     }
 
     /// A compute unit of the GPU accesses a page, wherever it is.
@@ -401,9 +414,7 @@ impl Driver {
         if self.planned.is_empty() {
             return Vec::new();
         }
-        let mut orders = self.make_room();
-        orders.extend(self.fetch());
-        orders
+        self.go_on().0
     }
 
     /// Pages in the order in which they were accessed first.

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::diagnostic::Result;
 use crate::model::address::{Address, Range};
-use crate::model::component::{ComponentKind, Components};
-use crate::model::record::{Field, KINDS, KindInfo, Record};
+use crate::model::component::{ComponentId, ComponentKind, Components};
+use crate::model::record::{Field, KINDS, KindInfo, Record, What};
 use crate::model::state::State;
 
 use super::context::{Context, PageSize};
@@ -104,14 +104,27 @@ impl fmt::Display for Filter {
     }
 }
 
+/// The links that a message goes over from its sender to its receiver, if a record is about one.
+fn crossed<'a>(record: &Record, components: &'a Components) -> &'a [ComponentId] {
+    match &record.what {
+        What::Message(message) | What::Delivery(message) | What::Stall { message } => {
+            components.links_between(message.from, message.to)
+        }
+        _ => &[],
+    }
+}
+
 impl Clause {
     fn matches(&self, record: &Record, components: &Components) -> bool {
         match self {
             Self::Kind(kind) => record.kind() == kind.name,
             Self::At(comparison, named) => comparison.holds_for(named.contains(record.at, components)),
             Self::Link(comparison, named) => {
-                components.get(record.at).is_some_and(|at| at.kind == ComponentKind::Link)
-                    && comparison.holds_for(named.contains(record.at, components))
+                let is_link = components.get(record.at).is_some_and(|at| at.kind == ComponentKind::Link);
+                let own =
+                    if is_link { std::slice::from_ref(&record.at) } else { crossed(record, components) };
+                !own.is_empty()
+                    && comparison.holds_for(own.iter().any(|link| named.contains(*link, components)))
             }
             Self::Number(shared, comparison, interval) => {
                 shared.compare(record, components, *comparison, *interval)

@@ -81,7 +81,7 @@ impl Grammar for Clauses {
             parser.offer(Offer::Field(field.name, field.about));
         }
         parser.offer(Offer::Field("at", "where it happened"));
-        parser.offer(Offer::Field("link", "a link it happened on"));
+        parser.offer(Offer::Field("link", "a link it happened on, or its message goes over"));
         for (shared, about) in SHARED {
             parser.offer(Offer::Field(shared.name(), about));
         }
@@ -266,12 +266,12 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
         FieldType::TagOutcome => word(parser, &TagOutcome::ALL.map(TagOutcome::name)),
         FieldType::TlbChange => word(parser, &TlbChange::ALL.map(TlbChange::name)),
         FieldType::RemoteChange => word(parser, &RemoteChange::ALL.map(RemoteChange::name)),
-        FieldType::WayStep => word(parser, &WayStep::ALL.map(WayStep::name)),
+        FieldType::WayStep => word(parser, &WayStep::CHANGING.map(WayStep::name)),
         FieldType::WarpState => word(parser, &WarpState::ALL.map(WarpState::name)),
         FieldType::Network => word(parser, &Network::ALL.map(Network::name)),
         FieldType::LaneDirection => word(parser, &LaneDirection::ALL.map(LaneDirection::name)),
         FieldType::LanePhase => word(parser, &LanePhase::ALL.map(LanePhase::name)),
-        FieldType::LaneReason => word(parser, &LaneReason::ALL.map(LaneReason::name)),
+        FieldType::LaneReason => word(parser, &LaneReason::TURNING.map(LaneReason::name)),
     }
 }
 

@@ -271,6 +271,8 @@ pub fn complaint(error: &Diagnostic, width: u16) -> Vec<String> {
     let kept = before.get(cut..).unwrap_or("").width();
     let sign = if cut > 0 {
         "…"
+    } else if source.name.starts_with('/') {
+        "/"
     } else if typed {
         ":"
     } else {

@@ -72,7 +72,7 @@ pub const REVERSE_FINISH: Command = verb(
     &["rfin", "reverse-transaction"],
     "reverse-finish [COUNT]",
     "go back until the selected transaction began",
-    "The reverse of finish: without a selected transaction in flight, until the last one began.",
+    "The reverse of finish. Of a transaction that has ended, too, if it is the one that is shown.",
     reverse_finish,
 );
 
@@ -135,15 +135,20 @@ fn reverse_finish(session: &mut Session, arguments: &Arguments) -> Result<Effect
         // Where it began is known, and nothing on the way can stop it.
         return Ok(Effect::Go(Travel::to(view.issued_at)));
     }
-    moving(session, arguments, Backward, Goal::Began(view.map(|view| view.number)))
+    // The one that is shown may have ended.
+    let ended = session.followed.txn.filter(|txn| session.machine().transaction(*txn).is_none());
+    let ended = ended.filter(|_| session.selection.txn.is_none());
+    moving(session, arguments, Backward, Goal::Began(view.map(|view| view.number).or(ended)))
 }
 
-/// The transaction that is meant: the selected one, or that of the last event, if it is in flight.
+/// The transaction that is meant: the selected one, or that of the last event, or the one that is shown since it was spoken of
+/// last; if it is in flight.
 fn current(session: &mut Session) -> Option<TxnNumber> {
     let of_event = session.last_records().iter().find_map(|record| match record.what {
         What::Complete { .. } => None,
         _ => record.txn,
     });
     let in_flight = |txn: &TxnNumber| session.machine().transaction(*txn).is_some();
-    session.selection.txn.filter(in_flight).or(of_event.filter(in_flight))
+    let followed = session.followed.txn;
+    session.selection.txn.filter(in_flight).or(of_event.filter(in_flight)).or(followed.filter(in_flight))
 }

@@ -13,14 +13,14 @@ pub const WHY: Command = Command {
     usage: "why [COMPONENT [warp N] | txn N]",
     group: Group::Looking,
     about: "why something cannot go on, as one chain",
-    details: "Of a warp, a core, a node (its MSHRs), a link or a transaction; without an argument, of what is selected.",
+    details: "Of a warp, a core, a node (its MSHRs), a link or a transaction; without an argument, of what is selected, or shown.",
     completes: Completes::Component,
     run: why,
 };
 
 fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let words = arguments.words();
-    let selection = session.selection;
+    let selection = session.shown_selection();
     match words.as_slice() {
         [] => match (selection.txn, selection.component) {
             (Some(txn), _) => transaction(session, arguments, txn),

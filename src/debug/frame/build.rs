@@ -98,6 +98,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     }
     if wish.panes.has(Pane::Transaction) || wish.panes.has(Pane::Waits) {
         frame.transactions = machine.transactions(wish.limit);
+        frame.limit = Some(wish.limit);
     }
     Frame {
         info: facts.info,
@@ -241,5 +242,11 @@ fn why(machine: &dyn Inspect, selection: &Selection) -> Vec<WaitLink> {
     if let Some(view) = selection.txn.and_then(|txn| machine.transaction(txn)) {
         return view.chain;
     }
-    selection.component.map_or_else(Vec::new, |component| machine.why(component, selection.warp))
+    if let Some(component) = selection.component {
+        return machine.why(component, selection.warp);
+    }
+    // Of a page, its fault; of nothing, what has been under way longest.
+    let fault = selection.block.and_then(|block| machine.fault(block)).map(|fault| fault.waits);
+    let oldest = || machine.transactions(1).into_iter().next().map(|view| view.chain);
+    fault.filter(|waits| !waits.is_empty()).or_else(oldest).unwrap_or_default()
 }

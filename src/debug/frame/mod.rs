@@ -67,6 +67,8 @@ pub struct Frame {
     /// Where the selected transaction begins, if that is known.
     pub begins: Option<EventNumber>,
     /// All transactions in flight, oldest first.
+    /// How many transactions, blocks and the like a frame has at most, if it was said.
+    pub limit: Option<usize>,
     pub transactions: Vec<TransactionView>,
     pub caches: Vec<CacheView>,
     pub pages: Pages,
@@ -138,6 +140,7 @@ impl Default for Frame {
             crowds: Vec::new(),
             sequence: None,
             begins: None,
+            limit: None,
             transactions: Vec::new(),
             caches: Vec::new(),
             pages: Pages::default(),

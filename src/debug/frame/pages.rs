@@ -33,7 +33,7 @@ impl Pages {
         if machine.page_size().is_none() {
             return pages;
         }
-        if wish.panes.has(Pane::Pages) || wish.panes.has(Pane::Links) {
+        if wish.panes.has(Pane::Pages) || wish.panes.has(Pane::Links) || wish.panes.has(Pane::Waits) {
             pages.gpus = machine.pages(wish.cells);
             pages.permissions = machine.permissions(wish.cells);
         }

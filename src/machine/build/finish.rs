@@ -28,6 +28,19 @@ use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role};
 
 impl Builder<'_> {
+    /// Tells of each way the links of the network that it goes over.
+    fn name_links(&mut self) {
+        for way in &self.ways {
+            let id = |node: usize| self.nodes.get(node).map(Node::id);
+            let (Some(from), Some(to)) = (id(way.from), id(way.to)) else { continue };
+            for link in [Some(way.path.first), way.path.second].into_iter().flatten() {
+                if let Some(Some((link, _, _))) = self.visible.get(link) {
+                    self.components.cross(from, to, *link);
+                }
+            }
+        }
+    }
+
     pub(super) fn finish(mut self) -> Result<Machine> {
         self.check_answers()?;
         for (mut config, store) in std::mem::take(&mut self.configs) {
@@ -47,6 +60,7 @@ impl Builder<'_> {
             }
             self.nodes.push(node);
         }
+        self.name_links();
         let paging = self.paging()?.map(Box::new);
         let copies = self.copies()?.map(Box::new);
         let channels = self.channels();

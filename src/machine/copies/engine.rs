@@ -73,6 +73,11 @@ impl Engine {
         }
     }
 
+    /// Pages that wait for it.
+    pub fn queued(&self) -> impl Iterator<Item = Page> {
+        self.queue.iter().copied()
+    }
+
     /// The path to `side`.
     pub fn path_to(&self, side: Side) -> Path {
         match side {

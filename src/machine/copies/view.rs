@@ -7,7 +7,7 @@ use super::{Copies, Machine, Moved};
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::inspect::WaitLink;
-use crate::model::page::Page;
+use crate::model::page::{Page, PageSet};
 use crate::model::page_view::{CopyView, Mover, PageCell, PageStand, PagesView, SetView};
 use crate::policy::copies::{CopyPolicy, Side};
 
@@ -36,11 +36,13 @@ impl Copies {
         transfer.is_some_and(|transfer| transfer.arrays.contains(&array))
     }
 
-    fn stand(&self, engine: &Engine, array: usize, page: Page) -> PageStand {
+    /// `queued` are the pages that wait for the engine.
+    fn stand(&self, engine: &Engine, queued: &PageSet, array: usize, page: Page) -> PageStand {
         let to = self.transfer.as_ref().map(|transfer| transfer.to);
         match (self.arrays.get(array), to) {
             (_, Some(Side::Gpu)) if engine.active.contains_key(&page) => PageStand::Coming,
             (_, Some(Side::Host)) if engine.active.contains_key(&page) => PageStand::Leaving,
+            (Some(_), Some(Side::Gpu)) if self.comes(array) && !queued.contains(page) => PageStand::Unused,
             (Some(array), _) if array.at_gpu && self.counts.is_written(page) => PageStand::Dirty,
             (Some(array), _) if array.at_gpu && self.counts.is_accessed(page) => PageStand::Used,
             (Some(array), _) if array.at_gpu => PageStand::Unused,
@@ -63,8 +65,9 @@ impl Machine {
         let all = copies.arrays.iter().enumerate();
         let all =
             all.flat_map(|(number, array)| array.pages.iter().filter(is_own).map(move |page| (number, page)));
+        let queued: PageSet = engine.queued().collect();
         let stands: Vec<(Page, PageStand)> =
-            all.map(|(array, page)| (page, copies.stand(engine, array, page))).collect();
+            all.map(|(array, page)| (page, copies.stand(engine, &queued, array, page))).collect();
         let mut counts = [0; PageStand::ALL.len()];
         for (count, stand) in counts.iter_mut().zip(PageStand::ALL) {
             *count = stands.iter().filter(|(_, own)| *own == stand).count() as u64;

@@ -198,8 +198,8 @@ impl Machine {
         if let Some((place, planned)) = planned {
             let leaving = driver.residency.leaving().len();
             let text = format!(
-                "has it in transfer set {} and no free frame for it: {place} others wait before it, {leaving} pages \
-                 are leaving",
+                "has it in transfer set {} and no free frame for it: {place} others wait before it, {leaving} of \
+                 the frames are being freed",
                 planned.set
             );
             return Some(link(text, None));

@@ -65,10 +65,10 @@ pub struct Warp {
 }
 
 impl Warp {
-    /// Memory instructions and others done.
+    /// Memory instructions and others done; none that is in flight.
     #[must_use]
     pub fn done(&self) -> u64 {
-        self.instructions
+        self.instructions - self.in_flight.len() as u64
     }
 
     /// Ticks that it has spun until `now`: from the first try to the one that read what it waited for.

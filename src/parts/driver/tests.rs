@@ -105,3 +105,57 @@ fn a_page_that_is_coming_cannot_be_evicted_and_room_is_made_later() {
     assert_eq!(driver.touch(Page(3), false, 220), [Order::Evict { page: Page(3), wasted: false }]);
     assert_eq!(fetched(&driver.evicted(Page(3))), [(4, true)]);
 }
+
+/// A memory whose first so many pages were brought and used.
+fn holding(mut driver: Driver, pages: u64) -> Driver {
+    let now = 1000;
+    for page in 0..pages {
+        driver.residency.reserve(Page(page));
+        let planned = Planned { page: Page(page), reason: MoveReason::Copied, set: 0, because: None };
+        driver.arrived(planned, now + page);
+    }
+    driver
+}
+
+#[test]
+fn what_is_demanded_gets_the_first_frames_where_prefetching_evicts() {
+    let mut driver = holding(driver(Prefetcher::Locality, 4, 16), 3);
+    driver.config.prefetch_when_full = true;
+    fault(&mut driver, 8, 0);
+    fault(&mut driver, 12, 0);
+    let mut orders = driver.advance(100);
+    assert_eq!(fetched(&orders[..1]), [(8, true)], "it has a frame: {orders:?}");
+    let victims: Vec<Page> = orders
+        .iter()
+        .filter_map(|order| match order {
+            Order::Evict { page, .. } => Some(*page),
+            Order::Fetch(_) => None,
+        })
+        .collect();
+    for page in victims {
+        orders.extend(driver.evicted(page));
+    }
+    assert_eq!(fetched(&orders), [(8, true), (12, true), (13, false), (14, false)]);
+}
+
+#[test]
+fn preconditioning_evicts_nothing_until_the_memory_is_full() {
+    let mut driver = driver(Prefetcher::None, 3, 16);
+    driver.config.prefetch_when_full = true;
+    driver.config.precondition = true;
+    driver.touched = (0..16).map(Page).collect();
+    let mut driver = holding(driver, 1);
+    fault(&mut driver, 8, 0);
+    let orders = driver.advance(100);
+    assert_eq!(fetched(&orders), [(8, true), (1, false)]);
+    assert_eq!(driver.decision.evicted, 0);
+}
+
+#[test]
+fn the_tree_evicts_nothing_unless_it_is_told_to() {
+    let mut driver = holding(driver(Prefetcher::Tree, 8, 64), 4);
+    fault(&mut driver, 20, 0);
+    let orders = driver.advance(100);
+    assert_eq!(fetched(&orders), [(20, true), (16, false), (17, false), (18, false)]);
+    assert_eq!(driver.decision.evicted, 0);
+}

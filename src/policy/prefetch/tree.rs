@@ -27,7 +27,8 @@ pub fn choose(signals: &Signals<'_>) -> Vec<Page> {
             }
             size *= 2;
         }
-        for page in part(*fault, whole).map(Page) {
+        // Its own block first, in case there are not frames for all.
+        for page in part(*fault, leaf).chain(part(*fault, whole)).map(Page) {
             if signals.absent.contains(page) && brought.insert(page) {
                 order.push(page);
             }

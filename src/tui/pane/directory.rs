@@ -2,6 +2,7 @@
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::directory::DirectoryRow;
+use crate::debug::frame::text::plural;
 use crate::model::inspect::BlockView;
 use crate::model::state::State;
 
@@ -160,8 +161,8 @@ fn waits(frame: &Frame, canvas: &mut Canvas, y: u16, x: u16, view: &BlockView, d
             let (cycle, age) = (frame.time.cycle(since), age(frame, since));
             vec![
                 format!("{doing} since {cycle} ({age} cycles)"),
-                format!("{doing}, {age} cycles"),
-                format!("{short}, {age} cycles"),
+                format!("{doing}, {}", plural(age, "cycle")),
+                format!("{short}, {}", plural(age, "cycle")),
                 format!("{short}, {age}"),
             ]
         }

@@ -1,6 +1,7 @@
 //! The pending queues of tag miss handlers, and what each request in them waits for.
 
 use crate::debug::frame::Frame;
+use crate::debug::frame::text::plural;
 use crate::model::tags::{TagRequest, TagView};
 
 use super::age;
@@ -48,9 +49,9 @@ fn line(frame: &Frame, canvas: &mut Canvas, y: u16, place: usize, request: &TagR
         (true, _) => "its data are here, behind the head",
     };
     let text = format!(
-        "{:<8} {txn}{what}: {waits}, {} cycles",
+        "{:<8} {txn}{what}: {waits}, {}",
         request.range.start.to_string(),
-        age(frame, request.since)
+        plural(age(frame, request.since), "cycle")
     );
     let room = canvas.width().saturating_sub(4);
     canvas.field(3, y, room, &text, if request.arrived { Role::Reply } else { Role::Waiting });

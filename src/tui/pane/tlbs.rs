@@ -1,6 +1,7 @@
 //! TLBs: how full they are, and the translations that they wait for.
 
 use crate::debug::frame::Frame;
+use crate::debug::frame::text::plural;
 use crate::model::page_view::TlbView;
 
 use super::age;
@@ -46,10 +47,10 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, tlb: &TlbView) -> u16 {
     for miss in &tlb.misses {
         let warps = if miss.warps == 1 { "1 warp".to_owned() } else { format!("{} warps", miss.warps) };
         let text = format!(
-            "{:<8} {warps}: {}, {} cycles",
+            "{:<8} {warps}: {}, missed {} ago",
             miss.range.start.to_string(),
             miss.waits_for,
-            age(frame, miss.since)
+            plural(age(frame, miss.since), "cycle")
         );
         let room = canvas.width().saturating_sub(4);
         canvas.field(3, y, room, &text, Role::Waiting);

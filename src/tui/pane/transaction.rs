@@ -4,8 +4,9 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::sequence::{Sequence, SequenceStep, StepKind};
-use crate::debug::frame::text;
+use crate::debug::frame::text::{self, plural};
 use crate::model::component::ComponentId;
+use crate::model::page_view::FaultView;
 use crate::model::record::by_warp;
 use crate::model::state::Action;
 
@@ -19,21 +20,24 @@ const CYCLES: u16 = 6;
 
 #[must_use]
 pub fn title(frame: &Frame) -> String {
-    match (&frame.sequence, frame.selection.txn) {
-        (Some(sequence), _) => format!("{} · {}", sequence.txn.0, sequence.title),
-        (None, Some(txn)) => txn.0.to_string(),
-        (None, None) => String::new(),
+    match (drawn(frame), &frame.pages.fault, frame.selection.txn) {
+        (Some(sequence), _, _) => format!("{} · {}", sequence.txn.0, sequence.title),
+        (None, None, Some(txn)) => txn.0.to_string(),
+        _ => String::new(),
     }
 }
 
-pub fn draw(frame: &Frame, canvas: &mut Canvas) {
+/// The journey that is drawn: not beside the fault of another page.
+fn drawn(frame: &Frame) -> Option<&Sequence> {
     let fault = frame.pages.fault.as_ref();
-    match (&frame.sequence, fault) {
-        (Some(sequence), _) if fault.is_none_or(|fault| fault::is_of(fault, sequence.range)) => {
-            diagram(frame, canvas, sequence);
-        }
-        (_, Some(fault)) => fault::life(frame, canvas, fault),
-        _ => list(frame, canvas),
+    frame.sequence.as_ref().filter(|sequence| fault.is_none_or(|fault| fault::is_of(fault, sequence.range)))
+}
+
+pub fn draw(frame: &Frame, canvas: &mut Canvas) {
+    match (drawn(frame), &frame.pages.fault) {
+        (Some(sequence), _) => diagram(frame, canvas, sequence),
+        (None, Some(fault)) => fault::life(frame, canvas, fault),
+        (None, None) => list(frame, canvas),
     }
 }
 
@@ -53,12 +57,12 @@ fn list(frame: &Frame, canvas: &mut Canvas) {
         y = y.saturating_add(1);
         let path = frame.info.components.path(txn.agent);
         let text = format!(
-            "{:>5}  {path}{}  {} {}  {} cycles",
+            "{:>5}  {path}{}  {} {}  {}",
             txn.number.0,
             by_warp(txn.warp),
             txn.kind.name(),
             txn.range.start,
-            age(frame, txn.issued)
+            plural(age(frame, txn.issued), "cycle")
         );
         canvas.text(1, y, &text, Role::Text);
         let target = Target::Txn { txn: txn.number, block: txn.range.start };
@@ -268,8 +272,10 @@ fn footer(frame: &Frame, canvas: &mut Canvas, (x, y): (u16, u16), sequence: &Seq
     let (text, role) = match (&sequence.view, sequence.completed) {
         (_, Some(cycle)) => (format!("done at cycle {cycle}"), Role::Good),
         (Some(view), None) => {
-            let waits = frame.why.last().map_or(String::new(), |link| format!(": {}", link.text));
-            (format!("{} cycles so far{waits}", age(frame, view.issued)), Role::Waiting)
+            let waits = view.chain.last().map_or(String::new(), |link| {
+                format!("; {}: {}", frame.info.components.path(link.at), link.text)
+            });
+            (format!("{} so far{waits}", plural(age(frame, view.issued), "cycle")), Role::Waiting)
         }
         (None, None) => (String::new(), Role::Dim),
     };
@@ -277,7 +283,11 @@ fn footer(frame: &Frame, canvas: &mut Canvas, (x, y): (u16, u16), sequence: &Seq
     for (row, line) in (y..).zip(wrap(&text, room.saturating_sub(1))) {
         canvas.field(x, row, room, &format!(" {line}"), role);
     }
-    if let Some(fault) = &frame.pages.fault {
+    // One that began later is another's.
+    let begins = sequence.steps.first().map_or(u64::MAX, |step| step.cycle);
+    let is_before =
+        |fault: &FaultView| fault.steps.first().is_some_and(|step| frame.time.cycle(step.at) <= begins);
+    if let Some(fault) = frame.pages.fault.as_ref().filter(|fault| is_before(fault)) {
         fault::before(frame, canvas, y + 1, fault);
     }
 }

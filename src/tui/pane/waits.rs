@@ -1,7 +1,10 @@
 //! Who waits for whom: what can never go on, one sentence an edge, or else the oldest transactions, each with its chain.
 
+use super::fault;
+use crate::debug::frame::text::plural;
 use crate::debug::frame::{Frame, Knot};
 use crate::model::inspect::TransactionView;
+use crate::model::page_view::FaultView;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, wrap};
@@ -11,6 +14,7 @@ pub fn title(frame: &Frame) -> String {
         (Some(knot), _) => knot.verdict.to_owned(),
         (None, 0) => String::new(),
         (None, 1) => "1 transaction".to_owned(),
+        (None, count) if frame.limit == Some(count) => format!("the oldest {count} transactions"),
         (None, count) => format!("{count} transactions"),
     }
 }
@@ -18,7 +22,7 @@ pub fn title(frame: &Frame) -> String {
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     match &frame.deadlock {
         Some(knot) => stuck(canvas, knot),
-        None if frame.transactions.is_empty() => {
+        None if frame.transactions.is_empty() && faults(frame).next().is_none() => {
             canvas.paragraph(1, 0, "Nothing is under way, and nobody waits.", Role::Dim);
         }
         None => under_way(frame, canvas),
@@ -55,15 +59,31 @@ fn lines(canvas: &mut Canvas, (x, y): (u16, u16), text: &str, role: Role, target
     below.max(y + 1)
 }
 
-/// What is under way, the oldest first.
+/// Faults that are under way, on all GPUs.
+fn faults(frame: &Frame) -> impl Iterator<Item = &FaultView> {
+    let pages = frame.pages.gpus.iter().flat_map(|gpu| &gpu.faults);
+    pages.chain(frame.pages.permissions.iter().flat_map(|all| &all.faults))
+}
+
+/// What is under way: faults, and then transactions, the oldest first.
 fn under_way(frame: &Frame, canvas: &mut Canvas) {
     let mut y = 0;
+    for view in faults(frame) {
+        let since = view.steps.first().map_or(0, |step| super::age(frame, step.at));
+        let text = format!("{}: {}", fault::name(view), plural(since, "cycle"));
+        y = lines(canvas, (1, y), &text, Role::Text, Some(fault::target(view)));
+        for link in &view.waits {
+            let text = format!("{} {}", frame.info.components.path(link.at), link.text);
+            y = lines(canvas, (4, y), &text, Role::Waiting, None);
+        }
+    }
     for view in &frame.transactions {
         let target = Target::Txn { txn: view.number, block: view.range.start };
         y = lines(canvas, (1, y), &headline(frame, view), Role::Text, Some(target));
         for link in &view.chain {
-            let since =
-                link.since.map_or(String::new(), |since| format!(" ({} cycles)", super::age(frame, since)));
+            let since = link
+                .since
+                .map_or(String::new(), |since| format!(" ({})", plural(super::age(frame, since), "cycle")));
             y = lines(
                 canvas,
                 (4, y),
@@ -77,5 +97,5 @@ fn under_way(frame: &Frame, canvas: &mut Canvas) {
 
 fn headline(frame: &Frame, view: &TransactionView) -> String {
     let (path, age) = (frame.info.components.path(view.agent), super::age(frame, view.issued));
-    format!("{} {path} {} {}: {age} cycles", view.number.0, view.kind.name(), view.range.start)
+    format!("{} {path} {} {}: {}", view.number.0, view.kind.name(), view.range.start, plural(age, "cycle"))
 }

@@ -301,7 +301,7 @@ impl App {
         let component = at.component.and_then(|id| components.get(id));
         let block = at.block.map_or(String::new(), |block| format!(" block {block}"));
         match component {
-            Some(part) if part.kind == ComponentKind::Link => Some(format!("message at {}", part.path)),
+            Some(part) if part.kind == ComponentKind::Link => Some(format!("message link {}", part.path)),
             Some(part) if matches!(part.kind, ComponentKind::Cu | ComponentKind::Core) => {
                 Some(format!("issue at {}", part.path))
             }

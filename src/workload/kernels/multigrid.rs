@@ -101,11 +101,14 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let edge = values.integer("edge")?;
     let mut cells = Volume { edges: Scale::read(values)?.volume([edge; 3]) };
     common::multiple(values, "edge", cells.cells(), 1)?;
+    let finest = cells.edges[0];
     let mut volumes = vec![cells];
     while cells.edges.iter().all(|edge| edge % 2 == 0 && *edge > COARSEST) {
         cells = Volume { edges: cells.edges.map(|edge| edge / 2) };
         volumes.push(cells);
     }
+    // As many levels go to the host as would at full size.
+    let host_below = (values.integer("host_below")? * finest).div_ceil(edge.max(1));
     let all: u64 = volumes.iter().map(Volume::cells).sum();
     let memory = Layout::new(values).array("levels", 8 * all, 8)?;
     let mut first = 0;
@@ -117,7 +120,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let mut grids = Grids {
         across: values.integer("across")?,
         down: values.integer("down")?,
-        host_below: values.integer("host_below")?,
+        host_below,
         settings: Settings::with_host(values)?,
         steps: Vec::new(),
         levels,
@@ -304,7 +307,8 @@ mod tests {
         let given = [
             ("edge", 16),
             ("scale", 8),
-            ("host_below", host_below),
+            // Of an edge of 16, which a scale of 8 halves.
+            ("host_below", 2 * host_below),
             ("across", 4),
             ("down", 2),
             ("wavefront", 4),

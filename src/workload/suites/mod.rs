@@ -63,12 +63,12 @@ pub fn names() -> impl Iterator<Item = String> {
     SUITES.iter().flat_map(|suite| suite.workloads.iter().map(|workload| suite.path(workload)))
 }
 
-/// The scenario that a name means, if it is one of them: its full name, and its text.
+/// The scenario that a name means, if it is one of them: its full name, and its text, on `machine` or on that of its paper.
 #[must_use]
-pub fn scenario(name: &str) -> Option<(String, String)> {
+pub fn scenario(name: &str, machine: Option<&str>) -> Option<(String, String)> {
     let all = SUITES.iter().flat_map(|suite| suite.workloads.iter().map(move |workload| (suite, workload)));
     let mut found = all.filter(|(suite, workload)| suite.path(workload).eq_ignore_ascii_case(name));
-    found.next().map(|(suite, workload)| (suite.path(workload), suite.scenario(workload)))
+    found.next().map(|(suite, workload)| (suite.path(workload), suite.scenario(workload, machine)))
 }
 
 impl Suite {
@@ -79,10 +79,10 @@ impl Suite {
         format!("{FOLDER}{}/{own}", self.name)
     }
 
-    fn scenario(&self, workload: &Workload) -> String {
+    fn scenario(&self, workload: &Workload, machine: Option<&str>) -> String {
         let head =
             format!("source = {}\nabout = {}\n", quoted(self.source), quoted(&workload.about(self.source)));
-        workload.scenario(&head, self.machine, &[])
+        workload.scenario(&head, machine.unwrap_or(self.machine), &[])
     }
 }
 
@@ -140,8 +140,9 @@ impl Workload {
         let own = self.with.iter().map(|(name, value)| format!("{name} = \"{value}\""));
         let with: Vec<String> = own.chain(with.iter().cloned()).collect();
         format!(
-            "title = {}\n{head}machine = \"{machine}\"\nchecks = false\n[[kernel]]\nid = \"run\"\nname = {}\nwith = {{ {} }}\n",
+            "title = {}\n{head}machine = {}\nchecks = false\n[[kernel]]\nid = \"run\"\nname = {}\nwith = {{ {} }}\n",
             quoted(self.name),
+            quoted(machine),
             quoted(self.kernel),
             with.join(", ")
         )
@@ -233,11 +234,12 @@ mod tests {
     fn each_has_a_name_and_a_text_of_its_own() {
         let names: std::collections::BTreeSet<_> = names().collect();
         assert_eq!(names.len(), SUITES.iter().map(|suite| suite.workloads.len()).sum::<usize>());
-        let (name, text) = scenario("workloads/numa/HPC-HPGMG").unwrap();
+        let (name, text) = scenario("workloads/numa/HPC-HPGMG", None).unwrap();
         assert_eq!(name, "workloads/numa/hpc-hpgmg");
         assert!(text.contains("The table says: 10506 thread blocks, 1571 MB."), "{text}");
         assert!(
-            names.contains("workloads/scalegpu/bank-account") && scenario("workloads/numa/none").is_none()
+            names.contains("workloads/scalegpu/bank-account")
+                && scenario("workloads/numa/none", None).is_none()
         );
     }
 

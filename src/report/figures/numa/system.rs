@@ -113,8 +113,6 @@ fn run(workload: &Workload, scale: u64, mut set: Vec<String>) -> Experiment {
     let slice = (SLICE * PART / scale).clamp(LEAST_SLICE, SLICE);
     set.extend((slice < SLICE).then(|| format!("gpu.l2.size={slice} KiB")));
     set.push(format!("gpu.numa.page={} B", (PAGE / scale).max(LEAST_PAGE)));
-    // A core for what a workload does between its kernels.
-    set.extend(["host.cores=1", "host.llc=false", "host.l1.line=128 B"].map(str::to_owned));
     let launch = (LAUNCH * PART / scale).max(1);
     let takes_launches = kernels::find(workload.kernel)
         .is_ok_and(|kernel| kernel.parameters().any(|one| one.name == "launch"));
