@@ -3,6 +3,7 @@
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
+use crate::model::address::Address;
 use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::inspect::WaitLink;
 use crate::model::message::TxnNumber;
@@ -25,7 +26,8 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         [] => match (selection.txn, selection.component) {
             (Some(txn), _) => transaction(session, arguments, txn),
             (None, Some(component)) => Ok(component_chain(session, component, selection.warp)),
-            (None, None) => Err(arguments.missing("a component or txn N, since nothing is selected")),
+            (None, None) => fault_chain(session, selection.block)
+                .ok_or_else(|| arguments.missing("a component or txn N, since nothing is selected")),
         },
         [kind, number] if kind.text == "txn" => {
             let number = arguments.number(number, "the number of a transaction")?;
@@ -54,6 +56,13 @@ fn transaction(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Resu
         view.issued_at
     );
     Ok(Effect::Said(chain(session, head, &view.chain)))
+}
+
+/// What the fault of a page that is selected, or shown, waits for.
+fn fault_chain(session: &Session, block: Option<Address>) -> Option<Effect> {
+    let fault = session.machine().fault(block?).filter(|fault| !fault.waits.is_empty())?;
+    let head = format!("{} of page {} ({})", fault.kind.name(), fault.page, fault.range.start);
+    Some(Effect::Said(chain(session, head, &fault.waits)))
 }
 
 fn component_chain(session: &Session, component: ComponentId, warp: Option<u32>) -> Effect {

@@ -1,8 +1,9 @@
-use crate::machine::Machine;
 use crate::machine::sample::{performing, program};
+use crate::machine::{Machine, StepOutcome};
 use crate::model::access::AccessKind::{Load, NStore, Store};
 use crate::model::address::Address;
 use crate::model::inspect::Inspect;
+use crate::model::page_view::PageStand;
 use crate::workload::Task;
 
 /// Tasks in a row.
@@ -47,6 +48,19 @@ fn arrays_are_copied_before_the_task_that_uses_them_and_back_at_the_end() {
     );
     let hmd = machine.fixed.components.find("host.hmd0").unwrap();
     assert_eq!(machine.value(hmd, Address(0x2000), 4), Some(vec![1; 4]));
+}
+
+#[test]
+fn a_page_that_has_come_is_shown_there_before_the_others_have() {
+    let pages: Vec<u64> = (0..4).map(|page| 0x10_0000 + page * 0x1000).collect();
+    let mut machine = performing("tiny/memcpy-1gpu", &[], in_turn(vec![program("gpu0.cu0", Load, &pages)]));
+    let stands = |machine: &Machine| machine.view_copies(8).pop().map(|gpu| gpu.counts).unwrap_or_default();
+    let (unused, coming) = (PageStand::Unused as usize, PageStand::Coming as usize);
+    while stands(&machine)[unused] == 0 {
+        assert_eq!(machine.run_until(machine.event() + 1), StepOutcome::Ran);
+    }
+    let counts = stands(&machine);
+    assert_eq!((counts[unused], counts[coming] > 0), (1, true), "{counts:?}");
 }
 
 #[test]

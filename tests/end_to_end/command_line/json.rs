@@ -123,6 +123,38 @@ fn a_log_is_one_record_a_line() {
 }
 
 #[test]
+fn messages_are_found_by_the_link_that_they_go_over() {
+    let senders = |link: &str| {
+        let log =
+            call(&["log", "umh/fig5-b1", "--where", &format!("message link {link}"), "--format", "json"]);
+        let records = log.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        records.map(|record| record["at"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (out, into) = (senders("link.host.out"), senders("link.host.in"));
+    assert!(!out.is_empty() && out.iter().all(|at| at.starts_with("host.")), "{out:?}");
+    assert!(!into.is_empty() && into.iter().all(|at| at.starts_with("gpu")), "{into:?}");
+}
+
+#[test]
+fn a_workload_runs_on_another_machine_and_a_lesson_does_not() {
+    let moved = document(&[
+        "run",
+        "workloads/umh/mt",
+        "--machine",
+        "tiny/umh-2gpu",
+        "--scale",
+        "64",
+        "--break",
+        "cycle >= 3000",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(moved["machine"].as_str(), Some("tiny/umh-2gpu"));
+    let refused = call(&["run", "umh/fig5-b1", "--machine", "tiny/umh-4gpu"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
+}
+
+#[test]
 fn junit_and_lists_and_schemas_are_well_formed() {
     let junit = call(&["test", "tests/data/fails.toml", "--format", "junit"]);
     assert!(junit.code == Some(1) && junit.stdout.contains("<failure message="), "{junit:?}");
