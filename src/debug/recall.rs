@@ -1,5 +1,8 @@
 //! The records around the cursor, made again by replay when they are asked for and kept while they are near.
 
+use std::collections::BTreeSet;
+
+use super::goal::is_change;
 use super::timeline::Timeline;
 use crate::model::message::TxnNumber;
 use crate::model::record::Record;
@@ -15,6 +18,8 @@ pub struct Recall {
     until: EventNumber,
     list: Vec<Record>,
     journey: Journey,
+    /// Events that changed a stable state, as far as their records were here at any time.
+    changes: BTreeSet<EventNumber>,
 }
 
 /// The records of one transaction, in the events after one position up to another.
@@ -24,6 +29,17 @@ struct Journey {
     after: EventNumber,
     until: EventNumber,
     list: Vec<Record>,
+}
+
+/// Most changes that are remembered.
+const CHANGES: usize = 1 << 12;
+
+/// Adds the events of `records` that changed a stable state.
+fn mark(changes: &mut BTreeSet<EventNumber>, records: &[Record]) {
+    changes.extend(records.iter().filter(|record| is_change(record)).map(|record| record.id.event));
+    while changes.len() > CHANGES {
+        changes.pop_first();
+    }
 }
 
 impl Recall {
@@ -37,12 +53,18 @@ impl Recall {
             self.list.clear();
             self.after = event.saturating_sub(1);
         }
+        mark(&mut self.changes, records);
         self.list.append(records);
         self.until = event;
     }
 
     pub fn clear(&mut self) {
         *self = Self::default();
+    }
+
+    /// The events that are known to have changed a stable state, ascending.
+    pub fn changes(&self) -> impl Iterator<Item = EventNumber> + '_ {
+        self.changes.iter().copied()
     }
 
     /// The records up to `until` that are here, without making any.
@@ -88,15 +110,19 @@ impl Recall {
         let until = until.max(after);
         if after > self.until || until < self.after || self.list.len() > MOST {
             self.list = timeline.records(after, until);
+            mark(&mut self.changes, &self.list);
             (self.after, self.until) = (after, until);
         }
         if after < self.after {
             let mut earlier = timeline.records(after, self.after);
+            mark(&mut self.changes, &earlier);
             earlier.append(&mut self.list);
             (self.after, self.list) = (after, earlier);
         }
         if until > self.until {
-            self.list.extend(timeline.records(self.until, until));
+            let later = timeline.records(self.until, until);
+            mark(&mut self.changes, &later);
+            self.list.extend(later);
             self.until = until;
         }
         let from = self.list.partition_point(|record| record.id.event <= after);
@@ -110,6 +136,28 @@ mod tests {
     use super::super::timeline::Budget;
     use super::super::toy::Toy;
     use super::*;
+    use crate::model::component::ComponentId;
+    use crate::model::record::{RecordId, What};
+    use crate::model::state::{Action, State};
+
+    #[test]
+    fn changes_are_remembered_when_the_cursor_has_gone_back() {
+        let mut recall = Recall::default();
+        let (from, to) = (State::I, State(b'S'));
+        let change = What::Transition { from, to, action: Action::Load };
+        for event in 1..4 {
+            let what = if event == 2 { change.clone() } else { What::Overtaken };
+            let id = RecordId { event, ordinal: 0 };
+            let at = ComponentId(0);
+            let record = Record { id, tick: 0, cycle: 0, at, because: None, txn: None, range: None, what };
+            recall.note(event, &mut vec![record]);
+        }
+        recall.note(50, &mut Vec::new());
+        assert!(recall.at_hand(2).is_empty(), "the records are gone");
+        assert_eq!(recall.changes().collect::<Vec<_>>(), [2]);
+        recall.clear();
+        assert_eq!(recall.changes().count(), 0);
+    }
 
     #[test]
     fn any_order_of_windows_gives_what_a_replay_gives() {

@@ -11,7 +11,6 @@ use super::frame::selection::Selection;
 use super::frame::session::{Activity, BreakpointRow, CommandInfo, Info, Mark, MarkKind, RunState};
 use super::frame::wish::{Pane, Wish};
 use super::frame::{Facts, Frame, Knot, KnotEdge, build};
-use super::goal::is_change;
 use super::session::Session;
 use crate::machine::{Machine, StepOutcome};
 use crate::model::message::TxnNumber;
@@ -257,7 +256,6 @@ impl Session {
                 What::Violation { .. } => MarkKind::Violation,
                 What::Fault { .. } => MarkKind::Fault,
                 What::Kernel { .. } => MarkKind::Kernel,
-                _ if is_change(record) => MarkKind::Transition,
                 _ => continue,
             };
             marks.push(mark(record.id.event, kind));
@@ -265,6 +263,7 @@ impl Session {
                 break;
             }
         }
+        marks.extend(self.recall.changes().map(|event| mark(event, MarkKind::Transition)));
         marks.extend(self.timeline.profile().marks().map(|(event, kind)| mark(event, kind)));
         marks.extend(self.inputs().iter().map(|(event, _)| mark(event + 1, MarkKind::Input)));
         let said = self.timeline.lesson().into_iter().flat_map(super::lesson::Lesson::said);

@@ -167,6 +167,8 @@ pub enum What {
     Speculation { on: bool },
     /// A page lives in the memory of this socket from now on.
     PageHome { home: u32 },
+    /// A cache misses a block whose home is another socket, or the memory of the host.
+    RemoteMiss { home: u32 },
     /// A cache has other ways for local and for remote lines.
     WayRepartition { local: u32, remote: u32, decision: WayDecision },
     /// What became of a request at its tag, or of what it waits for.
@@ -219,6 +221,7 @@ impl Record {
             What::Speculation { .. } => "speculation",
             What::Page { .. } => "page-move",
             What::PageHome { .. } => "page-home",
+            What::RemoteMiss { .. } => "remote-miss",
             What::WayRepartition { .. } => "way-repartition",
             What::Tag(_) => "tag",
             What::UseOnce { .. } => "use-once",

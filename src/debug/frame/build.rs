@@ -227,7 +227,7 @@ fn weight(what: &What) -> u8 {
         | What::Nack { .. }
         | What::Message(_) => 1,
         What::Merge { .. } | What::Directory { .. } | What::Hit { .. } | What::Dram { .. } => 2,
-        What::Stall { .. } | What::NoCredit { .. } | What::Activate { .. } => 3,
+        What::Stall { .. } | What::NoCredit { .. } | What::Activate { .. } | What::RemoteMiss { .. } => 3,
         What::Mshr { .. } | What::Warp { .. } | What::Tlb { .. } => 4,
     }
 }

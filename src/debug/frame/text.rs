@@ -130,6 +130,9 @@ pub fn describe(record: &Record, names: &Names) -> String {
             format!("{} {} of gpu{gpu}{}", change.name(), place(record), in_set(*set))
         }
         What::PageHome { home } => format!("page {} lives in gpu{home}", place(record)),
+        What::RemoteMiss { home } => {
+            format!("misses {}, which lives in another memory ({home})", place(record))
+        }
         What::UseOnce { served, brought, dropped } => {
             let all =
                 if dropped.is_empty() { String::new() } else { format!(", {} dropped", dropped.count()) };

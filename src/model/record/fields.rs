@@ -112,7 +112,8 @@ impl Record {
             | What::Permission { .. }
             | What::Speculation { .. }
             | What::Page { .. }
-            | What::PageHome { .. } => paging_field(&self.what, name),
+            | What::PageHome { .. }
+            | What::RemoteMiss { .. } => paging_field(&self.what, name),
             What::WayRepartition { local, remote, decision } => match name {
                 "local" => Some(Field::Number(u64::from(*local))),
                 "remote" => Some(Field::Number(u64::from(*remote))),
@@ -155,7 +156,9 @@ fn paging_field(what: &What, name: &str) -> Option<Field> {
         What::Permission { permission } => (name == "permission").then(|| Field::Word(permission.name())),
         What::Speculation { on } => (name == "on").then(|| Field::Number(u64::from(*on))),
         What::Page { change, set, .. } => page_field("change", change.name(), *set, name),
-        What::PageHome { home } => (name == "home").then(|| Field::Number(u64::from(*home))),
+        What::PageHome { home } | What::RemoteMiss { home } => {
+            (name == "home").then(|| Field::Number(u64::from(*home)))
+        }
         _ => None,
     }
 }

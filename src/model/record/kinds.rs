@@ -281,6 +281,15 @@ pub const KINDS: &[KindInfo] = &[
         fields: &[field("home", FieldType::Number, "the socket")],
     },
     KindInfo {
+        name: "remote-miss",
+        about: "a cache missed a block whose home is not the memory of its own GPU or socket",
+        fields: &[field(
+            "home",
+            FieldType::Number,
+            "number of the socket; where only host and GPU have memories, 0 is the host",
+        )],
+    },
+    KindInfo {
         name: "use-once",
         about: "bytes that may not be kept came, for those that waited for them",
         fields: &[

@@ -180,9 +180,13 @@ impl Node {
         self.counters.remote_hits += u64::from(self.store.get(block).is_some_and(|entry| entry.remote));
     }
 
-    fn count_miss(&mut self, block: Address, out: &Outbox) {
+    fn count_miss(&mut self, block: Address, out: &mut Outbox) {
         self.counters.misses += 1;
-        self.counters.remote_misses += u64::from(self.is_remote(block, out));
+        if self.is_remote(block, out) {
+            self.counters.remote_misses += 1;
+            let (home, block) = (out.homes.of(block), Range::new(block, self.config.block));
+            out.record(self.config.id, About::new(block, None), || What::RemoteMiss { home });
+        }
     }
 
     /// Lets so many ways take blocks whose home is another socket.
