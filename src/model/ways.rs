@@ -19,8 +19,6 @@ impl WayStep {
     /// Those that change ways.
     pub const CHANGING: [Self; 4] = [Self::Halve, Self::ToRemote, Self::ToLocal, Self::Equalise];
 
-    pub const ALL: [Self; 5] = [Self::Halve, Self::ToRemote, Self::ToLocal, Self::Equalise, Self::Keep];
-
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -72,7 +72,7 @@ mod tests {
     fn ways_always_add_up() {
         for ways in 2..=16 {
             for remote in 1..ways {
-                for step in Step::ALL {
+                for step in Step::CHANGING.into_iter().chain([Step::Keep]) {
                     let after = apply(step, remote, ways);
                     assert!((1..ways).contains(&after), "{step:?} {remote} of {ways}");
                     assert!(step == Step::Halve || after.abs_diff(remote) <= 1);

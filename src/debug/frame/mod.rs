@@ -66,9 +66,9 @@ pub struct Frame {
     pub sequence: Option<Sequence>,
     /// Where the selected transaction begins, if that is known.
     pub begins: Option<EventNumber>,
-    /// All transactions in flight, oldest first.
-    /// How many transactions, blocks and the like a frame has at most, if it was said.
+    /// How many transactions it has at most, if it was said.
     pub limit: Option<usize>,
+    /// Transactions in flight, oldest first.
     pub transactions: Vec<TransactionView>,
     pub caches: Vec<CacheView>,
     pub pages: Pages,

@@ -68,7 +68,7 @@ impl Warp {
     /// Memory instructions and others done; none that is in flight.
     #[must_use]
     pub fn done(&self) -> u64 {
-        self.instructions - self.in_flight.len() as u64
+        self.instructions.saturating_sub(self.in_flight.len() as u64)
     }
 
     /// Ticks that it has spun until `now`: from the first try to the one that read what it waited for.
