@@ -1,6 +1,7 @@
 //! Fast to the hand: what a person at the keyboard waits for, as medians.
 //!
 //!     cargo bench --bench hand
+//!     cargo bench --bench hand -- sockets     # the eight sockets alone: for a profile
 //!
 //! - first frame: from starting the program on a lesson to the first drawn screen, in a real terminal of 120x40
 //! - frame: drawing the screen at 200x60 from a frame, and making that frame from the machine
@@ -222,7 +223,17 @@ fn speeds() -> (f64, f64) {
     (alone, session.event() as f64 / seconds)
 }
 
+fn report_sockets() {
+    let (made, drawn) = sockets();
+    report("making a frame of eight sockets", format!("{:.3} ms", made.as_secs_f64() * 1e3), "4 ms");
+    report("drawing it, 200x60", format!("{:.3} ms", drawn.as_secs_f64() * 1e3), "2 ms");
+}
+
 fn main() {
+    if std::env::args().any(|word| word == "sockets") {
+        report_sockets();
+        return;
+    }
     let firsts: Vec<Duration> = (0..11).map(|_| first_frame()).collect();
     report("first frame", format!("{:.1} ms", median(firsts).as_secs_f64() * 1e3), "100 ms");
     let (draw, both) = frames();
@@ -232,9 +243,7 @@ fn main() {
     report("a frame of the caches of four GPUs", format!("{:.3} ms", one.as_secs_f64() * 1e3), "2 ms");
     let all = caches(u32::MAX);
     println!("  with all sets {:.3} ms", all.as_secs_f64() * 1e3);
-    let (made, drawn) = sockets();
-    report("making a frame of eight sockets", format!("{:.3} ms", made.as_secs_f64() * 1e3), "4 ms");
-    report("drawing it, 200x60", format!("{:.3} ms", drawn.as_secs_f64() * 1e3), "2 ms");
+    report_sockets();
     let (back, reached) = reverse_steps();
     let name = format!("reverse step after {reached} events");
     report(&name, format!("{:.2} ms", back.as_secs_f64() * 1e3), "50 ms");

@@ -196,7 +196,7 @@ impl Inspect for Toy {
     fn mshrs(&self, _node: ComponentId, _entries: usize) -> Option<MshrView> {
         None
     }
-    fn link(&self, _link: ComponentId) -> Option<LinkView> {
+    fn link(&self, _link: ComponentId, _packets: usize) -> Option<LinkView> {
         None
     }
     fn agent(&self, _agent: ComponentId) -> Option<AgentView> {

@@ -134,7 +134,7 @@ impl Session {
             let bare = selection.block == shown.block && selection.record.is_none();
             match selection.block.filter(|_| !bare) {
                 Some(block) => Some(focus::line_of(machine, block, txn)),
-                None => machine.transaction(txn).map(|view| focus::line(machine, view.range.start).start),
+                None => machine.transaction_range(txn).map(|range| focus::line(machine, range.start).start),
             }
         });
         self.select(Selection { block: line.or(selection.block), ..selection });

@@ -16,7 +16,7 @@ use crate::protocol::node::WaitsFor;
 /// Steps of a chain of waiting at most; longer ones are cycles.
 const MAX_CHAIN: usize = 24;
 
-/// The channels in which some transactions have messages under way.
+/// The channels in which transactions have messages under way.
 pub(super) type Transit = FxHashMap<TxnNumber, SmallVec<[usize; 2]>>;
 
 impl Machine {
@@ -67,15 +67,15 @@ impl Machine {
         links
     }
 
-    /// Where the messages of these transactions are that are under way.
-    pub(super) fn transit(&self, numbers: impl Iterator<Item = TxnNumber>) -> Transit {
-        let mut transit: Transit = numbers.map(|number| (number, SmallVec::new())).collect();
-        for (index, channel) in self.channels.iter().enumerate() {
-            for lane in &channel.lanes {
+    /// Where all messages are that are under way.
+    pub(super) fn transit(&self) -> Transit {
+        let mut transit = Transit::default();
+        for (index, channel) in self.laden() {
+            for lane in channel.lanes.iter().filter(|lane| !lane.is_empty()) {
                 let messages = lane.outgoing.iter().map(|(_, message)| message);
                 let messages = messages.chain(lane.incoming.iter().map(|(_, message)| message));
                 for number in messages.filter_map(|message| message.number) {
-                    let Some(channels) = transit.get_mut(&number) else { continue };
+                    let channels = transit.entry(number).or_default();
                     if channels.last() != Some(&index) {
                         channels.push(index);
                     }
@@ -86,7 +86,7 @@ impl Machine {
     }
 
     /// The message that carries a transaction now, if one is on its way.
-    /// Of one that is not in `transit`, which is worth its while for many, all channels are looked through.
+    /// Without `transit`, which is worth its while for many, all channels are looked through.
     fn in_transit(
         &self,
         address: Address,
@@ -94,13 +94,15 @@ impl Machine {
         transit: Option<&Transit>,
     ) -> Option<WaitLink> {
         let number = number?;
-        let known = transit.and_then(|transit| transit.get(&number));
-        let channels: Box<dyn Iterator<Item = &Channel>> = match known {
-            Some(known) => Box::new(known.iter().filter_map(|index| self.channels.get(*index))),
-            None => Box::new(self.channels.iter()),
+        let channels: Box<dyn Iterator<Item = &Channel>> = match transit {
+            Some(transit) => {
+                let known = transit.get(&number)?;
+                Box::new(known.iter().filter_map(|index| self.channels.get(*index)))
+            }
+            None => Box::new(self.laden().map(|(_, channel)| channel)),
         };
         for channel in channels {
-            for lane in &channel.lanes {
+            for lane in channel.lanes.iter().filter(|lane| !lane.is_empty()) {
                 let waiting = lane.outgoing.iter().map(|(ready, message)| (Err(*ready), message));
                 let passed = lane.beyond_switch();
                 let flying = lane

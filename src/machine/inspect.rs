@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::Machine;
 use super::build::SAMPLE_CYCLES;
 use super::paging::view_tlb;
 use super::tasks::operation;
-use super::{Machine, Transaction};
 use crate::model::access::Bytes;
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
@@ -49,23 +49,26 @@ impl Machine {
         }
     }
 
-    /// Channels that a link carries.
-    fn channels_of(&self, link: usize) -> impl Iterator<Item = &Channel> {
-        let indices = self.fixed.carries.get(link).map_or(&[][..], Vec::as_slice);
-        indices.iter().filter_map(|&index| self.channels.get(index))
+    /// The channels that something is in, with their indices.
+    pub(super) fn laden(&self) -> impl Iterator<Item = (usize, &Channel)> {
+        let indices = self.laden.iter().map(|index| index as usize);
+        indices.filter_map(|index| Some((index, self.channels.get(index)?)))
     }
 
     /// What is on a link, what waits for it, and what waits behind it, in one look at its channels.
-    fn traffic(&self, link: usize) -> Traffic {
-        let mut packets: Vec<(Tick, PacketView)> = Vec::new();
-        let (mut queued, mut used, mut capacity) = ([0; 3], [0; 3], [0; 3]);
-        for channel in self.channels_of(link) {
+    fn traffic(&self, link: usize, most: usize) -> Traffic {
+        let mut flying: Vec<(Tick, &Message)> = Vec::new();
+        let (mut queued, mut used) = ([0; 3], [0; 3]);
+        for (_, channel) in self.laden() {
             let (leaves, comes) = (channel.path.first == link, channel.path.last() == link);
-            for lane in &channel.lanes {
+            if !leaves && !comes {
+                continue;
+            }
+            for lane in channel.lanes.iter().filter(|lane| !lane.is_empty()) {
                 let (whole, passed) = (lane.incoming.len(), lane.beyond_switch());
                 let here = if comes { 0..passed } else { passed..whole };
-                let flying = lane.incoming.range(here).filter(|(ready, _)| *ready > self.now);
-                packets.extend(flying.map(|(ready, message)| (*ready, packet(message))));
+                let on_it = lane.incoming.range(here).filter(|(ready, _)| *ready > self.now);
+                flying.extend(on_it.map(|(ready, message)| (*ready, message)));
                 if leaves {
                     lane.outgoing.iter().for_each(|(_, message)| add(&mut queued, message.kind.network(), 1));
                 }
@@ -73,14 +76,10 @@ impl Machine {
                     lane.incoming.iter().for_each(|(_, message)| add(&mut used, message.kind.network(), 1));
                 }
             }
-            for network in Network::ALL.into_iter().filter(|_| comes) {
-                if channel.lanes.get(channel.lane_of(network)).is_some() {
-                    add(&mut capacity, network, channel.buffers);
-                }
-            }
         }
-        packets.sort_by_key(|(ready, _)| *ready);
-        Traffic { packets: packets.into_iter().map(|(_, packet)| packet).collect(), queued, used, capacity }
+        let count = flying.len();
+        let packets = first(flying, most, |(ready, _)| *ready).map(|(_, message)| packet(message)).collect();
+        Traffic { packets, flying: count, queued, used }
     }
 
     /// The writebacks that a warp at a fence waits for.
@@ -126,30 +125,54 @@ impl Machine {
     }
 }
 
+/// Transactions whose messages are looked for one by one.
+const LOOKED_FOR: usize = 2;
+
 /// The lowest addresses of very many.
 struct Lowest {
     limit: usize,
     list: BTreeSet<Address>,
+    /// No address above this one is wanted.
+    last: Address,
 }
 
 impl Lowest {
+    fn new(limit: usize) -> Self {
+        Self { limit, list: BTreeSet::new(), last: Address(if limit == 0 { 0 } else { u64::MAX }) }
+    }
+
     fn wants(&self, at: Address) -> bool {
-        self.list.len() < self.limit || self.list.last().is_some_and(|last| at < *last)
+        at <= self.last
     }
 
     fn add(&mut self, at: Address) {
-        if self.wants(at) && self.list.insert(at) && self.list.len() > self.limit {
-            self.list.pop_last();
+        if self.wants(at) && self.list.insert(at) && self.list.len() >= self.limit {
+            if self.list.len() > self.limit {
+                self.list.pop_last();
+            }
+            self.last = self.list.last().copied().unwrap_or_default();
         }
     }
+}
+
+/// Of a list the first so many by a key, in its order; those with equal keys stay in theirs.
+fn first<T, K: Ord>(list: Vec<T>, most: usize, key: impl Fn(&T) -> K) -> impl Iterator<Item = T> {
+    let mut list: Vec<(usize, T)> = list.into_iter().enumerate().collect();
+    let order = |(nth, one): &(usize, T)| (key(one), *nth);
+    if most < list.len() {
+        list.select_nth_unstable_by_key(most, order);
+        list.truncate(most);
+    }
+    list.sort_unstable_by_key(order);
+    list.into_iter().map(|(_, one)| one)
 }
 
 /// What is on a link and at its ends; counts by virtual network.
 struct Traffic {
     packets: Vec<PacketView>,
+    flying: usize,
     queued: [u32; 3],
     used: [u32; 3],
-    capacity: [u32; 3],
 }
 
 impl Traffic {
@@ -240,16 +263,18 @@ impl Inspect for Machine {
 
     fn blocks(&self, limit: usize) -> Vec<Address> {
         let line = self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64);
-        let mut all = Lowest { limit, list: BTreeSet::new() };
+        let mut all = Lowest::new(limit);
         for node in &self.nodes {
-            for range in node.block_ranges() {
-                if range.len == line {
-                    all.add(range.start);
-                } else if all.wants(range.start) {
-                    let units = node.active_units(range.start);
+            // What children have of a large block need not be all of it.
+            let is_coarse = node.config.is_directory() && node.config.block > line;
+            node.known_blocks().for_each(|block| {
+                if is_coarse && all.wants(block) {
+                    let units = node.active_units(block);
                     units.iter().flat_map(|unit| unit.blocks(line)).take(limit).for_each(|at| all.add(at));
+                } else {
+                    all.add(block);
                 }
-            }
+            });
         }
         all.list.into_iter().collect()
     }
@@ -269,10 +294,11 @@ impl Inspect for Machine {
         Some(self.node(node)?.mshr_view(&self.fixed.components, entries))
     }
 
-    fn link(&self, link: ComponentId) -> Option<LinkView> {
+    fn link(&self, link: ComponentId, packets: usize) -> Option<LinkView> {
         let index = (*self.fixed.link_of.get(link.index())?)?;
         let (wire, shown) = (self.links.get(index)?, self.fixed.visible_links.get(index)?.as_ref()?);
-        let traffic = self.traffic(index);
+        let traffic = self.traffic(index, packets);
+        let capacity = self.fixed.buffers_behind.get(index).copied().unwrap_or_default();
         let at = |counts: &[u32; 3], nth: usize| counts.get(nth).copied().unwrap_or(0);
         Some(LinkView {
             link,
@@ -288,9 +314,10 @@ impl Inspect for Machine {
             transfers: self.transfers(wire),
             queued: Traffic::by_network(|network, nth| (network, at(&traffic.queued, nth))),
             buffered: Traffic::by_network(|network, nth| {
-                (network, at(&traffic.used, nth), at(&traffic.capacity, nth))
+                (network, at(&traffic.used, nth), at(&capacity, nth))
             }),
             in_flight: traffic.packets,
+            flying: traffic.flying,
             balance: self.balance_view(index),
         })
     }
@@ -354,11 +381,13 @@ impl Inspect for Machine {
     }
 
     fn transactions(&self, limit: usize) -> Vec<TransactionView> {
-        let mut all: Vec<&Transaction> = self.txns.values().collect();
-        all.sort_unstable_by_key(|txn| txn.number);
-        all.truncate(limit);
-        let transit = self.transit(all.iter().map(|txn| txn.number));
-        all.into_iter().filter_map(|txn| self.transaction_view(txn, Some(&transit))).collect()
+        let transit = (limit > LOOKED_FOR).then(|| self.transit());
+        let all = first(self.txns.values().collect(), limit, |txn| txn.number);
+        all.filter_map(|txn| self.transaction_view(txn, transit.as_ref())).collect()
+    }
+
+    fn transaction_range(&self, number: TxnNumber) -> Option<Range> {
+        Some(self.txns.values().find(|txn| txn.number == number)?.range)
     }
 
     fn transaction(&self, number: TxnNumber) -> Option<TransactionView> {

@@ -53,6 +53,7 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Result;
 use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
+use crate::model::bits::Bits;
 use crate::model::component::{ComponentId, Components};
 use crate::model::fault::Fault;
 use crate::model::level::Level;
@@ -195,8 +196,8 @@ struct Fixed {
     routes: Vec<Vec<Option<u32>>>,
     /// Per node: the channels out of it, by the component that they lead to.
     out: Vec<Vec<u32>>,
-    /// Per link: the channels that it carries.
-    carries: Vec<Vec<usize>>,
+    /// Per link, the buffers of the receivers behind it, by virtual network.
+    buffers_behind: Vec<[u32; Network::ALL.len()]>,
     /// All virtual networks share one lane of each channel.
     folded: bool,
     port_period: Vec<Tick>,
@@ -271,6 +272,9 @@ pub struct Machine {
     buffers: Option<Box<Buffers>>,
     /// Per node and virtual network, lanes out of it that have no room. Follows from the channels.
     full: Vec<[u32; Network::ALL.len()]>,
+    /// The channels that something is in, and some that something was in, a bit each: of very many most have nothing. Follows from
+    /// the channels.
+    laden: Bits,
     /// Per node, the lanes into it whose head it has turned away, ascending. Follows from the channels.
     held: Vec<Vec<LaneKey>>,
     /// What will be done to it from outside. No part of the digest: it has not happened.

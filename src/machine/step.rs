@@ -14,6 +14,7 @@ use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{Records, What};
 use crate::model::time::{EventNumber, Tick};
 use crate::parts::agent::{Surroundings, Told, Work};
+use crate::parts::channel::Channel;
 use crate::parts::port::{LaneKey, Port};
 use crate::protocol::node::Offer;
 use crate::protocol::outbox::{About, Completion, Outbox};
@@ -208,6 +209,9 @@ impl Machine {
         if let Some((next, _)) = next {
             let at = (*next).max(self.now + period);
             self.queue.push(at, Event::Deliver(key));
+        }
+        if queue.is_empty() && self.channels.get(index).is_some_and(Channel::is_empty) {
+            self.laden.set(index as u32, false);
         }
         self.hand_over(key, message, out);
         Handled::Yes

@@ -100,6 +100,7 @@ impl Machine {
         let Some(index) = self.channel_between(node, message.to) else { return };
         self.note_asked(node, index, &message);
         let Some(channel) = self.channels.get_mut(index) else { return };
+        self.laden.set(index as u32, true);
         let lane = channel.lane_of(lane_network(&message, &self.fixed.faults));
         match ready {
             Ready::At(tick) if channel.is_clear(lane) => self.launch(index, lane, tick, message),

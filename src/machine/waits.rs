@@ -33,7 +33,7 @@ impl Machine {
             }
             self.room_waits(node, &mut edges);
         }
-        for (index, channel) in self.channels.iter().enumerate() {
+        for (index, channel) in self.laden() {
             for lane in 0..channel.lanes.len() {
                 self.lane_waits(index, lane, &mut edges);
             }
@@ -81,7 +81,7 @@ impl Machine {
     /// Messages on their way or waiting to be sent: from, to, type and range.
     #[must_use]
     pub fn messages_under_way(&self) -> Vec<(ComponentId, ComponentId, MessageKind, Range)> {
-        let lanes = self.channels.iter().flat_map(|channel| &channel.lanes);
+        let lanes = self.laden().flat_map(|(_, channel)| &channel.lanes);
         let messages = lanes.flat_map(|lane| {
             let outgoing = lane.outgoing.iter().map(|(_, message)| message);
             lane.incoming.iter().map(|(_, message)| message).chain(outgoing)

@@ -220,7 +220,9 @@ pub struct LinkView {
     pub queued: Vec<(Network, u32)>,
     /// Messages waiting in the receivers' buffers and their capacity, per virtual network.
     pub buffered: Vec<(Network, u32, u32)>,
+    /// What arrives next, of what is on it; and how much that is in all.
     pub in_flight: Vec<PacketView>,
+    pub flying: usize,
     /// If its lanes can change their direction, or are watched as if they could.
     pub balance: Option<BalanceView>,
 }
@@ -422,7 +424,8 @@ pub trait Inspect {
     fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>>;
     /// With its oldest entries, so many at most.
     fn mshrs(&self, node: ComponentId, entries: usize) -> Option<MshrView>;
-    fn link(&self, link: ComponentId) -> Option<LinkView>;
+    /// With so many packets at most, of those that are on it.
+    fn link(&self, link: ComponentId, packets: usize) -> Option<LinkView>;
     fn agent(&self, agent: ComponentId) -> Option<AgentView>;
     /// How many of its warps do what, in the order of [`WarpState::ALL`].
     fn warp_counts(&self, agent: ComponentId) -> Option<[u32; WarpState::ALL.len()]> {
@@ -461,6 +464,10 @@ pub trait Inspect {
     /// The TLB of a compute unit, if it has one.
     fn tlb(&self, _agent: ComponentId) -> Option<TlbView> {
         None
+    }
+    /// What a transaction is about, if it is in flight.
+    fn transaction_range(&self, number: TxnNumber) -> Option<Range> {
+        Some(self.transaction(number)?.range)
     }
     /// So many transactions in flight at most, oldest first.
     fn transactions(&self, limit: usize) -> Vec<TransactionView>;

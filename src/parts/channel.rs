@@ -73,6 +73,12 @@ pub struct Lane {
 }
 
 impl Lane {
+    /// Whether nothing waits to be sent and nothing is on its way.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.outgoing.is_empty() && self.incoming.is_empty()
+    }
+
     /// Puts a message behind those that wait to be sent.
     pub fn put(&mut self, ready: Ready, message: Message) {
         self.reading += u32::from(matches!(ready, Ready::Read(_)));
@@ -229,7 +235,7 @@ impl Channel {
     /// Whether nothing is in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.lanes.iter().all(|lane| lane.outgoing.is_empty() && lane.incoming.is_empty())
+        self.lanes.iter().all(Lane::is_empty)
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {

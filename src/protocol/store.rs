@@ -309,6 +309,16 @@ impl Store {
         slots.into_iter().filter_map(|slot| self.slots.get(slot)?.as_ref())
     }
 
+    /// The blocks that stand in a cache, by slot, without a look at their entries.
+    pub fn addresses(&self) -> impl Iterator<Item = Address> {
+        let tags = match &self.places {
+            Places::Tagged { tags, .. } => Some(tags),
+            Places::Memory { .. } => None,
+        };
+        let tags = tags.into_iter().flat_map(CowVec::pieces).flat_map(|(_, piece)| piece);
+        tags.filter(|tag| **tag != 0).map(|tag| Address(tag & !1))
+    }
+
     /// All entries in a fixed order (by slot, or by address), with their slots.
     pub fn entries(&self) -> Box<dyn Iterator<Item = (usize, &Entry)> + '_> {
         match &self.places {

@@ -236,7 +236,7 @@ impl Inspect for Sample {
             entries: Vec::new(),
         })
     }
-    fn link(&self, _link: ComponentId) -> Option<LinkView> {
+    fn link(&self, _link: ComponentId, _packets: usize) -> Option<LinkView> {
         None
     }
     fn agent(&self, _agent: ComponentId) -> Option<AgentView> {

@@ -67,14 +67,14 @@ pub fn links(machine: &dyn Inspect) -> impl Iterator<Item = ComponentId> {
 /// Ticks that a link has been busy since the start.
 #[must_use]
 pub fn busy(machine: &dyn Inspect, link: ComponentId) -> f64 {
-    machine.link(link).map_or(0.0, |link| link.utilisation * machine.tick() as f64)
+    machine.link(link, 0).map_or(0.0, |link| link.utilisation * machine.tick() as f64)
 }
 
 /// The lanes of both directions of a link after a record about them.
 #[must_use]
 pub fn lanes(machine: &dyn Inspect, record: &Record) -> Option<[(ComponentId, u32); 2]> {
     let What::LaneReversal(reversal) = &record.what else { return None };
-    let other = machine.link(record.at)?.balance?.other;
+    let other = machine.link(record.at, 0)?.balance?.other;
     let lanes = |direction| reversal.flows.of(direction).lanes;
     Some([(record.at, lanes(reversal.to)), (other, lanes(reversal.to.opposite()))])
 }
@@ -83,7 +83,7 @@ impl Loads {
     /// Windows as long as the machine's own samples.
     #[must_use]
     pub fn new(machine: &dyn Inspect) -> Self {
-        let cycles = links(machine).find_map(|link| Some(machine.link(link)?.sample_cycles)).unwrap_or(1);
+        let cycles = links(machine).find_map(|link| Some(machine.link(link, 0)?.sample_cycles)).unwrap_or(1);
         let watched = |link| Watched { link, busy: Busy::default(), told: 0.0 };
         Self {
             span: machine.time_base().tick_of_cycle(cycles).max(1),

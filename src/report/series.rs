@@ -125,7 +125,7 @@ impl Series {
     fn bytes(&mut self, machine: &Machine, before: bool) -> Vec<u64> {
         let machine = if before { self.behind.before(machine) } else { machine };
         let since = |since: &mut LinkSince| {
-            let bytes = machine.link(since.link).map_or(0, |link| link.bytes);
+            let bytes = machine.link(since.link, 0).map_or(0, |link| link.bytes);
             let more = bytes.saturating_sub(since.bytes);
             since.bytes = bytes;
             more
@@ -239,13 +239,13 @@ mod tests {
             for link in load::links(&machine) {
                 let path = machine.components().path(link);
                 let bytes: f64 = columns[&format!("{path}.interval.bytes")].iter().sum();
-                assert_eq!(bytes as u64, machine.link(link).unwrap().bytes, "{path} every {every}");
+                assert_eq!(bytes as u64, machine.link(link, 0).unwrap().bytes, "{path} every {every}");
                 let mut last = 0.0;
                 let spans = columns["cycle"].iter().map(|cycle| cycle - std::mem::replace(&mut last, *cycle));
                 let shares = &columns[&format!("{path}.interval.utilisation")];
                 assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)));
                 let busy: f64 = spans.zip(shares).map(|(span, share)| span * share).sum();
-                let all = machine.link(link).unwrap().utilisation * last;
+                let all = machine.link(link, 0).unwrap().utilisation * last;
                 assert!((busy - all).abs() <= 2.0, "{path} every {every}: {busy} of {all}");
             }
         }

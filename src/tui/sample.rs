@@ -412,7 +412,7 @@ impl Inspect for Sample {
         let (used, under_way) = (entries.len() as u32, entries.len());
         Some(MshrView { node, used, capacity, high_water: 1, under_way, entries })
     }
-    fn link(&self, link: ComponentId) -> Option<LinkView> {
+    fn link(&self, link: ComponentId, _packets: usize) -> Option<LinkView> {
         let path = self.path(link).strip_prefix("link.")?;
         let (gpu, direction) = path.split_once('.')?;
         let (gpu, host) = (format!("{gpu}.smd0"), "host".to_owned());
@@ -441,6 +441,7 @@ impl Inspect for Sample {
             queued: Network::ALL.map(|network| (network, u32::from(busy))).to_vec(),
             buffered: Network::ALL.map(|network| (network, 0, 4)).to_vec(),
             in_flight: if busy { vec![packet] } else { Vec::new() },
+            flying: usize::from(busy),
             balance: None,
         })
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::component::{ComponentId, ComponentKind};
-use crate::model::inspect::{AgentView, CacheView, Inspect, MshrView, WaitLink};
+use crate::model::inspect::{AgentView, CacheView, Inspect, MshrView, TransactionView, WaitLink};
 use crate::model::record::{Record, What};
 use crate::model::state::Action;
 use crate::model::time::EventNumber;
@@ -47,10 +47,14 @@ pub struct Facts<'a> {
     pub deadlock: Option<Knot>,
 }
 
+/// Packets of a link that are shown, at most.
+const PACKETS: usize = 32;
+
 /// The frame of `machine` as it is.
 #[must_use]
 pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     let selection = facts.selection;
+    let shown = selection.txn.and_then(|txn| machine.transaction(txn));
     let all = |kind: fn(ComponentKind) -> bool| {
         let components = machine.components().iter();
         components.filter(move |(_, part)| kind(part.kind)).map(|(id, _)| id)
@@ -60,7 +64,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         time: machine.time_base(),
         position: position(machine, &facts),
         now: happenings(machine, facts.last),
-        why: why(machine, &selection),
+        why: why(machine, &selection, shown.as_ref()),
         protocol: if wish.panes.has(Pane::Protocol) {
             protocol::views(machine, &facts.tables, selection.component, facts.last)
         } else {
@@ -69,7 +73,8 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         ..Frame::default()
     };
     if wish.panes.has(Pane::Map) || wish.panes.has(Pane::Links) {
-        frame.links = all(|kind| kind == ComponentKind::Link).filter_map(|id| machine.link(id)).collect();
+        frame.links =
+            all(|kind| kind == ComponentKind::Link).filter_map(|id| machine.link(id, PACKETS)).collect();
     }
     if wish.panes.has(Pane::Map) {
         frame.map = Map::build(machine, &frame.links, &selection, facts.last);
@@ -92,11 +97,13 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     }
     frame.pages = Pages::build(machine, &selection, wish);
     if wish.panes.has(Pane::Transaction) {
-        frame.sequence = selection.txn.and_then(|txn| {
-            Sequence::new(txn, machine.transaction(txn), facts.journey, machine.components())
-        });
+        frame.sequence = selection
+            .txn
+            .and_then(|txn| Sequence::new(txn, shown.clone(), facts.journey, machine.components()));
     }
-    if wish.panes.has(Pane::Transaction) || wish.panes.has(Pane::Waits) {
+    // What is drawn of one transaction needs no list of all.
+    let is_drawn = frame.sequence.is_some();
+    if wish.panes.has(Pane::Transaction) && !is_drawn || wish.panes.has(Pane::Waits) {
         frame.transactions = machine.transactions(wish.limit);
         frame.limit = Some(wish.limit);
     }
@@ -233,14 +240,14 @@ fn weight(what: &What) -> u8 {
 }
 
 /// Of the node, unit or link that was picked; of the transaction where none was, it waits for nothing, or a record was.
-fn why(machine: &dyn Inspect, selection: &Selection) -> Vec<WaitLink> {
+fn why(machine: &dyn Inspect, selection: &Selection, shown: Option<&TransactionView>) -> Vec<WaitLink> {
     let picked = selection.component.filter(|_| selection.record.is_none());
     let links = picked.map_or_else(Vec::new, |component| machine.why(component, selection.warp));
     if !links.is_empty() {
         return links;
     }
-    if let Some(view) = selection.txn.and_then(|txn| machine.transaction(txn)) {
-        return view.chain;
+    if let Some(view) = shown {
+        return view.chain.clone();
     }
     if let Some(component) = selection.component {
         return machine.why(component, selection.warp);

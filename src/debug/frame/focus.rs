@@ -24,7 +24,7 @@ pub fn line_in(
     txn: Option<TxnNumber>,
     before: Option<Address>,
 ) -> Address {
-    let of_txn = txn.and_then(|txn| machine.transaction(txn)).map(|view| view.range.start);
+    let of_txn = txn.and_then(|txn| machine.transaction_range(txn)).map(|range| range.start);
     let told = of_txn.or(before).filter(|address| range.contains(*address));
     line(machine, told.unwrap_or(range.start)).start
 }

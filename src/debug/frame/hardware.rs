@@ -122,7 +122,7 @@ mod tests {
         let scenario = Scenario::load("selective/two-responses").unwrap();
         let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
         machine.run_until(u64::MAX);
-        let links = machine.components().iter().filter_map(|(id, _)| machine.link(id));
+        let links = machine.components().iter().filter_map(|(id, _)| machine.link(id, 0));
         let told: Vec<String> = links.filter_map(|link| efficiency(&link)).collect();
         // Table 4: 32 B at 66 %, 64 B at 80 %.
         assert!(told.iter().any(|text| text.contains("of 32 B at 67 %")), "{told:?}");

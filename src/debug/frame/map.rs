@@ -102,12 +102,9 @@ pub(super) fn was(node: ComponentId, selection: &Selection, last: &[Record]) -> 
 
 fn mark(machine: &dyn Inspect, id: ComponentId, kind: ComponentKind, selection: &Selection) -> Mark {
     if matches!(kind, ComponentKind::Cu | ComponentKind::Core) {
-        return machine.agent(id).map_or(Mark::None, |agent| {
-            let counts = WarpState::ALL
-                .into_iter()
-                .filter(|state| *state != WarpState::None)
-                .map(|state| (state, agent.warps.iter().filter(|warp| warp.state == state).count() as u32));
-            Mark::Warps(counts.filter(|(_, count)| *count > 0).collect())
+        return machine.warp_counts(id).map_or(Mark::None, |counts| {
+            let counts = WarpState::ALL.into_iter().zip(counts);
+            Mark::Warps(counts.filter(|(state, count)| *state != WarpState::None && *count > 0).collect())
         });
     }
     let Some(address) = selection.block else {

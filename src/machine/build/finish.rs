@@ -18,6 +18,7 @@ use crate::machine::tags::CachedMemories;
 use crate::machine::tasks::Tasks;
 use crate::machine::ways::Ways;
 use crate::machine::{Fixed, Machine};
+use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
 use crate::model::level::Level;
 use crate::model::message::{MessageKind, Network};
@@ -75,7 +76,7 @@ impl Builder<'_> {
         };
         let read_only = self.spec.gpu.as_ref().and_then(|gpu| gpu.read_only.as_ref());
         let fixed = Arc::new(self.fixed(&channels));
-        let node_count = self.nodes.len();
+        let (node_count, channel_count) = (self.nodes.len(), channels.len() as u32);
         let tags = CachedMemories::among(&self.nodes).map(Box::new);
         let queue = Queue::new(fixed.time.ticks_per_cycle);
         let mut machine = Machine {
@@ -111,6 +112,7 @@ impl Builder<'_> {
             transaction_limit: None,
             finished_checked: false,
             buffers: None,
+            laden: Bits::new(channel_count),
             full: vec![[0; Network::ALL.len()]; node_count],
             held: vec![Vec::new(); node_count],
             plan: Plan::default(),
@@ -226,12 +228,11 @@ impl Builder<'_> {
             }
         }
         let mut routes = vec![vec![None; count]; self.nodes.len()];
-        let mut carries = vec![Vec::new(); self.links.len()];
-        for (position, channel) in channels.iter().enumerate() {
-            carries[channel.path.first].push(position);
-            if let Some(second) = channel.path.second {
-                carries[second].push(position);
-            }
+        let mut buffers_behind = vec![[0; Network::ALL.len()]; self.links.len()];
+        for channel in channels {
+            let counts = buffers_behind[channel.path.last()].iter_mut().zip(Network::ALL);
+            let counts = counts.filter(|(_, network)| channel.lanes.get(channel.lane_of(*network)).is_some());
+            counts.for_each(|(count, _)| *count += channel.buffers);
         }
         for (position, channel) in channels.iter().enumerate() {
             if let Some(to) = self.nodes.get(channel.to) {
@@ -263,7 +264,7 @@ impl Builder<'_> {
             routes,
             out,
             folded: channels.iter().any(|channel| channel.lanes.len() == 1),
-            carries,
+            buffers_behind,
             port_period: self.period.clone(),
             agent_above,
             level_of: self.nodes.iter().map(level).collect(),

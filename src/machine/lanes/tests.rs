@@ -129,10 +129,10 @@ fn a_saturated_direction_gets_lanes_and_the_work_is_done_sooner() {
     assert!(cycles(&machine) * 10 < cycles(&fixed) * 9, "{} and {}", cycles(&machine), cycles(&fixed));
     assert!(machine.statistic("network.lane_reversal_cycles") >= Some(500.0));
     let into = machine.components().find("link.gpu0.in").unwrap();
-    let view = machine.link(into).unwrap();
+    let view = machine.link(into, 0).unwrap();
     assert!(view.lanes > 8, "{view:?}");
     assert_eq!(view.bandwidth, 2_000_000_000 / 8 * u64::from(view.lanes));
-    assert_eq!(fixed.link(into).unwrap().lanes, 8);
+    assert_eq!(fixed.link(into, 0).unwrap().lanes, 8);
 }
 
 #[test]

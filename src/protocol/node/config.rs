@@ -93,7 +93,8 @@ impl NodeConfig {
     }
 
     /// Whether the node keeps account of what its children hold.
-    pub(super) fn is_directory(&self) -> bool {
+    #[must_use]
+    pub fn is_directory(&self) -> bool {
         self.role != Role::Leaf && self.table.has_directory()
     }
 

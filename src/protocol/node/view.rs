@@ -197,12 +197,16 @@ impl Node {
         self.store.get(self.block_of(range.start)).is_some_and(|entry| entry.data.marked(range))
     }
 
-    /// Ranges of the blocks that are here or awaited, in address order for memory and by slot otherwise.
-    pub fn block_ranges(&self) -> impl Iterator<Item = Range> + '_ {
-        let held = self.store.entries().map(|(_, entry)| entry.block);
+    /// The blocks that are in a cache or awaited, or that a directory lists.
+    pub fn known_blocks(&self) -> impl Iterator<Item = Address> + '_ {
+        let is_cache = self.config.role != Role::Root || self.is_tagged();
+        let cached = self.store.addresses().filter(move |_| is_cache);
+        let listed = (!is_cache && self.config.is_directory()).then(|| self.store.entries());
+        let listed = listed.into_iter().flatten().filter(|(_, entry)| entry.holders() != 0);
+        let held = cached.chain(listed.map(|(_, entry)| entry.block));
         let scores = self.tags.iter().flat_map(|tags| tags.scores.iter().map(|score| score.block));
         let awaited = self.pending.keys().chain(scores).filter(|block| self.store.get(*block).is_none());
-        held.chain(awaited).map(|block| self.range_of(block))
+        held.chain(awaited)
     }
 
     /// The units of a block that children hold or that are dirty, as ranges.

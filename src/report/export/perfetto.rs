@@ -345,7 +345,7 @@ impl Export for Perfetto {
             self.name("process_name", track, "name", json!(group), out)?;
             self.name("process_sort_index", track, "sort_index", json!(number), out)?;
         }
-        let links = load::links(machine).filter_map(|id| machine.link(id));
+        let links = load::links(machine).filter_map(|id| machine.link(id, 0));
         let lanes: Vec<_> =
             links.filter(|view| view.balance.is_some()).map(|view| (view.link, view.lanes)).collect();
         self.lanes(0, lanes, machine.components(), out)

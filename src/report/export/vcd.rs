@@ -90,7 +90,7 @@ impl Vcd {
         }
         for link in load::links(machine) {
             self.declare(link, Kind::Load(link), 7, 0);
-            if let Some(view) = machine.link(link).filter(|view| view.balance.is_some()) {
+            if let Some(view) = machine.link(link, 0).filter(|view| view.balance.is_some()) {
                 self.declare(link, Kind::Lanes(link), 7, view.lanes);
             }
         }

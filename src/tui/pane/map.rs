@@ -186,8 +186,10 @@ impl Column {
         let named = |letters: fn(&Cell) -> usize| {
             cells.iter().map(|cell| cell.label.width() + letters(cell)).sum::<usize>() + gaps
         };
-        let full = named(|cell| cell.letters.width());
-        let brief = named(|cell| cell.brief.width());
+        // Of very many it need not be measured.
+        let few = cells.len() <= room;
+        let full = if few { named(|cell| cell.letters.width()) } else { usize::MAX };
+        let brief = if few { named(|cell| cell.brief.width()) } else { usize::MAX };
         if full.min(brief) <= room {
             let (total, letters): (usize, fn(&Cell) -> String) = if full <= room {
                 (full, |cell| cell.letters.clone())
@@ -314,8 +316,7 @@ fn cell<'a>(frame: &Frame, node: &'a MapNode) -> Cell<'a> {
     let (letters, brief, role) = letters(frame, node);
     let knot = numbers(frame, node);
     let role = if knot.is_empty() { role } else { Role::Bad };
-    let (letters, brief) = (format!("{letters}{knot}"), format!("{brief}{knot}"));
-    Cell { node, label: format!("{here}{name}"), letters, brief, role }
+    Cell { node, label: here.to_owned() + name, letters: letters + &knot, brief: brief + &knot, role }
 }
 
 fn letters(frame: &Frame, node: &MapNode) -> (String, String, Role) {

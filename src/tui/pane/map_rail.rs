@@ -140,7 +140,7 @@ fn role(link: &LinkView) -> Role {
 /// What is on the link, or how busy it is.
 fn label(frame: &Frame, link: &LinkView) -> String {
     if let Some(packet) = shown(frame, link) {
-        let more = link.in_flight.len() - 1;
+        let more = link.flying.saturating_sub(1);
         let more = if more > 0 { format!(" +{more}") } else { String::new() };
         return format!(" {}{more} ", name(packet));
     }

@@ -60,7 +60,7 @@ fn told(link: &LinkView, out: bool, room: u16) -> String {
     let brief = format!("{arrow}{} {share}", link.lanes);
     let plain = format!("{brief}%");
     let packet = link.in_flight.first().map(|packet| {
-        let more = link.in_flight.len() - 1;
+        let more = link.flying.saturating_sub(1);
         let more = if more > 0 { format!(" +{more}") } else { String::new() };
         format!("{plain} {}{more}", map_rail::name(packet))
     });

@@ -61,7 +61,7 @@ pub(super) fn links(session: &mut Session, arguments: &Arguments) -> Result<Vec<
 /// One direction of a link in words; nothing if it is none.
 pub(in crate::debug::command) fn link_lines(session: &Session, link: ComponentId) -> Vec<String> {
     let machine = session.machine();
-    let Some(view) = machine.link(link) else { return Vec::new() };
+    let Some(view) = machine.link(link, usize::MAX) else { return Vec::new() };
     let components = machine.components();
     let queued: Vec<_> = view.queued.iter().map(|(net, count)| format!("{} {count}", net.name())).collect();
     let mut lines = vec![format!(
