@@ -196,6 +196,7 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("scalegpu/less-data", &[Set(&["gpu.tags.data=256 B"])]),
     ("scalegpu/relay", &[Set(&["gpu.memory.size=8 KiB"])]),
     ("scalegpu/to-the-host", &[Fault("drop-dirty-row")]),
+    ("scalegpu/too-old", &[Set(&["gpu.memory.size=16 KiB"]), Fault("cold-write-only-here")]),
     ("selective/client-cache", &[Set(&["gpu.unified.host_share=0"])]),
     (
         "selective/coalescing",

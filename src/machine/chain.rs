@@ -9,7 +9,7 @@ use super::{Machine, Transaction};
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::inspect::{TransactionView, WaitLink};
-use crate::model::message::TxnNumber;
+use crate::model::message::{MessageKind, TxnNumber};
 use crate::parts::channel::{Channel, Ready};
 use crate::protocol::node::WaitsFor;
 
@@ -60,7 +60,7 @@ impl Machine {
                     Some(child) => *child,
                     None => break,
                 },
-                WaitsFor::Ack(_) | WaitsFor::Room | WaitsFor::Turn(_) => break,
+                WaitsFor::Ack(_) | WaitsFor::Room | WaitsFor::Purge | WaitsFor::Turn(_) => break,
             };
         }
         links.extend(own.or_else(|| self.in_transit(address, carrier, transit)));
@@ -101,6 +101,8 @@ impl Machine {
             }
             None => Box::new(self.laden().map(|(_, channel)| channel)),
         };
+        // What only acknowledges is not what it waits for, as long as there is another.
+        let mut trailing = None;
         for channel in channels {
             for lane in channel.lanes.iter().filter(|lane| !lane.is_empty()) {
                 let waiting = lane.outgoing.iter().map(|(ready, message)| (Err(*ready), message));
@@ -139,11 +141,15 @@ impl Machine {
                             format!("{} to {to} is next to be taken", message.kind.name())
                         }
                     };
-                    return Some(WaitLink { at: message.from, text, since: None });
+                    let link = WaitLink { at: message.from, text, since: None };
+                    if !matches!(message.kind, MessageKind::GrantAck | MessageKind::EvictAck) {
+                        return Some(link);
+                    }
+                    trailing = trailing.or(Some(link));
                 }
             }
         }
-        None
+        trailing
     }
 
     pub(super) fn transaction_view(

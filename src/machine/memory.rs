@@ -34,7 +34,7 @@ impl Machine {
                 Ready::At(if *tag { data.max(dram.access_tag(local, now)) } else { data })
             }
             Dram::FrFcfs(controller) => {
-                let about = About::new(message.range, message.number).because(message.cause);
+                let about = About::message(message).because(message.cause);
                 Ready::Read(if *tag {
                     controller.read_tagged(local, *read, about)
                 } else {
@@ -136,7 +136,7 @@ impl Machine {
             else {
                 continue;
             };
-            let about = About::new(message.range, message.number).because(message.cause);
+            let about = About::message(message).because(message.cause);
             message.cause = event;
             if out.records.on {
                 let copy = Arc::new(message.clone());

@@ -4,6 +4,7 @@
 use super::Machine;
 use crate::model::component::{ComponentId, ComponentKind};
 use crate::protocol::node::{Node, Role};
+use crate::protocol::remote_directory::RemoteDirectoryConfig;
 
 /// Bits of an address (UMH, section 5: "a 64-bit architecture").
 const ADDRESS: u32 = 64;
@@ -30,6 +31,8 @@ pub struct Storage {
     pub sub_block: u32,
     /// The mask of dirty bytes.
     pub mask: u32,
+    /// Bytes of the remote directory, a filter that stands for all entries together ("Selective GPU Caches", section 3.1).
+    pub filter: Option<u64>,
 }
 
 impl Storage {
@@ -88,7 +91,8 @@ impl Machine {
 
     fn storage(&self, node: &Node) -> Storage {
         let config = &node.config;
-        let children = self.tracked_by(node);
+        let filter = node.remote_directory_config().map(RemoteDirectoryConfig::storage);
+        let children = if filter.is_some() { 0 } else { self.tracked_by(node) };
         let sub_blocks = if config.role == Role::Leaf { 1 } else { config.block / config.unit.max(1) };
         // Section 5: ceil(log2(n + 1)) bits for the owner, n for the sharers; a single cache above needs no sharers.
         let owner = if children > 0 { bits_for(u64::from(children) + 1) } else { 0 };
@@ -120,6 +124,7 @@ impl Machine {
             sharers: if whole { sharers } else { 0 },
             sub_block: if whole { 0 } else { sub_blocks * (owner + sharers) },
             mask,
+            filter,
         }
     }
 

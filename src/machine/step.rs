@@ -226,7 +226,7 @@ impl Machine {
             port.take(self.now + period);
         }
         if out.records.on {
-            let about = About::new(message.range, message.number).because(message.cause);
+            let about = About::message(&message).because(message.cause);
             let copy = Arc::new(message.clone());
             out.record(message.to, about, || What::Delivery(copy));
         }
@@ -261,7 +261,7 @@ impl Machine {
             return Handled::No;
         }
         if let Some((_, message)) = queue.incoming.front() {
-            let about = About::new(message.range, message.number).because(message.cause);
+            let about = About::message(message).because(message.cause);
             out.record(message.to, about, || What::Stall { message: Arc::new(message.clone()) });
             if let Some(target) = self.nodes.get_mut(node) {
                 target.tell_lack(message, out);

@@ -85,7 +85,7 @@ impl Machine {
             *count += 1;
             *bytes += u64::from(message.size);
         }
-        let about = About::new(message.range, message.number);
+        let about = About::message(&message);
         let from = message.from;
         let is_lost = self.is_lost(&message);
         // One that waits for its data is told when it leaves.
@@ -173,7 +173,7 @@ impl Machine {
         if out.records.on
             && let Some(Some((link, _, _))) = self.fixed.visible_links.get(second)
         {
-            let about = About::new(message.range, message.number).because(message.cause);
+            let about = About::message(message).because(message.cause);
             let copy = Arc::new(message.clone());
             out.record(*link, about, || What::Hop(copy));
         }
@@ -203,7 +203,7 @@ impl Machine {
             let Some((place, ready, message)) = queue.next(block) else { break };
             if !has_credit {
                 if !queue.starved {
-                    let (about, at) = (About::new(message.range, message.number), message.from);
+                    let (about, at) = (About::message(message), message.from);
                     let network = message.kind.network();
                     queue.starved = true;
                     out.record(at, about, || What::NoCredit { network });

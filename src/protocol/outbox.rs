@@ -8,7 +8,7 @@ use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
-use crate::model::message::{Message, TxnKey, TxnNumber};
+use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::paging::Permission;
 use crate::model::record::{Record, RecordId, Records, What};
 use crate::model::time::{EventNumber, Tick, TimeBase};
@@ -202,6 +202,13 @@ impl About {
     #[must_use]
     pub fn new(range: Range, txn: Option<TxnNumber>) -> Self {
         Self { range: Some(range), txn, because: None }
+    }
+
+    /// What a message is about: its range, unless it is about all of a memory.
+    #[must_use]
+    pub fn message(message: &Message) -> Self {
+        let is_about_all = matches!(message.kind, MessageKind::Flush | MessageKind::Flushed);
+        Self { range: (!is_about_all).then_some(message.range), txn: message.number, because: None }
     }
 
     /// The same, caused by another event.

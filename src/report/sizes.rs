@@ -57,7 +57,9 @@ pub fn lines(machine: &Machine) -> Vec<String> {
         ];
         let parts: Vec<_> =
             parts.iter().filter(|(_, bits)| *bits > 0).map(|(name, bits)| format!("{name} {bits}")).collect();
-        lines.push(format!("  bits an entry       {} = {}", size.directory_bits(), parts.join(" + ")));
+        if !parts.is_empty() {
+            lines.push(format!("  bits an entry       {} = {}", size.directory_bits(), parts.join(" + ")));
+        }
         let total = |one: u64, overhead: f64| {
             format!("{} each, {:.3} % of the data", bytes(one as f64), overhead * 100.0)
         };
@@ -65,6 +67,12 @@ pub fn lines(machine: &Machine) -> Vec<String> {
             "  directory           {}",
             total(size.directory_bytes(), size.directory_overhead())
         ));
+        if let Some(filter) = size.filter {
+            lines.push(format!(
+                "  remote directory    {} each, a filter of lines that the CPU may have",
+                bytes(filter as f64)
+            ));
+        }
         lines.push(format!("  byte mask           {}", total(size.mask_bytes(), size.mask_overhead())));
     }
     lines
@@ -91,6 +99,7 @@ pub fn json(machine: &Machine) -> Value {
             "directory_bits": size.directory_bits(),
             "directory_bytes": size.directory_bytes(),
             "directory_overhead": size.directory_overhead(),
+            "remote_directory_bytes": size.filter,
             "mask_bits": size.mask,
             "mask_bytes": size.mask_bytes(),
             "mask_overhead": size.mask_overhead(),

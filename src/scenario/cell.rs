@@ -142,7 +142,7 @@ fn words(cell: Cell, state: State) -> String {
     let step = match cell.step {
         Step::Hit => "performs it here".to_string(),
         Step::Ask(MessageKind::Write) => "asks its parent to write".into(),
-        Step::Ask(MessageKind::ReadNc) => "asks its parent for a copy to n-store into".into(),
+        Step::Ask(MessageKind::ReadNc) => "asks its parent for a copy that it will not own".into(),
         Step::Ask(_) => "asks its parent to read".into(),
         Step::Fetch => "fetches the bytes".into(),
         Step::Forward => "has its parent perform it".into(),
@@ -231,7 +231,7 @@ mod tests {
         let table = crate::config::load_protocol("nmoesi", None).unwrap();
         let answer =
             |text: &str| CellName::read(&Text::new("because", text), &table).unwrap().answer(&table).unwrap();
-        assert_eq!(answer("cache I n-store"), "asks its parent for a copy to n-store into, becomes N");
+        assert_eq!(answer("cache I n-store"), "asks its parent for a copy that it will not own, becomes N");
         assert_eq!(answer("inner I n-store"), "asks its parent to read, takes the state granted");
         assert_eq!(answer("cache O read"), "gives its data, stays O");
         let rules = "if another child owns the block, tells the owner that somebody reads, then grants S; \

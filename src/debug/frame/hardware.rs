@@ -49,17 +49,22 @@ fn not_kept(cache: &CacheView) -> Option<String> {
     } else {
         String::new()
     };
-    Some(format!("not kept: {} loads, {} requests{dropped}", uncached.loads, uncached.requests))
+    Some(format!(
+        "not kept: {}, {}{dropped}",
+        plural(uncached.loads, "load"),
+        plural(uncached.requests, "request")
+    ))
 }
 
 fn remote_directory(cache: &CacheView) -> Option<String> {
     let known = cache.remote_directory.filter(|known| known.peak > 0)?;
     let (lines, capacity) = (known.lines, known.capacity);
-    let flushing = if known.is_flushing { ", FLUSHING" } else { "" };
+    let flushing = if known.is_flushing { "FLUSHING: " } else { "" };
     let told = format!("{} NACKs, {} false", known.nacks, known.false_positives);
-    let flushes = if known.flushes > 0 { format!(", {} flushes", known.flushes) } else { String::new() };
+    let flushes =
+        if known.flushes > 0 { format!(", {} times flushed", known.flushes) } else { String::new() };
     Some(format!(
-        "the CPU may have {lines}/{capacity} lines: {} asked, {told}{flushes}{flushing}",
+        "{flushing}the CPU may have {lines}/{capacity} lines: {} asked, {told}{flushes}",
         known.found
     ))
 }

@@ -5,6 +5,7 @@ use crate::model::inspect::{LaneSample, TurningView, WarpState};
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
 use crate::model::message::Message;
 use crate::model::record::{Record, What, by_warp};
+use crate::model::sectors::Sectors;
 use crate::model::state::Action;
 use crate::model::tags::{TagOutcome, TagRecord, TagView};
 use crate::model::time::TimeBase;
@@ -53,6 +54,12 @@ pub fn message(message: &Message) -> String {
     }
     if message.has_data {
         text.push_str(" + data");
+    }
+    // Which sectors it asks for or brings, where that is not all.
+    let (sectors, line) = (message.sectors, message.range.len);
+    if !sectors.is_empty() && sectors != Sectors::all(line) {
+        text.push(' ');
+        text.push_str(&sectors.picture(line));
     }
     text
 }

@@ -148,6 +148,7 @@ impl Machine {
         let writable = out.permissions.mark(writes);
         if again {
             for page in writable.iter() {
+                self.tell_permission(page, Permission::ReadOnly, out);
                 self.shoot_down_everywhere(page, out);
             }
         }

@@ -165,9 +165,12 @@ impl Machine {
         let at = one.ports.gmmu;
         let whereabouts = self.whereabouts(page);
         let Some((_, fault)) = one.gmmu.far_faults().find(|(faulted, _)| *faulted == page) else {
+            // The fault of a core does not come here.
+            let changes =
+                || self.why_handler(one, page).into_iter().chain(self.why_moving(one, page)).collect();
             let text = match &one.driver {
                 Some(_) => format!("does not track far-fault {page}; the page {whereabouts}"),
-                None => format!("does not track the protection fault of page {page}"),
+                None => return changes(),
             };
             return vec![WaitLink { at, text, since: None }];
         };

@@ -115,6 +115,7 @@ impl Controller {
     pub fn read_tagged(&mut self, local: u64, bytes: u32, about: About) -> Read {
         let mut rows = self.begin(Array::Tags, local, 0, false, about);
         if bytes > 0 {
+            self.counters.reads += 1;
             rows += self.queue(Array::Data, local, bytes, false, about);
         }
         self.await_rows(rows)

@@ -86,7 +86,7 @@ impl Node {
     }
 
     fn report_homeless(&self, message: &Message, out: &mut Outbox) {
-        let about = About::new(message.range, message.number).because(message.cause);
+        let about = About::message(message).because(message.cause);
         let text = format!("dirty bytes arrived for block {}, which is not here", message.range.start);
         out.breaches.push(Breach { at: self.config.id, about, rule: "inclusion", text });
     }

@@ -20,7 +20,7 @@ use crate::model::record::What;
 use crate::model::selective::RemoteChange;
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{About, Outbox};
-use crate::protocol::remote_directory::{Inserted, Look, RemoteDirectory};
+use crate::protocol::remote_directory::{Inserted, Look, RemoteDirectory, RemoteDirectoryConfig};
 
 /// What becomes of a remote directory that is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -318,6 +318,17 @@ impl Node {
                 self.resume(pending, out);
             }
         }
+    }
+
+    /// Whether a block waits until a full remote directory has been cleared.
+    pub(super) fn awaits_purge(&self, block: Address) -> bool {
+        self.remote.as_deref().is_some_and(|remote| remote.waiting.contains(&block))
+    }
+
+    /// What takes the place of an exact directory of the CPU's copies.
+    #[must_use]
+    pub fn remote_directory_config(&self) -> Option<RemoteDirectoryConfig> {
+        self.remote.as_deref().map(|remote| remote.directory.config())
     }
 
     /// The children that have to give up their lines before requests for a block are served, a bit each.

@@ -141,7 +141,7 @@ impl Node {
     /// Tells that a message had to stay where it is.
     pub fn tell_lack(&mut self, message: &Message, out: &mut Outbox) {
         if self.lack(message).is_some() {
-            let about = About::new(message.range, message.number).because(message.cause);
+            let about = About::message(message).because(message.cause);
             self.tell_tag(TagOutcome::Full, message.kind != MessageKind::Fetch, about, out);
         }
     }
@@ -344,7 +344,7 @@ impl Node {
             return;
         }
         score.arrived = !self.config.faults.contains(&Fault::LoseArrival);
-        let about = About::new(message.range, message.number).because(message.cause);
+        let about = About::message(message).because(message.cause);
         self.tell_tag(TagOutcome::Arrival, false, about, out);
         if let Some(victim) = self.occupant(block).filter(|_| self.store.get(block).is_none()) {
             self.displace(victim, Action::Evict, (message.txn, message.number), out);
@@ -422,6 +422,11 @@ impl Node {
         }
         self.transition(victim, action, State::I, about, out);
         self.store.remove(victim);
+        // What is on its way for it was read before what was written to it here.
+        let score = self.tags.as_deref_mut().and_then(|tags| tags.score_mut(victim));
+        if let Some(score) = score.filter(|score| !score.arrived) {
+            score.expired = true;
+        }
     }
 
     /// The parent has performed a write.

@@ -124,6 +124,8 @@ impl Node {
             self.end_request(pending, message, out);
             return;
         }
+        // That it may not be kept was not known when it was asked for.
+        self.counters.uncached_requests += u64::from(!pending.uncached && asked.action == Action::Load);
         pending.uncached |= message.once;
         self.use_once(pending, message.sectors, message.number, out);
         if is_last {

@@ -34,6 +34,8 @@ pub enum WaitsFor {
     Ack(ComponentId),
     /// A way of its set, or an MSHR of this node.
     Room,
+    /// The CPU to give up what fills the remote directory.
+    Purge,
     /// Its turn in the pending queue of a tag miss handler, at whose head is a request for this block.
     Turn(Address),
 }
@@ -115,7 +117,8 @@ impl Node {
         if all.is_empty()
             && let Some(want) = pending.queue.front()
         {
-            all.push(Busy { waits: WaitsFor::Room, since: want.arrived, number: want.number });
+            let waits = if self.awaits_purge(pending.block) { WaitsFor::Purge } else { WaitsFor::Room };
+            all.push(Busy { waits, since: want.arrived, number: want.number });
         }
         all
     }
@@ -127,6 +130,10 @@ impl Node {
             WaitsFor::Children(children, what) => format!("waits for {what} of {}", list(children)),
             WaitsFor::Ack(child) => format!("waits for grant-ack of {}", names.path(*child)),
             WaitsFor::Room => "waits for a free way or MSHR".to_owned(),
+            WaitsFor::Purge => {
+                "waits until the CPU has given up all lines of this memory: the remote directory is full"
+                    .to_owned()
+            }
             WaitsFor::Turn(head) => {
                 format!("waits for its turn in the pending queue, at whose head is block {head}")
             }
