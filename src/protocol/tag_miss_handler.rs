@@ -145,6 +145,7 @@ mod tests {
             access: None,
             sectors: Sectors::default(),
             got: Sectors::default(),
+            behind: 0,
             supplied: false,
             claimed: false,
         }

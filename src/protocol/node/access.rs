@@ -138,6 +138,7 @@ impl Node {
             access: None,
             sectors: self.sectors_of(block, &access),
             got: Sectors::NONE,
+            behind: 0,
             supplied: false,
             claimed: false,
         };
@@ -162,13 +163,14 @@ impl Node {
     }
 
     /// Puts a want behind those that already wait for its block, and does what can be done.
-    pub(super) fn enqueue(&mut self, block: Address, want: Want, out: &mut Outbox) {
+    pub(super) fn enqueue(&mut self, block: Address, mut want: Want, out: &mut Outbox) {
         let number = want.number;
         let mut pending = self.take_pending(block, out);
         if pending.mshr {
             self.counters.merges += 1;
             self.record_mshr(block, number, MshrChange::Merge, out);
         }
+        want.behind = pending.passed.len() as u32;
         let queue = &mut Arc::make_mut(&mut pending).queue;
         match self.place_in(queue, &want) {
             place if place < queue.len() => queue.insert(place, want),

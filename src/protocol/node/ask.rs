@@ -62,8 +62,9 @@ impl Node {
         true
     }
 
-    /// Hands an access to the parent to perform (write-through). A copy here is kept up to date.
-    pub(super) fn pass_up(&mut self, pending: &mut Pending, want: Want, out: &mut Outbox) {
+    /// Hands an access, which was taken from a place of the queue, to the parent to perform (write-through). A copy here is
+    /// kept up to date.
+    pub(super) fn pass_up(&mut self, pending: &mut Pending, place: usize, want: Want, out: &mut Outbox) {
         let Some(parent) = pending.parent else { return };
         if let Some(access) = &want.access
             && let Some(entry) = self.store.get_mut(pending.block)
@@ -84,7 +85,7 @@ impl Node {
             message.size += want.range.len;
         }
         self.send(message, out);
-        pending.passed.push_back(want);
+        pending.pass(place, want);
     }
 
     /// A grant, or the data of a peer transfer: the request has ended when both are here.
@@ -246,5 +247,5 @@ fn take_passed(pending: &mut Pending, message: &Message) -> Option<Want> {
             && want.is_load() != message.sectors.is_empty()
     };
     let place = pending.passed.iter().position(fits).unwrap_or(0);
-    pending.passed.remove(place)
+    pending.take_passed(place)
 }

@@ -44,6 +44,8 @@ pub struct Want {
     /// Of a load that may not be kept: the sectors that it needs, and those of them that have come.
     pub sectors: Sectors,
     pub got: Sectors,
+    /// While it waits: how many of what was passed up, the first ones, came before it.
+    pub behind: u32,
     /// Another cache has given the bytes that are asked for: the memory need not be read.
     pub supplied: bool,
     /// Of the CPU: the remote directory claimed to have its block already.
@@ -180,6 +182,19 @@ impl Pending {
         if place == 0 { self.queue.pop_front() } else { self.queue.remove(place) }
     }
 
+    /// Something is passed up from a place of the queue: what stands behind that comes after it.
+    pub fn pass(&mut self, place: usize, want: Want) {
+        self.queue.iter_mut().skip(place).for_each(|later| later.behind += 1);
+        self.passed.push_back(want);
+    }
+
+    /// What was passed up is answered.
+    pub fn take_passed(&mut self, place: usize) -> Option<Want> {
+        let came_later = self.queue.iter_mut().filter(|want| want.behind as usize > place);
+        came_later.for_each(|want| want.behind -= 1);
+        self.passed.remove(place)
+    }
+
     /// Nothing is under way any more.
     #[must_use]
     pub fn is_idle(&self) -> bool {
@@ -257,5 +272,46 @@ impl Spare {
         if Arc::get_mut(&mut pending).is_some() {
             self.0.push(pending);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn want(action: Action) -> Want {
+        Want {
+            who: Who::Child(0),
+            request: MessageKind::Forward,
+            action,
+            range: Range::new(Address(0), 4),
+            txn: None,
+            number: None,
+            cause: 0,
+            arrived: 0,
+            access: None,
+            sectors: Sectors::NONE,
+            got: Sectors::NONE,
+            behind: 0,
+            supplied: false,
+            claimed: false,
+        }
+    }
+
+    #[test]
+    fn a_want_knows_how_many_that_were_passed_up_came_before_it() {
+        let mut pending = Pending::new(Address(0), None, 0);
+        pending.queue.extend([Action::Load, Action::Store, Action::Load].map(want));
+        let behind = |pending: &Pending| pending.queue.iter().map(|want| want.behind).collect::<Vec<_>>();
+        let store = pending.take_want(1).unwrap();
+        pending.pass(1, store);
+        assert_eq!(behind(&pending), [0, 1], "the first load came before the store");
+        pending.pass(2, want(Action::Store));
+        pending.queue.push_back(Want { behind: 2, ..want(Action::Load) });
+        // The answers need not come in order.
+        assert!(pending.take_passed(1).is_some());
+        assert_eq!(behind(&pending), [0, 1, 1]);
+        assert!(pending.take_passed(0).is_some());
+        assert_eq!(behind(&pending), [0, 0, 0]);
     }
 }

@@ -47,6 +47,7 @@ impl Node {
             access: message.access,
             sectors: message.sectors,
             got: Sectors::NONE,
+            behind: 0,
             supplied: false,
             claimed: false,
         };
@@ -108,7 +109,7 @@ impl Node {
                     }
                     if let Some(want) = pending.take_want(index) {
                         Self::note_served(pending);
-                        self.pass_up(pending, want, out);
+                        self.pass_up(pending, index, want, out);
                     }
                     return true;
                 }
@@ -133,7 +134,7 @@ impl Node {
     /// same way in the same order; and some caches answer what is about other bytes.
     pub(super) fn answers_later(&self, pending: &Pending, want: &Want) -> bool {
         let follows = if self.config.hits_under_stores && want.is_load() {
-            Self::overlaps_passed(pending, want)
+            Self::overlaps_passed(pending, pending.passed.len(), want)
         } else {
             !pending.passed.is_empty()
         };

@@ -74,6 +74,7 @@ impl Node {
             arrived: out.tick,
             sectors: message.sectors,
             got: Sectors::NONE,
+            behind: 0,
             claimed: false,
             supplied: false,
             access,

@@ -61,14 +61,14 @@ impl Node {
         pending.uncached && want.is_load() && !want.sectors.without(want.got).without(coming).is_empty()
     }
 
-    /// Whether a load wants bytes of a store that has been handed on and not been answered. What was asked for before that store
-    /// comes before its answer, and is too old for the load.
-    pub(super) fn overlaps_passed(pending: &Pending, want: &Want) -> bool {
+    /// Whether a load wants bytes of a store that has been handed on and not been answered, one of the first so many. What was asked
+    /// for before that store comes before its answer, and is too old for a load that came behind it.
+    pub(super) fn overlaps_passed(pending: &Pending, first: usize, want: &Want) -> bool {
         let touches = |store: &Want| match &want.access {
             Some(_) => store.range.start.0 < want.range.end() && want.range.start.0 < store.range.end(),
             None => !Sectors::of(store.range, pending.block).both(want.sectors).is_empty(),
         };
-        pending.passed.iter().filter(|passed| !passed.is_load()).any(touches)
+        pending.passed.iter().take(first).filter(|passed| !passed.is_load()).any(touches)
     }
 
     /// Asks for the sectors that a want needs and that are not on their way.
@@ -154,7 +154,8 @@ impl Node {
         let mut eligible = bound(pending.acquire).min(bound(spoiled));
         let (mut index, mut used, mut served) = (0, Sectors::NONE, 0);
         while index < eligible && pending.queue.get(index).is_some_and(Want::is_load) {
-            if pending.queue.get(index).is_some_and(|want| Self::overlaps_passed(pending, want)) {
+            let is_late = |want: &Want| Self::overlaps_passed(pending, want.behind as usize, want);
+            if pending.queue.get(index).is_some_and(is_late) {
                 index += 1;
                 continue;
             }
