@@ -206,7 +206,8 @@ impl Node {
         }
     }
 
-    /// The CPU has answered about a block that it may have: with the bytes, or that it does not have them.
+    /// The CPU has answered about a block that it may have: with the bytes, or that it does not have them. Of a store only a false
+    /// positive is told.
     pub(super) fn note_supply(
         &mut self,
         block: Address,
@@ -223,6 +224,10 @@ impl Node {
             return;
         }
         let false_positive = look == Look::FalsePositive;
+        // A store wants no bytes: that none come does not tell whether the CPU had the block until now.
+        if service.want.action != Action::Load && !false_positive {
+            return;
+        }
         self.counters.nacks += 1;
         self.counters.false_positives += u64::from(false_positive);
         let about = About::new(self.range_of(block), service.want.number).because(message.cause);

@@ -5,7 +5,7 @@ use crate::debug::command::Arguments;
 use crate::debug::frame::text;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::model::tags::{TagRequest, TagScore, TagView};
+use crate::model::tags::{TagOutcome, TagRequest, TagScore, TagView};
 
 /// Of each memory that is a cache: what its tags have seen, its pending queue and its scoreboard.
 pub(super) fn tags(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
@@ -33,6 +33,7 @@ fn of_memory(session: &Session, tags: &TagView) -> Vec<String> {
         tags.score_capacity,
         tags.relayed
     )];
+    lines.push(format!("    hits: {}", tags.counters.of(TagOutcome::Hit)));
     lines.extend(text::tag_counts(tags).into_iter().map(|line| format!("    {line}")));
     let number = |txn: Option<crate::model::message::TxnNumber>| {
         txn.map_or_else(String::new, |txn| format!(" txn {}", txn.0))
