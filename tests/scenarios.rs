@@ -144,7 +144,7 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("m2s/store-shared", &[Protocol("nmoesi"), ONE_LEFT_OUT]),
     ("numa/both-saturated", &[Set(&["network.balancer.policy=static"]), Set(&["network.bandwidth=8 GB/s"])]),
     ("numa/bulk-invalidation", &[Set(&["gpu.numa.invalidate=false"]), Set(&["gpu.numa.l2=memory-side"])]),
-    ("numa/fast-sampler", &[Text("sample=200\"", "sample=5000\""), Set(&["network.balancer.policy=static"])]),
+    ("numa/fast-sampler", &[Text("sample=50\"", "sample=5000\""), Set(&["network.balancer.policy=static"])]),
     ("numa/first-touch", &[Set(&["gpu.numa.placement=page"])]),
     ("numa/lanes-turn", &[Set(&["network.balancer.policy=static"]), Set(&["network.balancer.sample=60000"])]),
     ("numa/lazy-eviction", &[Set(&["gpu.numa.l2=shared"])]),

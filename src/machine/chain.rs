@@ -10,7 +10,7 @@ use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::inspect::{TransactionView, WaitLink};
 use crate::model::message::{MessageKind, TxnNumber};
-use crate::parts::channel::{Channel, Ready};
+use crate::parts::channel::{Channel, Ready, WAITS};
 use crate::protocol::node::WaitsFor;
 
 /// Steps of a chain of waiting at most; longer ones are cycles.
@@ -124,6 +124,9 @@ impl Machine {
                         }
                         (Err(Ready::At(_)), ..) => {
                             format!("{} to {to} waits for a free buffer there", message.kind.name())
+                        }
+                        (Ok((WAITS, _)), ..) => {
+                            format!("{} for {to} waits until its link is free", message.kind.name())
                         }
                         (Ok((_, true)), ..) => {
                             format!(

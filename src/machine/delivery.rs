@@ -8,6 +8,7 @@ use super::Machine;
 use super::queue::Event;
 use crate::model::message::TxnNumber;
 use crate::model::record::{NO_WARP, Records};
+use crate::parts::channel::WAITS;
 use crate::parts::dram::Dram;
 use crate::parts::port::{LaneKey, Port};
 use crate::protocol::node::{Node, message_without_time};
@@ -33,7 +34,8 @@ impl Machine {
     /// The head of a lane is taken at once, however long it would still be on its way. Warps that go on issue nothing.
     pub fn deliver_now(&mut self, channel: usize, lane: usize) {
         let Some(target) = self.channels.get(channel) else { return };
-        let ready = target.lanes.get(lane).and_then(|lane| lane.incoming.front()).map_or(0, |(at, _)| *at);
+        let ready = target.lanes.get(lane).and_then(|lane| lane.incoming.front()).map(|(at, _)| *at);
+        let ready = ready.filter(|at| *at != WAITS).unwrap_or(0);
         let port = self.ports.get(target.to).map_or(0, Port::free_at);
         self.now = self.now.max(ready).max(port);
         self.event += 1;

@@ -29,7 +29,7 @@ impl Machine {
                 Event::Paging(gpu) => self.is_paging_due(gpu as usize, tick),
                 Event::Copies(gpu) => self.are_copies_due(gpu as usize, tick),
                 Event::Memory(node) => self.is_memory_planned(node as usize, tick),
-                Event::Cross(_) | Event::Task(_) => true,
+                Event::Cross(_) | Event::Wire(_) | Event::Task(_) => true,
             };
             if is_wanted {
                 return Some((tick, event));
@@ -58,7 +58,7 @@ impl Machine {
                 }
             }
             Event::Memory(node) => self.postpone_memory(node as usize, later),
-            Event::Port(_) | Event::Task(_) => {}
+            Event::Port(_) | Event::Wire(_) | Event::Task(_) => {}
         }
         self.queue.push(later, event);
     }
@@ -70,6 +70,10 @@ impl Machine {
         match event {
             Event::Deliver(key) | Event::Cross(key) => self.tell_head(key),
             Event::Port(index) => format!("what waits for {}", node(index)),
+            Event::Wire(link) => {
+                let link = self.fixed.visible_links.get(link as usize).and_then(Option::as_ref);
+                format!("what waits for {}", link.map_or("a link", |(id, _, _)| path(*id)))
+            }
             Event::Agent(agent) => {
                 let agent = self.agents.get(agent as usize);
                 format!("what {} issues", agent.map_or("", |agent| path(agent.config.id)))

@@ -123,9 +123,8 @@ impl Machine {
         let key = LaneKey::new(index, lane);
         self.set_held(to, key, false);
         let message = self.channels.get_mut(index)?.take_oldest(lane)?;
-        let next = self.channels.get(index)?.lanes.get(lane)?.incoming.front();
-        if let Some((ready, _)) = next {
-            self.queue.push((*ready).max(self.now), Event::Deliver(key));
+        if let Some(next) = self.channels.get(index)?.lanes.get(lane)?.head_due() {
+            self.queue.push(next.max(self.now), Event::Deliver(key));
         }
         self.hand_over(key, message, out);
         Some(())

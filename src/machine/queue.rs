@@ -19,6 +19,8 @@ pub enum Event {
     Port(u32),
     /// The first message of a lane before the switch passes it.
     Cross(LaneKey),
+    /// A link that messages wait for is free.
+    Wire(u32),
     /// A compute unit or core issues.
     Agent(u32),
     /// A task starts.

@@ -93,6 +93,7 @@ impl Machine {
             Event::Deliver(key) => self.arrive(key, out),
             Event::Port(node) => self.run_port(node as usize, out),
             Event::Cross(key) => self.cross(key, out),
+            Event::Wire(link) => self.run_wire(link as usize, out),
             Event::Agent(agent) => self.run_agent(agent as usize, out),
             Event::Task(task) => self.start_task(task as usize, out),
             Event::Memory(node) => self.run_memory(node as usize, out),
@@ -167,9 +168,8 @@ impl Machine {
     /// The same, if it is there at `tick`.
     pub(super) fn head_at(&self, key: LaneKey, tick: Tick) -> Option<usize> {
         let channel = self.channels.get(key.channel as usize)?;
-        let lane = channel.lanes.get(usize::from(key.lane)).filter(|lane| lane.beyond_switch() > 0)?;
-        let (ready, _) = lane.incoming.front()?;
-        (*ready <= tick).then_some(channel.to)
+        let due = channel.lanes.get(usize::from(key.lane))?.head_due()?;
+        (due <= tick).then_some(channel.to)
     }
 
     /// The port of a node is free: the first of the heads before it that the node can take is taken.
@@ -205,9 +205,8 @@ impl Machine {
         };
         let Some((_, message)) = queue.take() else { return Handled::No };
         queue.told = false;
-        let next = queue.incoming.front().filter(|_| queue.beyond_switch() > 0);
-        if let Some((next, _)) = next {
-            let at = (*next).max(self.now + period);
+        if let Some(next) = queue.head_due() {
+            let at = next.max(self.now + period);
             self.queue.push(at, Event::Deliver(key));
         }
         if queue.is_empty() && self.channels.get(index).is_some_and(Channel::is_empty) {

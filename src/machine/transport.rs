@@ -8,7 +8,7 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, Network};
 use crate::model::record::What;
 use crate::model::time::Tick;
-use crate::parts::channel::{Lane, Path, Ready};
+use crate::parts::channel::{Lane, Path, Ready, WAITS};
 use crate::parts::link::Link;
 use crate::parts::port::LaneKey;
 use crate::protocol::outbox::{About, Outbox};
@@ -129,12 +129,17 @@ impl Machine {
         }
     }
 
-    /// Puts a message on its link.
+    /// Puts a message on its link, or behind those that wait for it.
     fn launch(&mut self, index: usize, lane: usize, ready: Tick, message: Message) {
         let Some(channel) = self.channels.get_mut(index) else { return };
-        let (lookup, path) = (channel.lookup, channel.path);
+        let (lookup, path, key) = (channel.lookup, channel.path, LaneKey::new(index, lane));
         let Some(queue) = channel.lanes.get_mut(lane) else { return };
         let Some(wire) = self.links.get_mut(path.first) else { return };
+        if wire.has_queue(self.now) {
+            queue.wait(message);
+            let next = wire.enqueue(key, ready, self.now);
+            return self.try_wire(path.first, next);
+        }
         let arrival = wire.transmit(&message, ready, self.now);
         let is_metered = wire.meter.is_some();
         if path.second.is_none() {
@@ -142,34 +147,93 @@ impl Machine {
             let is_head = queue.incoming.is_empty();
             queue.incoming.push_back((arrival, message));
             if is_head {
-                self.queue.push(arrival, Event::Deliver(LaneKey::new(index, lane)));
+                self.queue.push(arrival, Event::Deliver(key));
             }
         } else if queue.approach(arrival, message) {
-            self.queue.push(arrival, Event::Cross(LaneKey::new(index, lane)));
+            self.queue.push(arrival, Event::Cross(key));
         }
         if is_metered {
             self.arm_sampler();
         }
     }
 
-    /// A message has come to the switch: it goes on over its second link.
+    fn try_wire(&mut self, link: usize, at: Option<Tick>) {
+        if let Some(at) = at {
+            self.queue.push(at.max(self.now), Event::Wire(link as u32));
+        }
+    }
+
+    /// A link is free: the message that has waited longest for it goes over it.
+    pub(super) fn run_wire(&mut self, link: usize, out: &mut Outbox) -> Handled {
+        let mut handled = Handled::No;
+        if let Some((key, since)) = self.links.get_mut(link).and_then(|wire| wire.call(self.now)) {
+            handled = self.leave(link, key, since, out);
+        }
+        let next = self.links.get(link).and_then(Link::next_call);
+        self.try_wire(link, next);
+        handled
+    }
+
+    /// The message of a lane that has waited for a link since a tick goes over it.
+    fn leave(&mut self, link: usize, key: LaneKey, since: Tick, out: &mut Outbox) -> Handled {
+        let Some(channel) = self.channels.get_mut(key.channel as usize) else { return Handled::No };
+        let (lookup, is_switched) = (channel.lookup, channel.path.second.is_some());
+        if channel.path.second == Some(link) {
+            return self.cross_over(link, key, since, out);
+        }
+        let Some(queue) = channel.lanes.get_mut(usize::from(key.lane)) else { return Handled::No };
+        // What waited may have been taken out of its turn.
+        let (Some(message), Some(wire)) = (queue.unsent(), self.links.get_mut(link)) else {
+            return Handled::No;
+        };
+        let arrival = wire.send(message, since);
+        let arrival = if is_switched { arrival } else { arrival + lookup };
+        if queue.sent(arrival, is_switched) {
+            let event = if is_switched { Event::Cross(key) } else { Event::Deliver(key) };
+            self.queue.push(arrival, event);
+        }
+        self.arm_sampler();
+        Handled::No
+    }
+
+    /// A message has come to the switch: it goes on over its second link, or waits for that.
     pub(super) fn cross(&mut self, key: LaneKey, out: &mut Outbox) -> Handled {
-        let (index, lane) = (key.channel as usize, usize::from(key.lane));
-        let Some(channel) = self.channels.get_mut(index) else { return Handled::No };
-        let (lookup, Some(second)) = (channel.lookup, channel.path.second) else { return Handled::No };
-        let Some(queue) = channel.lanes.get_mut(lane) else { return Handled::No };
-        let is_head = queue.beyond_switch() == 0;
-        let Some((due, message)) = queue.at_switch() else { return Handled::No };
+        let Some(channel) = self.channels.get_mut(key.channel as usize) else { return Handled::No };
+        let Some(second) = channel.path.second else { return Handled::No };
+        let Some(queue) = channel.lanes.get_mut(usize::from(key.lane)) else { return Handled::No };
+        let Some((due, _)) = queue.at_switch() else { return Handled::No };
         if *due > self.now {
-            self.queue.push(*due, Event::Cross(LaneKey::new(index, lane)));
+            if *due != WAITS {
+                self.queue.push(*due, Event::Cross(key));
+            }
             return Handled::No;
         }
+        queue.ask();
         let Some(wire) = self.links.get_mut(second) else { return Handled::No };
-        *due = wire.transmit(message, self.now, self.now) + lookup;
-        let is_metered = wire.meter.is_some();
-        if is_head {
-            self.queue.push(*due, Event::Deliver(LaneKey::new(index, lane)));
+        let handled = if wire.has_queue(self.now) {
+            let next = wire.enqueue(key, self.now, self.now);
+            self.try_wire(second, next);
+            Handled::No
+        } else {
+            self.cross_over(second, key, self.now, out)
+        };
+        let next = self.lane_mut(key).and_then(Lane::at_switch).map(|(due, _)| *due);
+        if let Some(due) = next.filter(|due| *due != WAITS) {
+            self.queue.push(due.max(self.now), Event::Cross(key));
         }
+        handled
+    }
+
+    /// The first message of a lane that has come to the switch, at a tick, goes over the link behind it.
+    fn cross_over(&mut self, second: usize, key: LaneKey, since: Tick, out: &mut Outbox) -> Handled {
+        let Some(channel) = self.channels.get_mut(key.channel as usize) else { return Handled::No };
+        let lookup = channel.lookup;
+        let Some(queue) = channel.lanes.get_mut(usize::from(key.lane)) else { return Handled::No };
+        let (Some(message), Some(wire)) = (queue.asking(), self.links.get_mut(second)) else {
+            return Handled::No;
+        };
+        let due = wire.send(message, since) + lookup;
+        let is_metered = wire.meter.is_some();
         if out.records.on
             && let Some(Some((link, _, _))) = self.fixed.visible_links.get(second)
         {
@@ -177,9 +241,8 @@ impl Machine {
             let copy = Arc::new(message.clone());
             out.record(*link, about, || What::Hop(copy));
         }
-        queue.crossed();
-        if let Some((next, _)) = queue.at_switch() {
-            self.queue.push((*next).max(self.now), Event::Cross(LaneKey::new(index, lane)));
+        if queue.crossed(due) {
+            self.queue.push(due, Event::Deliver(key));
         }
         if is_metered {
             self.arm_sampler();

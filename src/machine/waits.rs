@@ -199,9 +199,8 @@ impl Machine {
     /// The head of a lane that its receiver cannot take.
     fn lane_waits(&self, index: usize, lane: usize, edges: &mut Vec<Wait>) {
         let Some(channel) = self.channels.get(index) else { return };
-        let Some((ready, head)) = channel.lanes.get(lane).and_then(|lane| lane.incoming.front()) else {
-            return;
-        };
+        let come = channel.lanes.get(lane).filter(|lane| lane.head_due().is_some());
+        let Some((ready, head)) = come.and_then(|lane| lane.incoming.front()) else { return };
         if self.can_take(channel.to, head) {
             return;
         }

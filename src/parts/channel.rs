@@ -50,6 +50,9 @@ impl From<usize> for Path {
     }
 }
 
+/// The tick of a message that waits for a link: nobody knows yet when it will arrive.
+pub const WAITS: Tick = Tick::MAX;
+
 /// Queues of one virtual network of a channel.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
@@ -58,10 +61,15 @@ pub struct Lane {
     pub outgoing: VecDeque<(Ready, Message)>,
     /// How many of them wait for memory. They have not left it, and take no room here.
     reading: u32,
-    /// Sent and not yet taken, with the tick at which each can be taken, or comes to the switch.
+    /// Sent and not yet taken, with the tick at which each can be taken, or comes to the switch; [`WAITS`] while it waits
+    /// for a link.
     pub incoming: VecDeque<(Tick, Message)>,
-    /// How many of them, the last ones, have not passed the switch yet.
+    /// How many of them, the last ones, are not on the link that ends at the receiver yet.
     crossing: u32,
+    /// How many of those, the first ones, have come to the switch and wait for the link behind it.
+    asked: u32,
+    /// How many of them, the last ones, wait for the first link.
+    unsent: u32,
     /// The receiver could not take the head; it is tried again when the receiver has changed.
     pub blocked: bool,
     /// The sender has been told that it has no credit (one record, not one per try).
@@ -85,12 +93,40 @@ impl Lane {
         self.outgoing.push_back((ready, message));
     }
 
-    /// Puts a message that comes to the switch at a tick behind those that were sent. Returns whether none was before the
-    /// switch.
+    /// Puts a message that comes to the switch at a tick behind those that were sent. Returns whether it is the next to come
+    /// there.
     pub fn approach(&mut self, at: Tick, message: Message) -> bool {
         self.incoming.push_back((at, message));
         self.crossing += 1;
-        self.crossing == 1
+        self.crossing - self.asked == 1
+    }
+
+    /// Puts a message that has to wait for its first link behind those that were sent.
+    pub fn wait(&mut self, message: Message) {
+        self.incoming.push_back((WAITS, message));
+        self.crossing += 1;
+        self.unsent += 1;
+    }
+
+    /// The first of those that wait for the first link, if one does.
+    #[must_use]
+    pub fn unsent(&self) -> Option<&Message> {
+        let place = self.incoming.len().checked_sub(self.unsent as usize)?;
+        self.incoming.get(place).map(|(_, message)| message)
+    }
+
+    /// That message is on the first link, and comes to the end of it at a tick. Returns whether it is the next to come there.
+    pub fn sent(&mut self, at: Tick, is_switched: bool) -> bool {
+        let place = self.incoming.len().saturating_sub(self.unsent as usize);
+        if let Some((due, _)) = self.incoming.get_mut(place) {
+            *due = at;
+        }
+        self.unsent = self.unsent.saturating_sub(1);
+        if is_switched {
+            return place == self.beyond_switch() + self.asked as usize;
+        }
+        self.crossing = self.crossing.saturating_sub(1);
+        place == 0
     }
 
     /// How many messages at the front of those that were sent have nothing before them but their receiver.
@@ -99,21 +135,54 @@ impl Lane {
         self.incoming.len().saturating_sub(self.crossing as usize)
     }
 
-    /// The next message to pass the switch, with the tick at which it comes there.
+    /// The next message to come to the switch, with the tick at which it does.
     pub fn at_switch(&mut self) -> Option<&mut (Tick, Message)> {
-        let place = self.beyond_switch();
+        let place = self.beyond_switch() + self.asked as usize;
         self.incoming.get_mut(place)
     }
 
-    /// That message has passed it.
-    pub fn crossed(&mut self) {
+    /// That message waits for the link behind the switch.
+    pub fn ask(&mut self) {
+        if let Some((due, _)) = self.at_switch() {
+            *due = WAITS;
+            self.asked += 1;
+        }
+    }
+
+    /// The first message that waits for the link behind the switch, if one does.
+    #[must_use]
+    pub fn asking(&self) -> Option<&Message> {
+        let first = self.incoming.get(self.beyond_switch()).map(|(_, message)| message);
+        first.filter(|_| self.asked > 0)
+    }
+
+    /// The first message that has come to the switch is on the link behind it, and can be taken at a tick. Returns whether it
+    /// is the head.
+    pub fn crossed(&mut self, at: Tick) -> bool {
+        let place = self.beyond_switch();
+        if let Some((due, _)) = self.incoming.get_mut(place) {
+            *due = at;
+        }
+        self.asked = self.asked.saturating_sub(1);
         self.crossing = self.crossing.saturating_sub(1);
+        place == 0
+    }
+
+    /// The tick at which the head can be taken, if it is on its last link or has come.
+    #[must_use]
+    pub fn head_due(&self) -> Option<Tick> {
+        let (due, _) = self.incoming.front().filter(|_| self.beyond_switch() > 0)?;
+        Some(*due)
     }
 
     /// Takes the head of those that were sent, wherever it is.
     pub fn take(&mut self) -> Option<(Tick, Message)> {
+        if self.beyond_switch() == 0 {
+            self.asked = self.asked.saturating_sub(1);
+        }
         let taken = self.incoming.pop_front();
-        self.crossing = self.crossing.min(self.incoming.len() as u32);
+        let left = self.incoming.len() as u32;
+        (self.crossing, self.unsent) = (self.crossing.min(left), self.unsent.min(left));
         taken
     }
 
@@ -243,6 +312,9 @@ impl Channel {
             (&lane.outgoing, &lane.incoming, lane.blocked).hash(hasher);
             if lane.crossing > 0 {
                 lane.crossing.hash(hasher);
+            }
+            if lane.asked + lane.unsent > 0 {
+                (lane.asked, lane.unsent).hash(hasher);
             }
         }
     }

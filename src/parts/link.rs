@@ -1,5 +1,8 @@
 //! One direction of a physical link: lanes, serialisation, latency and utilisation. Channels share it first
 //! come first served.
+//!
+//! A link whose lanes stay as they are is promised to messages ahead: nothing can change when they leave. One whose lanes may turn
+//! has a queue: what waits goes over the lanes that are there when its turn comes.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -9,6 +12,7 @@ use smallvec::SmallVec;
 use crate::model::message::{Message, MessageKind, Network};
 use crate::model::time::{ByteRate, Tick};
 use crate::parts::meter::Meter;
+use crate::parts::port::LaneKey;
 
 /// Samples of utilisation that a link remembers.
 pub const HISTORY: usize = 64;
@@ -61,6 +65,8 @@ pub struct Link {
     /// Ticks in a sample of the history.
     window: Tick,
     free_at: Tick,
+    /// The lanes whose next message waits for it, and since when, in their order.
+    waiting: VecDeque<(LaneKey, Tick)>,
     /// Since when it has had no pause.
     busy_since: Tick,
     /// Messages and their bytes, by kind.
@@ -95,6 +101,7 @@ impl Link {
             window: window.max(1),
             sample_end: window.max(1),
             free_at: 0,
+            waiting: VecDeque::new(),
             busy_since: 0,
             carried: [(0, 0); MessageKind::ALL.len()],
             sizes: SmallVec::new(),
@@ -121,7 +128,8 @@ impl Link {
         self.nominal
     }
 
-    /// Messages that leave from now on have so many lanes. Those that have left arrive as they would have.
+    /// Messages that leave from now on have so many lanes, those too that wait for it. Those that have left arrive as they
+    /// would have.
     pub fn set_lanes(&mut self, lanes: u32) {
         self.lanes = lanes;
         let share = |whole: ByteRate| {
@@ -140,8 +148,39 @@ impl Link {
         self.free_at
     }
 
+    /// Whether a message has to queue for it, instead of being promised its time.
+    #[must_use]
+    pub fn has_queue(&self, now: Tick) -> bool {
+        !self.waiting.is_empty() || (self.meter.is_some() && self.free_at > now)
+    }
+
+    /// The next message of a lane waits for it from `now` on, and could have left its sender at `ready`. Returns when the
+    /// link is to be tried, unless that is known.
+    pub fn enqueue(&mut self, key: LaneKey, ready: Tick, now: Tick) -> Option<Tick> {
+        self.held_back += now.saturating_sub(ready);
+        self.waiting.push_back((key, ready.max(now)));
+        (self.waiting.len() == 1).then_some(self.free_at)
+    }
+
+    /// The lane whose message is next, if the link is free, and since when it waits.
+    pub fn call(&mut self, now: Tick) -> Option<(LaneKey, Tick)> {
+        if self.free_at > now { None } else { self.waiting.pop_front() }
+    }
+
+    /// When the link is to be tried again, if something waits for it.
+    #[must_use]
+    pub fn next_call(&self) -> Option<Tick> {
+        (!self.waiting.is_empty()).then_some(self.free_at)
+    }
+
     /// Sends a message that could leave at `ready` and may from `now` on; returns when its last byte arrives.
     pub fn transmit(&mut self, message: &Message, ready: Tick, now: Tick) -> Tick {
+        self.held_back += now.saturating_sub(ready);
+        self.send(message, ready.max(now))
+    }
+
+    /// Sends a message that has waited for it since `ready`; returns when its last byte arrives.
+    pub fn send(&mut self, message: &Message, ready: Tick) -> Tick {
         let size = u64::from(message.size);
         let size = self.packets.map_or(size, |packets| packets.of_message(size));
         if let Some((count, bytes)) = self.carried.get_mut(message.kind as usize) {
@@ -153,8 +192,6 @@ impl Link {
         } else if message.kind.network() != Network::Request {
             self.coherence += size;
         }
-        self.held_back += now.saturating_sub(ready);
-        let ready = ready.max(now);
         let Some(rate) = self.rate.as_mut() else { return ready + self.latency };
         let start = ready.max(self.free_at);
         self.queued += start - ready;
@@ -258,7 +295,7 @@ impl Link {
     pub fn digest(&self, hasher: &mut impl Hasher) {
         (self.free_at, self.rate).hash(hasher);
         if let Some(meter) = &self.meter {
-            (self.lanes, meter).hash(hasher);
+            (self.lanes, meter, &self.waiting).hash(hasher);
         }
     }
 }
@@ -317,6 +354,28 @@ mod tests {
         assert_eq!((link.held_back, link.queued), (4, 6));
         assert_eq!(link.carried[MessageKind::Writeback as usize], (2, 320));
         assert_eq!(link.bytes(), 320);
+    }
+
+    #[test]
+    fn what_waits_goes_over_the_lanes_that_are_there_when_its_turn_comes() {
+        let mut link = Link::new(Some(ByteRate::new(16, 1)), 5, 8, 100);
+        assert!(!link.has_queue(0));
+        link.transmit(&sized(160), 0, 0);
+        assert!(!link.has_queue(0), "lanes that stay are promised ahead");
+        link.meter = Some(Box::new(Meter::new(100)));
+        let lanes = [LaneKey::new(0, 0), LaneKey::new(1, 0)];
+        assert!(link.has_queue(9) && !link.has_queue(10));
+        assert_eq!(lanes.map(|key| link.enqueue(key, 2, 4)), [Some(10), None]);
+        assert_eq!(link.call(9), None);
+        link.set_lanes(16);
+        assert_eq!(link.call(10), Some((lanes[0], 4)));
+        assert_eq!(link.send(&sized(160), 4), 20);
+        assert_eq!((link.next_call(), link.held_back, link.queued), (Some(15), 4, 6));
+        assert!(link.has_queue(15), "behind what waits");
+        link.set_lanes(4);
+        assert_eq!(link.call(15), Some((lanes[1], 4)));
+        assert_eq!(link.send(&sized(160), 4), 40);
+        assert_eq!((link.next_call(), link.call(40)), (None, None));
     }
 
     #[test]

@@ -26,6 +26,18 @@ pub enum Kind {
     Choice { default: &'static str, options: &'static [&'static str] },
 }
 
+impl Kind {
+    /// The number that it is without being given; nothing for what is no number, or has none.
+    #[must_use]
+    pub fn default(self) -> Option<u64> {
+        match self {
+            Self::Integer { default, .. } | Self::PowerOfTwo { default, .. } => Some(default),
+            Self::Address { default } => default,
+            Self::Choice { .. } => None,
+        }
+    }
+}
+
 /// A value as a scenario file or an argument gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {

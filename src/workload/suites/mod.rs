@@ -134,10 +134,14 @@ impl Workload {
         Self { differs, ..self }
     }
 
-    /// The scenario that runs it on a machine, with parameters of its kernel beside its own; `head` is what else stands there.
+    /// The scenario that runs it on a machine, with parameters of its kernel beside its own, or instead of them; `head` is what
+    /// else stands there.
     #[must_use]
     pub fn scenario(&self, head: &str, machine: &str, with: &[String]) -> String {
-        let own = self.with.iter().map(|(name, value)| format!("{name} = \"{value}\""));
+        let is_given =
+            |name: &str| with.iter().any(|one| one.split_once(" =").is_some_and(|(own, _)| own == name));
+        let own = self.with.iter().filter(|(name, _)| !is_given(name));
+        let own = own.map(|(name, value)| format!("{name} = \"{value}\""));
         let with: Vec<String> = own.chain(with.iter().cloned()).collect();
         format!(
             "title = {}\n{head}machine = {}\nchecks = false\n[[kernel]]\nid = \"run\"\nname = {}\nwith = {{ {} }}\n",

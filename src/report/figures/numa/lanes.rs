@@ -36,7 +36,7 @@ pub const SAMPLE: Figure = Figure {
     finding: found_sample,
 };
 
-const DOUBLED: Change = ("network.bandwidth", "8 GB/s");
+const DOUBLED: Change = ("network.bandwidth", "4 GB/s");
 const SLOW_TURN: Change = ("network.balancer.turn", "500");
 const FAST_TURN: Change = ("network.balancer.turn", "10");
 const RARE: Change = ("network.balancer.sample", "50000");

@@ -1,8 +1,10 @@
 //! The machines of NUMA-aware GPUs, Table 1, and the runs that its figures share.
 //!
-//! A whole machine takes too long: each socket has a sixteenth of everything but its L1s (4 SMs, one slice of the L2 with its
-//! memory, a sixteenth of the link), and the data are smaller by as much or more; where by more, the L2 is, too. Pages shrink as the data
-//! do: what sockets share of pages would otherwise be most of them. A launch takes as much of a kernel as it would.
+//! A whole machine takes too long. A socket has a quarter of the SMs, each with an eighth of the warps and of the L1, and a
+//! thirty-second part of the L2, of the memory's bandwidth and of the link: what the SMs of a socket share is still
+//! asked for by many of them, which is what an L2 that keeps remote lines saves. Data and blocks of threads shrink as
+//! the socket does, some data further, and the L2 with them. Pages shrink as the data do: what sockets share of pages
+//! would otherwise be most of them. The host does nothing: the paper's sockets have none.
 
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::geometric_mean;
@@ -15,7 +17,19 @@ use crate::workload::suites::{NUMA, Workload};
 const MACHINE: &str = "numa-4socket";
 
 /// By what a socket is smaller.
-pub const PART: u64 = 16;
+pub const PART: u64 = 32;
+
+/// SMs of a socket, and warps, KiB of L1 and MSHRs of each: a quarter and an eighth of the paper's and the machine's.
+const SMS: u32 = 16;
+const WARPS: u64 = 8;
+const L1: u64 = 16;
+const L1_MSHRS: u64 = 16;
+
+/// Threads of a block, at most: what an SM has room for.
+const BLOCK: u64 = WARPS * 32;
+
+/// Kernels of square blocks, whose parameter is an edge.
+const SQUARES: [&str; 2] = ["hotspot", "gaussian"];
 
 /// What a launch costs a kernel of full size, in cycles.
 const LAUNCH: u64 = 1600;
@@ -24,8 +38,9 @@ const LAUNCH: u64 = 1600;
 const PAGE: u64 = 4096;
 const LEAST_PAGE: u64 = 256;
 
-/// A slice of the L2, in KiB.
-const SLICE: u64 = 256;
+/// The L2 of a socket, in KiB, and the bandwidth of its memory.
+const SLICE: u64 = 128;
+const MEMORY: &str = "24 GB/s";
 
 /// The least of it that has room for all that its 128 MSHRs await, lines of 128 B.
 const LEAST_SLICE: u64 = 16;
@@ -35,9 +50,9 @@ const LEAST_SLICE: u64 = 16;
 const QUICK: [(&str, u64); 8] = [
     ("Other-Stream-Triad", 512),
     ("Rodinia-Hotspot", 32),
-    ("Rodinia-Euler3D", 16),
+    ("Rodinia-Euler3D", 32),
     ("HPC-RSBench", 512),
-    ("HPC-Lulesh-Unstruct-Mesh1", 16),
+    ("HPC-Lulesh-Unstruct-Mesh1", 32),
     ("HPC-CoMD", 1024),
     ("HPC-HPGMG", 1024),
     ("Lonestar-SSSP", 128),
@@ -89,36 +104,50 @@ pub const DYNAMIC: Change = ("network.balancer.policy", "dynamic");
 
 /// A run on sockets of Table 1, with changes.
 #[must_use]
-pub fn sockets(count: u32, (workload, scale): Scaled, changes: &[Change]) -> Experiment {
-    let mut set = vec![
-        format!("gpu.count={count}"),
-        "gpu.sm.count=4".to_owned(),
-        "gpu.l2.slices=1".to_owned(),
-        "network.bandwidth=4 GB/s".to_owned(),
-    ];
+pub fn sockets(count: u32, scaled: Scaled, changes: &[Change]) -> Experiment {
+    let mut set = vec![format!("gpu.count={count}"), "network.bandwidth=2 GB/s".to_owned()];
     set.extend(changes.iter().map(|(key, value)| format!("{key}={value}")));
-    run(workload, scale, set)
+    run(1, scaled, set)
 }
 
 /// A run on the hypothetical GPU of one socket that is so many times as large (section 3.1).
 #[must_use]
-pub fn larger(times: u32, (workload, scale): Scaled) -> Experiment {
-    let (units, slices) = (4 * times, times);
-    let set = ["gpu.count=1".to_owned(), format!("gpu.sm.count={units}"), format!("gpu.l2.slices={slices}")];
-    run(workload, scale, set.into())
+pub fn larger(times: u32, scaled: Scaled) -> Experiment {
+    run(times, scaled, vec!["gpu.count=1".to_owned()])
 }
 
-fn run(workload: &Workload, scale: u64, mut set: Vec<String>) -> Experiment {
+/// A run on GPUs of so many parts.
+fn run(times: u32, (workload, scale): Scaled, mut set: Vec<String>) -> Experiment {
     // What is left of results at the end of a kernel, and has to go home, would otherwise be as much for less data.
     let slice = (SLICE * PART / scale).clamp(LEAST_SLICE, SLICE);
-    set.extend((slice < SLICE).then(|| format!("gpu.l2.size={slice} KiB")));
-    set.push(format!("gpu.numa.page={} B", (PAGE / scale).max(LEAST_PAGE)));
+    set.extend([
+        format!("gpu.sm.count={}", SMS * times),
+        format!("gpu.sm.warps={WARPS}"),
+        format!("gpu.l1.size={L1} KiB"),
+        format!("gpu.l1.mshrs={L1_MSHRS}"),
+        format!("gpu.l2.slices={times}"),
+        format!("gpu.l2.size={slice} KiB"),
+        format!("gpu.memory.dram.bandwidth={MEMORY}"),
+        format!("gpu.numa.page={} B", (PAGE / scale).max(LEAST_PAGE)),
+    ]);
+    experiment(MACHINE, workload, &parameters(workload, scale), set)
+}
+
+/// What is told to the kernel of a workload on parts of sockets.
+fn parameters(workload: &Workload, scale: u64) -> Vec<String> {
     let launch = (LAUNCH * PART / scale).max(1);
-    let takes_launches = kernels::find(workload.kernel)
-        .is_ok_and(|kernel| kernel.parameters().any(|one| one.name == "launch"));
     let mut with = vec![format!("scale = {scale}")];
-    with.extend(takes_launches.then(|| format!("launch = {launch}")));
-    experiment(MACHINE, workload, &with, set)
+    let Ok(kernel) = kernels::find(workload.kernel) else { return with };
+    let takes = |name: &str| kernel.parameters().any(|one| one.name == name);
+    with.extend(takes("launch").then(|| format!("launch = {launch}")));
+    with.extend(takes("sync").then(|| "sync = \"none\"".to_owned()));
+    let given = |name: &str| workload.with.iter().find(|(own, _)| *own == name)?.1.parse::<u64>().ok();
+    let usual = |name: &str| kernel.parameters().find(|one| one.name == name)?.kind.default();
+    let threads = given("workgroup").or_else(|| usual("workgroup"));
+    with.extend(threads.filter(|&threads| threads > BLOCK).map(|_| format!("workgroup = {BLOCK}")));
+    let is_square = SQUARES.contains(&workload.kernel);
+    with.extend(is_square.then(|| format!("edge = {}", BLOCK.isqrt())));
+    with
 }
 
 /// Of each workload, how much faster `new` is than `old`.

@@ -1,8 +1,13 @@
 //! The machine of Table 1 and the two that it is compared with, the workloads of Table 2, and the runs that the figures share.
+//!
+//! With less data there are fewer rows of the memory, but on a whole machine as many misses under way, which would throw out each
+//! other's. So a sixth of the machine runs: one of the six partitions, half of the SMs, each with a third of the warps and of the
+//! L1, and a sixth of the bandwidth of the link and of the host's memory.
 
 use crate::report::chart::{Bars, Chart, Series};
 use crate::report::figures::experiment::{Experiment, Outcome, Results};
-use crate::report::figures::suite::experiment;
+pub use crate::report::figures::suite::Scaled;
+use crate::report::figures::suite::{self, experiment};
 use crate::report::figures::workload::Effort;
 use crate::workload::suites::{SCALE_GPU, Workload};
 
@@ -23,6 +28,19 @@ pub const SHARES: [f64; 4] = [100.0, 50.0, 25.0, 12.5];
 /// Bytes of data a tag (Fig. 4).
 pub const TAGS: [u32; 4] = [2048, 1024, 512, 256];
 
+/// By what the machine is smaller, and what is set of it.
+const PART: u64 = 6;
+const SMALLER: [&str; 8] = [
+    "gpu.cu.count=7",
+    "gpu.cu.wavefronts=16",
+    "gpu.l1.size=5 KiB",
+    "gpu.l1.ways=5",
+    "gpu.l1.mshrs=11",
+    "gpu.l2.slices=1",
+    "host.dram.bandwidth=4.27 GB/s",
+    "network.bandwidth=1.333 GB/s",
+];
+
 /// A system with some memory, and bytes of data a tag where it has tags.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
@@ -30,9 +48,6 @@ pub struct Setting {
     pub share: f64,
     pub tag: u32,
 }
-
-/// A workload with the factor by which its data and the L2 shrink.
-pub type Scaled = (&'static Workload, u64);
 
 /// How a workload is run: its name here and in the paper, the scale when all run, the scale for a quick look, and whether a
 /// programmer can divide it ("we perform manual code modifications only for vectorAdd, histogram, and hotspot").
@@ -48,12 +63,12 @@ const fn plan(name: &'static str, whole: u64, quick: u64, divisible: bool) -> Pl
 }
 
 static PLANS: [Plan; 5] = [
-    plan("vectorAdd", 4, 64, true),
+    plan("vectorAdd", 4, 16, true),
     // Its partial results do not shrink with the data, and have to fit, too.
     plan("histogram", 4, 8, true),
     plan("hotspot", 4, 64, true),
     plan("Shortest Path", 4, 64, false),
-    plan("Bank Account", 4, 64, false),
+    plan("Bank Account", 4, 16, false),
 ];
 
 pub const fn setting(system: System, share: f64) -> Setting {
@@ -91,7 +106,10 @@ pub fn run((workload, scale): Scaled, setting: Setting) -> Experiment {
         System::ZeroCopy => "scalegpu-zerocopy",
         System::ScaleGpu => "scalegpu",
     };
-    let mut set = vec![format!("gpu.l2.size={} B", (L2 / scale).max(LEAST_L2))];
+    let mut set: Vec<String> = SMALLER.map(str::to_owned).into();
+    // Sets are a power of two.
+    let l2 = (L2 * PART / scale).clamp(LEAST_L2, L2);
+    set.push(format!("gpu.l2.size={} B", 1 << l2.ilog2()));
     match setting.system {
         System::Copy => set.push(format!("gpu.copies.share={}", setting.share)),
         System::ZeroCopy => {}
@@ -105,9 +123,8 @@ pub fn run((workload, scale): Scaled, setting: Setting) -> Experiment {
     with.extend((workload.name == "hotspot").then(|| "iterations = 8".to_owned()));
     let pieces = pieces(workload, setting);
     with.extend((pieces > 1).then(|| format!("pieces = {pieces}")));
-    with.push(format!("launch = {}", (LAUNCH / scale).max(1)));
+    with.push(format!("launch = {}", (LAUNCH * PART / scale).clamp(1, LAUNCH)));
     with.push(format!("scale = {scale}"));
-    // L1s keep their size: what they can have under way is what bounds them.
     experiment(machine, workload, &with, set)
 }
 
@@ -147,7 +164,7 @@ pub fn mean(values: &[f64]) -> f64 {
 /// The scale of all in words.
 #[must_use]
 pub fn scale_text(workloads: &[Scaled]) -> String {
-    workloads.first().map_or_else(String::new, |(_, scale)| format!("1/{scale}"))
+    format!("machine 1/{PART}, data {}", suite::scale_text(workloads))
 }
 
 /// Runtimes in the manner of Fig. 3: to the GPU, kernel, to the host, over the baseline with all memory. Runs that there are not,

@@ -18,13 +18,13 @@ pub const FIGURE: Figure = Figure {
 
 const CLIENT: &str = "selective-client";
 
-/// Sizes in KiB, ascending.
+/// Sizes in KiB, ascending, for the whole machine, and what they are in the part of it that runs.
 const SIZES: [(f64, Machine); 5] = [
-    (64.0, (CLIENT, &["host.client.size=64 KiB"])),
-    (128.0, (CLIENT, &["host.client.size=128 KiB"])),
-    (256.0, (CLIENT, &["host.client.size=256 KiB"])),
+    (64.0, (CLIENT, &["host.client.size=8 KiB"])),
+    (128.0, (CLIENT, &["host.client.size=16 KiB"])),
+    (256.0, (CLIENT, &["host.client.size=32 KiB"])),
     (512.0, (CLIENT, &[])),
-    (1024.0, (CLIENT, &["host.client.size=1 MiB"])),
+    (1024.0, (CLIENT, &["host.client.size=128 KiB"])),
 ];
 
 /// Percent that twice the size must gain, or it has levelled off.
