@@ -1,4 +1,4 @@
-//! Words for what paged GPU memory does: the life of a far-fault, what happens to a page, and to a translation.
+//! Words for what paged GPU memory does: the life of a far-fault, what happens to a page, and to a translation; page walks.
 
 /// What a fault is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -187,5 +187,29 @@ impl TlbChange {
             Self::Fill => "fill",
             Self::ShootDown => "shoot-down",
         }
+    }
+}
+
+/// A walk of the page table by a GMMU (step 2 of Fig. 4, and the page walk cache of Table 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageWalk {
+    pub gpu: u32,
+    /// The compute unit whose TLB asked, by its place in the GPU.
+    pub unit: u32,
+    /// Levels that the page walk cache had, and those that memory had to be asked for.
+    pub cached: u32,
+    pub memory: u32,
+    /// Quoted cycles from its beginning to its end, once it has ended.
+    pub cycles: Option<u64>,
+}
+
+impl PageWalk {
+    pub const CHANGES: [&'static str; 2] = ["begun", "ended"];
+
+    /// Whether it begins or ends, as one of [`Self::CHANGES`].
+    #[must_use]
+    pub fn change(self) -> &'static str {
+        let [begun, ended] = Self::CHANGES;
+        if self.cycles.is_some() { ended } else { begun }
     }
 }

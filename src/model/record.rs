@@ -13,7 +13,7 @@ use super::component::ComponentId;
 use super::inspect::WarpState;
 use super::lanes::{LaneReversal, Saturation};
 use super::message::{Message, TxnNumber};
-use super::paging::{FaultStage, PageChange, Permission, TlbChange};
+use super::paging::{FaultStage, PageChange, PageWalk, Permission, TlbChange};
 use super::sectors::Sectors;
 use super::selective::RemoteChange;
 use super::state::{Action, State};
@@ -153,6 +153,8 @@ pub enum What {
     Dram { bank: u32, row: u64, access: RowAccess, writes: bool },
     /// A TLB missed, was filled, or lost an entry.
     Tlb { change: TlbChange },
+    /// A GMMU begins or ends a walk of the page table for a compute unit.
+    Walk(PageWalk),
     /// A far-fault goes on; `set` numbers the transfer set from 1, 0 for none. The compute unit that it is about, if it is
     /// about one, and whether the access that faults there writes.
     FarFault { stage: FaultStage, gpu: u32, set: u64, unit: Option<u32>, writes: bool },
@@ -215,6 +217,7 @@ impl Record {
             What::Activate { .. } => "activate",
             What::Dram { .. } => "dram",
             What::Tlb { .. } => "tlb",
+            What::Walk(_) => "page-walk",
             What::FarFault { .. } => "far-fault",
             What::ProtectionFault { .. } => "protection-fault",
             What::Permission { .. } => "page-permission",

@@ -6,7 +6,7 @@ use crate::model::component::ComponentKind;
 use crate::model::inspect::WarpState;
 use crate::model::lanes::{LaneDirection, LanePhase, LaneReason};
 use crate::model::message::{MessageKind, Network};
-use crate::model::paging::{FaultStage, PageChange, Permission, TlbChange};
+use crate::model::paging::{FaultStage, PageChange, PageWalk, Permission, TlbChange};
 use crate::model::record::{FieldInfo, FieldType, KINDS, KindInfo, MshrChange, RowAccess};
 use crate::model::selective::RemoteChange;
 use crate::model::state::Action;
@@ -265,6 +265,7 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
         FieldType::Permission => word(parser, &Permission::ALL.map(Permission::name)),
         FieldType::TagOutcome => word(parser, &TagOutcome::ALL.map(TagOutcome::name)),
         FieldType::TlbChange => word(parser, &TlbChange::ALL.map(TlbChange::name)),
+        FieldType::WalkChange => word(parser, &PageWalk::CHANGES),
         FieldType::RemoteChange => word(parser, &RemoteChange::ALL.map(RemoteChange::name)),
         FieldType::WayStep => word(parser, &WayStep::CHANGING.map(WayStep::name)),
         FieldType::WarpState => word(parser, &WarpState::ALL.map(WarpState::name)),

@@ -4,6 +4,7 @@ use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{LaneSample, TurningView, WarpState};
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
 use crate::model::message::Message;
+use crate::model::paging::PageWalk;
 use crate::model::record::{Record, What, by_warp};
 use crate::model::sectors::Sectors;
 use crate::model::state::Action;
@@ -121,6 +122,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
             format!("{} {does} {} in row {row:#x} of bank {bank}", access.name(), place(record))
         }
         What::Tlb { change } => format!("{} {}", change.name(), place(record)),
+        What::Walk(walk) => page_walk(*walk, record),
         What::FarFault { stage, gpu, set, unit, .. } => {
             let unit = unit.map_or_else(String::new, |unit| format!(".cu{unit}"));
             format!("{} {} of gpu{gpu}{unit}{}", stage.name(), place(record), in_set(*set))
@@ -273,6 +275,17 @@ fn lanes(count: u32) -> String {
 /// The transfer set that a page is in.
 fn in_set(set: u64) -> String {
     if set == 0 { String::new() } else { format!(" in transfer set {set}") }
+}
+
+/// For whom a page table is walked, and what the page walk cache had of it, or how long it took.
+fn page_walk(walk: PageWalk, record: &Record) -> String {
+    let PageWalk { gpu, unit, cached, memory, cycles } = walk;
+    let text = format!("{} {} of gpu{gpu}.cu{unit}", walk.change(), place(record));
+    if let Some(cycles) = cycles {
+        return format!("{text} after {}", plural(cycles, "cycle"));
+    }
+    let levels = plural(u64::from(cached + memory), "level");
+    format!("{text}: {cached} of {levels} in the page walk cache")
 }
 
 fn place(record: &Record) -> String {

@@ -85,7 +85,7 @@ impl Machine {
                 format!("page {} on its way to the host", first(head))
             }
             Some(Part::Reply) => {
-                let head = one.replies.front().map(|(_, outcome)| outcome.page);
+                let head = one.replies.front().map(|(_, outcome)| outcome.walk.page);
                 format!("what the GMMU of gpu{gpu} has found of {}", first(head))
             }
             Some(Part::Walk) => format!("the GMMU of gpu{gpu}"),

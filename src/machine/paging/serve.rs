@@ -7,11 +7,11 @@ use super::sockets::is_mapped;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::page::Page;
-use crate::model::paging::{FaultStage, PageChange, Permission};
+use crate::model::paging::{FaultStage, PageChange, PageWalk, Permission};
 use crate::model::record::What;
 use crate::model::time::Since;
 use crate::parts::driver::{Order, Planned};
-use crate::parts::gmmu::{Found, Outcome, Request};
+use crate::parts::gmmu::{Found, Outcome, Request, Walk};
 use crate::parts::tlb::Progress;
 use crate::protocol::outbox::{About, Outbox};
 
@@ -169,8 +169,10 @@ impl Machine {
         });
         let due = since.tick + one.ports.latency;
         one.replies.extend(outcomes.iter().map(|outcome| (due, *outcome)));
-        for Outcome { page, found, unit, asked, .. } in outcomes {
-            out.cause = Some(asked);
+        for Outcome { walk, found, .. } in outcomes {
+            let (page, unit) = (walk.page, walk.unit);
+            out.cause = Some(walk.began.event);
+            self.tell_walk(gpu, walk, Some(since), out);
             match found {
                 Found::Translated => {}
                 Found::Raised => {
@@ -181,7 +183,28 @@ impl Machine {
                 Found::Dropped => self.tell_unit(gpu, page, FaultStage::Dropped, unit, out),
             }
         }
+        self.tell_begun(gpu, out);
         out.cause = None;
+    }
+
+    /// Tells of the page walks that began in this event.
+    fn tell_begun(&self, gpu: usize, out: &mut Outbox) {
+        let one = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu));
+        let Some(one) = one.filter(|_| out.records.on) else { return };
+        for walk in one.gmmu.begun_in(out.event) {
+            out.cause = Some(walk.asked);
+            self.tell_walk(gpu, *walk, None, out);
+        }
+    }
+
+    /// Tells that a page walk begins, or when it ended.
+    fn tell_walk(&self, gpu: usize, walk: Walk, ended: Option<Since>, out: &mut Outbox) {
+        let Some(one) = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu)) else { return };
+        let Walk { page, unit, began, cached, memory, .. } = walk;
+        let cycle = |at: Since| self.fixed.time.cycle(at.tick);
+        let cycles = ended.map(|ended| cycle(ended) - cycle(began));
+        let told = PageWalk { gpu: gpu as u32, unit, cached, memory, cycles };
+        out.record(one.ports.gmmu, self.about_page(page), || What::Walk(told));
     }
 
     fn interrupt(&mut self, gpu: usize, page: Page, since: Since, out: &mut Outbox) {
@@ -210,9 +233,8 @@ impl Machine {
             }
             let Some((_, outcome)) = one.replies.pop_front() else { return };
             let ports = one.ports.clone();
-            let Outcome { unit, page, writes, found, asked, walked } = outcome;
-            // A walk that finds the translation is not told of.
-            out.cause = Some(if found == Found::Translated { asked } else { walked });
+            let Outcome { walk: Walk { unit, page, writes, .. }, found, walked } = outcome;
+            out.cause = Some(walked);
             // The page may have come or gone, or its permission changed, since the walk ended.
             let is_granted = self.is_granted(gpu, page, writes, out);
             let Some(&agent) = ports.units.get(unit as usize) else { continue };
@@ -405,22 +427,24 @@ mod tests {
     fn word(record: &Record) -> Option<&'static str> {
         let field = match record.kind() {
             "far-fault" => "stage",
-            "page-move" | "tlb" => "change",
+            "page-move" | "tlb" | "page-walk" => "change",
             _ => return None,
         };
         if let Some(Field::Word(word)) = record.field(field) { Some(word) } else { None }
     }
 
-    /// What each of these causes: the event of a cause has a record of the right kind.
-    const CAUSES: [(&str, &str); 8] = [
-        ("raised", "miss"),
-        ("merged", "miss"),
-        ("nacked", "raised"),
-        ("serviced", "raised"),
-        ("demanded", "raised"),
-        ("arrived", "demanded"),
-        ("fill", "replayed"),
-        ("evicted", "raised"),
+    /// What each of these is caused by: the event of its cause has one of these records.
+    const CAUSES: [(&str, &[&str]); 10] = [
+        ("begun", &["miss", "replayed"]),
+        ("ended", &["begun"]),
+        ("raised", &["begun"]),
+        ("merged", &["begun"]),
+        ("nacked", &["raised", "merged"]),
+        ("serviced", &["raised"]),
+        ("demanded", &["raised"]),
+        ("arrived", &["demanded"]),
+        ("fill", &["ended"]),
+        ("evicted", &["raised"]),
     ];
 
     #[test]
@@ -434,11 +458,10 @@ mod tests {
             for record in records.list.drain(..) {
                 let Some(what) = word(&record) else { continue };
                 at.entry(record.id.event).or_default().push(what);
-                let Some((_, cause)) = CAUSES.iter().find(|(effect, _)| *effect == what) else { continue };
+                let Some((_, causes)) = CAUSES.iter().find(|(effect, _)| *effect == what) else { continue };
                 let because = record.because.unwrap_or(record.id.event);
-                // What merges is nacked too.
                 let there =
-                    at.get(&because).is_some_and(|all| all.contains(cause) || all.contains(&"merged"));
+                    at.get(&because).is_some_and(|all| causes.iter().any(|cause| all.contains(cause)));
                 assert!(there, "{what} because {because}: {:?}", at.get(&because));
                 seen.push(what);
             }

@@ -141,7 +141,7 @@ impl Machine {
             place.is_some_and(|unit| unit.config.id == agent.config.id)
         };
         let (due, outcome) =
-            one.replies.iter().find(|(_, outcome)| outcome.page == page && is_own(outcome.unit))?;
+            one.replies.iter().find(|(_, reply)| reply.walk.page == page && is_own(reply.walk.unit))?;
         let what = match outcome.found {
             Found::Translated => "the translation",
             Found::Raised | Found::Merged | Found::Dropped => "the Nack-Replayable",

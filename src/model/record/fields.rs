@@ -9,6 +9,7 @@ use crate::model::access::Bytes;
 use crate::model::component::ComponentId;
 use crate::model::lanes::{LaneReversal, Saturation};
 use crate::model::message::Message;
+use crate::model::paging::PageWalk;
 use crate::model::sectors::Sectors;
 use crate::model::selective::RemoteChange;
 use crate::model::state::State;
@@ -107,6 +108,7 @@ impl Record {
                 bank_field((*bank, *row, *access), Some(*writes), name)
             }
             What::Tlb { .. }
+            | What::Walk(_)
             | What::FarFault { .. }
             | What::ProtectionFault { .. }
             | What::Permission { .. }
@@ -142,6 +144,7 @@ fn tag_field(record: TagRecord, name: &str) -> Option<Field> {
 fn paging_field(what: &What, name: &str) -> Option<Field> {
     match what {
         What::Tlb { change } => (name == "change").then(|| Field::Word(change.name())),
+        What::Walk(walk) => walk_field(*walk, name),
         What::FarFault { stage, set, unit, writes, .. } => match name {
             "unit" => unit.map(|unit| Field::Number(u64::from(unit))),
             "writes" => Some(Field::Number(u64::from(*writes))),
@@ -159,6 +162,18 @@ fn paging_field(what: &What, name: &str) -> Option<Field> {
         What::PageHome { home } | What::RemoteMiss { home } => {
             (name == "home").then(|| Field::Number(u64::from(*home)))
         }
+        _ => None,
+    }
+}
+
+/// A field of a page walk.
+fn walk_field(walk: PageWalk, name: &str) -> Option<Field> {
+    match name {
+        "change" => Some(Field::Word(walk.change())),
+        "unit" => Some(Field::Number(u64::from(walk.unit))),
+        "cached" => Some(Field::Number(u64::from(walk.cached))),
+        "memory" => Some(Field::Number(u64::from(walk.memory))),
+        "cycles" => walk.cycles.map(Field::Number),
         _ => None,
     }
 }

@@ -30,6 +30,7 @@ pub enum FieldType {
     PageChange,
     Permission,
     TlbChange,
+    WalkChange,
     TagOutcome,
     WarpState,
     WayStep,
@@ -221,6 +222,17 @@ pub const KINDS: &[KindInfo] = &[
         name: "tlb",
         about: "a TLB missed, was filled, or lost an entry",
         fields: &[field("change", FieldType::TlbChange, "miss, fill or shoot-down")],
+    },
+    KindInfo {
+        name: "page-walk",
+        about: "a GMMU began or ended a walk of the page table for a TLB that missed",
+        fields: &[
+            field("change", FieldType::WalkChange, "begun or ended"),
+            field("unit", FieldType::Number, "number of the compute unit whose TLB asked"),
+            field("cached", FieldType::Number, "levels of the page table that the page walk cache had"),
+            field("memory", FieldType::Number, "levels that memory had to be asked for"),
+            field("cycles", FieldType::Number, "of one that ended, quoted cycles since it began"),
+        ],
     },
     KindInfo {
         name: "far-fault",

@@ -43,13 +43,26 @@ pub struct Request {
     pub asked: EventNumber,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Walk {
-    unit: u32,
-    page: Page,
-    writes: bool,
+/// A walk of the page table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Walk {
+    pub unit: u32,
+    pub page: Page,
+    pub writes: bool,
     ends: Tick,
-    asked: EventNumber,
+    /// The event in which the translation was asked for.
+    pub asked: EventNumber,
+    pub began: Since,
+    /// Levels that the page walk cache had, and those that memory was asked for.
+    pub cached: u32,
+    pub memory: u32,
+}
+
+impl Hash for Walk {
+    /// Nothing depends on how it began, but when it ends.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.unit, self.page, self.writes, self.ends, self.asked).hash(state);
+    }
 }
 
 /// An entry of the far-fault MSHRs.
@@ -76,12 +89,9 @@ pub enum Found {
 /// The end of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    pub unit: u32,
-    pub page: Page,
-    pub writes: bool,
+    pub walk: Walk,
     pub found: Found,
-    /// The events in which the translation was asked for, and in which its walk ended.
-    pub asked: EventNumber,
+    /// The event in which it ended.
     pub walked: EventNumber,
 }
 
@@ -149,19 +159,21 @@ impl Gmmu {
         ended.sort_by_key(|walk| walk.ends);
         let outcomes = ended
             .into_iter()
-            .map(|Walk { unit, page, writes, asked, .. }| {
-                let is_granted = grants(page, writes);
-                let found = if is_granted { Found::Translated } else { self.fault(unit, page, now) };
-                Outcome { unit, page, writes, found, asked, walked: now.event }
+            .map(|walk| {
+                let is_granted = grants(walk.page, walk.writes);
+                let found =
+                    if is_granted { Found::Translated } else { self.fault(walk.unit, walk.page, now) };
+                Outcome { walk, found, walked: now.event }
             })
             .collect();
         while self.has_walker() && self.queue.front().is_some_and(|request| request.ready <= now.tick) {
             let Some(request) = self.queue.pop_front() else { break };
-            let (cached, asked) = self.cache.walk(request.page, self.config.levels);
-            let span =
-                u64::from(cached) * self.config.cache_latency + u64::from(asked) * self.config.memory_latency;
+            let (cached, memory) = self.cache.walk(request.page, self.config.levels);
+            let span = u64::from(cached) * self.config.cache_latency
+                + u64::from(memory) * self.config.memory_latency;
             let Request { unit, page, writes, asked, .. } = request;
-            self.walks.push(Walk { unit, page, writes, ends: now.tick + span, asked });
+            let ends = now.tick + span;
+            self.walks.push(Walk { unit, page, writes, ends, asked, began: now, cached, memory });
             self.walked += 1;
         }
         outcomes
@@ -191,6 +203,11 @@ impl Gmmu {
             }
         }
         units
+    }
+
+    /// Walks that began in an event.
+    pub fn begun_in(&self, event: EventNumber) -> impl Iterator<Item = &Walk> {
+        self.walks.iter().filter(move |walk| walk.began.event == event)
     }
 
     /// Whether a compute unit is to be told when a page comes.
@@ -252,8 +269,11 @@ mod tests {
         // The first walk asks memory for both levels, the second finds the upper one in the cache.
         assert_eq!(gmmu.next(), Some(120));
         let second = gmmu.advance(at(120), |_, _| true);
-        let (found, asked, walked) = (Found::Translated, 7, 120);
-        assert_eq!(second, [Outcome { unit: 0, page: Page(1), writes: false, found, asked, walked }]);
+        let [Outcome { walk, found: Found::Translated, walked: 120 }] = second[..] else {
+            panic!("{second:?}")
+        };
+        assert_eq!((walk.unit, walk.page, walk.asked, walk.began), (0, Page(1), 7, at(0)));
+        assert_eq!((walk.cached, walk.memory), (1, 1));
         assert_eq!(gmmu.busy(), (0, 2));
     }
 
