@@ -173,17 +173,20 @@ impl PageChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TlbChange {
     Miss,
+    /// An access misses a page that an earlier one has missed and that has not come yet: it waits with that one.
+    Merge,
     Fill,
     ShootDown,
 }
 
 impl TlbChange {
-    pub const ALL: [Self; 3] = [Self::Miss, Self::Fill, Self::ShootDown];
+    pub const ALL: [Self; 4] = [Self::Miss, Self::Merge, Self::Fill, Self::ShootDown];
 
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Miss => "miss",
+            Self::Merge => "merge",
             Self::Fill => "fill",
             Self::ShootDown => "shoot-down",
         }

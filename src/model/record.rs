@@ -151,7 +151,7 @@ pub enum What {
     Activate { bank: u32, row: u64, access: RowAccess },
     /// A memory controller let an access move its data.
     Dram { bank: u32, row: u64, access: RowAccess, writes: bool },
-    /// A TLB missed, was filled, or lost an entry.
+    /// A TLB missed, an access joined a miss, it was filled, or lost an entry.
     Tlb { change: TlbChange },
     /// A GMMU begins or ends a walk of the page table for a compute unit.
     Walk(PageWalk),

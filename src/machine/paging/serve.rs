@@ -434,7 +434,8 @@ mod tests {
     }
 
     /// What each of these is caused by: the event of its cause has one of these records.
-    const CAUSES: [(&str, &[&str]); 10] = [
+    const CAUSES: [(&str, &[&str]); 11] = [
+        ("merge", &["miss"]),
         ("begun", &["miss", "replayed"]),
         ("ended", &["begun"]),
         ("raised", &["begun"]),
@@ -450,7 +451,9 @@ mod tests {
     #[test]
     fn every_step_of_a_far_fault_names_the_one_before() {
         let pages: Vec<u64> = (0..6).map(|page| page * 0x1000).collect();
-        let work = [("gpu0.cu0", Store, pages.clone()), ("gpu0.cu1", Load, vec![0x40])];
+        // Two warps of a compute unit touch the first page.
+        let other = |unit| (unit, Load, vec![0x40]);
+        let work = [("gpu0.cu0", Store, pages), other("gpu0.cu0"), other("gpu0.cu1")];
         let mut machine = working("tiny/paged-1gpu", &["gpu.paging.share=50"], &work);
         let (mut records, mut at) = (Records::listening(), BTreeMap::<EventNumber, Vec<&str>>::new());
         let mut seen = Vec::new();

@@ -221,7 +221,11 @@ pub const KINDS: &[KindInfo] = &[
     KindInfo {
         name: "tlb",
         about: "a TLB missed, was filled, or lost an entry",
-        fields: &[field("change", FieldType::TlbChange, "miss, fill or shoot-down")],
+        fields: &[field(
+            "change",
+            FieldType::TlbChange,
+            "miss, merge (with a miss that is pending), fill or shoot-down",
+        )],
     },
     KindInfo {
         name: "page-walk",

@@ -47,7 +47,7 @@ impl Agent {
                 told.asked.push((page, writes));
                 self.record_tlb(page, TlbChange::Miss, out);
             }
-            Look::Merged => {}
+            Look::Merged => self.record_merge(page, out),
         }
         self.set_aside(slot, page, out);
         false
@@ -70,6 +70,14 @@ impl Agent {
     fn record_tlb(&self, page: Page, change: TlbChange, out: &mut Outbox) {
         let about = About::new(page.range(self.config.page), None);
         out.record(self.config.id, about, || What::Tlb { change });
+    }
+
+    /// An access joins a miss, which is what it waits because of.
+    fn record_merge(&self, page: Page, out: &mut Outbox) {
+        let mut misses = self.tlb.iter().flat_map(|tlb| tlb.misses());
+        let because = misses.find(|(missed, _)| *missed == page).map(|(_, miss)| miss.since.event);
+        let about = About { because, ..About::new(page.range(self.config.page), None) };
+        out.record(self.config.id, about, || What::Tlb { change: TlbChange::Merge });
     }
 
     /// What a warp does whose oldest access waits for a page.
