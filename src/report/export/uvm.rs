@@ -34,6 +34,8 @@ pub struct UvmFaults {
     /// The batch that has begun: the GPU and its transfer set. Pages that wait for a frame come later than the others.
     open: Option<(u32, u64)>,
     waiting: Vec<Fault>,
+    /// Faults whose page came with an earlier batch, before the driver took them: the next batch tells of them.
+    overtaken: Vec<Fault>,
     /// Ranges of 2 MiB in which pages faulted or moved.
     ranges: BTreeSet<u64>,
 }
@@ -53,12 +55,15 @@ impl UvmFaults {
     }
 
     fn fault(&mut self, record: &Record) {
-        let What::FarFault { stage: FaultStage::Raised | FaultStage::Merged, gpu, unit, writes, .. } =
-            record.what
-        else {
+        let What::FarFault { stage, gpu, unit, writes, .. } = record.what else { return };
+        if !matches!(stage, FaultStage::Raised | FaultStage::Merged | FaultStage::Arrived) {
             return;
-        };
-        if let Some(address) = self.note(record) {
+        }
+        let Some(address) = self.note(record) else { return };
+        if stage == FaultStage::Arrived {
+            let came = self.waiting.extract_if(.., |fault| (fault.gpu, fault.address) == (gpu, address));
+            self.overtaken.extend(came);
+        } else {
             let unit = unit.unwrap_or(0);
             self.waiting.push(Fault { address, tick: record.tick, gpu, unit, writes });
         }
@@ -89,18 +94,27 @@ impl UvmFaults {
         // What only leaves belongs to the batch that it makes room for.
         if self.open.is_none() || set.is_some_and(|set| self.open != Some(set)) {
             self.close(machine, out)?;
-            self.open = Some(set.unwrap_or_default());
-            self.line(machine, "s,", out)?;
+            self.begin_batch(machine, set.unwrap_or_default(), out)?;
         }
-        let waiting = std::mem::take(&mut self.waiting);
-        let (told, left): (Vec<_>, Vec<_>) =
-            waiting.into_iter().partition(|fault| served.contains(&fault.address));
-        self.waiting = left;
-        for fault in told {
-            let payload = fault.payload(machine.time_base().nanoseconds(fault.tick) as u64);
+        let told: Vec<Fault> = self.waiting.extract_if(.., |fault| served.contains(&fault.address)).collect();
+        self.tell(machine, told, out)?;
+        for payload in moved {
             self.line(machine, &payload, out)?;
         }
-        for payload in moved {
+        Ok(())
+    }
+
+    /// A batch begins, with the faults that none before it has told of.
+    fn begin_batch(&mut self, machine: &Machine, set: (u32, u64), out: &mut dyn Write) -> io::Result<()> {
+        self.open = Some(set);
+        self.line(machine, "s,", out)?;
+        let overtaken = std::mem::take(&mut self.overtaken);
+        self.tell(machine, overtaken, out)
+    }
+
+    fn tell(&mut self, machine: &Machine, faults: Vec<Fault>, out: &mut dyn Write) -> io::Result<()> {
+        for fault in faults {
+            let payload = fault.payload(machine.time_base().nanoseconds(fault.tick) as u64);
             self.line(machine, &payload, out)?;
         }
         Ok(())
@@ -143,6 +157,10 @@ impl Export for UvmFaults {
 
     fn end(&mut self, machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
         self.close(machine, out)?;
+        if !self.overtaken.is_empty() {
+            self.begin_batch(machine, (0, 0), out)?;
+            self.close(machine, out)?;
+        }
         for start in std::mem::take(&mut self.ranges) {
             let payload =
                 format!("uvm range destroy va_range->node.start, va_range->size: {start:#x}, {RANGE}");

@@ -399,6 +399,36 @@ fn a_log_of_far_faults_is_a_trace_that_gives_the_same_log() {
     assert_eq!(faults(&again), faults(&first), "{again}");
 }
 
+/// Page 1 far-faults while page 0 does; a transfer set has room for one of them, and the tree brings the other with it.
+const OVERTAKEN: &str = r#"
+machine = "tiny/paged-1gpu"
+do = [
+    { by = "gpu0.cu0", load = { address = 0x0, len = 4 } },
+    { by = "gpu0.cu1", load = { address = 0x1000, len = 4 } },
+]
+"#;
+
+#[test]
+fn a_far_fault_that_a_prefetch_overtakes_is_in_the_fault_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("overtaken.toml");
+    fs::write(&path, OVERTAKEN).unwrap();
+    let set = ["--set", "gpu.paging.prefetch=\"tree\"", "--set", "gpu.paging.transfer_set=1"];
+    let target = [&[path.to_str().unwrap()][..], &set].concat();
+    let records = |query: &str| call(&[&["log"][..], &target, &["--where", query]].concat()).stdout;
+    assert_eq!(records("far-fault stage raised").lines().count(), 2);
+    assert_eq!(records("far-fault stage serviced").lines().count(), 1);
+    let log = export(&[&target[..], &["--format", "uvm-faults"]].concat());
+    let payloads = |line: &str| line.split_once(';').map(|(_, payload)| payload[..2].to_owned());
+    let lines: Vec<String> = log.lines().filter_map(payloads).take(6).collect();
+    assert_eq!(lines, ["s,", "f,", "p,", "b,", "s,", "f,"], "{log}");
+    assert_eq!(
+        faults(&log),
+        [("0".to_owned(), "1".to_owned()), ("1000".to_owned(), "1".to_owned())],
+        "{log}"
+    );
+}
+
 /// A set whose pages wait for frames is one batch all the same.
 #[test]
 fn a_transfer_set_is_one_batch_of_the_fault_log() {
