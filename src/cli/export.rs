@@ -43,7 +43,7 @@ csv: a row a record: event, ordinal, cycle, nanoseconds, kind, at, because, tran
 fields of all kinds as fields.NAME (empty where a kind has none of it), text.
 
 uvm-faults: far-faults in batches, one for each transfer set: s, f,ADDRESS,NANOSECONDS,... for each fault, p,ADDRESS for \
-what is prefetched, e,ADDRESS for what is evicted, b. What wrote it is a compute unit (client and uTLB) of a GPU (GPC). \
+what is prefetched, e,ADDRESS for what is evicted or taken back, b. What wrote it is a compute unit (client and uTLB) of a GPU (GPC). \
 A far-fault whose page came before the driver took it, with a prefetch or for another compute unit, stands in the next batch, or \
 in one of its own at the end: nothing is moved for it, and NANOSECONDS, when it was raised, is earlier than the arrival of its page. \
 Such a log can be run: umscope run LOG --machine paged-gtx480.

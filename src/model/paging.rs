@@ -124,8 +124,10 @@ pub enum PageChange {
     Copied,
     /// It is in the memory of the GPU.
     Arrived,
-    /// It is taken out of the memory of the GPU.
+    /// It is taken out of the memory of the GPU, to make room for others.
     Evicted,
+    /// It is taken out since a core or another GPU wants it, or what was written is copied back.
+    TakenBack,
     /// It is taken out though it was prefetched and never used.
     Wasted,
     /// It is written back to the host.
@@ -139,12 +141,13 @@ pub enum PageChange {
 }
 
 impl PageChange {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Demanded,
         Self::Prefetched,
         Self::Copied,
         Self::Arrived,
         Self::Evicted,
+        Self::TakenBack,
         Self::Wasted,
         Self::WrittenBack,
         Self::Gone,
@@ -160,6 +163,7 @@ impl PageChange {
             Self::Copied => "copied",
             Self::Arrived => "arrived",
             Self::Evicted => "evicted",
+            Self::TakenBack => "taken-back",
             Self::Wasted => "wasted",
             Self::WrittenBack => "written-back",
             Self::Gone => "gone",

@@ -54,17 +54,23 @@ impl Machine {
     /// A page that another wants leaves the memory of a GPU.
     pub(super) fn send_home(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
         if let Some(wasted) = self.driver(gpu).map(|driver| driver.send_home(page)) {
-            self.expel(gpu, page, wasted, out);
+            self.expel(gpu, page, (PageChange::TakenBack, wasted), out);
         }
     }
 
-    /// A page leaves a GPU: no TLB translates it any more, and its lines leave the caches.
-    pub(super) fn expel(&mut self, gpu: usize, page: Page, wasted: bool, out: &mut Outbox) {
+    /// A page leaves a GPU, to make room or taken back, and perhaps wasted: no TLB translates it any more, and its lines leave the caches.
+    pub(super) fn expel(
+        &mut self,
+        gpu: usize,
+        page: Page,
+        (change, wasted): (PageChange, bool),
+        out: &mut Outbox,
+    ) {
         let Some(paging) = self.paging.as_mut() else { return };
         paging.owners.insert(page, Owner::ToHost(gpu as u32));
         paging.draining.insert(page);
         let units = paging.units_of(gpu);
-        self.tell_page(gpu, page, PageChange::Evicted, 0, out);
+        self.tell_page(gpu, page, change, 0, out);
         if wasted {
             self.tell_page(gpu, page, PageChange::Wasted, 0, out);
         }
@@ -225,7 +231,7 @@ impl Machine {
                     paging.recalled.insert(page, (None, cause));
                     let gpu = gpu as usize;
                     if let Some(wasted) = self.driver(gpu).map(|driver| driver.give_back(page)) {
-                        self.expel(gpu, page, wasted, out);
+                        self.expel(gpu, page, (PageChange::TakenBack, wasted), out);
                     }
                 }
                 Some(_) => drop(paging.recalled.insert(page, (Some(now + paging.service), cause))),
@@ -285,5 +291,37 @@ impl Machine {
         let ports = &paging.gpus.get(gpu)?.ports;
         let dealing = over_slices(self.fixed.spec.gpu.as_ref()?);
         ports.memories.get(dealing.index(address)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::StepOutcome;
+    use crate::machine::sample::{performing, program};
+    use crate::model::access::AccessKind::{Load, Store};
+    use crate::model::inspect::Inspect;
+    use crate::model::paging::PageChange;
+    use crate::model::record::{Records, What};
+    use crate::workload::Task;
+
+    #[test]
+    fn a_page_that_a_core_wants_is_taken_back_and_not_evicted() {
+        let first = program("gpu0.cu0", Store, &[0x1000]);
+        let second = Task { after: vec![0], ..program("host.cpu0", Load, &[0x1000]) };
+        let mut machine = performing("tiny/paged-1gpu", &[], vec![first, second]);
+        let (mut records, mut changes) = (Records::listening(), Vec::new());
+        while machine.step(&mut records) == StepOutcome::Ran {
+            for record in records.list.drain(..) {
+                if let What::Page { change, .. } = record.what {
+                    changes.push(change);
+                }
+            }
+        }
+        assert!(machine.is_finished());
+        let [demanded, arrived] = [PageChange::Demanded, PageChange::Arrived];
+        let back = [PageChange::TakenBack, PageChange::WrittenBack, PageChange::Gone];
+        assert_eq!(changes, [&[demanded, arrived][..], &back].concat());
+        assert_eq!(machine.statistic("paging.taken_back"), Some(1.0));
+        assert_eq!(machine.statistic("paging.evicted"), Some(0.0));
     }
 }

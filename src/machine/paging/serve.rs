@@ -319,7 +319,9 @@ impl Machine {
     pub(super) fn carry_out(&mut self, gpu: usize, orders: Vec<Order>, out: &mut Outbox) {
         for order in orders {
             match order {
-                Order::Evict { page, wasted } => self.expel(gpu, page, wasted, out),
+                Order::Evict { page, wasted } => {
+                    self.expel(gpu, page, (PageChange::Evicted, wasted), out);
+                }
                 Order::Fetch(planned) => {
                     let before = std::mem::replace(&mut out.cause, planned.because);
                     self.fetch(gpu, planned, out);

@@ -259,7 +259,8 @@ pub const KINDS: &[KindInfo] = &[
             field(
                 "change",
                 FieldType::PageChange,
-                "demanded, prefetched, copied, arrived, evicted, wasted, written-back, gone, thrash or redundant",
+                "demanded, prefetched, copied, arrived, evicted, taken-back (by a core or another GPU), wasted, written-back, gone, \
+                 thrash or redundant",
             ),
             field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
         ],

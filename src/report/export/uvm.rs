@@ -83,7 +83,9 @@ impl UvmFaults {
                     set = Some((gpu, own));
                     moved.push(format!("p,{start:x}"));
                 }
-                What::Page { change: PageChange::Evicted, .. } => moved.push(format!("e,{start:x}")),
+                What::Page { change: PageChange::Evicted | PageChange::TakenBack, .. } => {
+                    moved.push(format!("e,{start:x}"));
+                }
                 _ => continue,
             }
             self.note(record);
