@@ -50,7 +50,7 @@ it) and stats{flat dotted keys}; null for what is unknown.
 Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1):
   cycles, events, accesses, violations (checks that failed)
   warp_cycles.STATE, warp_share.STATE   of all warp slots, GPUn.* of a GPU (host.* of the cores), and warp_cycles of \
-each unit; STATE: none ready running memory mshr_full link_full barrier fence translation far_fault done. Shares are of the time with work, \
+each unit; STATE: none ready running memory mshr_full link_full barrier fence translation far_fault protection_fault done. Shares are of the time with work, \
 without none and done
   access.LEVEL.count, .share, .mean_cycles, .time_share, .merged, .probed   by the farthest place that got a request \
 of an access: l1 (a hit), joined (a miss under way in its L1), l2, llc, client (the CPU-side \

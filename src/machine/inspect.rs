@@ -107,7 +107,9 @@ impl Machine {
             WarpState::MshrFull => vec![link(format!("warp {slot} waits for a free MSHR of its L1"))],
             WarpState::LinkFull => vec![link(format!("warp {slot} waits for room below its L1"))],
             WarpState::Barrier => vec![link(format!("warp {slot} waits for its block at a barrier"))],
-            WarpState::Translation | WarpState::FarFault => self.why_translation(agent, slot),
+            WarpState::Translation | WarpState::FarFault | WarpState::ProtectionFault => {
+                self.why_translation(agent, slot)
+            }
             WarpState::Memory => Vec::new(),
             WarpState::Fence => self.why_fence(agent, slot, since),
         };

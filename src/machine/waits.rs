@@ -122,7 +122,7 @@ impl Machine {
                     }
                 }
             }
-            WarpState::Translation | WarpState::FarFault => {
+            WarpState::Translation | WarpState::FarFault | WarpState::ProtectionFault => {
                 if let Some((to, text)) = self.translation_waits(agent, slot, warp) {
                     wait(to, text, None, None);
                 }

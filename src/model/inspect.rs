@@ -39,6 +39,9 @@ pub enum WarpState {
     /// Waits for a page that is not in the memory of its device.
     FarFault,
     Done,
+    /// Waits until a page that is taken for read-only may be written. It stands last, so that the digests of machines without
+    /// such pages stay as they were.
+    ProtectionFault,
 }
 
 impl WarpState {
@@ -53,7 +56,7 @@ impl WarpState {
         counts
     }
 
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::None,
         Self::Ready,
         Self::Running,
@@ -65,6 +68,7 @@ impl WarpState {
         Self::Translation,
         Self::FarFault,
         Self::Done,
+        Self::ProtectionFault,
     ];
 
     #[must_use]
@@ -81,6 +85,7 @@ impl WarpState {
             Self::Translation => "translation",
             Self::FarFault => "far-fault",
             Self::Done => "done",
+            Self::ProtectionFault => "protection-fault",
         }
     }
 
@@ -99,6 +104,7 @@ impl WarpState {
             Self::Translation => 't',
             Self::FarFault => 'p',
             Self::Done => 'd',
+            Self::ProtectionFault => 'w',
         }
     }
 }

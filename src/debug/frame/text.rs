@@ -356,6 +356,7 @@ fn warp_state(state: WarpState) -> &'static str {
         WarpState::Fence => "waits at a fence",
         WarpState::Translation => "waits for the translation of an address",
         WarpState::FarFault => "waits for a page",
+        WarpState::ProtectionFault => "waits until a page may be written",
         WarpState::Done => "has done all its work",
     }
 }

@@ -24,6 +24,7 @@ use smallvec::SmallVec;
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::Inspect;
 use crate::model::page::Page;
+use crate::model::paging::FaultKind;
 use crate::model::sectors::Sectors;
 use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
 use crate::model::units::{Bandwidth, Duration, Frequency};
@@ -275,6 +276,7 @@ impl Builder<'_> {
             line,
             values: self.spec.values,
             page: 0,
+            fault: FaultKind::Far,
             socket: None,
             sockets: self.spec.gpu.as_ref().map_or(0, |gpu| gpu.count),
         };

@@ -8,6 +8,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::paging::{Copies, GpuPaging, GpuPorts, Paging, Protection, ProtectionConfig};
 use crate::model::component::ComponentKind;
 use crate::model::page::{Page, PageRun, PageSet};
+use crate::model::paging::FaultKind;
 use crate::parts::channel::Path;
 use crate::parts::driver::{Driver, DriverConfig};
 use crate::parts::gmmu::{Gmmu, GmmuConfig};
@@ -47,7 +48,7 @@ impl Builder<'_> {
         let gpus =
             parts.into_iter().enumerate().map(|(gpu, parts)| self.gpu_paging(gpu, parts, &spec, &pages));
         let gpus: Vec<GpuPaging> = gpus.collect();
-        let cores = self.translating(spec.page);
+        let cores = self.translating(spec.page, FaultKind::Far);
         let copies = Copies::new(spec.copy, spec.copy_back);
         let host = self.host_caches.clone();
         let paging = Paging::new(spec.page, self.ticks(spec.service), gpus, host, cores, copies);
@@ -68,10 +69,10 @@ impl Builder<'_> {
         pages.iter().filter(is_own).collect()
     }
 
-    /// All agents ask for translations of such pages; those that are cores.
-    fn translating(&mut self, page: u32) -> Vec<usize> {
+    /// All agents ask for translations of such pages, and fault so; those that are cores.
+    fn translating(&mut self, page: u32, fault: FaultKind) -> Vec<usize> {
         for agent in &mut self.agents {
-            agent.config.page = page;
+            (agent.config.page, agent.config.fault) = (page, fault);
         }
         let of_gpu: Vec<usize> = self.gpu_agents.iter().flatten().copied().collect();
         (0..self.agents.len()).filter(|agent| !of_gpu.contains(agent)).collect()
@@ -80,7 +81,7 @@ impl Builder<'_> {
     /// Translations and faults of pages that stay where they are.
     fn protection(&mut self, spec: &ReadOnlySpec) -> Paging {
         let gpus = (0..self.gpu_agents.len()).map(|gpu| self.gpu_protection(gpu, spec)).collect();
-        let cores = self.translating(spec.page);
+        let cores = self.translating(spec.page, FaultKind::Protection);
         let copies = Copies::new(CopyMode::OnDemand, false);
         let config = ProtectionConfig {
             host_fault: self.ticks(spec.host_fault),

@@ -58,7 +58,7 @@ impl Agent {
             Self::end_instruction(warp, entry, now, told);
         }
         let goes_on = match warp.state {
-            WarpState::Memory | WarpState::Translation | WarpState::FarFault => {
+            WarpState::Memory | WarpState::Translation | WarpState::FarFault | WarpState::ProtectionFault => {
                 !warp.must_wait(self.config.outstanding)
             }
             WarpState::Fence => warp.in_flight.is_empty(),

@@ -20,6 +20,7 @@ use crate::model::inspect::WarpState;
 use crate::model::message::{TxnKey, TxnNumber};
 use crate::model::operation::{Fence, Operation};
 use crate::model::page::Page;
+use crate::model::paging::FaultKind;
 use crate::model::record::What;
 use crate::model::time::{Clock, Tick};
 use crate::parts::tlb::Tlb;
@@ -47,6 +48,8 @@ pub struct AgentConfig {
     pub values: bool,
     /// Bytes of a page, where accesses are translated; 0 where they are not.
     pub page: u32,
+    /// What an access waits for whose page table does not grant it.
+    pub fault: FaultKind,
     /// The socket that it belongs to, and how many there are, where pages live in the memories of sockets.
     pub socket: Option<u32>,
     pub sockets: u32,
@@ -221,7 +224,10 @@ impl Agent {
             *time += out.tick.saturating_sub(warp.since);
         }
         if !self.stalled.is_empty()
-            && !matches!(to, WarpState::MshrFull | WarpState::LinkFull | WarpState::FarFault)
+            && !matches!(
+                to,
+                WarpState::MshrFull | WarpState::LinkFull | WarpState::FarFault | WarpState::ProtectionFault
+            )
         {
             // It goes on for another reason than a second try, or not at all: nobody may wake it for that later.
             self.stalled.retain(|stalled| *stalled != slot);

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::{Agent, Surroundings, Told, Warp};
 use crate::model::inspect::WarpState;
 use crate::model::page::Page;
-use crate::model::paging::{Permission, TlbChange};
+use crate::model::paging::{FaultKind, Permission, TlbChange};
 use crate::model::record::What;
 use crate::model::time::Since;
 use crate::parts::tlb::{Look, Progress};
@@ -40,7 +40,7 @@ impl Agent {
             Look::Hit if self.warps.get(slot).is_some_and(waits_here) => {}
             Look::Hit => return true,
             Look::Blocked => {
-                self.stall(slot, WarpState::FarFault, out);
+                self.stall(slot, self.faulted(), out);
                 return false;
             }
             Look::Miss => {
@@ -85,7 +85,15 @@ impl Agent {
         let mut misses = self.tlb.iter().flat_map(|tlb| tlb.misses());
         match misses.find(|(missed, _)| *missed == page) {
             Some((_, miss)) if miss.progress == Progress::Walking => WarpState::Translation,
-            _ => WarpState::FarFault,
+            _ => self.faulted(),
+        }
+    }
+
+    /// What a warp does that waits for a fault, or for a TLB that faults block.
+    pub(super) fn faulted(&self) -> WarpState {
+        match self.config.fault {
+            FaultKind::Far => WarpState::FarFault,
+            FaultKind::Protection => WarpState::ProtectionFault,
         }
     }
 
@@ -129,10 +137,9 @@ impl Agent {
     /// The states of warps that wait for translations, after those have changed.
     fn settle_waiting(&mut self, out: &mut Outbox) {
         for slot in 0..self.warps.len() {
-            let waits = self
-                .warps
-                .get(slot)
-                .is_some_and(|warp| matches!(warp.state, WarpState::Translation | WarpState::FarFault));
+            let faulted = self.faulted();
+            let waits = |warp: &Warp| warp.state == WarpState::Translation || warp.state == faulted;
+            let waits = self.warps.get(slot).is_some_and(waits);
             if waits && !self.stalled.contains(&slot) {
                 self.settle(slot, out);
             }

@@ -72,7 +72,9 @@ pub(super) fn role(state: WarpState) -> Role {
         WarpState::None | WarpState::Done => Role::Dim,
         WarpState::Ready | WarpState::Running => Role::Good,
         WarpState::Memory | WarpState::Fence | WarpState::Barrier | WarpState::Translation => Role::Waiting,
-        WarpState::MshrFull | WarpState::LinkFull | WarpState::FarFault => Role::Bad,
+        WarpState::MshrFull | WarpState::LinkFull | WarpState::FarFault | WarpState::ProtectionFault => {
+            Role::Bad
+        }
     }
 }
 

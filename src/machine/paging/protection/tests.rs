@@ -44,6 +44,20 @@ fn stages(records: &[Record], stage: &str) -> usize {
 }
 
 #[test]
+fn warps_that_wait_for_a_protection_fault_do_not_wait_for_a_page() {
+    let work = vec![program("gpu0.cu0", Store, &[0x1000]), program("host.cpu0", Store, &[0x2000])];
+    let (machine, records) = run(&[], work, Vec::new());
+    for (path, what) in [("gpu0.cu0", "a compute unit"), ("host.cpu0", "a core")] {
+        let at = machine.components().find(path).unwrap();
+        let own: Vec<Record> = records.iter().filter(|record| record.at == at).cloned().collect();
+        assert_eq!(count(&own, "warp", "to", "protection-fault"), 1, "{what}");
+        assert!(machine.statistic(&format!("{path}.warp_cycles.protection_fault")) > Some(1000.0), "{what}");
+    }
+    assert_eq!(count(&records, "warp", "to", "far-fault"), 0);
+    assert_eq!(machine.statistic("warp_cycles.far_fault"), Some(0.0));
+}
+
+#[test]
 fn the_first_write_of_a_gpu_faults_and_later_ones_do_not() {
     let work = in_turn(vec![
         program("gpu0.cu0", Load, &[0x1000]),
