@@ -24,7 +24,7 @@ use crate::protocol::outbox::{About, Completion, Outbox};
 pub(super) enum Handled {
     /// It happened.
     Yes,
-    /// It was superseded, or put off without any effect: not an event.
+    /// It was superseded, or put off, or only let a message leave that an event before it had sent: not an event.
     No,
 }
 

@@ -286,12 +286,6 @@ impl Link {
         self.window
     }
 
-    /// Whether a message sent now would have to wait.
-    #[must_use]
-    pub fn is_busy(&self, now: Tick) -> bool {
-        self.free_at > now
-    }
-
     pub fn digest(&self, hasher: &mut impl Hasher) {
         (self.free_at, self.rate).hash(hasher);
         if let Some(meter) = &self.meter {
