@@ -14,7 +14,7 @@ mod stands;
 mod view;
 mod why;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
 use super::Machine;
@@ -92,8 +92,8 @@ pub struct Paging {
     host_caches: Vec<usize>,
     cores: Vec<usize>,
     owners: BTreeMap<Page, Owner>,
-    /// Pages that leave the caches of a side.
-    draining: BTreeSet<Page>,
+    /// Pages that leave the caches of a side, and the nodes that have something of them yet.
+    draining: BTreeMap<Page, Vec<usize>>,
     /// Fetches that wait for their page to come to rest: the GPU, and what it wants.
     wanted: BTreeMap<Page, Vec<(u32, Planned)>>,
     /// Pages that cores wait for, when the driver orders them back (nothing once it has), and because of which event.
@@ -158,7 +158,7 @@ impl Paging {
             host_caches,
             cores,
             owners: BTreeMap::new(),
-            draining: BTreeSet::new(),
+            draining: BTreeMap::new(),
             wanted: BTreeMap::new(),
             recalled: BTreeMap::new(),
         }
@@ -213,7 +213,9 @@ impl Paging {
             gpu.departures.hash(hasher);
             gpu.streams_until.hash(hasher);
         }
-        (&self.owners, &self.draining, &self.recalled, &self.copies).hash(hasher);
+        // What has something of them yet can be seen from the nodes.
+        let draining: Vec<&Page> = self.draining.keys().collect();
+        (&self.owners, draining, &self.recalled, &self.copies).hash(hasher);
         if let Some(protection) = &self.protection {
             protection.digest(hasher);
         }

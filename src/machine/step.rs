@@ -243,7 +243,7 @@ impl Machine {
             self.pump(index, lane, out);
         }
         self.after_node(node, out);
-        self.drain_range(range, out);
+        self.drain_node(node, range, out);
         self.drain_copies(range, out);
     }
 
@@ -445,5 +445,23 @@ mod tests {
         let [(first, None), (second, Some(done))] = issues[..] else { panic!("{issues:?}") };
         assert!(first.is_some(), "its work began some time");
         assert_eq!(second, Some(done));
+    }
+
+    #[test]
+    fn lines_that_wait_for_the_only_way_of_an_l1_get_it_in_the_order_in_which_they_came() {
+        let changes = ["gpu.l1.size=64 B", "gpu.l1.ways=1", "gpu.l1.mshrs=8", "gpu.cu.wavefronts=8"];
+        let lines = (0..6).map(|line| ("gpu0.cu0", Load, vec![0x1000 + line * 0x40]));
+        let mut machine = working("tiny/umh-1gpu", &changes, &lines.collect::<Vec<_>>());
+        let (mut records, mut issued, mut performed) = (Records::listening(), Vec::new(), Vec::new());
+        while machine.step(&mut records) == StepOutcome::Ran {
+            for record in &records.list {
+                match record.kind() {
+                    "issue" => issued.push(record.txn),
+                    "complete" => performed.push(record.txn),
+                    _ => {}
+                }
+            }
+        }
+        assert_eq!((issued.len(), issued), (6, performed));
     }
 }

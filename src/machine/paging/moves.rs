@@ -1,18 +1,38 @@
 //! Pages change sides: their translations and cached lines go first, then their bytes over the link.
 
-use super::{Machine, Owner};
+use super::{GpuPaging, Machine, Owner};
 use crate::config::machine::CopyMode;
 use crate::machine::dealing::over_slices;
 use crate::machine::transport::carry;
 use crate::model::address::{Address, Range};
 use crate::model::fault::Fault;
-use crate::model::page::Page;
+use crate::model::page::{Page, PageRun};
 use crate::model::paging::{FaultStage, MoveReason, PageChange};
 use crate::model::time::EventNumber;
 use crate::parts::driver::Planned;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::Outbox;
+
+/// Nodes that a page leaves.
+struct Drained<'a> {
+    gpus: &'a [GpuPaging],
+    host: &'a [usize],
+    /// The memories of the GPUs, too.
+    memories: bool,
+}
+
+impl Drained<'_> {
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        let caches = self.gpus.iter().flat_map(|one| &one.ports.caches);
+        let memories = self.gpus.iter().filter(|_| self.memories).flat_map(|one| &one.ports.memories);
+        caches.chain(memories).chain(self.host).copied()
+    }
+
+    fn contains(&self, node: usize) -> bool {
+        self.iter().any(|own| own == node)
+    }
+}
 
 impl Machine {
     /// A page is to come to a GPU, which has a frame for it.
@@ -38,7 +58,7 @@ impl Machine {
                 paging.owners.insert(page, Owner::ToGpu(gpu as u32));
                 self.claim(gpu, page, out);
                 let Some(paging) = self.paging.as_mut() else { return };
-                paging.draining.insert(page);
+                paging.draining.insert(page, Vec::new());
                 paging.wanted.entry(page).or_default().insert(0, (gpu as u32, planned));
                 self.drain(page, out);
             }
@@ -68,7 +88,7 @@ impl Machine {
     ) {
         let Some(paging) = self.paging.as_mut() else { return };
         paging.owners.insert(page, Owner::ToHost(gpu as u32));
-        paging.draining.insert(page);
+        paging.draining.insert(page, Vec::new());
         let units = paging.units_of(gpu);
         self.tell_page(gpu, page, change, 0, out);
         if wasted {
@@ -88,44 +108,73 @@ impl Machine {
         }
     }
 
-    /// After an event about a range: the pages in it that are leaving may have left the caches.
-    pub(in crate::machine) fn drain_range(&mut self, range: Range, out: &mut Outbox) {
+    /// A node has taken a message about a range: pages there that are leaving may have left it.
+    pub(in crate::machine) fn drain_node(&mut self, node: usize, range: Range, out: &mut Outbox) {
         let Some(paging) = self.paging.as_ref().filter(|paging| !paging.draining.is_empty()) else { return };
-        let page = Page::of(range.start, paging.page);
-        if paging.draining.contains(&page) {
-            self.drain(page, out);
+        let Some(target) = self.nodes.get(node) else { return };
+        let block = target.config.block.max(1);
+        let touched = PageRun::of(Range::new(range.start.block(block), block), paging.page);
+        for page in touched.iter() {
+            let is_one_of = |left: &Vec<usize>| left.contains(&node) || self.caches_of(page).contains(node);
+            if self.paging.as_ref().and_then(|paging| paging.draining.get(&page)).is_some_and(is_one_of) {
+                self.drain_one(node, page, out);
+            }
+        }
+    }
+
+    /// What holds lines of a page on the side that it leaves, or that must not keep it: caches, and memories that are busy with some.
+    fn caches_of(&self, page: Page) -> Drained<'_> {
+        let none = Drained { gpus: &[], host: &[], memories: false };
+        let Some(paging) = self.paging.as_ref() else { return none };
+        match paging.owners.get(&page) {
+            _ if paging.protection.is_some() => Drained { gpus: &paging.gpus, ..none },
+            Some(Owner::ToHost(gpu)) => {
+                let gpu = *gpu as usize;
+                Drained { gpus: paging.gpus.get(gpu..=gpu).unwrap_or(&[]), memories: true, ..none }
+            }
+            _ => Drained { host: &paging.host_caches, ..none },
         }
     }
 
     /// Evicts the lines of a page from the caches of the side that it leaves, or that must not keep it; once they are gone, it
     /// goes on.
     pub(super) fn drain(&mut self, page: Page, out: &mut Outbox) {
-        let Some(paging) = self.paging.as_ref() else { return };
-        let (caches, memories) = match paging.owners.get(&page) {
-            _ if paging.protection.is_some() => (paging.all_gpu_caches(), Vec::new()),
-            Some(Owner::ToHost(gpu)) => match paging.gpus.get(*gpu as usize) {
-                Some(one) => (one.ports.caches.clone(), one.ports.memories.clone()),
-                None => return,
-            },
-            _ => (paging.host_caches.clone(), Vec::new()),
-        };
-        let range = page.range(paging.page);
-        let mut is_clear = true;
-        for &node in caches.iter().chain(&memories) {
-            let Some(target) = self.nodes.get_mut(node) else { continue };
-            let block = target.config.block.max(1);
-            let mut acted = false;
-            for address in range.blocks(block) {
-                acted |= target.evict_block(address, out);
-            }
-            if acted {
-                self.after_node(node, out);
-            }
-            is_clear &= self.nodes.get(node).is_none_or(|node| !node.is_busy_with(range));
-        }
-        if is_clear && self.paging.as_mut().is_some_and(|paging| paging.draining.remove(&page)) {
+        let nodes: Vec<usize> = self.caches_of(page).iter().collect();
+        let left: Vec<usize> = nodes.into_iter().filter(|node| !self.is_cleared(*node, page, out)).collect();
+        let Some(paging) = self.paging.as_mut() else { return };
+        if !left.is_empty() {
+            paging.draining.insert(page, left);
+        } else if paging.draining.remove(&page).is_some() {
             self.drained(page, out);
         }
+    }
+
+    /// The same for one of them, which has changed. That none is left is seen by looking at all: what an L1 still waited for has
+    /// perhaps come into an L2 since that was clear.
+    fn drain_one(&mut self, node: usize, page: Page, out: &mut Outbox) {
+        let is_cleared = self.is_cleared(node, page, out);
+        let left = self.paging.as_mut().and_then(|paging| paging.draining.get_mut(&page));
+        let Some(left) = left else { return };
+        left.retain(|other| *other != node);
+        if !is_cleared {
+            left.push(node);
+        } else if left.is_empty() {
+            self.drain(page, out);
+        }
+    }
+
+    /// Evicts the lines of a page from a node. Whether none is left there.
+    fn is_cleared(&mut self, node: usize, page: Page, out: &mut Outbox) -> bool {
+        let Some(range) = self.paging.as_ref().map(|paging| page.range(paging.page)) else { return true };
+        let Some(target) = self.nodes.get_mut(node) else { return true };
+        let mut acted = false;
+        for address in range.blocks(target.config.block.max(1)) {
+            acted |= target.evict_block(address, out);
+        }
+        if acted {
+            self.after_node(node, out);
+        }
+        self.nodes.get(node).is_none_or(|node| !node.is_busy_with(range))
     }
 
     /// No cache has lines of the page any more.

@@ -179,7 +179,7 @@ impl Machine {
         let Some(paging) = self.paging.as_mut() else { return };
         let Some(protection) = paging.protection.as_mut() else { return };
         protection.cores.insert(page);
-        let is_changing = paging.draining.contains(&page);
+        let is_changing = paging.draining.contains_key(&page);
         let begins = !is_changing && protection.handle(page, now + protection.config.host_fault, since);
         protection.counters.by_cores += u64::from(begins);
         if let Some(first) = paging.gpus.first_mut().filter(|_| begins) {
@@ -247,7 +247,7 @@ impl Machine {
         let Some(paging) = self.paging.as_mut() else { return };
         let Some(protection) = paging.protection.as_mut() else { return };
         protection.handlers.remove(&page);
-        paging.draining.insert(page);
+        paging.draining.insert(page, Vec::new());
         out.permissions.begin_change(page);
         self.tell_open(page, FaultStage::Serviced, out);
         self.tell_permission(page, Permission::Changing, out);

@@ -115,7 +115,7 @@ impl Machine {
             driver.queue().any(|queued| queued.page == page)
                 || driver.planned().any(|planned| planned.page == page)
         };
-        paging.draining.contains(&page)
+        paging.draining.contains_key(&page)
             || one.arrivals.iter().any(|(_, planned)| planned.page == page)
             || one.driver.as_ref().is_some_and(has)
             || paging.protection.as_ref().is_some_and(|protection| protection.due(page).is_some())
@@ -223,7 +223,7 @@ impl Machine {
     /// A page that moves: its lines leave the caches of one side, then its bytes cross the link.
     fn why_moving(&self, one: &super::GpuPaging, page: Page) -> Option<WaitLink> {
         let paging = self.paging.as_ref()?;
-        if paging.draining.contains(&page) {
+        if paging.draining.contains_key(&page) {
             let whose = match paging.owners.get(&page) {
                 _ if !paging.moves_pages() => "the GPU".to_owned(),
                 Some(Owner::ToHost(other)) => format!("gpu{other}"),

@@ -109,6 +109,9 @@ impl DramChannel {
     ) {
         loop {
             self.choose_class(scheduling);
+            if self.waiting() == 0 {
+                return;
+            }
             let before = issued.len();
             self.open_rows(timing, scheduling, now, issued);
             issued.extend(self.move_data(timing, scheduling, now));

@@ -70,6 +70,8 @@ pub struct Controller {
     scheduling: Scheduling,
     channels: Vec<DramChannel>,
     jobs: SortedMap<u64, Job>,
+    /// Jobs of which all rows have moved.
+    moved: u32,
     made: u64,
     /// When it looks again.
     planned: Option<Tick>,
@@ -86,6 +88,7 @@ impl Controller {
             scheduling,
             channels: vec![channel; timing.channels.max(1) as usize],
             jobs: SortedMap::default(),
+            moved: 0,
             made: 0,
             planned: None,
             counters: DramCounters::default(),
@@ -127,6 +130,7 @@ impl Controller {
     }
 
     fn await_rows(&mut self, rows: u32) -> Read {
+        self.moved += u32::from(rows == 0);
         self.jobs.insert(self.made, Arc::new(Job { rows, end: 0 }));
         Read(self.made)
     }
@@ -170,6 +174,7 @@ impl Controller {
             let Some(burst) = one.moves else { continue };
             self.counters.count(one.access, one.bytes, burst.length);
             if let Some(job) = self.jobs.get_mut(one.job) {
+                self.moved += u32::from(job.rows == 1);
                 job.rows = job.rows.saturating_sub(1);
                 job.end = job.end.max(burst.end);
             }
@@ -179,14 +184,19 @@ impl Controller {
 
     /// The next read whose data are all there at `now`, oldest first.
     pub fn take_finished(&mut self, now: Tick) -> Option<Read> {
+        if self.moved == 0 {
+            return None;
+        }
         let (job, _) = self.jobs.iter().find(|(_, job)| job.rows == 0 && job.end <= now)?;
         self.jobs.remove(job);
+        self.moved -= 1;
         Some(Read(job))
     }
 
     /// When it should look again, if that is not planned yet: then it is from now on.
     pub fn plan(&mut self, now: Tick) -> Option<Tick> {
-        let finished = self.jobs.iter().filter(|(_, job)| job.rows == 0).map(|(_, job)| job.end).min();
+        let moved = || self.jobs.iter().filter(|(_, job)| job.rows == 0);
+        let finished = if self.moved > 0 { moved().map(|(_, job)| job.end).min() } else { None };
         let channels = self.channels.iter();
         let possible = channels.filter_map(|channel| channel.next(&self.timing, &self.scheduling, now)).min();
         let at = [finished, possible].into_iter().flatten().min()?;

@@ -393,8 +393,10 @@ impl Node {
         }
         self.pending.vacate(block);
         self.spare.put(shared);
+        // One that has left has no way to give.
+        let Some(state) = self.store.get(block).map(|entry| entry.state) else { return };
         self.note_free(block);
-        if self.config.role != Role::Root && self.state(block) == State::I {
+        if self.config.role != Role::Root && state == State::I {
             self.store.remove(block);
         }
     }

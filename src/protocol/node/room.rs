@@ -140,10 +140,13 @@ impl Node {
                     return true;
                 }
                 Room::Victim(victim) => {
+                    let freed = self.waiting.freed.len();
                     self.evict(victim, (want.txn, want.number), out);
                     if self.store.get(victim).is_some() {
                         return false;
                     }
+                    // Its place is taken at once: whoever else waits for one need not look.
+                    self.waiting.freed.truncate(freed);
                 }
                 Room::None => return false,
             }
