@@ -158,6 +158,9 @@ fn name(experiment: &Experiment) -> Map<String, Value> {
     name.insert("scenario".to_owned(), json!(format!("{} on {}", value("title"), value("machine"))));
     name.insert("set".to_owned(), Value::Object(set));
     name.insert("scale".to_owned(), json!(experiment.scale));
+    if experiment.watched {
+        name.insert("watched".to_owned(), json!(true));
+    }
     name
 }
 
@@ -197,6 +200,7 @@ mod tests {
             scenario: "machine = \"tiny/umh-1gpu\"\n".to_owned(),
             set: set.map(str::to_owned).into(),
             scale: 1,
+            ..Experiment::default()
         };
         let (one, other) = (["gpu.count=2", "gpu.clock=1 GHz"], ["gpu.clock=1 GHz", "gpu.count=2"]);
         let found = points([run(one), run(other), run(["gpu.count=1", "gpu.clock=1 GHz"])].into()).unwrap();
@@ -211,6 +215,7 @@ mod tests {
             scenario: scenario.to_owned(),
             set: vec!["gpu.clock=1 GHz".to_owned()],
             scale: 1 << 12,
+            ..Experiment::default()
         };
         let outcome = experiment.run(&(Arc::new(|| false) as Stop)).unwrap().unwrap();
         let point = Point { key: experiment.key().unwrap(), experiment, same: Vec::new() };

@@ -41,7 +41,7 @@ fn line(chart: &Lines, series: &Series, index: usize, sheet: &mut Sheet) {
 }
 
 /// The line of a series through these points.
-fn stroke(index: usize, points: &[(f64, f64)]) -> String {
+pub(super) fn stroke(index: usize, points: &[(f64, f64)]) -> String {
     let points: Vec<_> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
     let (points, colour) = (points.join(" "), colour(index));
     let dashes = DASHES.get(index % DASHES.len()).copied().unwrap_or("");

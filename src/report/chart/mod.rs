@@ -1,7 +1,8 @@
-//! Charts as pictures (SVG): grouped or stacked bars, and lines. Colours that colour-blind people can tell apart
+//! Charts as pictures (SVG): grouped or stacked bars, lines, and lines over time. Colours that colour-blind people can tell apart
 //! (Okabe and Ito); lines differ in marks and dashes, too, and bars stand in the order of the legend.
 
 mod bars;
+mod course;
 mod lines;
 mod sheet;
 
@@ -14,6 +15,7 @@ pub use sheet::Series;
 pub enum Chart {
     Bars(Bars),
     Lines(Lines),
+    Course(Course),
 }
 
 /// Bars in groups, the last of which is a mean and stands apart.
@@ -42,6 +44,21 @@ pub struct Lines {
     pub series: Vec<Series>,
 }
 
+/// Lines over time, window by window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Course {
+    pub title: String,
+    /// What the vertical axis measures.
+    pub axis: String,
+    /// Cycles of a window, and of all that is shown: more than 0.
+    pub window: f64,
+    pub end: f64,
+    /// A value for each window.
+    pub series: Vec<Series>,
+    /// Cycles at which something began: dotted lines up and down.
+    pub marks: Vec<f64>,
+}
+
 impl Chart {
     /// The picture: one XML document.
     #[must_use]
@@ -54,6 +71,10 @@ impl Chart {
             Self::Lines(chart) => {
                 let sheet = Sheet::new(&chart.title, &chart.axis, &chart.points, &chart.series, chart.top());
                 lines::draw(chart, sheet)
+            }
+            Self::Course(chart) => {
+                let (times, top) = (course::times(chart.end), highest(&chart.series));
+                course::draw(chart, Sheet::new(&chart.title, &chart.axis, &times, &chart.series, top))
             }
         }
     }

@@ -141,6 +141,19 @@ impl Sheet {
         ABOVE + FIELD * (1.0 - value.max(0.0) / self.top)
     }
 
+    /// A dotted line up and down at a part of the field's width, 0 to 1.
+    pub fn mark(&mut self, part: f64) {
+        let (x, from, to) = (self.across(part), ABOVE, ABOVE + FIELD);
+        self.line(&format!(
+            "<line x1=\"{x:.1}\" y1=\"{from:.1}\" x2=\"{x:.1}\" y2=\"{to:.1}\" stroke=\"#888888\" stroke-dasharray=\"1 3\"/>"
+        ));
+    }
+
+    /// Where a part of the field's width ends.
+    pub fn across(&self, part: f64) -> f64 {
+        LEFT + (self.width - LEFT - RIGHT) * part
+    }
+
     /// A line up and down that sets a group apart from those before it.
     pub fn divide(&mut self, group: usize) {
         let (x, from, to) = (self.left(group), ABOVE, ABOVE + FIELD + 24.0);

@@ -1,6 +1,6 @@
 //! That pictures are XML, and show what they were given.
 
-use super::{Bars, Chart, Lines, Series};
+use super::{Bars, Chart, Course, Lines, Series};
 
 fn series(name: &str, values: &[f64]) -> Series {
     Series { name: name.to_owned(), values: values.to_vec() }
@@ -22,6 +22,17 @@ fn lines() -> Chart {
         axis: "y".to_owned(),
         points: ["1", "2", "3"].map(str::to_owned).into(),
         series: vec![series("one", &[1.0, 2.0, 4.0]), series("two", &[4.0])],
+    })
+}
+
+fn course() -> Chart {
+    Chart::Course(Course {
+        title: "C".to_owned(),
+        axis: "share".to_owned(),
+        window: 50.0,
+        end: 100.0,
+        series: vec![series("up", &[0.0, 1.0]), series("down", &[1.0, 0.5])],
+        marks: vec![0.0, 25.0],
     })
 }
 
@@ -84,7 +95,7 @@ fn text(text: &str) -> Result<(), String> {
 
 #[test]
 fn pictures_are_xml() {
-    for (chart, shapes) in [(bars(false), 3), (bars(true), 3), (lines(), 4)] {
+    for (chart, shapes) in [(bars(false), 3), (bars(true), 3), (lines(), 4), (course(), 0)] {
         let svg = chart.svg();
         let names = elements(&svg).unwrap_or_else(|wrong| panic!("{wrong}\n{svg}"));
         assert_eq!(names[0], "svg");
@@ -126,4 +137,18 @@ fn a_picture_has_title_axis_names_and_legend() {
     {
         assert!(svg.contains(words), "{words}: {svg}");
     }
+}
+
+#[test]
+fn a_course_goes_over_the_whole_field_and_says_when_things_began() {
+    let svg = course().svg();
+    let lines: Vec<&str> = svg.lines().filter(|line| line.starts_with("<polyline")).collect();
+    let points =
+        |line: &str| line.split('"').nth(1).unwrap().split(' ').map(str::to_owned).collect::<Vec<_>>();
+    // Two in the legend, then the series.
+    let [_, _, up, down] = lines[..] else { panic!("{svg}") };
+    assert_eq!(points(up), ["70.0,350.0", "280.0,350.0", "280.0,70.0", "490.0,70.0"]);
+    assert_eq!(points(down), ["70.0,70.0", "280.0,70.0", "280.0,210.0", "490.0,210.0"]);
+    let begun: Vec<&str> = svg.lines().filter(|line| line.contains("dasharray=\"1 3\"")).collect();
+    assert!(begun[0].contains("x1=\"70.0\"") && begun[1].contains("x1=\"175.0\""), "{svg}");
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use rustc_hash::FxHasher;
 
+use super::course::{Course, Watch};
 use super::crossing::Crossing;
 use crate::diagnostic::{Result, Source};
 use crate::machine::{FirstPass, Machine};
@@ -23,7 +24,7 @@ const SLICE: u32 = 4096;
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// A run.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Experiment {
     /// Text of a scenario file.
     pub scenario: String,
@@ -31,6 +32,8 @@ pub struct Experiment {
     pub set: Vec<String>,
     /// By what data and capacities shrink, a power of two.
     pub scale: u64,
+    /// How busy links are is looked at all the time.
+    pub watched: bool,
 }
 
 /// What is kept of a run.
@@ -53,6 +56,9 @@ pub struct Outcome {
     pub statistics: BTreeMap<String, f64>,
     /// Cycles in which tasks, or the end, waited for bulk copies: to the GPUs, and to the host.
     pub copying: [f64; 2],
+    /// Of a run that was watched, how busy links were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<Course>,
 }
 
 /// What all runs gave.
@@ -81,6 +87,9 @@ impl Experiment {
             hasher.write_usize(part.len());
             hasher.write(part.as_bytes());
         }
+        if self.watched {
+            hasher.write(b"watched");
+        }
         Ok(format!("{:016x}", hasher.finish()))
     }
 
@@ -106,10 +115,16 @@ impl Experiment {
             other => other?,
         };
         let mut runner = Runner::new(prepared.machine, prepared.checker, false);
+        let mut watch = self.watched.then(|| Watch::new(runner.machine()));
         loop {
             for _ in 0..SLICE {
-                if let Some(ended) = runner.step().cloned() {
-                    return Ok(Some(Outcome::of(&runner, &ended)));
+                let ended = runner.step().cloned();
+                if let Some(watch) = &mut watch {
+                    watch.look(runner.machine());
+                }
+                if let Some(ended) = ended {
+                    let course = watch.map(|watch| watch.end(runner.machine()));
+                    return Ok(Some(Outcome { course, ..Outcome::of(&runner, &ended) }));
                 }
             }
             if stop() {
@@ -157,7 +172,13 @@ impl Outcome {
             copying: ["gpu", "host"]
                 .map(|side| known(machine.statistic(&format!("copies.to_{side}.cycles"))).unwrap_or(0.0)),
             link_use: known(machine.statistic("link.host.out.utilisation")),
+            course: None,
         }
+    }
+
+    /// When kernels were launched, and other work began, in cycles.
+    pub fn starts(&self) -> impl Iterator<Item = f64> {
+        self.tasks.iter().map(|(_, start, _)| *start)
     }
 
     /// One of the other statistics.
@@ -250,7 +271,7 @@ mod tests {
     fn sample() -> Experiment {
         let scenario = "machine = 'tiny/umh-2gpu'\n[[kernel]]\nid = 'work'\nname = 'reduction'\n\
                         with = { size = 1024, workgroup = 16, wavefront = 4 }\n";
-        Experiment { scenario: scenario.to_owned(), set: Vec::new(), scale: 1 }
+        Experiment { scenario: scenario.to_owned(), set: Vec::new(), scale: 1, ..Experiment::default() }
     }
 
     #[test]
@@ -263,6 +284,28 @@ mod tests {
         assert!(crossing.data > 0.0 && crossing.requests > 0.0, "{crossing:?}");
         assert!(crossing.probes > 0.0 && crossing.probes < crossing.coherence, "{crossing:?}");
         assert!(outcome.span("wor").is_err());
+    }
+
+    #[test]
+    fn a_watched_run_is_the_same_and_its_links_are_as_busy_window_by_window_as_in_all() {
+        let usual = sample().run(&never()).unwrap().unwrap();
+        let watched = Experiment { watched: true, ..sample() };
+        assert_ne!(watched.key().unwrap(), sample().key().unwrap());
+        let seen = watched.run(&never()).unwrap().unwrap();
+        let course = seen.course.clone().unwrap();
+        assert_eq!(Outcome { course: None, ..seen }, usual);
+        let machine = sample().machine().unwrap();
+        for (name, shares) in &course.links {
+            assert!(
+                shares.len() < 128 && shares.iter().all(|share| (0.0..=1.0).contains(share)),
+                "{shares:?}"
+            );
+            let busy = shares.iter().sum::<f64>() * course.cycles;
+            let all = machine.statistic(&format!("{name}.utilisation")).unwrap() * usual.cycles as f64;
+            // The last window may not be over.
+            assert!(busy <= all + 1.0 && busy + course.cycles >= all, "{name}: {busy} of {all}");
+        }
+        assert!(course.links.iter().any(|(_, shares)| shares.iter().any(|share| *share > 0.5)));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! they show. Nothing is fitted: our value is what comes out of the mechanism with the paper's parameters. Exact
 //! numbers are read from simulated links, masks and tables. A miss is told as a miss.
 
+mod course;
 mod crossing;
 pub mod experiment;
 pub mod figure;

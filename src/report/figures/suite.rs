@@ -86,7 +86,7 @@ fn owned(set: &[&str]) -> Vec<String> {
 /// A run of a workload with parameters of its kernel beside its own, on a machine with changes, all at its size.
 #[must_use]
 pub fn experiment(machine: &str, workload: &Workload, with: &[String], set: Vec<String>) -> Experiment {
-    Experiment { scenario: workload.scenario("", machine, with), set, scale: 1 }
+    Experiment { scenario: workload.scenario("", machine, with), set, scale: 1, ..Experiment::default() }
 }
 
 /// The scale of `workloads` in words.

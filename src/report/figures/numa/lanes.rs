@@ -1,6 +1,7 @@
 //! Section 4: lanes that turn.
 
 use super::system::{Change, DYNAMIC, Scaled, best, gain, scale_text, sockets, speedups, workloads};
+use crate::report::chart::{Chart, Course, Series};
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, near};
 use crate::report::figures::suite::bars;
@@ -47,8 +48,41 @@ fn on_each(effort: Effort, all: &[&[Change]]) -> Vec<Experiment> {
     workloads(effort).into_iter().flat_map(of).collect()
 }
 
+/// The workload whose links Fig. 5 shows.
+const PHASED: &str = "HPC-HPGMG";
+
 fn gains(effort: Effort) -> Vec<Experiment> {
-    on_each(effort, &[&[], &[DYNAMIC], &[DOUBLED]])
+    let mut all = on_each(effort, &[&[], &[DYNAMIC], &[DOUBLED]]);
+    all.extend(phases(effort));
+    all
+}
+
+/// Its run on the sockets as they are, looked at all the time.
+fn phases(effort: Effort) -> Option<Experiment> {
+    let one = workloads(effort).into_iter().find(|(workload, _)| workload.name == PHASED)?;
+    Some(Experiment { watched: true, ..sockets(4, one, &[]) })
+}
+
+/// How busy the links of the sockets are in one direction, in the manner of Fig. 5.
+fn profile(run: &Experiment, results: &Results, (end, direction): (&str, &str)) -> Result<Chart, String> {
+    let outcome = results.of(run)?;
+    let course = outcome.course.as_ref().ok_or("its links were not looked at")?;
+    let is_shown = |name: &str| name.starts_with("link.gpu") && name.ends_with(end);
+    let links = course.links.iter().filter(|(name, _)| is_shown(name));
+    let series = links.map(|(name, shares)| {
+        let gpu = name.trim_start_matches("link.").trim_end_matches(end);
+        Series { name: gpu.to_owned(), values: shares.iter().map(|share| 100.0 * share).collect() }
+    });
+    Ok(Chart::Course(Course {
+        title: format!(
+            "{PHASED}: links {direction} of 4 sockets over time, in cycles (NUMA-aware GPUs, Fig. 5)"
+        ),
+        axis: "busy, %".to_owned(),
+        window: course.cycles,
+        end: (outcome.cycles as f64).max(1.0),
+        series: series.collect(),
+        marks: outcome.starts().collect(),
+    }))
 }
 
 /// Speedups over the sockets as they are.
@@ -67,12 +101,17 @@ fn found_gain(effort: Effort, results: &Results) -> Result<Finding, String> {
         &workloads,
         &[("lanes turn", &turned), ("doubled links", &doubled)],
     );
+    let mut charts = vec![("", chart)];
+    if let Some(run) = phases(effort) {
+        charts.push(("-egress", profile(&run, results, (".out", "out"))?));
+        charts.push(("-ingress", profile(&run, results, (".in", "in"))?));
+    }
     Ok(Finding {
         ours: vec![Some(mean), Some(most)],
         holds: near(mean, 14.0) && near(most, 80.0),
         scale: scale_text(&workloads),
         note: format!("geometric mean, and the best workload; with doubled links {:.1} %", gain(&doubled)),
-        charts: vec![("", chart)],
+        charts,
     })
 }
 

@@ -26,7 +26,12 @@ pub const FIGURE: Figure = Figure {
 fn experiment(page: &str) -> Experiment {
     let load = "[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x200000, len = 4 }\n";
     let set = vec![format!("gpu.paging.page={page}")];
-    Experiment { scenario: format!("machine = \"{MACHINE}\"\nchecks = false\n{load}"), set, scale: 1 }
+    Experiment {
+        scenario: format!("machine = \"{MACHINE}\"\nchecks = false\n{load}"),
+        set,
+        scale: 1,
+        ..Experiment::default()
+    }
 }
 
 fn finding(_: Effort, _: &Results) -> Result<Finding, String> {

@@ -26,7 +26,12 @@ fn experiment(bytes: u32) -> Experiment {
     let load =
         format!("[[do]]\nby = \"gpu0.cu0\"\nload = {{ address = 0x100000, len = 4, lanes = {lanes} }}\n");
     let set = vec!["gpu.unified.host_share=100".to_owned()];
-    Experiment { scenario: format!("machine = \"{}\"\n{load}", VARIABLE.0), set, scale: 1 }
+    Experiment {
+        scenario: format!("machine = \"{}\"\n{load}", VARIABLE.0),
+        set,
+        scale: 1,
+        ..Experiment::default()
+    }
 }
 
 fn finding(_: Effort, _: &Results) -> Result<Finding, String> {

@@ -74,7 +74,7 @@ pub fn run((workload, scale): Scaled, setting: Setting) -> Experiment {
     if setting.0 == System::ZeroCopy {
         scenario.push_str("[[flush]]\nid = \"flush\"\nafter = \"run-1\"\n");
     }
-    Experiment { scenario, set: Vec::new(), scale }
+    Experiment { scenario, set: Vec::new(), scale, ..Experiment::default() }
 }
 
 /// What the runs of all workloads on one system gave.

@@ -33,6 +33,7 @@ fn experiment(mask_bytes: u32) -> Experiment {
         scenario: format!("machine = \"{MACHINE}\"\n{store}"),
         set: set.into_iter().chain([format!("gpu.memory.mask_bytes={mask_bytes}")]).collect(),
         scale: 1,
+        ..Experiment::default()
     }
 }
 

@@ -28,6 +28,7 @@ fn experiment(kib: u64) -> Experiment {
         scenario: format!("machine = \"{MACHINE}\"\n{load}"),
         set: changes.into_iter().chain(blocks(kib)).collect(),
         scale: 1,
+        ..Experiment::default()
     }
 }
 

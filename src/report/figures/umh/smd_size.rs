@@ -25,7 +25,12 @@ pub const FIGURE: Figure = Figure {
 fn experiment(block: &str) -> Experiment {
     let load = "[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x100000 }\n";
     let set = vec!["gpu.memory.ways=1".to_owned(), format!("gpu.memory.secondary_block={block}")];
-    Experiment { scenario: format!("machine = \"{MACHINE}\"\n{load}"), set, scale: 1 }
+    Experiment {
+        scenario: format!("machine = \"{MACHINE}\"\n{load}"),
+        set,
+        scale: 1,
+        ..Experiment::default()
+    }
 }
 
 /// Bits of an entry for the block, and for each line in it.

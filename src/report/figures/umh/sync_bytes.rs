@@ -36,7 +36,7 @@ fn experiment(write_back: bool, synchronise: bool) -> Experiment {
     }
     // The write-through protocol forwards each store to the L2.
     let set = if write_back { Vec::new() } else { vec!["gpu.l1.protocol=vi".to_owned()] };
-    Experiment { scenario, set, scale: 1 }
+    Experiment { scenario, set, scale: 1, ..Experiment::default() }
 }
 
 fn finding(_: Effort, _: &Results) -> Result<Finding, String> {

@@ -29,7 +29,12 @@ pub fn run((workload, scale): (&Workload, u64), set: &[String]) -> Experiment {
 /// The same, several times on one machine.
 #[must_use]
 pub fn repeated((workload, scale): (&Workload, u64), times: u32, set: &[String]) -> Experiment {
-    Experiment { scenario: scenario(workload, MACHINE, times), set: set.to_vec(), scale }
+    Experiment {
+        scenario: scenario(workload, MACHINE, times),
+        set: set.to_vec(),
+        scale,
+        ..Experiment::default()
+    }
 }
 
 /// Blocks of this size everywhere, and interleaves that hold all of one together (section 5.3). The machine as it is
