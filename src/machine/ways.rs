@@ -35,8 +35,9 @@ pub struct Decided {
 struct SocketWays {
     /// Ticks that its memories had been busy when the sample began.
     busy: Tick,
-    /// Bytes of the responses that it has asked other sockets for since.
-    asked: u64,
+    /// Bytes that reads bring over the link into it since: the responses that it has asked other sockets for, and what these
+    /// ask of it.
+    reads: u64,
     decided: VecDeque<Decided>,
 }
 
@@ -62,29 +63,36 @@ impl Ways {
         self.sockets.get(socket).into_iter().flat_map(|socket| &socket.decided)
     }
 
+    fn note_read(&mut self, socket: u32, bytes: u32) {
+        if let Some(socket) = self.sockets.get_mut(socket as usize) {
+            socket.reads += u64::from(bytes);
+        }
+    }
+
     pub fn digest(&self, hasher: &mut impl Hasher) {
         (self.since, self.due).hash(hasher);
         for socket in &self.sockets {
-            (socket.busy, socket.asked).hash(hasher);
+            (socket.busy, socket.reads).hash(hasher);
         }
     }
 }
 
 impl Machine {
-    /// A message leaves a node: what it asks another socket for will come in there.
+    /// A message leaves a node: what it asks another socket for will come in there, and it comes in where it is asked.
     pub(super) fn note_asked(&mut self, node: usize, channel: usize, message: &Message) {
-        let Some(ways) = self.ways.as_mut() else { return };
+        let Some(ways) = self.ways.as_mut().filter(|_| message.kind == MessageKind::Fetch) else { return };
         let to = self.channels.get(channel).and_then(|channel| self.nodes.get(channel.to));
         let (Some(from), Some(to)) = (self.nodes.get(node), to) else { return };
-        if message.kind == MessageKind::Fetch
-            && from.config.socket != to.config.socket
-            && let Some(socket) = ways.sockets.get_mut(from.config.socket as usize)
-        {
-            socket.asked += u64::from(from.config.header + message.range.len);
+        let (asking, asked) = (from.config.socket, to.config.socket);
+        if asking != asked {
+            ways.note_read(asking, from.config.header + message.range.len);
+            ways.note_read(asked, message.size);
         }
     }
 
-    /// A kernel begins: half of the ways for each, and a new sample.
+    /// A kernel begins: half of the ways for each, and a new sample. The paper has "at initial kernel launch (after GPU caches
+    /// have been flushed for coherence purposes)", "similar to" its links: at every one, since before the first nothing is
+    /// there to be flushed.
     pub(super) fn halve_ways(&mut self, out: &mut Outbox) {
         if self.ways.is_none() {
             return;
@@ -129,7 +137,7 @@ impl Machine {
         let Some(ways) = self.ways.as_mut() else { return };
         (ways.since, ways.due) = (now, now + ways.period);
         if let Some(socket) = ways.sockets.get_mut(socket) {
-            (socket.busy, socket.asked) = (busy, 0);
+            (socket.busy, socket.reads) = (busy, 0);
         }
     }
 
@@ -157,7 +165,7 @@ impl Machine {
         Signals {
             // What a channel has taken on counts when it is taken on.
             local: percent(busy, channels * elapsed).min(100),
-            ingress: percent(u128::from(sample.asked), capacity),
+            ingress: percent(u128::from(sample.reads), capacity),
             threshold: ways.threshold,
         }
     }
@@ -217,5 +225,47 @@ impl Machine {
     fn partitioned_socket(&self, node: usize) -> Option<usize> {
         let has = |socket: &super::numa::Socket| socket.slices.contains(&node) || socket.l1s.contains(&node);
         self.fixed.sockets.iter().position(has)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::sample::{performing, program};
+    use crate::model::access::AccessKind::Load;
+
+    /// Two sockets whose eight warps each read 256 lines of the other one's memory, over links that are too narrow for it.
+    fn reading_each_other() -> Machine {
+        let lines = |socket: u64, warp: u64| -> Vec<u64> {
+            let pages = (4 * warp..4 * warp + 4).map(|page| 0x2000 * page + 0x1000 * (1 - socket));
+            pages.flat_map(|page| (0..64).map(move |line| page + 64 * line)).collect()
+        };
+        let warps = (0..2).flat_map(|socket| (0..8).map(move |warp| (socket, warp)));
+        let work = warps.map(|(socket, warp)| {
+            program(&format!("gpu{socket}.cu{}", warp % 2), Load, &lines(socket, warp))
+        });
+        let changes = [
+            "gpu.numa.l2=partitioned",
+            "gpu.numa.sample=10000",
+            "gpu.numa.threshold=95",
+            "gpu.sm.outstanding=4",
+            "gpu.l1.mshrs=16",
+            "gpu.l2.mshrs=16",
+            "network.bandwidth=1 GB/s",
+        ];
+        let mut machine = performing("tiny/numa-2socket", &changes, work.collect());
+        machine.run_until(u64::MAX);
+        machine
+    }
+
+    #[test]
+    fn a_link_full_of_reads_is_saturated_though_others_ask_over_it_too() {
+        let machine = reading_each_other();
+        let ways = machine.ways.as_ref().unwrap();
+        for socket in 0..2 {
+            let all: Vec<_> = ways.decided(socket).map(|one| one.decision).collect();
+            let most = all.iter().filter(|one| one.step == Step::ToRemote).count();
+            assert!(all.len() >= 10 && most * 4 >= all.len() * 3, "{all:?}");
+        }
     }
 }

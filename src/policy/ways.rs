@@ -8,7 +8,9 @@ pub struct Signals {
     /// Utilisation of the bandwidth of the socket's own memory, in percent.
     pub local: u32,
     /// Projected utilisation of the link into the socket, in percent: requests that left it in the sample, each with the
-    /// response that it will bring. Incoming writes do not count: they "may saturate our link bandwidth falsely".
+    /// response that it will bring. Incoming writes do not count: they "may saturate our link bandwidth falsely". Incoming
+    /// requests to read do: where sockets read from each other, they have a tenth of each link, and the responses, which
+    /// have the rest of it, would never come to 99 %.
     pub ingress: u32,
     /// Percent from which on a bandwidth is saturated.
     pub threshold: u32,
