@@ -33,7 +33,8 @@ pub struct Entry {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picker {
     entries: Vec<Entry>,
-    filter: String,
+    /// What is looked for, once that was begun: only then `q` is a letter of it.
+    filter: Option<String>,
     chosen: usize,
     /// Rows of the list on the last drawing: (row on the screen, index among those that match).
     rows: Vec<(u16, usize)>,
@@ -83,6 +84,9 @@ fn place(name: &str) -> (usize, bool) {
 
 /// Most characters of the filter.
 const LENGTH: usize = 200;
+
+/// Rows of what is told of an entry below the list.
+const BELOW: u16 = 5;
 
 /// How picking ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,7 +147,7 @@ impl Picker {
 
     /// The entries that the filter leaves: those that hold every word typed.
     fn matching(&self) -> Vec<&Entry> {
-        let filter = self.filter.to_lowercase();
+        let filter = self.filter.as_deref().unwrap_or_default().to_lowercase();
         let holds = |entry: &&Entry| {
             let text =
                 format!("{} {} {} {}", entry.name, entry.title, entry.source, entry.about).to_lowercase();
@@ -179,10 +183,10 @@ impl Picker {
             KeyCode::Char('c' | 'd') if ctrl => return Outcome::Leave,
             KeyCode::Char('n') if ctrl => return self.walk(1),
             KeyCode::Char('p') if ctrl => return self.walk(-1),
-            KeyCode::Char('u') if ctrl => self.filter.clear(),
+            KeyCode::Char('u') if ctrl => self.filter = None,
             KeyCode::Enter => return self.open(),
-            KeyCode::Esc if self.filter.is_empty() => return Outcome::Leave,
-            KeyCode::Esc => self.filter.clear(),
+            KeyCode::Esc | KeyCode::Char('q') if self.filter.is_none() && !ctrl => return Outcome::Leave,
+            KeyCode::Esc => self.filter = None,
             KeyCode::Down | KeyCode::Tab => return self.walk(1),
             KeyCode::Up | KeyCode::BackTab => return self.walk(-1),
             KeyCode::PageDown => return self.walk(10),
@@ -190,14 +194,21 @@ impl Picker {
             KeyCode::Home => return self.walk(isize::MIN / 2),
             KeyCode::End => return self.walk(isize::MAX / 2),
             KeyCode::Backspace => {
-                self.filter.pop();
+                self.filter = self.filter.take().filter(|text| !text.is_empty()).map(shorter);
             }
-            KeyCode::Char('q') if self.filter.is_empty() && !ctrl => return Outcome::Leave,
-            KeyCode::Char(character) if !ctrl && self.filter.len() < LENGTH => self.filter.push(character),
+            KeyCode::Char('/') if self.filter.is_none() => self.filter = Some(String::new()),
+            KeyCode::Char(character) if !ctrl => self.add(character),
             _ => return Outcome::Stay,
         }
         self.chosen = 0;
         Outcome::Stay
+    }
+
+    fn add(&mut self, character: char) {
+        let filter = self.filter.get_or_insert_default();
+        if filter.len() < LENGTH {
+            filter.push(character);
+        }
     }
 
     fn walk(&mut self, by: isize) -> Outcome {
@@ -211,7 +222,7 @@ impl Picker {
         let Some(name) = self.matching().get(self.chosen).map(|entry| entry.name.clone()) else {
             return Outcome::Stay;
         };
-        self.filter.clear();
+        self.filter = None;
         self.chosen = self.entries.iter().position(|entry| entry.name == name).unwrap_or(0);
         Outcome::Open(name)
     }
@@ -234,22 +245,27 @@ impl Picker {
         };
         put(1, 0, "umscope", Role::Header);
         put(10, 0, "watch the memory of a CPU with GPUs, message by message", Role::Dim);
-        let shown = if self.filter.is_empty() { "type to filter".to_owned() } else { self.filter.clone() };
         put(1, 1, "/", Role::Key);
-        put(3, 1, &shown, if self.filter.is_empty() { Role::Dim } else { Role::Prompt });
-        put(1, area.height - 1, "enter", Role::Key);
-        put(7, area.height - 1, "open", Role::Hint);
-        put(13, area.height - 1, "↑ ↓", Role::Key);
-        put(17, area.height - 1, "choose", Role::Hint);
-        put(25, area.height - 1, "esc", Role::Key);
-        put(29, area.height - 1, "leave", Role::Hint);
-        let body = Rect::new(area.x, area.y + 2, area.width, area.height - 3);
-        let wide = body.width >= 90;
-        let list = Rect { width: if wide { body.width * 3 / 5 } else { body.width }, ..body };
+        match &self.filter {
+            None => put(3, 1, "type to filter; / first if that begins with q", Role::Dim),
+            Some(filter) => {
+                let width = area.width.saturating_sub(5);
+                put(3, 1, &fit(filter, width), Role::Prompt);
+                put(3 + (filter.width() as u16).min(width), 1, " ", Role::Cursor);
+            }
+        }
+        let leave = if self.filter.is_none() { ("q", "leave") } else { ("esc", "show all") };
+        let mut x = 1;
+        for (key, does) in [("enter", "open"), ("↑ ↓", "choose"), ("/", "filter"), leave] {
+            put(x, area.height - 1, key, Role::Key);
+            x += key.width() as u16 + 1;
+            put(x, area.height - 1, does, Role::Hint);
+            x += does.width() as u16 + 2;
+        }
+        let (list, about) = places(Rect::new(area.x, area.y + 2, area.width, area.height - 3));
         canvas::frame(buffer, list, theme.style(Role::Border));
         self.list(buffer, list, theme);
-        if wide {
-            let about = Rect::new(list.right() - 1, body.y, body.width - list.width + 1, body.height);
+        if let Some(about) = about {
             canvas::frame(buffer, about, theme.style(Role::Border));
             self.about(buffer, about, theme);
         }
@@ -328,10 +344,32 @@ impl Picker {
     }
 }
 
+/// All but the last letter.
+fn shorter(mut text: String) -> String {
+    text.pop();
+    text
+}
+
+/// Where the list stands, and what is told of the chosen entry: beside the list, or below it, where titles that the list
+/// has no room for can be read.
+fn places(body: Rect) -> (Rect, Option<Rect>) {
+    if body.width >= 90 {
+        let list = Rect { width: body.width * 3 / 5, ..body };
+        let about = Rect::new(list.right() - 1, body.y, body.width - list.width + 1, body.height);
+        return (list, Some(about));
+    }
+    if body.height < 4 * BELOW {
+        return (body, None);
+    }
+    let list = Rect { height: body.height - BELOW + 1, ..body };
+    (list, Some(Rect { y: list.bottom() - 1, height: BELOW, ..body }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::{Kind, list};
+    use ratatui::buffer::Cell;
 
     #[test]
     fn every_bundled_group_has_its_place() {
@@ -354,13 +392,45 @@ mod tests {
             let mut buffer = Buffer::empty(area);
             picker.draw(&mut buffer, &theme);
             let at = |y: u16| buffer.cell((79, y)).map(|cell| cell.symbol().to_owned()).unwrap_or_default();
-            (at(3), at(21))
+            (at(3), at(17))
         };
         assert_eq!(signs(&mut picker), ("│".into(), "▼".into()));
         picker.walk(20);
         assert_eq!(signs(&mut picker), ("▲".into(), "▼".into()));
         picker.walk(20);
         assert_eq!(signs(&mut picker), ("▲".into(), "│".into()));
+    }
+
+    #[test]
+    fn a_title_that_the_list_has_no_room_for_stands_whole_below_it() {
+        let title =
+            "A title of so many words that no list on a narrow screen has room for them, at eighty columns";
+        let entry = Entry { name: "mine".into(), title: title.into(), ..Entry::default() };
+        let mut picker = Picker::new(vec![entry]);
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 24));
+        picker.draw(&mut buffer, &Theme::embedded("default").unwrap().unwrap());
+        let row = |y: u16| (2..79).filter_map(|x| buffer.cell((x, y))).map(Cell::symbol).collect();
+        let rows: Vec<String> = (19..21).map(row).collect();
+        assert_eq!(
+            rows.concat().split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches(" │"),
+            title
+        );
+    }
+
+    #[test]
+    fn q_leaves_unless_a_filter_was_begun() {
+        let mut picker = Picker::new(vec![Entry { name: "queue".into(), ..Entry::default() }]);
+        let mut press = |code: KeyCode| picker.handle(&Event::Key(code.into()));
+        assert_eq!(press(KeyCode::Char('q')), Outcome::Leave);
+        for code in ['/', 'q', 'u'] {
+            assert_eq!(press(KeyCode::Char(code)), Outcome::Stay);
+        }
+        for _ in 0..2 {
+            assert_eq!(press(KeyCode::Backspace), Outcome::Stay);
+        }
+        assert_eq!(press(KeyCode::Char('q')), Outcome::Stay, "an empty filter is one, too");
+        assert_eq!(press(KeyCode::Enter), Outcome::Open("queue".into()));
+        assert_eq!(press(KeyCode::Char('q')), Outcome::Leave);
     }
 
     #[test]

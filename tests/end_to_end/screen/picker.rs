@@ -42,6 +42,17 @@ fn a_filter_without_a_match_says_so_and_esc_takes_it_back() {
 }
 
 #[test]
+fn a_filter_may_begin_with_q() {
+    let mut terminal = picker();
+    terminal.send("/q");
+    terminal.wait_for("esc show all");
+    terminal.send("uestion");
+    terminal.wait_for("/ question");
+    terminal.send("\x1b");
+    terminal.wait_for("type to filter");
+}
+
+#[test]
 fn q_esc_and_ctrl_c_leave() {
     for key in ["q", "\x1b", "\x03"] {
         let mut terminal = picker();
