@@ -63,6 +63,22 @@ n-store = { address = 0x1040, bytes = "07" }
     Session::open(Origin::of_text("permissions", text).unwrap(), None)
 }
 
+/// Two sectors of one line of host memory, loaded by two warps of a compute unit.
+pub fn sectors_session() -> Session {
+    let text = r#"
+title = "Two sectors of a line"
+machine = "tiny/selective-variable"
+[[do]]
+by = "gpu0.cu0"
+load = { address = 0x1000, len = 4 }
+[[do]]
+by = "gpu0.cu0"
+warp = 1
+load = { address = 0x1040, len = 4 }
+"#;
+    Session::open(Origin::of_text("sectors", text).unwrap(), None)
+}
+
 /// GPUs round a switch whose lanes turn, while they read what the host has.
 pub fn switch_session(gpus: u32) -> Session {
     let text = format!(

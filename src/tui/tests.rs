@@ -107,6 +107,22 @@ fn a_change_of_state_is_shown_where_it_happened() {
 }
 
 #[test]
+fn what_an_mshr_waits_for_is_whole_however_narrow_the_pane() {
+    let mut session = live::sectors_session();
+    let frame = live::frame(&mut session, &["goto cycle 100"]);
+    for (width, height) in [(60, 60), (80, 60), (120, 40)] {
+        let mut app = app(frame.clone(), width, height);
+        app.show_layout(2);
+        let text = screen(&mut app);
+        let pane = text.split("├ mshrs").nth(1).unwrap().split("├ timeline").next().unwrap();
+        let words = pane.lines().filter_map(|line| line.split('│').nth(1)).flat_map(str::split_whitespace);
+        let told = words.collect::<Vec<_>>().join(" ");
+        assert!(told.contains("wants #.#. coming #.#., "), "{text}");
+        assert!(!told.contains('…'), "{text}");
+    }
+}
+
+#[test]
 fn a_real_machine_is_shown_from_its_first_event_to_its_last() {
     let mut session = live::session();
     let mut app = app(live::frame(&mut session, &[]), 80, 24);

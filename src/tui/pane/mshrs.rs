@@ -1,7 +1,10 @@
 //! Miss status holding registers: how many are in use, the most there ever were, and what each entry waits for.
 
+use unicode_width::UnicodeWidthStr;
+
 use crate::debug::frame::Frame;
-use crate::model::inspect::MshrView;
+use crate::debug::frame::text::plural;
+use crate::model::inspect::{MshrEntryView, MshrView};
 
 use super::{age, tags, tlbs};
 use crate::tui::target::Target;
@@ -21,25 +24,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         summary(frame, canvas, y, file);
         y += 1;
         for entry in &file.entries {
-            let txn = entry.txn.map_or(String::new(), |txn| format!("txn {} ", txn.0));
-            let merged =
-                if entry.merged > 1 { format!("  +{} joined", entry.merged - 1) } else { String::new() };
-            let without = if entry.has_mshr { "" } else { ", no MSHR" };
-            let text = format!(
-                "{:<8} {txn} {}, {} cycles{without}{merged}",
-                entry.range.start.to_string(),
-                entry.waits_for,
-                age(frame, entry.since)
-            );
-            let text = text.replace("  waits for ", "  ");
-            let room = canvas.width().saturating_sub(4);
-            canvas.field(3, y, room, &text, Role::Waiting);
-            let target = match entry.txn {
-                Some(txn) => Target::Txn { txn, block: entry.range.start },
-                None => Target::Block(entry.range.start),
-            };
-            canvas.item(3, y, room, target);
-            y += 1;
+            y = row(frame, canvas, y, entry);
         }
         let more = file.under_way.saturating_sub(file.entries.len());
         if more > 0 {
@@ -65,39 +50,82 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
 }
 
+/// What one entry is for and waits for, in as many rows as that takes. Returns the row after it.
+fn row(frame: &Frame, canvas: &mut Canvas, y: u16, entry: &MshrEntryView) -> u16 {
+    let address = format!("{:<8}", entry.range.start.to_string());
+    let txn = entry.txn.map_or(String::new(), |txn| format!("txn {}  ", txn.0));
+    let merged = if entry.merged > 1 { format!(", +{} joined", entry.merged - 1) } else { String::new() };
+    let without = if entry.has_mshr { "" } else { ", no MSHR" };
+    let waits = entry.waits_for.strip_prefix("waits for ").unwrap_or(&entry.waits_for);
+    // Sectors that are wanted and those that come: short enough to stand in one row.
+    let waits = waits.replace(", on the way ", " coming ");
+    let text = format!("{txn}{waits}, {}{without}{merged}", plural(age(frame, entry.since), "cycle"));
+    let x = canvas.text(3, y, &address, Role::Waiting) + 1;
+    let end = canvas.paragraph(x, y, &text, Role::Waiting);
+    let target = match entry.txn {
+        Some(txn) => Target::Txn { txn, block: entry.range.start },
+        None => Target::Block(entry.range.start),
+    };
+    canvas.item(3, y, canvas.width().saturating_sub(4), target);
+    end
+}
+
+/// How many entries are in use, as many ways as there are to say it in less and less room, the longest first.
+fn counts(file: &MshrView) -> [String; 3] {
+    let full = file.capacity.is_some_and(|capacity| file.used >= capacity);
+    let most = if file.high_water > 0 { format!(", most {}", file.high_water) } else { String::new() };
+    let capacity = file.capacity.map_or("no limit".to_owned(), |capacity| capacity.to_string());
+    let long = format!("{} of {capacity}{most}{}", file.used, if full { "  FULL" } else { "" });
+    let of = file.capacity.map_or(String::new(), |capacity| format!("/{capacity}"));
+    // Of a full file one knows how many it ever had.
+    let short = format!("{}{of}{}", file.used, if full { " FULL" } else { &most });
+    let bar = bar(file).map_or(String::new(), |bar| format!("{bar} "));
+    [format!("{bar}{long}"), format!("{bar}{short}"), short]
+}
+
+/// A letter for each register, where they are few.
+fn bar(file: &MshrView) -> Option<String> {
+    let capacity = file.capacity.filter(|capacity| (1..=16).contains(capacity))?;
+    let letter = |nth| match nth {
+        nth if nth < file.used => '#',
+        nth if nth < file.high_water => '+',
+        _ => '-',
+    };
+    Some((0..capacity).map(letter).collect())
+}
+
 fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, file: &MshrView) {
     let path = frame.info.components.path(file.node);
     canvas.field(1, y, 16, path, Role::Text);
     canvas.item(1, y, 16, Target::Component(file.node));
-    let full = file.capacity.is_some_and(|capacity| file.used >= capacity);
-    let role = if full {
-        Role::Bad
-    } else if file.used > 0 {
-        Role::Strong
-    } else {
-        Role::Dim
+    let role = match file.used {
+        used if file.capacity.is_some_and(|capacity| used >= capacity) => Role::Bad,
+        0 => Role::Dim,
+        _ => Role::Strong,
     };
-    let capacity = file.capacity.map_or("no limit".to_owned(), |capacity| capacity.to_string());
-    let mut x = 18;
-    if let Some(capacity) = file.capacity.filter(|capacity| (1..=16).contains(capacity)) {
-        let bar: String = (0..capacity)
-            .map(|nth| {
-                if nth < file.used {
-                    '#'
-                } else if nth < file.high_water {
-                    '+'
-                } else {
-                    '-'
-                }
-            })
-            .collect();
-        x = canvas.text(x, y, &bar, role) + 1;
+    let room = canvas.width().saturating_sub(18);
+    let [.., shortest] = counts(file);
+    let text = counts(file).into_iter().find(|text| text.width() <= usize::from(room)).unwrap_or(shortest);
+    canvas.field(18, y, room, &text, role);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::component::ComponentId;
+
+    #[test]
+    fn a_file_is_told_in_little_room() {
+        let file = |used, high_water, capacity| MshrView {
+            node: ComponentId(0),
+            used,
+            capacity,
+            high_water,
+            under_way: used as usize,
+            entries: Vec::new(),
+        };
+        assert_eq!(counts(&file(1, 2, Some(4))), ["#+-- 1 of 4, most 2", "#+-- 1/4, most 2", "1/4, most 2"]);
+        assert_eq!(counts(&file(4, 4, Some(4))), ["#### 4 of 4, most 4  FULL", "#### 4/4 FULL", "4/4 FULL"]);
+        assert_eq!(counts(&file(0, 0, None)), ["0 of no limit", "0", "0"]);
     }
-    let most = if file.high_water > 0 { format!(", most {}", file.high_water) } else { String::new() };
-    canvas.text(
-        x,
-        y,
-        &format!("{} of {capacity}{most}{}", file.used, if full { "  FULL" } else { "" }),
-        role,
-    );
 }
