@@ -144,6 +144,10 @@ fn what_may_be_done_with_pages_is_shown() {
     app.focus = Pane::Pages;
     app.zoom = true;
     insta::assert_snapshot!("live_permissions", screen(&mut app));
+    app.see(80, 24);
+    app.focus = Pane::Warps;
+    let text = screen(&mut app);
+    assert!(text.contains("w protection-fault n-store 0x1040"), "{text}");
 }
 
 #[test]

@@ -9,6 +9,9 @@ use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
 
+/// Columns of the states, at least.
+const STATES: u16 = 11;
+
 #[must_use]
 pub fn title(frame: &Frame) -> String {
     chosen(frame).map_or(String::new(), |agent| frame.info.components.path(agent.agent).to_owned())
@@ -57,8 +60,10 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
 
 /// A row for each warp of the chosen agent.
 fn each(frame: &Frame, canvas: &mut Canvas, y: u16, agent: &AgentView) {
+    let states = states_width(agent.warps.iter());
     for (number, warp) in agent.warps.iter().enumerate() {
-        one(frame, canvas, y.saturating_add(number as u16), agent.agent, number as u32, warp);
+        let y = y.saturating_add(number as u16);
+        one(frame, canvas, y, states, (agent.agent, number as u32, warp));
     }
 }
 
@@ -105,24 +110,41 @@ fn legend(canvas: &mut Canvas, y: u16) -> u16 {
     row + 1
 }
 
+/// The warps of an agent that wait or compute, with their numbers.
+fn waiting(agent: &AgentView) -> impl Iterator<Item = (u32, &WarpView)> {
+    let is_still =
+        |warp: &WarpView| matches!(warp.state, WarpState::None | WarpState::Done | WarpState::Ready);
+    (0..).zip(&agent.warps).filter(move |(_, warp)| !is_still(warp))
+}
+
 /// Without a chosen agent: every warp that waits.
 fn busiest(frame: &Frame, canvas: &mut Canvas, y: u16) {
+    let states = states_width(frame.agents.iter().flat_map(waiting).map(|(_, warp)| warp));
     let mut y = y;
     for agent in &frame.agents {
-        for (number, warp) in agent.warps.iter().enumerate() {
-            if !matches!(warp.state, WarpState::None | WarpState::Done | WarpState::Ready) {
-                one(frame, canvas, y, agent.agent, number as u32, warp);
-                y = y.saturating_add(1);
-            }
+        for (number, warp) in waiting(agent) {
+            one(frame, canvas, y, states, (agent.agent, number, warp));
+            y = y.saturating_add(1);
         }
     }
 }
 
-fn one(frame: &Frame, canvas: &mut Canvas, y: u16, agent: ComponentId, number: u32, warp: &WarpView) {
+/// Columns for the states of these warps: no name is cut, and all rows are aligned.
+fn states_width<'a>(warps: impl Iterator<Item = &'a WarpView>) -> u16 {
+    warps.map(|warp| 2 + warp.state.name().len() as u16).max().unwrap_or(0).max(STATES)
+}
+
+fn one(
+    frame: &Frame,
+    canvas: &mut Canvas,
+    y: u16,
+    states: u16,
+    (agent, number, warp): (ComponentId, u32, &WarpView),
+) {
     let name = format!("{} warp {number}", frame.info.components.path(agent));
     let mut x = canvas.field(1, y, 18, &name, Role::Text) + 1;
     let state = format!("{} {}", warp.state.letter(), warp.state.name());
-    x = canvas.field(x, y, 11, &state, role(warp.state)) + 1;
+    x = canvas.field(x, y, states, &state, role(warp.state)) + 1;
     let instruction = warp.instruction.as_deref().unwrap_or("-");
     let txn = warp.waits.first().map_or(String::new(), |txn| format!("  txn {}", txn.0));
     let work = warp.work.as_deref().map_or(String::new(), |work| format!("  {work}"));
