@@ -246,37 +246,44 @@ pub fn fit(text: &str, width: u16) -> String {
     short
 }
 
-/// `text` in lines of at most `width` columns, broken between words where that is possible.
+/// `text` in lines of at most `width` columns, broken between words where that is possible. Columns of a table stay where
+/// they are in what is not broken, and what follows an indented line stands under its first word.
 #[must_use]
 pub fn wrap(text: &str, width: u16) -> Vec<String> {
     let width = usize::from(width.max(1));
-    let mut lines = Vec::new();
-    for part in text.lines() {
-        // A row of a table is kept as it is, where there is room for it.
-        if part.starts_with(' ') && part.width() <= width {
-            lines.push(part.to_owned());
-            continue;
-        }
-        let mut line = String::new();
-        for word in part.split_whitespace() {
-            if !line.is_empty() && line.width() + 1 + word.width() > width {
-                lines.push(std::mem::take(&mut line));
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-            while line.width() > width {
-                let cut = line.char_indices().nth(width).map_or(line.len(), |(at, _)| at);
-                let rest = line.split_off(cut);
-                if rest.is_empty() {
-                    break;
-                }
-                lines.push(std::mem::replace(&mut line, rest));
-            }
-        }
-        lines.push(line);
+    text.lines().flat_map(|line| broken(line.trim_end(), width)).collect()
+}
+
+/// One line of a text, broken.
+fn broken(text: &str, width: usize) -> Vec<String> {
+    if text.width() <= width {
+        return vec![text.to_owned()];
     }
+    let mut rest = text.trim_start();
+    let indent = text.len() - rest.len();
+    let indent = " ".repeat(if indent * 2 > width { 0 } else { indent });
+    let (mut lines, mut line, mut gap) = (Vec::new(), indent.clone(), 0);
+    while !rest.is_empty() {
+        let word = rest.split(char::is_whitespace).next().unwrap_or(rest);
+        if line.width() > indent.len() && line.width() + gap + word.width() > width {
+            lines.push(std::mem::replace(&mut line, indent.clone()));
+        } else {
+            line.push_str(&" ".repeat(gap));
+        }
+        line.push_str(word);
+        while line.width() > width {
+            let cut = line.char_indices().nth(width).map_or(line.len(), |(at, _)| at);
+            let rest = line.split_off(cut);
+            if rest.is_empty() {
+                break;
+            }
+            lines.push(std::mem::replace(&mut line, rest));
+        }
+        let after = rest.get(word.len()..).unwrap_or_default();
+        rest = after.trim_start();
+        gap = after.chars().count() - rest.chars().count();
+    }
+    lines.push(line);
     lines
 }
 
@@ -318,5 +325,13 @@ mod tests {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
         assert_eq!(wrap("字字字", 1).len(), 3);
+    }
+
+    #[test]
+    fn columns_of_a_table_are_kept() {
+        assert_eq!(wrap("id  at    hits\n 1  l2    4", 40), ["id  at    hits", " 1  l2    4"]);
+        assert_eq!(wrap("1    transition at gpu0.l2", 18), ["1    transition at", "gpu0.l2"]);
+        assert_eq!(wrap("  2  write  to all", 10), ["  2  write", "  to all"]);
+        assert_eq!(wrap("      deep", 8), ["deep"], "the indentation has not half of the room");
     }
 }
