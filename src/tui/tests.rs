@@ -492,6 +492,24 @@ fn a_transaction_picked_before_it_begins_says_when() {
 }
 
 #[test]
+fn a_diagram_that_does_not_show_its_beginning_says_what_is_missing() {
+    let mut session = live::session();
+    let mut app = app(live::frame(&mut session, &["select txn 2", "end"]), 80, 24);
+    app.show_layout(4);
+    let text = screen(&mut app);
+    assert!(text.contains("messages before: page up"), "{text}");
+    press(&mut app, "pageup pageup pageup pageup");
+    let text = screen(&mut app);
+    assert!(text.contains("n-store 0x1004") && !text.contains("before: page up"), "{text}");
+    let mut frame = (*app.frame).clone();
+    let sequence = frame.sequence.as_mut().unwrap();
+    (sequence.has_beginning, frame.begins) = (false, Some(7));
+    app.show(Arc::new(frame));
+    let text = screen(&mut app);
+    assert!(text.contains("it began at event 7: enter here draws it from there"), "{text}");
+}
+
+#[test]
 fn leaving_interrupts_first() {
     let mut app = app(Sample::frame(), 80, 24);
     assert_eq!(press(&mut app, "q"), [Request::Interrupt, Request::Quit]);

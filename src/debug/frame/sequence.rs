@@ -20,6 +20,8 @@ pub struct Sequence {
     /// Nodes that took part, in the order of their first part: one lifeline each.
     pub lifelines: Vec<ComponentId>,
     pub steps: Vec<SequenceStep>,
+    /// Its issue is among the records: nothing came before the first step.
+    pub has_beginning: bool,
     /// The transaction, while it is in flight.
     pub view: Option<TransactionView>,
     /// The cycle at which its access was performed.
@@ -63,6 +65,13 @@ pub enum StepKind {
     },
 }
 
+impl SequenceStep {
+    #[must_use]
+    pub fn is_message(&self) -> bool {
+        matches!(self.what, StepKind::Message { .. })
+    }
+}
+
 impl Sequence {
     /// The journey of `txn` as its records tell it, oldest first. `None` without any.
     #[must_use]
@@ -80,6 +89,7 @@ impl Sequence {
             range: view.as_ref().map(|view| view.range),
             lifelines: Vec::new(),
             steps: Vec::new(),
+            has_beginning: false,
             view,
             completed: None,
         };
@@ -117,6 +127,7 @@ impl Sequence {
             }
             What::Issue { kind, .. } | What::Complete { kind, .. } => {
                 self.range = self.range.or(record.range);
+                self.has_beginning |= matches!(record.what, What::Issue { .. });
                 if self.title.is_empty() {
                     let start = record.range.map_or_else(String::new, |range| range.start.to_string());
                     self.title = format!("{} {} {start}", names.path(record.at), kind.name());

@@ -131,7 +131,7 @@ fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
         canvas.text(x, 0, &name, Role::Strong);
         canvas.item(x, 0, name.width() as u16, Target::Component(*node));
     }
-    let mut y = 1;
+    let (mut y, mut above) = (if sequence.has_beginning { 1 } else { 2 }, 0);
     let mut shown = None;
     let mut steps = sequence.steps.iter().peekable();
     while let Some(one) = steps.next() {
@@ -142,14 +142,34 @@ fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
         let new = shown != Some(one.cycle);
         shown = Some(one.cycle);
         row(frame, canvas, y, &lines, one, new);
+        above += u64::from(y <= canvas.hidden() + 1 && one.is_message());
         // A change of state and the message that follows it at once share a row where both fit.
         if let Some(next) = steps.next_if(|next| joins(&lines, one, next)) {
             row(frame, canvas, y, &lines, next, false);
+            above += u64::from(y <= canvas.hidden() + 1 && next.is_message());
         }
         y += 1;
     }
     lines.draw(canvas, y);
     footer(frame, canvas, (cycles, y), sequence);
+    beginning(frame, canvas, sequence, above);
+}
+
+/// Says what comes before the first row in view: messages that are scrolled away, in place of that row, or that the records
+/// at hand do not reach back to the beginning. `above` are the messages down to this row.
+fn beginning(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence, above: u64) {
+    let text = match (canvas.hidden(), frame.begins) {
+        (0, _) if sequence.has_beginning => return,
+        (0, Some(event)) => format!("it began at event {event}: enter here draws it from there"),
+        (0, None) => "it began before the records that are at hand".to_owned(),
+        _ if above == 0 => "▲ more before: page up".to_owned(),
+        _ => format!("▲ {} before: page up", plural(above, "message")),
+    };
+    let (width, y) = (canvas.width(), canvas.hidden() + 1);
+    canvas.text(0, y, &format!("{:<1$}", fit(&format!(" {text}"), width), usize::from(width)), Role::Hint);
+    if let (0, Some(range)) = (canvas.hidden(), sequence.range) {
+        canvas.item(0, y, width, Target::Txn { txn: sequence.txn, block: range.start });
+    }
 }
 
 /// The device is named once: lifelines of the requester's own device go without.

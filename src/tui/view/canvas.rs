@@ -101,6 +101,12 @@ impl<'a> Canvas<'a> {
         self.stuck = rows;
     }
 
+    /// Rows of the content that are scrolled away; none while it is measured.
+    #[must_use]
+    pub fn hidden(&self) -> u16 {
+        if self.look.up == u16::MAX { 0 } else { self.look.up }
+    }
+
     /// Whether row `y` of the content is in view.
     #[must_use]
     pub fn shows(&self, y: u16) -> bool {
