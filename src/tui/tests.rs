@@ -156,6 +156,14 @@ fn pages_far_faults_and_transfer_sets_are_shown_and_linked() {
     let mut app = app(live::frame(&mut session, &["until far-fault stage serviced"]), 120, 40);
     app.show_layout(9);
     insta::assert_snapshot!("live_paging", screen(&mut app));
+    app.see(200, 60);
+    app.focus = Pane::Mshrs;
+    app.zoom = true;
+    let text = screen(&mut app);
+    let told = |word: &str| text.lines().any(|line| line.contains("0x2000") && line.contains(word));
+    assert!(told(", faulted ") && told(", missed "), "{text}");
+    app.zoom = false;
+    app.see(120, 40);
     // A warp that waits for a page selects it everywhere.
     let warp = session.machine().agent(session.machine().components().find("gpu0.cu0").unwrap()).unwrap();
     let page = warp.warps[2].page.unwrap();

@@ -4,6 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::text::plural;
+use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::inspect::{MshrEntryView, MshrView};
 
 use super::{age, tags, tlbs};
@@ -24,7 +25,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         summary(frame, canvas, y, file);
         y += 1;
         for entry in &file.entries {
-            y = row(frame, canvas, y, entry);
+            y = row(frame, canvas, y, file.node, entry);
         }
         let more = file.under_way.saturating_sub(file.entries.len());
         if more > 0 {
@@ -41,17 +42,28 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if frame.mshrs.is_empty() {
         canvas.text(1, 0, "This machine has no MSHRs", Role::Dim);
     } else if canvas.height() > y + 1 {
-        canvas.paragraph(
-            1,
-            y + 1,
-            "# in use, + was in use, - never; +3 joined: others wait for it, too",
-            Role::Dim,
-        );
+        let signs = "# in use, + was in use, - never; +3 joined: others wait for it, too";
+        let end = canvas.paragraph(1, y + 1, signs, Role::Dim);
+        if frame.pages.tlbs.iter().any(|tlb| !tlb.misses.is_empty()) {
+            let ages = "missed: since the TLB's miss; faulted: since the walk after it found that the access may not be done";
+            canvas.paragraph(1, end, ages, Role::Dim);
+        }
+    }
+}
+
+/// How old an entry is. That of a page's fault is younger than the misses of TLBs before it: it says what it counts from.
+fn since(frame: &Frame, node: ComponentId, entry: &MshrEntryView) -> String {
+    let cycles = plural(age(frame, entry.since), "cycle");
+    let part = frame.info.components.get(node);
+    if part.is_some_and(|part| part.kind == ComponentKind::Gmmu) {
+        format!("faulted {cycles} ago")
+    } else {
+        cycles
     }
 }
 
 /// What one entry is for and waits for, in as many rows as that takes. Returns the row after it.
-fn row(frame: &Frame, canvas: &mut Canvas, y: u16, entry: &MshrEntryView) -> u16 {
+fn row(frame: &Frame, canvas: &mut Canvas, y: u16, node: ComponentId, entry: &MshrEntryView) -> u16 {
     let address = format!("{:<8}", entry.range.start.to_string());
     let txn = entry.txn.map_or(String::new(), |txn| format!("txn {}  ", txn.0));
     let merged = if entry.merged > 1 { format!(", +{} joined", entry.merged - 1) } else { String::new() };
@@ -59,7 +71,7 @@ fn row(frame: &Frame, canvas: &mut Canvas, y: u16, entry: &MshrEntryView) -> u16
     let waits = entry.waits_for.strip_prefix("waits for ").unwrap_or(&entry.waits_for);
     // Sectors that are wanted and those that come: short enough to stand in one row.
     let waits = waits.replace(", on the way ", " coming ");
-    let text = format!("{txn}{waits}, {}{without}{merged}", plural(age(frame, entry.since), "cycle"));
+    let text = format!("{txn}{waits}, {}{without}{merged}", since(frame, node, entry));
     let x = canvas.text(3, y, &address, Role::Waiting) + 1;
     let end = canvas.paragraph(x, y, &text, Role::Waiting);
     let target = match entry.txn {
@@ -112,7 +124,6 @@ fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, file: &MshrView) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::component::ComponentId;
 
     #[test]
     fn a_file_is_told_in_little_room() {

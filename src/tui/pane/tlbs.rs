@@ -46,16 +46,13 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, tlb: &TlbView) -> u16 {
     let mut y = y + 1;
     for miss in &tlb.misses {
         let warps = if miss.warps == 1 { "1 warp".to_owned() } else { format!("{} warps", miss.warps) };
-        let text = format!(
-            "{:<8} {warps}: {}, missed {} ago",
-            miss.range.start.to_string(),
-            miss.waits_for,
-            plural(age(frame, miss.since), "cycle")
-        );
+        let since = plural(age(frame, miss.since), "cycle");
+        let text = format!("{warps}: {}, missed {since} ago", miss.waits_for);
+        let x = canvas.text(3, y, &format!("{:<8}", miss.range.start.to_string()), Role::Waiting) + 1;
+        let end = canvas.paragraph(x, y, &text, Role::Waiting);
         let room = canvas.width().saturating_sub(4);
-        canvas.field(3, y, room, &text, Role::Waiting);
         canvas.item(3, y, room, Target::Pages { first: miss.range.start, len: u64::from(miss.range.len) });
-        y += 1;
+        y = end;
     }
     y
 }
