@@ -7,37 +7,44 @@ use super::values::Values;
 pub fn table(values: &Values) -> Table {
     let mut table = Table::new(["paging", "count", ""]);
     let rows = [
-        ("far_faults", "far-faults"),
-        ("demanded", "pages demanded"),
-        ("prefetched", "pages prefetched"),
-        ("evicted", "pages evicted"),
-        ("thrashed", "thrashed"),
-        ("tlb.misses", "TLB misses"),
+        ("paging.far_faults", "far-faults"),
+        ("read_only.faults.gpus", "protection faults, GPU"),
+        ("read_only.faults.cores", "protection faults, CPU"),
+        ("read_only.changed", "pages made writable"),
+        ("paging.demanded", "pages demanded"),
+        ("paging.prefetched", "pages prefetched"),
+        ("paging.evicted", "pages evicted"),
+        ("paging.thrashed", "thrashed"),
+        ("paging.tlb.misses", "TLB misses"),
     ];
-    for (name, title) in rows {
-        let key = format!("paging.{name}");
-        if !values.is_some(&key) {
+    for (key, title) in rows {
+        if !values.is_some(key) {
             continue;
         }
-        let more = match name {
-            "demanded" => format!("{} moved in all", values.bytes("paging.bytes")),
-            "prefetched" => format!(
+        let more = match key {
+            "paging.demanded" => format!("{} moved in all", values.bytes("paging.bytes")),
+            "paging.prefetched" => format!(
                 "{} used, {} evicted unused",
                 values.count("paging.prefetched_used"),
                 values.count("paging.prefetched_wasted")
             ),
-            "evicted" => format!(
+            "paging.evicted" => format!(
                 "{} more taken back, {} written back",
                 values.count("paging.taken_back"),
                 values.count("paging.written_back")
             ),
-            "far_faults" => {
+            "paging.far_faults" | "read_only.faults.gpus" => {
                 format!("at most {} tracked at a time", values.count("paging.far_fault_mshrs.most"))
             }
-            "tlb.misses" => format!("{} of look-ups hit", values.percent("paging.tlb.hit_rate")),
+            "read_only.faults.cores" => String::new(),
+            "read_only.changed" if values.is_some("read_only.gave_up") => {
+                "and all others: speculation was given up".to_owned()
+            }
+            "read_only.changed" => String::new(),
+            "paging.tlb.misses" => format!("{} of look-ups hit", values.percent("paging.tlb.hit_rate")),
             _ => "far-faulted again after an eviction".to_owned(),
         };
-        table.row(title, [values.count(&key), more]);
+        table.row(title, [values.count(key), more]);
     }
     table
 }
