@@ -8,7 +8,7 @@ use super::exit::{Ended, Status, Trouble};
 use super::output::Output;
 use crate::config::{self, Kind};
 use crate::workload::kernels::{Definition, KERNELS, ParameterDefinition};
-use crate::workload::suites::{SUITES, Suite, Workload};
+use crate::workload::suites::{Rates, SUITES, Suite, Workload};
 use crate::workload::trace;
 
 /// List what is bundled: machines, protocols, kernels, workloads, scenarios, sweeps
@@ -25,9 +25,10 @@ Examples:
 
 JSON: machines[{name, title}], protocols[{name, title}], kernels[{name, title, source, \
 parameters[{name, about, default, expected}]}], workloads[{name, title, source, machine, kernel, with, blocks, \
-megabytes, differs}], scenarios[{name, title}], sweeps[{name, title}], \
-trace_formats[{name, title}]; with a kind given, only its key. `blocks` and `megabytes` are those of the \
-paper's table, null where it has none.")]
+megabytes, rates{l1_hits, l2_hits, l1_coalesced, coalesced, line_use}, differs}], scenarios[{name, title}], sweeps[{name, title}], \
+trace_formats[{name, title}]; with a kind given, only its key. `blocks`, `megabytes` and `rates` (in per \
+cent; of a GPU with hardware coherence what hits, of one without what is coalesced and used of a line) are those of the \
+paper's tables, null where they have none.")]
 pub struct List {
     /// Only these
     #[arg(value_enum)]
@@ -131,8 +132,9 @@ fn told(workload: &Workload) -> String {
         let blocks = row.blocks.map(|blocks| format!("{blocks} blocks, ")).unwrap_or_default();
         format!(", {blocks}{} MB", row.megabytes)
     });
+    let rates = workload.rates.map_or_else(String::new, |rates| format!("; {}", rates.text()));
     let differs = if workload.differs.is_empty() { "" } else { "; differs in " };
-    format!("{}{row}{differs}{}", workload.kernel, workload.differs)
+    format!("{}{row}{rates}{differs}{}", workload.kernel, workload.differs)
 }
 
 fn workload(suite: &Suite, workload: &Workload) -> Value {
@@ -147,7 +149,18 @@ fn workload(suite: &Suite, workload: &Workload) -> Value {
         "with": with,
         "blocks": workload.table.and_then(|row| row.blocks),
         "megabytes": workload.table.map(|row| row.megabytes),
+        "rates": workload.rates.map(rates),
         "differs": workload.differs,
+    })
+}
+
+fn rates(rates: Rates) -> Value {
+    json!({
+        "l1_hits": rates.l1_hits,
+        "l2_hits": rates.l2_hits,
+        "l1_coalesced": rates.l1_coalesced,
+        "coalesced": rates.coalesced,
+        "line_use": rates.line_use,
     })
 }
 
