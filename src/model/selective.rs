@@ -59,3 +59,11 @@ pub struct RemoteDirectoryView {
     /// It is full, and waits for that.
     pub is_flushing: bool,
 }
+
+impl RemoteDirectoryView {
+    /// Looks for lines that the CPU never had: those of which a filter may say wrongly that it may have them.
+    #[must_use]
+    pub fn strangers(&self) -> u64 {
+        self.looks.saturating_sub(self.found) + self.false_positives
+    }
+}

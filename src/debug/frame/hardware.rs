@@ -56,17 +56,26 @@ fn not_kept(cache: &CacheView) -> Option<String> {
     ))
 }
 
-fn remote_directory(cache: &CacheView) -> Option<String> {
-    let known = cache.remote_directory.filter(|known| known.peak > 0)?;
-    let (lines, capacity) = (known.lines, known.capacity);
+/// What the filter of the memory behind it holds, and how far it could be believed.
+fn remote_directory(cache: &CacheView) -> Vec<String> {
+    let Some(known) = cache.remote_directory.filter(|known| known.peak > 0) else { return Vec::new() };
     let flushing = if known.is_flushing { "FLUSHING: " } else { "" };
-    let told = format!("{} NACKs, {} false", known.nacks, known.false_positives);
     let flushes =
         if known.flushes > 0 { format!(", {} times flushed", known.flushes) } else { String::new() };
-    Some(format!(
-        "{flushing}the CPU may have {lines}/{capacity} lines: {} asked, {told}{flushes}",
-        known.found
-    ))
+    let rate = match known.strangers() {
+        0 => String::new(),
+        strangers => format!(": {:.1} %", known.false_positives as f64 / strangers as f64 * 100.0),
+    };
+    vec![
+        format!("{flushing}the CPU may have {}/{} lines{flushes}", known.lines, known.capacity),
+        format!(
+            "found {}/{}, {}, {} false{rate}",
+            known.found,
+            known.looks,
+            plural(known.nacks, "NACK"),
+            known.false_positives
+        ),
+    ]
 }
 
 /// What share of a link's bytes were data, and how that depends on the size of transfers ("Selective GPU Caches", Table 4).
@@ -132,5 +141,18 @@ mod tests {
         // Table 4: 32 B at 66 %, 64 B at 80 %.
         assert!(told.iter().any(|text| text.contains("of 32 B at 67 %")), "{told:?}");
         assert!(told.iter().all(|text| text.starts_with("data ")), "{told:?}");
+    }
+
+    #[test]
+    fn a_remote_directory_tells_how_often_its_filter_was_wrong() {
+        let scenario = Scenario::load("selective/false-positive").unwrap();
+        let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
+        machine.run_until(u64::MAX);
+        let l2 = machine.components().find("gpu0.l2.0").unwrap();
+        let told = of_cache(&machine.cache(l2, 0).unwrap());
+        // Two loads of lines that the CPU never had; the filter takes one of them for another.
+        assert_eq!(told[1..], ["the CPU may have 1/16 lines", "found 1/2, 1 NACK, 1 false: 50.0 %"]);
+        let all: std::collections::BTreeMap<_, _> = machine.statistics().into_iter().collect();
+        assert_eq!(all["remote_directory.false_positive_rate"].to_bits(), 0.5f64.to_bits());
     }
 }

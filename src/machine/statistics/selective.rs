@@ -12,22 +12,20 @@ impl Machine {
             return;
         }
         let sum = |of: fn(&RemoteDirectoryView) -> u64| views.iter().map(of).sum::<u64>();
-        let (looks, found) = (sum(|view| view.looks), sum(|view| view.found));
         let false_positives = sum(|view| view.false_positives);
         for (name, value) in [
             ("lines", sum(|view| u64::from(view.lines))),
             ("peak", sum(|view| u64::from(view.peak))),
             ("capacity", sum(|view| u64::from(view.capacity))),
-            ("looks", looks),
-            ("found", found),
+            ("looks", sum(|view| view.looks)),
+            ("found", sum(|view| view.found)),
             ("nacks", sum(|view| view.nacks)),
             ("false_positives", false_positives),
             ("flushes", sum(|view| view.flushes)),
         ] {
             sheet.count(format!("remote_directory.{name}"), value);
         }
-        // Of the looks for lines that the CPU never had.
-        let strangers = looks.saturating_sub(found) + false_positives;
+        let strangers = sum(RemoteDirectoryView::strangers);
         sheet.share("remote_directory.false_positive_rate".to_owned(), false_positives, strangers);
     }
 }
