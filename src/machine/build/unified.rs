@@ -3,7 +3,7 @@
 
 use super::{Builder, Way};
 use crate::config::machine::{CacheSpec, GpuSpec, RemoteDirectorySpec, UnifiedSpec};
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::dealing::{over_hmds, over_slices};
 use crate::machine::numa::Socket;
 use crate::model::component::ComponentKind;
@@ -37,6 +37,7 @@ pub(super) fn remote_directory(spec: &RemoteDirectorySpec, slices: u32, line: u3
 impl Builder<'_> {
     /// The GPU with its memory, the host with its own, and what connects them.
     pub(super) fn unified(&mut self, gpu: &GpuSpec) -> Result<()> {
+        self.check_apart(gpu)?;
         let slicing = over_slices(gpu);
         let l1s = self.units(0, gpu)?;
         let slices = self.slices("gpu0.l2", gpu.l2.slices, &gpu.l2.cache, slicing)?;
@@ -70,6 +71,28 @@ impl Builder<'_> {
             self.apart(&slices, &memories);
         }
         self.sockets = vec![Socket::default(), Socket { l1s, slices, remote: Vec::new(), memories }];
+        Ok(())
+    }
+
+    /// That the caches of a GPU that takes no part in the CPU's coherence know what to do with lines that they may not keep.
+    /// Those of other tables would keep them, or ask memories for what these do not answer, again and again.
+    fn check_apart(&self, gpu: &GpuSpec) -> Result<()> {
+        if gpu.remote_directory.is_none() {
+            return Ok(());
+        }
+        for (key, cache) in [("gpu.l1.protocol", &gpu.l1), ("gpu.l2.protocol", &gpu.l2.cache)] {
+            let table = self.table(cache.protocol.as_ref())?;
+            if table.uncached.is_some() {
+                continue;
+            }
+            let usual = if cache.protocol.is_some() { "," } else { ", as that of the machine," };
+            let message = format!(
+                "{key} is {}{usual} which has no [uncached] part: a GPU with gpu.remote_directory may not keep all lines",
+                table.name
+            );
+            let expected = "selective-naive, selective-l1, selective-l1-l2, or another table with [uncached]";
+            return Err(Box::new(Diagnostic::new(message).expected(expected)));
+        }
         Ok(())
     }
 
