@@ -5,26 +5,34 @@ use std::fmt::Write;
 
 use super::Diagnosis;
 use crate::model::component::Components;
-use crate::model::wait::Party;
+use crate::model::wait::{Doing, Party};
 
-/// The whole graph as a digraph: what can never go on has a thick frame; the circle or chain that is told is filled, with thick
-/// arrows that have the numbers of their sentences.
+/// The whole graph as a digraph, a shape for each kind of party: what can never go on has a thick frame; the circle or chain that
+/// is told is filled, with thick arrows that have the numbers of their sentences; who stands on a circle has a double frame.
 #[must_use]
 pub fn dot(diagnosis: &Diagnosis, names: &Components) -> String {
-    let mut text =
-        String::from("digraph waits {\n  rankdir = LR;\n  node [shape = box, fontname = \"monospace\"];\n");
-    let _ = writeln!(text, "  label = {};", quoted(&diagnosis.headline()));
+    let mut text = String::from("digraph waits {\n  rankdir = LR;\n  node [fontname = \"monospace\"];\n");
     let parties: BTreeSet<Party> = diagnosis.edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
+    let mut shapes: BTreeSet<_> = parties.iter().copied().map(shape).collect();
+    if diagnosis.is_circle {
+        shapes.insert(("double frame", "on the circle"));
+    }
+    let legend: Vec<_> = shapes.into_iter().map(|(shape, kind)| format!("{shape}: {kind}")).collect();
+    let label = format!("{}\n{}", diagnosis.headline(), legend.join(", "));
+    let _ = writeln!(text, "  label = {};", quoted(&label));
     for party in &parties {
         let is_told = diagnosis.sentences.iter().any(|sentence| [sentence.from, sentence.to].contains(party));
         let style = match party {
             Party::Lost(..) | Party::WakeUp(..) => ", style = dashed, penwidth = 3",
+            _ if is_told && diagnosis.is_circle => {
+                ", style = filled, fillcolor = lightgrey, penwidth = 3, peripheries = 2"
+            }
             _ if is_told => ", style = filled, fillcolor = lightgrey, penwidth = 3",
             _ if diagnosis.dead.contains(party) => ", penwidth = 3",
             _ => "",
         };
-        let name = quoted(&party.text(names));
-        let _ = writeln!(text, "  {name} [label = {name}{style}];");
+        let (name, (shape, _)) = (quoted(&party.text(names)), shape(*party));
+        let _ = writeln!(text, "  {name} [label = {name}, shape = {shape}{style}];");
     }
     for edge in &diagnosis.edges {
         let told = diagnosis
@@ -40,6 +48,23 @@ pub fn dot(diagnosis: &Diagnosis, names: &Components) -> String {
     text
 }
 
+/// The shape of a party, as Graphviz calls it, and what has that shape.
+fn shape(party: Party) -> (&'static str, &'static str) {
+    match party {
+        Party::Warp(..) | Party::WakeUp(..) => ("ellipse", "warp"),
+        Party::Block { doing: Doing::Queues, .. } => ("cylinder", "queue"),
+        Party::Block { doing: Doing::Asks | Doing::Serves | Doing::Forwards, .. } => ("box", "request"),
+        Party::Block { doing: Doing::Answers, .. } => ("diamond", "probe"),
+        Party::Block { doing: Doing::Evicts | Doing::WritesBack, .. } => ("parallelogram", "eviction"),
+        Party::Block { doing: Doing::KeepsMshr | Doing::KeepsWay, .. }
+        | Party::Mshrs(_)
+        | Party::Ways(..) => ("tab", "MSHR or way"),
+        Party::Lane { .. } => ("cds", "lane"),
+        Party::Lost(..) => ("hexagon", "message"),
+        Party::Page(..) => ("note", "page"),
+    }
+}
+
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

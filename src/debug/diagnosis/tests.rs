@@ -63,6 +63,18 @@ fn a_circle_of_waiting_is_told_edge_by_edge() {
     let machine = run(PROBES_WAIT);
     let graph = dot(&diagnosis, machine.components());
     assert!(graph.starts_with("digraph waits {") && graph.contains("penwidth = 3"), "{graph}");
+    for (kind, shape) in
+        [("the queue for ", "cylinder"), ("the request of ", "box"), ("the probe of ", "diamond")]
+    {
+        let is_so = |line: &str| {
+            line.starts_with(&format!("  \"{kind}")) && line.contains(&format!("shape = {shape}"))
+        };
+        assert!(graph.lines().any(is_so), "{kind}: {graph}");
+    }
+    // Who stands on the circle, and nobody else.
+    let on_it = graph.lines().filter(|line| line.contains("peripheries = 2")).count();
+    assert_eq!(on_it, diagnosis.sentences.len(), "{graph}");
+    assert!(graph.contains("double frame: on the circle"), "{graph}");
 }
 
 /// The machine of a scenario at a position.
