@@ -209,13 +209,9 @@ impl Paging {
             if let Some(driver) = &gpu.driver {
                 driver.digest(hasher);
             }
-            gpu.arrivals.hash(hasher);
-            gpu.departures.hash(hasher);
-            gpu.streams_until.hash(hasher);
+            (&gpu.replies, &gpu.arrivals, &gpu.departures, gpu.streams_until).hash(hasher);
         }
-        // What has something of them yet can be seen from the nodes.
-        let draining: Vec<&Page> = self.draining.keys().collect();
-        (&self.owners, draining, &self.recalled, &self.copies).hash(hasher);
+        (&self.owners, &self.draining, &self.wanted, &self.recalled, &self.copies).hash(hasher);
         if let Some(protection) = &self.protection {
             protection.digest(hasher);
         }
@@ -317,5 +313,25 @@ impl Machine {
             one.wake = Some(next);
             self.queue.push(next, Event::Paging(gpu as u32));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::StepOutcome;
+    use crate::machine::sample::working;
+    use crate::model::access::AccessKind::Load;
+    use crate::model::record::Records;
+
+    #[test]
+    fn what_is_on_its_way_to_a_tlb_is_part_of_the_digest() {
+        let mut machine = working("tiny/paged-1gpu", &[], &[("gpu0.cu0", Load, vec![0x1000])]);
+        while machine.paging.as_ref().unwrap().gpus[0].replies.is_empty() {
+            assert_eq!(machine.step(&mut Records::silent()), StepOutcome::Ran);
+        }
+        let mut other = machine.clone();
+        assert_eq!(machine.digest(), other.digest());
+        other.paging.as_mut().unwrap().gpus[0].replies.clear();
+        assert_ne!(machine.digest(), other.digest());
     }
 }

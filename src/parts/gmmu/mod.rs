@@ -74,7 +74,7 @@ pub struct FarFault {
 }
 
 /// What a walk came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Found {
     /// The access is granted.
     Translated,
@@ -87,7 +87,7 @@ pub enum Found {
 }
 
 /// The end of a walk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Outcome {
     pub walk: Walk,
     pub found: Found,
