@@ -166,7 +166,9 @@ impl Machine {
     /// Evicts the lines of a page from a node. Whether none is left there.
     fn is_cleared(&mut self, node: usize, page: Page, out: &mut Outbox) -> bool {
         let Some(range) = self.paging.as_ref().map(|paging| page.range(paging.page)) else { return true };
-        let Some(target) = self.nodes.get_mut(node) else { return true };
+        let Some(target) = self.nodes.get_mut(node).filter(|target| target.is_busy_with(range)) else {
+            return true;
+        };
         let mut acted = false;
         for address in range.blocks(target.config.block.max(1)) {
             acted |= target.evict_block(address, out);

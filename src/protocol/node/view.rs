@@ -238,10 +238,11 @@ impl Node {
     /// Whether a block of a range is here or under way; of memory, under way.
     #[must_use]
     pub fn is_busy_with(&self, range: Range) -> bool {
-        let is_root = self.config.role == Role::Root;
+        let (is_root, is_idle) = (self.config.role == Role::Root, self.pending.is_empty());
+        let is_pending = |block| !is_idle && self.pending.contains(block);
         range
             .blocks(self.config.block.max(1))
-            .any(|block| self.pending.contains(block) || !is_root && self.store.get(block).is_some())
+            .any(|block| is_pending(block) || !is_root && self.store.get(block).is_some())
     }
 
     /// The directory's view of `child` for the unit at `address`: whether it is listed, and as owner.
