@@ -8,11 +8,11 @@ use crate::scenario::{CYCLES, MOST_SCALE};
 /// What is run.
 #[derive(Clone, Debug, Args)]
 pub struct Target {
-    /// A scenario file, the name of a bundled scenario, or a trace (with --machine)
+    /// A scenario file, the name of a bundled scenario or workload, or a trace (with --machine)
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
 
-    /// The machine that a trace runs on: a bundled name or the path of a machine file
+    /// The machine that a trace, or one of `umscope list workloads`, runs on: a bundled name or the path of a machine file
     #[arg(long, value_name = "NAME|PATH")]
     pub machine: Option<String>,
 

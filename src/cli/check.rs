@@ -159,8 +159,11 @@ impl Check {
         let with_ending = format!("{}.toml", self.file);
         for path in [path, Path::new(&with_ending)] {
             if path.exists() {
-                let source = read_text(path, TEXT_LIMIT)?;
-                return config::kind_of(&source).map_or_else(|| Err(no_kind(&source)), Ok);
+                let kind = |source: Source| config::kind_of(&source).ok_or_else(|| no_kind(&source));
+                let is_toml = path.extension().is_some_and(|ending| ending == "toml");
+                return read_text(path, TEXT_LIMIT)
+                    .and_then(kind)
+                    .map_err(|error| if is_toml { error } else { trace::unknown(path) });
             }
         }
         let bundled = Kind::ALL.into_iter().find(|kind| config::find(*kind, &self.file, None).is_ok());
@@ -189,7 +192,7 @@ impl Check {
                 ("lane_loads", json!(trace.counts.lane_loads)),
                 ("lane_stores", json!(trace.counts.lane_stores)),
                 ("lane_atomics", json!(trace.counts.lane_atomics)),
-                ("copied_bytes", json!(copied)),
+                ("copied_footprint_bytes", json!(copied)),
                 ("footprint_bytes", json!(trace.footprint_bytes())),
             ],
         ))

@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 
 use super::exit::Trouble;
 use super::output::Output;
-use crate::diagnostic::Diagnostic;
+use crate::recording::write::cannot;
 
 /// Something to write to. A file is written beside the one that it replaces at the end; if that never comes, nothing
 /// has been overwritten.
@@ -75,12 +75,6 @@ impl Destination {
         temporary.persist(&path).map_err(|error| failed(error.error))?;
         Ok(())
     }
-}
-
-fn cannot(path: &Path, error: &io::Error) -> Diagnostic {
-    let text = error.to_string();
-    let reason = text.split(" (os error").next().unwrap_or(&text).split(" at path").next().unwrap_or(&text);
-    Diagnostic::new(format!("{} cannot be written: {reason}", path.display()))
 }
 
 impl Write for Destination {

@@ -106,6 +106,7 @@ impl Export {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
+        self.to.as_deref().map_or(Ok(()), |path| work.spare(path))?;
         let prepared = work.prepare()?;
         let filter = work::filter(self.query.as_deref(), &prepared)?;
         let workload = prepared.blueprint.workload.clone();

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
@@ -21,6 +21,7 @@ use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
 use crate::query::{Stop, Text};
+use crate::recording::write::cannot;
 use crate::report::series::Series;
 use crate::report::summary::{self, Heading};
 use crate::report::{self, Run as Done, Stopped};
@@ -132,7 +133,7 @@ pub struct Run {
 
 impl Run {
     pub fn carry_out(&self) -> Ended {
-        if self.sample.is_some() && self.sample_to.is_none() && self.format == Format::Json {
+        if self.samples_to_output() && self.format == Format::Json {
             let wrong = crate::diagnostic::Diagnostic::new(
                 "--sample and --format json both write to standard output",
             );
@@ -140,6 +141,9 @@ impl Run {
         }
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
+        for path in [self.sample_file(), self.dot.as_deref()].into_iter().flatten() {
+            work.spare(path)?;
+        }
         let prepared = work.prepare()?;
         let stop =
             self.stop.as_ref().map(|query| Stop::compile(&Text::new("--break", query), &prepared.context));
@@ -159,16 +163,22 @@ impl Run {
         let mut stopped = None;
         let start = Instant::now();
         let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {
-            if let Some(sampler) = &mut sampler {
-                sampler.look(machine)?;
-            }
+            let is_closed = sampler.as_mut().map_or(Ok(false), |sampler| sampler.look(machine))?;
             if let Some(recorder) = &mut recorder {
                 recorder.look(machine)?;
             }
             stopped = stop.as_ref().and_then(|stop| hit(stop, machine, records));
-            Ok(if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            Ok(if stopped.is_some() || is_closed {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
         })?;
         let wall_seconds = start.elapsed().as_secs_f64();
+        // Who has seen enough of the samples wants no summary either.
+        if sampler.as_ref().is_some_and(|sampler| sampler.sink.is_closed()) {
+            return Ok(Status::Held);
+        }
         work::trusted(&workload)?;
         if let Some(sampler) = sampler {
             sampler.end(runner.machine())?;
@@ -219,21 +229,27 @@ impl Run {
                 text.push_str(&format!("{key:width$}  {value}\n"));
             }
         }
-        if self.sample.is_some() && self.sample_to.is_none() {
+        if self.samples_to_output() {
             say(text.trim_end());
             return Ok(());
         }
         output.put(&text)
     }
 
+    /// The file that --sample writes; none for standard output.
+    fn sample_file(&self) -> Option<&Path> {
+        self.sample_to.as_deref().filter(|path| *path != Path::new("-"))
+    }
+
+    fn samples_to_output(&self) -> bool {
+        self.sample.is_some() && self.sample_file().is_none()
+    }
+
     fn sampler(&self, machine: &Machine) -> Result<Option<Sampler>, Trouble> {
         let Some(every) = self.sample else { return Ok(None) };
-        let sink: Box<dyn Write> = match &self.sample_to {
+        let sink: Box<dyn Write> = match self.sample_file() {
             None => Box::new(std::io::stdout()),
-            Some(path) => {
-                let file = File::create(path).map_err(|error| Trouble::Io("write the sample file", error))?;
-                Box::new(file)
-            }
+            Some(path) => Box::new(File::create(path).map_err(|error| cannot(path, &error))?),
         };
         let mut sampler = Sampler { series: Series::new(machine, every), sink: Output::new(sink) };
         let header = sampler.series.header(machine);
@@ -249,12 +265,14 @@ struct Sampler {
 }
 
 impl Sampler {
-    fn look(&mut self, machine: &Machine) -> Result<(), Trouble> {
+    /// Looks at the machine after an event; tells whether nobody reads any more.
+    fn look(&mut self, machine: &Machine) -> Result<bool, Trouble> {
         let Self { series, sink } = self;
-        series.event(machine, |row| {
+        series.event(machine, |row| -> Result<bool, Trouble> {
             sink.line(row)?;
             Ok(!sink.is_closed())
-        })
+        })?;
+        Ok(self.sink.is_closed())
     }
 
     fn end(mut self, machine: &Machine) -> Result<(), Trouble> {

@@ -56,10 +56,14 @@ impl Work {
         let is_trace = format.is_some() || trace::detect(path).is_some();
         match &target.machine {
             Some(machine) if is_trace => Self::trace(target, machine, format, interrupt),
+            None if is_trace && path.exists() => {
+                let expected = "--machine with a name that `umscope list machines` shows, or a path; or a scenario that names both";
+                let error = Diagnostic::new(format!("{} is a trace and names no machine", target.scenario));
+                Err(error.expected(expected).into())
+            }
             None if is_trace => {
-                Err(Diagnostic::new(format!("{} is a trace and names no machine", target.scenario))
-                    .expected("--machine with a name that `umscope list machines` shows, or a path")
-                    .into())
+                let error = Diagnostic::new(format!("there is no file or folder {}", target.scenario));
+                Err(error.expected("with --trace-format, the path of a trace").into())
             }
             Some(_) if config::find(Kind::Scenario, &target.scenario, None).is_err() && path.exists() => {
                 Err(read_trace(path, format, interrupt).err().unwrap_or_else(|| unknown(target)))
@@ -220,6 +224,21 @@ impl Work {
             |path: &Path| path.metadata().map_or(0, |file| if file.is_file() { file.len() } else { 0 });
         let inside = path.read_dir().into_iter().flatten().flatten().map(|entry| size(&entry.path()));
         Some(size(path) + inside.sum::<u64>())
+    }
+
+    /// That a file which is to be written is none of those that this was read from.
+    ///
+    /// # Errors
+    /// If it is.
+    pub fn spare(&self, path: &Path) -> Result<()> {
+        let Ok(there) = path.canonicalize() else { return Ok(()) };
+        let read = [Some(Path::new(&self.name)), self.trace.as_deref()];
+        let mut read = read.into_iter().flatten().filter_map(|path| path.canonicalize().ok());
+        if read.any(|read| there.starts_with(read)) {
+            let error = Diagnostic::new(format!("{} is read here: it is not replaced", path.display()));
+            return Err(Box::new(error.expected("another file to write to")));
+        }
+        Ok(())
     }
 
     /// What the machine of `prepared` is called.

@@ -336,6 +336,8 @@ pub struct DramSpec {
     pub banks: u32,
     /// Row buffer in bytes.
     pub row: u32,
+    /// Neighbouring bytes in one bank; a divisor of the row.
+    pub interleave: u32,
     /// Column access (row already open).
     pub cas: Duration,
     /// Opening a row.

@@ -233,6 +233,9 @@ pub struct DramFile {
     pub banks: Option<At<u64>>,
     /// Row buffer, a power of two from 64 B to 1 MiB.
     pub row: Option<At<Size>>,
+    /// Neighbouring bytes that lie in one bank before the next one has its turn, a power of two from 64 B to a row. Default: a
+    /// row, which suits rows that stay open; where none does, less lets more banks work at once.
+    pub interleave: Option<At<Size>>,
     /// Column access in an open row.
     pub cas: Option<At<Duration>>,
     /// Opening a row.

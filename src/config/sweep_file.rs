@@ -31,16 +31,18 @@ pub struct SweepFile {
     pub trace: Option<At<String>>,
     /// The trace's format, if it cannot be told from the file: a name that `umscope list trace-formats` shows.
     pub trace_format: Option<At<String>>,
-    /// The machine that the trace runs on: a bundled name or a path.
+    /// The machine that the trace, or each scenario of `umscope list workloads`, runs on: a bundled name or a path.
     pub machine: Option<At<String>>,
+    /// Several machines.
+    pub machines: Option<At<Vec<At<String>>>>,
     /// Seeds of everything random; each point runs with each. Default: the scenario's own.
     pub seeds: Option<At<Vec<u64>>>,
     /// Cycles after which a run is stopped, instead of the scenario's limit.
     pub max_cycles: Option<At<u64>>,
     /// Whether the rules of the protocol are checked after every event. Default: what the scenario says.
     pub checks: Option<bool>,
-    /// Keys of the machine file with dots (or as tables), each with a list of values or with a single one, as `--set`
-    /// takes them.
+    /// Keys of the machine file with dots (or as tables), and `scale`, each with a list of values or with a single one, as
+    /// `--set` takes them.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     set: toml::Table,

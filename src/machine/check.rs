@@ -286,7 +286,7 @@ impl Machine {
             .take(8)
             .collect();
         for (address, value) in lost {
-            let at = self.memory_behind(address, &out.homes).map_or(ComponentId(0), Node::id);
+            let at = self.node_behind(address, &out.homes).map_or(ComponentId(0), Node::id);
             let about = About::new(Range::new(address, 1), None);
             let text = format!("the store of {value:#04x} at {address} is nowhere any more");
             self.violate(at, about, "lost-store", &text, out);
@@ -309,6 +309,6 @@ impl Machine {
         };
         let is_dirty = |node: &&Node| node.config.role != Role::Root && node.is_dirty(range);
         self.nodes.iter().filter(is_dirty).any(|node| fits(node.value(range)))
-            || fits(self.memory_behind(address, homes).and_then(|home| home.value(range)))
+            || fits(self.node_behind(address, homes).and_then(|home| home.value(range)))
     }
 }

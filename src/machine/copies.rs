@@ -186,7 +186,7 @@ impl Copies {
     }
 
     /// Whether host memory has the bytes of an address as they were last written.
-    fn is_at_host(&self, address: Address) -> bool {
+    pub(super) fn is_at_host(&self, address: Address) -> bool {
         self.array_of(Page::of(address, self.shape.page))
             .and_then(|number| self.arrays.get(number))
             .is_none_or(|array| array.at_host)
@@ -269,16 +269,10 @@ impl Machine {
         }
     }
 
-    /// The node of host memory that has an address, where copies have it as it was last written there.
-    pub(super) fn copied_memory(&self, address: Address) -> Option<usize> {
-        let copies = self.copies.as_ref()?;
-        copies.is_at_host(address).then(|| self.system_memory(address)).flatten()
-    }
-
     /// The memory of `side` for an address.
     fn memory_on(&self, side: Side, address: Address, homes: &Homes) -> Option<usize> {
         match side {
-            Side::Host => self.system_memory(address),
+            Side::Host => self.host_memory(address),
             Side::Gpu => self.home_memory(address, homes),
         }
     }

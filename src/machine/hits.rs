@@ -22,7 +22,7 @@ impl Machine {
             return false;
         };
         self.txns_made += 1;
-        count_hit(&mut self.latencies, kind, range, self.fixed.hit_time.get(l1).copied().unwrap_or(0));
+        count_hit(&mut self.latencies, kind, range, node.config.hit_time);
         if !out.touches.is_empty() {
             self.dispatch(l1, out);
         }

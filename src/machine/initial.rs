@@ -2,7 +2,6 @@
 
 use super::{Blueprint, InitialBlock, Machine};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::machine::dealing::over_hmds;
 use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
 use crate::workload::{Operations, TaskKind};
@@ -119,17 +118,10 @@ impl Machine {
         Ok(())
     }
 
-    /// The HMD behind `address`.
-    pub(super) fn system_memory(&self, address: Address) -> Option<usize> {
-        let host = &self.fixed.spec.host;
-        let dealing = over_hmds(host);
-        self.node_index(&format!("host.hmd{}", dealing.index(address))).ok()
-    }
-
     /// Bytes of memory for a block, at the start.
     fn memory_of(&self, address: Address, block: u32) -> Vec<u8> {
         let range = Range::block(address, block);
-        self.memory_node(range.start, &self.homes).and_then(|home| home.value(range)).unwrap_or_default()
+        self.node_behind(range.start, &self.homes).and_then(|home| home.value(range)).unwrap_or_default()
     }
 
     pub(super) fn place_memory(&mut self, blueprint: &Blueprint) -> Result<()> {
@@ -144,7 +136,7 @@ impl Machine {
             }
             for (offset, byte) in bytes.iter().enumerate() {
                 let at = address.plus(offset as u64);
-                let index = self.memory_index(at, &self.homes);
+                let index = self.memory_behind(at, &self.homes);
                 if let Some(node) = index.and_then(|index| self.nodes.get_mut(index)) {
                     node.set_memory(at, &[*byte]);
                 }

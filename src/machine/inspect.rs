@@ -285,7 +285,7 @@ impl Inspect for Machine {
         let node = self.node(node)?;
         // Memory that is not this node's to keep is not zero, but elsewhere.
         let elsewhere = node.config.role == Role::Root
-            && self.memory_behind(address, &self.homes).is_some_and(|home| home.id() != node.id());
+            && self.node_behind(address, &self.homes).is_some_and(|home| home.id() != node.id());
         (!elsewhere).then(|| node.value(Range::new(address, len)))?
     }
 

@@ -129,7 +129,7 @@ impl Machine {
     /// Counts an access that missed and was performed. What its L1 performs at once takes the latency of the L1.
     pub(super) fn count_miss(&mut self, completion: &Completion, transaction: &Transaction) {
         let node = self.fixed.node_of.get(completion.node.index()).copied().flatten();
-        let hit = node.and_then(|node| self.fixed.hit_time.get(node)).copied().unwrap_or(0);
+        let hit = node.and_then(|node| self.nodes.get(node)).map_or(0, |node| node.config.hit_time);
         let ticks = self.now.saturating_sub(completion.ticket.issued).max(hit);
         let class = self.latencies.get_mut(Class::of(completion.kind, completion.range) as usize);
         if let Some(latency) = class.and_then(|levels| levels.get_mut(transaction.reached as usize)) {

@@ -6,12 +6,10 @@ use super::Machine;
 use super::queue::Event;
 use super::step::Handled;
 use crate::model::access::Bytes;
-use crate::model::component::ComponentId;
 use crate::model::record::What;
 use crate::model::time::Tick;
 use crate::parts::agent::Work;
 use crate::policy::cta::Schedule;
-use crate::protocol::node::Node;
 use crate::protocol::outbox::{About, Outbox};
 use crate::workload::TaskKind;
 
@@ -87,10 +85,6 @@ impl Machine {
             TaskKind::Flush { below } => self.start_flush(task, below, out),
         }
         Handled::Yes
-    }
-
-    pub(super) fn host_component(&self) -> ComponentId {
-        self.nodes.last().map_or(ComponentId(0), Node::id)
     }
 
     /// Deals blocks to every compute unit that has room, one block each in turn.

@@ -24,6 +24,7 @@ mod latency;
 mod launch;
 mod meet;
 mod memory;
+mod memory_map;
 mod numa;
 mod order;
 mod paging;
@@ -204,15 +205,17 @@ struct Fixed {
     agent_above: Vec<Option<usize>>,
     /// Component and the two ends of each visible link, by link.
     visible_links: Vec<Option<(ComponentId, String, String)>>,
-    /// Per node: its level, and how long a hit of the agent above it takes.
+    /// Per node: its level.
     level_of: Vec<Level>,
-    hit_time: Vec<Tick>,
     /// Agents of each GPU.
     gpu_agents: Vec<Vec<usize>>,
     /// How the memory behind a node is addressed.
     dram_of: Vec<Option<(usize, crate::protocol::interleave::Interleave)>>,
     /// Bytes of the smallest block of a memory: addresses are dealt over memories in pieces at least as large.
     smallest_block: u32,
+    /// The cores of the host, by index among the agents, and its memory, among the nodes.
+    cores: Vec<usize>,
+    hmds: Vec<usize>,
     /// GPUs that are the sockets of one.
     sockets: Vec<Socket>,
     /// What fences and kernels concern.

@@ -19,7 +19,7 @@ use std::hash::{Hash, Hasher};
 
 use super::Machine;
 use super::queue::Event;
-use crate::model::address::Range;
+use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::page::{Page, PageSet};
 use crate::model::time::{EventNumber, Tick};
@@ -80,6 +80,14 @@ enum Owner {
     ToHost(u32),
 }
 
+/// Which memory has the bytes of a page.
+pub(super) enum Holder {
+    Gpu(usize),
+    Host,
+    /// The one that is its home.
+    Home,
+}
+
 /// The paging of a machine.
 #[derive(Clone, Debug)]
 pub struct Paging {
@@ -115,6 +123,20 @@ pub struct Paging {
 }
 
 impl Paging {
+    /// Which memory has the bytes of an address.
+    pub(super) fn holder(&self, address: Address) -> Holder {
+        match self.owners.get(&Page::of(address, self.page)) {
+            Some(Owner::Gpu(gpu) | Owner::ToHost(gpu)) => Holder::Gpu(*gpu as usize),
+            Some(Owner::ToGpu(_)) | None if self.is_shared => Holder::Host,
+            Some(Owner::ToGpu(_)) | None => Holder::Home,
+        }
+    }
+
+    /// The partitions of a GPU's memory.
+    pub(super) fn memories_of(&self, gpu: usize) -> &[usize] {
+        self.gpus.get(gpu).map_or(&[], |one| &one.ports.memories)
+    }
+
     /// Takes over how the drivers of `other` work.
     pub(super) fn adopt(&mut self, other: &Self) {
         for (own, new) in self.gpus.iter_mut().zip(&other.gpus) {

@@ -122,7 +122,7 @@ impl Machine {
         let is_left = |address: Address, values: &[u8]| self.is_one_left(address, values, &out.homes);
         let lost: Vec<Address> = known.lost(is_left).take(8).collect();
         for address in lost {
-            let at = self.memory_behind(address, &out.homes).map_or(ComponentId(0), Node::id);
+            let at = self.node_behind(address, &out.homes).map_or(ComponentId(0), Node::id);
             let text = format!("what was stored last at {address} is nowhere any more");
             self.violate(at, About::new(byte_at(address), None), "lost-store", &text, out);
         }
@@ -134,6 +134,6 @@ impl Machine {
             node.value(range).is_some_and(|bytes| bytes.first().is_some_and(|byte| values.contains(byte)))
         };
         let is_dirty = |node: &&Node| node.config.role != Role::Root && node.is_dirty(range);
-        self.nodes.iter().filter(is_dirty).any(has) || self.memory_behind(address, homes).is_some_and(has)
+        self.nodes.iter().filter(is_dirty).any(has) || self.node_behind(address, homes).is_some_and(has)
     }
 }

@@ -346,10 +346,10 @@ impl Machine {
 
     fn issue(&mut self, index: usize, l1: usize, has_room: bool, told: &mut Told, out: &mut Outbox) {
         let (txns, made) = (&mut self.txns, &mut self.txns_made);
-        let (latencies, hit_time) = (&mut self.latencies, self.fixed.hit_time.get(l1).copied().unwrap_or(0));
-        let event = self.event;
+        let (latencies, event) = (&mut self.latencies, self.event);
         let workload = &self.tasks.workload;
         let (Some(agent), Some(node)) = (self.agents.get_mut(index), self.nodes.get_mut(l1)) else { return };
+        let hit_time = node.config.hit_time;
         let mut touched: Option<(Range, bool)> = None;
         let (is_checked, mut begun) = (self.checker.is_some(), Vec::new());
         let mut begin = |warp: u32, access: &Access, offer: Offer, issued: Tick| {

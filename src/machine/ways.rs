@@ -63,8 +63,8 @@ impl Ways {
         self.sockets.get(socket).into_iter().flat_map(|socket| &socket.decided)
     }
 
-    fn note_read(&mut self, socket: u32, bytes: u32) {
-        if let Some(socket) = self.sockets.get_mut(socket as usize) {
+    fn note_read(&mut self, socket: Option<u32>, bytes: u32) {
+        if let Some(socket) = socket.and_then(|socket| self.sockets.get_mut(socket as usize)) {
             socket.reads += u64::from(bytes);
         }
     }
@@ -83,7 +83,7 @@ impl Machine {
         let Some(ways) = self.ways.as_mut().filter(|_| message.kind == MessageKind::Fetch) else { return };
         let to = self.channels.get(channel).and_then(|channel| self.nodes.get(channel.to));
         let (Some(from), Some(to)) = (self.nodes.get(node), to) else { return };
-        let (asking, asked) = (from.config.socket, to.config.socket);
+        let (asking, asked) = (from.config.home, to.config.home);
         if asking != asked {
             ways.note_read(asking, from.config.header + message.range.len);
             ways.note_read(asked, message.size);

@@ -113,8 +113,8 @@ pub fn by_warp(warp: u32) -> String {
 pub enum What {
     /// A warp or core issued an access to its L1.
     Issue { kind: AccessKind, warp: u32, bytes: Bytes },
-    /// An access was performed: what it read (loads and atomics) and how long it took.
-    Complete { kind: AccessKind, warp: u32, bytes: Bytes, latency: Tick },
+    /// An access was performed: what it read (loads and atomics) and how many GPU core cycles it took.
+    Complete { kind: AccessKind, warp: u32, bytes: Bytes, latency: u64 },
     /// A message left its sender.
     Message(Arc<Message>),
     /// A message has come to a switch and goes on over a second link.

@@ -146,6 +146,12 @@ impl<'a> Outbox<'a> {
         (self.lists, self.homes, self.permissions)
     }
 
+    /// GPU core cycles that are over after so many ticks.
+    #[must_use]
+    pub fn cycles(&self, ticks: Tick) -> u64 {
+        self.time.cycle(ticks)
+    }
+
     /// What may be done with the page of an address.
     #[must_use]
     pub fn permission(&self, address: Address) -> Permission {

@@ -7,7 +7,7 @@ use crate::debug::describe;
 use crate::model::component::{ComponentId, Components};
 use crate::model::record::{Field, KINDS, Record};
 use crate::model::time::TimeBase;
-use crate::scenario::Failure;
+use crate::scenario::{Ended, Failure};
 
 /// A run as one document.
 #[must_use]
@@ -24,7 +24,7 @@ pub fn run(run: &Run) -> Value {
         "wall_seconds": run.wall_seconds,
         "events_per_second": run.events_per_second(),
         "peak_memory_bytes": run.peak_memory_bytes,
-        "passed": report.passed,
+        "passed": passed(run),
         "ended": run.ended(),
         "expectations": report.expectations,
         "failures": failures(&report.failures),
@@ -32,6 +32,12 @@ pub fn run(run: &Run) -> Value {
         "stopped_at": run.stopped_at.as_ref().map(|stopped| stopped.json.clone()),
         "stats": statistics(&run.statistics),
     })
+}
+
+/// Whether all held; unknown of a run that was broken off before anything failed.
+fn passed(run: &Run) -> Option<bool> {
+    let is_cut_short = run.report.ended == Ended::Interrupted && run.stopped_at.is_none();
+    (!is_cut_short || !run.report.passed).then_some(run.report.passed)
 }
 
 /// A digest as 16 hexadecimal digits.
@@ -74,7 +80,7 @@ pub fn record(record: &Record, components: &Components, time: TimeBase) -> Value
     let names = info.map_or(&[][..], |info| info.fields).iter().map(|field| field.name);
     let fields = names.map(|name| {
         let value = record.field(name).map_or(Value::Null, |value| field(&value, components));
-        (name.to_owned(), value)
+        (name.replace('-', "_"), value)
     });
     json!({
         "event": record.id.event,

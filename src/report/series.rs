@@ -71,7 +71,8 @@ impl Series {
         let mut names = vec!["cycle".to_owned(), "event".to_owned()];
         names.extend(self.counters.iter().cloned());
         names.extend(self.nodes.iter().map(|&node| format!("{}.mshrs_used", path(node))));
-        let states = |group| WarpState::ALL.map(|state| format!("{group}.warps.{}", state.name()));
+        let states =
+            |group| WarpState::ALL.map(|state| format!("{group}.warps.{}", state.name().replace('-', "_")));
         names.extend(self.groups.keys().flat_map(states));
         for since in &self.links {
             let link = path(since.link);

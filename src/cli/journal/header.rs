@@ -54,6 +54,11 @@ impl Header {
         name
     }
 
+    /// What the point of this key is called.
+    pub fn point(&self, key: &str) -> Option<String> {
+        self.keys.iter().position(|known| known == key).map(|point| self.name(point))
+    }
+
     pub fn line(&self) -> String {
         format!("{}\n", self.json)
     }

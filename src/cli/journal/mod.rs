@@ -5,7 +5,7 @@ mod header;
 mod scan;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -87,8 +87,14 @@ impl Journal {
                 Trouble::from(text.expected(expected))
             };
             let Some(&point) = numbers.get(key) else {
-                let message = "this is a result of something else, or of something that has changed since";
-                return Err(complain(message, "another file for --to, or all as it was"));
+                let known = found.header.as_ref().and_then(|there| there.point(key));
+                let message = known.map_or_else(
+                    || "this is a result of something else".to_owned(),
+                    |name| {
+                        format!("this is the result of {name}, which is no point now, or has changed since")
+                    },
+                );
+                return Err(complain(&message, "another file for --to, or all as it was"));
             };
             if let Some(&(before, long)) = self.lines.get(&point) {
                 let same = text(&mut self.file, before, long)? == text(&mut self.file, *start, *length)?;
@@ -172,10 +178,16 @@ impl Journal {
     }
 }
 
-/// Puts several files of one sweep together in a new one at `path`.
+/// Whether nothing is at `path` yet.
+fn is_empty(path: &Path) -> bool {
+    path.metadata().map_or(true, |there| there.is_file() && there.len() == 0)
+}
+
+/// Puts several files of one sweep together in one at `path`, with the results that are there already.
 ///
 /// # Errors
-/// If they are of several sweeps, have several results for a point, or cannot be read or written.
+/// If they are of several sweeps, have several results for a point, or cannot be read or written, or if something else is at
+/// `path`.
 pub fn merge(path: &Path, inputs: &mut [Journal]) -> Result<Journal, Trouble> {
     let Some(first) = inputs.first() else {
         return Err(Diagnostic::new("there is nothing to merge").expected("files of results").into());
@@ -185,8 +197,16 @@ pub fn merge(path: &Path, inputs: &mut [Journal]) -> Result<Journal, Trouble> {
         let message = format!("{} and {} are results of different sweeps", first.name, other.name);
         return Err(Diagnostic::new(message).expected("shards of one sweep").into());
     }
+    // What is there already is added to, and nothing else is replaced.
+    let mut there = if is_empty(path) { None } else { Some(Journal::read(path)?) };
+    if there.as_ref().is_some_and(|there| there.header != header) {
+        let message = format!("{} has results of something else", path.display());
+        return Err(Diagnostic::new(message)
+            .expected("a new file, or one with results of this sweep")
+            .into());
+    }
     let mut lines: BTreeMap<usize, (String, String)> = BTreeMap::new();
-    for input in inputs.iter_mut() {
+    for input in there.iter_mut().chain(inputs) {
         for point in input.done() {
             let Some(line) = input.line(point)? else { continue };
             match lines.get(&point) {
@@ -211,11 +231,18 @@ pub fn merge(path: &Path, inputs: &mut [Journal]) -> Result<Journal, Trouble> {
     Journal::read(path)
 }
 
-/// Opens a file for reading and writing, and makes it if it is not there.
+/// Opens a file for reading and writing, makes it if it is not there, and keeps it from others who would write to it.
 fn open(path: &Path) -> Result<File, Trouble> {
+    let name = path.display().to_string();
     let mut options = File::options();
     let opened = options.read(true).write(true).create(true).truncate(false).open(path);
-    opened.map_err(|error| cannot(&path.display().to_string(), "written", &error).into())
+    let file = opened.map_err(|error| Trouble::from(cannot(&name, "written", &error)))?;
+    // Some file systems know no locks.
+    if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        let error = Diagnostic::new(format!("{name} is being written by another run"));
+        return Err(error.expected("a file of its own for each run, such as each shard").into());
+    }
+    Ok(file)
 }
 
 fn failed(error: io::Error) -> Trouble {

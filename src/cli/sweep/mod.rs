@@ -41,14 +41,19 @@ Examples:
 A sweep file:
   scenario = \"kernels/transpose-2gpu\"        # or scenarios = [...], or trace = PATH and machine = NAME
   seeds = [1, 2]                             # optional; also max-cycles and checks
-  [set]                                      # whatever --set takes
+  [set]                                      # whatever --set takes, and scale
   gpu.count = [1, 2, 4]
   gpu.l1.size = [\"512 B\", \"1 KiB\"]
+
+The workloads of `umscope list workloads`, and a trace, take machine = NAME or machines = [...]:
+  scenarios = [\"workloads/umh/mt\", \"workloads/umh/fwt\"]
+  machines = [\"umh-2gpu-nvlink\", \"baseline-memcpy-2gpu-nvlink\"]
+  set.scale = [64, 32]
 
 --to: a line of JSON that tells the points, then a line for each that is done, added as soon as it is. Started again \
 with the same file, a sweep goes on where it was; a torn last line is run again. At the end the lines are in the order \
 of the points, whatever the order of the runs: merged shards are the same file, byte by byte. Give every shard a file \
-of its own. A file with results of something else is not touched.
+of its own. A file with results of something else is not touched, and --merge adds to what OUT has.
 
 A point is known by its settings and by what it is built from: the scenario, the machine, the protocols, and of a \
 trace how large it is. If any of them has changed, --to must be another file; more values of a key are no change.
@@ -200,7 +205,7 @@ const SLICE: u32 = 4096;
 
 /// Runs a point; nothing if it was interrupted.
 fn one(plan: &Plan, point: &Point, interrupt: &Interrupt) -> Result<Option<Value>, Trouble> {
-    let Some(work) = plan.work(point) else { return Ok(None) };
+    let Some(work) = plan.work(point)? else { return Ok(None) };
     let prepared = work.prepare()?;
     let (machine, workload) = (work.machine_name(&prepared), prepared.blueprint.workload.clone());
     let mut runner: Runner = prepared.runner();

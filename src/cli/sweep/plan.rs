@@ -145,12 +145,18 @@ impl Plan {
         Point { work, values, seed, key: String::new(), name }
     }
 
-    /// What a point runs.
-    pub fn work(&self, point: &Point) -> Option<Work> {
-        let mut work = self.works.get(point.work)?.clone();
+    /// What a point runs; none of a point of another sweep.
+    ///
+    /// # Errors
+    /// If its scenario does not take what is set of it.
+    pub fn work(&self, point: &Point) -> Result<Option<Work>> {
+        let Some(mut work) = self.works.get(point.work).cloned() else { return Ok(None) };
         work.options.seed = point.seed.or(work.options.seed);
-        work.options.set = self.overrides(point).into_iter().map(|(text, ..)| text).collect();
-        Some(work)
+        let set = self.overrides(point).into_iter().map(|(text, ..)| text).collect();
+        let (scenario, machine) = Changes { set, ..Changes::default() }.split();
+        work.scenario = work.scenario.with(&scenario)?;
+        work.options.set = machine;
+        Ok(Some(work))
     }
 
     /// What a point sets: as `--set` takes it, with the places of key and value.
@@ -177,12 +183,8 @@ impl Plan {
         let told = |done| format!("{}: {} of {all} points checked", self.title, done * seeds);
         pool::each(all / seeds.max(1), jobs, interrupt, told, |group| {
             // What is random does not decide what can be built.
-            let Some((point, work)) =
-                self.points.get(group * seeds).and_then(|point| Some((point, self.work(point)?)))
-            else {
-                return ControlFlow::Continue(());
-            };
-            let key = work.prepare().map(|prepared| key(&work, &prepared));
+            let Some(point) = self.points.get(group * seeds) else { return ControlFlow::Continue(()) };
+            let key = self.key(point);
             let wrong = key.is_err();
             let key = key.map_err(|error| self.pointed(point, error));
             found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((group, key));
@@ -202,10 +204,16 @@ impl Plan {
         Ok(())
     }
 
+    /// Builds the machine of a point, for what tells its results from those of others.
+    fn key(&self, point: &Point) -> Result<String> {
+        let Some(work) = self.work(point)? else { return Ok(String::new()) };
+        work.prepare().map(|prepared| key(&work, &prepared))
+    }
+
     /// A complaint about a setting gets its place in the sweep file.
     fn pointed(&self, point: &Point, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
         let overrides = self.overrides(point);
-        let set = error.source.as_ref().filter(|source| &*source.name == "--set");
+        let set = error.source.as_ref().filter(|source| ["--set", "--scale"].contains(&&*source.name));
         let wrong = set.and_then(|set| overrides.iter().find(|(text, ..)| **text == *set.text));
         let Some((_, setting, value)) = wrong else {
             error.message = format!("{} (in the point {})", error.message, point.name);
@@ -245,91 +253,104 @@ fn key(work: &Work, prepared: &Prepared) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// The scenarios that a sweep names, or its trace on its machine.
+/// The scenarios that a sweep names, or its trace, on each machine that it names.
 fn works(
     file: &SweepFile,
     document: &Document,
     folder: Option<&Path>,
     interrupt: &Interrupt,
 ) -> Result<Vec<Work>> {
-    let names: Vec<&At<String>> = match (&file.scenario, &file.scenarios) {
-        (Some(scenario), None) => vec![scenario],
-        (None, Some(scenarios)) if !scenarios.value.is_empty() => scenarios.value.iter().collect(),
-        (None, Some(scenarios)) => {
-            let none = document.complain(Some(&scenarios.span), "this list is empty");
-            return Err(none.expected("at least one scenario").into());
-        }
-        (Some(_), Some(scenarios)) => {
-            let both = document.complain(Some(&scenarios.span), "there are scenario and scenarios");
+    let scenarios = named("scenario", file.scenario.as_ref(), file.scenarios.as_ref(), document)?;
+    let machines = named("machine", file.machine.as_ref(), file.machines.as_ref(), document)?;
+    let changes = changes(file, document)?;
+    let format = file.trace_format.as_ref();
+    match (&file.trace, scenarios.first(), machines.first()) {
+        (Some(trace), Some(_), _) => {
+            let both = document.complain(Some(&trace.span), "there are a scenario and a trace");
             return Err(both.expected("one of them").into());
         }
-        (None, None) => Vec::new(),
-    };
-    let again = names
-        .iter()
-        .enumerate()
-        .find(|(index, name)| names.iter().take(*index).any(|before| before.value == name.value));
-    if let Some((_, twice)) = again {
-        return Err(document.complain(Some(&twice.span), "this scenario is named twice").into());
-    }
-    let changes = changes(file, document)?;
-    match (&file.trace, names.first()) {
-        (Some(trace), Some(_)) => {
-            let both = document.complain(Some(&trace.span), "there are a scenario and a trace");
-            Err(both.expected("one of them").into())
+        (Some(trace), None, None) => {
+            let error = document.complain(Some(&trace.span), "there is no machine for this trace");
+            return Err(error
+                .expected("machine with a name that `umscope list machines` shows, or a path")
+                .into());
         }
-        (Some(trace), None) => Ok(vec![self::trace(file, trace, document, folder, changes, interrupt)?]),
-        (None, None) => {
+        (None, None, _) => {
             let nothing = document.complain(None, "this sweep runs nothing");
-            Err(nothing.expected("scenario, scenarios, or trace and machine").into())
+            return Err(nothing.expected("scenario, scenarios, or trace and machine").into());
         }
-        (None, Some(_)) => {
-            for (key, given) in [("machine", &file.machine), ("trace-format", &file.trace_format)] {
-                if let Some(given) = given {
-                    let error =
-                        document.complain(Some(&given.span), format!("there is no trace for `{key}`"));
-                    return Err(error.expected("trace").into());
-                }
-            }
+        (None, Some(_), _) if format.is_some() => {
+            let span = format.map(|format| &format.span);
+            let error = document.complain(span, "there is no trace for `trace-format`");
+            return Err(error.expected("trace").into());
+        }
+        (None, Some(_), None) => {
             let load = |name: &&At<String>| {
                 Work::load(&name.value, folder, &changes, interrupt)
                     .map_err(|error| at(name, document, error))
             };
-            names.iter().map(load).collect()
+            return scenarios.iter().map(load).collect();
         }
+        (Some(_), None, Some(_)) | (None, Some(_), Some(_)) => {}
+    }
+    let mut works = Vec::new();
+    for name in file.trace.iter().chain(scenarios) {
+        let path = if file.trace.is_some() { trace(name, document, folder)? } else { name.value.clone() };
+        for machine in &machines {
+            let found = config::find(Kind::Machine, &machine.value, folder);
+            let reference = found.map_err(|error| at(machine, document, error))?.reference;
+            let target = Target {
+                scenario: path.clone(),
+                machine: Some(reference),
+                trace_format: format.map(|format| format.value.clone()),
+                changes: changes.clone(),
+            };
+            let mut work = Work::open(&target, interrupt).map_err(|error| at(name, document, error))?;
+            if machines.len() > 1 {
+                work.name = format!("{} on {}", work.name, machine.value);
+            }
+            works.push(work);
+        }
+    }
+    Ok(works)
+}
+
+/// What a sweep names of a kind, by the key for one or by that for several.
+fn named<'a>(
+    kind: &str,
+    one: Option<&'a At<String>>,
+    several: Option<&'a At<Vec<At<String>>>>,
+    document: &Document,
+) -> Result<Vec<&'a At<String>>> {
+    let names: Vec<&At<String>> = match (one, several) {
+        (Some(_), Some(several)) => {
+            let both = document.complain(Some(&several.span), format!("there are {kind} and {kind}s"));
+            return Err(both.expected("one of them").into());
+        }
+        (None, Some(several)) if several.value.is_empty() => {
+            let none = document.complain(Some(&several.span), "this list is empty");
+            return Err(none.expected(format!("at least one {kind}")).into());
+        }
+        (one, several) => one.into_iter().chain(several.into_iter().flat_map(|all| &all.value)).collect(),
+    };
+    let before = |index: usize, name: &str| names.iter().take(index).any(|before| before.value == name);
+    match names.iter().enumerate().find(|(index, name)| before(*index, &name.value)) {
+        Some((_, twice)) => {
+            Err(document.complain(Some(&twice.span), format!("this {kind} is named twice")).into())
+        }
+        None => Ok(names),
     }
 }
 
-/// A trace on its machine.
-fn trace(
-    file: &SweepFile,
-    trace: &At<String>,
-    document: &Document,
-    folder: Option<&Path>,
-    changes: Changes,
-    interrupt: &Interrupt,
-) -> Result<Work> {
-    let Some(machine) = &file.machine else {
-        let error = document.complain(Some(&trace.span), "there is no machine for this trace");
-        return Err(error
-            .expected("machine with a name that `umscope list machines` shows, or a path")
-            .into());
-    };
+/// The path of a trace.
+fn trace(trace: &At<String>, document: &Document, folder: Option<&Path>) -> Result<String> {
     let beside = folder.map(|folder| folder.join(&trace.value)).filter(|path| path.exists());
     let path = beside.unwrap_or_else(|| PathBuf::from(&trace.value));
     if !path.exists() {
         let error = document.complain(Some(&trace.span), "there is no such file or folder");
         return Err(error.expected("the path of a trace").into());
     }
-    let found = config::find(Kind::Machine, &machine.value, folder);
-    let reference = found.map_err(|error| at(machine, document, error))?.reference;
-    let target = Target {
-        scenario: path.display().to_string(),
-        machine: Some(reference),
-        trace_format: file.trace_format.as_ref().map(|format| format.value.clone()),
-        changes,
-    };
-    Work::open(&target, interrupt).map_err(|error| at(trace, document, error))
+    Ok(path.display().to_string())
 }
 
 /// An error about a name that has no place of its own gets the place of the name.

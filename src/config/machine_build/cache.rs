@@ -105,10 +105,13 @@ impl Build<'_> {
     ) -> Result<DramSpec> {
         let check = self.check;
         let (banks, row, time, bandwidth, reopen) = defaults;
+        let row = check.power(&format!("{key}.row"), file.row.as_ref(), row, 64..=MIB)?.value;
+        let dealt = (format!("{key}.interleave"), file.interleave.as_ref());
         Ok(DramSpec {
             channels: check.count(&format!("{key}.channels"), file.channels.as_ref(), 1, 1..=16)?,
             banks: check.count(&format!("{key}.banks"), file.banks.as_ref(), banks, 1..=1024)?,
-            row: check.power(&format!("{key}.row"), file.row.as_ref(), row, 64..=MIB)?.value as u32,
+            row: row as u32,
+            interleave: check.power(&dealt.0, dealt.1, row, 64..=row)?.value as u32,
             cas: check.time(&format!("{key}.cas"), file.cas.as_ref(), time)?,
             activate: check.time(&format!("{key}.activate"), file.activate.as_ref(), time)?,
             precharge: check.time(&format!("{key}.precharge"), file.precharge.as_ref(), time)?,

@@ -213,6 +213,7 @@ impl Builder<'_> {
             )?;
             self.is_called_directly(l1, clock);
             self.host_caches.push(l1);
+            self.cores.push(self.agents.len());
             self.agent(path, ComponentKind::Core, l1, (1, 4, host.outstanding), clock, host.l1.latency);
             tops.push(l1);
         }
@@ -254,6 +255,7 @@ impl Builder<'_> {
             self.dram(hmd, &host.dram, dealing, None);
             hmds.push(hmd);
         }
+        self.hmds.clone_from(&hmds);
         Ok((hmds, tops))
     }
 }

@@ -244,10 +244,6 @@ impl Builder<'_> {
         for (position, agent) in self.agents.iter().enumerate() {
             agent_above[agent.l1] = Some(position);
         }
-        let mut hit_time = vec![0; self.nodes.len()];
-        for agent in &self.agents {
-            hit_time[agent.l1] = agent.config.clock.cycles(u64::from(agent.config.l1_latency));
-        }
         let kind = |node: &Node| self.components.get(node.id()).map(|component| component.kind);
         let level = |node: &Node| kind(node).map_or(Level::L1, Level::of);
         Fixed {
@@ -268,11 +264,12 @@ impl Builder<'_> {
             port_period: self.period.clone(),
             agent_above,
             level_of: self.nodes.iter().map(level).collect(),
-            hit_time,
             visible_links: self.visible.clone(),
             gpu_agents: self.gpu_agents.clone(),
             dram_of: self.dram_of.clone(),
             smallest_block: self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64),
+            cores: self.cores.clone(),
+            hmds: self.hmds.clone(),
             sockets: self.sockets.clone(),
             reach: self.reach(),
             flush_trap: self.flush_trap(),

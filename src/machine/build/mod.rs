@@ -81,6 +81,8 @@ struct Builder<'a> {
     ways: Vec<Way>,
     trunks: Trunks,
     gpu_parts: Vec<GpuParts>,
+    cores: Vec<usize>,
+    hmds: Vec<usize>,
     sockets: Vec<Socket>,
     host_caches: Vec<usize>,
     /// Of each GPU, the order in which an earlier run touched its pages.
@@ -145,6 +147,8 @@ fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machin
         ways: Vec::new(),
         trunks: Trunks::default(),
         gpu_parts: Vec::new(),
+        cores: Vec::new(),
+        hmds: Vec::new(),
         sockets: Vec::new(),
         host_caches: Vec::new(),
         touched,
@@ -234,7 +238,8 @@ impl Builder<'_> {
             parents: Vec::new(),
             by_home: SmallVec::new(),
             dealing: Interleave::NONE,
-            socket: 0,
+            home: None,
+            hit_time: 0,
             children: Vec::new(),
             peers: 0,
             by_sector: self.spec.network.by_sector,
@@ -265,6 +270,9 @@ impl Builder<'_> {
         let (lanes, slots, outstanding) = shape;
         let id = self.components.add(path, kind);
         let line = self.configs.get(l1).map_or(64, |(config, _)| config.block);
+        if let Some((config, _)) = self.configs.get_mut(l1) {
+            config.hit_time = clock.cycles(u64::from(latency));
+        }
         let gpu = self.spec.gpu.as_ref().filter(|_| kind == ComponentKind::Cu);
         let config = AgentConfig {
             id,
@@ -288,6 +296,7 @@ impl Builder<'_> {
             channels: spec.channels,
             banks: spec.banks,
             row: spec.row,
+            interleave: spec.interleave,
             cas: self.ticks(spec.cas),
             activate: self.ticks(spec.activate),
             precharge: self.ticks(spec.precharge),

@@ -59,7 +59,7 @@ impl Builder<'_> {
             for &node in [&socket.l1s, &socket.slices, &socket.remote, &socket.memories].into_iter().flatten()
             {
                 if let Some((config, _)) = self.configs.get_mut(node) {
-                    config.socket = index;
+                    config.home = Some(index);
                 }
             }
             sockets.push(socket);
@@ -227,10 +227,6 @@ impl Builder<'_> {
         for (home, parents) in homes.iter().enumerate() {
             let (down, up) = self.host_links(home as u32);
             for &top in tops {
-                if let Some((config, _)) = self.configs.get_mut(top) {
-                    // No socket is its own.
-                    config.socket = u32::MAX;
-                }
                 let first = self.configs.get(top).map_or(0, |(config, _)| config.parents.len() as u32);
                 self.connect(top, parents, dealing, (up, down));
                 if let Some((config, _)) = self.configs.get_mut(top) {

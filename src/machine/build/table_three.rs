@@ -123,7 +123,7 @@ fn baselines() {
             assert_eq!((&own.network, &own.host.dram), (&umh.network, &umh.host.dram), "{name}");
             assert_eq!(own.protocol, umh.protocol, "{name}");
             if kind != "zerocopy" {
-                let open = DramSpec { always_reopen: true, ..gpu.memory.dram.clone() };
+                let open = DramSpec { always_reopen: true, interleave: 64, ..gpu.memory.dram.clone() };
                 assert_eq!(
                     (open, gpu.memory.size),
                     (of_umh.memory.dram.clone(), of_umh.memory.size),

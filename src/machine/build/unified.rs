@@ -13,10 +13,10 @@ use crate::policy::placement::bandwidth_aware;
 use crate::protocol::homes::{Homes, Repeated};
 use crate::protocol::interleave::Interleave;
 use crate::protocol::node::Role;
+use crate::protocol::permissions::HOST;
 use crate::protocol::remote_directory::{RemoteDirectory, RemoteDirectoryConfig};
 
-/// The number of each home, as placement counts them.
-const HOST: u32 = 0;
+/// The home that is not the host's.
 const GPU: u32 = 1;
 
 /// Where pages live.
@@ -100,7 +100,7 @@ impl Builder<'_> {
     fn side(&mut self, nodes: &[&[usize]], home: u32) {
         for &node in nodes.iter().copied().flatten() {
             if let Some((config, _)) = self.configs.get_mut(node) {
-                config.socket = home;
+                config.home = Some(home);
             }
         }
     }

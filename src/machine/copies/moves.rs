@@ -264,16 +264,13 @@ impl Machine {
 
     /// Bytes of a page go from the memory of one side to that of the other.
     fn copy_bytes(&mut self, to: Side, page: Page, out: &Outbox) {
-        let Some(copies) = self.copies.as_ref().filter(|_| self.fixed.spec.values) else { return };
-        let step = self.fixed.smallest_block;
-        for start in page.range(copies.shape.page).blocks(step) {
-            let from = self.memory_on(to.other(), start, &out.homes);
-            let into = self.memory_on(to, start, &out.homes);
-            let bytes = from.and_then(|from| self.nodes.get(from)?.value(Range::new(start, step)));
-            if let (Some(bytes), Some(into)) = (bytes, into.and_then(|into| self.nodes.get_mut(into))) {
-                into.set_memory(start, &bytes);
-            }
-        }
+        let Some(range) = self.copies.as_ref().map(|copies| page.range(copies.shape.page)) else { return };
+        let homes = &out.homes;
+        self.move_bytes(
+            range,
+            |machine, address| machine.memory_on(to.other(), address, homes),
+            |machine, address| machine.memory_on(to, address, homes),
+        );
     }
 
     /// A page has come; with the last one, its arrays have.

@@ -4,6 +4,7 @@ use crate::model::access::AccessKind::{Load, NStore, Store};
 use crate::model::address::Address;
 use crate::model::inspect::Inspect;
 use crate::model::page_view::PageStand;
+use crate::model::record::{Records, What};
 use crate::workload::Task;
 
 /// Tasks in a row.
@@ -131,4 +132,18 @@ fn arrays_are_divided_over_gpus() {
         &machine,
         &[("numa.gpu0.pages", 1.0), ("numa.gpu1.pages", 0.0), ("numa.remote_share", 1.0)],
     );
+}
+
+#[test]
+fn no_page_is_far_from_a_core_that_has_all_of_them_in_its_own_memory() {
+    let pages: Vec<u64> = (0..4).map(|page| 0x10_0000 + page * 0x1000).collect();
+    let mut machine = performing("tiny/memcpy-2gpu", &[], vec![program("host.cpu0", Load, &pages)]);
+    let (mut records, mut performed) = (Records::listening(), 0);
+    while machine.step(&mut records) == StepOutcome::Ran {
+        performed +=
+            records.list.iter().filter(|record| matches!(record.what, What::Complete { .. })).count();
+        assert!(!records.list.iter().any(|record| matches!(record.what, What::RemoteMiss { .. })));
+        records.list.clear();
+    }
+    assert_eq!(performed, 4);
 }

@@ -2,16 +2,13 @@
 
 use super::{GpuPaging, Machine, Owner};
 use crate::config::machine::CopyMode;
-use crate::machine::dealing::over_slices;
 use crate::machine::transport::carry;
-use crate::model::address::{Address, Range};
+use crate::model::address::Range;
 use crate::model::fault::Fault;
 use crate::model::page::{Page, PageRun};
 use crate::model::paging::{FaultStage, MoveReason, PageChange};
 use crate::model::time::EventNumber;
 use crate::parts::driver::Planned;
-use crate::protocol::homes::Homes;
-use crate::protocol::node::Node;
 use crate::protocol::outbox::Outbox;
 
 /// Nodes that a page leaves.
@@ -302,46 +299,14 @@ impl Machine {
     }
 
     fn copy_page(&mut self, gpu: usize, page: Page, to_gpu: bool) {
-        let Some(paging) = self.paging.as_ref().filter(|_| self.fixed.spec.values) else { return };
-        let Some(ports) = paging.gpus.get(gpu).map(|one| one.ports.clone()) else { return };
-        let memories = ports.memories.iter().filter_map(|node| self.nodes.get(*node));
-        let smallest = memories.map(|node| node.config.block).min().unwrap_or(64);
-        for address in page.range(paging.page).blocks(smallest) {
-            let (host, own) = (self.host_memory(address), self.gpu_memory(gpu, address));
-            let (from, to) = if to_gpu { (host, own) } else { (own, host) };
-            let line = Range::new(address, smallest);
-            let bytes = from.and_then(|from| self.nodes.get(from)).and_then(|node| node.value(line));
-            if let (Some(bytes), Some(to)) = (bytes, to.and_then(|to| self.nodes.get_mut(to))) {
-                to.set_memory(address, &bytes);
-            }
+        let Some(range) = self.paging.as_ref().map(|paging| page.range(paging.page)) else { return };
+        let host = Self::host_memory;
+        let own = |machine: &Self, address| machine.gpu_memory(gpu, address);
+        if to_gpu {
+            self.move_bytes(range, host, own);
+        } else {
+            self.move_bytes(range, own, host);
         }
-    }
-
-    /// The memory that has the bytes of an address: that of the GPU whose page it is, or else that of the host.
-    pub(in crate::machine) fn memory_behind(&self, address: Address, homes: &Homes) -> Option<&Node> {
-        let owner = self
-            .paging
-            .as_ref()
-            .and_then(|paging| paging.owners.get(&Page::of(address, paging.page)).copied());
-        match owner {
-            Some(Owner::Gpu(gpu) | Owner::ToHost(gpu)) => {
-                self.nodes.get(self.gpu_memory(gpu as usize, address)?)
-            }
-            Some(Owner::ToGpu(_)) | None => self.memory_node(address, homes),
-        }
-    }
-
-    /// The node of host memory that an address falls to.
-    fn host_memory(&self, address: Address) -> Option<usize> {
-        self.system_memory(address)
-    }
-
-    /// The partition of a GPU's memory that an address falls to.
-    pub(super) fn gpu_memory(&self, gpu: usize, address: Address) -> Option<usize> {
-        let paging = self.paging.as_ref()?;
-        let ports = &paging.gpus.get(gpu)?.ports;
-        let dealing = over_slices(self.fixed.spec.gpu.as_ref()?);
-        ports.memories.get(dealing.index(address)).copied()
     }
 }
 

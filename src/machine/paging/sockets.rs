@@ -4,7 +4,6 @@
 
 use super::lives::Told;
 use super::{GpuPaging, Machine, Owner, Paging};
-use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::page::Page;
 use crate::model::record::What;
@@ -57,14 +56,6 @@ pub(super) fn is_mapped(owner: Option<&Owner>, gpu: usize, is_shared: bool) -> b
 }
 
 impl Machine {
-    /// Whether the page of an address has a home among sockets and is not there, but in host memory.
-    pub(in crate::machine) fn is_paged_out(&self, address: Address) -> bool {
-        self.paging.as_ref().filter(|paging| paging.is_shared).is_some_and(|paging| {
-            let owner = paging.owners.get(&Page::of(address, paging.page));
-            matches!(owner, None | Some(Owner::ToGpu(_)))
-        })
-    }
-
     /// The GPU that brings a page that `gpu` wants, or has it.
     pub(super) fn bringer(&self, gpu: usize, page: Page, out: &Outbox) -> usize {
         let Some(paging) = self.paging.as_ref().filter(|paging| paging.is_shared) else { return gpu };

@@ -37,7 +37,7 @@ impl Machine {
             let sum = Level::ALL.iter().fold(Latency::default(), |sum, &level| sum.with(&cell(class, level)));
             sheet.count(format!("access.{name}.count"), sum.count);
             sheet.put(format!("access.{name}.mean_cycles"), self.mean_cycles(sum.ticks, sum.count));
-            sheet.put(format!("access.{name}.max_cycles"), self.cycles(sum.longest));
+            sheet.put(format!("access.{name}.max_cycles"), self.mean_cycles(sum.longest, 1));
             for level in self.levels() {
                 let (one, place) = (cell(class, level), level.name());
                 sheet.count(format!("access.{name}.{place}.count"), one.count);

@@ -79,7 +79,7 @@ pub const KINDS: &[KindInfo] = &[
             field("kind", FieldType::AccessKind, "load, store, n-store or an atomic"),
             field("warp", FieldType::Number, "warp number in its CU, 0 on a core"),
             field("value", FieldType::Bytes, "what it read"),
-            field("latency", FieldType::Number, "ticks since it was issued"),
+            field("latency", FieldType::Number, "GPU core cycles since it was issued"),
         ],
     },
     KindInfo { name: "message", about: "a message left its sender", fields: MESSAGE_FIELDS },

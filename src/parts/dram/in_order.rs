@@ -88,6 +88,7 @@ mod tests {
             channels: 1,
             banks: 2,
             row: 1024,
+            interleave: 1024,
             cas: 10,
             activate: 20,
             precharge: 30,

@@ -10,6 +10,8 @@ mod tests;
 
 use std::hash::Hasher;
 
+use smallvec::SmallVec;
+
 use crate::model::address::{Address, Range};
 use crate::model::inspect::MemoryView;
 use crate::model::record::RowAccess;
@@ -28,6 +30,8 @@ pub struct DramTiming {
     pub banks: u32,
     /// Bytes of a row buffer.
     pub row: u32,
+    /// Neighbouring bytes in one bank, before the next one has its turn: at most a row, of which it is a divisor.
+    pub interleave: u32,
     /// From a column command to the first byte.
     pub cas: Tick,
     /// Opening a row.
@@ -61,25 +65,35 @@ struct Piece {
 }
 
 impl DramTiming {
-    /// Where a row of data lies. Rows are dealt over channels first, then over banks, so that neighbours can be opened at once.
-    fn place(&self, row: u64, bytes: u32) -> Piece {
+    /// Where a piece of data lies, by its number. Pieces are dealt over channels first, then over banks, so that neighbours can be
+    /// opened at once.
+    fn place(&self, piece: u64, bytes: u32) -> Piece {
         let tags = self.tags.map_or(0, |tags| tags.banks);
         let (channels, banks) = (u64::from(self.channels.max(1)), u64::from((self.banks - tags).max(1)));
-        let (channel, bank) = ((row % channels) as usize, (row / channels % banks) as usize);
-        Piece { channel, bank, row: row / channels / banks, bytes }
+        let (channel, bank) = ((piece % channels) as usize, (piece / channels % banks) as usize);
+        let of_a_row = u64::from((self.row / self.interleave.max(1)).max(1));
+        Piece { channel, bank, row: piece / channels / banks / of_a_row, bytes }
     }
 
     /// The rows that `bytes` at a local address touch, with how many of them fall to each.
-    fn rows(&self, local: u64, bytes: u32) -> impl Iterator<Item = Piece> + use<> {
-        let (unit, timing) = (u64::from(self.access.max(1)), *self);
+    fn rows(&self, local: u64, bytes: u32) -> SmallVec<[Piece; 2]> {
+        let unit = u64::from(self.access.max(1));
         let local = self.tags.map_or(local, |tags| tags.wrapped(local));
         let end = local.saturating_add(u64::from(bytes.max(1))).next_multiple_of(unit);
         let local = local - local % unit;
-        let size = u64::from(self.row.max(1));
-        Range::new(Address(local), (end - local) as u32).blocks(self.row.max(1)).map(move |start| {
-            let (from, to) = (start.0.max(local), start.0.saturating_add(size).min(end));
-            timing.place(start.0 / size, to.saturating_sub(from) as u32)
-        })
+        let size = self.interleave.max(1);
+        let mut rows = SmallVec::<[Piece; 2]>::new();
+        for start in Range::new(Address(local), (end - local) as u32).blocks(size) {
+            let (from, to) = (start.0.max(local), start.0.saturating_add(u64::from(size)).min(end));
+            let piece = self.place(start.0 / u64::from(size), to.saturating_sub(from) as u32);
+            let same =
+                |row: &&mut Piece| (row.channel, row.bank, row.row) == (piece.channel, piece.bank, piece.row);
+            match rows.iter_mut().find(same) {
+                Some(row) => row.bytes += piece.bytes,
+                None => rows.push(piece),
+            }
+        }
+        rows
     }
 
     /// How long a row takes to be opened in a bank, and what that is called.
@@ -149,7 +163,7 @@ impl Dram {
     /// Whether `other` has the same channels, banks and rows, and a scheduler of the same kind.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
-        let shape = |timing: &DramTiming| (timing.channels, timing.banks, timing.row);
+        let shape = |timing: &DramTiming| (timing.channels, timing.banks, timing.row, timing.interleave);
         match (self, other) {
             (Self::InOrder(own), Self::InOrder(new)) => shape(own.timing()) == shape(new.timing()),
             (Self::FrFcfs(own), Self::FrFcfs(new)) => shape(own.timing()) == shape(new.timing()),

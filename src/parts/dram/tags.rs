@@ -54,6 +54,7 @@ mod tests {
         channels: 1,
         banks: 4,
         row: 1024,
+        interleave: 1024,
         cas: 10,
         activate: 20,
         precharge: 30,
@@ -64,11 +65,11 @@ mod tests {
 
     #[test]
     fn tags_stand_in_banks_of_their_own() {
-        let banks: Vec<usize> = TIMING.rows(0, 4096).map(|piece| piece.bank).collect();
+        let banks: Vec<usize> = TIMING.rows(0, 4096).into_iter().map(|piece| piece.bank).collect();
         assert_eq!(banks, [0, 1, 2, 0]);
         assert_eq!(TIMING.tag(0), Some(Piece { channel: 0, bank: 3, row: 0, bytes: 64 }));
         assert_eq!(TIMING.tag(8192 + 512), TIMING.tag(512), "direct-mapped");
-        let small: Vec<u32> = TIMING.rows(60, 8).map(|piece| piece.bytes).collect();
+        let small: Vec<u32> = TIMING.rows(60, 8).into_iter().map(|piece| piece.bytes).collect();
         assert_eq!(small, [128], "whole units of 64 bytes");
     }
 

@@ -7,6 +7,7 @@ const TIMING: DramTiming = DramTiming {
     channels: 1,
     banks: 2,
     row: 1024,
+    interleave: 1024,
     cas: 10,
     activate: 20,
     precharge: 30,
@@ -149,4 +150,24 @@ fn a_large_read_ends_with_its_last_row() {
     let view = dram.view();
     assert_eq!((view.banks.len(), view.reads, view.high_water), (4, 0, 4));
     assert!(view.banks.iter().all(|bank| bank.open == Some(0)));
+}
+
+#[test]
+fn lines_of_a_row_that_are_dealt_over_banks_are_read_at_once_and_a_block_opens_each_bank_once() {
+    let closing = DramTiming { always_reopen: true, ..TIMING };
+    let dealt = DramTiming { interleave: 64, ..closing };
+    let ends = |timing: DramTiming| {
+        let mut dram = controller(timing, SCHEDULING);
+        read(&mut dram, 0);
+        read(&mut dram, 64);
+        drain(&mut dram, 0).into_iter().map(|(_, _, end)| end).collect::<Vec<_>>()
+    };
+    // Opened (20), read (10), moved (4); the second waits for the bank and its closing (30), or for the bus alone.
+    assert_eq!(ends(closing), [34, 98]);
+    assert_eq!(ends(dealt), [34, 38]);
+    let rows = |local, bytes| {
+        dealt.rows(local, bytes).into_iter().map(|row| (row.bank, row.row, row.bytes)).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(0, 256), [(0, 0, 128), (1, 0, 128)]);
+    assert_eq!(rows(2048 - 64, 128), [(1, 0, 64), (0, 1, 64)], "a bank has 16 lines of a row");
 }

@@ -225,7 +225,8 @@ impl Node {
             Who::Local(ticket) => {
                 let coherent = want.action != Action::NStore;
                 let kind = access.kind;
-                let latency = out.tick.saturating_sub(ticket.issued);
+                // What is performed at once takes as long as a hit.
+                let latency = out.cycles(out.tick.saturating_sub(ticket.issued).max(self.config.hit_time));
                 let warp = ticket.warp;
                 out.record(self.config.id, Self::about(want), || What::Complete {
                     kind,

@@ -8,6 +8,7 @@ use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::state::{Action, State};
+use crate::model::time::Tick;
 use crate::protocol::homes::Homes;
 use crate::protocol::interleave::Interleave;
 use crate::protocol::table::{Cell, Row, Step, Table};
@@ -47,8 +48,9 @@ pub struct NodeConfig {
     pub by_home: SmallVec<[(u32, Interleave); 8]>,
     /// How addresses are dealt over all parents where nothing is given by home.
     pub dealing: Interleave,
-    /// The home that is local here.
-    pub socket: u32,
+    /// The home that is local here: a socket, or a side of two memories. None where no home is nearer than others, as for the
+    /// caches of a host whose data live in the memories of sockets.
+    pub home: Option<u32>,
     /// At most 64 where the table keeps a directory; elsewhere ascending.
     pub children: Vec<ComponentId>,
     /// Children that can hand blocks to each other, a bit each.
@@ -62,6 +64,8 @@ pub struct NodeConfig {
     /// Of a memory with a remote directory: the children on its own side of the network, which do not keep to the protocol of
     /// the others; a bit each.
     pub own_side: u64,
+    /// What the agent above waits for a hit; 0 where none is.
+    pub hit_time: Tick,
     /// DRAM stands behind it, so that data cost an access there.
     pub has_memory: bool,
     /// Of a memory that is a cache with its tags in DRAM, its tag miss handler.

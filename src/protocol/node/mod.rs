@@ -170,9 +170,10 @@ impl Node {
         }
     }
 
-    /// Whether the home of a block is another socket.
+    /// Whether the home of a block is another one than the local.
     fn is_remote(&self, block: Address, out: &Outbox) -> bool {
-        !matches!(out.homes, Homes::Single) && out.homes.of(block) != self.config.socket
+        let is_dealt = !matches!(out.homes, Homes::Single);
+        is_dealt && self.config.home.is_some_and(|own| out.homes.of(block) != own)
     }
 
     fn count_hit(&mut self, block: Address) {

@@ -167,7 +167,7 @@ impl Perfetto {
             What::Complete { bytes, latency, .. } => {
                 let begun = record.txn.and_then(|txn| Some((txn.0, self.transactions.remove(&txn.0)?)));
                 let Some((number, (track, name))) = begun else { return Ok(()) };
-                let arguments = json!({ "bytes": hex(bytes), "latency_cycles": self.time.cycle(*latency) });
+                let arguments = json!({ "bytes": hex(bytes), "latency_cycles": latency });
                 let event = Event::new("e", &name, track, at).identified("transaction", number);
                 self.put(event.about(Self::arguments(record, arguments)), out)
             }

@@ -36,7 +36,7 @@ impl Default for Csv {
 
 impl Csv {
     fn header(&self) -> String {
-        let own = self.fields.iter().map(|name| format!("fields.{name}"));
+        let own = self.fields.iter().map(|name| format!("fields.{}", name.replace('-', "_")));
         let names = SHARED.iter().map(|&name| name.to_owned()).chain(own);
         csv::row(names.chain(["text".to_owned()]))
     }
@@ -110,7 +110,11 @@ mod tests {
         let header = Csv::default().header();
         let mut names: Vec<&str> = header.split(',').collect();
         for field in KINDS.iter().flat_map(|kind| kind.fields) {
-            assert!(names.contains(&format!("fields.{}", field.name).as_str()), "{}", field.name);
+            assert!(
+                names.contains(&format!("fields.{}", field.name.replace('-', "_")).as_str()),
+                "{}",
+                field.name
+            );
         }
         let count = names.len();
         names.sort_unstable();

@@ -59,7 +59,7 @@ pub fn by_class(values: &Values) -> Table {
             let cells = [
                 values.count(&key("count")),
                 values.mean(&key("mean_cycles")),
-                values.count(&key("max_cycles")),
+                values.mean(&key("max_cycles")),
             ];
             table.row(name, cells);
         }

@@ -97,7 +97,8 @@ fn in_folder(path: &Path) -> Option<Format> {
     } else if !snoopie::logs(path).is_empty() {
         Some(Format::Snoopie)
     } else {
-        cores::in_folder(path).first().filter(|(_, file)| is_core(file)).map(|_| Format::Parsec)
+        // Cores that do nothing have empty files.
+        cores::in_folder(path).iter().any(|(_, file)| is_core(file)).then_some(Format::Parsec)
     }
 }
 

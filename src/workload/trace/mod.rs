@@ -34,10 +34,10 @@ use std::path::Path;
 pub use self::format::{Format, detect};
 pub use self::recording::{Counts, Told};
 use self::recording::{Recorded, Recording};
-use self::text::about;
+use self::text::{Lines, about};
 use super::footprint::Footprint;
 use super::{Operations, TaskKind, Workload};
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::model::address::Range;
 
 /// A trace that was read.
@@ -72,6 +72,26 @@ impl Trace {
     }
 }
 
+/// Why nobody knows what a file or folder is: it cannot be read, or it begins nearly as a trace does.
+#[must_use]
+pub fn unknown(path: &Path) -> Box<Diagnostic> {
+    let names = Format::ALL.map(Format::name).join(", ");
+    let expected = format!("a trace of one of the formats {names}");
+    let usual = about(&path.display().to_string(), "this is no trace that is known here").expected(expected);
+    if path.is_dir() {
+        return Box::new(usual);
+    }
+    let first = Lines::open(path).and_then(|mut lines| Ok((lines.advance()?, lines)));
+    match first {
+        Err(error) => error,
+        Ok((true, lines)) => match cores::nearly(lines.text()) {
+            Some(wrong) => lines.complain(&wrong),
+            None => Box::new(usual),
+        },
+        Ok((false, _)) => Box::new(usual),
+    }
+}
+
 /// Reads a trace, of this format or of the one that it looks like.
 ///
 /// # Errors
@@ -82,11 +102,7 @@ pub fn read(path: &Path, format: Option<Format>, told: Told) -> Result<Trace> {
     if let Err(error) = path.metadata() {
         return Err(Box::new(about(&name, format!("cannot be read: {error}"))));
     }
-    let Some(format) = format.or_else(|| detect(path)) else {
-        let names = Format::ALL.map(Format::name).join(", ");
-        let expected = format!("a trace of one of the formats {names}");
-        return Err(Box::new(about(&name, "this is no trace that is known here").expected(expected)));
-    };
+    let Some(format) = format.or_else(|| detect(path)) else { return Err(unknown(path)) };
     let mut recording = Recording::new(&name, told);
     match format {
         Format::AccelSim => accelsim::read(path, &mut recording),

@@ -90,6 +90,34 @@ fn other_paths_are_no_traces() {
 }
 
 #[test]
+fn what_is_nearly_a_trace_is_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    let whole = fs::read("tests/data/accel-sim-xz/kernel-1.traceg.xz").unwrap();
+    for (bytes, place, message) in [
+        (&b"0 L ffffffffffffffff\n"[..], Some((1, 5)), "expected an address"),
+        (b"0 L\n", Some((1, 4)), ""),
+        (b"0 0xzz\n", Some((1, 3)), ""),
+        (b"\x1f\x8b\x08rest", None, "compressed with gzip"),
+        (&whole[..20], Some((1, 1)), "ends or breaks here"),
+        (b"some words\n", None, "no trace that is known here"),
+    ] {
+        fs::write(&path, bytes).unwrap();
+        let error = read(&path, None, silent()).unwrap_err();
+        assert_eq!(error.position(), place, "{error:?}");
+        assert!(error.to_string().contains(message), "{error}");
+    }
+}
+
+#[test]
+fn a_core_may_have_nothing_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("foo_0.data"), "").unwrap();
+    fs::write(folder.path().join("foo_1.data"), "0 0x1000\n").unwrap();
+    assert_eq!(detect(folder.path()), Some(Format::Parsec));
+}
+
+#[test]
 fn a_format_has_a_name() {
     for format in Format::ALL {
         assert_eq!(Format::parse(format.name()).unwrap(), format);

@@ -118,8 +118,7 @@ impl<'a> Lines<'a> {
             return Box::new(about(&self.name, format!("cannot be read: {error}")));
         }
         self.buffer.clear();
-        let message = format!("the compressed text ends or breaks here: {error}");
-        self.wrong(0..0, &message, "a whole xz or zstd file")
+        self.wrong(0..0, "the compressed text ends or breaks here", "a whole xz or zstd file")
     }
 
     /// A complaint about a part of the current line.

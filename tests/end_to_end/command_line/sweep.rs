@@ -176,6 +176,9 @@ fn shards_put_together_are_the_whole() {
     let outcome = folder.sweep(&["--merge", "@all.jsonl", "@two.jsonl", "@2.jsonl", "@1.jsonl"]);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
     assert_eq!(folder.read("all.jsonl"), whole);
+    // Without OUT the first shard is taken for it, and loses nothing.
+    folder.sweep(&["--merge", "@1.jsonl", "@2.jsonl", "@3.jsonl"]);
+    assert_eq!(folder.read("1.jsonl"), whole);
     for format in ["csv", "json", "text"] {
         let merged = folder.sweep(&["--merge", "@again.jsonl", "@all.jsonl", "--format", format]).stdout;
         let run = folder.sweep(&["@sweep.toml", "--to", "@whole.jsonl", "--format", format]).stdout;
@@ -215,16 +218,26 @@ fn what_does_not_fit_together_is_refused_and_nothing_is_overwritten() {
         assert_eq!(folder.read("out.jsonl"), "precious");
         assert_eq!(folder.read("whole.jsonl"), whole);
     };
-    refused(&["--merge", "@out.jsonl", "@whole.jsonl", "@other.jsonl"], "have different results of");
+    refused(&["--merge", "@new.jsonl", "@whole.jsonl", "@other.jsonl"], "have different results of");
+    refused(&["--merge", "@out.jsonl", "@whole.jsonl"], "out.jsonl:1: this is no file of results");
     refused(&["@sweep.toml", "--to", "@out.jsonl"], "this is no file of results");
     fs::write(folder.path("changed.toml"), folder.read("sweep.toml").replace("[1, 2]", "[1, 4]")).unwrap();
-    refused(&["@changed.toml", "--to", "@whole.jsonl"], "whole.jsonl:3: this is a result of something else");
+    refused(
+        &["@changed.toml", "--to", "@whole.jsonl"],
+        "whole.jsonl:3: this is the result of kernels/vector-add-2gpu gpu.l1.mshrs=1 gpu.l1.ways=2 network.bandwidth=16 GB/s seed 3, which is no point now",
+    );
     let outcome = folder.sweep(&["@changed.toml", "--to", "@changed.jsonl"]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    refused(&["--merge", "@out.jsonl", "@whole.jsonl", "@changed.jsonl"], "are results of different sweeps");
+    refused(&["--merge", "@new.jsonl", "@whole.jsonl", "@changed.jsonl"], "are results of different sweeps");
+    refused(&["--merge", "@changed.jsonl", "@whole.jsonl"], "changed.jsonl has results of something else");
+    let mut held = fs::File::options().read(true).write(true).open(folder.path("whole.jsonl")).unwrap();
+    held.lock().unwrap();
+    refused(&["@sweep.toml", "--to", "@whole.jsonl"], "whole.jsonl is being written by another run");
+    held.flush().unwrap();
+    drop(held);
     let garbage = whole.replacen("{\"accesses\"", "garbage", 1);
     fs::write(folder.path("garbage.jsonl"), garbage).unwrap();
-    refused(&["--merge", "@out.jsonl", "@garbage.jsonl"], "garbage.jsonl:2: this is no result of a point");
+    refused(&["--merge", "@new.jsonl", "@garbage.jsonl"], "garbage.jsonl:2: this is no result of a point");
     refused(&["@sweep.toml", "--to", "@garbage.jsonl"], "garbage.jsonl:2: this is no result of a point");
 }
 
@@ -290,6 +303,31 @@ fn a_trace_on_a_machine_can_be_swept() {
 }
 
 #[test]
+fn workloads_can_be_swept_over_machines_and_scales() {
+    let text = "scenarios = [\"workloads/umh/mt\", \"workloads/umh/rd\"]\n\
+                machines = [\"umh-1gpu-nvlink\", \"baseline-zerocopy-1gpu-nvlink\"]\n\
+                set.scale = [1024, 4096]\n";
+    let folder = Folder::new(text);
+    let rows = rows(&folder.whole());
+    let told: Vec<String> =
+        rows.iter().map(|row| format!("{} {}", row["scenario"], row["set"]["scale"])).collect();
+    assert_eq!(told.len(), 8);
+    assert_eq!(told[2], "\"workloads/umh/mt on baseline-zerocopy-1gpu-nvlink\" \"1024\"");
+    assert!(rows[0]["accesses"].as_u64() > rows[1]["accesses"].as_u64(), "{told:?}");
+    let alone = document(&[
+        "run",
+        "workloads/umh/mt",
+        "--machine",
+        "umh-1gpu-nvlink",
+        "--scale",
+        "1024",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(rows[0]["digest"], alone["digest"]);
+}
+
+#[test]
 fn bad_files_are_told_before_the_first_run() {
     let mut all = String::new();
     for text in [
@@ -309,6 +347,9 @@ fn bad_files_are_told_before_the_first_run() {
         "scenario = \"umh/fig5-b1\"\nmax-cycles = 0\nseeds = [1]\n",
         "scenario = \"umh/fig5-b1\"\nsede = [1]\n[set]\n",
         "scenario = \"umh/fig5-b1\"\nmachine = \"tiny/umh-2gpu\"\n",
+        "scenario = \"workloads/umh/mt\"\nmachines = [\"umh-1gpu-nvlink\", \"umh-1gpu-nvlnk\"]\n",
+        "scenario = \"workloads/umh/mt\"\nmachines = []\n",
+        "scenario = \"umh/fig5-b1\"\n[set]\nscale = [2, 3]\n",
         "trace = \"none.txt\"\n[set]\ngpu.count = [2]\n",
         "trace = \"none.txt\"\nmachine = \"tiny/umh-2gpu\"\n[set]\ngpu.count = [2]\n",
         "scenario = [\n",

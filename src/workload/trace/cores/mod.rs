@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::recording::{Recording, TaskNumber};
 use super::step::{Step, Touch};
-use super::text::{Lines, about};
+use super::text::{Lines, Wrong, about};
 use super::unpack::stem;
 use super::warp::ADDRESS_SPACE;
 use super::words::{Parsed, Words, address, hexadecimal};
@@ -65,6 +65,17 @@ pub fn shared(line: &str, number: u64) -> Parsed<(u32, Step)> {
     let at = words.take(&expected, |word| reachable(address(word).or_else(|| hexadecimal(word))?))?;
     words.end()?;
     Ok((core, touch(kind, at, number)))
+}
+
+/// What is wrong with a line that nearly is one of either kind.
+pub fn nearly(line: &str) -> Option<Wrong> {
+    let mut words = line.split_whitespace();
+    words.next()?.parse::<u64>().ok()?;
+    match words.next()? {
+        "r" | "R" | "l" | "L" | "w" | "W" | "s" | "S" => shared(line, 1).err(),
+        word if word.starts_with("0x") => parsec(line, 1).err(),
+        _ => None,
+    }
 }
 
 fn reachable(address: u64) -> Option<u64> {
