@@ -14,9 +14,9 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::shard::{Shard, shard};
 use crate::diagnostic::{Diagnostic, Result};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::figure::Row;
 use crate::report::figures::registry;
-use crate::report::figures::workload::Effort;
 use crate::report::figures::{self, markdown, text};
 use runs::Runs;
 

@@ -13,9 +13,9 @@ use crate::cli::journal::{Header, Journal};
 use crate::cli::pool;
 use crate::cli::shard::Shard;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Outcome, Results, Stop};
 use crate::report::figures::figure::Figure;
-use crate::report::figures::workload::Effort;
 
 /// What is to be run, and where results are.
 #[derive(Debug)]

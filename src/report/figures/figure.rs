@@ -1,7 +1,7 @@
 //! What a figure of a paper is: the claim with its numbers, and how ours come about.
 
+use super::effort::Effort;
 use super::experiment::{Experiment, Results};
-use super::workload::Effort;
 use crate::report::chart::Chart;
 
 /// How far a number may lie from the paper's and still count as the same: a quarter of it. Orders and exact numbers
@@ -64,6 +64,12 @@ pub fn near(ours: f64, paper: f64) -> bool {
 pub fn exact(ours: f64, paper: f64, decimals: i32) -> bool {
     // Half a unit of the last place, rounded either way, and what binary fractions lose.
     (ours - paper).abs() <= 0.5 * 10f64.powi(-decimals) + 1e-9
+}
+
+/// The sum of numbers over how many they are; `NaN` of nothing.
+#[must_use]
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The geometric mean; `NaN` of nothing.

@@ -6,6 +6,7 @@
 
 mod course;
 mod crossing;
+pub mod effort;
 pub mod experiment;
 pub mod figure;
 mod numa;
@@ -17,7 +18,6 @@ mod selective;
 mod suite;
 pub mod text;
 mod umh;
-pub mod workload;
 
 use serde_json::{Value, json};
 

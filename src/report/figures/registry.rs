@@ -32,7 +32,7 @@ mod tests {
 
     use super::*;
     use crate::machine::FirstPass;
-    use crate::report::figures::workload::Effort;
+    use crate::report::figures::effort::Effort;
 
     #[test]
     fn no_id_is_there_twice() {

@@ -1,8 +1,8 @@
 //! Runs of a paper's workloads, each with its scale, and how what came of them is told.
 
+use super::effort::Effort;
 use super::experiment::{Experiment, Outcome, Results};
 use super::figure::{geometric_mean, scales};
-use super::workload::Effort;
 use crate::report::chart::{Bars, Chart, Series};
 use crate::workload::suites::Workload;
 
@@ -22,15 +22,29 @@ pub const fn plan(name: &'static str, whole: u64, quick: Option<u64>) -> Plan {
     Plan { name, whole, quick }
 }
 
+impl Plan {
+    fn scale(&self, effort: Effort) -> Option<u64> {
+        match effort {
+            Effort::Quick => self.quick,
+            Effort::Whole => Some(self.whole),
+        }
+    }
+}
+
 /// The workloads of a suite that are planned, each with its scale.
 #[must_use]
 pub fn planned(suite: &'static [Workload], plans: &[Plan], effort: Effort) -> Vec<Scaled> {
-    let scale = |plan: &Plan| match effort {
-        Effort::Quick => plan.quick,
-        Effort::Whole => Some(plan.whole),
-    };
-    let of = |plan: &Plan| Some((suite.iter().find(|workload| workload.name == plan.name)?, scale(plan)?));
+    let of =
+        |plan: &Plan| Some((suite.iter().find(|workload| workload.name == plan.name)?, plan.scale(effort)?));
     plans.iter().filter_map(of).collect()
+}
+
+/// The planned workloads that are left out, in words; empty if none is.
+#[must_use]
+pub fn left_out(plans: &[Plan], effort: Effort) -> String {
+    let names: Vec<_> =
+        plans.iter().filter(|plan| plan.scale(effort).is_none()).map(|plan| plan.name).collect();
+    if names.is_empty() { String::new() } else { format!("without {}", names.join(", ")) }
 }
 
 /// What each workload's run gave.
@@ -47,6 +61,24 @@ pub fn outcomes<'a>(
     workloads.iter().map(outcome).collect()
 }
 
+/// How long each workload's run took, in cycles.
+///
+/// # Errors
+/// As [`outcomes`].
+pub fn times(
+    workloads: &[Scaled],
+    results: &Results,
+    run: impl Fn(Scaled) -> Experiment,
+) -> Result<Vec<f64>, String> {
+    Ok(outcomes(workloads, results, run)?.iter().map(|outcome| outcome.cycles as f64).collect())
+}
+
+/// Each of `times` over its partner.
+#[must_use]
+pub fn ratios(times: &[f64], to: &[f64]) -> Vec<f64> {
+    times.iter().zip(to).map(|(time, to)| time / to).collect()
+}
+
 /// Of each workload, the time of one run over that of another.
 ///
 /// # Errors
@@ -57,8 +89,7 @@ pub fn time_ratios(
     run: impl Fn(Scaled) -> Experiment,
     to: impl Fn(Scaled) -> Experiment,
 ) -> Result<Vec<f64>, String> {
-    let (own, other) = (outcomes(workloads, results, run)?, outcomes(workloads, results, to)?);
-    Ok(own.iter().zip(other).map(|(own, other)| own.cycles as f64 / other.cycles as f64).collect())
+    Ok(ratios(&times(workloads, results, run)?, &times(workloads, results, to)?))
 }
 
 /// The names of workloads, in a row.
@@ -116,20 +147,40 @@ pub fn of(workloads: &[Scaled], values: &[f64], name: &str) -> Option<f64> {
 
 /// Bars for each workload and the geometric mean.
 #[must_use]
-pub fn bars(title: &str, axis: &str, workloads: &[Scaled], series: &[(&str, &[f64])]) -> Chart {
-    let groups =
-        workloads.iter().map(|(workload, _)| workload.name).chain(["GM"]).map(str::to_owned).collect();
-    let of = |(name, values): &(&str, &[f64])| Series {
-        name: (*name).to_owned(),
-        values: values.iter().copied().chain([geometric_mean(values)]).collect(),
-    };
-    Chart::Bars(Bars {
+pub fn bars(
+    title: &str,
+    axis: &str,
+    workloads: &[Scaled],
+    series: &[(impl AsRef<str>, impl AsRef<[f64]>)],
+) -> Chart {
+    Chart::Bars(bars_and(("GM", geometric_mean), title, axis, workloads, series))
+}
+
+/// Bars for each workload and a mean of all, with its name.
+#[must_use]
+pub fn bars_and(
+    (name, mean): (&str, fn(&[f64]) -> f64),
+    title: &str,
+    axis: &str,
+    workloads: &[Scaled],
+    series: &[(impl AsRef<str>, impl AsRef<[f64]>)],
+) -> Bars {
+    let values = |values: &[f64]| values.iter().copied().chain([mean(values)]).collect();
+    Bars {
         title: title.to_owned(),
         axis: axis.to_owned(),
-        groups,
-        series: series.iter().map(of).collect(),
+        groups: workloads
+            .iter()
+            .map(|(workload, _)| workload.name)
+            .chain([name])
+            .map(str::to_owned)
+            .collect(),
+        series: series
+            .iter()
+            .map(|(name, own)| Series { name: name.as_ref().to_owned(), values: values(own.as_ref()) })
+            .collect(),
         stacked: false,
-    })
+    }
 }
 
 /// Sentences in a row; empty ones are left out.
@@ -142,4 +193,32 @@ pub fn sentences(parts: &[&str]) -> String {
 #[must_use]
 pub fn word(holds: bool) -> &'static str {
     if holds { "yes" } else { "no" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::suites::UMH;
+
+    const PLANS: [Plan; 3] = [plan("FW", 1, Some(8)), plan("DCT", 1, None), plan("RS", 4, Some(64))];
+
+    #[test]
+    fn what_is_shrunk_otherwise_and_what_is_left_out_is_said() {
+        let (one, two) = (&UMH[0], &UMH[1]);
+        assert_eq!(scale_text(&[(one, 4), (two, 4)]), "1/4");
+        assert_eq!(scale_text(&[(one, 8), (two, 4), (two, 4)]), "1/4, BSch 1/8");
+        assert_eq!(scale_text(&[]), "");
+        assert_eq!(left_out(&PLANS, Effort::Whole), "");
+        assert_eq!(left_out(&PLANS, Effort::Quick), "without DCT");
+    }
+
+    #[test]
+    fn workloads_are_found_by_name_in_the_order_of_the_plans() {
+        let named = |effort| {
+            let all = planned(UMH, &PLANS, effort);
+            all.iter().map(|(workload, scale)| (workload.name, *scale)).collect::<Vec<_>>()
+        };
+        assert_eq!(named(Effort::Whole), [("FW", 1), ("DCT", 1), ("RS", 4)]);
+        assert_eq!(named(Effort::Quick), [("FW", 8), ("RS", 64)]);
+    }
 }

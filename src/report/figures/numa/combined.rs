@@ -1,10 +1,12 @@
 //! Section 6: lanes and ways together, and the power of the links.
 
-use super::system::{AWARE, Change, DYNAMIC, PART, Scaled, gain, scale_text, sockets, speedups, workloads};
+use super::system::{
+    AWARE, Change, DYNAMIC, PART, Scaled, gain, scale_text, sockets, time_ratios, workloads,
+};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::suite::bars;
-use crate::report::figures::workload::Effort;
 
 pub const COMBINED: Figure = Figure {
     id: "numa-combined",
@@ -44,11 +46,11 @@ fn experiments(effort: Effort) -> Vec<Experiment> {
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
     let both = |one: Scaled| sockets(4, one, &BOTH);
-    let over_one = speedups(&workloads, results, |one| sockets(1, one, &[]), both)?;
+    let over_one = time_ratios(&workloads, results, |one| sockets(1, one, &[]), both)?;
     let base = |one: Scaled| sockets(4, one, &[]);
-    let over_base = speedups(&workloads, results, base, both)?;
-    let ways = speedups(&workloads, results, base, |one| sockets(4, one, &[AWARE]))?;
-    let lanes = speedups(&workloads, results, base, |one| sockets(4, one, &[DYNAMIC]))?;
+    let over_base = time_ratios(&workloads, results, base, both)?;
+    let ways = time_ratios(&workloads, results, base, |one| sockets(4, one, &[AWARE]))?;
+    let lanes = time_ratios(&workloads, results, base, |one| sockets(4, one, &[DYNAMIC]))?;
     let ours = [geometric_mean(&over_one), geometric_mean(&over_base)];
     let chart = bars(
         "NUMA-aware, 4 sockets (NUMA-aware GPUs, Fig. 10)",

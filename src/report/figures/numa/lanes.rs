@@ -1,11 +1,11 @@
 //! Section 4: lanes that turn.
 
-use super::system::{Change, DYNAMIC, Scaled, best, gain, scale_text, sockets, speedups, workloads};
+use super::system::{Change, DYNAMIC, Scaled, best, gain, scale_text, sockets, time_ratios, workloads};
 use crate::report::chart::{Chart, Course, Series};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, near};
 use crate::report::figures::suite::bars;
-use crate::report::figures::workload::Effort;
 
 pub const GAIN: Figure = Figure {
     id: "numa-lanes",
@@ -87,7 +87,7 @@ fn profile(run: &Experiment, results: &Results, (end, direction): (&str, &str)) 
 
 /// Speedups over the sockets as they are.
 fn over_static(workloads: &[Scaled], results: &Results, changes: &[Change]) -> Result<Vec<f64>, String> {
-    speedups(workloads, results, |one| sockets(4, one, &[]), |one| sockets(4, one, changes))
+    time_ratios(workloads, results, |one| sockets(4, one, &[]), |one| sockets(4, one, changes))
 }
 
 fn found_gain(effort: Effort, results: &Results) -> Result<Finding, String> {

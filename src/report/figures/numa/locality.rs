@@ -1,10 +1,10 @@
 //! Section 3: what single-GPU policies do to four sockets, and what locality saves.
 
-use super::system::{PAGES, Scaled, TRADITIONAL, larger, scale_text, sockets, speedups, workloads};
+use super::system::{PAGES, Scaled, TRADITIONAL, larger, scale_text, sockets, time_ratios, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, mean, near};
 use crate::report::figures::suite::bars;
-use crate::report::figures::workload::Effort;
 
 pub const REMOTE: Figure = Figure {
     id: "numa-remote",
@@ -43,7 +43,6 @@ fn remote(effort: Effort, results: &Results) -> Result<Finding, String> {
         workloads.iter().map(|&one| share(&sockets(4, one, changes)).map(|share| 100.0 * share)).collect()
     };
     let (fine, page) = (of(&TRADITIONAL)?, of(&PAGES)?);
-    let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
     let (by_fine, by_page) = (mean(&fine), mean(&page));
     let chart = bars(
         "Remote share of what leaves the SMs, 4 sockets (NUMA-aware GPUs, 3)",
@@ -72,9 +71,9 @@ fn experiments(effort: Effort) -> Vec<Experiment> {
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
     let one = |one: Scaled| sockets(1, one, &[]);
-    let traditional = speedups(&workloads, results, one, |one| sockets(4, one, &TRADITIONAL))?;
-    let local = speedups(&workloads, results, one, |one| sockets(4, one, &[]))?;
-    let ideal = speedups(&workloads, results, one, |one| larger(4, one))?;
+    let traditional = time_ratios(&workloads, results, one, |one| sockets(4, one, &TRADITIONAL))?;
+    let local = time_ratios(&workloads, results, one, |one| sockets(4, one, &[]))?;
+    let ideal = time_ratios(&workloads, results, one, |one| larger(4, one))?;
     let better = traditional.iter().zip(&local).filter(|(old, new)| new >= old).count();
     let (mean, with) = (geometric_mean(&traditional), geometric_mean(&local));
     let chart = bars(

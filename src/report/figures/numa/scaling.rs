@@ -1,10 +1,10 @@
 //! Section 6: how NUMA-aware GPUs scale, beside single GPUs as large.
 
-use super::system::{AWARE, Change, DYNAMIC, Scaled, larger, scale_text, sockets, speedups, workloads};
+use super::system::{AWARE, Change, DYNAMIC, Scaled, larger, scale_text, sockets, time_ratios, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
 use crate::report::figures::suite::bars;
-use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
     id: "numa-scaling",
@@ -33,16 +33,14 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let one = |one: Scaled| sockets(1, one, &[]);
     let (mut means, mut shares, mut all) = (Vec::new(), Vec::new(), Vec::new());
     for count in COUNTS {
-        let ours = speedups(&workloads, results, one, |one| sockets(count, one, &BOTH))?;
-        let ideal = speedups(&workloads, results, one, |one| larger(count, one))?;
+        let ours = time_ratios(&workloads, results, one, |one| sockets(count, one, &BOTH))?;
+        let ideal = time_ratios(&workloads, results, one, |one| larger(count, one))?;
         means.push(geometric_mean(&ours));
         shares.push(100.0 * geometric_mean(&ours) / geometric_mean(&ideal));
         all.push((format!("{count} sockets"), ours));
         all.push((format!("{count}x larger GPU"), ideal));
     }
-    let series: Vec<(&str, &[f64])> =
-        all.iter().map(|(name, values)| (name.as_str(), values.as_slice())).collect();
-    let chart = bars("NUMA-aware GPUs over 1 GPU (NUMA-aware GPUs, Fig. 11)", "speedup", &workloads, &series);
+    let chart = bars("NUMA-aware GPUs over 1 GPU (NUMA-aware GPUs, Fig. 11)", "speedup", &workloads, &all);
     let holds = means.iter().zip(FIGURE.paper).all(|(ours, paper)| near(*ours, *paper));
     let percent: Vec<String> = shares.iter().map(|share| format!("{share:.0}")).collect();
     Ok(Finding {

@@ -8,10 +8,11 @@
 //! shrink as the data do: what sockets share of pages would otherwise be most of them. The host does nothing: the paper's
 //! sockets have none.
 
-use crate::report::figures::experiment::{Experiment, Results};
+use crate::report::figures::effort::Effort;
+use crate::report::figures::experiment::Experiment;
 use crate::report::figures::figure::geometric_mean;
 use crate::report::figures::suite::experiment;
-use crate::report::figures::workload::Effort;
+pub use crate::report::figures::suite::{Scaled, time_ratios};
 use crate::workload::kernels;
 use crate::workload::suites::{NUMA, Workload};
 
@@ -56,9 +57,6 @@ const QUICK: [(&str, u64); 8] = [
     ("HPC-HPGMG", 1024),
     ("Lonestar-SSSP", 128),
 ];
-
-/// A workload with the factor by which its data shrink.
-pub type Scaled = (&'static Workload, u64);
 
 /// By what the data of a workload shrink when all run: to some megabytes, many times what the caches hold.
 fn whole(workload: &Workload) -> u64 {
@@ -145,24 +143,6 @@ fn parameters(workload: &Workload, scale: u64) -> Vec<String> {
     let is_square = SQUARES.contains(&workload.kernel);
     with.extend(is_square.then(|| format!("edge = {}", BLOCK.isqrt())));
     with
-}
-
-/// Of each workload, how much faster `new` is than `old`.
-///
-/// # Errors
-/// If a run is not there, in words.
-pub fn speedups(
-    workloads: &[Scaled],
-    results: &Results,
-    old: impl Fn(Scaled) -> Experiment,
-    new: impl Fn(Scaled) -> Experiment,
-) -> Result<Vec<f64>, String> {
-    let cycles = |experiment: Experiment, name: &str| {
-        let outcome = results.of(&experiment).map_err(|why| format!("{name}: {why}"))?;
-        Ok::<f64, String>(outcome.cycles as f64)
-    };
-    let one = |&one: &Scaled| Ok(cycles(old(one), one.0.name)? / cycles(new(one), one.0.name)?);
-    workloads.iter().map(one).collect()
 }
 
 /// The mean of speedups as a gain in percent.

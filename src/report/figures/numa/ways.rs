@@ -1,10 +1,12 @@
 //! Section 5.2: the organisations of the L2, and what software coherence costs in it.
 
-use super::system::{AWARE, Change, SHARED, STATIC, Scaled, gain, scale_text, sockets, speedups, workloads};
+use super::system::{
+    AWARE, Change, SHARED, STATIC, Scaled, gain, scale_text, sockets, time_ratios, workloads,
+};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, near};
 use crate::report::figures::suite::bars;
-use crate::report::figures::workload::Effort;
 
 pub const WAYS: Figure = Figure {
     id: "numa-ways",
@@ -51,7 +53,7 @@ fn experiments(effort: Effort) -> Vec<Experiment> {
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
     let over = |changes: &[Change]| {
-        speedups(&workloads, results, |one| sockets(4, one, &[]), |one| sockets(4, one, changes))
+        time_ratios(&workloads, results, |one| sockets(4, one, &[]), |one| sockets(4, one, changes))
     };
     let (half, shared, aware) = (over(&[STATIC])?, over(&[SHARED])?, over(&[AWARE])?);
     let step: Vec<f64> = aware.iter().zip(&half).map(|(aware, half)| aware / half).collect();
@@ -80,7 +82,7 @@ fn flushes(effort: Effort) -> Vec<Experiment> {
 
 fn found_flush(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
-    let faster = speedups(
+    let faster = time_ratios(
         &workloads,
         results,
         |one| sockets(4, one, &[AWARE]),
@@ -102,7 +104,7 @@ fn writes(effort: Effort) -> Vec<Experiment> {
 
 fn found_writes(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
-    let faster = speedups(
+    let faster = time_ratios(
         &workloads,
         results,
         |one| sockets(4, one, &[AWARE, THROUGH]),

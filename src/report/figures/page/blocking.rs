@@ -1,9 +1,9 @@
 //! Section 2.1, Fig. 3: compute units that block on far-faults, by the time that one takes.
 
 use super::system::{self, AXIS, COPIES, bars, ratios, runs, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
-use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 3] = [6.0, 15.0, 2.0];
 

@@ -1,10 +1,11 @@
 //! Section 4, Fig. 6: how much of the link demand paging uses.
 
 use super::system::{self, REPLAY, outcomes, runs, workloads};
-use crate::report::chart::{Bars, Chart, Series};
+use crate::report::chart::Chart;
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, near};
-use crate::report::figures::workload::Effort;
+use crate::report::figures::figure::{Figure, Finding, mean, near};
+use crate::report::figures::suite::bars_and;
 
 pub const FIGURE: Figure = Figure {
     id: "page-bus",
@@ -26,10 +27,10 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         .iter()
         .map(|outcome| outcome.link_use.unwrap_or(f64::NAN) * 100.0)
         .collect();
-    let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+    let average = mean(&shares);
     Ok(Finding {
-        ours: vec![Some(mean)],
-        holds: near(mean, 25.0),
+        ours: vec![Some(average)],
+        holds: near(average, 25.0),
         scale: system::scale_text(&workloads),
         note: system::sentences(&[
             "busy time of the link from the host over the whole run, 16 far-faults a CU, arithmetic mean",
@@ -38,21 +39,13 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         ]),
         charts: vec![(
             "",
-            Chart::Bars(Bars {
-                title: "Use of the link under demand paging (Fig. 6)".to_owned(),
-                axis: "% of the time".to_owned(),
-                groups: workloads
-                    .iter()
-                    .map(|(workload, _)| workload.name)
-                    .chain(["mean"])
-                    .map(str::to_owned)
-                    .collect(),
-                series: vec![Series {
-                    name: "use".to_owned(),
-                    values: shares.iter().copied().chain([mean]).collect(),
-                }],
-                stacked: false,
-            }),
+            Chart::Bars(bars_and(
+                ("mean", mean),
+                "Use of the link under demand paging (Fig. 6)",
+                "% of the time",
+                &workloads,
+                &[("use", &shares)],
+            )),
         )],
     })
 }

@@ -1,9 +1,9 @@
 //! Sections 5.1 and 5.2, Fig. 9: which page leaves a GPU memory that holds half of them, and whether prefetching goes on.
 
 use super::system::{self, LOCALITY, Scaled, bars, oversubscribed, ratios, runs};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding};
-use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
     id: "page-evict",
@@ -61,7 +61,6 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let show = |name: &str, of: &[f64]| {
         system::of(&workloads, of, name).map_or("-".to_owned(), |value| format!("{value:.2}"))
     };
-    let series: Vec<(&str, &[f64])> = all.iter().map(|(name, values)| (*name, values.as_slice())).collect();
     Ok(Finding {
         ours: Vec::new(),
         holds: close && outlier && hurt,
@@ -83,7 +82,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         ]),
         charts: vec![(
             "",
-            bars("Half of the pages fit (Fig. 9)", "time over that with all in memory", &workloads, &series),
+            bars("Half of the pages fit (Fig. 9)", "time over that with all in memory", &workloads, &all),
         )],
     })
 }

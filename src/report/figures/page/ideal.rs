@@ -1,9 +1,9 @@
 //! Section 7: how far paging is from copies that overlap with the work perfectly.
 
 use super::system::{self, COPIES, LOCALITY, OVERLAPPED, bars, ratios, runs, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
-use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
     id: "page-ideal",

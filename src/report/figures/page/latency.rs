@@ -1,9 +1,9 @@
 //! Section 4.3, Fig. 8: a driver that takes longer, under far-faults that are replayed and a locality prefetcher.
 
 use super::system::{self, LOCALITY, bars, ratios, runs, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
-use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
     id: "page-latency",

@@ -2,9 +2,9 @@
 
 use super::system::{self, COPIES, ratios, runs, workloads};
 use crate::report::chart::{Chart, Lines, Series};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean};
-use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 2] = [4.0, 16.0];
 

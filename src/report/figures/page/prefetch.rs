@@ -1,9 +1,9 @@
 //! Section 4.3, Fig. 7: prefetchers beside replayable far-faults, and one without them.
 
 use super::system::{self, AXIS, COPIES, LOCALITY, bars, ratios, runs, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
-use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 4] = [12.0, 3.0, 11.0, 5.0];
 
@@ -53,7 +53,6 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let beats = ways.iter().all(|mean| *mean < 1.0) && blocking > locality;
     let list: Vec<String> =
         all.iter().zip(&means).map(|((name, _), mean)| format!("{name} {mean:.3}")).collect();
-    let series: Vec<(&str, &[f64])> = all.iter().map(|(name, values)| (*name, values.as_slice())).collect();
     Ok(Finding {
         holds: order && beats && ours.iter().zip(PAPER).all(|(ours, paper)| near(*ours, paper)),
         ours: ours.map(Some).into(),
@@ -67,6 +66,6 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
             &format!("time over copies, geometric mean: {}", list.join(", ")),
             &system::about(&workloads),
         ]),
-        charts: vec![("", bars("Prefetchers (Fig. 7)", AXIS, &workloads, &series))],
+        charts: vec![("", bars("Prefetchers (Fig. 7)", AXIS, &workloads, &all))],
     })
 }

@@ -2,9 +2,9 @@
 
 use super::evict::LRU_PREFETCH;
 use super::system::{self, LOCALITY, bars, oversubscribed, ratios, runs};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding};
-use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 2] = [0.0, 60.0];
 

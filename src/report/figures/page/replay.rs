@@ -1,9 +1,9 @@
 //! Sections 1 and 3.2, Fig. 5: replayable far-faults instead of one at a time.
 
 use super::system::{self, AXIS, COPIES, REPLAY, bars, ratios, runs, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
-use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 2] = [3.6, 2.0];
 

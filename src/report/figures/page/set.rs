@@ -3,9 +3,9 @@
 use super::system::MACHINE;
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding};
-use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 3] = [80.0, 0.25, 128.0];
 

@@ -1,9 +1,9 @@
 //! The machine of Table 1, the workloads of the paper's figures, and the runs that its figures share.
 
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Outcome, Results};
 use crate::report::figures::suite::{self, Plan, plan};
 pub use crate::report::figures::suite::{Scaled, bars, extremes, of, scale_text, sentences, word};
-use crate::report::figures::workload::Effort;
 use crate::workload::suites::PAGED;
 
 pub const MACHINE: &str = "paged-gtx480";

@@ -1,11 +1,9 @@
 //! Section 4.2 and the abstract: hotspot, whose iterations use each other's results.
 
-use super::system::{
-    BASELINE, SHARES, System, faster, mean, run, runtimes, scale_text, scaled, setting, time,
-};
+use super::system::{BASELINE, SHARES, System, faster, run, runtimes, scale_text, scaled, setting, time};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, near};
-use crate::report::figures::workload::Effort;
+use crate::report::figures::figure::{Figure, Finding, mean, near};
 
 pub const FIGURE: Figure = Figure {
     id: "scale-hotspot",

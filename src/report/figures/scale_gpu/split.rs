@@ -1,11 +1,11 @@
 //! Section 4.2: workloads that touch their data once.
 
 use super::system::{
-    BASELINE, SHARES, Scaled, System, faster, mean, run, runtimes, scale_text, scaled, setting, time,
+    BASELINE, SHARES, Scaled, System, faster, run, runtimes, scale_text, scaled, setting, time,
 };
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, near};
-use crate::report::figures::workload::Effort;
+use crate::report::figures::figure::{Figure, Finding, mean, near};
 
 pub const FIGURE: Figure = Figure {
     id: "scale-split",

@@ -5,10 +5,10 @@
 //! L1, and a sixth of the bandwidth of the link and of the host's memory.
 
 use crate::report::chart::{Bars, Chart, Series};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Outcome, Results};
 pub use crate::report::figures::suite::Scaled;
-use crate::report::figures::suite::{self, experiment};
-use crate::report::figures::workload::Effort;
+use crate::report::figures::suite::{self, Plan, experiment, plan};
 use crate::workload::suites::{SCALE_GPU, Workload};
 
 /// How data come to the GPU.
@@ -49,27 +49,17 @@ pub struct Setting {
     pub tag: u32,
 }
 
-/// How a workload is run: its name here and in the paper, the scale when all run, the scale for a quick look, and whether a
-/// programmer can divide it ("we perform manual code modifications only for vectorAdd, histogram, and hotspot").
-struct Plan {
-    name: &'static str,
-    whole: u64,
-    quick: u64,
-    divisible: bool,
-}
-
-const fn plan(name: &'static str, whole: u64, quick: u64, divisible: bool) -> Plan {
-    Plan { name, whole, quick, divisible }
-}
-
 static PLANS: [Plan; 5] = [
-    plan("vectorAdd", 4, 16, true),
+    plan("vectorAdd", 4, Some(16)),
     // Its partial results do not shrink with the data, and have to fit, too.
-    plan("histogram", 4, 8, true),
-    plan("hotspot", 4, 64, true),
-    plan("Shortest Path", 4, 64, false),
-    plan("Bank Account", 4, 16, false),
+    plan("histogram", 4, Some(8)),
+    plan("hotspot", 4, Some(64)),
+    plan("Shortest Path", 4, Some(64)),
+    plan("Bank Account", 4, Some(16)),
 ];
+
+/// What a programmer can divide ("we perform manual code modifications only for vectorAdd, histogram, and hotspot").
+const DIVISIBLE: [&str; 3] = ["vectorAdd", "histogram", "hotspot"];
 
 pub const fn setting(system: System, share: f64) -> Setting {
     Setting { system, share, tag: 2048 }
@@ -80,20 +70,18 @@ pub const BASELINE: Setting = setting(System::Copy, 100.0);
 /// The workload of this name, scaled.
 #[must_use]
 pub fn scaled(name: &str, effort: Effort) -> Option<Scaled> {
-    let plan = PLANS.iter().find(|plan| plan.name == name)?;
-    let scale = if effort == Effort::Quick { plan.quick } else { plan.whole };
-    Some((SCALE_GPU.iter().find(|workload| workload.name == name)?, scale))
+    all(effort).into_iter().find(|(workload, _)| workload.name == name)
 }
 
 /// All five, scaled.
 #[must_use]
 pub fn all(effort: Effort) -> Vec<Scaled> {
-    PLANS.iter().filter_map(|plan| scaled(plan.name, effort)).collect()
+    suite::planned(SCALE_GPU, &PLANS, effort)
 }
 
 /// Pieces of a launch that fit into the memory: half as many more as would fit exactly, for what neighbours share.
 fn pieces(workload: &Workload, setting: Setting) -> u64 {
-    let divisible = PLANS.iter().any(|plan| plan.name == workload.name && plan.divisible);
+    let divisible = DIVISIBLE.contains(&workload.name);
     let needed = setting.system == System::Copy && divisible && setting.share < 100.0;
     if needed { (175.0 / setting.share) as u64 } else { 1 }
 }
@@ -154,11 +142,6 @@ fn outcome(results: &Results, scaled: Scaled, setting: Setting) -> Result<&Outco
 #[must_use]
 pub fn faster(slow: f64, fast: f64) -> f64 {
     100.0 * (slow / fast - 1.0)
-}
-
-#[must_use]
-pub fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The scale of all in words.

@@ -2,9 +2,9 @@
 
 use super::system::{SHARES, Scaled, Setting, System, TAGS, all, run, scale_text, time};
 use crate::report::chart::{Bars, Chart, Series};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding};
-use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
     id: "scale-tag",

@@ -2,9 +2,9 @@
 
 use super::system::{self, COHERENT, L1_L2, Machine, runs, throughput, workloads};
 use crate::report::chart::{Chart, Lines, Series};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean};
-use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
     id: "sel-client",

@@ -1,9 +1,9 @@
 //! Table 2: requests that find one for the same block in flight.
 
-use super::system::{self, L1, L1_L2, bars, mean, runs, statistics, workloads};
+use super::system::{self, L1, L1_L2, bars, runs, statistics, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::Results;
-use crate::report::figures::figure::{Figure, Finding, near};
-use crate::report::figures::workload::Effort;
+use crate::report::figures::figure::{Figure, Finding, mean, near};
 
 const PAPER: [f64; 2] = [30.7, 35.4];
 

@@ -4,9 +4,9 @@ use crate::model::address::Address;
 use crate::model::random::Random;
 use crate::protocol::remote_directory::{Inserted, Look, RemoteDirectory, RemoteDirectoryConfig};
 use crate::report::chart::{Chart, Lines, Series};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::Results;
 use crate::report::figures::figure::{Figure, Finding, exact};
-use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
     id: "sel-filter",

@@ -1,10 +1,10 @@
 //! Table 1: what the caches of the hardware-coherent GPU hold. The paper's simulator counts an access that joins a miss under way as
 //! no miss ("hit reserved" of GPGPU-Sim), and so does this.
 
-use super::system::{self, COHERENT, bars, mean, runs, statistics, workloads};
+use super::system::{self, COHERENT, bars, runs, statistics, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::Results;
-use crate::report::figures::figure::{Figure, Finding, near};
-use crate::report::figures::workload::Effort;
+use crate::report::figures::figure::{Figure, Finding, mean, near};
 
 const PAPER: [f64; 2] = [44.4, 51.6];
 

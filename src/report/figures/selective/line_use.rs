@@ -1,9 +1,9 @@
 //! Table 3: how much of a line that is not kept somebody waits for when it comes.
 
-use super::system::{self, L1_L2, bars, mean, runs, statistics, workloads};
+use super::system::{self, L1_L2, bars, runs, statistics, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::Results;
-use crate::report::figures::figure::{Figure, Finding, near};
-use crate::report::figures::workload::Effort;
+use crate::report::figures::figure::{Figure, Finding, mean, near};
 
 pub const FIGURE: Figure = Figure {
     id: "sel-lineuse",

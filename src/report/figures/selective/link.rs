@@ -4,9 +4,9 @@ use super::system::VARIABLE;
 use crate::machine::Machine;
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding};
-use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 3] = [2.0 / 3.0, 0.8, 8.0 / 9.0];
 

@@ -1,9 +1,9 @@
 //! Section 5.2, Fig. 8: read-only pages, at several prices of a protection fault.
 
 use super::system::{self, AXIS, COHERENT, Machine, READ_ONLY, VARIABLE, bars, runs, throughput, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding};
-use crate::report::figures::workload::Effort;
 
 pub const FIGURE: Figure = Figure {
     id: "sel-readonly",

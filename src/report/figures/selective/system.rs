@@ -4,10 +4,10 @@
 //! before a fault is. So an eighth of the machine runs: two fifths of the SMs, each with a third of the warps and of the
 //! L1, one of the eight channels with its slice of the L2, and an eighth of the CPU's memory, of the link and of the client cache.
 
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Outcome, Results};
 use crate::report::figures::suite::{self, Plan, plan};
 pub use crate::report::figures::suite::{Scaled, bars, extremes, of, sentences, word};
-use crate::report::figures::workload::Effort;
 use crate::report::number::grouped;
 use crate::workload::suites::SELECTIVE;
 
@@ -143,12 +143,6 @@ pub fn about_faults(workloads: &[Scaled], results: &Results) -> Result<String, S
         grouped(least),
         grouped(most)
     ))
-}
-
-/// The sum of numbers over how many they are.
-#[must_use]
-pub fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// What every note says at its end.

@@ -1,9 +1,9 @@
 //! Section 5.1.3, Fig. 7: what crosses the link when lines are not kept.
 
-use super::system::{self, CLIENT, COHERENT, VARIABLE, bars, mean, runs, statistics, workloads};
+use super::system::{self, CLIENT, COHERENT, VARIABLE, bars, runs, statistics, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::Results;
-use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
-use crate::report::figures::workload::Effort;
+use crate::report::figures::figure::{Figure, Finding, geometric_mean, mean, near};
 
 const PAPER: [f64; 2] = [4.0, 2.6];
 

@@ -1,9 +1,9 @@
 //! Section 5.1.3: performance by variable-size transfers, and by a faster link instead.
 
 use super::system::{self, CLIENT, Machine, VARIABLE, bars, runs, throughput, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::Results;
 use crate::report::figures::figure::{Figure, Finding, geometric_mean};
-use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 2] = [3.0, 1.0];
 

@@ -1,10 +1,7 @@
 //! The systems that UMH is compared with, on the same workloads (section 3.1): their machines and runs.
 
-use super::system;
-use crate::report::chart::{Bars, Chart, Series};
-use crate::report::figures::experiment::{Experiment, Outcome, Results};
-use crate::report::figures::figure::geometric_mean;
-use crate::report::figures::workload::Workload;
+use super::system::{self, Scaled};
+use crate::report::figures::experiment::Experiment;
 
 /// How data come to the GPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +27,6 @@ pub const COUNTS: [u32; 3] = [1, 2, 4];
 
 /// A system with so many GPUs on a network.
 pub type Setting = (System, u32, Network);
-
-/// A workload with its scale.
-pub type Scaled = (&'static Workload, u64);
 
 impl System {
     #[must_use]
@@ -77,64 +71,15 @@ pub fn run((workload, scale): Scaled, setting: Setting) -> Experiment {
     Experiment { scenario, set: Vec::new(), scale, ..Experiment::default() }
 }
 
-/// What the runs of all workloads on one system gave.
-///
-/// # Errors
-/// If one of them is not there, in words.
-pub fn outcomes<'a>(
-    workloads: &[Scaled],
-    results: &'a Results,
-    setting: Setting,
-) -> Result<Vec<&'a Outcome>, String> {
-    let outcome = |&scaled: &Scaled| {
-        results
-            .of(&run(scaled, setting))
-            .map_err(|why| format!("{} on {}: {why}", scaled.0.name, machine(setting)))
-    };
-    workloads.iter().map(outcome).collect()
-}
-
-/// Their times.
-///
-/// # Errors
-/// As [`outcomes`].
-pub fn times(workloads: &[Scaled], results: &Results, setting: Setting) -> Result<Vec<f64>, String> {
-    Ok(outcomes(workloads, results, setting)?.iter().map(|outcome| outcome.cycles as f64).collect())
+/// The runs of workloads on one system.
+pub fn on(setting: Setting) -> impl Fn(Scaled) -> Experiment {
+    move |scaled| run(scaled, setting)
 }
 
 /// The runs of `workloads` on each of these.
 #[must_use]
 pub fn runs(workloads: &[Scaled], settings: &[Setting]) -> Vec<Experiment> {
     workloads.iter().flat_map(|&scaled| settings.iter().map(move |setting| run(scaled, *setting))).collect()
-}
-
-/// How much faster the first of each setting is than the second: by workload.
-///
-/// # Errors
-/// As [`outcomes`].
-pub fn speedups(
-    workloads: &[Scaled],
-    results: &Results,
-    fast: Setting,
-    slow: Setting,
-) -> Result<Vec<f64>, String> {
-    Ok(system::ratios(&times(workloads, results, slow)?, &times(workloads, results, fast)?))
-}
-
-/// Bars for each workload and the geometric mean.
-#[must_use]
-pub fn bars(title: &str, axis: &str, workloads: &[Scaled], series: &[(String, Vec<f64>)]) -> Chart {
-    let of = |(name, values): &(String, Vec<f64>)| Series {
-        name: name.clone(),
-        values: values.iter().copied().chain([geometric_mean(values)]).collect(),
-    };
-    Chart::Bars(Bars {
-        title: title.to_owned(),
-        axis: axis.to_owned(),
-        groups: system::names(workloads, "GM"),
-        series: series.iter().map(of).collect(),
-        stacked: false,
-    })
 }
 
 /// The workloads whose value is below one, with it.

@@ -1,10 +1,12 @@
 //! Fig. 9: what the size of secondary blocks does to the time of workloads.
 
-use super::system::{self, MACHINE, blocks, cycles, names, ratios, run, series, unless};
-use crate::report::chart::{Bars, Chart, Lines, Series};
+use super::system::{
+    self, MACHINE, Scaled, bars, blocks, left_out, ratios, run, scale_text, times, unless, word, workloads,
+};
+use crate::report::chart::{Chart, Lines, Series};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean};
-use crate::report::figures::workload::{Effort, Workload, left_out, scale_text, workloads};
 
 pub const FIGURE: Figure = Figure {
     id: "umh-block",
@@ -34,7 +36,7 @@ fn experiments(effort: Effort) -> Vec<Experiment> {
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
-    let times = SIZES.map(|kib| cycles(&workloads, results, |workload| run(workload, &blocks(kib))));
+    let times = SIZES.map(|kib| times(&workloads, results, |scaled| run(scaled, &blocks(kib))));
     let times = times.into_iter().collect::<Result<Vec<_>, _>>()?;
     let chosen = times.get(CHOSEN).cloned().unwrap_or_default();
     let relative: Vec<_> = times.iter().map(|times| ratios(times, &chosen)).collect();
@@ -50,24 +52,24 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         list(&outliers[0]),
         list(&outliers[1])
     );
-    let order = format!(
-        "8 and 16 KiB degrade: {}; FW and FWT get worse: {}",
-        if degrades { "yes" } else { "no" },
-        if grow { "yes" } else { "no" }
-    );
+    let order = format!("8 and 16 KiB degrade: {}; FW and FWT get worse: {}", word(degrades), word(grow));
     let machine = format!("{MACHINE}, interleaves as large as the block");
+    let series: Vec<_> = SIZES.iter().map(|kib| format!("{kib} KiB")).zip(&relative).collect();
     let holds = best == CHOSEN && degrades && grow;
     Ok(Finding {
         ours: vec![SIZES.get(best).map(|size| *size as f64)],
         holds,
         scale: scale_text(&workloads),
         note: system::sentences(&[&order, &shape, unless(holds, REASON), &machine, &left_out(effort)]),
-        charts: vec![("", bars(&workloads, &relative, &means)), ("-mean", lines(&means, &outliers))],
+        charts: vec![
+            ("", bars("Size of secondary blocks (UMH, Fig. 9)", AXIS, &workloads, &series)),
+            ("-mean", lines(&means, &outliers)),
+        ],
     })
 }
 
 /// What becomes of one workload with growing blocks.
-fn course(name: &str, workloads: &[(&Workload, u64)], relative: &[Vec<f64>]) -> Vec<f64> {
+fn course(name: &str, workloads: &[Scaled], relative: &[Vec<f64>]) -> Vec<f64> {
     let index = workloads.iter().position(|(workload, _)| workload.name == name);
     relative.iter().filter_map(|ratios| ratios.get(index?).copied()).collect()
 }
@@ -82,17 +84,6 @@ fn list(values: &[f64]) -> String {
 }
 
 const AXIS: &str = "time over that with 4 KiB";
-
-fn bars(workloads: &[(&Workload, u64)], relative: &[Vec<f64>], means: &[f64]) -> Chart {
-    let of = |((kib, ratios), mean): ((u64, &Vec<f64>), &f64)| series(format!("{kib} KiB"), ratios, *mean);
-    Chart::Bars(Bars {
-        title: "Size of secondary blocks (UMH, Fig. 9)".to_owned(),
-        axis: AXIS.to_owned(),
-        groups: names(workloads, "GM"),
-        series: SIZES.into_iter().zip(relative).zip(means).map(of).collect(),
-        stacked: false,
-    })
-}
 
 fn lines(means: &[f64], outliers: &[Vec<f64>; 2]) -> Chart {
     let line = |name: &str, values: &[f64]| Series { name: name.to_owned(), values: values.to_vec() };

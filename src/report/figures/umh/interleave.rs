@@ -1,10 +1,11 @@
 //! Section 5.3: what it costs a GPU to deal addresses over its L2 slices in pieces of 4 KiB instead of lines.
 
-use super::system::{self, MACHINE, names, ratios, repeated, series, unless};
-use crate::report::chart::{Bars, Chart};
+use super::system::{
+    self, MACHINE, Scaled, bars, left_out, outcomes, ratios, repeated, scale_text, unless, workloads,
+};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
-use crate::report::figures::workload::{Effort, Workload, left_out, scale_text, workloads};
 
 pub const FIGURE: Figure = Figure {
     id: "umh-interleave",
@@ -26,8 +27,8 @@ fn set(interleave: &str) -> Vec<String> {
 }
 
 /// The paper compares GPUs, not their ways to the host: the second run finds its data in the GPU's memory.
-fn experiment(workload: (&Workload, u64), interleave: &str) -> Experiment {
-    repeated(workload, 2, &set(interleave))
+fn experiment(scaled: Scaled, interleave: &str) -> Experiment {
+    repeated(scaled, 2, &set(interleave))
 }
 
 /// Seen with `activate`, `precharge` and `cas` of nothing: 1/64 of `MTw` and SC, 1/16 of SLA.
@@ -38,18 +39,15 @@ const REASON: &str = "what is wanted at the same time lies in fewer stacks and w
 const BOTH: [&str; 2] = ["64 B", "4 KiB"];
 
 fn experiments(effort: Effort) -> Vec<Experiment> {
-    let of = |workload| BOTH.map(|interleave| experiment(workload, interleave));
+    let of = |scaled| BOTH.map(|interleave| experiment(scaled, interleave));
     workloads(effort).into_iter().flat_map(of).collect()
 }
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
-    let time = |interleave, &(workload, scale): &(&'static Workload, u64)| {
-        let outcome = results.of(&experiment((workload, scale), interleave));
-        outcome.and_then(|outcome| outcome.span("run-2")).map_err(|why| format!("{}: {why}", workload.name))
-    };
     let times = |interleave| {
-        workloads.iter().map(|workload| time(interleave, workload)).collect::<Result<Vec<_>, _>>()
+        let second = outcomes(&workloads, results, |scaled| experiment(scaled, interleave))?;
+        second.iter().map(|outcome| outcome.span("run-2")).collect::<Result<Vec<_>, String>>()
     };
     let slowdowns = ratios(&times(BOTH[1])?, &times(BOTH[0])?);
     let mean = geometric_mean(&slowdowns);
@@ -70,13 +68,12 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         note: system::sentences(&[&range, how, unless(holds, REASON), &machine, &left_out(effort)]),
         charts: vec![(
             "",
-            Chart::Bars(Bars {
-                title: "Interleave of 4 KiB instead of 64 B, 1 GPU (UMH, 5.3)".to_owned(),
-                axis: "time over that with 64 B".to_owned(),
-                groups: names(&workloads, "GM"),
-                series: vec![series("4 KiB", &slowdowns, mean)],
-                stacked: false,
-            }),
+            bars(
+                "Interleave of 4 KiB instead of 64 B, 1 GPU (UMH, 5.3)",
+                "time over that with 64 B",
+                &workloads,
+                &[("4 KiB", &slowdowns)],
+            ),
         )],
     })
 }

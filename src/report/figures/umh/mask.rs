@@ -5,9 +5,9 @@ use crate::machine::Machine;
 use crate::model::address::Address;
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, exact};
-use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 2] = [12.5, 3.12];
 

@@ -1,11 +1,11 @@
 //! Fig. 13: who is fastest and who slowest, on one, two and four GPUs, over PCIe and `NVLink`.
 
-use super::baseline::{COMPARED, COUNTS, NETWORKS, Network, Scaled, Setting, System, outcomes, runs, times};
-use super::system::sentences;
+use super::baseline::{COMPARED, COUNTS, NETWORKS, Network, Setting, System, on, runs};
+use super::system::{Scaled, compared, outcomes, scale_text, sentences, times};
 use crate::report::chart::{Bars, Chart, Series};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding};
-use crate::report::figures::workload::{Effort, compared, scale_text};
 
 pub const FIGURE: Figure = Figure {
     id: "umh-order",
@@ -43,7 +43,7 @@ struct Tally {
 impl Tally {
     fn count(&mut self, workloads: &[Scaled], results: &Results, gpus: u32) -> Result<(), String> {
         for network in NETWORKS {
-            let of = |system| times(workloads, results, (system, gpus, network));
+            let of = |system| times(workloads, results, on((system, gpus, network)));
             let (umh, memcpy, zero_copy) = (of(System::Umh)?, of(System::Memcpy)?, of(System::ZeroCopy)?);
             for ((((workload, _), umh), memcpy), zero_copy) in
                 workloads.iter().zip(umh).zip(memcpy).zip(zero_copy)
@@ -57,7 +57,7 @@ impl Tally {
             }
         }
         for system in COMPARED {
-            let of = |network| times(workloads, results, (system, gpus, network));
+            let of = |network| times(workloads, results, on((system, gpus, network)));
             for (pcie, nvlink) in of(Network::Pcie)?.into_iter().zip(of(Network::Nvlink)?) {
                 self.links += 1;
                 self.nvlink_faster += usize::from(nvlink < pcie);
@@ -101,14 +101,14 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
 
 /// Runtimes in the manner of Fig. 13: copies to the GPUs, work, copies and flushes back, over the time of memcpy on PCIe.
 fn chart(workloads: &[Scaled], results: &Results, gpus: u32) -> Result<Chart, String> {
-    let base = times(workloads, results, (System::Memcpy, gpus, Network::Pcie))?;
+    let base = times(workloads, results, on((System::Memcpy, gpus, Network::Pcie)))?;
     let mut groups = Vec::new();
     let names = ["to the GPUs", "work", "back to the host"];
     let mut series = names.map(|name| Series { name: name.to_owned(), values: Vec::new() });
     for (index, (workload, _)) in workloads.iter().enumerate() {
         for network in NETWORKS {
             for system in COMPARED {
-                let outcome = outcomes(workloads, results, (system, gpus, network))?;
+                let outcome = outcomes(workloads, results, on((system, gpus, network)))?;
                 let (Some(outcome), Some(base)) = (outcome.get(index), base.get(index)) else { continue };
                 let [into, mut back] = outcome.copying;
                 back += outcome.span("flush").unwrap_or(0.0);

@@ -1,10 +1,10 @@
 //! Section 6.1.3: the workload for which lines are better than blocks.
 
-use super::baseline::{NETWORKS, Scaled, System, bars, runs, speedups};
-use super::system::{sentences, unless};
+use super::baseline::{NETWORKS, System, on, runs};
+use super::system::{Scaled, bars, scale_text, sentences, time_ratios, unless, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding};
-use crate::report::figures::workload::{Effort, scale_text, workloads};
 
 pub const FIGURE: Figure = Figure {
     id: "umh-fw",
@@ -36,8 +36,8 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workload = floyd_warshall(effort);
     let mut series = Vec::new();
     for network in NETWORKS {
-        let gain =
-            speedups(&workload, results, (System::ZeroCopy, GPUS, network), (System::Umh, GPUS, network))?;
+        let [umh, zero_copy] = [System::Umh, System::ZeroCopy].map(|system| on((system, GPUS, network)));
+        let gain = time_ratios(&workload, results, umh, zero_copy)?;
         series.push((network.name().to_owned(), gain));
     }
     let all = || series.iter().flat_map(|(name, gain)| gain.iter().map(move |gain| (name, *gain)));

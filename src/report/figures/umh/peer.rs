@@ -1,10 +1,9 @@
 //! Section 4.1.1: what peer transfers gain.
 
-use super::system::{self, MACHINE, cycles, names, ratios, run, series, unless};
-use crate::report::chart::{Bars, Chart};
+use super::system::{self, MACHINE, bars, left_out, run, scale_text, time_ratios, unless, workloads};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
-use crate::report::figures::workload::{Effort, left_out, scale_text, workloads};
 
 pub const FIGURE: Figure = Figure {
     id: "umh-peer",
@@ -26,14 +25,14 @@ const REASON: &str = "only what several GPUs read while one owns it can be hande
                       streams have nothing to gain";
 
 fn experiments(effort: Effort) -> Vec<Experiment> {
-    let of = |workload| [true, false].map(|peer| run(workload, &set(peer)));
+    let of = |scaled| [true, false].map(|peer| run(scaled, &set(peer)));
     workloads(effort).into_iter().flat_map(of).collect()
 }
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
-    let times = |peer| cycles(&workloads, results, |workload| run(workload, &set(peer)));
-    let speedups = ratios(&times(false)?, &times(true)?);
+    let with = |peer| move |scaled| run(scaled, &set(peer));
+    let speedups = time_ratios(&workloads, results, with(false), with(true))?;
     let mean = geometric_mean(&speedups);
     let gain = (mean - 1.0) * 100.0;
     let gains: Vec<_> = speedups.iter().map(|speedup| (speedup - 1.0) * 100.0).collect();
@@ -48,13 +47,12 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         note: system::sentences(&[order, &range, unless(holds, REASON), MACHINE, &left_out(effort)]),
         charts: vec![(
             "",
-            Chart::Bars(Bars {
-                title: "Speedup by peer transfer, 4 GPUs (UMH, 4.1.1)".to_owned(),
-                axis: "time without over time with peer transfer".to_owned(),
-                groups: names(&workloads, "GM"),
-                series: vec![series("UMH", &speedups, mean)],
-                stacked: false,
-            }),
+            bars(
+                "Speedup by peer transfer, 4 GPUs (UMH, 4.1.1)",
+                "time without over time with peer transfer",
+                &workloads,
+                &[("UMH", &speedups)],
+            ),
         )],
     })
 }

@@ -1,11 +1,11 @@
 //! Section 6.1.2: how much faster four GPUs are than one.
 
-use super::baseline::{COMPARED, COUNTS, Network, Setting, System, bars, runs, speedups};
-use super::system::{sentences, unless};
+use super::baseline::{COMPARED, COUNTS, Network, Setting, System, on, runs};
+use super::system::{bars, compared, scale_text, sentences, time_ratios, unless, word};
 use crate::report::chart::{Chart, Lines, Series};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
-use crate::report::figures::workload::{Effort, compared, scale_text};
 
 const PAPER: [f64; 3] = [2.3, 1.76, 1.5];
 
@@ -37,7 +37,9 @@ fn experiments(effort: Effort) -> Vec<Experiment> {
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = compared(effort);
-    let gain = |system, gpus| speedups(&workloads, results, (system, gpus, NETWORK), (system, 1, NETWORK));
+    let gain = |system, gpus| {
+        time_ratios(&workloads, results, on((system, 1, NETWORK)), on((system, gpus, NETWORK)))
+    };
     let mut four = Vec::new();
     let mut lines = Vec::new();
     for system in SYSTEMS {
@@ -50,10 +52,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let two: Vec<_> =
         lines.iter().filter_map(|line| Some(format!("{} {:.2}", line.name, line.values.get(1)?))).collect();
     let order = ours.windows(2).all(|pair| pair[0] > pair[1]);
-    let order = format!(
-        "UMH scales better than memcpy, and that better than zero-copy: {}",
-        if order { "yes" } else { "no" }
-    );
+    let order = format!("UMH scales better than memcpy, and that better than zero-copy: {}", word(order));
     let holds = ours.iter().zip(PAPER).all(|(ours, paper)| near(*ours, paper));
     let two = format!("geometric means; with 2 GPUs {}", two.join(", "));
     let umh = ours.first().is_some_and(|ours| near(*ours, PAPER[0]));

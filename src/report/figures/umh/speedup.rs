@@ -1,10 +1,10 @@
 //! Section 6.1.1 and 8: how much faster UMH is than memcpy and zero-copy.
 
-use super::baseline::{COUNTS, NETWORKS, Network, Scaled, Setting, System, bars, below_one, runs, speedups};
-use super::system::{sentences, unless};
+use super::baseline::{COUNTS, NETWORKS, Network, Setting, System, below_one, on, runs};
+use super::system::{Scaled, bars, compared, scale_text, sentences, time_ratios, unless};
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
-use crate::report::figures::workload::{Effort, compared, scale_text};
 
 const PAPER: [f64; 3] = [1.54, 2.12, 1.92];
 const OVER_ZERO_COPY: f64 = 5.38;
@@ -48,8 +48,8 @@ fn over(
     gpus: u32,
 ) -> Result<Vec<(Network, Vec<f64>)>, String> {
     let of = |network| {
-        let values = speedups(workloads, results, (System::Umh, gpus, network), (system, gpus, network))?;
-        Ok((network, values))
+        let [slow, fast] = [system, System::Umh].map(|system| on((system, gpus, network)));
+        Ok((network, time_ratios(workloads, results, slow, fast)?))
     };
     NETWORKS.into_iter().map(of).collect()
 }

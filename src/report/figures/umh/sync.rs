@@ -1,12 +1,12 @@
 //! Section 6.2 and Fig. 14: how soon the CPU can use what GPUs have computed.
 
-use super::baseline::{Network, Scaled, System, bars, outcomes, run, runs};
-use super::system::sentences;
+use super::baseline::{Network, System, on, run, runs};
+use super::system::{Scaled, bars, compared, outcomes, ratios, scale_text, sentences};
 use crate::model::access::AccessKind;
 use crate::model::operation::Operation;
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean};
-use crate::report::figures::workload::{Effort, compared, scale_text};
 use crate::workload::TaskKind;
 use crate::workload::kernels::{self, Parameters, Value};
 
@@ -67,7 +67,7 @@ fn experiments(effort: Effort) -> Vec<Experiment> {
 fn waits(workloads: &[Scaled], results: &Results, system: System) -> Result<Vec<f64>, String> {
     if system != System::Umh {
         // All of it is there when flushes and copies have ended.
-        let outcomes = outcomes(workloads, results, (system, GPUS, NETWORK))?;
+        let outcomes = outcomes(workloads, results, on((system, GPUS, NETWORK)))?;
         return outcomes.iter().map(|outcome| outcome.after("run-1")).collect();
     }
     let wait = |&scaled: &Scaled| {
@@ -83,8 +83,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let mut series = Vec::new();
     for system in OTHERS {
         let times = waits(&workloads, results, system)?;
-        let ratios: Vec<f64> = times.iter().zip(&umh).map(|(time, umh)| time / umh).collect();
-        series.push((system.name().to_owned(), ratios));
+        series.push((system.name(), ratios(&times, &umh)));
     }
     let least: Vec<f64> =
         series.iter().map(|(_, ratios)| ratios.iter().copied().fold(f64::INFINITY, f64::min)).collect();

@@ -4,9 +4,9 @@ use super::system::MACHINE;
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::message::MessageKind;
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, exact};
-use crate::report::figures::workload::Effort;
 
 const PAPER: [f64; 2] = [32.0, 288.0];
 

@@ -1,11 +1,54 @@
 //! The machines of UMH, Table III, and the runs that its figures share.
 
-use crate::report::chart::Series;
-use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::workload::Workload;
+use crate::report::figures::effort::Effort;
+use crate::report::figures::experiment::Experiment;
+use crate::report::figures::suite::{self, Plan, plan};
+pub use crate::report::figures::suite::{
+    Scaled, bars, outcomes, ratios, scale_text, sentences, time_ratios, times, word,
+};
+use crate::workload::suites::{UMH, Workload};
 
 /// Point-to-point links: where the paper names its network, it is this one (Fig. 9, section 6.1).
 pub const MACHINE: &str = "umh-4gpu-nvlink";
+
+/// In the order of the table. Small arrays shrink less: a few blocks of 4 KiB would say nothing about blocks. What takes
+/// many accesses for its data shrinks more.
+static PLANS: [Plan; 14] = [
+    plan("BSch", 1, Some(8)),
+    plan("DCT", 1, Some(16)),
+    plan("DH", 1, Some(16)),
+    plan("FW", 1, Some(16)),
+    plan("FWT", 1, Some(16)),
+    plan("Hist", 1, Some(16)),
+    plan("MM", 1, Some(16)),
+    plan("MT", 1, Some(4)),
+    plan("MTw", 1, Some(64)),
+    plan("RD", 1, Some(4)),
+    plan("RS", 16, None),
+    plan("SC", 4, Some(64)),
+    plan("SF", 1, Some(16)),
+    plan("SLA", 1, Some(16)),
+];
+
+/// The workloads to run, each with its scale.
+#[must_use]
+pub fn workloads(effort: Effort) -> Vec<Scaled> {
+    suite::planned(UMH, &PLANS, effort)
+}
+
+/// The workloads to compare systems on: for a quick look a few of each kind, since there are many systems.
+#[must_use]
+pub fn compared(effort: Effort) -> Vec<Scaled> {
+    const QUICK: [&str; 6] = ["BSch", "DH", "FW", "MM", "MT", "RD"];
+    let is_wanted = |workload: &Workload| effort == Effort::Whole || QUICK.contains(&workload.name);
+    workloads(effort).into_iter().filter(|(workload, _)| is_wanted(workload)).collect()
+}
+
+/// The workloads that are left out, in words; empty if none is.
+#[must_use]
+pub fn left_out(effort: Effort) -> String {
+    suite::left_out(&PLANS, effort)
+}
 
 /// A scenario that runs a workload `times` times on one machine, each run after the one before: `run-1`, `run-2`.
 #[must_use]
@@ -22,13 +65,13 @@ pub fn scenario(workload: &Workload, machine: &str, times: u32) -> String {
 
 /// A run of a workload of Table I with changes to the machine.
 #[must_use]
-pub fn run((workload, scale): (&Workload, u64), set: &[String]) -> Experiment {
-    repeated((workload, scale), 1, set)
+pub fn run(scaled: Scaled, set: &[String]) -> Experiment {
+    repeated(scaled, 1, set)
 }
 
 /// The same, several times on one machine.
 #[must_use]
-pub fn repeated((workload, scale): (&Workload, u64), times: u32, set: &[String]) -> Experiment {
+pub fn repeated((workload, scale): Scaled, times: u32, set: &[String]) -> Experiment {
     Experiment {
         scenario: scenario(workload, MACHINE, times),
         set: set.to_vec(),
@@ -49,48 +92,26 @@ pub fn blocks(kib: u64) -> Vec<String> {
     keys.map(|key| format!("{key}={kib} KiB")).into()
 }
 
-/// The time of each workload in cycles, as `experiment` runs it.
-///
-/// # Errors
-/// If one of them is not there, in words.
-pub fn cycles(
-    workloads: &[(&'static Workload, u64)],
-    results: &Results,
-    experiment: impl Fn((&Workload, u64)) -> Experiment,
-) -> Result<Vec<f64>, String> {
-    let cycles = |&(workload, scale): &(&'static Workload, u64)| {
-        let outcome = results.of(&experiment((workload, scale)));
-        outcome.map(|outcome| outcome.cycles as f64).map_err(|why| format!("{}: {why}", workload.name))
-    };
-    workloads.iter().map(cycles).collect()
-}
-
-/// Each of `times` over its partner.
-#[must_use]
-pub fn ratios(times: &[f64], to: &[f64]) -> Vec<f64> {
-    times.iter().zip(to).map(|(time, to)| time / to).collect()
-}
-
-/// The names below the bars of a chart: the workloads, and their mean.
-#[must_use]
-pub fn names(workloads: &[(&Workload, u64)], mean: &str) -> Vec<String> {
-    workloads.iter().map(|(workload, _)| workload.name).chain([mean]).map(str::to_owned).collect()
-}
-
-/// A series of a value for each workload, and `mean`.
-#[must_use]
-pub fn series(name: impl Into<String>, values: &[f64], mean: f64) -> Series {
-    Series { name: name.into(), values: values.iter().copied().chain([mean]).collect() }
-}
-
 /// Why a figure is missed, unless it `holds`.
 #[must_use]
 pub fn unless(holds: bool, reason: &str) -> &str {
     if holds { "" } else { reason }
 }
 
-/// Sentences in a row; empty ones are left out.
-#[must_use]
-pub fn sentences(parts: &[&str]) -> String {
-    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("; ")
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::kernels;
+
+    #[test]
+    fn every_workload_of_the_suite_is_planned_and_takes_a_scale() {
+        let all = workloads(Effort::Whole);
+        let names: Vec<_> = all.iter().map(|(workload, _)| workload.name).collect();
+        assert_eq!(names, UMH.iter().map(|workload| workload.name).collect::<Vec<_>>());
+        for (workload, _) in all {
+            let kernel = kernels::find(workload.kernel).unwrap();
+            assert!(kernel.parameters().any(|parameter| parameter.name == "scale"), "{}", workload.kernel);
+        }
+        assert_eq!((compared(Effort::Whole).len(), compared(Effort::Quick).len()), (14, 6));
+    }
 }

@@ -1,11 +1,12 @@
 //! Section 6.1.4: what coherence adds to the traffic between the directories of GPUs and host.
 
-use super::system::{self, MACHINE, names, run, series, unless};
+use super::system::{self, MACHINE, Scaled, left_out, outcomes, run, scale_text, unless, workloads};
 use crate::report::chart::{Bars, Chart};
 use crate::report::figures::crossing::Crossing;
+use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
-use crate::report::figures::figure::{Figure, Finding, near};
-use crate::report::figures::workload::{Effort, Workload, left_out, scale_text, workloads};
+use crate::report::figures::figure::{Figure, Finding, mean, near};
+use crate::report::figures::suite::bars_and;
 
 pub const FIGURE: Figure = Figure {
     id: "umh-traffic",
@@ -25,16 +26,13 @@ const REASON: &str = "every grant is acknowledged with a header of 16 B, 0.39 % 
                       paper does not say what it counts";
 
 fn experiments(effort: Effort) -> Vec<Experiment> {
-    workloads(effort).into_iter().map(|workload| run(workload, &[])).collect()
+    workloads(effort).into_iter().map(|scaled| run(scaled, &[])).collect()
 }
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
-    let crossing = |&(workload, scale): &(&'static Workload, u64)| {
-        let outcome = results.of(&run((workload, scale), &[]));
-        outcome.map(|outcome| outcome.crossing).map_err(|why| format!("{}: {why}", workload.name))
-    };
-    let crossings = workloads.iter().map(crossing).collect::<Result<Vec<_>, _>>()?;
+    let outcomes = outcomes(&workloads, results, |scaled| run(scaled, &[]))?;
+    let crossings: Vec<_> = outcomes.iter().map(|outcome| outcome.crossing).collect();
     let shares = of_data(&crossings, |crossing| crossing.coherence);
     let average = mean(&shares);
     let worst = workloads.iter().zip(&shares).max_by(|one, other| one.1.total_cmp(other.1));
@@ -65,23 +63,15 @@ fn of_data(crossings: &[Crossing], part: impl Fn(&Crossing) -> f64) -> Vec<f64> 
     crossings.iter().map(|crossing| part(crossing) / crossing.data * 100.0).collect()
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn chart(workloads: &[(&Workload, u64)], crossings: &[Crossing]) -> Chart {
-    let part = |name: &str, part: fn(&Crossing) -> f64| {
-        let shares = of_data(crossings, part);
-        series(name, &shares, mean(&shares))
-    };
-    Chart::Bars(Bars {
-        title: "Coherence traffic between SMDs and HMDs (UMH, 6.1.4)".to_owned(),
-        axis: "% of the data".to_owned(),
-        groups: names(workloads, "mean"),
-        series: vec![
-            part("probes", |crossing| crossing.probes),
-            part("answers and acknowledgements", |crossing| crossing.coherence - crossing.probes),
-        ],
-        stacked: true,
-    })
+fn chart(workloads: &[Scaled], crossings: &[Crossing]) -> Chart {
+    let probes = of_data(crossings, |crossing| crossing.probes);
+    let answers = of_data(crossings, |crossing| crossing.coherence - crossing.probes);
+    let bars = bars_and(
+        ("mean", mean),
+        "Coherence traffic between SMDs and HMDs (UMH, 6.1.4)",
+        "% of the data",
+        workloads,
+        &[("probes", probes), ("answers and acknowledgements", answers)],
+    );
+    Chart::Bars(Bars { stacked: true, ..bars })
 }
