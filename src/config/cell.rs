@@ -6,25 +6,25 @@ use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 use crate::protocol::table::{Cell, Next, Step};
 
-/// The step words, each with the actions whose columns it may stand in.
-const STEPS: [(&str, Step, &[Action]); 15] = {
+/// The steps, each with the actions whose columns it may stand in.
+const STEPS: [(Step, &[Action]); 15] = {
     use Action::{Acquire, Evict, Load, NStore, Read, Store, Write};
     [
-        ("hit", Step::Hit, &[Load, Store, NStore]),
-        ("read", Step::Ask(MessageKind::Read), &[Load, Store, NStore]),
-        ("read-nc", Step::Ask(MessageKind::ReadNc), &[Load, NStore]),
-        ("write", Step::Ask(MessageKind::Write), &[Load, Store, NStore]),
-        ("fetch", Step::Fetch, &[Load, Store, NStore]),
-        ("forward", Step::Forward, &[Load, Store, NStore]),
-        ("allocate", Step::Allocate, &[Store, NStore]),
-        ("flush", Step::Flush, &[Store, NStore]),
-        ("relay", Step::Relay, &[Store, NStore]),
-        ("both", Step::Both, &[Store, NStore]),
-        ("data", Step::Data, &[Read, Write]),
-        ("ack", Step::Ack, &[Read, Write]),
-        ("writeback", Step::Writeback, &[Evict, Acquire]),
-        ("notify", Step::Notify, &[Evict]),
-        ("silent", Step::Silent, &[Evict, Acquire]),
+        (Step::Hit, &[Load, Store, NStore]),
+        (Step::Ask(MessageKind::Read), &[Load, Store, NStore]),
+        (Step::Ask(MessageKind::ReadNc), &[Load, NStore]),
+        (Step::Ask(MessageKind::Write), &[Load, Store, NStore]),
+        (Step::Fetch, &[Load, Store, NStore]),
+        (Step::Forward, &[Load, Store, NStore]),
+        (Step::Allocate, &[Store, NStore]),
+        (Step::Flush, &[Store, NStore]),
+        (Step::Relay, &[Store, NStore]),
+        (Step::Both, &[Store, NStore]),
+        (Step::Data, &[Read, Write]),
+        (Step::Ack, &[Read, Write]),
+        (Step::Writeback, &[Evict, Acquire]),
+        (Step::Notify, &[Evict]),
+        (Step::Silent, &[Evict, Acquire]),
     ]
 };
 
@@ -70,14 +70,14 @@ pub(super) fn parse(text: &str, action: Action, states: &[State]) -> Result<Opti
 fn parse_step(word: &str, span: Range<usize>, action: Action) -> Result<Step, CellError> {
     let possible: Vec<&'static str> = STEPS
         .iter()
-        .filter(|(_, _, actions)| actions.contains(&action))
-        .map(|(name, _, _)| *name)
+        .filter(|(_, actions)| actions.contains(&action))
+        .map(|(step, _)| step.name())
         .chain(["impossible"])
         .collect();
     let expected = Some(possible.join(", "));
     let name = action.name();
-    match STEPS.iter().find(|(step, _, _)| *step == word) {
-        Some((_, step, actions)) if actions.contains(&action) => Ok(*step),
+    match STEPS.iter().find(|(step, _)| step.name() == word) {
+        Some((step, actions)) if actions.contains(&action) => Ok(*step),
         Some(_) => {
             Err(CellError::new(span, format!("`{word}` makes no sense in the column {name}"), expected))
         }

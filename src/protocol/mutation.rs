@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::table::{Cell, DirectoryRule, Next, Probe, Step, Table, When};
+use super::table::{Cell, DirectoryRule, Probe, Table, When};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 
@@ -137,27 +137,7 @@ impl fmt::Display for Mutation {
 /// A cell as a protocol file writes it.
 #[must_use]
 pub fn cell_text(cell: Option<Cell>) -> String {
-    let Some(cell) = cell else { return "impossible".to_owned() };
-    let step = match cell.step {
-        Step::Hit => "hit",
-        Step::Ask(request) => request.name(),
-        Step::Fetch => "fetch",
-        Step::Forward => "forward",
-        Step::Allocate => "allocate",
-        Step::Flush => "flush",
-        Step::Relay => "relay",
-        Step::Both => "both",
-        Step::Data => "data",
-        Step::Ack => "ack",
-        Step::Writeback => "writeback",
-        Step::Notify => "notify",
-        Step::Silent => "silent",
-    };
-    match cell.next {
-        Next::Same => step.to_owned(),
-        Next::To(state) => format!("{step} > {state}"),
-        Next::Granted => format!("{step} > granted"),
-    }
+    cell.map_or_else(|| "impossible".to_owned(), |cell| cell.to_string())
 }
 
 /// A rule of a directory as a protocol file writes it.

@@ -1,5 +1,7 @@
 //! A protocol as a value: the paper's table, what the directory does for each request, and how data merge.
 
+use std::fmt;
+
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 
@@ -34,6 +36,28 @@ pub enum Step {
     Silent,
 }
 
+impl Step {
+    /// The word for it in a protocol file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Ask(request) => request.name(),
+            Self::Fetch => "fetch",
+            Self::Forward => "forward",
+            Self::Allocate => "allocate",
+            Self::Flush => "flush",
+            Self::Relay => "relay",
+            Self::Both => "both",
+            Self::Data => "data",
+            Self::Ack => "ack",
+            Self::Writeback => "writeback",
+            Self::Notify => "notify",
+            Self::Silent => "silent",
+        }
+    }
+}
+
 /// The state afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Next {
@@ -48,6 +72,18 @@ pub enum Next {
 pub struct Cell {
     pub step: Step,
     pub next: Next,
+}
+
+/// As a protocol file writes it.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.step.name())?;
+        match self.next {
+            Next::Same => Ok(()),
+            Next::To(state) => write!(f, " > {state}"),
+            Next::Granted => f.write_str(" > granted"),
+        }
+    }
 }
 
 /// How much of a block a state means to be here.

@@ -160,22 +160,17 @@ fn rounded(count: u64) -> String {
 
 /// What a cell does, as the table file writes it (`write>M`), in short, and only where it leads to.
 fn words(cell: Cell) -> [String; 3] {
-    let (step, short) = match cell.step {
-        Step::Hit => ("hit", "hit"),
-        Step::Ask(MessageKind::Read) => ("read", "rd"),
-        Step::Ask(MessageKind::ReadNc) => ("read-nc", "rdnc"),
-        Step::Ask(_) => ("write", "wr"),
-        Step::Fetch => ("fetch", "fetch"),
-        Step::Forward => ("forward", "fwd"),
-        Step::Allocate => ("allocate", "alloc"),
-        Step::Flush => ("flush", "flush"),
-        Step::Relay => ("relay", "relay"),
-        Step::Both => ("both", "both"),
-        Step::Data => ("data", "data"),
-        Step::Ack => ("ack", "ack"),
-        Step::Writeback => ("writeback", "wb"),
-        Step::Notify => ("notify", "tell"),
-        Step::Silent => ("silent", "-"),
+    let step = cell.step.name();
+    let short = match cell.step {
+        Step::Ask(MessageKind::Read) => "rd",
+        Step::Ask(MessageKind::ReadNc) => "rdnc",
+        Step::Ask(_) => "wr",
+        Step::Forward => "fwd",
+        Step::Allocate => "alloc",
+        Step::Writeback => "wb",
+        Step::Notify => "tell",
+        Step::Silent => "-",
+        _ => step,
     };
     let next = match cell.next {
         Next::Same => String::new(),

@@ -9,7 +9,7 @@ use crate::diagnostic::Result;
 use crate::model::component::Components;
 use crate::model::inspect::CellCount;
 use crate::model::state::{Action, State};
-use crate::protocol::table::{Cell, Next, Step};
+use crate::protocol::table::{Cell, Next};
 
 pub(super) fn table(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     arguments.none()?;
@@ -81,23 +81,5 @@ fn plain(cell: Cell) -> String {
         Next::To(state) => format!(">{state}"),
         Next::Granted => ">granted".to_owned(),
     };
-    format!("{}{next}", step(cell.step))
-}
-
-fn step(step: Step) -> &'static str {
-    match step {
-        Step::Hit => "hit",
-        Step::Ask(kind) => kind.name(),
-        Step::Fetch => "fetch",
-        Step::Forward => "forward",
-        Step::Allocate => "allocate",
-        Step::Flush => "flush",
-        Step::Relay => "relay",
-        Step::Both => "both",
-        Step::Data => "data",
-        Step::Ack => "ack",
-        Step::Writeback => "writeback",
-        Step::Notify => "notify",
-        Step::Silent => "silent",
-    }
+    format!("{}{next}", cell.step.name())
 }
