@@ -6,27 +6,27 @@ use crate::model::component::ComponentId;
 use crate::model::message::{Message, MessageKind, Network};
 use crate::model::wait::{Doing, Party};
 use crate::parts::channel::Lane;
-use crate::protocol::node::{Needs, Node};
+use crate::protocol::node::{Need, Node};
 
 /// Those that a need waits for, each with the rest of the sentence.
 type Met = Vec<(Party, String)>;
 
 impl Machine {
     /// What a need of a node waits for.
-    pub(super) fn meet(&self, node: &Node, need: Needs) -> Met {
+    pub(super) fn meet(&self, node: &Node, need: Need) -> Met {
         let me = node.id();
         match need {
-            Needs::Own(block, doing) => {
+            Need::Own(block, doing) => {
                 vec![(Party::Block { at: me, block, doing }, own_text(doing).to_owned())]
             }
-            Needs::Mshr => vec![(Party::Mshrs(me), "waits for a free MSHR".to_owned())],
-            Needs::Way(set) => vec![(Party::Ways(me, set), "waits for a free way".to_owned())],
-            Needs::Grant { parent, request, range } => self.meet_grant(me, parent, request, range),
-            Needs::PeerData { parent, range } => self.meet_peer_data(me, parent, range),
-            Needs::Answer { child, range } => self.meet_answer(me, child, range),
-            Needs::GrantAck { child, range } => self.meet_grant_ack(me, child, range),
-            Needs::EvictAck { parent, range } => self.meet_evict_ack(me, parent, range),
-            Needs::Reply { parent, range } => self.meet_reply(me, parent, range),
+            Need::Mshr => vec![(Party::Mshrs(me), "waits for a free MSHR".to_owned())],
+            Need::Way(set) => vec![(Party::Ways(me, set), "waits for a free way".to_owned())],
+            Need::Grant { parent, request, range } => self.meet_grant(me, parent, request, range),
+            Need::PeerData { parent, range } => self.meet_peer_data(me, parent, range),
+            Need::Answer { child, range } => self.meet_answer(me, child, range),
+            Need::GrantAck { child, range } => self.meet_grant_ack(me, child, range),
+            Need::EvictAck { parent, range } => self.meet_evict_ack(me, parent, range),
+            Need::Reply { parent, range } => self.meet_reply(me, parent, range),
         }
     }
 
@@ -76,7 +76,7 @@ impl Machine {
             .into_iter()
             .find(|stand| Some(stand.block) == start && stand.doing == Doing::Serves);
         let needs = service.map(|stand| stand.needs).unwrap_or_default();
-        let owners = needs.into_iter().filter(|need| matches!(need, Needs::Answer { .. }));
+        let owners = needs.into_iter().filter(|need| matches!(need, Need::Answer { .. }));
         let met: Met = owners.flat_map(|need| self.meet(above, need)).collect();
         if met.is_empty() {
             let text = format!(
@@ -120,7 +120,7 @@ impl Machine {
         // It has the grant and waits for the data of a peer, or the grant was lost.
         let block = range.start.block(node.config.block);
         let has_grant = node.stands().iter().any(|stand| {
-            stand.block == block && stand.needs.iter().any(|need| matches!(need, Needs::PeerData { .. }))
+            stand.block == block && stand.needs.iter().any(|need| matches!(need, Need::PeerData { .. }))
         });
         if has_grant {
             let to = Party::Block { at: child, block, doing: Doing::Asks };
@@ -159,7 +159,7 @@ impl Machine {
 
     /// Whether a parent has granted what a child asked for.
     fn has_granted(&self, parent: ComponentId, child: ComponentId, range: Range) -> bool {
-        let is_for_it = |need: &Needs| matches!(need, Needs::GrantAck { child: to, range: of } if *to == child && of.start == range.start);
+        let is_for_it = |need: &Need| matches!(need, Need::GrantAck { child: to, range: of } if *to == child && of.start == range.start);
         self.node(parent).is_some_and(|parent| {
             let stands = parent.stands();
             stands.iter().any(|stand| stand.doing == Doing::Serves && stand.needs.iter().any(is_for_it))

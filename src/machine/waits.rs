@@ -12,7 +12,7 @@ use crate::model::time::Tick;
 use crate::model::wait::{Doing, Party, Wait};
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Lane, Ready};
-use crate::protocol::node::{Keeper, Needs, Node, Stand};
+use crate::protocol::node::{Keeper, Need, Node, Stand};
 use crate::protocol::tag_miss_handler::Lack;
 
 impl Machine {
@@ -168,7 +168,7 @@ impl Machine {
             .stands()
             .iter()
             .flat_map(|stand| &stand.needs)
-            .filter_map(|need| if let Needs::Way(set) = need { Some(*set) } else { None })
+            .filter_map(|need| if let Need::Way(set) = need { Some(*set) } else { None })
             .collect();
         let holders = wanted
             .into_iter()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::pending::{Want, Who};
-use super::{Need, Node, Role};
+use super::{Decision, Node, Role};
 use crate::model::access::{Access, AccessKind, Bytes, runs};
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
@@ -64,7 +64,7 @@ impl Node {
             return Offer::Miss;
         }
         let action = self.action_of(access);
-        if matches!(self.need(block, action, true, self.is_uncached(block, out)), Need::Here(cell) if cell.step == Step::Hit)
+        if matches!(self.decide(block, action, true, self.is_uncached(block, out)), Decision::Here(cell) if cell.step == Step::Hit)
         {
             return Offer::Hit;
         }

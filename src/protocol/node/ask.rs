@@ -174,7 +174,9 @@ impl Node {
             if Self::awaits_acquire(pending) {
                 return;
             }
-            let super::Need::Here(cell) = self.need(pending.block, want.action, true, false) else { return };
+            let super::Decision::Here(cell) = self.decide(pending.block, want.action, true, false) else {
+                return;
+            };
             if cell.step != Step::Hit {
                 return;
             }

@@ -33,7 +33,7 @@ use smallvec::SmallVec;
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
-use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
+use crate::model::message::{Message, MessageKind, Network, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::What;
 use crate::model::sectors::Sectors;
@@ -50,7 +50,7 @@ use room::Waiting;
 pub use access::Offer;
 pub use config::{NodeConfig, Role};
 pub use counters::Counters;
-pub use stand::{Keeper, Need as Needs, Stand};
+pub use stand::{Keeper, Need, Stand};
 pub use timeless::{Timeless, message_without_time};
 pub use view::{Busy, WaitsFor};
 
@@ -82,14 +82,14 @@ pub struct Node {
     pub counters: Counters,
 }
 
-/// What a block needs before an action can be served.
+/// What becomes of an action on a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Need {
-    /// Nothing: it can be served here.
+enum Decision {
+    /// It can be served here.
     Here(Cell),
-    /// The parent's permission or bytes.
+    /// It needs the parent's permission or bytes.
     Parent(Cell),
-    /// A place, without asking anybody.
+    /// It needs a place, and asks nobody.
     Place,
     /// The parent performs it.
     PassUp(Cell),
@@ -209,25 +209,25 @@ impl Node {
         }
     }
 
-    /// What an action on a block needs; `is_uncached` of a block that may not be kept here.
-    fn need(&self, block: Address, action: Action, is_performed: bool, is_uncached: bool) -> Need {
+    /// What becomes of an action on a block; `is_uncached` of a block that may not be kept here.
+    fn decide(&self, block: Address, action: Action, is_performed: bool, is_uncached: bool) -> Decision {
         if self.config.role == Role::Root {
-            return Need::Here(Cell { step: Step::Hit, next: Next::Same });
+            return Decision::Here(Cell { step: Step::Hit, next: Next::Same });
         }
         if is_uncached {
-            return self.need_uncached(action);
+            return self.decide_uncached(action);
         }
         match self.config.cell(self.state(block), action, is_performed) {
             Some(cell) => match cell.step {
-                Step::Hit | Step::Flush => Need::Here(cell),
-                Step::Allocate if self.store.get(block).is_some() => Need::Here(cell),
-                Step::Allocate => Need::Place,
-                Step::Fetch if self.is_all_dirty(block) => Need::Here(Cell { step: Step::Hit, ..cell }),
-                Step::Ask(_) | Step::Fetch => Need::Parent(cell),
-                Step::Forward => Need::PassUp(cell),
-                _ => Need::Never,
+                Step::Hit | Step::Flush => Decision::Here(cell),
+                Step::Allocate if self.store.get(block).is_some() => Decision::Here(cell),
+                Step::Allocate => Decision::Place,
+                Step::Fetch if self.is_all_dirty(block) => Decision::Here(Cell { step: Step::Hit, ..cell }),
+                Step::Ask(_) | Step::Fetch => Decision::Parent(cell),
+                Step::Forward => Decision::PassUp(cell),
+                _ => Decision::Never,
             },
-            None => Need::Never,
+            None => Decision::Never,
         }
     }
 
@@ -331,17 +331,17 @@ impl Node {
         if self.is_tagged() {
             return self.lack(message).is_none();
         }
-        let action = match message.kind {
-            MessageKind::Read | MessageKind::Fetch => Action::Load,
-            MessageKind::Write => Action::Store,
-            MessageKind::ReadNc => Action::NStore,
-            MessageKind::Forward => return true,
-            _ => return true,
-        };
-        let block = self.block_of(message.range.start);
+        // A forwarded access is always taken.
+        if message.kind == MessageKind::Forward || message.kind.network() != Network::Request {
+            return true;
+        }
+        let (block, action) = (self.block_of(message.range.start), self.action_of_request(message));
         self.has_mshr()
             || self.pending.contains(block)
-            || matches!(self.need(block, action, message.kind == MessageKind::Fetch, false), Need::Here(_))
+            || matches!(
+                self.decide(block, action, message.kind == MessageKind::Fetch, false),
+                Decision::Here(_)
+            )
     }
 
     /// Takes a message.

@@ -10,7 +10,7 @@ use crate::model::access::Access;
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
-use crate::model::message::{MessageKind, TxnKey, TxnNumber};
+use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
@@ -53,6 +53,27 @@ pub struct Want {
 }
 
 impl Want {
+    /// What a message of a child asks; `child` is its position.
+    #[must_use]
+    pub fn of(message: Message, child: u16, action: Action, arrived: Tick) -> Self {
+        Self {
+            who: Who::Child(child),
+            request: message.kind,
+            action,
+            range: message.range,
+            txn: message.txn,
+            number: message.number,
+            cause: message.cause,
+            arrived,
+            access: message.access,
+            sectors: message.sectors,
+            got: Sectors::NONE,
+            behind: 0,
+            supplied: false,
+            claimed: false,
+        }
+    }
+
     /// Whether the node performs it itself, and grants nothing.
     #[must_use]
     pub fn is_performed_here(&self) -> bool {

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use super::pending::{Pending, Service, Want, Who};
-use super::{Need, Node, NodeConfig, Role};
+use super::{Decision, Node, NodeConfig, Role};
 use crate::model::access::{Access, AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::bits::{Bits, ones_of};
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
-use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{Breach, Outbox};
 use crate::protocol::store::{Entry, Unit, bit};
@@ -21,37 +20,27 @@ impl Node {
         let Some(child) = self.config.child(message.from) else { return };
         let block = self.block_of(message.range.start);
         self.ensure_root_entry(block);
-        let action = match message.kind {
+        let action = self.action_of_request(&message);
+        let is_performed = matches!(message.kind, MessageKind::Fetch | MessageKind::Forward);
+        if matches!(self.decide(block, action, is_performed, self.is_uncached(block, out)), Decision::Here(_))
+        {
+            self.count_hit(block);
+        } else {
+            self.count_miss(block, out);
+        }
+        self.enqueue(block, Want::of(message, child, action, out.tick), out);
+    }
+
+    /// The action that a child's request means here.
+    pub(super) fn action_of_request(&self, message: &Message) -> Action {
+        match message.kind {
             MessageKind::Write => Action::Store,
             MessageKind::ReadNc => Action::NStore,
             MessageKind::Forward => {
                 message.access.as_deref().map_or(Action::Store, |access| self.action_of(access))
             }
             _ => Action::Load,
-        };
-        let is_performed = matches!(message.kind, MessageKind::Fetch | MessageKind::Forward);
-        if matches!(self.need(block, action, is_performed, self.is_uncached(block, out)), Need::Here(_)) {
-            self.count_hit(block);
-        } else {
-            self.count_miss(block, out);
         }
-        let want = Want {
-            who: Who::Child(child),
-            request: message.kind,
-            action,
-            range: message.range,
-            txn: message.txn,
-            number: message.number,
-            cause: message.cause,
-            arrived: out.tick,
-            access: message.access,
-            sectors: message.sectors,
-            got: Sectors::NONE,
-            behind: 0,
-            supplied: false,
-            claimed: false,
-        };
-        self.enqueue(block, want, out);
     }
 
     /// Serves the first want that can be served; `false` if there is none. Wants of one unit keep their order.
@@ -66,14 +55,16 @@ impl Node {
                 held |= own;
                 continue;
             }
-            match self.need(pending.block, want.action, want.is_performed_here(), pending.uncached) {
+            match self.decide(pending.block, want.action, want.is_performed_here(), pending.uncached) {
                 // A child takes answers in the order in which it asked.
-                Need::Here(_) | Need::Place | Need::Parent(_) if self.answers_later(pending, want) => {
+                Decision::Here(_) | Decision::Place | Decision::Parent(_)
+                    if self.answers_later(pending, want) =>
+                {
                     held |= own;
                 }
                 // What is on its way would go over what is stored there now.
-                Need::Here(cell) if cell.step == Step::Allocate && pending.asked.is_some() => held |= own,
-                Need::Here(cell) => {
+                Decision::Here(cell) if cell.step == Step::Allocate && pending.asked.is_some() => held |= own,
+                Decision::Here(cell) => {
                     let block = pending.block;
                     if !pending.queue.get_mut(index).is_some_and(|want| self.admit(block, want, out)) {
                         held |= own;
@@ -86,7 +77,7 @@ impl Node {
                     }
                     return true;
                 }
-                Need::Parent(cell) => {
+                Decision::Parent(cell) => {
                     if pending.asked.is_none() {
                         let want = want.clone();
                         return self.ask(pending, &want, cell, out);
@@ -101,8 +92,8 @@ impl Node {
                     }
                 }
                 // A store that is passed up while the block is fetched would be lost from the copy.
-                Need::PassUp(_) if pending.asked.is_some() && !pending.uncached => held |= own,
-                Need::PassUp(cell) => {
+                Decision::PassUp(_) if pending.asked.is_some() && !pending.uncached => held |= own,
+                Decision::PassUp(cell) => {
                     let want = want.clone();
                     if self.flush_down(pending, &want, cell.next, out) {
                         return true;
@@ -113,12 +104,12 @@ impl Node {
                     }
                     return true;
                 }
-                Need::Place if pending.asked.is_some() => held |= own,
-                Need::Place => {
+                Decision::Place if pending.asked.is_some() => held |= own,
+                Decision::Place => {
                     let want = want.clone();
                     return self.find_place(pending, &want, out);
                 }
-                Need::Never => {
+                Decision::Never => {
                     if let Some(want) = pending.take_want(index) {
                         Self::note_served(pending);
                         self.report_impossible(pending.block, &want, out);
@@ -327,8 +318,8 @@ impl Node {
     fn grant(&mut self, block: Address, service: &mut Service, from: Option<ComponentId>, out: &mut Outbox) {
         let (Who::Child(child), Some(rule)) = (service.want.who, service.rule) else { return };
         let want = &service.want;
-        let state = match self.need(block, want.action, false, false) {
-            Need::Here(cell) => match cell.next {
+        let state = match self.decide(block, want.action, false, false) {
+            Decision::Here(cell) => match cell.next {
                 Next::To(state) => state,
                 _ => self.state(block),
             },

@@ -151,8 +151,8 @@ impl Node {
             return vec![if is_for_mshr { Need::Mshr } else { Need::Way(self.store.set_of(block)) }];
         }
         let is_served_here = matches!(
-            self.need(block, want.action, want.is_performed_here(), pending.uncached),
-            super::Need::Here(_)
+            self.decide(block, want.action, want.is_performed_here(), pending.uncached),
+            super::Decision::Here(_)
         );
         if pending.asked.is_some() && !is_served_here {
             return vec![Need::Own(block, Doing::Asks)];

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Node;
-use super::pending::{Want, Who};
+use super::pending::Want;
 use crate::model::access::{Access, AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
@@ -16,7 +16,6 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, Network, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::What;
-use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
 use crate::model::tags::{TagOutcome, TagRecord};
 use crate::model::time::EventNumber;
@@ -56,38 +55,19 @@ impl Node {
     }
 
     /// What a child's message asks. A writeback is a store of the bytes that are dirty.
-    fn want_of(&self, message: Message, out: &Outbox) -> Option<Want> {
+    fn want_of(&self, mut message: Message, out: &Outbox) -> Option<Want> {
         let child = self.config.child(message.from)?;
         let action = self.action_of_message(&message);
-        let access = match (message.kind, message.patch.as_deref()) {
-            (MessageKind::Writeback, Some(patch)) => Some(Arc::new(access_of(patch, AccessKind::NStore))),
-            _ => message.access,
-        };
-        Some(Want {
-            who: Who::Child(child),
-            request: message.kind,
-            action,
-            range: message.range,
-            txn: message.txn,
-            number: message.number,
-            cause: message.cause,
-            arrived: out.tick,
-            sectors: message.sectors,
-            got: Sectors::NONE,
-            behind: 0,
-            claimed: false,
-            supplied: false,
-            access,
-        })
+        if let (MessageKind::Writeback, Some(patch)) = (message.kind, message.patch.as_deref()) {
+            message.access = Some(Arc::new(access_of(patch, AccessKind::NStore)));
+        }
+        Some(Want::of(message, child, action, out.tick))
     }
 
     fn action_of_message(&self, message: &Message) -> Action {
         match message.kind {
             MessageKind::Writeback => Action::NStore,
-            MessageKind::Forward => {
-                message.access.as_deref().map_or(Action::Store, |access| self.action_of(access))
-            }
-            _ => Action::Load,
+            _ => self.action_of_request(message),
         }
     }
 

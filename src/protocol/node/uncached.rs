@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::pending::{Pending, Want, Who};
-use super::{Need, Node, Role};
+use super::{Decision, Node, Role};
 use crate::model::access::{Access, Bytes};
 use crate::model::address::Address;
 use crate::model::fault::Fault;
@@ -37,12 +37,12 @@ impl Node {
             && out.permission(block) != Permission::ReadOnly
     }
 
-    /// What an action on a block that may not be kept needs.
-    pub(super) fn need_uncached(&self, action: Action) -> Need {
+    /// What becomes of an action on a block that may not be kept.
+    pub(super) fn decide_uncached(&self, action: Action) -> Decision {
         match self.config.table.uncached_cell(action, self.config.role != Role::Leaf) {
-            Some(cell) if cell.step == Step::Fetch => Need::Parent(cell),
-            Some(cell) if cell.step == Step::Forward => Need::PassUp(cell),
-            _ => Need::Never,
+            Some(cell) if cell.step == Step::Fetch => Decision::Parent(cell),
+            Some(cell) if cell.step == Step::Forward => Decision::PassUp(cell),
+            _ => Decision::Never,
         }
     }
 
