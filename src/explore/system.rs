@@ -11,6 +11,7 @@ use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::Inspect;
 use crate::model::message::Network;
+use crate::model::state::Action;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role, Timeless};
 use crate::protocol::table::Step;
@@ -271,7 +272,7 @@ fn is_exact(wiring: &Wiring<'_>, parent: &Node) -> bool {
         let is_leaf = child.config.role == Role::Leaf;
         let rows = child.config.table.rows.iter();
         let silent = rows
-            .filter_map(|row| *(if is_leaf { &row.leaf } else { &row.inner }).get(3)?)
+            .filter_map(|row| *(if is_leaf { &row.leaf } else { &row.inner }).get(Action::Evict.index())?)
             .any(|cell| cell.step == Step::Silent);
         child.config.block == parent.config.unit && !silent
     })

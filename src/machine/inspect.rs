@@ -17,6 +17,7 @@ use crate::model::message::{Message, Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};
 use crate::model::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
 use crate::model::tags::TagView;
+use crate::model::text::hex_head;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::Channel;
@@ -205,8 +206,7 @@ fn bytes_text(bytes: &Bytes) -> String {
     if bytes.is_empty() {
         return String::new();
     }
-    let hex: Vec<String> = bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!(":= {}{}", hex.join(" "), if bytes.len() > 8 { " .." } else { "" })
+    format!(":= {}", hex_head(bytes, 8))
 }
 
 fn describe_access(access: &WarpAccess) -> String {
@@ -308,7 +308,7 @@ impl Inspect for Machine {
             lanes: wire.lanes,
             bandwidth: self.fixed.spec.network.bandwidth.0 * u64::from(wire.lanes)
                 / u64::from(wire.nominal().max(1)),
-            utilisation: if self.now == 0 { 0.0 } else { wire.busy.min(self.now) as f64 / self.now as f64 },
+            utilisation: wire.utilisation(self.now),
             history: wire.history(self.now),
             sample_cycles: SAMPLE_CYCLES,
             bytes: wire.bytes(),

@@ -18,6 +18,7 @@ mod warps;
 
 use super::Machine;
 use crate::model::message::MessageKind;
+use crate::model::text::key_word;
 use crate::model::time::Tick;
 
 /// Statistics as they are gathered.
@@ -39,11 +40,6 @@ impl Sheet {
     }
 }
 
-/// A name as a part of a key.
-fn word(name: &str) -> String {
-    name.replace('-', "_")
-}
-
 impl Machine {
     pub(super) fn all_statistics(&self) -> Vec<(String, f64)> {
         let mut sheet = Sheet::default();
@@ -54,7 +50,7 @@ impl Machine {
         self.access_statistics(&mut sheet);
         self.warp_statistics(&mut sheet);
         for (kind, (count, bytes)) in MessageKind::ALL.into_iter().zip(self.sent) {
-            let kind = word(kind.name());
+            let kind = key_word(kind.name());
             sheet.count(format!("messages.{kind}.count"), count);
             sheet.count(format!("messages.{kind}.bytes"), bytes);
         }

@@ -25,6 +25,7 @@ pub mod selective;
 pub mod sorted;
 pub mod state;
 pub mod tags;
+pub mod text;
 pub mod time;
 pub mod units;
 pub mod wait;

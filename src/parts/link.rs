@@ -275,6 +275,12 @@ impl Link {
         self.busy_since
     }
 
+    /// Share of the time until now that it was busy, 0 to 1.
+    #[must_use]
+    pub fn utilisation(&self, now: Tick) -> f64 {
+        if now == 0 { 0.0 } else { self.busy.min(now) as f64 / now as f64 }
+    }
+
     /// Bytes of all messages so far.
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -206,11 +206,6 @@ impl Residency {
     }
 
     #[must_use]
-    pub fn is_unused(&self, page: Page) -> bool {
-        self.unused.contains(page)
-    }
-
-    #[must_use]
     pub fn allocated(&self) -> &PageSet {
         &self.allocated
     }
@@ -278,7 +273,7 @@ mod tests {
         pages.reserve(Page(1));
         assert_eq!((pages.free(), pages.place(Page(1))), (1, Place::Coming));
         pages.arrive(Page(1), MoveReason::Prefetched, 5);
-        assert!(pages.is_unused(Page(1)));
+        assert!(pages.unused().contains(Page(1)));
         assert!(pages.touch(Page(1), true, 6) && !pages.touch(Page(1), false, 7));
         assert_eq!((pages.free(), pages.place(Page(1))), (1, Place::Gpu));
         assert!(!pages.leave(Page(1)));

@@ -11,11 +11,12 @@ use crate::model::record::{FieldInfo, FieldType, KINDS, KindInfo, MshrChange, Ro
 use crate::model::selective::RemoteChange;
 use crate::model::state::Action;
 use crate::model::tags::TagOutcome;
+use crate::model::text::hex;
 use crate::model::ways::WayStep;
 
 use super::context::PageSize;
 use super::filter::{Clause, Meaning, Operand, Shared};
-use super::number::{Comparison, Interval, parse_bytes, show_bytes};
+use super::number::{Comparison, Interval, parse_bytes};
 use super::operand::{component, named, state};
 use super::parser::{Offer, Parser};
 use super::text::TokenKind;
@@ -295,7 +296,7 @@ fn bytes(parser: &mut Parser<'_>) -> Result<(Meaning, String)> {
         return number(parser);
     };
     match parse_bytes(token.text) {
-        Some(bytes) => Ok((Meaning::Bytes(bytes.to_vec()), format!("\"{}\"", show_bytes(&bytes)))),
+        Some(bytes) => Ok((Meaning::Bytes(bytes.to_vec()), format!("\"{}\"", hex(&bytes)))),
         None => Err(not_bytes(parser).into()),
     }
 }

@@ -32,11 +32,6 @@ pub fn parse_bytes(text: &str) -> Option<Bytes> {
     (bytes.len() <= 4096).then_some(bytes)
 }
 
-/// Bytes as two hexadecimal digits each.
-pub(super) fn show_bytes(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
-}
-
 /// The little-endian number that `bytes` are; `None` if it is wider than 64 bits.
 pub(super) fn little_endian(bytes: &[u8]) -> Option<u64> {
     if bytes.iter().skip(8).any(|&byte| byte != 0) {

@@ -5,8 +5,9 @@ use std::fmt;
 use crate::model::bits::Bits;
 use crate::model::component::{ComponentId, Components};
 use crate::model::state::State;
+use crate::model::text::hex;
 
-use super::number::{Comparison, Interval, little_endian, show_bytes};
+use super::number::{Comparison, Interval, little_endian};
 use super::operand::Named;
 
 /// What a quantity is at one node, or of the machine.
@@ -47,8 +48,8 @@ impl Reading {
             Self::State(state, Some(target)) => format!("{state}>{target}"),
             Self::State(state, None) => state.to_string(),
             Self::Bytes(bytes) => match little_endian(bytes) {
-                Some(number) if bytes.len() <= 8 => format!("{} ({number})", show_bytes(bytes)),
-                _ => show_bytes(bytes),
+                Some(number) if bytes.len() <= 8 => format!("{} ({number})", hex(bytes)),
+                _ => hex(bytes),
             },
             Self::Number(number) => number.to_string(),
             Self::Owner(owner) => owner.map_or("none", |id| components.path(id)).to_string(),
@@ -137,7 +138,7 @@ impl fmt::Display for Wanted {
             Self::Number(wanted) => f.write_str(&wanted.show(false)),
             Self::Real(from, to) if (from - to).abs() < f64::EPSILON => write!(f, "{from}"),
             Self::Real(from, to) => write!(f, "{from}..{to}"),
-            Self::Bytes(bytes) => write!(f, "\"{}\"", show_bytes(bytes)),
+            Self::Bytes(bytes) => write!(f, "\"{}\"", hex(bytes)),
             Self::Holders(wanted) if wanted.is_empty() => f.write_str("none"),
             Self::Holders(wanted) | Self::Include(wanted) => {
                 let names: Vec<_> = wanted.iter().map(Named::to_string).collect();

@@ -6,6 +6,7 @@ use super::{Run, diagnosis};
 use crate::debug::describe;
 use crate::model::component::{ComponentId, Components};
 use crate::model::record::{Field, KINDS, Record};
+use crate::model::text::hex;
 use crate::model::time::TimeBase;
 use crate::scenario::{Ended, Failure};
 
@@ -108,9 +109,7 @@ fn field(value: &Field, components: &Components) -> Value {
         Field::Word(word) => json!(word),
         Field::Text(text) => json!(&**text),
         Field::Number(number) => json!(number),
-        Field::Bytes(bytes) => {
-            json!(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "))
-        }
+        Field::Bytes(bytes) => json!(hex(bytes)),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::model::record::{Record, What, by_warp};
 use crate::model::sectors::Sectors;
 use crate::model::state::Action;
 use crate::model::tags::{TagOutcome, TagRecord, TagView};
+use crate::model::text::hex_head;
 use crate::model::time::TimeBase;
 
 /// Names of components for people.
@@ -23,9 +24,7 @@ pub fn plural(count: u64, noun: &str) -> String {
 /// Bytes as people write them: `07 00 00 00`.
 #[must_use]
 pub fn bytes(bytes: &[u8]) -> String {
-    let shown: Vec<String> = bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    let more = if bytes.len() > 16 { " .." } else { "" };
-    shown.join(" ") + more
+    hex_head(bytes, 16)
 }
 
 /// What a table column means to a reader; `read` and `write` come from the parent.
@@ -112,7 +111,11 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::LaneReversal(reversal) => lane_reversal(reversal),
         What::Saturation(Saturation { is_saturated, flow }) => {
             let what = if *is_saturated { "saturated" } else { "not saturated any more" };
-            format!("{what}: busy {} % of the sample with {}", flow.utilisation, lanes(flow.lanes))
+            format!(
+                "{what}: busy {} % of the sample with {}",
+                flow.utilisation,
+                plural(u64::from(flow.lanes), "lane")
+            )
         }
         What::Activate { bank, row, access } => {
             format!("{} opens row {row:#x} of bank {bank}", access.name())
@@ -250,7 +253,7 @@ pub fn lanes_turning(turning: &TurningView, time: TimeBase) -> String {
         LanePhase::Quiesce => "takes no new packets, is empty at cycle",
         LanePhase::Turn | LanePhase::Done => "turns until cycle",
     };
-    format!("{} {from} > {to} {does} {until}", lanes(turning.count))
+    format!("{} {from} > {to} {does} {until}", plural(u64::from(turning.count), "lane"))
 }
 
 /// `1 lane out > in turns: out 7 (30 %), in 8 (100 %); in is saturated, out is not`
@@ -265,11 +268,7 @@ fn lane_reversal(reversal: &LaneReversal) -> String {
     let why = lane_reason(LaneDecision { to: Some(*to), reason: *reason });
     let (from, to) = (to.opposite().name(), to.name());
     let (out, into) = (flow(flows.out), flow(flows.into));
-    format!("{} {from} > {to} {does}: out {out}, in {into}; {why}", lanes(*count))
-}
-
-fn lanes(count: u32) -> String {
-    if count == 1 { "1 lane".to_owned() } else { format!("{count} lanes") }
+    format!("{} {from} > {to} {does}: out {out}, in {into}; {why}", plural(u64::from(*count), "lane"))
 }
 
 /// The transfer set that a page is in.

@@ -1,10 +1,11 @@
 //! What went over the links of the network, and what of it was data, and what kept caches coherent.
 
-use super::{Sheet, word};
+use super::Sheet;
 use crate::config::machine::Topology;
 use crate::machine::Machine;
 use crate::model::inspect::TransferView;
 use crate::model::message::MessageKind;
+use crate::model::text::key_word;
 use crate::parts::link::Link;
 
 /// Bytes by what they are for. The rest are headers of data and requests, which would be there without coherence too.
@@ -57,13 +58,12 @@ impl Machine {
             let messages: u64 = link.carried.iter().map(|(count, _)| count).sum();
             sheet.count(format!("{path}.bytes"), link.bytes());
             sheet.count(format!("{path}.messages"), messages);
-            let share = if self.now == 0 { 0.0 } else { link.busy.min(self.now) as f64 / self.now as f64 };
-            sheet.put(format!("{path}.utilisation"), share);
+            sheet.put(format!("{path}.utilisation"), link.utilisation(self.now));
             sheet.put(format!("{path}.queued_cycles"), self.cycles(link.queued));
             sheet.put(format!("{path}.queued_mean_cycles"), self.mean_cycles(link.queued, messages));
             sheet.put(format!("{path}.no_credit_cycles"), self.cycles(link.held_back));
             for (kind, (count, bytes)) in MessageKind::ALL.into_iter().zip(link.carried) {
-                let kind = word(kind.name());
+                let kind = key_word(kind.name());
                 sheet.count(format!("{path}.messages.{kind}.count"), count);
                 sheet.count(format!("{path}.messages.{kind}.bytes"), bytes);
             }

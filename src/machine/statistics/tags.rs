@@ -1,8 +1,9 @@
 //! Memories that are caches: what became of requests at their tags.
 
-use super::{Sheet, word};
+use super::Sheet;
 use crate::machine::Machine;
 use crate::model::tags::{TagCounters, TagOutcome};
+use crate::model::text::key_word;
 
 impl Machine {
     pub(super) fn tag_statistics(&self, sheet: &mut Sheet) {
@@ -13,7 +14,7 @@ impl Machine {
         }
         handlers.for_each(|handler| all.add(&handler.counters));
         for outcome in TagOutcome::ALL {
-            sheet.count(format!("tags.{}", word(outcome.name())), all.of(outcome));
+            sheet.count(format!("tags.{}", key_word(outcome.name())), all.of(outcome));
         }
         sheet.count("tags.replays_missed".to_owned(), all.replays_missed);
         sheet.count("tags.pending_high_water".to_owned(), u64::from(all.pending_high_water));

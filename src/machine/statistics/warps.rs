@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Sheet, word};
+use super::Sheet;
 use crate::machine::Machine;
 use crate::model::inspect::WarpState;
+use crate::model::text::key_word;
 use crate::model::time::Tick;
 
 /// Ticks by position in [`WarpState::ALL`].
@@ -32,7 +33,7 @@ impl Machine {
             let path = self.fixed.components.path(agent.config.id);
             sheet.count(format!("{path}.accesses"), agent.accesses);
             for (state, time) in WarpState::ALL.into_iter().zip(agent.time_in(self.now)) {
-                sheet.put(format!("{path}.warp_cycles.{}", word(state.name())), self.cycles(time));
+                sheet.put(format!("{path}.warp_cycles.{}", key_word(state.name())), self.cycles(time));
             }
         }
     }
@@ -43,10 +44,10 @@ impl Machine {
         let states = || WarpState::ALL.into_iter().zip(times);
         let busy: Tick = states().filter(|(state, _)| !idle(*state)).map(|(_, time)| time).sum();
         for (state, time) in states() {
-            sheet.put(format!("{prefix}warp_cycles.{}", word(state.name())), self.cycles(*time));
+            sheet.put(format!("{prefix}warp_cycles.{}", key_word(state.name())), self.cycles(*time));
         }
         for (state, time) in states().filter(|(state, _)| !idle(*state)) {
-            sheet.share(format!("{prefix}warp_share.{}", word(state.name())), *time, busy);
+            sheet.share(format!("{prefix}warp_share.{}", key_word(state.name())), *time, busy);
         }
     }
 }

@@ -33,8 +33,6 @@ pub struct Signals<'a> {
 pub const BLOCK: u32 = 2 << 20;
 
 impl Evictor {
-    pub const ALL: [Self; 3] = [Self::Random, Self::Lru, Self::LruBlock];
-
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

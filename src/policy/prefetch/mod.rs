@@ -43,9 +43,6 @@ pub struct Signals<'a> {
 }
 
 impl Prefetcher {
-    pub const ALL: [Self; 6] =
-        [Self::None, Self::Random, Self::Sequential, Self::Locality, Self::Oracle, Self::Tree];
-
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -31,6 +31,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::model::address::{Address, Range};
+use crate::model::bits::ones_of;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, Network, TxnKey, TxnNumber};
@@ -320,7 +321,7 @@ impl Node {
         };
         let child = |position: u32| self.config.children.get(position as usize).copied();
         let owner = entry.owner.and_then(|owner| child(u32::from(owner)));
-        let sharers = (0..64).filter(|bit| entry.sharers >> bit & 1 == 1).filter_map(child).collect();
+        let sharers = ones_of(entry.sharers).filter_map(child).collect();
         let about = About::new(self.unit_range(block, unit), txn);
         out.record(self.config.id, about, || What::Directory { owner, sharers });
     }

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use super::Node;
 use super::pending::{Pending, Service, Want, Who};
 use crate::model::address::Address;
+use crate::model::bits::ones_of;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind};
@@ -196,7 +197,7 @@ impl Node {
         out: &mut Outbox,
     ) {
         let range = self.unit_range(block, service.unit);
-        for position in (0..64u32).filter(|bit| targets >> bit & 1 == 1) {
+        for position in ones_of(targets) {
             let Some(&to) = self.config.children.get(position as usize) else { continue };
             let mut message = self.message(kind, to, range, out);
             (message.txn, message.number) = Self::key_of(&service.want);
@@ -281,7 +282,7 @@ impl Node {
         }
         let about = About::default();
         self.tell_remote(RemoteChange::Flush, about, out);
-        for position in (0..64u32).filter(|bit| targets >> bit & 1 == 1) {
+        for position in ones_of(targets) {
             let Some(&to) = self.config.children.get(position as usize) else { continue };
             let range = self.range_of(Address(0));
             let message = self.message(MessageKind::Flush, to, range, out);

@@ -4,6 +4,7 @@ use super::Node;
 use super::pending::{Asked, Pending, Want, Who};
 use super::tag_view::score_holders;
 use crate::model::address::{Address, Range};
+use crate::model::bits::ones_of;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::message::{MessageKind, TxnNumber};
@@ -173,8 +174,7 @@ impl Node {
     }
 
     fn answers_of(&self, awaiting: u64, range: Range) -> Vec<Need> {
-        (0..64u32)
-            .filter(|bit| awaiting >> bit & 1 == 1)
+        ones_of(awaiting)
             .filter_map(|bit| self.config.children.get(bit as usize).copied())
             .map(|child| Need::Answer { child, range })
             .collect()

@@ -8,6 +8,7 @@ use super::remote::{Remote, RemoteState};
 use super::room::Waiting;
 use super::{Node, Role};
 use crate::model::address::Address;
+use crate::model::bits::ones_of;
 use crate::model::component::ComponentId;
 use crate::model::message::Message;
 use crate::model::patch::Patch;
@@ -159,7 +160,7 @@ impl Node {
 
 /// Children by their places, a bit each, with other places.
 fn moved(bits: u64, child: &impl Fn(u16) -> u16) -> u64 {
-    (0..64u16).filter(|place| bits >> place & 1 == 1).fold(0, |all, place| all | 1 << child(place))
+    ones_of(bits).fold(0, |all, place| all | 1 << child(place as u16))
 }
 
 impl Timeless {

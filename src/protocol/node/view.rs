@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::pending::{Pending, Who};
 use super::{Node, Role};
 use crate::model::address::{Address, Range};
+use crate::model::bits::ones_of;
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{BlockView, CacheView, CellCount, MshrEntryView, MshrView, UnitView, oldest};
 use crate::model::message::{MessageKind, TxnNumber};
@@ -49,10 +50,7 @@ impl Node {
     }
 
     fn children_of(&self, bits: u64) -> Vec<ComponentId> {
-        (0..64u32)
-            .filter(|bit| bits >> bit & 1 == 1)
-            .filter_map(|bit| self.config.children.get(bit as usize).copied())
-            .collect()
+        ones_of(bits).filter_map(|bit| self.config.children.get(bit as usize).copied()).collect()
     }
 
     fn target(&self, pending: Option<&Pending>) -> Option<State> {

@@ -20,6 +20,7 @@ use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{Inspect, WarpState};
 use crate::model::message::Message;
 use crate::model::record::{NO_WARP, Record, What};
+use crate::model::text::hex;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::report::behind::Behind;
 use crate::report::load::{self, Load, Loads};
@@ -331,10 +332,6 @@ impl Perfetto {
         }
         Ok(())
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
 
 impl Export for Perfetto {

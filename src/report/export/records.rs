@@ -8,6 +8,7 @@ use crate::machine::Machine;
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::Inspect;
 use crate::model::record::{Field, KINDS, Record};
+use crate::model::text::hex;
 use crate::model::time::TimeBase;
 use crate::report::csv;
 
@@ -74,7 +75,7 @@ fn field(value: &Field, components: &Components) -> String {
         Field::Word(word) => (*word).to_owned(),
         Field::Text(text) => text.to_string(),
         Field::Number(number) => number.to_string(),
-        Field::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
+        Field::Bytes(bytes) => hex(bytes),
     }
 }
 

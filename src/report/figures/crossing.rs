@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::message::{MessageKind, Network};
+use crate::model::text::key_word;
 
 /// Bytes between SMDs and HMDs, and between SMDs (UMH, section 6.1.4), as the links have counted them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,7 +29,7 @@ impl Crossing {
         let network = |network: Network| {
             let kinds = MessageKind::ALL.into_iter().filter(|kind| kind.network() == network);
             let ends: Vec<String> =
-                kinds.map(|kind| format!(".messages.{}.bytes", kind.name().replace('-', "_"))).collect();
+                kinds.map(|kind| format!(".messages.{}.bytes", key_word(kind.name()))).collect();
             sum(&|key| key.starts_with("link.") && ends.iter().any(|end| key.ends_with(end)))
         };
         Self {

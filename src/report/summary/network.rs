@@ -5,6 +5,7 @@ use super::values::Values;
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
 use crate::model::message::MessageKind;
+use crate::model::text::key_word;
 use crate::report::number::{self, bytes};
 
 /// Links that are shown; the busiest.
@@ -61,7 +62,7 @@ pub fn links(machine: &dyn Inspect, values: &Values) -> Table {
 pub fn messages(machine: &dyn Inspect, values: &Values) -> Table {
     let mut table = Table::new(["messages", "count", "bytes", "bytes over links"]);
     for kind in MessageKind::ALL {
-        let name = kind.name().replace('-', "_");
+        let name = key_word(kind.name());
         let key = |name: &str, what: &str| format!("messages.{name}.{what}");
         if values.is_some(&key(&name, "count")) {
             let linked = |path: &str| values.get(&format!("{path}.messages.{name}.bytes"));

@@ -5,6 +5,7 @@ use crate::machine::{Machine, StepOutcome};
 use crate::model::component::ComponentKind;
 use crate::model::message::MessageKind;
 use crate::model::record::Records;
+use crate::model::text::key_word;
 use crate::scenario::{Options, Scenario};
 
 /// Runs in which everything that is counted happens.
@@ -38,7 +39,7 @@ fn sum<'a>(all: &BTreeMap<String, f64>, keys: impl Iterator<Item = String> + 'a)
 }
 
 fn warp_states() -> impl Iterator<Item = String> {
-    crate::model::inspect::WarpState::ALL.into_iter().map(|state| state.name().replace('-', "_"))
+    crate::model::inspect::WarpState::ALL.into_iter().map(|state| key_word(state.name()))
 }
 
 #[test]
@@ -100,7 +101,7 @@ fn the_kinds_of_messages_over_a_link_add_up() {
             machine.components().iter().filter(|(_, component)| component.kind == ComponentKind::Link);
         for link in links.map(|(_, link)| &link.path) {
             for what in ["bytes", "count"] {
-                let kinds = MessageKind::ALL.into_iter().map(|kind| kind.name().replace('-', "_"));
+                let kinds = MessageKind::ALL.into_iter().map(|kind| key_word(kind.name()));
                 let kinds = sum(&all, kinds.map(|kind| format!("{link}.messages.{kind}.{what}")));
                 let whole = if what == "bytes" { "bytes" } else { "messages" };
                 assert_eq!(kinds as u64, all[&format!("{link}.{whole}")] as u64, "{name}, {link}");

@@ -6,6 +6,7 @@ use super::table::Table;
 use super::values::Values;
 use crate::model::component::ComponentKind;
 use crate::model::inspect::{Inspect, WarpState};
+use crate::model::text::key_word;
 
 /// Groups that fit beside each other.
 const GROUPS: usize = 6;
@@ -15,7 +16,7 @@ pub fn table(machine: &dyn Inspect, values: &Values) -> Table {
     let agents = machine.components().iter().map(|(_, component)| component);
     let agents = agents.filter(|one| matches!(one.kind, ComponentKind::Cu | ComponentKind::Core));
     let groups: BTreeSet<&str> = agents.filter_map(|one| one.path.split('.').next()).collect();
-    let key = |group: &str, state: WarpState| format!("{group}warp_share.{}", state.name().replace('-', "_"));
+    let key = |group: &str, state: WarpState| format!("{group}warp_share.{}", key_word(state.name()));
     let worked = |group: &&str| values.get(&key(&format!("{group}."), WarpState::Memory)).is_finite();
     let worked: Vec<&str> = groups.into_iter().filter(worked).collect();
     let shown = if worked.len() > GROUPS { &[] } else { worked.as_slice() };

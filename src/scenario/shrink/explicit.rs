@@ -8,6 +8,7 @@ use crate::config::machine::MachineSpec;
 use crate::machine::Blueprint;
 use crate::model::access::AccessKind;
 use crate::model::operation::{Fence, Lanes, Operation, StoreValue, WarpAccess};
+use crate::model::text::hex;
 use crate::scenario::draft::{Draft, TaskTable};
 use crate::workload::{Kernel, Operations, Task, TaskKind};
 
@@ -141,11 +142,6 @@ fn lines(operation: &Operation) -> Vec<String> {
         }
         Operation::Access(access) => accesses(access),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let bytes: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    bytes.join(" ")
 }
 
 /// In one line where its lanes are neighbours that store the same, else a line a lane.

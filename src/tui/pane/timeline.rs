@@ -3,16 +3,16 @@
 use crate::debug::frame::Frame;
 use crate::debug::frame::session::{Activity, Mark, MarkKind};
 
+use crate::report::number::grouped;
 use crate::tui::glyphs::bar;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
-use crate::tui::view::header_number as number;
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let at = frame.position;
     let known = at.known.max(at.event);
-    let end = if at.ended { number(known) } else { format!("{}…", number(known)) };
+    let end = if at.ended { grouped(known) } else { format!("{}…", grouped(known)) };
     let width = canvas.width().saturating_sub(end.chars().count() as u16 + 5);
     if width < 4 {
         return;

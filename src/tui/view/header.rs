@@ -8,6 +8,7 @@ use crate::debug::frame::Frame;
 use crate::debug::frame::session::{RunState, Tone};
 
 use super::canvas::fit;
+use crate::report::number::grouped;
 use crate::tui::app::App;
 use crate::tui::theme::{self, Role};
 
@@ -33,8 +34,8 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     let frame = &*app.frame;
     let (mark, state, role) = run_state(frame);
     let at = frame.position;
-    let end = if at.ended { format!(" of {}", number(at.known)) } else { String::new() };
-    let place = format!("event {}{end} · cycle {}", number(at.event), number(at.cycle));
+    let end = if at.ended { format!(" of {}", grouped(at.known)) } else { String::new() };
+    let place = format!("event {}{end} · cycle {}", grouped(at.event), grouped(at.cycle));
     let exact = format!(" ({})", time(at.nanoseconds));
     let machine = match (&*frame.info.protocol, &*frame.info.machine) {
         ("", machine) => machine.to_owned(),
@@ -46,7 +47,7 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     let name =
         if frame.info.scenario.is_empty() { "umscope".to_owned() } else { frame.info.scenario.clone() };
     let branch = frame.branch.map_or(String::new(), |branch| {
-        format!(" [branch {} from event {}]", branch.number, number(branch.event))
+        format!(" [branch {} from event {}]", branch.number, grouped(branch.event))
     });
     let name = fit(&name, room.saturating_sub(branch.width()).clamp(8, 40) as u16);
     let x = put(buffer, line, 1, &name, app.theme.style(Role::Header));
@@ -171,20 +172,6 @@ fn story(frame: &Frame) -> String {
     text
 }
 
-/// A number with separators: `1,204`.
-#[must_use]
-pub fn number(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (nth, digit) in digits.chars().enumerate() {
-        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A time as people say it.
 #[must_use]
 pub fn time(nanoseconds: f64) -> String {
@@ -192,17 +179,5 @@ pub fn time(nanoseconds: f64) -> String {
         n if n < 10_000.0 => format!("{n:.0} ns"),
         n if n < 10_000_000.0 => format!("{:.1} us", n / 1e3),
         n => format!("{:.1} ms", n / 1e6),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!(number(0), "0");
-        assert_eq!(number(1204), "1,204");
-        assert_eq!(number(1_234_567), "1,234,567");
     }
 }

@@ -3,8 +3,6 @@
 pub mod canvas;
 mod footer;
 mod header;
-
-pub use header::number as header_number;
 mod overlay;
 
 use ratatui::buffer::Buffer;

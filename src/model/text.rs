@@ -1,0 +1,35 @@
+//! Small texts that several parts write alike.
+
+/// Bytes as two hexadecimal digits each: `07 00 00 00`.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+}
+
+/// The first of them, so many at most; `..` stands for the others.
+#[must_use]
+pub fn hex_head(bytes: &[u8], most: usize) -> String {
+    match bytes.get(..most).filter(|head| head.len() < bytes.len()) {
+        Some(head) => format!("{} ..", hex(head)),
+        None => hex(bytes),
+    }
+}
+
+/// A name as a part of the key of a statistic.
+#[must_use]
+pub fn key_word(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_not_shown_are_told() {
+        assert_eq!(
+            [hex_head(&[7, 0], 2), hex_head(&[7, 0, 10], 2), hex_head(&[], 2)],
+            ["07 00", "07 00 ..", ""]
+        );
+    }
+}
