@@ -52,7 +52,7 @@ use slotmap::SlotMap;
 use crate::config::machine::MachineSpec;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Result;
-use crate::model::access::{AccessKind, Bytes};
+use crate::model::access::{Access, AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::component::{ComponentId, Components};
@@ -177,6 +177,30 @@ struct Transaction {
     merged: bool,
     /// Other caches were asked for its sake.
     probed: bool,
+}
+
+impl Transaction {
+    /// That of an access which a warp of an agent issues at `issued`, by event `issued_at`.
+    fn begin(
+        number: TxnNumber,
+        (agent, warp): (usize, u32),
+        access: &Access,
+        (issued, issued_at): (Tick, EventNumber),
+    ) -> Self {
+        Self {
+            number,
+            agent,
+            warp,
+            kind: access.kind,
+            range: access.range,
+            bytes: Bytes::from_slice(&access.bytes),
+            issued,
+            issued_at,
+            reached: Level::Joined,
+            merged: false,
+            probed: false,
+        }
+    }
 }
 
 /// What does not change while a machine runs by itself; clones share it.

@@ -2,11 +2,10 @@
 
 use super::queue::Event;
 use super::{Machine, Transaction};
-use crate::model::access::{Access, Bytes};
+use crate::model::access::Access;
 use crate::model::address::{Address, Range};
 use crate::model::choice::Choice;
 use crate::model::component::ComponentId;
-use crate::model::level::Level;
 use crate::model::message::{Message, Network, TxnNumber};
 use crate::model::record::{NO_WARP, What};
 use crate::parts::port::LaneKey;
@@ -147,20 +146,8 @@ impl Machine {
         }
         self.txns_made += 1;
         let number = TxnNumber(self.txns_made);
-        let transaction = Transaction {
-            number,
-            agent,
-            warp: NO_WARP,
-            kind: access.kind,
-            range: access.range,
-            bytes: Bytes::from_slice(&access.bytes),
-            issued: self.now,
-            issued_at: self.event,
-            reached: Level::Joined,
-            merged: false,
-            probed: false,
-        };
-        let key = (offer == Offer::Miss).then(|| self.txns.insert(transaction));
+        let transaction = || Transaction::begin(number, (agent, NO_WARP), access, (self.now, self.event));
+        let key = (offer == Offer::Miss).then(|| self.txns.insert(transaction()));
         let (kind, bytes) = (access.kind, &access.bytes);
         out.record(by, About::new(access.range, Some(number)), || What::Issue {
             kind,

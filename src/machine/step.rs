@@ -6,10 +6,9 @@ use super::latency::count_hit;
 use super::queue::Event;
 use super::tasks::operation;
 use super::{Machine, StepOutcome, Transaction};
-use crate::model::access::{Access, Bytes};
+use crate::model::access::Access;
 use crate::model::address::Range;
 use crate::model::fault::Fault;
-use crate::model::level::Level;
 use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{Records, What};
 use crate::model::time::{EventNumber, Tick};
@@ -362,19 +361,7 @@ impl Machine {
             if offer == Offer::Hit {
                 count_hit(latencies, access.kind, access.range, hit_time);
             }
-            let transaction = || Transaction {
-                number,
-                agent: index,
-                warp,
-                kind: access.kind,
-                range: access.range,
-                bytes: Bytes::from_slice(&access.bytes),
-                issued,
-                issued_at: event,
-                reached: Level::Joined,
-                merged: false,
-                probed: false,
-            };
+            let transaction = || Transaction::begin(number, (index, warp), access, (issued, event));
             ((offer == Offer::Miss).then(|| txns.insert(transaction())), number)
         };
         let fetch = |work: Work, at: u64| operation(workload, work, at);
