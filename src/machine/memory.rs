@@ -127,8 +127,7 @@ impl Machine {
             return true;
         }
         let (now, event) = (self.now, self.event);
-        let fixed = self.fixed.clone();
-        for index in fixed.out.get(node).into_iter().flatten().map(|&index| index as usize) {
+        for index in self.fixed.out.get(node).into_iter().flatten().map(|&index| index as usize) {
             let Some(channel) = self.channels.get_mut(index) else { continue };
             let mut lanes = channel.lanes.iter_mut().enumerate();
             let Some((lane, message)) =

@@ -52,15 +52,25 @@ pub struct Checker {
     expectations: Arc<[Expectation]>,
     ends: Ending,
     progress: Vec<Progress>,
-    failures: Vec<Failure>,
+    failures: Failures,
     violated: bool,
 }
+
+/// What has failed so far.
+#[derive(Clone, Debug, Default)]
+struct Failures(Vec<Failure>);
 
 impl Checker {
     #[must_use]
     pub fn new(expectations: Vec<Expectation>, ends: Ending) -> Self {
         let progress = vec![Progress::default(); expectations.len()];
-        Self { expectations: expectations.into(), ends, progress, failures: Vec::new(), violated: false }
+        Self {
+            expectations: expectations.into(),
+            ends,
+            progress,
+            failures: Failures::default(),
+            violated: false,
+        }
     }
 
     /// The expectations, in the order of the file.
@@ -72,7 +82,7 @@ impl Checker {
     /// What has failed so far.
     #[must_use]
     pub fn failures(&self) -> &[Failure] {
-        &self.failures
+        &self.failures.0
     }
 
     /// A rule had to be broken, and has been.
@@ -103,14 +113,9 @@ impl Checker {
     /// Looks at the machine after an event that made `records`.
     pub fn observe(&mut self, subject: &dyn Subject, records: &[Record]) {
         self.violations(records);
-        let expectations = self.expectations.clone();
-        for (index, expectation) in expectations.iter().enumerate() {
-            let Some(mut progress) = self.progress.get(index).copied() else { continue };
+        for (expectation, progress) in self.expectations.iter().zip(&mut self.progress) {
             if !progress.settled {
-                self.look(expectation, &mut progress, subject, records);
-                if let Some(place) = self.progress.get_mut(index) {
-                    *place = progress;
-                }
+                self.failures.look(expectation, progress, subject, records);
             }
         }
     }
@@ -118,18 +123,17 @@ impl Checker {
     /// Looks at the machine when the run is over, and tells whether all held.
     pub fn finish(&mut self, subject: &dyn Subject, ended: &Ended) -> bool {
         self.ending(subject, ended);
-        let expectations = self.expectations.clone();
         let is_cut_short = *ended == Ended::Violation && self.ends != Ending::Violation;
         if is_cut_short {
             self.not_reached(subject);
         }
-        for (expectation, progress) in expectations.iter().zip(self.progress.clone()) {
+        for (expectation, progress) in self.expectations.iter().zip(&mut self.progress) {
             if !progress.settled && !is_cut_short {
-                self.last_look(expectation, progress, subject);
+                self.failures.last_look(expectation, *progress, subject);
             }
+            progress.settled = true;
         }
-        self.progress.iter_mut().for_each(|progress| progress.settled = true);
-        self.failures.is_empty()
+        self.failures.0.is_empty()
     }
 
     /// A failed check ends a run: what was to be looked at later says nothing about its cause.
@@ -137,7 +141,7 @@ impl Checker {
         let left = self.progress.iter().filter(|progress| !progress.settled).count();
         if left > 0 {
             let message = format!("{left} expectations were not reached: the run ended at the failed check");
-            self.fail(place(subject), None, message);
+            self.failures.fail(place(subject), None, message);
         }
     }
 
@@ -146,12 +150,46 @@ impl Checker {
             if let What::Violation { rule, text } = &record.what {
                 self.violated = true;
                 if self.ends != Ending::Violation {
-                    self.fail(record_place(record), None, format!("{rule}: {text}"));
+                    self.failures.fail(record_place(record), None, format!("{rule}: {text}"));
                 }
             }
         }
     }
 
+    /// Whether the run ended as the scenario says.
+    fn ending(&mut self, subject: &dyn Subject, ended: &Ended) {
+        let message = match (ended, self.ends) {
+            (Ended::Finished, Ending::Finished)
+            | (Ended::Stuck(_), Ending::Deadlock)
+            | (Ended::Violation, _)
+            | (Ended::Limit(_), Ending::Limit) => return,
+            (Ended::Finished, Ending::Deadlock) => {
+                "the run finished, but a deadlock was expected".to_string()
+            }
+            (Ended::Finished | Ended::Stuck(_) | Ended::Limit(_), Ending::Violation) => {
+                "no check failed, but one was expected to".into()
+            }
+            (Ended::Finished | Ended::Stuck(_), Ending::Limit) => {
+                "the run ended before max-cycles, but was expected not to".into()
+            }
+            (Ended::Stuck(tasks), Ending::Finished) => {
+                format!("deadlock: nothing can move, and {} not ended", have(tasks))
+            }
+            (Ended::Limit(cycles), Ending::Finished | Ending::Deadlock) => {
+                format!("the run has not ended after {cycles} cycles")
+            }
+            (Ended::Interrupted, _) => "the run was interrupted".into(),
+        };
+        self.failures.fail(place(subject), None, message);
+    }
+
+    /// What is expected of any run made again does not hold.
+    pub(super) fn fail_here(&mut self, subject: &dyn Subject, message: String) {
+        self.failures.fail(place(subject), None, message);
+    }
+}
+
+impl Failures {
     fn look(
         &mut self,
         expectation: &Expectation,
@@ -229,33 +267,6 @@ impl Checker {
         }
     }
 
-    /// Whether the run ended as the scenario says.
-    fn ending(&mut self, subject: &dyn Subject, ended: &Ended) {
-        let message = match (ended, self.ends) {
-            (Ended::Finished, Ending::Finished)
-            | (Ended::Stuck(_), Ending::Deadlock)
-            | (Ended::Violation, _)
-            | (Ended::Limit(_), Ending::Limit) => return,
-            (Ended::Finished, Ending::Deadlock) => {
-                "the run finished, but a deadlock was expected".to_string()
-            }
-            (Ended::Finished | Ended::Stuck(_) | Ended::Limit(_), Ending::Violation) => {
-                "no check failed, but one was expected to".into()
-            }
-            (Ended::Finished | Ended::Stuck(_), Ending::Limit) => {
-                "the run ended before max-cycles, but was expected not to".into()
-            }
-            (Ended::Stuck(tasks), Ending::Finished) => {
-                format!("deadlock: nothing can move, and {} not ended", have(tasks))
-            }
-            (Ended::Limit(cycles), Ending::Finished | Ending::Deadlock) => {
-                format!("the run has not ended after {cycles} cycles")
-            }
-            (Ended::Interrupted, _) => "the run was interrupted".into(),
-        };
-        self.fail(place(subject), None, message);
-    }
-
     /// Checks what must hold now; tells whether it does.
     fn check(&mut self, expectation: &Expectation, subject: &dyn Subject) -> bool {
         let mut all = true;
@@ -276,14 +287,9 @@ impl Checker {
         self.fail(at, Some(expectation.line), message);
     }
 
-    /// What is expected of any run made again does not hold.
-    pub(super) fn fail_here(&mut self, subject: &dyn Subject, message: String) {
-        self.fail(place(subject), None, message);
-    }
-
     fn fail(&mut self, (cycle, event): (u64, EventNumber), line: Option<usize>, message: String) {
-        if self.failures.len() < MOST_FAILURES {
-            self.failures.push(Failure { message, cycle, event, line });
+        if self.0.len() < MOST_FAILURES {
+            self.0.push(Failure { message, cycle, event, line });
         }
     }
 }

@@ -74,6 +74,12 @@ impl Want {
         }
     }
 
+    /// The same without its access: a copy for what asks on its behalf, which owns nothing and costs no counting of owners.
+    #[must_use]
+    pub fn without_access(&self) -> Self {
+        Self { access: None, ..*self }
+    }
+
     /// Whether the node performs it itself, and grants nothing.
     #[must_use]
     pub fn is_performed_here(&self) -> bool {

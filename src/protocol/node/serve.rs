@@ -79,11 +79,11 @@ impl Node {
                 }
                 Decision::Parent(cell) => {
                     if pending.asked.is_none() {
-                        let want = want.clone();
+                        let want = want.without_access();
                         return self.ask(pending, &want, cell, out);
                     }
                     if Self::lacks_sectors(pending, want) {
-                        let want = want.clone();
+                        let want = want.without_access();
                         self.ask_for_sectors(pending, &want, out);
                     }
                     // Loads of what is not kept can be served in any order.
@@ -94,7 +94,7 @@ impl Node {
                 // A store that is passed up while the block is fetched would be lost from the copy.
                 Decision::PassUp(_) if pending.asked.is_some() && !pending.uncached => held |= own,
                 Decision::PassUp(cell) => {
-                    let want = want.clone();
+                    let want = want.without_access();
                     if self.flush_down(pending, &want, cell.next, out) {
                         return true;
                     }
@@ -106,7 +106,7 @@ impl Node {
                 }
                 Decision::Place if pending.asked.is_some() => held |= own,
                 Decision::Place => {
-                    let want = want.clone();
+                    let want = want.without_access();
                     return self.find_place(pending, &want, out);
                 }
                 Decision::Never => {
