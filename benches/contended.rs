@@ -96,6 +96,7 @@ fn blueprint(kind: &str, total: u64) -> Blueprint {
         id: format!("core{core}").into(),
         after: Vec::new(),
         delay: 0,
+        launch: None,
         what: TaskKind::Program {
             agent: format!("gpu{}.cu{}", core / 2, core % 2),
             warp: None,

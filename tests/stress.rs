@@ -71,6 +71,7 @@ fn workload(agents: &[String], accesses: usize, seed: u64) -> Workload {
                 id: format!("stream{stream}").into(),
                 after: Vec::new(),
                 delay: 0,
+                launch: None,
                 what: TaskKind::Program {
                     agent,
                     warp: None,

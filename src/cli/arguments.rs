@@ -27,7 +27,8 @@ pub struct Target {
 /// What is changed about it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Changes {
-    /// Set a key of the machine file, such as gpu.l1.size="1 KiB", or the scenario's scale; may be given several times
+    /// Set a key of the machine file, such as gpu.l1.size="1 KiB", or the scenario's scale or launch; may be given
+    /// several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 
@@ -61,8 +62,10 @@ impl Changes {
     /// What is set of the scenario file, and what of the machine file.
     #[must_use]
     pub fn split(&self) -> (Vec<String>, Vec<String>) {
-        let is_scale = |text: &String| text.split_once('=').is_some_and(|(key, _)| key.trim() == "scale");
-        let (mut scenario, machine): (Vec<_>, Vec<_>) = self.set.iter().cloned().partition(is_scale);
+        let is_own = |text: &String| {
+            text.split_once('=').is_some_and(|(key, _)| ["scale", "launch"].contains(&key.trim()))
+        };
+        let (mut scenario, machine): (Vec<_>, Vec<_>) = self.set.iter().cloned().partition(is_own);
         scenario.extend(self.scale.map(|scale| format!("scale={scale}")));
         scenario.extend(self.transaction_limit.map(|cycles| format!("transaction-limit={cycles}")));
         (scenario, machine)

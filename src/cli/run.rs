@@ -69,7 +69,7 @@ requests nor carry data; the second over the first (UMH, section 6.1.4)
   MEMORY.dram.*, levels.LEVEL.dram.*   row_hits row_misses row_conflicts directory_accesses (always reopen their row) \
 row_hit_rate reads writes bytes queue_high_water busy_cycles
   sync.*   fence_cycles barrier_cycles spin_cycles exclusive_accesses exclusive_cycles flush_cycles flush_bytes
-  tasks.ID.cycles
+  tasks.ID.cycles; launches.count, .cycles   kernels launched, and what the launches themselves took, before their first blocks
   network.energy_joules, .power_watts   of all links; network.samples, .lane_reversals, .lane_reversal_cycles (of one \
 lane, while it turned), LINK.lanes, .lanes_gained   where lanes can turn
   paging.*   tlb.hit_rate tlb.misses tlb.shoot_downs walks far_fault_mshrs.most far_faults; pages: demanded prefetched \

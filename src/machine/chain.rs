@@ -60,7 +60,13 @@ impl Machine {
                     Some(child) => *child,
                     None => break,
                 },
-                WaitsFor::Ack(_) | WaitsFor::Room | WaitsFor::Purge | WaitsFor::Turn(_) => break,
+                WaitsFor::Ack(_)
+                | WaitsFor::PeerData(_)
+                | WaitsFor::Mshr
+                | WaitsFor::Way(_)
+                | WaitsFor::Others
+                | WaitsFor::Purge
+                | WaitsFor::Turn(_) => break,
             };
         }
         links.extend(own.or_else(|| self.in_transit(address, carrier, transit)));

@@ -65,7 +65,7 @@ mod tests {
         for name in machines {
             let store = program("gpu0.cu0", NStore, &[0x1000, 0x2000]);
             let what = TaskKind::Flush { below: String::new() };
-            let flush = Task { id: "flush".into(), after: vec![0], delay: 0, what };
+            let flush = Task { id: "flush".into(), after: vec![0], delay: 0, launch: None, what };
             let mut machine = performing(&format!("tiny/{name}"), &[], vec![store, flush]);
             machine.run_until(u64::MAX);
             assert!(machine.is_finished(), "{name}");
@@ -92,6 +92,7 @@ mod tests {
                 id: "flush".into(),
                 after: vec![0],
                 delay: 0,
+                launch: None,
                 what: TaskKind::Flush { below: below.into() },
             };
             let mut machine = performing("tiny/umh-1gpu", changes, vec![store, flush]);

@@ -170,11 +170,7 @@ impl Machine {
     /// Puts the start of a task into the queue: after its delay and its launch overhead.
     pub(super) fn plan_task(&mut self, task: usize) {
         let Some(work) = self.tasks.workload.tasks.get(task) else { return };
-        let overhead = match &work.what {
-            TaskKind::Kernel(kernel) => kernel.launch_overhead(),
-            _ => 0,
-        };
-        let cycles = work.delay.saturating_add(overhead);
+        let cycles = work.delay.saturating_add(work.launch_overhead().unwrap_or(0));
         // Far from the end of time, so that what follows the start cannot run past it.
         let at = self.now.saturating_add(self.fixed.time.tick_of_cycle(cycles)).min(Tick::MAX / 4);
         self.queue.push(at, Event::Task(task as u32));

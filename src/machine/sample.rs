@@ -34,7 +34,7 @@ pub(crate) fn program(agent: &str, kind: AccessKind, addresses: &[u64]) -> Task 
     });
     let operations = Operations::Listed(accesses.collect());
     let what = TaskKind::Program { agent: agent.to_owned(), warp: None, operations };
-    Task { id: agent.into(), after: Vec::new(), delay: 0, what }
+    Task { id: agent.into(), after: Vec::new(), delay: 0, launch: None, what }
 }
 
 /// A bundled machine with these tasks.

@@ -64,6 +64,13 @@ impl Machine {
         self.coalescing_statistics(&mut sheet);
         self.tag_statistics(&mut sheet);
         self.synchronisation_statistics(&mut sheet);
+        let begun = self.tasks.workload.tasks.iter().zip(&self.tasks.states);
+        let begun = begun.filter(|(_, state)| state.started.is_some());
+        let launches: Vec<u64> = begun.filter_map(|(task, _)| task.launch_overhead()).collect();
+        if !launches.is_empty() {
+            sheet.count("launches.count".to_owned(), launches.len() as u64);
+            sheet.count("launches.cycles".to_owned(), launches.iter().sum());
+        }
         for task in self.tasks() {
             if let (Some(started), Some(ended)) = (task.started, task.ended) {
                 sheet.put(format!("tasks.{}.cycles", task.id), self.cycles(ended.saturating_sub(started)));

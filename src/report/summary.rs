@@ -52,6 +52,10 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
     line(&mut text, "time", &format!("{} cycles, {spent}", grouped(report.cycles)));
     let work = format!("{} accesses, {} events", grouped(report.accesses), grouped(report.events));
     line(&mut text, "work", &work);
+    if values.is_some("launches.cycles") {
+        let (count, cycles) = (values.count("launches.count"), values.count("launches.cycles"));
+        line(&mut text, "launches", &format!("{count}, of {cycles} cycles in all before their first blocks"));
+    }
     text.push('\n');
     let tables = [
         warps::table(machine, &values),

@@ -47,6 +47,9 @@ pub struct ScenarioFile {
     pub trace: Option<At<String>>,
     /// The trace's format, if it cannot be told from the file: a name that `umscope list trace-formats` shows.
     pub trace_format: Option<At<String>>,
+    /// GPU core cycles that each launch of a kernel of the trace takes, which a trace does not tell. Default: 5000, as
+    /// Accel-Sim has it.
+    pub launch: Option<At<u64>>,
     /// Single accesses.
     #[serde(default, rename = "do")]
     pub accesses: Vec<At<DoFile>>,

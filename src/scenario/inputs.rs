@@ -185,7 +185,7 @@ impl Reader<'_> {
         let id: Arc<str> = format!("by-hand-{}", self.works).into();
         check_addresses(&id, &operations)?;
         let what = TaskKind::Program { agent: agent.path.clone(), warp: None, operations: operations.into() };
-        Ok(Change::Work(Task { id, after: Vec::new(), delay: 0, what }))
+        Ok(Change::Work(Task { id, after: Vec::new(), delay: 0, launch: None, what }))
     }
 }
 

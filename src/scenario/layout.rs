@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::draft::Draft;
 
 /// The order of keys; those that are not here follow in the order of the alphabet.
-const KEYS: [&str; 44] = [
+const KEYS: [&str; 45] = [
     "title",
     "name",
     "source",
@@ -17,6 +17,7 @@ const KEYS: [&str; 44] = [
     "max-cycles",
     "trace",
     "trace-format",
+    "launch",
     "protocol",
     "values",
     "mutate",

@@ -14,8 +14,8 @@ use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
 use crate::query::{Context, Stop};
 use crate::recording::Input;
-use crate::workload::Workload;
 use crate::workload::trace::Format;
+use crate::workload::{Task, Workload};
 
 use super::bug::{self, Bug};
 use super::checker::Checker;
@@ -178,11 +178,13 @@ impl Scenario {
     pub fn trace(&self) -> Result<Option<(PathBuf, Option<Format>)>> {
         let complain = |at: &At<String>, message| self.document.complain(Some(&at.span), message);
         let Some(trace) = &self.file.trace else {
-            return match &self.file.trace_format {
-                Some(at) => Err(complain(at, "there is no trace to be of this format".into())
-                    .expected("trace = a path, too")
-                    .into()),
-                None => Ok(None),
+            let idle = |span, message: &str| -> Result<_> {
+                Err(self.document.complain(Some(span), message).expected("trace = a path, too").into())
+            };
+            return match (&self.file.trace_format, &self.file.launch) {
+                (Some(at), _) => idle(&at.span, "there is no trace to be of this format"),
+                (None, Some(at)) => idle(&at.span, "there is no trace whose launches could take this"),
+                (None, None) => Ok(None),
             };
         };
         let folder = self.shelf.folder();
@@ -262,7 +264,7 @@ impl Scenario {
         let document = &self.document;
         let mut workload = self.work.workload(document, &probe)?;
         if let Some(trace) = &options.trace {
-            append(&mut workload, trace);
+            append(&mut workload, trace, self.launch()?);
         }
         blueprint.workload = Arc::new(workload);
         let block = |at: &At<_>| setup::block(&at.value, document, &probe, blueprint.spec.host.memory);
@@ -366,6 +368,16 @@ impl Scenario {
         Ok(())
     }
 
+    /// What a launch of a kernel of its trace takes, if it says so.
+    fn launch(&self) -> Result<Option<u64>> {
+        let Some(given) = &self.file.launch else { return Ok(None) };
+        if given.value <= *CYCLES.end() {
+            return Ok(Some(given.value));
+        }
+        let error = self.document.complain(Some(&given.span), format!("launch is {}", given.value));
+        Err(error.expected(format!("at most {} GPU core cycles", CYCLES.end())).into())
+    }
+
     fn max_cycles(&self) -> Result<u64> {
         let long = self.work.has_kernels() || self.file.trace.is_some();
         let default = if long { MOST_CYCLES.1 } else { MOST_CYCLES.0 };
@@ -403,10 +415,10 @@ fn tables(spec: &mut MachineSpec, shelf: &Shelf) -> Result<Vec<Arc<Table>>> {
 }
 
 /// Adds the tasks of `more`, which keep their dependencies among themselves.
-fn append(workload: &mut Workload, more: &Workload) {
+fn append(workload: &mut Workload, more: &Workload, launch: Option<u64>) {
     let offset = workload.tasks.len();
     for task in &more.tasks {
-        let mut task = task.clone();
+        let mut task = Task { launch, ..task.clone() };
         task.after.iter_mut().for_each(|index| *index += offset);
         workload.tasks.push(task);
     }

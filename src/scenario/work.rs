@@ -119,7 +119,13 @@ impl Work {
                     TaskKind::Flush { below: below.unwrap_or_default() }
                 }
             };
-            Ok(Task { id: entry.id.clone(), after: entry.after.clone(), delay: entry.delay, what })
+            Ok(Task {
+                id: entry.id.clone(),
+                after: entry.after.clone(),
+                delay: entry.delay,
+                launch: None,
+                what,
+            })
         });
         Ok(Workload { tasks: tasks.collect::<Result<_>>()? })
     }

@@ -40,7 +40,18 @@ pub struct Task {
     pub after: Vec<usize>,
     /// Cycles (of the quoted clock) to wait after that.
     pub delay: u64,
+    /// Cycles that its launch takes, if it is a kernel, instead of what the kernel says.
+    pub launch: Option<u64>,
     pub what: TaskKind,
+}
+
+impl Task {
+    /// Cycles that its launch takes; none of what is no kernel.
+    #[must_use]
+    pub fn launch_overhead(&self) -> Option<u64> {
+        let TaskKind::Kernel(kernel) = &self.what else { return None };
+        Some(self.launch.unwrap_or_else(|| kernel.launch_overhead()))
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -31,6 +31,7 @@ impl Stream {
             id: format!("stream{index}").into(),
             after: Vec::new(),
             delay: 0,
+            launch: None,
             what: TaskKind::Program {
                 agent: self.agent.clone(),
                 warp: None,

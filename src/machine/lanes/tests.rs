@@ -47,7 +47,7 @@ fn mixed(seed: u64) -> Vec<Task> {
         };
         let operations = Operations::Listed((0..50).map(access).collect());
         let what = TaskKind::Program { agent: path.clone(), warp: None, operations };
-        Task { id: path.as_str().into(), after: Vec::new(), delay: 0, what }
+        Task { id: path.as_str().into(), after: Vec::new(), delay: 0, launch: None, what }
     });
     work.collect()
 }
@@ -66,7 +66,7 @@ fn then_look(mut tasks: Vec<Task>) -> Vec<Task> {
     };
     let operations = Operations::Listed((0..90 * 8).map(look).collect());
     let what = TaskKind::Program { agent: "host.cpu0".to_owned(), warp: None, operations };
-    tasks.push(Task { id: "look".into(), after: (0..tasks.len()).collect(), delay: 0, what });
+    tasks.push(Task { id: "look".into(), after: (0..tasks.len()).collect(), delay: 0, launch: None, what });
     tasks
 }
 

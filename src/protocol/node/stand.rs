@@ -130,7 +130,7 @@ impl Node {
     }
 
     /// What the first want of a unit waits for.
-    fn turn_needs(&self, pending: &Pending, want: &Want, unit: u32) -> Vec<Need> {
+    pub(super) fn turn_needs(&self, pending: &Pending, want: &Want, unit: u32) -> Vec<Need> {
         let block = pending.block;
         if pending.probe.is_some() {
             return vec![Need::Own(block, Doing::Answers)];

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::pending::{Pending, Who};
+use super::stand::Need;
 use super::{Node, Role};
 use crate::model::address::{Address, Range};
 use crate::model::bits::ones_of;
@@ -33,8 +34,14 @@ pub enum WaitsFor {
     Children(Vec<ComponentId>, &'static str),
     /// A child's acknowledgement of its grant.
     Ack(ComponentId),
-    /// A way of its set, or an MSHR of this node.
-    Room,
+    /// The data from another cache that go with a grant of this parent, which has come.
+    PeerData(ComponentId),
+    /// An MSHR of this node.
+    Mshr,
+    /// A way of this set.
+    Way(u32),
+    /// Its turn.
+    Others,
     /// The CPU to give up what fills the remote directory.
     Purge,
     /// Its turn in the pending queue of a tag miss handler, at whose head is a request for this block.
@@ -78,7 +85,11 @@ impl Node {
         let Some(pending) = self.pending.get(block) else { return Vec::new() };
         let mut all = Vec::new();
         if let Some(asked) = &pending.asked {
-            let waits = WaitsFor::Parent(asked.parent, asked.kind.name());
+            let waits = if asked.granted.is_some() {
+                WaitsFor::PeerData(asked.parent)
+            } else {
+                WaitsFor::Parent(asked.parent, asked.kind.name())
+            };
             all.push(Busy { waits, since: asked.since, number: asked.number });
         }
         for service in &pending.serving {
@@ -115,7 +126,13 @@ impl Node {
         if all.is_empty()
             && let Some(want) = pending.queue.front()
         {
-            let waits = if self.awaits_purge(pending.block) { WaitsFor::Purge } else { WaitsFor::Room };
+            let unit = self.unit_of(pending.block, want.range.start);
+            let waits = match self.turn_needs(pending, want, unit).first() {
+                _ if self.awaits_purge(pending.block) => WaitsFor::Purge,
+                Some(Need::Mshr) => WaitsFor::Mshr,
+                Some(Need::Way(set)) => WaitsFor::Way(*set),
+                _ => WaitsFor::Others,
+            };
             all.push(Busy { waits, since: want.arrived, number: want.number });
         }
         all
@@ -127,7 +144,15 @@ impl Node {
             WaitsFor::Parent(parent, what) => format!("waits for {what} from {}", names.path(*parent)),
             WaitsFor::Children(children, what) => format!("waits for {what} of {}", list(children)),
             WaitsFor::Ack(child) => format!("waits for grant-ack of {}", names.path(*child)),
-            WaitsFor::Room => "waits for a free way or MSHR".to_owned(),
+            WaitsFor::PeerData(parent) => {
+                format!(
+                    "waits for the data from another cache; the grant of {} has come",
+                    names.path(*parent)
+                )
+            }
+            WaitsFor::Mshr => "waits for a free MSHR".to_owned(),
+            WaitsFor::Way(set) => format!("waits for a free way of set {set}"),
+            WaitsFor::Others => "waits for its turn".to_owned(),
             WaitsFor::Purge => {
                 "waits until the CPU has given up all lines of this memory: the remote directory is full"
                     .to_owned()

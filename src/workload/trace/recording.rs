@@ -223,7 +223,13 @@ impl Recording {
                     (after, TaskKind::Kernel(Arc::new(TraceKernel { source, launch, footprint })))
                 }
             };
-            tasks.push(Task { id: planned.id, after: after.into_iter().collect(), delay: 0, what });
+            tasks.push(Task {
+                id: planned.id,
+                after: after.into_iter().collect(),
+                delay: 0,
+                launch: None,
+                what,
+            });
         }
         Ok(Recorded { workload: Workload { tasks }, counts: self.counts, copied: self.copied.ranges() })
     }

@@ -39,6 +39,20 @@ fn a_trace_can_be_named_as_a_folder_a_list_or_a_kernel_and_be_debugged() {
 }
 
 #[test]
+fn what_a_launch_takes_can_be_set_and_is_told() {
+    let usual = finished(TRACE, &["tiny/umh-1gpu"]);
+    let launches = |run: &serde_json::Value| {
+        [&run["stats"]["launches.count"], &run["stats"]["launches.cycles"]].map(Clone::clone)
+    };
+    assert_eq!(launches(&usual), [1, 5000]);
+    let quick = finished(TRACE, &["tiny/umh-1gpu", "--set", "launch=0"]);
+    assert_eq!(launches(&quick), [1, 0]);
+    assert_eq!(quick["cycles"].as_u64().unwrap() + 5000, usual["cycles"].as_u64().unwrap());
+    let wrong = call(&["run", "kernels/reduction", "--set", "launch=0"]);
+    assert!(wrong.code == Some(2) && wrong.stderr.contains("there is no trace"), "{wrong:?}");
+}
+
+#[test]
 fn a_trace_that_is_cut_off_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let whole = std::fs::read("tests/data/accel-sim/kernel-1.traceg").unwrap();

@@ -26,8 +26,8 @@ const CHOSEN: usize = 2;
 const OUTLIERS: [&str; 2] = ["FW", "FWT"];
 
 /// Why it is missed where it is, at 1/16.
-const REASON: &str = "workgroups are dealt to GPUs in turn, and those of SF and SLA that share a block of 4 KiB fetch it on \
-                      every GPU: with 1 KiB they take 0.6 and 0.4 of the time; of the others' mean 4 KiB is the best";
+const REASON: &str = "workgroups are dealt to GPUs in turn, and those that share a block (DCT, MM, MT, SF, SLA) fetch it on every \
+                      GPU: smaller blocks bring less of what another one uses";
 
 fn experiments(effort: Effort) -> Vec<Experiment> {
     let of = |workload| SIZES.map(|kib| run(workload, &blocks(kib)));
