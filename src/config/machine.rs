@@ -23,6 +23,12 @@ pub struct MachineSpec {
 }
 
 impl MachineSpec {
+    /// What makes its GPUs the sockets of one, if something does.
+    #[must_use]
+    pub fn numa(&self) -> Option<&NumaSpec> {
+        self.gpu.as_ref()?.numa.as_ref()
+    }
+
     /// The protocol of every part that names one, the machine's own first.
     pub fn protocols(&mut self) -> Vec<&mut String> {
         let mut names = vec![&mut self.protocol];
@@ -189,7 +195,7 @@ pub enum CopyMode {
 pub struct PagingSpec {
     /// Bytes of a page.
     pub page: u32,
-    /// GPU memory in percent of what the work touches; the memory's size if there is none.
+    /// GPU memory in thousandths of what the work touches; the memory's size if there is none.
     pub share: Option<u32>,
     pub faults: FaultMode,
     /// Tracked for each compute unit.

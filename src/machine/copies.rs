@@ -3,7 +3,6 @@
 //! by page, over the memories at both ends and the link between them.
 
 mod count;
-mod engine;
 mod moves;
 #[cfg(test)]
 mod tests;
@@ -16,12 +15,12 @@ use super::Machine;
 use crate::model::address::{Address, Range};
 use crate::model::page::{Page, PageRun};
 use crate::model::time::Tick;
+use crate::parts::copy_engine::Engine;
 use crate::policy::copies::{CopyPolicy, Side, Signals};
 use crate::protocol::homes::Homes;
 use crate::protocol::outbox::Outbox;
 use count::Counts;
 pub use count::Moved;
-pub use engine::{Engine, Ports};
 
 /// An array of the work: what a programmer copies with one memcpy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

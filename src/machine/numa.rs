@@ -20,8 +20,7 @@ pub struct Socket {
 impl Machine {
     /// A page has got its home, since an agent touched it: what it had in system memory moves there.
     pub(super) fn place_page(&mut self, agent: usize, address: Address, out: &mut Outbox) {
-        let Some(page) = self.fixed.spec.gpu.as_ref().and_then(|gpu| gpu.numa.as_ref()).map(|numa| numa.page)
-        else {
+        let Some(page) = self.fixed.spec.numa().map(|numa| numa.page) else {
             return;
         };
         if let Some(at) = self.agents.get(agent).map(|agent| agent.config.id) {

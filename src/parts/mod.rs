@@ -4,6 +4,7 @@
 pub mod agent;
 pub mod channel;
 pub mod coalescer;
+pub mod copy_engine;
 pub mod dram;
 pub mod driver;
 pub mod gmmu;

@@ -16,9 +16,7 @@ impl Build<'_> {
         let cycles = 0..=1_000_000;
         Ok(PagingSpec {
             page: page.value as u32,
-            share: file.share.as_ref().map(|_| ()).map_or(Ok(None), |()| {
-                check.count("gpu.paging.share", file.share.as_ref(), 100, 1..=100).map(Some)
-            })?,
+            share: check.thousandths("gpu.paging.share", file.share.as_ref())?,
             faults: match file.faults {
                 Some(FaultsWord::Block) => FaultMode::Block,
                 Some(FaultsWord::Replay) | None => FaultMode::Replay,

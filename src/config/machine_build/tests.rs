@@ -56,6 +56,13 @@ fn scalegpu_is_table_one() {
 }
 
 #[test]
+fn a_memory_may_hold_an_eighth_of_what_the_work_touches() {
+    let set = ["gpu.paging.share=12.5".to_owned()];
+    let spec = crate::config::load_machine_with("paged-gtx480", None, &set).unwrap();
+    assert_eq!(spec.gpu.unwrap().paging.unwrap().share, Some(125));
+}
+
+#[test]
 fn defaults_fit_together_and_aliases_work() {
     let text = "[gpu]\nsm.warps = 3\nl1.block = '128 B'\nl2.size = '96 KiB'\nmemory.size = '8 KiB'\n[host]\nllc = false";
     let spec = machine_from_toml(&Source::new("m.toml", text)).unwrap();

@@ -11,9 +11,9 @@ use crate::model::units::{Duration, Size};
 pub struct PagingFile {
     /// Bytes of a page, a power of two from 4 KiB to 2 MiB. Default: "4 KiB".
     pub page: Option<At<Size>>,
-    /// GPU memory as a share of the memory that the work touches, in percent, 1 to 100. Default: all of
+    /// GPU memory as a share of the memory that the work touches, in percent, such as 12.5. Default: all of
     /// `gpu.memory.size` on each partition.
-    pub share: Option<At<u64>>,
+    pub share: Option<At<f64>>,
     /// What a far-fault does to its compute unit. Default: "replay".
     pub faults: Option<FaultsWord>,
     /// Far-faults that the GMMU tracks for each compute unit, 1 to 256. Default: 16.

@@ -3,9 +3,10 @@
 use super::Builder;
 use crate::config::machine::{CopiesSpec, GpuSpec};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::machine::copies::{Copies, Engine, Ports, Shape};
+use crate::machine::copies::{Copies, Shape};
 use crate::model::component::ComponentKind;
 use crate::model::page::{PageRun, PageSet};
+use crate::parts::copy_engine::{Engine, Ports};
 use crate::policy::copies::CopyPolicy;
 
 impl Builder<'_> {

@@ -162,7 +162,7 @@ impl Builder<'_> {
 
     /// The checks of software coherence, where fences and kernels are all that keeps caches coherent.
     fn consistency(&self, fixed: &Fixed) -> Option<Consistency> {
-        let numa = self.spec.gpu.as_ref().and_then(|gpu| gpu.numa.as_ref());
+        let numa = self.spec.numa();
         let is_kept = numa.is_none_or(|numa| numa.invalidate);
         let fetches = |node: &Node| node.config.role == Role::Leaf && node.config.table.fetches();
         let all = self.nodes.iter().filter(|node| fetches(node)).all(Node::is_synchronised);
@@ -173,7 +173,7 @@ impl Builder<'_> {
 
     /// The caches that fences and kernels concern.
     fn reach(&self) -> Reach {
-        let numa = self.spec.gpu.as_ref().and_then(|gpu| gpu.numa.as_ref());
+        let numa = self.spec.numa();
         let ignores = numa.is_some_and(|numa| !numa.invalidate);
         let concerns = |index: &usize| {
             let node = self.nodes.get(*index);

@@ -109,7 +109,7 @@ pub(super) fn build(blueprint: &Blueprint) -> Result<Machine> {
 fn first_pass(blueprint: &Blueprint) -> Result<Vec<Arc<[Page]>>> {
     let mut first = Blueprint { checks: false, faults: Vec::new(), ..blueprint.clone() };
     if let Some(paging) = first.spec.gpu.as_mut().and_then(|gpu| gpu.paging.as_mut()) {
-        (paging.prefetch, paging.precondition, paging.share) = (Prefetcher::Sequential, false, Some(100));
+        (paging.prefetch, paging.precondition, paging.share) = (Prefetcher::Sequential, false, Some(1000));
         paging.copy_back = false;
     }
     let mut machine = build_once(&first, Vec::new())?;

@@ -209,7 +209,7 @@ impl Builder<'_> {
     fn frames(&self, spec: &PagingSpec, pages: &PageSet) -> u64 {
         let size = self.spec.gpu.as_ref().map_or(0, |gpu| gpu.memory.size.0 * u64::from(gpu.l2.slices));
         let frames = match spec.share {
-            Some(share) => (pages.len() * u64::from(share)).div_ceil(100 * self.sockets.len().max(1) as u64),
+            Some(share) => (pages.len() * u64::from(share)).div_ceil(1000 * self.sockets.len().max(1) as u64),
             None => size / u64::from(spec.page.max(1)),
         };
         frames.max(1)

@@ -1,6 +1,5 @@
 //! A page on its way: out of the caches, out of the memory that it leaves, over the link, into the memory that it comes to.
 
-use super::engine::Stage;
 use super::{Machine, Transfer};
 use crate::machine::queue::Event;
 use crate::machine::step::Handled;
@@ -10,6 +9,7 @@ use crate::model::page::Page;
 use crate::model::paging::PageChange;
 use crate::model::record::What;
 use crate::model::time::Tick;
+use crate::parts::copy_engine::{Engine, Stage};
 use crate::parts::dram::{Dram, Read};
 use crate::policy::copies::Side;
 use crate::protocol::outbox::{About, Outbox};
@@ -42,7 +42,7 @@ impl Machine {
     fn send_pages(&mut self, gpu: usize, out: &mut Outbox) {
         while let Some(copies) = self.copies.as_mut() {
             let Some(to) = copies.transfer.as_ref().map(|transfer| transfer.to) else { return };
-            let Some(page) = copies.engines.get_mut(gpu).and_then(super::Engine::begin) else { return };
+            let Some(page) = copies.engines.get_mut(gpu).and_then(Engine::begin) else { return };
             let change = match to {
                 Side::Gpu => PageChange::Copied,
                 Side::Host => PageChange::WrittenBack,
@@ -228,7 +228,7 @@ impl Machine {
 
     fn wake_copies(&mut self, gpu: usize) {
         let engine = self.copies.as_mut().and_then(|copies| copies.engines.get_mut(gpu));
-        if let Some(at) = engine.and_then(super::Engine::plan) {
+        if let Some(at) = engine.and_then(Engine::plan) {
             self.queue.push(at.max(self.now), Event::Copies(gpu as u32));
         }
     }

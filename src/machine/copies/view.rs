@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::engine::Engine;
 use super::{Copies, Machine, Moved};
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::inspect::WaitLink;
 use crate::model::page::{Page, PageSet};
 use crate::model::page_view::{CopyView, Mover, PageCell, PageStand, PagesView, SetView};
+use crate::parts::copy_engine::Engine;
 use crate::policy::copies::{CopyPolicy, Side};
 
 impl Copies {

@@ -68,7 +68,7 @@ impl Machine {
     }
 
     fn places_by_first_touch(&self) -> bool {
-        let numa = self.fixed.spec.gpu.as_ref().and_then(|gpu| gpu.numa.as_ref());
+        let numa = self.fixed.spec.numa();
         numa.is_some_and(|numa| numa.placement == Placement::FirstTouch)
     }
 

@@ -11,7 +11,7 @@ use crate::parts::channel::Path;
 use crate::parts::dram::Read;
 use crate::policy::copies::Side;
 
-/// Pages on their way at a time: enough to fill any link over both memories.
+/// Pages on their way at a time (ours): enough to fill any link over both memories.
 const WINDOW: usize = 16;
 
 /// What does not change.
