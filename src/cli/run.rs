@@ -114,7 +114,7 @@ pub struct Run {
     #[arg(long, value_name = "CYCLES", value_parser = positive, allow_negative_numbers = true)]
     sample: Option<u64>,
 
-    /// Where --sample writes, while the run goes on; a file that is there is replaced
+    /// Where --sample writes, while the run goes on; - is standard output, and a file that is there is replaced
     #[arg(long, value_name = "FILE", requires = "sample", alias = "sample-file")]
     sample_to: Option<PathBuf>,
 

@@ -41,7 +41,7 @@ pub struct SweepFile {
     pub max_cycles: Option<At<u64>>,
     /// Whether the rules of the protocol are checked after every event. Default: what the scenario says.
     pub checks: Option<bool>,
-    /// Keys of the machine file with dots (or as tables), and `scale`, each with a list of values or with a single one, as
+    /// Keys of the machine file with dots (or as tables), `scale` and `launch`, each with a list of values or with a single one, as
     /// `--set` takes them.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]

@@ -69,7 +69,8 @@ impl Machine {
         let launches: Vec<u64> = begun.filter_map(|(task, _)| task.launch_overhead()).collect();
         if !launches.is_empty() {
             sheet.count("launches.count".to_owned(), launches.len() as u64);
-            sheet.count("launches.cycles".to_owned(), launches.iter().sum());
+            let all = launches.iter().fold(0_u64, |all, cycles| all.saturating_add(*cycles));
+            sheet.count("launches.cycles".to_owned(), all);
         }
         for task in self.tasks() {
             if let (Some(started), Some(ended)) = (task.started, task.ended) {

@@ -414,6 +414,8 @@ mod tests {
     use crate::machine::StepOutcome;
     use crate::machine::sample::working;
     use crate::model::access::AccessKind::Load;
+    use crate::model::address::Address;
+    use crate::model::inspect::Inspect;
     use crate::model::record::Records;
 
     #[test]
@@ -440,7 +442,11 @@ mod tests {
         let lines = (0..6).map(|line| ("gpu0.cu0", Load, vec![0x1000 + line * 0x40]));
         let mut machine = working("tiny/umh-1gpu", &changes, &lines.collect::<Vec<_>>());
         let (mut records, mut issued, mut performed) = (Records::listening(), Vec::new(), Vec::new());
+        let l1 = machine.components().find("gpu0.cu0.l1").unwrap();
+        let mut waits = 0;
         while machine.step(&mut records) == StepOutcome::Ran {
+            let last = machine.block(l1, Address(0x1140)).and_then(|view| view.doing);
+            waits += u32::from(last.as_deref() == Some("waits for a free way of set 0"));
             for record in &records.list {
                 match record.kind() {
                     "issue" => issued.push(record.txn),
@@ -450,5 +456,6 @@ mod tests {
             }
         }
         assert_eq!((issued.len(), issued), (6, performed));
+        assert!(waits > 0, "the last line waits for the way");
     }
 }

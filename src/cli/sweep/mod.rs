@@ -41,7 +41,7 @@ Examples:
 A sweep file:
   scenario = \"kernels/transpose-2gpu\"        # or scenarios = [...], or trace = PATH and machine = NAME
   seeds = [1, 2]                             # optional; also max-cycles and checks
-  [set]                                      # whatever --set takes, and scale
+  [set]                                      # whatever --set takes, scale and launch too
   gpu.count = [1, 2, 4]
   gpu.l1.size = [\"512 B\", \"1 KiB\"]
 

@@ -101,7 +101,7 @@ fn blocks(
             let instructions = written(|index| kernel.operation(block, warp, index), left)?;
             if !instructions.is_empty() {
                 let id = format!("{}-block-{block}-warp-{warp}", task.id);
-                let delay = task.delay + task.launch_overhead().unwrap_or(0);
+                let delay = task.delay.saturating_add(task.launch_overhead().unwrap_or(0));
                 made.push(program(id, by.clone(), delay, instructions));
             }
             if made.len() > MOST.1 {
