@@ -56,8 +56,9 @@ without none and done
   access.LEVEL.count, .share, .mean_cycles, .time_share, .merged, .probed   by the farthest place that got a request \
 of an access: l1 (a hit), joined (a miss under way in its L1), l2, llc, client (the CPU-side \
 cache for a GPU), smd, memory (a GPU's own), hmd, peer (another GPU handed the data over). Merged: waited there for a miss under way; probed: other caches were asked
-  access.KIND.count, .mean_cycles, .max_cycles, .LEVEL.count, .LEVEL.mean_cycles   KIND: load store n_store atomic, \
-and exclusive (the request of dynamic synchronisation). From issue until performed
+  access.KIND.count, .mean_cycles, .p50_cycles (so many of a hundred took no longer, within 6 %), .p90_cycles, \
+.p99_cycles, .max_cycles, .LEVEL.count, .LEVEL.mean_cycles   KIND: load store n_store atomic, and exclusive (the request \
+of dynamic synchronisation). From issue until performed
   NODE.*, levels.LEVEL.*   hits misses hit_rate merges evictions recalls writebacks probes merged_bytes \
 peer_transfers promotions mshr_full mshr_high_water mshr_mean (in use, over time, a node); LEVEL: gpu_l1 l2 smd \
 memory cpu_l1 llc client hmd
@@ -69,14 +70,16 @@ requests nor carry data; the second over the first (UMH, section 6.1.4)
   MEMORY.dram.*, levels.LEVEL.dram.*   row_hits row_misses row_conflicts directory_accesses (always reopen their row) \
 row_hit_rate reads writes bytes queue_high_water busy_cycles
   sync.*   fence_cycles barrier_cycles spin_cycles exclusive_accesses exclusive_cycles flush_cycles flush_bytes
-  tasks.ID.cycles; launches.count, .cycles   kernels launched, and what the launches themselves took, before their first blocks
+  tasks.ID.cycles, .accesses (performed), .l1_share (of them, hits in their own L1), .mean_cycles (of an access)   programs, \
+kernels, copies and flushes, each by itself
+  launches.count, .cycles   kernels launched, and what the launches themselves took, before their first blocks
   network.energy_joules, .power_watts   of all links; network.samples, .lane_reversals, .lane_reversal_cycles (of one \
 lane, while it turned), LINK.lanes, .lanes_gained   where lanes can turn
-  paging.*   tlb.hit_rate tlb.misses tlb.shoot_downs walks far_fault_mshrs.most far_faults; pages: demanded prefetched \
-copied prefetched_used prefetched_unused (so far) prefetched_wasted (evicted unused) evicted taken_back (by cores or another GPU) written_back thrashed \
-(evicted and wanted again); bytes (over links)
-  numa.*   gpuN.local_requests gpuN.remote_requests (of its L1s) gpuN.pages (at home there) remote_share \
-l2.local_hit_rate l2.remote_hit_rate invalidated (lines, by software coherence) released_bytes
+  paging.*   tlb.hit_rate tlb.misses tlb.merges (accesses that joined a miss) tlb.shoot_downs walks far_fault_mshrs.most far_faults; pages: demanded prefetched \
+copied prefetched_used prefetched_unused (so far) prefetched_wasted (gone unused) evicted taken_back (by cores or another GPU) written_back thrashed \
+(evicted and wanted again); bytes (of the pages that moved)
+  numa.*   gpuN.local_requests gpuN.remote_requests (of its L1s) gpuN.pages (at home there, of those that the work names) remote_share \
+l2.local_hit_rate l2.remote_hit_rate l1.remote_way_share l2.remote_way_share (of their ways, now) invalidated (lines, by software coherence) released_bytes
   coalescing.*   loads (whose lines may not be kept) requests.l1 requests.l2 (sent for them) share (of the loads spared \
 by L1s and L2s) line_use (of the sectors that L1s got)
   remote_directory.*   lines (that the CPU may have) peak capacity looks found nacks false_positives \

@@ -41,7 +41,8 @@ pub(super) fn machine(file: &MachineFile, document: &Document, shelf: &Shelf) ->
         Some(gpu) => build.gpu(gpu).map(|(gpu, block)| (Some(gpu), Some(block)))?,
         None => (None, None),
     };
-    let host = build.host(file.host.as_ref().unwrap_or(&HostFile::default()), gpu_block.as_ref())?;
+    let host =
+        build.host(file.host.as_ref().unwrap_or(&HostFile::default()), gpu.as_ref(), gpu_block.as_ref())?;
     if gpu.is_none() && host.cores == 0 {
         let span = file.host.as_ref().and_then(|host| host.cores.as_ref()).map(|cores| &cores.span);
         return fail(

@@ -283,6 +283,7 @@ pub fn expected(expectation: &Expectation) -> String {
         When::Always => format!("always: {that}"),
         When::Never(query) => format!("never {}", query.text),
         When::Count(query, least, most) if least == most => format!("{least} of {}", query.text),
+        When::Count(query, least, u64::MAX) => format!("at least {least} of {}", query.text),
         When::Count(query, least, most) => format!("{least} to {most} of {}", query.text),
         When::End => format!("in the end: {that}"),
     }

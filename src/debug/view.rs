@@ -38,7 +38,8 @@ impl Session {
     /// What does not change while the scenario is open.
     #[must_use]
     pub fn info(&self) -> Info {
-        let protocol = self.table().map_or_else(String::new, |table| table.name.clone());
+        let table = || self.table().map_or_else(String::new, |table| table.name.clone());
+        let protocol = self.machine().machine().map_or_else(table, |machine| machine.spec().protocol.clone());
         Info {
             scenario: self.name.clone(),
             title: self.title.clone(),
@@ -143,6 +144,13 @@ impl Session {
     /// What is selected; where nothing is, what happened last.
     pub(in crate::debug) fn shown_selection(&self) -> Selection {
         self.selection.or(self.followed)
+    }
+
+    /// The same, where no picture has been made since: what the last event was about.
+    pub(in crate::debug) fn spoken_selection(&mut self) -> Selection {
+        let last = self.last_records().to_vec();
+        self.follow(&last);
+        self.shown_selection()
     }
 
     /// Follows what happened last: the block and transaction of the last event that speaks of one.

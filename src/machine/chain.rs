@@ -9,8 +9,10 @@ use super::{Machine, Transaction};
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
 use crate::model::inspect::{TransactionView, WaitLink};
-use crate::model::message::{MessageKind, TxnNumber};
-use crate::parts::channel::{Channel, Ready, WAITS};
+use crate::model::message::{Message, MessageKind, TxnNumber};
+use crate::model::time::Tick;
+use crate::parts::channel::{Channel, Lane, Place};
+use crate::parts::link::Link;
 use crate::protocol::node::WaitsFor;
 
 /// Steps of a chain of waiting at most; longer ones are cycles.
@@ -110,55 +112,88 @@ impl Machine {
         // What only acknowledges is not what it waits for, as long as there is another.
         let mut trailing = None;
         for channel in channels {
-            for lane in channel.lanes.iter().filter(|lane| !lane.is_empty()) {
-                let waiting = lane.outgoing.iter().map(|(ready, message)| (Err(*ready), message));
-                let passed = lane.beyond_switch();
-                let flying = lane
-                    .incoming
-                    .iter()
-                    .enumerate()
-                    .map(|(nth, (tick, message))| (Ok((*tick, nth >= passed)), message));
-                for (at, message) in waiting.chain(flying) {
-                    if message.number != Some(number) || !message.range.contains(address) {
-                        continue;
-                    }
-                    let to = self.fixed.components.path(message.to);
-                    let due = self.fixed.time.cycle(at.map_or(self.now, |(tick, _)| tick));
-                    let text = match (at, lane.blocked, at.is_ok_and(|(tick, _)| tick > self.now)) {
-                        (Err(Ready::Read(_)), ..) => {
-                            format!("{} to {to} waits for the memory here to read it", message.kind.name())
-                        }
-                        (Err(Ready::At(_)), ..) => {
-                            format!("{} to {to} waits for a free buffer there", message.kind.name())
-                        }
-                        (Ok((WAITS, _)), ..) => {
-                            format!("{} for {to} waits until its link is free", message.kind.name())
-                        }
-                        (Ok((_, true)), ..) => {
-                            format!(
-                                "{} for {to} is on its way to the switch, due at {due}",
-                                message.kind.name()
-                            )
-                        }
-                        (Ok(_), true, _) => {
-                            format!("{} to {to} waits at the head of its buffer", message.kind.name())
-                        }
-                        (Ok(_), false, true) => {
-                            format!("{} is on its way to {to}, due at {due}", message.kind.name())
-                        }
-                        (Ok(_), false, false) => {
-                            format!("{} to {to} is next to be taken", message.kind.name())
-                        }
-                    };
-                    let link = WaitLink { at: message.from, text, since: None };
-                    if !matches!(message.kind, MessageKind::GrantAck | MessageKind::EvictAck) {
-                        return Some(link);
-                    }
-                    trailing = trailing.or(Some(link));
+            for (place, message) in channel.lanes.iter().flat_map(Lane::places) {
+                if message.number != Some(number) || !message.range.contains(address) {
+                    continue;
                 }
+                let link = self.standing(channel, place, message);
+                if !matches!(message.kind, MessageKind::GrantAck | MessageKind::EvictAck) {
+                    return Some(link);
+                }
+                trailing = trailing.or(Some(link));
             }
         }
         trailing
+    }
+
+    /// Where a message is, and what it waits for there.
+    fn standing(&self, channel: &Channel, place: Place, message: &Message) -> WaitLink {
+        let (kind, to) = (message.kind.name(), self.fixed.components.path(message.to));
+        let (mut since, cycle) = (None, |tick: Tick| self.fixed.time.cycle(tick));
+        let text = match place {
+            Place::Reading => format!("{kind} to {to} waits for the memory here to read it"),
+            Place::NoCredit => format!("{kind} to {to} waits for a free buffer there"),
+            Place::WaitsForFirst | Place::WaitsForSecond => {
+                let is_first = place == Place::WaitsForFirst;
+                let link = if is_first { channel.path.first } else { channel.path.last() };
+                since = self.links.get(link).map(Link::busy_since);
+                format!("{kind} for {to} waits until {} is free, which is full", self.link_name(link))
+            }
+            Place::ToSwitch(due) => {
+                format!("{kind} for {to} is on its way to the switch, due at {}", cycle(due))
+            }
+            Place::Blocked => format!("{kind} to {to} waits at the head of its buffer"),
+            Place::Coming(due) if due > self.now => {
+                format!("{kind} is on its way to {to}, due at {}", cycle(due))
+            }
+            Place::Coming(_) => format!("{kind} to {to} is next to be taken"),
+        };
+        WaitLink { at: message.from, text, since }
+    }
+
+    fn link_name(&self, link: usize) -> &str {
+        let shown = self.fixed.visible_links.get(link).and_then(Option::as_ref);
+        shown.map_or("its link", |(id, _, _)| self.fixed.components.path(*id))
+    }
+
+    /// Why what is to go over a link does not: since when it has had no pause, and what waits longest for it.
+    pub(super) fn why_link(&self, component: ComponentId) -> Option<Vec<WaitLink>> {
+        let mut shown = self.fixed.visible_links.iter();
+        let index = shown.position(|link| link.as_ref().is_some_and(|(id, _, _)| *id == component))?;
+        let link = self.links.get(index)?;
+        let uses = |channel: &&Channel| channel.path.first == index || channel.path.second == Some(index);
+        let waits = |channel: &Channel, place: Place| match place {
+            Place::NoCredit | Place::WaitsForFirst => channel.path.first == index,
+            Place::WaitsForSecond | Place::Blocked => channel.path.last() == index,
+            Place::Reading | Place::ToSwitch(_) | Place::Coming(_) => false,
+        };
+        let mut waiting = Vec::new();
+        for channel in self.laden().map(|(_, channel)| channel).filter(uses) {
+            let places = channel.lanes.iter().flat_map(Lane::places);
+            let placed = places.filter(|(place, _)| waits(channel, *place));
+            waiting.extend(placed.map(|(place, message)| (channel, place, message)));
+        }
+        let mut links = Vec::new();
+        if link.is_busy(self.now) {
+            let text = match waiting.len() {
+                0 => "is full, and nothing waits for it".to_owned(),
+                1 => "is full, and a message waits for it".to_owned(),
+                count => format!("is full, and {count} messages wait for it"),
+            };
+            links.push(WaitLink { at: component, text, since: Some(link.busy_since()) });
+        }
+        let oldest = waiting.into_iter().min_by_key(|(_, _, message)| message.cause);
+        if let Some((channel, place, message)) = oldest {
+            links.push(self.standing(channel, place, message));
+            if place == Place::NoCredit {
+                let lane = channel.lane_of(message.kind.network());
+                let sent = channel.lanes.get(lane).into_iter().flat_map(Lane::places);
+                let mut sent =
+                    sent.skip_while(|(place, _)| matches!(place, Place::NoCredit | Place::Reading));
+                links.extend(sent.next().map(|(place, message)| self.standing(channel, place, message)));
+            }
+        }
+        Some(links)
     }
 
     pub(super) fn transaction_view(

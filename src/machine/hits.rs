@@ -1,7 +1,6 @@
 //! Hits in an L1 of which nobody has to be told: most of what a machine does, so that they go a way of their own.
 
 use super::Machine;
-use super::latency::count_hit;
 use super::tasks::listed;
 use crate::protocol::outbox::Outbox;
 
@@ -17,12 +16,12 @@ impl Machine {
         let (Some(unit), Some(node)) = (self.agents.get_mut(agent), self.nodes.get_mut(l1)) else {
             return false;
         };
-        let Some((kind, range)) = unit.hit_next(node, |work, index| listed(workload, work, index), out)
+        let Some((work, kind, range)) = unit.hit_next(node, |work, index| listed(workload, work, index), out)
         else {
             return false;
         };
         self.txns_made += 1;
-        count_hit(&mut self.latencies, kind, range, node.config.hit_time);
+        self.latencies.count_hit(Some(work.task()), kind, range, node.config.hit_time);
         if !out.touches.is_empty() {
             self.dispatch(l1, out);
         }

@@ -411,7 +411,7 @@ impl Inspect for Machine {
             let slot = warp.or_else(|| agent.warps.iter().position(waiting).map(|slot| slot as u32));
             return slot.map(|slot| self.why_warp(agent, slot)).unwrap_or_default();
         }
-        if let Some(links) = self.why_paging(component) {
+        if let Some(links) = self.why_paging(component).or_else(|| self.why_link(component)) {
             return links;
         }
         let Some(node) = self.node(component) else { return Vec::new() };

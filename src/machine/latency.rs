@@ -1,12 +1,17 @@
-//! How long accesses took, by what they were and by how far they had to go.
+//! How long accesses took: by what they were and by how far they had to go, how they spread, and by the task that made them.
+
+mod spread;
 
 use super::{Machine, Transaction};
 use crate::model::access::AccessKind;
 use crate::model::address::Range;
+use crate::model::cow::CowVec;
 use crate::model::level::Level;
 use crate::model::message::{Message, MessageKind, Network, TxnKey};
 use crate::model::time::Tick;
+use crate::parts::agent::Work;
 use crate::protocol::outbox::Completion;
+use spread::Spread;
 
 /// What an access was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,14 +82,97 @@ impl Latency {
     }
 }
 
-/// By [`Class`] and [`Level`].
-pub type Latencies = [[Latency; Level::ALL.len()]; Class::ALL.len()];
+/// Accesses that a task has made: how many, how many of them were hits in their own L1, and the time of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskAccesses {
+    pub count: u64,
+    pub hits: u64,
+    pub ticks: Tick,
+}
 
-/// Counts a hit, which takes so many ticks.
-pub(super) fn count_hit(latencies: &mut Latencies, kind: AccessKind, range: Range, ticks: Tick) {
-    let levels = latencies.get_mut(Class::of(kind, range) as usize);
-    if let Some(latency) = levels.and_then(|levels| levels.get_mut(Level::L1 as usize)) {
-        latency.add(ticks);
+/// All accesses that were performed.
+#[derive(Clone, Debug)]
+pub struct Latencies {
+    cells: [[Latency; Level::ALL.len()]; Class::ALL.len()],
+    spreads: [Spread; Class::ALL.len()],
+    tasks: CowVec<TaskAccesses, 64>,
+}
+
+impl Latencies {
+    /// Of a machine with so many tasks.
+    #[must_use]
+    pub fn new(tasks: usize) -> Self {
+        Self { cells: Default::default(), spreads: Default::default(), tasks: CowVec::new(tasks) }
+    }
+
+    /// Makes room for a task more.
+    pub fn add_task(&mut self, task: usize) {
+        while self.tasks.len() <= task {
+            self.tasks.grow();
+        }
+    }
+
+    /// Counts a hit of a task, which takes so many ticks.
+    pub fn count_hit(&mut self, task: Option<usize>, kind: AccessKind, range: Range, ticks: Tick) {
+        self.count(task, Class::of(kind, range), Level::L1, ticks);
+    }
+
+    fn count(
+        &mut self,
+        task: Option<usize>,
+        class: Class,
+        level: Level,
+        ticks: Tick,
+    ) -> Option<&mut Latency> {
+        if let Some(task) = task.and_then(|task| self.tasks.get_mut(task)) {
+            task.count += 1;
+            task.hits += u64::from(level == Level::L1);
+            task.ticks += ticks;
+        }
+        self.spreads.get_mut(class as usize)?.add(ticks);
+        let cell = self.cells.get_mut(class as usize)?.get_mut(level as usize)?;
+        cell.add(ticks);
+        Some(cell)
+    }
+
+    /// Accesses of a class that were served at a level.
+    #[must_use]
+    pub fn of(&self, class: Class, level: Level) -> Latency {
+        self.cells
+            .get(class as usize)
+            .and_then(|levels| levels.get(level as usize))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// All that were served at a level.
+    #[must_use]
+    pub fn of_level(&self, level: Level) -> Latency {
+        Class::ALL.iter().fold(Latency::default(), |sum, &class| sum.with(&self.of(class, level)))
+    }
+
+    /// All of a class.
+    #[must_use]
+    pub fn of_class(&self, class: Class) -> Latency {
+        Level::ALL.iter().fold(Latency::default(), |sum, &level| sum.with(&self.of(class, level)))
+    }
+
+    #[must_use]
+    pub fn all(&self) -> Latency {
+        Class::ALL.iter().fold(Latency::default(), |sum, &class| sum.with(&self.of_class(class)))
+    }
+
+    /// The ticks that so many of a hundred accesses of a class took at most, if there are any.
+    #[must_use]
+    pub fn percentile(&self, class: Class, percent: u32) -> Option<f64> {
+        let longest = self.of_class(class).longest;
+        self.spreads.get(class as usize)?.percentile(percent).map(|ticks| ticks.min(longest as f64))
+    }
+
+    /// Those of a task.
+    #[must_use]
+    pub fn of_task(&self, task: usize) -> TaskAccesses {
+        self.tasks.get(task).copied().unwrap_or_default()
     }
 }
 
@@ -131,9 +219,12 @@ impl Machine {
         let node = self.fixed.node_of.get(completion.node.index()).copied().flatten();
         let hit = node.and_then(|node| self.nodes.get(node)).map_or(0, |node| node.config.hit_time);
         let ticks = self.now.saturating_sub(completion.ticket.issued).max(hit);
-        let class = self.latencies.get_mut(Class::of(completion.kind, completion.range) as usize);
-        if let Some(latency) = class.and_then(|levels| levels.get_mut(transaction.reached as usize)) {
-            latency.add(ticks);
+        let agent = self.agents.get(transaction.agent);
+        let warp = agent.and_then(|agent| agent.warps.get(transaction.warp as usize));
+        let task = warp.and_then(|warp| warp.work).map(Work::task);
+        let class = Class::of(completion.kind, completion.range);
+        let cell = self.latencies.count(task, class, transaction.reached, ticks);
+        if let Some(latency) = cell {
             latency.merged += u64::from(transaction.merged);
             latency.probed += u64::from(transaction.probed);
         }

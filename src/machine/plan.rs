@@ -115,6 +115,7 @@ impl Machine {
 
     fn add_task(&mut self, task: Task) {
         let index = self.tasks.add(task);
+        self.latencies.add_task(index);
         self.plan_task(index);
     }
 }

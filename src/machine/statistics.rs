@@ -72,11 +72,7 @@ impl Machine {
             let all = launches.iter().fold(0_u64, |all, cycles| all.saturating_add(*cycles));
             sheet.count("launches.cycles".to_owned(), all);
         }
-        for task in self.tasks() {
-            if let (Some(started), Some(ended)) = (task.started, task.ended) {
-                sheet.put(format!("tasks.{}.cycles", task.id), self.cycles(ended.saturating_sub(started)));
-            }
-        }
+        self.task_statistics(&mut sheet);
         sheet.0
     }
 
@@ -87,7 +83,11 @@ impl Machine {
 
     /// The mean of some spans in quoted cycles; unknown if there are none.
     fn mean_cycles(&self, sum: Tick, count: u64) -> f64 {
-        let per_cycle = self.fixed.time.ticks_per_cycle.max(1) as f64;
-        if count == 0 { f64::NAN } else { sum as f64 / per_cycle / count as f64 }
+        if count == 0 { f64::NAN } else { self.exact_cycles(sum as f64) / count as f64 }
+    }
+
+    /// A span of ticks in quoted cycles and parts of one.
+    fn exact_cycles(&self, ticks: f64) -> f64 {
+        ticks / self.fixed.time.ticks_per_cycle.max(1) as f64
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::latency::count_hit;
 use super::queue::Event;
 use super::tasks::operation;
 use super::{Machine, StepOutcome, Transaction};
@@ -351,7 +350,7 @@ impl Machine {
         let hit_time = node.config.hit_time;
         let mut touched: Option<(Range, bool)> = None;
         let (is_checked, mut begun) = (self.checker.is_some(), Vec::new());
-        let mut begin = |warp: u32, access: &Access, offer: Offer, issued: Tick| {
+        let mut begin = |(warp, work): (u32, Option<Work>), access: &Access, offer: Offer, issued: Tick| {
             *made += 1;
             let number = TxnNumber(*made);
             touched = Some((access.range, access.kind.writes()));
@@ -359,7 +358,7 @@ impl Machine {
                 begun.push((number, access.clone()));
             }
             if offer == Offer::Hit {
-                count_hit(latencies, access.kind, access.range, hit_time);
+                latencies.count_hit(work.map(Work::task), access.kind, access.range, hit_time);
             }
             let transaction = || Transaction::begin(number, (index, warp), access, (issued, event));
             ((offer == Offer::Miss).then(|| txns.insert(transaction())), number)

@@ -265,29 +265,30 @@ impl HomeCell {
     pub fn add(&mut self, home: Option<u32>) {
         self.is_mixed |= home != self.home;
     }
-
-    /// The letter that stands for it in the pages pane.
-    #[must_use]
-    pub fn letter(self) -> char {
-        match self.home {
-            _ if self.is_mixed => '*',
-            Some(home) => char::from_digit(home, 10).unwrap_or('+'),
-            None => '.',
-        }
-    }
 }
 
-/// Where the pages of the work live, of GPUs that are the sockets of one.
+/// A memory that pages live in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// Such as `gpu0` or `host`.
+    pub name: String,
+    /// Stands for it in the pages pane.
+    pub letter: char,
+    /// Pages of the work that live there.
+    pub pages: u64,
+}
+
+/// Where the pages of the work live: in the memories of GPUs that are the sockets of one, or of a GPU and its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HomesView {
     /// Bytes of a page.
     pub page: u32,
-    /// Name of the policy.
-    pub placement: &'static str,
+    /// What the policy does.
+    pub placement: String,
     /// Pages in a cell.
     pub group: u64,
-    /// Pages by socket, and those that have no home yet.
-    pub counts: Vec<u64>,
+    /// All homes by their numbers, and how many pages have none yet.
+    pub homes: Vec<Home>,
     pub undecided: u64,
     /// None where pieces smaller than pages are dealt.
     pub cells: Vec<HomeCell>,
@@ -300,21 +301,33 @@ impl HomesView {
         if self.cells.is_empty() {
             return format!("placement {}: pieces smaller than a page go round the sockets", self.placement);
         }
-        let counts = self.counts.iter().enumerate().map(|(socket, count)| format!("gpu{socket} {count}"));
-        let counts: Vec<String> = counts.collect();
+        let counts: Vec<String> =
+            self.homes.iter().map(|home| format!("{} {}", home.name, home.pages)).collect();
         let rest =
             if self.undecided > 0 { format!(", {} not touched yet", self.undecided) } else { String::new() };
         format!("placement {}: {}{rest}", self.placement, counts.join(", "))
     }
 
-    /// The socket of an address, if all pages of its cell live on one.
+    /// The home of a cell, if all its pages have the same.
     #[must_use]
-    pub fn of(&self, address: Address) -> Option<u32> {
+    pub fn of_cell(&self, cell: &HomeCell) -> Option<&Home> {
+        self.homes.get(cell.home.filter(|_| !cell.is_mixed)? as usize)
+    }
+
+    /// The letter that stands for a cell.
+    #[must_use]
+    pub fn letter(&self, cell: &HomeCell) -> char {
+        if cell.is_mixed { '*' } else { self.of_cell(cell).map_or('.', |home| home.letter) }
+    }
+
+    /// The home of an address, if all pages of its cell live there.
+    #[must_use]
+    pub fn of(&self, address: Address) -> Option<&Home> {
         let cell = self
             .cells
             .iter()
             .find(|cell| (cell.first.0..cell.first.0.saturating_add(cell.len)).contains(&address.0))?;
-        cell.home.filter(|_| !cell.is_mixed)
+        self.of_cell(cell)
     }
 }
 

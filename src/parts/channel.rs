@@ -53,6 +53,24 @@ impl From<usize> for Path {
 /// The tick of a message that waits for a link: nobody knows yet when it will arrive.
 pub const WAITS: Tick = Tick::MAX;
 
+/// Where a message of a lane is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At its sender, whose memory reads its data.
+    Reading,
+    /// At its sender: the receiver has no free buffer.
+    NoCredit,
+    /// Before the first link, or at the switch before the second.
+    WaitsForFirst,
+    WaitsForSecond,
+    /// On its way to the switch, where it comes at a tick.
+    ToSwitch(Tick),
+    /// The head, which the receiver could not take.
+    Blocked,
+    /// On its way to the receiver, which can take it from a tick on.
+    Coming(Tick),
+}
+
 /// Queues of one virtual network of a channel.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
@@ -166,6 +184,28 @@ impl Lane {
         self.asked = self.asked.saturating_sub(1);
         self.crossing = self.crossing.saturating_sub(1);
         place == 0
+    }
+
+    /// All messages, each with where it is: those that wait to be sent, then those that were, the oldest first.
+    pub fn places(&self) -> impl Iterator<Item = (Place, &Message)> {
+        let at_sender = |ready: &Ready| match ready {
+            Ready::Read(_) => Place::Reading,
+            Ready::At(_) => Place::NoCredit,
+        };
+        let waiting = self.outgoing.iter().map(move |(ready, message)| (at_sender(ready), message));
+        let passed = self.beyond_switch();
+        let left = self.incoming.len().saturating_sub(self.unsent as usize);
+        let sent = self.incoming.iter().enumerate().map(move |(nth, (tick, message))| {
+            let place = match *tick {
+                WAITS if nth >= left => Place::WaitsForFirst,
+                WAITS => Place::WaitsForSecond,
+                due if nth >= passed => Place::ToSwitch(due),
+                _ if nth == 0 && self.blocked => Place::Blocked,
+                due => Place::Coming(due),
+            };
+            (place, message)
+        });
+        waiting.chain(sent)
     }
 
     /// The tick at which the head can be taken, if it is on its last link or has come.

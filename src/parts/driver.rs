@@ -105,8 +105,8 @@ pub struct Driver {
     random: Random,
     was_full: bool,
     evicted_once: PageSet,
-    /// Pages that cores have taken back: they stay with the host until they far-fault.
-    at_host: PageSet,
+    /// Absent pages that are not prefetched: cores have taken them back, or another GPU has them. They far-fault first.
+    apart: PageSet,
     /// Pages in the order in which they were accessed first.
     order: Vec<Page>,
     seen: PageSet,
@@ -135,7 +135,7 @@ impl Driver {
             random: Random::new(seed),
             was_full: false,
             evicted_once: PageSet::default(),
-            at_host: PageSet::default(),
+            apart: PageSet::default(),
             order: Vec::new(),
             seen: PageSet::default(),
             decision: Decision::default(),
@@ -159,7 +159,7 @@ impl Driver {
     /// Begins to gather a transfer set, if there is anything for one. Where the GPU is at work, prefetching needs no
     /// far-fault.
     pub fn wake(&mut self, now: Tick, is_working: bool) {
-        let candidates = self.residency.absent().len() > self.at_host.len();
+        let candidates = self.residency.absent().len() > self.apart.len();
         let prefetches = is_working && self.speculates() && candidates;
         if self.due.is_none() && (!self.queue.is_empty() || prefetches) {
             self.due = Some(now.saturating_add(self.config.service));
@@ -271,7 +271,7 @@ impl Driver {
             absent.remove(page);
             present.insert(page);
         }
-        for page in self.at_host.iter() {
+        for page in self.apart.iter() {
             absent.remove(page);
         }
         while self.touched.get(self.cursor).is_some_and(|page| !absent.contains(*page)) {
@@ -325,7 +325,7 @@ impl Driver {
     /// Another GPU brings a page, and all will translate it: it is none of this one's until it has left that one.
     pub fn yield_to_other(&mut self, page: Page) {
         self.residency.lend(page);
-        self.at_host.remove(page);
+        self.apart.remove(page);
         self.planned.retain(|planned| planned.page != page);
         self.queue.retain(|fault| fault.page != page);
     }
@@ -337,8 +337,21 @@ impl Driver {
             self.evicted_once.insert(page);
         }
         if to_core {
-            self.at_host.insert(page);
+            self.apart.insert(page);
         }
+    }
+
+    /// Another GPU gets a page, which is not prefetched from there.
+    pub fn lose_to_other(&mut self, page: Page) {
+        if self.residency.absent().contains(page) {
+            self.apart.insert(page);
+            self.planned.retain(|planned| planned.page != page || planned.reason == MoveReason::Demanded);
+        }
+    }
+
+    /// Another GPU has evicted a page.
+    pub fn left_by_other(&mut self, page: Page) {
+        self.apart.remove(page);
     }
 
     /// A page leaves GPU memory since somebody else wants it; whether it was prefetched for nothing.
@@ -356,7 +369,7 @@ impl Driver {
     /// A core takes a page back; whether it was prefetched for nothing. Who prefetched it again would take it away from
     /// those who use it.
     pub fn give_back(&mut self, page: Page) -> bool {
-        self.at_host.insert(page);
+        self.apart.insert(page);
         self.send_home(page)
     }
 
@@ -376,6 +389,7 @@ impl Driver {
             && let Some(planned) = self.planned.pop_front()
         {
             self.residency.reserve(planned.page);
+            self.apart.remove(planned.page);
             let count = match planned.reason {
                 MoveReason::Demanded => &mut self.counters.demanded,
                 MoveReason::Prefetched => &mut self.counters.prefetched,
@@ -395,7 +409,6 @@ impl Driver {
 
     /// A page has come to the GPU.
     pub fn arrived(&mut self, planned: Planned, now: Tick) -> Vec<Order> {
-        self.at_host.remove(planned.page);
         self.residency.arrive(planned.page, planned.reason, now);
         // What could not be evicted before may be now.
         self.go_on().0
@@ -460,7 +473,7 @@ impl Driver {
     pub fn digest(&self, hasher: &mut impl Hasher) {
         self.residency.digest(hasher);
         (&self.queue, self.due, &self.planned, self.last, self.sets, self.cursor).hash(hasher);
-        (self.random, self.was_full, &self.evicted_once, &self.at_host).hash(hasher);
+        (self.random, self.was_full, &self.evicted_once, &self.apart).hash(hasher);
     }
 }
 

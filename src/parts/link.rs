@@ -275,10 +275,18 @@ impl Link {
         self.busy_since
     }
 
+    /// Whether something is on it, or waits for it.
+    #[must_use]
+    pub fn is_busy(&self, now: Tick) -> bool {
+        self.free_at > now || !self.waiting.is_empty()
+    }
+
     /// Share of the time until now that it was busy, 0 to 1.
     #[must_use]
     pub fn utilisation(&self, now: Tick) -> f64 {
-        if now == 0 { 0.0 } else { self.busy.min(now) as f64 / now as f64 }
+        // What is promised ahead is counted already.
+        let ahead = self.free_at.saturating_sub(self.busy_since.max(now));
+        if now == 0 { 0.0 } else { self.busy.saturating_sub(ahead).min(now) as f64 / now as f64 }
     }
 
     /// Bytes of all messages so far.

@@ -69,8 +69,10 @@ pub struct Tlb {
     /// Far-faults that it was told of and that have not ended: the counter of section 3.
     pub nacks: u32,
     turns: u64,
+    /// Of accesses: those that were translated at once, that asked the GMMU, and that joined such a miss.
     pub hits: u64,
     pub missed: u64,
+    pub merged: u64,
     pub shot_down: u64,
 }
 
@@ -86,6 +88,7 @@ impl Tlb {
             turns: 0,
             hits: 0,
             missed: 0,
+            merged: 0,
             shot_down: 0,
         }
     }
@@ -96,10 +99,10 @@ impl Tlb {
             return Look::Blocked;
         }
         if is_allowed && self.find(page) {
-            self.hits += 1;
             return Look::Hit;
         }
         if self.misses.contains(page) {
+            self.merged += 1;
             return Look::Merged;
         }
         if self.config.bears == 0 && !self.misses.is_empty() {

@@ -4,11 +4,13 @@ mod accesses;
 mod caches;
 mod copies;
 mod network;
+mod numa;
 mod paging;
 mod selective;
 mod synchronisation;
 mod table;
 mod tags;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -59,6 +61,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
     text.push('\n');
     let tables = [
         warps::table(machine, &values),
+        tasks::table(&values),
         accesses::by_level(&values),
         accesses::by_class(&values),
         caches::caches(&values),
@@ -67,6 +70,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         selective::table(&values),
         tags::table(&values),
         copies::table(&values),
+        numa::table(&values),
         network::links(machine, &values),
         network::messages(machine, &values),
         synchronisation::table(&values),

@@ -239,7 +239,7 @@ load = { address = 0x1000 }
         let slow = || Input::Set("gpu.paging.service='40 us'".into());
         let (usual, late, early) = (cycles(vec![]), cycles(vec![(12, slow())]), cycles(vec![(0, slow())]));
         assert!(usual < late && late < early, "{usual} {late} {early}");
-        let page = Input::Set("gpu.paging.page=64KiB".into());
+        let page = Input::Set("gpu.paging.page=8KiB".into());
         let error = machine(text, &with(vec![(12, page)])).unwrap_err().to_string();
         assert!(error.contains("what has happened so far depends on gpu.paging"), "{error}");
     }

@@ -150,6 +150,9 @@ impl From<Arc<[Operation]>> for Operations {
     }
 }
 
+/// The core that runs what the host does between kernels.
+pub const HOST: &str = "host.cpu0";
+
 /// A program as a map from an instruction's number to the instruction: computed, or read from a trace.
 pub trait Program: Debug + Send + Sync {
     /// Instruction `index`, or `None` past the end.

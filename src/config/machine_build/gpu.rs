@@ -56,7 +56,7 @@ impl Build<'_> {
         let read_only = self.read_only(file.read_only.as_ref(), memory.home)?;
         let why = "gpu.numa without gpu.memory.home = \"numa\": the GPUs share no memories";
         let numa = self.of_home(is(GpuHome::Numa), file.numa.as_ref(), why, |file| {
-            self.numa(file, &mut l2.cache, paging.as_ref())
+            self.numa(file, (&l1, &mut l2.cache), paging.as_ref())
         })?;
         let why = "gpu.unified without gpu.memory.home = \"unified\": no page lives in GPU memory";
         let unified =

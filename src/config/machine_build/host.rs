@@ -10,8 +10,16 @@ use crate::diagnostic::Result;
 use crate::model::units::Size;
 
 impl Build<'_> {
-    pub(super) fn host(&self, file: &HostFile, gpu_block: Option<&Known>) -> Result<HostSpec> {
+    pub(super) fn host(
+        &self,
+        file: &HostFile,
+        gpu: Option<&GpuSpec>,
+        gpu_block: Option<&Known>,
+    ) -> Result<HostSpec> {
         let check = self.check;
+        let is_apart = gpu.is_some_and(|gpu| gpu.remote_directory.is_some());
+        // Of a coherent GPU it keeps to the machine's protocol, as all caches do.
+        let client = |file| self.client(file, gpu_block, is_apart.then_some("selective-client"));
         let cores = check.count("host.cores", file.cores.as_ref(), 1, 0..=64)?;
         let l1_defaults =
             CacheDefaults { size: 32 * KIB, ways: 8, line: 64, latency: 4, fill: Some(1), mshrs: 8 };
@@ -48,19 +56,24 @@ impl Build<'_> {
             memory: Size(check.size("host.memory", file.memory.as_ref(), 8 * GIB, 4 * KIB..=MEMORY)?.value),
             dram: self.dram("host.dram", &dram, (16, 8 * KIB, 14_000, 25_600_000_000, false))?,
             peer_transfer: file.peer_transfer.unwrap_or(false),
-            client: file.client.as_ref().map(|client| self.client(client, gpu_block)).transpose()?,
+            client: file.client.as_ref().map(client).transpose()?,
         })
     }
 
     /// The cache for what GPUs ask.
-    fn client(&self, file: &CacheFile, gpu_block: Option<&Known>) -> Result<CacheSpec> {
+    fn client(
+        &self,
+        file: &CacheFile,
+        gpu_block: Option<&Known>,
+        protocol: Option<&str>,
+    ) -> Result<CacheSpec> {
         let line = gpu_block.map_or(128, |block| block.value);
         let defaults = CacheDefaults { size: 512 * KIB, ways: 8, line, latency: 200, fill: None, mshrs: 128 };
         let (mut cache, known) = self.cache("host.client", file, &defaults)?;
         if let Some(block) = gpu_block {
             self.check.at_most(("the line of a GPU", block), ("host.client.line", &known))?;
         }
-        cache.protocol.get_or_insert_with(|| "selective-client".to_owned());
+        cache.protocol = cache.protocol.or_else(|| protocol.map(str::to_owned));
         Ok(cache)
     }
 

@@ -14,7 +14,7 @@ impl Build<'_> {
     pub(super) fn numa(
         &self,
         file: &NumaFile,
-        l2: &mut CacheSpec,
+        (l1, l2): (&CacheSpec, &mut CacheSpec),
         paging: Option<&PagingSpec>,
     ) -> Result<NumaSpec> {
         let check = self.check;
@@ -34,6 +34,10 @@ impl Build<'_> {
         if !matches!(organisation, Organisation::MemorySide | Organisation::Shared) && l2.ways < 2 {
             let complaint = check.document.complain(None, "an L2 of one way cannot be divided");
             return fail(complaint.expected("gpu.l2.ways of 2 or more"));
+        }
+        if organisation == Organisation::Partitioned && l1.ways < 2 {
+            let complaint = check.document.complain(None, "an L1 of one way cannot be partitioned");
+            return fail(complaint.expected("gpu.l1.ways of 2 or more"));
         }
         let usual = match (organisation, file.write) {
             (Organisation::MemorySide | Organisation::Static, _) => "gpu-memory-side",

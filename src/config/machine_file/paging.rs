@@ -32,7 +32,8 @@ pub struct PagingFile {
     pub walk_cache_latency: Option<At<u64>>,
     /// A level that memory is asked for. Default: "100 ns".
     pub walk_memory: Option<At<Duration>>,
-    /// From the interrupt of a far-fault to the submission of its transfer set. Default: "20 us".
+    /// From the interrupt that wakes the driver to the submission of a transfer set: far-faults that come meanwhile go with it, and
+    /// wait for less. Default: "20 us".
     pub service: Option<At<Duration>>,
     /// Pages in a transfer set, 1 to 65536. Default: 80.
     pub transfer_set: Option<At<u64>>,

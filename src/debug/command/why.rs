@@ -21,7 +21,7 @@ pub const WHY: Command = Command {
 
 fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let words = arguments.words();
-    let selection = session.shown_selection();
+    let selection = session.spoken_selection();
     match words.as_slice() {
         [] => match (selection.txn, selection.component) {
             (Some(txn), _) => transaction(session, arguments, txn),
@@ -71,8 +71,10 @@ fn component_chain(session: &Session, component: ComponentId, warp: Option<u32>)
     let head = warp.map_or_else(|| path.to_owned(), |warp| format!("{path} warp {warp}"));
     let links = machine.why(component, warp);
     let kind = machine.components().get(component).map(|component| component.kind);
-    if links.is_empty() && kind == Some(ComponentKind::Link) {
-        return Effect::Said(super::info::link_lines(session, component));
+    if kind == Some(ComponentKind::Link) {
+        let mut said = if links.is_empty() { Vec::new() } else { chain(session, head, &links) };
+        said.extend(super::info::link_lines(session, component));
+        return Effect::Said(said);
     }
     if links.is_empty() {
         return Effect::line(format!("{head} waits for nothing"));

@@ -60,8 +60,7 @@ fn not_kept(cache: &CacheView) -> Option<String> {
 fn remote_directory(cache: &CacheView) -> Vec<String> {
     let Some(known) = cache.remote_directory.filter(|known| known.peak > 0) else { return Vec::new() };
     let flushing = if known.is_flushing { "FLUSHING: " } else { "" };
-    let flushes =
-        if known.flushes > 0 { format!(", {} times flushed", known.flushes) } else { String::new() };
+    let flushes = if known.flushes > 0 { format!(", flushed: {}", known.flushes) } else { String::new() };
     let rate = match known.strangers() {
         0 => String::new(),
         strangers => format!(": {:.1} %", known.false_positives as f64 / strangers as f64 * 100.0),

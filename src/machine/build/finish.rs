@@ -77,6 +77,7 @@ impl Builder<'_> {
         let read_only = self.spec.gpu.as_ref().and_then(|gpu| gpu.read_only.as_ref());
         let fixed = Arc::new(self.fixed(&channels));
         let (node_count, channel_count) = (self.nodes.len(), channels.len() as u32);
+        let tasks = Tasks::new(self.blueprint.workload.clone());
         let tags = CachedMemories::among(&self.nodes).map(Box::new);
         let queue = Queue::new(fixed.time.ticks_per_cycle);
         let mut machine = Machine {
@@ -99,14 +100,14 @@ impl Builder<'_> {
             ways,
             tags,
             queue,
-            tasks: Tasks::new(self.blueprint.workload.clone()),
+            latencies: Latencies::new(tasks.states.len()),
+            tasks,
             txns: SlotMap::with_key(),
             txns_made: 0,
             now: 0,
             event: 0,
             violations: Vec::new(),
             sent: [(0, 0); MessageKind::ALL.len()],
-            latencies: Latencies::default(),
             wake_ups: 0,
             injected: Injected::default(),
             transaction_limit: None,
@@ -127,9 +128,10 @@ impl Builder<'_> {
         Ok(machine)
     }
 
-    /// That a node that keeps account of its children has an answer to whatever they may ask.
+    /// That a node has an answer to whatever its children may ask. Without a directory it has none to those that want to be kept
+    /// account of.
     fn check_answers(&self) -> Result<()> {
-        for (parent, _) in self.configs.iter().filter(|(config, _)| config.table.has_directory()) {
+        for (parent, _) in &self.configs {
             for (child, _) in self.configs.iter().filter(|(config, _)| parent.children.contains(&config.id)) {
                 let (table, above) = (&parent.table, &child.table);
                 let asks = |kind: &MessageKind| table.directory(*kind).is_empty();

@@ -9,6 +9,7 @@ use crate::machine::paging::{Copies, GpuPaging, GpuPorts, Paging, Protection, Pr
 use crate::model::component::ComponentKind;
 use crate::model::page::{Page, PageRun, PageSet};
 use crate::model::paging::FaultKind;
+use crate::model::units::Size;
 use crate::parts::channel::Path;
 use crate::parts::driver::{Driver, DriverConfig};
 use crate::parts::gmmu::{Gmmu, GmmuConfig};
@@ -43,6 +44,7 @@ impl Builder<'_> {
         for page in allocated {
             pages.insert(page);
         }
+        self.holds_a_page(&spec)?;
         self.fits_copies(&spec, &pages)?;
         let parts = std::mem::take(&mut self.gpu_parts);
         let gpus =
@@ -152,6 +154,22 @@ impl Builder<'_> {
         }
     }
 
+    /// GPU memory is not smaller than a page.
+    fn holds_a_page(&self, spec: &PagingSpec) -> Result<()> {
+        let size = self.memory_size();
+        if spec.share.is_some() || size >= u64::from(spec.page) {
+            return Ok(());
+        }
+        let (page, size) = (Size(u64::from(spec.page)), Size(size));
+        let message = format!("gpu.paging.page: GPU memory of {size} does not hold a page of {page}");
+        Err(Box::new(Diagnostic::new(message).expected("smaller pages, or a larger gpu.memory.size")))
+    }
+
+    /// Bytes of the memory of a GPU.
+    fn memory_size(&self) -> u64 {
+        self.spec.gpu.as_ref().map_or(0, |gpu| gpu.memory.size.0 * u64::from(gpu.l2.slices))
+    }
+
     /// Who copies all data first needs one GPU with memory for them all.
     fn fits_copies(&self, spec: &PagingSpec, pages: &PageSet) -> Result<()> {
         if spec.copy == CopyMode::OnDemand {
@@ -207,10 +225,9 @@ impl Builder<'_> {
 
     /// Pages that fit into the memory of a GPU; of sockets, each has its part of a share.
     fn frames(&self, spec: &PagingSpec, pages: &PageSet) -> u64 {
-        let size = self.spec.gpu.as_ref().map_or(0, |gpu| gpu.memory.size.0 * u64::from(gpu.l2.slices));
         let frames = match spec.share {
             Some(share) => (pages.len() * u64::from(share)).div_ceil(1000 * self.sockets.len().max(1) as u64),
-            None => size / u64::from(spec.page.max(1)),
+            None => self.memory_size() / u64::from(spec.page.max(1)),
         };
         frames.max(1)
     }

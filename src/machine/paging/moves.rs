@@ -340,4 +340,32 @@ mod tests {
         assert_eq!(machine.statistic("paging.taken_back"), Some(1.0));
         assert_eq!(machine.statistic("paging.evicted"), Some(0.0));
     }
+
+    #[test]
+    fn what_another_gpu_has_is_not_prefetched_from_there() {
+        let work = [
+            program("gpu0.cu0", Store, &[0x1000, 0x3000, 0x5000]),
+            program("gpu1.cu0", Store, &[0x2000, 0x4000, 0x6000]),
+        ];
+        let changes = ["gpu.count=2", "gpu.paging.prefetch=locality", "gpu.memory.size=64 KiB"];
+        let mut machine = performing("tiny/paged-1gpu", &changes, work.to_vec());
+        machine.run_until(u64::MAX);
+        assert!(machine.is_finished());
+        let count = |name: &str| machine.statistic(&format!("paging.{name}")).unwrap_or(f64::NAN);
+        assert!(count("prefetched") > 0.0);
+        // A page moves to the GPU that wants it at most once from the other.
+        assert!(count("taken_back") <= 6.0, "{}", count("taken_back"));
+        assert!(count("demanded") + count("prefetched") <= 12.0);
+    }
+
+    #[test]
+    fn the_oracle_knows_what_each_gpu_will_touch() {
+        let work =
+            [program("gpu0.cu0", Load, &[0x1000, 0x3000]), program("gpu1.cu0", Load, &[0x2000, 0x4000])];
+        let changes = ["gpu.count=2", "gpu.paging.prefetch=oracle", "gpu.cu.outstanding=1"];
+        let mut machine = performing("tiny/paged-1gpu", &changes, work.to_vec());
+        machine.run_until(u64::MAX);
+        assert!(machine.is_finished());
+        assert_eq!(machine.statistic("paging.prefetched"), Some(2.0));
+    }
 }

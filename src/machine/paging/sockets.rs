@@ -72,10 +72,14 @@ impl Machine {
         numa.is_some_and(|numa| numa.placement == Placement::FirstTouch)
     }
 
-    /// A far-fault or a prefetch makes a GPU the home of a page that has none.
+    /// A page comes to a GPU, which becomes its home if it has none.
     pub(super) fn claim(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
         let about = self.about_page(page);
-        let Some(paging) = self.paging.as_mut().filter(|paging| paging.is_shared) else { return };
+        let Some(paging) = self.paging.as_mut() else { return };
+        if !paging.is_shared {
+            others(paging, gpu).for_each(|driver| driver.lose_to_other(page));
+            return;
+        }
         let address = page.range(paging.page).start;
         if !out.homes.is_undecided(address) {
             return;
@@ -91,11 +95,15 @@ impl Machine {
     /// A page is in host memory again: whoever touches it first is its home.
     pub(super) fn disclaim(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
         let first_touch = self.places_by_first_touch();
-        let Some(paging) = self.paging.as_mut().filter(|paging| paging.is_shared && first_touch) else {
-            return;
-        };
-        out.homes.forget(page.range(paging.page).start);
+        let Some(paging) = self.paging.as_mut() else { return };
         let to_core = paging.recalled.contains_key(&page);
+        if !paging.is_shared && !to_core {
+            others(paging, gpu).for_each(|driver| driver.left_by_other(page));
+        }
+        if !paging.is_shared || !first_touch {
+            return;
+        }
+        out.homes.forget(page.range(paging.page).start);
         for driver in others(paging, gpu) {
             driver.returned_by_other(page, to_core);
         }
@@ -153,7 +161,8 @@ mod tests {
         let mut machine = working(MACHINE, &[], &[("gpu0.cu0", Load, pages)]);
         machine.run_until(u64::MAX);
         let left = machine.view_homes(8).unwrap();
-        assert_eq!((left.counts, left.undecided), (vec![2, 0], 2), "two have been evicted, and have no home");
+        let counts: Vec<u64> = left.homes.iter().map(|home| home.pages).collect();
+        assert_eq!((counts, left.undecided), (vec![2, 0], 2), "two have been evicted, and have no home");
     }
 
     #[test]

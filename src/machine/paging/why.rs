@@ -28,12 +28,7 @@ impl Machine {
         let at = agent.config.id;
         let warp = agent.warps.get(slot as usize);
         let Some(page) = warp.and_then(crate::parts::agent::Warp::untranslated) else {
-            let text = if paging.moves_pages() {
-                "waits for its TLB, which a far-fault blocks".to_owned()
-            } else {
-                "waits for its TLB, which more protection faults block than it bears".to_owned()
-            };
-            return vec![WaitLink { at, text, since: warp.map(|warp| warp.since) }];
+            return self.why_blocked(agent, warp.map(|warp| warp.since));
         };
         let Some(gpu) = self.paged_gpu_of(agent) else {
             let since = warp.map(|warp| warp.since);
@@ -64,6 +59,33 @@ impl Machine {
                 links
             }
         }
+    }
+
+    /// The TLB takes nothing because of another access: what that waits for.
+    fn why_blocked(&self, agent: &Agent, since: Option<Tick>) -> Vec<WaitLink> {
+        let moves = self.paging.as_ref().is_some_and(|paging| paging.moves_pages());
+        let mut misses = agent.tlb.iter().flat_map(|tlb| tlb.misses());
+        let walking = misses.find(|(_, miss)| miss.progress == Progress::Walking).map(|(page, _)| page);
+        let gpu = self.paged_gpu_of(agent);
+        let (text, rest) = match (tracked_of(agent), walking) {
+            (Some(page), _) if moves => {
+                let rest = gpu.map(|gpu| self.why_fault(gpu, page));
+                (format!("waits for its TLB, which a far-fault of page {page} blocks"), rest)
+            }
+            (None, Some(page)) if moves => {
+                let rest = gpu.and_then(|gpu| self.why_walk(gpu)).map(|walk| vec![walk]);
+                (
+                    format!(
+                        "waits for its TLB, which takes no second miss before the walk of page {page} ends"
+                    ),
+                    rest,
+                )
+            }
+            _ if moves => ("waits for its TLB, which a far-fault blocks".to_owned(), None),
+            _ => ("waits for its TLB, which more protection faults block than it bears".to_owned(), None),
+        };
+        let first = WaitLink { at: agent.config.id, text, since };
+        std::iter::once(first).chain(rest.unwrap_or_default()).collect()
     }
 
     /// The GPU whose pages move, or are protected, that a compute unit belongs to.
@@ -285,5 +307,24 @@ mod tests {
         let why = machine.why(unit, Some(0));
         assert!(why[0].text.contains("the Nack-Replayable of page 0x1 is on its way"), "{why:?}");
         assert!(why[1].text.contains("tracks far-fault"), "{why:?}");
+    }
+
+    #[test]
+    fn a_warp_whose_tlb_another_blocks_waits_for_what_that_waits_for() {
+        let work = [("gpu0.cu0", Load, vec![0x1000]), ("gpu0.cu0", Load, vec![0x2000])];
+        let mut machine = working("tiny/paged-1gpu", &["gpu.paging.faults=block"], &work);
+        let unit = machine.components().find("gpu0.cu0").unwrap();
+        let mut records = Records::listening();
+        let texts = |machine: &crate::machine::Machine| -> Vec<String> {
+            machine.why(unit, Some(1)).into_iter().map(|link| link.text).collect()
+        };
+        while !texts(&machine)
+            .first()
+            .is_some_and(|text| text.contains("which a far-fault of page 0x1 blocks"))
+        {
+            assert_eq!(machine.step(&mut records), StepOutcome::Ran);
+        }
+        let why = texts(&machine);
+        assert!(why.iter().any(|text| text.contains("tracks far-fault 0x1")), "{why:?}");
     }
 }

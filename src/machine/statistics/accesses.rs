@@ -2,8 +2,11 @@
 
 use super::Sheet;
 use crate::machine::Machine;
-use crate::machine::latency::{Class, Latency};
+use crate::machine::latency::Class;
 use crate::model::level::Level;
+
+/// Of a hundred accesses, so many took no longer.
+const PERCENTILES: [u32; 3] = [50, 90, 99];
 
 impl Machine {
     /// Levels that this machine has, the nearest first.
@@ -17,14 +20,9 @@ impl Machine {
     }
 
     pub(super) fn access_statistics(&self, sheet: &mut Sheet) {
-        let cell = |class: Class, level: Level| {
-            let levels = self.latencies.get(class as usize);
-            levels.and_then(|levels| levels.get(level as usize)).copied().unwrap_or_default()
-        };
-        let all = self.latencies.as_flattened().iter().fold(Latency::default(), Latency::with);
+        let all = self.latencies.all();
         for level in self.levels() {
-            let name = level.name();
-            let sum = Class::ALL.iter().fold(Latency::default(), |sum, &class| sum.with(&cell(class, level)));
+            let (name, sum) = (level.name(), self.latencies.of_level(level));
             sheet.count(format!("access.{name}.count"), sum.count);
             sheet.share(format!("access.{name}.share"), sum.count, all.count);
             sheet.put(format!("access.{name}.mean_cycles"), self.mean_cycles(sum.ticks, sum.count));
@@ -33,18 +31,38 @@ impl Machine {
             sheet.count(format!("access.{name}.probed"), sum.probed);
         }
         for class in Class::ALL {
-            let name = class.name();
-            let sum = Level::ALL.iter().fold(Latency::default(), |sum, &level| sum.with(&cell(class, level)));
+            let (name, sum) = (class.name(), self.latencies.of_class(class));
             sheet.count(format!("access.{name}.count"), sum.count);
             sheet.put(format!("access.{name}.mean_cycles"), self.mean_cycles(sum.ticks, sum.count));
+            for percent in PERCENTILES {
+                let ticks = self.latencies.percentile(class, percent);
+                let cycles = ticks.map_or(f64::NAN, |ticks| self.exact_cycles(ticks));
+                sheet.put(format!("access.{name}.p{percent}_cycles"), cycles);
+            }
             sheet.put(format!("access.{name}.max_cycles"), self.mean_cycles(sum.longest, 1));
             for level in self.levels() {
-                let (one, place) = (cell(class, level), level.name());
+                let (one, place) = (self.latencies.of(class, level), level.name());
                 sheet.count(format!("access.{name}.{place}.count"), one.count);
                 sheet.put(
                     format!("access.{name}.{place}.mean_cycles"),
                     self.mean_cycles(one.ticks, one.count),
                 );
+            }
+        }
+    }
+
+    /// How long each task took, and what became of its accesses.
+    pub(super) fn task_statistics(&self, sheet: &mut Sheet) {
+        for (index, task) in self.tasks().into_iter().enumerate() {
+            if let (Some(started), Some(ended)) = (task.started, task.ended) {
+                sheet.put(format!("tasks.{}.cycles", task.id), self.cycles(ended.saturating_sub(started)));
+            }
+            let accesses = self.latencies.of_task(index);
+            if accesses.count > 0 {
+                sheet.count(format!("tasks.{}.accesses", task.id), accesses.count);
+                sheet.share(format!("tasks.{}.l1_share", task.id), accesses.hits, accesses.count);
+                let mean = self.mean_cycles(accesses.ticks, accesses.count);
+                sheet.put(format!("tasks.{}.mean_cycles", task.id), mean);
             }
         }
     }

@@ -33,10 +33,31 @@ impl Machine {
         let all = sum(&mut (0..self.nodes.len()).collect::<Vec<_>>().iter());
         sheet.count("numa.invalidated".to_owned(), all.invalidated);
         sheet.count("numa.released_bytes".to_owned(), all.released_bytes);
-        let homes = self.homes.decided();
+        let homes = self.view_homes(1).filter(|view| !view.cells.is_empty());
         for number in 0..self.fixed.sockets.len() {
-            let pages = homes.iter().filter(|(_, home)| *home as usize == number).count();
-            sheet.count(format!("numa.gpu{number}.pages"), pages as u64);
+            let home = homes.as_ref().and_then(|view| view.homes.get(number));
+            let pages = home.map_or(f64::NAN, |home| home.pages as f64);
+            sheet.put(format!("numa.gpu{number}.pages"), pages);
         }
+        self.way_statistics(sheet);
+    }
+    /// Ways that caches give to lines of other sockets now, as shares of all, where they are dealt.
+    fn way_statistics(&self, sheet: &mut Sheet) {
+        let share = |nodes: &mut dyn Iterator<Item = &usize>| {
+            let (mut remote, mut all) = (0, 0);
+            for node in nodes.filter_map(|node| self.nodes.get(*node)) {
+                remote += u64::from(node.remote_ways());
+                all += node.ways().map_or(0, u64::from);
+            }
+            (remote, all)
+        };
+        if self.ways.is_none() {
+            return;
+        }
+        let sockets = || self.fixed.sockets.iter();
+        let (remote, all) = share(&mut sockets().flat_map(|socket| &socket.l1s));
+        sheet.share("numa.l1.remote_way_share".to_owned(), remote, all);
+        let (remote, all) = share(&mut sockets().flat_map(|socket| &socket.slices));
+        sheet.share("numa.l2.remote_way_share".to_owned(), remote, all);
     }
 }

@@ -9,8 +9,10 @@ impl Machine {
         let tlbs = || self.agents.iter().filter_map(|agent| agent.tlb.as_ref());
         let hits: u64 = tlbs().map(|tlb| tlb.hits).sum();
         let missed: u64 = tlbs().map(|tlb| tlb.missed).sum();
-        sheet.share("paging.tlb.hit_rate".to_owned(), hits, hits + missed);
+        let merged: u64 = tlbs().map(|tlb| tlb.merged).sum();
+        sheet.share("paging.tlb.hit_rate".to_owned(), hits, hits + missed + merged);
         sheet.count("paging.tlb.misses".to_owned(), missed);
+        sheet.count("paging.tlb.merges".to_owned(), merged);
         sheet.count("paging.tlb.shoot_downs".to_owned(), tlbs().map(|tlb| tlb.shot_down).sum());
         sheet.count("paging.walks".to_owned(), paging.gpus.iter().map(|one| one.gmmu.walked).sum());
         let most = paging.gpus.iter().map(|one| one.gmmu.high_water).max().unwrap_or(0);
@@ -40,7 +42,11 @@ impl Machine {
         put("thrashed", |counters| counters.thrashed);
         let unused = drivers().map(|driver| driver.residency.unused().len()).sum();
         sheet.count("paging.prefetched_unused".to_owned(), unused);
-        let bytes = self.links.iter().map(|link| link.paged).sum();
+        let moved = |driver: &crate::parts::driver::Driver| {
+            let counters = &driver.counters;
+            counters.demanded + counters.prefetched + counters.copied + counters.written_back
+        };
+        let bytes = u64::from(paging.page) * drivers().map(moved).sum::<u64>();
         sheet.count("paging.bytes".to_owned(), bytes);
     }
 }

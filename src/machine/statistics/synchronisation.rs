@@ -2,7 +2,7 @@
 
 use super::Sheet;
 use crate::machine::Machine;
-use crate::machine::latency::{Class, Latency};
+use crate::machine::latency::Class;
 use crate::model::inspect::WarpState;
 use crate::model::time::Tick;
 use crate::workload::TaskKind;
@@ -17,8 +17,7 @@ impl Machine {
         sheet.put("sync.barrier_cycles".to_owned(), self.cycles(spent(WarpState::Barrier)));
         let spun = self.agents.iter().map(|agent| agent.spun(self.now)).sum();
         sheet.put("sync.spin_cycles".to_owned(), self.cycles(spun));
-        let levels = self.latencies.get(Class::Exclusive as usize);
-        let exclusive = levels.into_iter().flatten().fold(Latency::default(), Latency::with);
+        let exclusive = self.latencies.of_class(Class::Exclusive);
         sheet.count("sync.exclusive_accesses".to_owned(), exclusive.count);
         sheet.put("sync.exclusive_cycles".to_owned(), self.cycles(exclusive.ticks));
         sheet.put("sync.flush_cycles".to_owned(), self.cycles(self.flush_time()));

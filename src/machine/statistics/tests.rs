@@ -46,6 +46,30 @@ fn an_access_counts_where_its_farthest_request_came_to() {
 }
 
 #[test]
+fn the_accesses_of_tasks_are_those_of_the_machine() {
+    // Programs of two units: a miss and a hit, and a miss in another block.
+    let machine = after(&[("gpu0.cu0", Load, vec![0x1000, 0x1000]), ("gpu0.cu1", Load, vec![0x9000])]);
+    let sheet = machine.statistics();
+    let of = |end: &str| -> Vec<f64> {
+        let ours = sheet.iter().filter(|(key, _)| key.starts_with("tasks.") && key.ends_with(end));
+        ours.map(|(_, value)| *value).collect()
+    };
+    assert_eq!((of(".accesses"), of(".l1_share")), (vec![2.0, 1.0], vec![0.5, 0.0]));
+    let mean = machine.statistic("access.load.mean_cycles").unwrap();
+    let [first, second] = of(".mean_cycles")[..] else { panic!("two tasks") };
+    assert!((2.0 * first + second - 3.0 * mean).abs() < 1e-9);
+}
+
+#[test]
+fn percentiles_ascend_from_a_hit_to_the_longest() {
+    let machine = after(&[("gpu0.cu0", Load, vec![0x1000, 0x1000, 0x1004, 0x1008])]);
+    assert_statistics(&machine, &[("access.load.p50_cycles", 2.0)]);
+    let value = |name: &str| machine.statistic(&format!("access.load.{name}_cycles")).unwrap();
+    assert!(value("p50") < value("p90") && value("p90") <= value("p99") && value("p99") <= value("max"));
+    assert!(machine.statistic("access.atomic.p50_cycles").unwrap().is_nan());
+}
+
+#[test]
 fn who_joins_a_miss_counts_where_it_joined() {
     // Two warps of one unit, and a unit beside it: the second joins in the L1, the third in the L2.
     let machine = after(&[
@@ -119,4 +143,20 @@ fn every_wire_counts_what_it_carried() {
     }
     assert_eq!(carried, machine.sent);
     assert!(machine.links.iter().any(|link| link.queued > 0), "nothing ever waited for a wire");
+}
+
+#[test]
+fn stores_that_are_passed_up_take_an_mshr_or_wait_for_one() {
+    // Lines of host memory, which may not be kept: their stores go on through the L2.
+    let lines: Vec<u64> = (0..6).map(|line| line * 0x80).collect();
+    let work = [
+        ("gpu0.cu0", Store, lines.clone()),
+        ("gpu0.cu1", Store, lines.iter().map(|line| line + 0x400).collect()),
+    ];
+    let changes = ["gpu.unified.host_share=100", "gpu.l2.mshrs=1", "gpu.sm.outstanding=8"];
+    let mut machine = working("tiny/selective", &changes, &work);
+    machine.run_until(u64::MAX);
+    assert!(machine.is_finished());
+    assert_statistics(&machine, &[("gpu0.l2.0.mshr_high_water", 1.0)]);
+    assert!(machine.statistic("gpu0.l2.0.mshr_full").unwrap() > 0.0, "and those that waited are counted");
 }

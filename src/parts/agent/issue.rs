@@ -105,21 +105,21 @@ impl Agent {
     }
 
     /// Performs the next instruction in place, if it is one access that hits and nobody has to be told of it or of its
-    /// bytes: then what it is. Nothing is done otherwise.
+    /// bytes: then whose and what it is. Nothing is done otherwise.
     pub fn hit_next<'a>(
         &mut self,
         l1: &mut Node,
         operation: impl Fn(Work, u64) -> Option<&'a Operation>,
         out: &mut Outbox,
-    ) -> Option<(AccessKind, Range)> {
+    ) -> Option<(Work, AccessKind, Range)> {
         let now = out.tick;
         if self.issue_free_at > now || self.config.values || self.config.page > 0 {
             return None;
         }
         let slot = self.pick(now)?;
         let warp = self.warps.get_mut(slot).filter(|warp| !warp.is_issuing())?;
-        let at = warp.next;
-        let Operation::Access(access) = operation(warp.work?, at)? else { return None };
+        let (work, at) = (warp.work?, warp.next);
+        let Operation::Access(access) = operation(work, at)? else { return None };
         if access.label.is_some() {
             return None;
         }
@@ -139,7 +139,7 @@ impl Agent {
             self.settle(slot, out);
         }
         self.unstall(out);
-        Some((kind, range))
+        Some((work, kind, range))
     }
 
     /// Turns a memory instruction into accesses.
@@ -193,7 +193,7 @@ impl Agent {
             && !self.config.values
             && around.l1.hit(access.kind, access.range, access.mask.as_deref(), out)
         {
-            (around.begin)(slot as u32, access, Offer::Hit, now);
+            (around.begin)((slot as u32, warp.work), access, Offer::Hit, now);
             warp.take_access();
             let performed = Performed { slot, instruction, number: None, read: &Bytes::new() };
             self.perform(&performed, self.config.l1_latency, told, out);
@@ -211,7 +211,7 @@ impl Agent {
         }
         let ticket = Ticket { warp: slot as u32, instruction, issued: now };
         let Some(SetAside { access, .. }) = warp.take_access() else { return };
-        let (key, number) = (around.begin)(slot as u32, &access, offer, now);
+        let (key, number) = (around.begin)((slot as u32, warp.work), &access, offer, now);
         if offer == Offer::Miss {
             warp.waits.push(number);
         }

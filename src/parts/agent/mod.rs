@@ -121,8 +121,9 @@ pub struct Agent {
     time_in: [Tick; WarpState::ALL.len()],
 }
 
-/// Gives an access of a warp, issued at a tick, its number, and its transaction if it is not over at once.
-pub type Begin<'a> = &'a mut dyn FnMut(u32, &Access, Offer, Tick) -> (Option<TxnKey>, TxnNumber);
+/// Gives an access of a warp and its work, issued at a tick, its number, and its transaction if it is not over at once.
+pub type Begin<'a> =
+    &'a mut dyn FnMut((u32, Option<Work>), &Access, Offer, Tick) -> (Option<TxnKey>, TxnNumber);
 
 /// What an agent needs to issue.
 pub struct Surroundings<'a> {

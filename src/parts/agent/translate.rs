@@ -26,8 +26,12 @@ impl Agent {
         let permission = out.permission(page.range(self.config.page).start);
         let is_allowed = !writes || permission == Permission::ReadWrite;
         let waits_here = |warp: &Warp| warp.untranslated.iter().any(|(waited, _)| *waited == page);
+        let is_first = self.warps.get(slot).is_some_and(|warp| warp.translated.is_empty());
         let look = if let Some(tlb) = &mut self.tlb {
-            tlb.look(page, (writes, is_allowed), since)
+            let look = tlb.look(page, (writes, is_allowed), since);
+            // What has missed and is tried again is no hit.
+            tlb.hits += u64::from(look == Look::Hit && is_first);
+            look
         } else if is_allowed && (around.is_here)(page) {
             Look::Hit
         } else if self.waits_for(page) {

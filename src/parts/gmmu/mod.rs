@@ -157,6 +157,9 @@ impl Gmmu {
         let mut ended: Vec<Walk> = self.walks.iter().filter(|walk| walk.ends <= now.tick).copied().collect();
         self.walks.retain(|walk| walk.ends > now.tick);
         ended.sort_by_key(|walk| walk.ends);
+        for walk in &ended {
+            self.cache.fill(walk.page, self.config.levels);
+        }
         let outcomes = ended
             .into_iter()
             .map(|walk| {
@@ -168,7 +171,7 @@ impl Gmmu {
             .collect();
         while self.has_walker() && self.queue.front().is_some_and(|request| request.ready <= now.tick) {
             let Some(request) = self.queue.pop_front() else { break };
-            let (cached, memory) = self.cache.walk(request.page, self.config.levels);
+            let (cached, memory) = self.cache.look(request.page, self.config.levels);
             let span = u64::from(cached) * self.config.cache_latency
                 + u64::from(memory) * self.config.memory_latency;
             let Request { unit, page, writes, asked, .. } = request;
@@ -266,15 +269,17 @@ mod tests {
         (0..3).for_each(|page| ask(&mut gmmu, 0, page));
         assert_eq!(gmmu.advance(at(0), |_, _| true), []);
         assert_eq!(gmmu.busy(), (1, 2));
-        // The first walk asks memory for both levels, the second finds the upper one in the cache.
-        assert_eq!(gmmu.next(), Some(120));
-        let second = gmmu.advance(at(120), |_, _| true);
-        let [Outcome { walk, found: Found::Translated, walked: 120 }] = second[..] else {
-            panic!("{second:?}")
+        // The first two walks ask memory for both levels, the third finds the upper one in the cache.
+        assert_eq!(gmmu.next(), Some(200));
+        let ended = gmmu.advance(at(200), |_, _| true);
+        let [_, Outcome { walk, found: Found::Translated, walked: 200 }] = ended[..] else {
+            panic!("{ended:?}")
         };
         assert_eq!((walk.unit, walk.page, walk.asked, walk.began), (0, Page(1), 7, at(0)));
-        assert_eq!((walk.cached, walk.memory), (1, 1));
-        assert_eq!(gmmu.busy(), (0, 2));
+        assert_eq!((walk.cached, walk.memory), (0, 2));
+        assert_eq!((gmmu.busy(), gmmu.next()), ((0, 1), Some(320)));
+        let third = gmmu.advance(at(320), |_, _| true);
+        assert_eq!((third[0].walk.cached, third[0].walk.memory), (1, 1));
     }
 
     #[test]

@@ -24,9 +24,7 @@ impl Node {
         if pending.waits {
             return false;
         }
-        if !pending.mshr && !self.has_mshr() {
-            pending.waits = true;
-            self.waiting.for_mshr.push_back(block);
+        if !self.find_mshr(pending, want.number, out) {
             return false;
         }
         if !pending.uncached && self.store.get(block).is_none() && !self.find_place(pending, want, out) {

@@ -202,6 +202,12 @@ impl Node {
         self.store.remote_ways()
     }
 
+    /// Ways of a set; none of a memory, which has room for every block.
+    #[must_use]
+    pub fn ways(&self) -> Option<u32> {
+        self.store.shape().map(|(_, ways)| ways)
+    }
+
     fn touch(&mut self, block: Address) {
         self.uses += 1;
         let uses = self.uses;

@@ -40,6 +40,25 @@ impl Node {
         self.config.mshrs == 0 || self.mshrs_used < self.config.mshrs
     }
 
+    /// Whether a block has an MSHR or may take one; if not, it waits for one.
+    pub(super) fn find_mshr(
+        &mut self,
+        pending: &mut Pending,
+        number: Option<TxnNumber>,
+        out: &mut Outbox,
+    ) -> bool {
+        if pending.mshr || !pending.waits && self.has_mshr() {
+            return true;
+        }
+        if !pending.waits {
+            pending.waits = true;
+            self.waiting.for_mshr.push_back(pending.block);
+            self.counters.mshr_full += 1;
+            self.record_mshr(pending.block, number, MshrChange::Full, out);
+        }
+        false
+    }
+
     pub(super) fn take_mshr(&mut self, pending: &mut Pending, number: Option<TxnNumber>, out: &mut Outbox) {
         if !pending.mshr {
             pending.mshr = true;

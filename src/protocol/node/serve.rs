@@ -95,6 +95,9 @@ impl Node {
                 Decision::PassUp(_) if pending.asked.is_some() && !pending.uncached => held |= own,
                 Decision::PassUp(cell) => {
                     let want = want.without_access();
+                    if !self.find_mshr(pending, want.number, out) {
+                        return false;
+                    }
                     if self.flush_down(pending, &want, cell.next, out) {
                         return true;
                     }

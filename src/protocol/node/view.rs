@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::pending::{Pending, Who};
+use super::pending::{Asked, Pending, Who};
 use super::stand::Need;
 use super::{Node, Role};
 use crate::model::address::{Address, Range};
@@ -90,7 +90,8 @@ impl Node {
             } else {
                 WaitsFor::Parent(asked.parent, asked.kind.name())
             };
-            all.push(Busy { waits, since: asked.since, number: asked.number });
+            let (since, number) = Self::asked_for(pending, asked);
+            all.push(Busy { waits, since, number });
         }
         for service in &pending.serving {
             let number = service.want.number;
@@ -136,6 +137,16 @@ impl Node {
             all.push(Busy { waits, since: want.arrived, number: want.number });
         }
         all
+    }
+
+    /// Since when a request is waited for, and by whom. Who asked for what is not kept may have all of it already, while others
+    /// that joined wait.
+    fn asked_for(pending: &Pending, asked: &Asked) -> (Tick, Option<TxnNumber>) {
+        let waits = pending.queue.iter().any(|want| want.number == asked.number);
+        match pending.queue.front().filter(|_| pending.uncached && !waits) {
+            Some(oldest) => (oldest.arrived, oldest.number),
+            None => (asked.since, asked.number),
+        }
     }
 
     fn describe(busy: &Busy, names: &Components) -> String {

@@ -33,6 +33,10 @@ pub struct UvmFaults {
     number: u64,
     /// The batch that has begun: the GPU and its transfer set. Pages that wait for a frame come later than the others.
     open: Option<(u32, u64)>,
+    /// When the last page of it has come: it ends then, as far as is known before the next begins.
+    came: Option<Tick>,
+    /// Pages that left without a batch under way: the next one tells of them.
+    left: Vec<String>,
     waiting: Vec<Fault>,
     /// Faults whose page came with an earlier batch, before the driver took them: the next batch tells of them.
     overtaken: Vec<Fault>,
@@ -42,7 +46,17 @@ pub struct UvmFaults {
 
 impl UvmFaults {
     fn line(&mut self, machine: &Machine, payload: &str, out: &mut dyn Write) -> io::Result<()> {
-        let microseconds = machine.time_base().nanoseconds(machine.tick()) as u64 / 1000;
+        self.line_at(machine, machine.tick(), payload, out)
+    }
+
+    fn line_at(
+        &mut self,
+        machine: &Machine,
+        tick: Tick,
+        payload: &str,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let microseconds = machine.time_base().nanoseconds(tick) as u64 / 1000;
         self.number += 1;
         writeln!(out, "{PRIORITY},{},{microseconds},-;{payload}", self.number)
     }
@@ -94,6 +108,10 @@ impl UvmFaults {
             return Ok(());
         }
         // What only leaves belongs to the batch that it makes room for.
+        if self.open.is_none() && set.is_none() {
+            self.left.append(&mut moved);
+            return Ok(());
+        }
         if self.open.is_none() || set.is_some_and(|set| self.open != Some(set)) {
             self.close(machine, out)?;
             self.begin_batch(machine, set.unwrap_or_default(), out)?;
@@ -111,7 +129,19 @@ impl UvmFaults {
         self.open = Some(set);
         self.line(machine, "s,", out)?;
         let overtaken = std::mem::take(&mut self.overtaken);
-        self.tell(machine, overtaken, out)
+        self.tell(machine, overtaken, out)?;
+        for payload in std::mem::take(&mut self.left) {
+            self.line(machine, &payload, out)?;
+        }
+        Ok(())
+    }
+
+    /// Notes when pages come.
+    fn arrive(&mut self, records: &[&Record]) {
+        let arrived = records
+            .iter()
+            .filter(|record| matches!(record.what, What::Page { change: PageChange::Arrived, .. }));
+        self.came = arrived.map(|record| record.tick).max().or(self.came);
     }
 
     fn tell(&mut self, machine: &Machine, faults: Vec<Fault>, out: &mut dyn Write) -> io::Result<()> {
@@ -124,7 +154,11 @@ impl UvmFaults {
 
     /// The batch that has begun ends, if there is one.
     fn close(&mut self, machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
-        if self.open.take().is_some() { self.line(machine, "b,", out) } else { Ok(()) }
+        let came = self.came.take();
+        if self.open.take().is_none() {
+            return Ok(());
+        }
+        self.line_at(machine, came.unwrap_or(machine.tick()), "b,", out)
     }
 }
 
@@ -154,12 +188,14 @@ impl Export for UvmFaults {
         for record in &chosen {
             self.fault(record);
         }
-        self.batch(machine, &chosen, out)
+        self.batch(machine, &chosen, out)?;
+        self.arrive(&chosen);
+        Ok(())
     }
 
     fn end(&mut self, machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
         self.close(machine, out)?;
-        if !self.overtaken.is_empty() {
+        if !self.overtaken.is_empty() || !self.left.is_empty() {
             self.begin_batch(machine, (0, 0), out)?;
             self.close(machine, out)?;
         }

@@ -43,7 +43,7 @@ pub fn by_level(values: &Values) -> Table {
     table
 }
 
-/// A row for each kind of access that there was.
+/// A row for each kind of access that there was: so many of them took no longer.
 pub fn by_class(values: &Values) -> Table {
     let classes = [
         ("load", "load"),
@@ -52,13 +52,16 @@ pub fn by_class(values: &Values) -> Table {
         ("atomic", "atomic"),
         ("exclusive", "exclusive"),
     ];
-    let mut table = Table::new(["accesses", "count", "mean cycles", "longest"]);
+    let mut table = Table::new(["accesses", "count", "mean cycles", "median", "90 %", "99 %", "longest"]);
     for (class, name) in classes {
         let key = |name: &str| format!("access.{class}.{name}");
         if values.is_some(&key("count")) {
             let cells = [
                 values.count(&key("count")),
                 values.mean(&key("mean_cycles")),
+                values.mean(&key("p50_cycles")),
+                values.mean(&key("p90_cycles")),
+                values.mean(&key("p99_cycles")),
                 values.mean(&key("max_cycles")),
             ];
             table.row(name, cells);

@@ -16,6 +16,13 @@ fn paths(machine: &dyn Inspect) -> impl Iterator<Item = &str> {
     links.map(|(_, link)| link.path.as_str())
 }
 
+/// Whether links end at a switch: what crosses it goes over two.
+fn is_switched(machine: &dyn Inspect) -> bool {
+    let links = machine.components().iter().filter(|(_, component)| component.kind == ComponentKind::Link);
+    let mut views = links.filter_map(|(id, _)| machine.link(id, 0));
+    views.any(|link| link.ends.0 == "switch" || link.ends.1 == "switch")
+}
+
 /// A row for each of the busiest links.
 pub fn links(machine: &dyn Inspect, values: &Values) -> Table {
     let key = |path: &str, name: &str| format!("{path}.{name}");
@@ -45,7 +52,8 @@ pub fn links(machine: &dyn Inspect, values: &Values) -> Table {
     }
     if values.is_some("network.energy_joules") {
         let (energy, power) = (values.get("network.energy_joules"), values.get("network.power_watts"));
-        table.note(format!("energy {}, a power of {}", number::energy(energy), number::power(power)));
+        let once = if is_switched(machine) { ", what crosses a switch counted once" } else { "" };
+        table.note(format!("energy {}, a power of {}{once}", number::energy(energy), number::power(power)));
     }
     if values.is_some("network.samples") {
         table.note(format!(

@@ -24,7 +24,7 @@ pub fn table(values: &Values) -> Table {
         let more = match key {
             "paging.demanded" => format!("{} moved in all", values.bytes("paging.bytes")),
             "paging.prefetched" => format!(
-                "{} used, {} evicted unused",
+                "{} used, {} gone unused",
                 values.count("paging.prefetched_used"),
                 values.count("paging.prefetched_wasted")
             ),

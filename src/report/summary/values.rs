@@ -21,6 +21,12 @@ impl<'a> Values<'a> {
         self.0.get(key).copied().unwrap_or(f64::NAN)
     }
 
+    /// What stands between the beginning and the end of keys, in alphabetical order.
+    pub fn between(&self, start: &str, end: &str) -> Vec<&'a str> {
+        let keys = self.0.keys().filter_map(|key| key.strip_prefix(start)?.strip_suffix(end));
+        keys.collect()
+    }
+
     /// Whether it is there and not zero.
     pub fn is_some(&self, key: &str) -> bool {
         self.get(key) > 0.0

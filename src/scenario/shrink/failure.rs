@@ -89,6 +89,7 @@ fn text(expectation: &Expectation) -> String {
     let that = that.join("; ");
     match &expectation.when {
         When::Never(query) => format!("never {}", query.text),
+        When::Count(query, least, u64::MAX) => format!("at least {least} of {}", query.text),
         When::Count(query, least, most) => format!("{least} to {most} of {}", query.text),
         When::On(query, _) => format!("on {}: {that}", query.text),
         _ => that,

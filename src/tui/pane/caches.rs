@@ -8,7 +8,7 @@ use crate::model::state::State;
 use super::per_cent;
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
-use crate::tui::view::canvas::Canvas;
+use crate::tui::view::canvas::{Canvas, wrap};
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if frame.caches.is_empty() {
@@ -84,10 +84,11 @@ fn tagged(frame: &Frame, canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 
 /// What is told of it beside its contents.
 fn details(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
     let mut y = y;
-    for text in hardware::of_cache(cache) {
+    let width = canvas.width().saturating_sub(4);
+    for text in hardware::of_cache(cache).into_iter().flat_map(|text| wrap(&text, width)) {
         canvas.reserve(y);
         if canvas.shows(y) {
-            canvas.field(3, y, canvas.width().saturating_sub(4), &text, Role::Dim);
+            canvas.field(3, y, width, &text, Role::Dim);
         }
         y = y.saturating_add(1);
     }

@@ -1,4 +1,4 @@
-//! Which socket each page lives on: a digit each.
+//! Which memory each page lives in: a letter each.
 
 use crate::debug::frame::Frame;
 use crate::model::page_view::{HomeCell, HomesView};
@@ -11,15 +11,28 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas, all: &HomesView) {
     canvas.field(1, 0, canvas.width().saturating_sub(1), &all.headline(), Role::Text);
     let selected = frame.selection.block.and_then(|block| all.of(block));
     let text = match selected {
-        Some(home) => format!("the selected page lives on socket {home}"),
-        None => "a digit is the socket that a page lives on, * several, . nowhere yet".to_owned(),
+        Some(home) => format!("the selected page lives in the memory of {}", home.name),
+        None => legend(all),
     };
     canvas.field(1, 1, canvas.width().saturating_sub(1), &text, Role::Dim);
-    page_grid::draw(canvas, 2, &all.cells, cell);
+    page_grid::draw(canvas, 2, &all.cells, |pages| cell(all, pages));
 }
 
-fn cell(pages: &HomeCell) -> Cell {
+/// What the letters mean.
+fn legend(all: &HomesView) -> String {
+    if all.homes.iter().all(|home| home.letter.is_ascii_digit()) {
+        return "a digit is the socket that a page lives on, * several, . nowhere yet".to_owned();
+    }
+    let homes: Vec<String> = all
+        .homes
+        .iter()
+        .map(|home| format!("{} lives in the memory of {}", home.letter, home.name))
+        .collect();
+    format!("{}, * several", homes.join(", "))
+}
+
+fn cell(all: &HomesView, pages: &HomeCell) -> Cell {
     let HomeCell { first, len, .. } = *pages;
-    let role = if pages.is_mixed || pages.home.is_none() { Role::Dim } else { Role::Good };
-    Cell { first, len, letter: pages.letter(), role, heat: None }
+    let role = if all.of_cell(pages).is_some() { Role::Good } else { Role::Dim };
+    Cell { first, len, letter: all.letter(pages), role, heat: None }
 }

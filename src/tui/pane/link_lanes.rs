@@ -9,7 +9,7 @@ use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
 
 /// Rows about one link, both its directions.
-const ROWS: usize = 3;
+pub const ROWS: usize = 3;
 
 /// The links after whose row their lanes are shown: the second direction of each, or where there is not so much room that
 /// of the selected link, else of the one whose lanes turned last.

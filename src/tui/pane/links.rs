@@ -1,6 +1,7 @@
 //! Links: lanes, utilisation now and over time, queues, and what is on the wire.
 
 use crate::debug::frame::{Frame, hardware};
+use crate::model::component::ComponentId;
 use crate::model::inspect::{LinkView, PacketView};
 use crate::model::message::Network;
 
@@ -10,6 +11,9 @@ use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, fit};
 
+/// Messages on their way that are shown of a link.
+const PACKETS: usize = 4;
+
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if frame.links.is_empty() {
         canvas.text(1, 0, "This machine has no links", Role::Dim);
@@ -17,8 +21,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
     let columns = Columns::new(frame, canvas.width());
     let detailed = link_lanes::detailed(frame, canvas.height());
-    // Where there is room for a line more of each, and for what is on its way.
-    let wordy = usize::from(canvas.height()) >= frame.links.len() * 4;
+    let wordy = has_room_for_words(frame, canvas.height(), &detailed);
     let mut y = 0;
     for link in &frame.links {
         one(frame, canvas, y, link, &columns);
@@ -33,7 +36,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
             );
             y += 1;
         }
-        for packet in link.in_flight.iter().take(4) {
+        for packet in link.in_flight.iter().take(PACKETS) {
             in_flight(frame, canvas, y, packet, columns.names + 2);
             y += 1;
         }
@@ -50,6 +53,19 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
             Role::Dim,
         );
     }
+}
+
+/// Whether a line more of each link fits, with all that is on its way.
+fn has_room_for_words(frame: &Frame, height: u16, detailed: &[ComponentId]) -> bool {
+    let rows = |link: &LinkView| {
+        let pages = hardware::pages_on(link.link, &frame.pages.gpus, frame.time).len();
+        let lanes = if detailed.contains(&link.link) { link_lanes::ROWS } else { 0 };
+        1 + link.in_flight.len().min(PACKETS)
+            + pages
+            + lanes
+            + usize::from(hardware::efficiency(link).is_some())
+    };
+    frame.links.iter().map(rows).sum::<usize>() <= usize::from(height)
 }
 
 /// Widths of the columns: lanes give way to numbers.

@@ -9,10 +9,7 @@ use super::common::{self, HostPart, Settings};
 use crate::model::access::{AccessKind, AtomicOp};
 use crate::model::address::{Address, Range};
 use crate::model::operation::{Lanes, Operation};
-use crate::workload::{Kernel, Operations, Program, TaskKind, lanes};
-
-/// Where the host's own loops run.
-const HOST: &str = "host.cpu0";
+use crate::workload::{HOST, Kernel, Operations, Program, TaskKind, lanes};
 
 /// One instruction of a wavefront. Accesses name their array and tell the map which of them they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::super::footprint::Footprint;
 use super::step::Step;
 use super::store::{Recorder, Store};
-use super::stream::{Launch, Source, TraceKernel, TraceProgram};
+use super::stream::{HostCopy, Launch, Source, TraceKernel, TraceProgram};
 use super::text::about;
 use super::warp::MOST_BLOCKS;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::access::AccessKind;
 use crate::model::address::Range;
-use crate::workload::{Operations, Task, TaskKind, Workload};
+use crate::workload::{HOST, Operations, Task, TaskKind, Workload};
 
 /// Most tasks in a trace.
 const MOST_TASKS: usize = 1 << 16;
@@ -61,13 +61,15 @@ enum What {
     Kernel(Launch),
     /// The program of a core of the host.
     Core(u32),
+    /// The host fills memory between kernels.
+    Copy(HostCopy),
 }
 
 impl What {
     fn core(&self) -> Option<u32> {
         match self {
             Self::Core(number) => Some(*number),
-            Self::Kernel(_) => None,
+            Self::Kernel(_) | Self::Copy(_) => None,
         }
     }
 }
@@ -109,10 +111,20 @@ impl Recording {
         }
     }
 
-    /// The host fills memory of the GPU.
-    pub fn copy(&mut self, address: u64, bytes: u64) {
+    /// The host fills memory of the GPU: before the first kernel it has been filled already, later a core of the host does it
+    /// in its turn.
+    ///
+    /// # Errors
+    /// If there are too many.
+    pub fn copy(&mut self, address: u64, bytes: u64) -> Result<()> {
         self.copied.add(address, bytes);
+        if !self.tasks.is_empty() && bytes > 0 {
+            let mut footprint = Footprint::default();
+            footprint.add(address, bytes);
+            self.add(What::Copy(HostCopy { address, bytes }), "copy", footprint, 0)?;
+        }
         self.fresh.add(address, bytes);
+        Ok(())
     }
 
     /// A kernel follows those before it.
@@ -217,6 +229,11 @@ impl Recording {
                     let operations = Operations::Computed(program);
                     let agent = format!("host.cpu{}", cores.range(..number).count());
                     (None, TaskKind::Program { agent, warp: None, operations })
+                }
+                What::Copy(copy) => {
+                    let operations = Operations::Computed(Arc::new(copy));
+                    let what = TaskKind::Program { agent: HOST.to_owned(), warp: None, operations };
+                    (tasks.len().checked_sub(1), what)
                 }
                 What::Kernel(launch) => {
                     let after = if launch.gpu.is_some() { None } else { tasks.len().checked_sub(1) };

@@ -6,8 +6,10 @@ use std::sync::{Arc, OnceLock};
 use super::store::Store;
 use super::text::about;
 use crate::diagnostic::Diagnostic;
-use crate::model::address::Range;
-use crate::model::operation::Operation;
+use crate::model::access::AccessKind;
+use crate::model::address::{Address, Range};
+use crate::model::operation::{Lanes, Operation, StoreValue, WarpAccess};
+use crate::workload::footprint::Footprint;
 use crate::workload::{Kernel, Program};
 
 /// Cycles of a launch, which the traces do not tell: Accel-Sim's own `-gpgpu_kernel_launch_latency`.
@@ -80,6 +82,39 @@ impl Program for TraceProgram {
     }
 }
 
+/// A copy to the GPU as the host makes it where there is one memory: it stores what the GPU is to find.
+#[derive(Clone, Debug)]
+pub struct HostCopy {
+    pub address: u64,
+    pub bytes: u64,
+}
+
+/// Bytes that a core stores at once: as many as a vector register has.
+const STORED: u64 = 16;
+
+impl Program for HostCopy {
+    fn operation(&self, index: u64) -> Option<Operation> {
+        // The first and the last may be shorter, so that none crosses a line.
+        let (first, end) = (self.address, self.address.checked_add(self.bytes)?);
+        let start = (first / STORED).checked_add(index)?.checked_mul(STORED)?;
+        let until = start.checked_add(STORED)?.min(end);
+        let start = start.max(first);
+        let width = until.checked_sub(start).filter(|width| *width > 0)? as u8;
+        Some(Operation::Access(WarpAccess {
+            kind: AccessKind::Store,
+            width,
+            lanes: Lanes::one(Address(start)),
+            value: StoreValue::Seed(self.address),
+            label: None,
+        }))
+    }
+    fn footprint(&self) -> Vec<Range> {
+        let mut all = Footprint::default();
+        all.add(self.address, self.bytes);
+        all.ranges()
+    }
+}
+
 /// A kernel, each of its warps a stream.
 #[derive(Debug)]
 pub struct TraceKernel {
@@ -116,5 +151,29 @@ impl Kernel for TraceKernel {
     }
     fn complaint(&self) -> Option<Box<Diagnostic>> {
         self.source.complaint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_stores_each_byte_once_and_crosses_no_line() {
+        let stores = |address, bytes| -> Vec<(u64, u64)> {
+            let copy = HostCopy { address, bytes };
+            let at = |index| match copy.operation(index)? {
+                Operation::Access(access) => {
+                    let (_, first) = access.lanes.iter().next()?;
+                    Some((first.0, u64::from(access.width)))
+                }
+                _ => None,
+            };
+            (0..).map_while(at).collect()
+        };
+        assert_eq!(stores(0x1000, 1), [(0x1000, 1)]);
+        assert_eq!(stores(0x100c, 24), [(0x100c, 4), (0x1010, 16), (0x1020, 4)]);
+        assert_eq!(stores(0x1000, 32), [(0x1000, 16), (0x1010, 16)]);
+        assert_eq!(stores(u64::MAX - 1, 9), []);
     }
 }

@@ -26,7 +26,7 @@ fn a_list_becomes_tasks_in_program_order() {
         assert_eq!(detect(&path), Some(Format::AccelSim));
         let trace = read(&path, None, silent()).unwrap();
         let ids: Vec<_> = trace.workload.tasks.iter().map(|task| (&*task.id, task.after.clone())).collect();
-        assert_eq!(ids, [("kernel-1", vec![]), ("kernel-1#2", vec![0])]);
+        assert_eq!(ids, [("kernel-1", vec![]), ("copy", vec![0]), ("kernel-1#3", vec![1])]);
         assert_eq!((trace.counts.lane_stores, trace.counts.lane_loads), (8, 0));
         assert_eq!(trace.copied, [Range::new(crate::model::address::Address(0x8000), 4112)]);
         let footprints: Vec<_> = trace
@@ -34,13 +34,15 @@ fn a_list_becomes_tasks_in_program_order() {
             .tasks
             .iter()
             .map(|task| match &task.what {
-                TaskKind::Kernel(kernel) => {
-                    kernel.footprint().iter().map(|it| (it.start.0, it.len)).collect()
-                }
-                _ => Vec::new(),
+                TaskKind::Kernel(kernel) => kernel.footprint(),
+                other => other.footprint(),
             })
+            .map(|ranges| ranges.iter().map(|it| (it.start.0, it.len)).collect::<Vec<_>>())
             .collect();
-        assert_eq!(footprints, [[(0x1000, 16), (0x8000, 4096)], [(0x1000, 16), (0x9000, 16)]]);
+        assert_eq!(
+            footprints,
+            [vec![(0x1000, 16), (0x8000, 4096)], vec![(0x9000, 16)], vec![(0x1000, 16), (0x9000, 16)]]
+        );
     }
 }
 

@@ -109,6 +109,13 @@ fn what_is_under_way_between_memories_is_told() {
     }
     let said = debug("paging/one-far-fault", &["step 6", "why link.host.out"]);
     assert!(said.contains("pages: set 1: 1 demanded 0 prefetched to come, next 0x1"), "{said}");
+    let said = debug("numa/onto-one-socket", &["goto cycle 12000", "why link.gpu0.in"]);
+    assert!(said.contains("link.gpu0.in is full, and"), "{said}");
+    assert!(said.contains("waits until link.gpu0.in is free, which is full, since cycle"), "{said}");
+    let said = debug("selective/rules", &["end", "info pages"]);
+    assert!(said.contains("% of the pages in host memory: host "), "{said}");
+    let said = debug("selective/rules", &["step 9", "why"]);
+    assert!(!said.contains("nothing is selected"), "{said}");
     let said = debug("numa/first-touch", &["end", "info pages"]);
     assert!(said.contains("placement first-touch: gpu0 4, gpu1 0"), "{said}");
 }

@@ -42,10 +42,10 @@ const LISTED: usize = 256;
 fn homes_of(homes: &HomesView) -> Vec<String> {
     let mut lines = vec![format!("{} B each  {}", homes.page, homes.headline())];
     lines.extend(homes.cells.iter().map(|cell| {
-        let home = match cell.home {
-            _ if cell.is_mixed => "several sockets".to_owned(),
-            Some(home) => format!("gpu{home}"),
-            None => "not touched yet".to_owned(),
+        let home = match homes.of_cell(cell) {
+            _ if cell.is_mixed => "several",
+            Some(home) => &home.name,
+            None => "not touched yet",
         };
         format!("    {}  {home}", Range::new(cell.first, u32::try_from(cell.len).unwrap_or(u32::MAX)))
     }));

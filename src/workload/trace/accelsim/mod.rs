@@ -1,11 +1,12 @@
 //! SASS traces of Accel-Sim, tracer versions 3 to 6: a command list and a file for each kernel (`kernelslist.g`,
 //! `kernel-N.traceg`), each plain or compressed. A list may also name a file that was compressed since.
 //!
-//! Mapping: a launch is a kernel, one after the other; its grid and blocks are the trace's own. There is no order or
+//! Mapping: a launch is a kernel, one after the other; its grid and blocks are the trace's own. What the host copies before
+//! the first launch is there from the start; later copies are stores of its first core, in their turn. There is no order or
 //! time between warps in these traces: each warp's list is a program of its own. An instruction that accesses no
 //! global memory computes for a cycle. Lost: what is no access (registers, shared and local memory), when and on
 //! which SM it ran, the lengths of copies in time. Not in the traces: values (a store writes bytes made from its
-//! program counter and address), host accesses, copies back to the host. Barriers of parts of a block count as barriers
+//! program counter and address), what the host does with its own memory, copies back to it. Barriers of parts of a block count as barriers
 //! of the block.
 
 mod body;
@@ -46,7 +47,7 @@ fn launches(path: &Path, recording: &mut Recording) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new(""));
     for command in list.commands {
         match command {
-            Command::Copy { address, bytes } => recording.copy(address, bytes),
+            Command::Copy { address, bytes } => recording.copy(address, bytes)?,
             Command::Launch { file, span } => {
                 let path = launchable(&folder.join(&file)).map_err(|reason| {
                     let message = format!("the trace of {file} cannot be read: {reason}");
