@@ -294,6 +294,12 @@ impl Explore {
             None => "complete: every state was looked at\n".to_owned(),
             Some(bound) => format!("not complete: {}\n", self.reason(bound)),
         });
+        if outcome.violations.is_empty() && !self.fault.is_empty() {
+            text.push_str(&format!(
+                "with {} nothing broke: other blocks or machines may be needed for it to show\n",
+                self.fault.join(" and ")
+            ));
+        }
         if outcome.symmetry > 1 {
             text.push_str(&format!(
                 "symmetry: each stands for up to {} that differ only in which of equal parts is which\n",

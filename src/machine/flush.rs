@@ -18,8 +18,10 @@ impl Machine {
             |parent: &ComponentId| self.node(*parent).is_some_and(|parent| parent.config.role == Role::Root);
         let is_meant = |path: &str| below.is_empty() || is_beneath(path, below);
         let is_top = |node: &Node| {
-            let path = fixed.components.path(node.id());
-            path.starts_with("gpu") && is_meant(path) && node.config.parents.iter().any(is_home)
+            let components = &fixed.components;
+            !components.is_host(node.id())
+                && is_meant(components.path(node.id()))
+                && node.config.parents.iter().any(is_home)
         };
         let nodes: Vec<usize> = (0..self.nodes.len()).filter(|&index| is_top(&self.nodes[index])).collect();
         if let Some(state) = self.tasks.states.get_mut(task) {

@@ -90,7 +90,7 @@ impl Machine {
             mask: completion.mask.clone(),
         };
         let is_home = self.tags.is_none()
-            || self.fixed.components.path(completion.node).starts_with("host")
+            || self.fixed.components.is_host(completion.node)
             || self.agents.len() == self.fixed.gpu_agents.iter().flatten().count();
         let performed = Performed {
             at: completion.node,

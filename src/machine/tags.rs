@@ -11,7 +11,7 @@ use crate::model::address::Address;
 use crate::model::time::EventNumber;
 use crate::protocol::node::Node;
 use crate::protocol::outbox::{Completion, Outbox};
-use crate::workload::TaskKind;
+use crate::workload::{Task, TaskKind};
 
 /// The memories that are caches.
 #[derive(Clone, Debug, Default, Hash)]
@@ -41,10 +41,8 @@ impl CachedMemories {
 impl Machine {
     fn is_of_core(&self, task: usize) -> bool {
         let task = self.tasks.workload.tasks.get(task);
-        task.is_some_and(|task| match &task.what {
-            TaskKind::Program { agent, .. } => agent.starts_with("host"),
-            TaskKind::Kernel(_) | TaskKind::Flush { .. } => false,
-        })
+        let is_program = |task: &Task| matches!(task.what, TaskKind::Program { .. });
+        task.is_some_and(|task| is_program(task) && !task.what.is_on_gpu())
     }
 
     /// Whether a program of a core is under way, so that it may look at what GPUs release.
@@ -68,7 +66,7 @@ impl Machine {
     pub(super) fn note_performed(&mut self, completion: &Completion) {
         if let Some(tags) = self.tags.as_mut()
             && completion.kind.writes()
-            && self.fixed.components.path(completion.node).starts_with("host")
+            && self.fixed.components.is_host(completion.node)
         {
             tags.stale.extend(completion.range.blocks(tags.data));
         }

@@ -91,6 +91,17 @@ pub struct Components {
     links: FxHashMap<(ComponentId, ComponentId), SmallVec<[ComponentId; 2]>>,
 }
 
+/// The beginning of the paths of what is on the side of the host.
+const HOST: &str = "host.";
+
+impl Component {
+    /// As [`Components::is_host`].
+    #[must_use]
+    pub fn is_host(&self) -> bool {
+        self.path.starts_with(HOST)
+    }
+}
+
 impl Components {
     /// Adds a component and returns its id.
     pub fn add(&mut self, path: impl Into<String>, kind: ComponentKind) -> ComponentId {
@@ -125,6 +136,12 @@ impl Components {
     #[must_use]
     pub fn get(&self, id: ComponentId) -> Option<&Component> {
         self.list.get(id.index())
+    }
+
+    /// Whether a component is on the side of the host: its cores, caches and directories.
+    #[must_use]
+    pub fn is_host(&self, id: ComponentId) -> bool {
+        self.get(id).is_some_and(Component::is_host)
     }
 
     /// The path of `id`, or `?` for an id of another machine.

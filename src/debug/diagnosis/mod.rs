@@ -114,6 +114,9 @@ impl Diagnosis {
         let what = match self.verdict {
             Verdict::Starvation => "others are served, and it waits".to_owned(),
             Verdict::Livelock => "events go on, and no access ends".to_owned(),
+            _ if self.complete && self.transactions.is_empty() && self.warps == 0 => {
+                "nothing can move, and work is left".to_owned()
+            }
             _ if self.complete => format!("nothing can move, {count} {cannot}"),
             _ => format!("{count} {cannot}, though others go on"),
         };

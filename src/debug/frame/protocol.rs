@@ -78,7 +78,7 @@ impl Ruled {
                 names.push(name);
             }
         }
-        let hosts = found.iter().filter(|component| component.path.starts_with("host.")).count();
+        let hosts = found.iter().filter(|component| component.is_host()).count();
         let side = match hosts {
             0 => "GPU ",
             all if all == found.len() => "host ",

@@ -205,9 +205,8 @@ impl Builder<'_> {
             found
         };
         let below: Vec<Vec<usize>> = self.agents.iter().map(|agent| below(agent.l1)).collect();
-        let is_host = |index: &usize| {
-            self.nodes.get(*index).is_some_and(|node| self.components.path(node.id()).starts_with("host"))
-        };
+        let is_host =
+            |index: &usize| self.nodes.get(*index).is_some_and(|node| self.components.is_host(node.id()));
         let (host, gpus) = (0..self.nodes.len()).filter(concerns).partition(is_host);
         Reach { below, gpus, host }
     }

@@ -15,6 +15,7 @@ use crate::model::paging::{FaultKind, MoveReason, Permission};
 use crate::model::time::Tick;
 use crate::parts::agent::Agent;
 use crate::parts::driver::Driver;
+use crate::parts::gmmu::FarFault;
 use crate::parts::tlb::Progress;
 
 impl Machine {
@@ -177,14 +178,15 @@ impl Machine {
     ) -> Option<MshrView> {
         let paging = self.paging.as_ref()?;
         let (gpu, one) = paging.gpus.iter().enumerate().find(|(_, one)| one.ports.gmmu == component)?;
-        let entry = |(page, fault): (Page, &crate::parts::gmmu::FarFault)| {
+        let entry = |(page, fault): (Page, &FarFault)| {
             let last = self.why_fault(gpu, page).pop();
             MshrEntryView {
                 range: page.range(paging.page),
                 txn: None,
                 since: fault.since.tick,
                 waits_for: last.map_or_else(String::new, |link| {
-                    format!("{} {}", self.fixed.components.path(link.at), link.text)
+                    let full = self.full_units(one, fault);
+                    format!("{} {}{full}", self.fixed.components.path(link.at), link.text)
                 }),
                 merged: fault.units.len() as u32,
                 has_mshr: true,
@@ -201,6 +203,19 @@ impl Machine {
                 .map(entry)
                 .collect(),
         })
+    }
+
+    /// Those of the compute units that wait for a fault whose MSHRs are all taken: their next fault is dropped.
+    fn full_units(&self, one: &GpuPaging, fault: &FarFault) -> String {
+        let most = one.gmmu.config().far_faults;
+        let full = fault.units.iter().filter(|unit| one.gmmu.held(**unit) >= most);
+        let units = full.filter_map(|unit| self.agents.get(*one.ports.units.get(*unit as usize)?));
+        let names: Vec<&str> = units.map(|unit| self.fixed.components.path(unit.config.id)).collect();
+        if names.is_empty() {
+            String::new()
+        } else {
+            format!("; all {most} of {} are taken", names.join(", "))
+        }
     }
 
     pub(super) fn whereabouts(&self, page: Page) -> String {

@@ -80,7 +80,7 @@ impl Machine {
     fn level_name(&self, node: &Node) -> Option<&'static str> {
         let component = self.fixed.components.get(node.id())?;
         match component.kind {
-            ComponentKind::L1 if component.path.starts_with("host.") => Some("cpu_l1"),
+            ComponentKind::L1 if component.is_host() => Some("cpu_l1"),
             ComponentKind::L1 => Some("gpu_l1"),
             kind => kind.is_node().then(|| kind.name()),
         }

@@ -208,6 +208,12 @@ impl Gmmu {
         units
     }
 
+    /// Faults that are tracked for a compute unit.
+    #[must_use]
+    pub fn held(&self, unit: u32) -> u32 {
+        self.held.get(unit as usize).copied().unwrap_or(0)
+    }
+
     /// Walks that began in an event.
     pub fn begun_in(&self, event: EventNumber) -> impl Iterator<Item = &Walk> {
         self.walks.iter().filter(move |walk| walk.began.event == event)

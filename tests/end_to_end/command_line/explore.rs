@@ -36,6 +36,19 @@ fn a_complete_exploration_says_what_can_be_reached() {
 }
 
 #[test]
+fn a_rule_of_selective_caching_that_is_off_shows_where_it_applies() {
+    let fault = ["--fault", "keep-host-lines"];
+    let host = |more: &[&str]| call(&[&["explore", "explore/selective-host"], more].concat());
+    assert_eq!(host(&[]).code, Some(0));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("found.rec").display().to_string();
+    let broken = host(&[fault[0], fault[1], "--record", &path]);
+    assert!(broken.code == Some(1) && broken.stdout.contains("stale-read"), "{broken:?}");
+    let elsewhere = call(&["explore", "explore/selective-sectors-gpu", fault[0], fault[1]]);
+    assert!(elsewhere.code == Some(0) && elsewhere.stdout.contains("with keep-host-lines nothing broke"));
+}
+
+#[test]
 fn a_bounded_exploration_claims_nothing() {
     for bound in [["--max-states", "500"], ["--depth", "6"]] {
         let found = document(&with(&[bound[0], bound[1], "--format", "json"]));

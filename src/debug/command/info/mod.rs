@@ -49,8 +49,14 @@ const TOPICS: &[Topic] = &[
     topic(
         "pages",
         "pages",
-        "pages: of paged GPU memory with far-faults and the driver, or which socket they live on",
+        "pages: of paged GPU memory with far-faults and the driver, or which memory they live in",
         pages::pages,
+    ),
+    topic(
+        "tlbs",
+        "tlbs",
+        "TLBs: entries, faults that they were told of, and translations that are missing",
+        pages::tlbs,
     ),
     topic("memory", "memory [COMPONENT]", "memory controllers: what waits, open rows", hardware::memory),
     topic("tags", "tags", "tags in DRAM: hits and misses, pending queues, scoreboards", tags::tags),

@@ -7,7 +7,7 @@ use crate::debug::frame::text::plural;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::address::Range;
-use crate::model::page_view::{FaultView, HomesView, Mover, PageStand, PagesView, PermissionsView};
+use crate::model::page_view::{FaultView, HomesView, Mover, PageStand, PagesView, PermissionsView, TlbView};
 use crate::model::paging::Permission;
 
 /// The pages of each GPU by what is the matter with them, its driver, and its far-faults.
@@ -34,6 +34,39 @@ pub(super) fn pages(session: &mut Session, arguments: &Arguments) -> Result<Vec<
         return Ok(vec!["the memory of this machine is not paged".to_owned()]);
     }
     Ok(cut(session, lines, "pages"))
+}
+
+/// Each TLB and what it misses.
+pub(super) fn tlbs(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    if let Some(word) = arguments.words().first() {
+        return Err(Session::complaint(format!("info tlbs takes no {}", word.text)));
+    }
+    let machine = session.machine();
+    let all = machine.components().iter().filter_map(|(id, _)| machine.tlb(id));
+    let lines: Vec<String> = all.flat_map(|tlb| of_tlb(session, &tlb)).collect();
+    if lines.is_empty() {
+        return Ok(vec!["this machine translates nothing".to_owned()]);
+    }
+    Ok(cut(session, lines, "TLBs"))
+}
+
+fn of_tlb(session: &Session, tlb: &TlbView) -> Vec<String> {
+    let (components, time) = (session.machine().components(), session.machine().time_base());
+    let used =
+        tlb.capacity.map_or_else(|| "all pages".to_owned(), |most| format!("{} of {most} entries", tlb.used));
+    let mut lines = vec![format!(
+        "{}.tlb  {used}  hits {} of {}  faults pending {} of {} tracked",
+        components.path(tlb.agent),
+        tlb.hits,
+        tlb.hits + tlb.missed,
+        tlb.nacks,
+        tlb.tracked
+    )];
+    lines.extend(tlb.misses.iter().map(|miss| {
+        let warps = plural(u64::from(miss.warps), "warp");
+        format!("    {}  since cycle {}: {warps} for {}", miss.range, time.cycle(miss.since), miss.waits_for)
+    }));
+    lines
 }
 
 /// Groups of pages whose homes are listed, at most.
