@@ -138,9 +138,11 @@ pub struct L2Spec {
 }
 
 /// What stands behind a GPU's L2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum GpuHome {
     /// A stacked memory directory: GPU memory caches host memory (UMH).
+    #[default]
     Smd,
     /// Nothing: the L2 goes straight to host memory.
     Host,
@@ -171,18 +173,22 @@ pub struct GpuMemorySpec {
 }
 
 /// What a far-fault does to its compute unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum FaultMode {
     /// The warp waits, the others go on.
+    #[default]
     Replay,
     /// The TLB takes nothing until the page is there.
     Block,
 }
 
 /// When the data of the work come to the GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum CopyMode {
     /// Page by page, as far-faults and prefetchers ask.
+    #[default]
     OnDemand,
     /// All of them, before the work begins.
     UpFront,
@@ -246,13 +252,15 @@ pub struct ReadOnlySpec {
 }
 
 /// What the L2 of a socket caches ("Beyond the Socket: NUMA-Aware GPUs", Fig. 7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Organisation {
     /// (a) Lines of its own memory, for all sockets.
     MemorySide,
     /// (b) Half of it does that; the other half caches lines of other sockets.
     Static,
     /// (c) Whatever its own SMs access.
+    #[default]
     Shared,
     /// (d) The same, in ways for local and ways for remote lines.
     Partitioned,
@@ -326,9 +334,11 @@ pub struct RemoteDirectorySpec {
 }
 
 /// How a memory controller orders its requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum DramScheduler {
     /// As they come, without a queue.
+    #[default]
     InOrder,
     /// First ready, first come first served (UMH, Table III).
     FrFcfs,
@@ -396,13 +406,18 @@ pub struct HostSpec {
     pub client: Option<CacheSpec>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The kind of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum NetworkKind {
+    #[default]
     Pcie,
     Nvlink,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The shape of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Topology {
     /// All GPUs and the host share one medium in each direction.
     Shared,
@@ -452,9 +467,11 @@ pub struct BalancerSpec {
 }
 
 /// What becomes of lanes when a kernel is launched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum AtLaunch {
     /// As many in each direction.
+    #[default]
     Symmetric,
     /// They stay.
     Keep,

@@ -18,7 +18,7 @@ use std::ops::Range;
 use super::check::Check;
 use super::document::{At, Document};
 use super::machine::{GpuSpec, HostSpec, MachineSpec, NetworkKind, NetworkSpec, Topology};
-use super::machine_file::{HostFile, MachineFile, NetworkFile, NetworkWord, TopologyWord, TransfersWord};
+use super::machine_file::{HostFile, MachineFile, NetworkFile, TransfersWord};
 use super::{Kind, Shelf, fail};
 use crate::diagnostic::Result;
 use crate::model::time::gcd;
@@ -70,22 +70,14 @@ struct Build<'a> {
 impl Build<'_> {
     fn network(&self, file: &NetworkFile) -> Result<NetworkSpec> {
         let check = self.check;
-        let (kind, usual, bandwidth, lanes, latency) = match file.kind {
-            Some(NetworkWord::Nvlink) => {
-                (NetworkKind::Nvlink, Topology::PointToPoint, 80_000_000_000, 8, 100_000)
-            }
-            Some(NetworkWord::Pcie) | None => {
-                (NetworkKind::Pcie, Topology::Shared, 16_000_000_000, 16, 250_000)
-            }
+        let kind = file.kind.unwrap_or_default();
+        let (usual, bandwidth, lanes, latency) = match kind {
+            NetworkKind::Nvlink => (Topology::PointToPoint, 80_000_000_000, 8, 100_000),
+            NetworkKind::Pcie => (Topology::Shared, 16_000_000_000, 16, 250_000),
         };
         Ok(NetworkSpec {
             kind,
-            topology: match file.topology {
-                Some(TopologyWord::Shared) => Topology::Shared,
-                Some(TopologyWord::PointToPoint) => Topology::PointToPoint,
-                Some(TopologyWord::Switch) => Topology::Switch,
-                None => usual,
-            },
+            topology: file.topology.unwrap_or(usual),
             bandwidth: check.bandwidth("network.bandwidth", file.bandwidth.as_ref(), bandwidth)?,
             lanes: check.count("network.lanes", file.lanes.as_ref(), lanes, 1..=64)?,
             latency: check.time("network.latency", file.latency.as_ref(), latency)?,

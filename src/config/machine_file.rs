@@ -10,6 +10,12 @@ pub mod read_only;
 pub mod tags;
 pub mod unified;
 
+use super::machine::DramScheduler;
+use super::machine::GpuHome;
+use super::machine::NetworkKind;
+use super::machine::Topology;
+use crate::policy::cta::Schedule;
+use crate::policy::warps::WarpScheduler;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -78,7 +84,7 @@ pub struct GpuFile {
     /// Default: it takes part.
     pub remote_directory: Option<unified::RemoteDirectoryFile>,
     /// How the thread blocks of a kernel are dealt over the GPUs. Default: "modulo".
-    pub ctas: Option<CtasWord>,
+    pub ctas: Option<Schedule>,
 }
 
 /// The compute units of one GPU.
@@ -98,17 +104,7 @@ pub struct CuFile {
     /// Memory instructions that a wavefront may have in flight, 1 to 64. Default: 1.
     pub outstanding: Option<At<u64>>,
     /// Which wavefront issues next. Default: greedy.
-    pub scheduler: Option<WarpsWord>,
-}
-
-/// Which wavefront of a compute unit issues next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WarpsWord {
-    /// The one that issued last, until it waits; then the next in the round.
-    Greedy,
-    /// Each in its turn.
-    RoundRobin,
+    pub scheduler: Option<WarpScheduler>,
 }
 
 /// A cache.
@@ -174,7 +170,7 @@ pub struct L2File {
 #[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct GpuMemoryFile {
     /// Where a miss of the L2 goes. Default: "smd".
-    pub home: Option<HomeWord>,
+    pub home: Option<GpuHome>,
     /// Capacity of one stack; there is one behind each L2 slice. Default: "1 GiB".
     pub size: Option<At<Size>>,
     /// Secondary blocks in a set. Default: 4, or as many as there are.
@@ -191,36 +187,6 @@ pub struct GpuMemoryFile {
     /// The stacked DRAM. Default: 8 banks, 2 KiB rows, 12 ns each for column, activate and precharge, 38.4 GB/s, rows always
     /// reopened.
     pub dram: Option<DramFile>,
-}
-
-/// Where a miss of a GPU's L2 goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum HomeWord {
-    /// To a stacked memory directory: the GPU's memory caches that of the host (UMH).
-    Smd,
-    /// Straight to the host's memory.
-    Host,
-    /// To the GPU's own memory, which has what was brought there (`gpu.paging`).
-    Own,
-    /// To the memory of the GPU that is the home of the page: all GPUs share their memories (`gpu.numa`).
-    Numa,
-    /// To the memory that is the home of the page: the GPU's own or that of the host (`gpu.unified`).
-    Unified,
-    /// To the GPU's memory, a direct-mapped cache of the host's with its tags in DRAM (`gpu.tags`).
-    Cache,
-}
-
-/// How the thread blocks of a kernel are dealt over the GPUs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CtasWord {
-    /// One after the other to whichever compute unit has room.
-    RoundRobin,
-    /// Every so manieth block to each GPU.
-    Modulo,
-    /// Blocks that follow each other to one GPU.
-    Contiguous,
 }
 
 /// A memory.
@@ -253,7 +219,7 @@ pub struct DramFile {
     /// Every access closes the row and opens its own (UMH, section 5.4).
     pub always_reopen: Option<bool>,
     /// How the controller orders its requests. Default: "in-order".
-    pub scheduler: Option<SchedulerWord>,
+    pub scheduler: Option<DramScheduler>,
     /// Requests that fr-fcfs chooses among in a channel, 1 to 256: the oldest so many reads, or writes. Default: 32.
     pub queue: Option<At<u64>>,
     /// Writes that gather in a channel before fr-fcfs drains half of them, 1 to 256. Without reads it drains them at once.
@@ -261,16 +227,6 @@ pub struct DramFile {
     pub write_queue: Option<At<u64>>,
     /// Younger row hits that may pass an older request of their bank, 0 to 1024; bounds starvation. Default: 16.
     pub row_hit_cap: Option<At<u64>>,
-}
-
-/// How a memory controller orders its requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SchedulerWord {
-    /// As they come, without a queue: when an access ends is known when it comes.
-    InOrder,
-    /// First ready, first come first served: row hits go first, then the oldest.
-    FrFcfs,
 }
 
 /// The CPU and its memory.
@@ -326,9 +282,9 @@ pub enum LlcFile {
 #[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct NetworkFile {
     /// Default: "pcie".
-    pub kind: Option<NetworkWord>,
+    pub kind: Option<NetworkKind>,
     /// Default: "shared" with PCIe, "point-to-point" with NVLink.
-    pub topology: Option<TopologyWord>,
+    pub topology: Option<Topology>,
     /// Of one direction of one link, all lanes. Default: "16 GB/s" with PCIe, "80 GB/s" with NVLink.
     pub bandwidth: Option<At<Bandwidth>>,
     /// Lanes per direction, 1 to 64. Default: 16 with PCIe, 8 with NVLink.
@@ -354,14 +310,6 @@ pub struct NetworkFile {
     pub balancer: Option<balancer::BalancerFile>,
 }
 
-/// The kind of a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum NetworkWord {
-    Pcie,
-    Nvlink,
-}
-
 /// How much of a line comes to a cache that may not keep it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -370,18 +318,6 @@ pub enum TransfersWord {
     Line,
     /// The pieces of 32 B that somebody waits for ("Selective GPU Caches", section 3.2.3).
     Sectors,
-}
-
-/// The shape of a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TopologyWord {
-    /// All GPUs and the host share one medium in each direction.
-    Shared,
-    /// Each GPU has its own link to the host, and one to each other GPU.
-    PointToPoint,
-    /// Each GPU has one link to a switch, and so has the host.
-    Switch,
 }
 
 /// The machine of a scenario: a name or path, or the machine itself.

@@ -39,7 +39,7 @@ impl Machine {
                 return Err(format!("{path} would have {} warps, not {}", new.warps.len(), own.warps.len()));
             }
         }
-        let lanes = |machine: &Self| machine.channels.first().map(|channel| channel.lanes.len());
+        let lanes = |machine: &Self| machine.channels.first().map(|channel| channel.folded);
         if self.links.len() != other.links.len()
             || self.channels.len() != other.channels.len()
             || lanes(self) != lanes(other)

@@ -121,11 +121,13 @@ impl Machine {
         }
         let key = LaneKey::new(index, lane);
         self.set_held(to, key, false);
-        let message = self.channels.get_mut(index)?.take_oldest(lane)?;
-        if let Some(next) = self.channels.get(index)?.lanes.get(lane)?.head_due() {
+        let channel = self.channels.get_mut(index)?;
+        let message = channel.take_oldest(lane)?;
+        if let Some(next) = channel.lanes.get(lane)?.head_due() {
             self.queue.push(next.max(self.now), Event::Deliver(key));
         }
-        self.hand_over(key, message, out);
+        let waiting = channel.is_waiting(lane).then_some(key);
+        self.hand_over(to, message, waiting, out);
         Some(())
     }
 

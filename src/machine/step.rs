@@ -12,7 +12,6 @@ use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{Records, What};
 use crate::model::time::{EventNumber, Tick};
 use crate::parts::agent::{Surroundings, Told, Work};
-use crate::parts::channel::Channel;
 use crate::parts::port::{LaneKey, Port};
 use crate::protocol::node::Offer;
 use crate::protocol::outbox::{About, Completion, Outbox};
@@ -198,26 +197,30 @@ impl Machine {
             return self.hold_back(key, out);
         }
         let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
-        let Some(queue) = self.channels.get_mut(index).and_then(|channel| channel.lanes.get_mut(lane)) else {
-            return Handled::No;
-        };
+        let Some(channel) = self.channels.get_mut(index) else { return Handled::No };
+        let Some(queue) = channel.lanes.get_mut(lane) else { return Handled::No };
         let Some((_, message)) = queue.take() else { return Handled::No };
         queue.told = false;
         if let Some(next) = queue.head_due() {
             let at = next.max(self.now + period);
             self.queue.push(at, Event::Deliver(key));
         }
-        if queue.is_empty() && self.channels.get(index).is_some_and(Channel::is_empty) {
+        let sends_more = !queue.outgoing.is_empty();
+        if queue.is_empty() && channel.is_empty() {
             self.laden.set(index as u32, false);
         }
-        self.hand_over(key, message, out);
+        self.hand_over(node, message, sends_more.then_some(key), out);
         Handled::Yes
     }
 
-    /// A node takes a message that has been taken off its lane.
-    pub(super) fn hand_over(&mut self, key: LaneKey, message: Message, out: &mut Outbox) {
-        let (index, lane) = (key.channel as usize, usize::from(key.lane));
-        let Some(node) = self.channels.get(index).map(|channel| channel.to) else { return };
+    /// A node takes a message that has been taken off its lane, in which perhaps others wait to be sent.
+    pub(super) fn hand_over(
+        &mut self,
+        node: usize,
+        message: Message,
+        waiting: Option<LaneKey>,
+        out: &mut Outbox,
+    ) {
         let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
         if let Some(port) = self.ports.get_mut(node) {
             port.take(self.now + period);
@@ -237,8 +240,8 @@ impl Machine {
                 self.note_merged(txn);
             }
         }
-        if self.channels.get(index).is_some_and(|channel| channel.is_waiting(lane)) {
-            self.pump(index, lane, out);
+        if let Some(key) = waiting {
+            self.pump(key.channel as usize, usize::from(key.lane), out);
         }
         self.after_node(node, out);
         self.drain_node(node, range, out);
@@ -270,7 +273,9 @@ impl Machine {
     /// A node has handled an input: its messages leave, its completions go to the agent above it.
     pub(super) fn after_node(&mut self, node: usize, out: &mut Outbox) {
         self.dispatch(node, out);
-        if let Some(Some(agent)) = self.fixed.agent_above.get(node).copied() {
+        if !out.completions.is_empty()
+            && let Some(Some(agent)) = self.fixed.agent_above.get(node).copied()
+        {
             let mut completions = std::mem::take(&mut out.completions);
             let mut told = Told::default();
             for completion in &completions {

@@ -116,7 +116,7 @@ impl Machine {
     /// Keeps count of the lanes out of a node that have no room.
     fn note_room(&mut self, index: usize, lane: usize) {
         let Some(channel) = self.channels.get_mut(index) else { return };
-        let (is_full, folded) = (channel.is_full(lane), channel.lanes.len() == 1);
+        let (is_full, folded) = (channel.is_full(lane), channel.folded);
         let Some(queue) = channel.lanes.get_mut(lane) else { return };
         if std::mem::replace(&mut queue.full, is_full) == is_full {
             return;

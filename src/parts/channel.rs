@@ -5,8 +5,6 @@
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
-use smallvec::SmallVec;
-
 use crate::model::address::Range;
 use crate::model::message::{Message, Network};
 use crate::model::time::Tick;
@@ -284,15 +282,16 @@ pub struct Channel {
     pub buffers: u32,
     /// The larger of the blocks of its ends, in bytes: messages about one such block stay in order.
     pub block: u32,
-    /// One per virtual network: three, or one if all are folded together.
-    pub lanes: SmallVec<[Lane; 3]>,
+    /// One per virtual network; if all are folded together, only the first is used.
+    pub lanes: [Lane; Network::ALL.len()],
+    pub folded: bool,
 }
 
 impl Channel {
     /// The lane that carries a virtual network.
     #[must_use]
     pub fn lane_of(&self, network: Network) -> usize {
-        if self.lanes.len() == 1 { 0 } else { network as usize }
+        if self.folded { 0 } else { network as usize }
     }
 
     /// The message that has been longest in a lane.
@@ -348,7 +347,8 @@ impl Channel {
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        for lane in &self.lanes {
+        let used = if self.folded { 1 } else { self.lanes.len() };
+        for lane in self.lanes.iter().take(used) {
             (&lane.outgoing, &lane.incoming, lane.blocked).hash(hasher);
             if lane.crossing > 0 {
                 lane.crossing.hash(hasher);

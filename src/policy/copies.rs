@@ -1,9 +1,11 @@
 //! Which data are copied between host and GPUs before a task begins, and which copies count as up to date after that.
 
 /// Where data can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Side {
     /// Host memory.
+    #[default]
     Host,
     /// The memories of the GPUs.
     Gpu,
@@ -28,10 +30,12 @@ impl Side {
 }
 
 /// Who directs copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum CopyPolicy {
     /// The programmer, with memcpy: whoever works gets the arrays that it uses, if the other side has written them since ("UMH",
     /// sections 1 and 3.1.2).
+    #[default]
     Programmer,
     /// The runtime of software unified memory: it does not check what is needed, and assumes that all data of whoever had them
     /// last are modified ("UMH", section 1, first and third inefficiency; Fig. 3).

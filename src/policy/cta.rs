@@ -1,7 +1,8 @@
 //! Dealing thread blocks over the compute units of GPUs.
 
 /// How the blocks of a kernel are dealt over GPUs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Schedule {
     /// One after the other to whichever compute unit has room, whatever its GPU: the "fine-grained dynamic assignment" of a
     /// single GPU ("Beyond the Socket: NUMA-Aware GPUs", section 3).
@@ -9,6 +10,7 @@ pub enum Schedule {
     /// Each GPU has its share, every so manieth block: "an interleaving of CTAs using modulo arithmetic"; also SKE's
     /// scheduler: "the workgroups from the same application are assigned to multiple GPUs in a round-robin fashion"
     /// (UMH, section 6).
+    #[default]
     Modulo,
     /// Each GPU has its share, blocks that follow each other: an "equal amount of contiguous CTAs to each GPU".
     Contiguous,

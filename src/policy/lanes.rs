@@ -4,11 +4,13 @@
 use crate::model::lanes::{Flow, Flows, LaneDecision, LaneDirection, LaneReason};
 
 /// Who decides about the lanes of links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum LanePolicy {
     /// Nobody: a direction keeps its lanes.
     Static,
     /// The balancer of section 4.
+    #[default]
     Dynamic,
 }
 

@@ -4,13 +4,15 @@
 use crate::model::page::Page;
 
 /// A placement of memory over sockets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// "Fine-grained memory interleaving at a sub-page granularity across memory channels".
     Fine,
     /// "Round-robin page level interleaving".
     Page,
     /// A page goes "to local GPU memory as soon as the first access (also called first-touch allocation) is performed".
+    #[default]
     FirstTouch,
     /// "Separate data ranges of the application's address space on separate GPUs" (UMH, section 3.1.2): of each array.
     Split,

@@ -3,8 +3,8 @@
 use super::super::check::{Known, around};
 use super::super::document::At;
 use super::super::fail;
-use super::super::machine::{CacheSpec, DramScheduler, DramSpec};
-use super::super::machine_file::{CacheFile, DramFile, SchedulerWord};
+use super::super::machine::{CacheSpec, DramSpec};
+use super::super::machine_file::{CacheFile, DramFile};
 use super::{Build, GIB, KIB, MIB};
 use crate::diagnostic::Result;
 use crate::model::units::{Bandwidth, Size};
@@ -120,10 +120,7 @@ impl Build<'_> {
             clock: file.clock.as_ref().map(|clock| clock.value),
             bus: file.bus.as_ref().map(|bus| bus.value),
             always_reopen: file.always_reopen.unwrap_or(reopen),
-            scheduler: match file.scheduler {
-                Some(SchedulerWord::FrFcfs) => DramScheduler::FrFcfs,
-                Some(SchedulerWord::InOrder) | None => DramScheduler::InOrder,
-            },
+            scheduler: file.scheduler.unwrap_or_default(),
             queue: check.count(&format!("{key}.queue"), file.queue.as_ref(), 32, 1..=256)?,
             write_queue: check.count(
                 &format!("{key}.write_queue"),

@@ -2,10 +2,9 @@
 
 use super::super::fail;
 use super::super::machine::{CopiesSpec, GpuHome};
-use super::super::machine_file::copies::{CopierWord, CopiesFile, SideWord};
+use super::super::machine_file::copies::CopiesFile;
 use super::Build;
 use crate::diagnostic::Result;
-use crate::policy::copies::{CopyPolicy, Side};
 
 impl Build<'_> {
     /// The copies that a file asks for.
@@ -26,15 +25,9 @@ impl Build<'_> {
             return fail(self.check.document.complain(None, message).expected("one of them"));
         }
         Ok(Some(CopiesSpec {
-            policy: match file.by {
-                Some(CopierWord::Runtime) => CopyPolicy::Runtime,
-                Some(CopierWord::Programmer) | None => CopyPolicy::Programmer,
-            },
+            policy: file.by.unwrap_or_default(),
             share: self.check.thousandths("gpu.copies.share", file.share.as_ref())?,
-            start: match file.start {
-                Some(SideWord::Gpu) => Side::Gpu,
-                Some(SideWord::Host) | None => Side::Host,
-            },
+            start: file.start.unwrap_or_default(),
         }))
     }
 }

@@ -3,13 +3,11 @@
 use super::super::check::Known;
 use super::super::fail;
 use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec};
-use super::super::machine_file::{CacheFile, CtasWord, GpuFile, GpuMemoryFile, HomeWord, L2File, WarpsWord};
+use super::super::machine_file::{CacheFile, GpuFile, GpuMemoryFile, L2File};
 use super::cache::CacheDefaults;
 use super::{Build, GIB, KIB, MEMORY};
 use crate::diagnostic::Result;
 use crate::model::units::Size;
-use crate::policy::cta::Schedule;
-use crate::policy::warps::WarpScheduler;
 
 impl Build<'_> {
     /// The GPUs, and the largest block that they ask the host for.
@@ -64,7 +62,7 @@ impl Build<'_> {
         let tags = self.tags(file, &memory, (count, l2.present), (&mut l1, &mut l2.cache))?;
         let copies = self.copies(file.copies.as_ref(), memory.home, paging.is_some())?;
         let remote_directory = self.remote_directory(file.remote_directory.as_ref(), memory.home)?;
-        let ctas = schedule(file.ctas);
+        let ctas = file.ctas.unwrap_or_default();
         let cu = self.cu(file)?;
         let gpu = GpuSpec {
             count,
@@ -123,10 +121,7 @@ impl Build<'_> {
             lanes,
             wavefront_size: check.count("gpu.cu.wavefront_size", size, lanes, 1..=64)?,
             outstanding: check.count("gpu.cu.outstanding", file.outstanding.as_ref(), 1, 1..=64)?,
-            scheduler: match file.scheduler {
-                Some(WarpsWord::RoundRobin) => WarpScheduler::RoundRobin,
-                Some(WarpsWord::Greedy) | None => WarpScheduler::Greedy,
-            },
+            scheduler: file.scheduler.unwrap_or_default(),
         })
     }
 
@@ -188,14 +183,7 @@ impl Build<'_> {
 
     fn memory(&self, file: &GpuMemoryFile) -> Result<(GpuMemorySpec, Known)> {
         let check = self.check;
-        let home = match file.home {
-            Some(HomeWord::Host) => GpuHome::Host,
-            Some(HomeWord::Own) => GpuHome::Own,
-            Some(HomeWord::Numa) => GpuHome::Numa,
-            Some(HomeWord::Unified) => GpuHome::Unified,
-            Some(HomeWord::Cache) => GpuHome::Cache,
-            Some(HomeWord::Smd) | None => GpuHome::Smd,
-        };
+        let home = file.home.unwrap_or_default();
         let key = "gpu.memory.secondary_block";
         let secondary = check.power(key, file.secondary_block.as_ref(), 4 * KIB, 64..=16 * KIB)?;
         let size = check.size("gpu.memory.size", file.size.as_ref(), GIB, 64..=MEMORY)?;
@@ -217,14 +205,5 @@ impl Build<'_> {
             dram,
         };
         Ok((spec, secondary))
-    }
-}
-
-/// How thread blocks are dealt.
-fn schedule(word: Option<CtasWord>) -> Schedule {
-    match word {
-        Some(CtasWord::RoundRobin) => Schedule::RoundRobin,
-        Some(CtasWord::Modulo) | None => Schedule::Modulo,
-        Some(CtasWord::Contiguous) => Schedule::Contiguous,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::fail;
 use super::super::machine::{CacheSpec, NumaSpec, Organisation, PagingSpec};
-use super::super::machine_file::numa::{NumaFile, OrganisationWord, PlacementWord, WriteWord};
+use super::super::machine_file::numa::{NumaFile, WriteWord};
 use super::{Build, KIB, MIB};
 use crate::config::check::Known;
 use crate::diagnostic::Result;
@@ -18,12 +18,7 @@ impl Build<'_> {
         paging: Option<&PagingSpec>,
     ) -> Result<NumaSpec> {
         let check = self.check;
-        let organisation = match file.l2 {
-            Some(OrganisationWord::MemorySide) => Organisation::MemorySide,
-            Some(OrganisationWord::Static) => Organisation::Static,
-            Some(OrganisationWord::Shared) | None => Organisation::Shared,
-            Some(OrganisationWord::Partitioned) => Organisation::Partitioned,
-        };
+        let organisation = file.l2.unwrap_or_default();
         // Smaller than a real page: for machines that are shrunk with their data.
         let usual = paging.map_or(4 * KIB, |paging| u64::from(paging.page));
         let page = check.power("gpu.numa.page", file.page.as_ref(), usual, 256..=2 * MIB)?;
@@ -46,13 +41,7 @@ impl Build<'_> {
         };
         l2.protocol.get_or_insert_with(|| usual.to_owned());
         Ok(NumaSpec {
-            placement: match file.placement {
-                Some(PlacementWord::Fine) => Placement::Fine,
-                Some(PlacementWord::Page) => Placement::Page,
-                Some(PlacementWord::Split) => Placement::Split,
-                Some(PlacementWord::First) => Placement::First,
-                Some(PlacementWord::FirstTouch) | None => Placement::FirstTouch,
-            },
+            placement: file.placement.unwrap_or_default(),
             page: page.value as u32,
             organisation,
             remote: (organisation == Organisation::Static).then(|| "gpu-write-through".to_owned()),
@@ -70,7 +59,7 @@ impl Build<'_> {
             let text =
                 format!("gpu.numa.page is {}, gpu.paging.page {}: a page has one size", sizes.0, sizes.1);
             (text, "the same for both, or only gpu.paging.page".to_owned())
-        } else if matches!(file.placement, Some(PlacementWord::Fine)) {
+        } else if file.placement == Some(Placement::Fine) {
             let text =
                 "gpu.numa.placement = \"fine\" deals pieces of a page, and gpu.paging brings whole pages";
             (text.to_owned(), "\"first-touch\", \"page\", \"split\" or \"first\"".to_owned())

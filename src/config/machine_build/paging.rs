@@ -1,11 +1,9 @@
 //! Paged GPU memory.
 
-use super::super::machine::{CopyMode, FaultMode, PagingSpec};
-use super::super::machine_file::paging::{CopyWord, EvictWord, FaultsWord, PagingFile, PrefetchWord};
+use super::super::machine::PagingSpec;
+use super::super::machine_file::paging::PagingFile;
 use super::{Build, KIB, MIB};
 use crate::diagnostic::Result;
-use crate::policy::eviction::Evictor;
-use crate::policy::prefetch::Prefetcher;
 
 impl Build<'_> {
     /// The paging of a GPU's memory.
@@ -17,10 +15,7 @@ impl Build<'_> {
         Ok(PagingSpec {
             page: page.value as u32,
             share: check.thousandths("gpu.paging.share", file.share.as_ref())?,
-            faults: match file.faults {
-                Some(FaultsWord::Block) => FaultMode::Block,
-                Some(FaultsWord::Replay) | None => FaultMode::Replay,
-            },
+            faults: file.faults.unwrap_or_default(),
             far_faults: check.count("gpu.paging.far_faults", file.far_faults.as_ref(), 16, 1..=256)?,
             tlb: check.count("gpu.paging.tlb", file.tlb.as_ref(), 128, 1..=65_536)?,
             tlb_latency: check.count(
@@ -46,35 +41,12 @@ impl Build<'_> {
                 80,
                 1..=65_536,
             )?,
-            prefetch: file.prefetch.map_or(Prefetcher::None, prefetcher),
+            prefetch: file.prefetch.unwrap_or_default(),
             prefetch_when_full: file.prefetch_when_full.unwrap_or(false),
-            evict: file.evict.map_or(Evictor::Random, evictor),
+            evict: file.evict.unwrap_or_default(),
             precondition: file.precondition.unwrap_or(false),
-            copy: match file.copy {
-                Some(CopyWord::UpFront) => CopyMode::UpFront,
-                Some(CopyWord::Overlapped) => CopyMode::Overlapped,
-                Some(CopyWord::OnDemand) | None => CopyMode::OnDemand,
-            },
+            copy: file.copy.unwrap_or_default(),
             copy_back: file.copy_back.unwrap_or(false),
         })
-    }
-}
-
-fn prefetcher(word: PrefetchWord) -> Prefetcher {
-    match word {
-        PrefetchWord::None => Prefetcher::None,
-        PrefetchWord::Random => Prefetcher::Random,
-        PrefetchWord::Sequential => Prefetcher::Sequential,
-        PrefetchWord::Locality => Prefetcher::Locality,
-        PrefetchWord::Oracle => Prefetcher::Oracle,
-        PrefetchWord::Tree => Prefetcher::Tree,
-    }
-}
-
-fn evictor(word: EvictWord) -> Evictor {
-    match word {
-        EvictWord::Random => Evictor::Random,
-        EvictWord::Lru => Evictor::Lru,
-        EvictWord::LruBlock => Evictor::LruBlock,
     }
 }

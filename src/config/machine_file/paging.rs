@@ -1,5 +1,9 @@
 //! The part of a machine file about paged GPU memory.
 
+use super::super::machine::CopyMode;
+use super::super::machine::FaultMode;
+use crate::policy::eviction::Evictor;
+use crate::policy::prefetch::Prefetcher;
 use schemars::JsonSchema;
 
 use super::super::document::At;
@@ -15,7 +19,7 @@ pub struct PagingFile {
     /// `gpu.memory.size` on each partition.
     pub share: Option<At<f64>>,
     /// What a far-fault does to its compute unit. Default: "replay".
-    pub faults: Option<FaultsWord>,
+    pub faults: Option<FaultMode>,
     /// Far-faults that the GMMU tracks for each compute unit, 1 to 256. Default: 16.
     pub far_faults: Option<At<u64>>,
     /// Entries of the TLB of a compute unit, 1 to 65536. Default: 128.
@@ -38,67 +42,15 @@ pub struct PagingFile {
     /// Pages in a transfer set, 1 to 65536. Default: 80.
     pub transfer_set: Option<At<u64>>,
     /// What fills a transfer set that far-faults did not fill. Default: "none".
-    pub prefetch: Option<PrefetchWord>,
+    pub prefetch: Option<Prefetcher>,
     /// Prefetching goes on when GPU memory is full. Default: false.
     pub prefetch_when_full: Option<bool>,
     /// Which page leaves a full GPU memory. Default: "random".
-    pub evict: Option<EvictWord>,
+    pub evict: Option<Evictor>,
     /// Until GPU memory is full for the first time, prefetch as the oracle does (section 5). Default: false.
     pub precondition: Option<bool>,
     /// When the data of the work come to the GPU. Default: "on-demand".
-    pub copy: Option<CopyWord>,
+    pub copy: Option<CopyMode>,
     /// After the last task, pages that were written go back to the host. Default: false.
     pub copy_back: Option<bool>,
-}
-
-/// When the data of the work come to the GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CopyWord {
-    /// Page by page, as far-faults and prefetchers ask.
-    OnDemand,
-    /// All of them, before the work begins: what programmers do without paging.
-    UpFront,
-    /// While the work runs, which has them all at once: the bound of all that overlaps (Fig. 2).
-    Overlapped,
-}
-
-/// What a far-fault does to its compute unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum FaultsWord {
-    /// Its warp waits, and the others go on.
-    Replay,
-    /// Its TLB takes nothing until the page is there (section 2.1).
-    Block,
-}
-
-/// A prefetcher (section 4.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum PrefetchWord {
-    None,
-    /// Any pages.
-    Random,
-    /// From the lowest page up.
-    Sequential,
-    /// The 128 pages beyond the last far-fault, then from the lowest up.
-    Locality,
-    /// In the order in which an earlier run touched them.
-    Oracle,
-    /// As the drivers of NVIDIA GPUs do: by trees of 2 MiB.
-    Tree,
-}
-
-/// An eviction policy (section 5.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, JsonSchema)]
-pub enum EvictWord {
-    #[serde(rename = "random")]
-    Random,
-    /// The page that was accessed longest ago.
-    #[serde(rename = "lru")]
-    Lru,
-    /// The 2 MiB that were accessed longest ago.
-    #[serde(rename = "lru-2mib")]
-    LruBlock,
 }

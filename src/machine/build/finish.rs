@@ -260,7 +260,7 @@ impl Builder<'_> {
             link_of,
             routes,
             out,
-            folded: channels.iter().any(|channel| channel.lanes.len() == 1),
+            folded: channels.iter().any(|channel| channel.folded),
             buffers_behind,
             port_period: self.period.clone(),
             agent_above,

@@ -1,7 +1,5 @@
 //! What connects GPUs and host, and the channels between neighbours.
 
-use smallvec::SmallVec;
-
 use super::{Builder, Way};
 use crate::config::machine::Topology;
 use crate::machine::dealing::over_slices;
@@ -192,7 +190,7 @@ impl Builder<'_> {
 
     pub(super) fn channels(&self) -> Vec<Channel> {
         let block = |node: usize| self.nodes.get(node).map_or(1, |node| node.config.block);
-        let count = if self.spec.network.virtual_networks == 1 { 1 } else { 3 };
+        let folded = self.spec.network.virtual_networks == 1;
         self.ways
             .iter()
             .map(|way| Channel {
@@ -202,7 +200,8 @@ impl Builder<'_> {
                 lookup: way.lookup,
                 buffers: self.spec.network.buffers.max(1),
                 block: block(way.from).max(block(way.to)),
-                lanes: SmallVec::from_elem(Lane::default(), count),
+                lanes: <[Lane; 3]>::default(),
+                folded,
             })
             .collect()
     }

@@ -9,10 +9,16 @@ use crate::model::random::Random;
 use crate::model::recency::Recency;
 
 /// An eviction policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Deserialize, schemars::JsonSchema)]
 pub enum Evictor {
+    #[serde(rename = "random")]
+    #[default]
     Random,
+    /// The page that was accessed longest ago.
+    #[serde(rename = "lru")]
     Lru,
+    /// The 2 MiB that were accessed longest ago.
+    #[serde(rename = "lru-2mib")]
     LruBlock,
 }
 

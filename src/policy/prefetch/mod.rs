@@ -11,13 +11,20 @@ use crate::model::page::{Page, PageSet};
 use crate::model::random::Random;
 
 /// A prefetcher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Prefetcher {
+    #[default]
     None,
+    /// Any pages.
     Random,
+    /// From the lowest page up.
     Sequential,
+    /// The 128 pages beyond the last far-fault, then from the lowest up.
     Locality,
+    /// In the order in which an earlier run touched them.
     Oracle,
+    /// As the drivers of NVIDIA GPUs do: by trees of 2 MiB.
     Tree,
 }
 
