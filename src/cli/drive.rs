@@ -8,7 +8,7 @@ use super::progress::Progress;
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
-use crate::report::number::grouped;
+use crate::report::number::{grouped, percent};
 use crate::scenario::{Ended, Report, Runner};
 
 /// Events between two looks at ctrl-c and the clock.
@@ -37,12 +37,14 @@ pub fn drive(
         if interrupt.is_raised() {
             return Ok(runner.so_far(Ended::Interrupted));
         }
-        progress.tell(|| at(name, runner.machine()));
+        progress.tell_share(|| at(name, runner.machine()));
     }
 }
 
-/// Where a run is.
-fn at(name: &str, machine: &Machine) -> String {
+/// Where a run is, and the share of its work that is done.
+fn at(name: &str, machine: &Machine) -> (f64, String) {
     let cycle = machine.time_base().cycle(machine.tick());
-    format!("{name}: cycle {}, event {}", grouped(cycle), grouped(machine.event()))
+    let (cycle, event) = (grouped(cycle), grouped(machine.event()));
+    let share = machine.share_done();
+    (share, format!("{name}: cycle {cycle}, event {event}, {} of the work done", percent(share)))
 }

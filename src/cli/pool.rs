@@ -39,7 +39,8 @@ pub fn each(
         let mut progress = Progress::start();
         while workers.iter().any(|worker| !worker.is_finished()) {
             thread::sleep(Duration::from_millis(2));
-            progress.tell(|| told(done.load(Ordering::Relaxed)));
+            let done = done.load(Ordering::Relaxed);
+            progress.tell_share(|| (done as f64 / count.max(1) as f64, told(done)));
         }
         for worker in workers {
             if let Err(panic) = worker.join() {

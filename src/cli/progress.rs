@@ -14,28 +14,62 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub struct Progress {
     /// Whether anybody sees it.
     seen: bool,
+    begun: Instant,
     next: Instant,
     shown: bool,
+}
+
+/// A time to come, in few digits.
+fn about(seconds: f64) -> String {
+    let seconds = seconds.max(0.0).round() as u64;
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", (seconds + 30) / 60),
+        _ => format!("{} h", (seconds + 1800) / 3600),
+    }
 }
 
 impl Progress {
     /// Work begins now.
     #[must_use]
     pub fn start() -> Self {
-        Self { seen: io::stderr().is_terminal(), next: Instant::now() + PATIENCE, shown: false }
+        let begun = Instant::now();
+        Self { seen: io::stderr().is_terminal(), begun, next: begun + PATIENCE, shown: false }
     }
 
     /// Shows `text` if it is time to.
     pub fn tell(&mut self, text: impl FnOnce() -> String) {
+        self.show(|_| text());
+    }
+
+    /// The same, of work of which a share from 0 to 1 is done: also how long it goes on.
+    pub fn tell_share(&mut self, told: impl FnOnce() -> (f64, String)) {
+        self.show(|progress| {
+            let (share, text) = told();
+            text + &progress.left(share)
+        });
+    }
+
+    fn show(&mut self, text: impl FnOnce(&Self) -> String) {
         if !self.seen || Instant::now() < self.next {
             return;
         }
         let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-        let text: String = text().chars().take(columns.saturating_sub(1)).collect();
+        let text: String = text(self).chars().take(columns.saturating_sub(1)).collect();
         let mut stderr = io::stderr();
         let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
         self.next = Instant::now() + PAUSE;
         self.shown = true;
+    }
+
+    /// How long work goes on of which a share from 0 to 1 is done, in words behind a comma; nothing while that is a guess.
+    fn left(&self, share: f64) -> String {
+        let spent = self.begun.elapsed().as_secs_f64();
+        if share < 0.01 || spent < 2.0 {
+            String::new()
+        } else {
+            format!(", {} left", about(spent / share - spent))
+        }
     }
 
     /// Takes the line away.
@@ -50,5 +84,16 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::about;
+
+    #[test]
+    fn a_time_to_come_is_told_in_few_digits() {
+        let told = [-1.0, 0.4, 119.0, 120.0, 3599.0, 7200.0].map(about);
+        assert_eq!(told, ["0 s", "0 s", "119 s", "2 min", "60 min", "2 h"]);
     }
 }

@@ -423,6 +423,12 @@ impl Machine {
         self.tasks.workload.tasks.iter().zip(states).map(view).collect()
     }
 
+    /// The share of the work that is done, 0 to 1.
+    #[must_use]
+    pub fn share_done(&self) -> f64 {
+        self.tasks.share_done()
+    }
+
     /// Results of labelled accesses, by label.
     #[must_use]
     pub fn results(&self) -> Vec<(Arc<str>, Bytes)> {

@@ -85,6 +85,21 @@ impl Tasks {
         self.states.len() - 1
     }
 
+    /// The share of the work that is done, 0 to 1: each task counts as much, a kernel by its warps.
+    #[must_use]
+    pub fn share_done(&self) -> f64 {
+        let done = |(task, state): (&Task, &TaskState)| match (&task.what, state.started, state.ended) {
+            (_, _, Some(_)) => 1.0,
+            (TaskKind::Kernel(kernel), Some(_), None) => {
+                let all = kernel.blocks().saturating_mul(u64::from(kernel.warps_per_block())).max(1);
+                1.0 - state.left.min(all) as f64 / all as f64
+            }
+            _ => 0.0,
+        };
+        let all: f64 = self.workload.tasks.iter().zip(&self.states).map(done).sum();
+        all / (self.states.len().max(1)) as f64
+    }
+
     #[must_use]
     pub fn all_ended(&self) -> bool {
         self.states.iter().all(|state| state.ended.is_some())

@@ -137,12 +137,24 @@ fn unknown(parser: &mut Parser<'_>, word: &str, scope: Option<&'static KindInfo>
         Some(kind) => error.message = format!("\"{word}\" is not a field of {} records", kind.name),
         None => {
             error.message = format!("\"{word}\" is neither a kind of record nor a field");
-            if MessageKind::ALL.into_iter().any(|kind| kind.words().contains(&word)) {
-                error.suggestion = Some(format!("did you mean message type {word}?"));
-            }
+            error.suggestion = meant(word).map(|meant| format!("did you mean {meant}?")).or(error.suggestion);
         }
     }
     error
+}
+
+/// What somebody means who names what a field may be, and not the field: a message by its type, or such as `tlb change
+/// shoot-down`. Hyphens may be left out.
+fn meant(word: &str) -> Option<String> {
+    if message_words().contains(&word) {
+        return Some(format!("message type {word}"));
+    }
+    let bare = |word: &str| word.replace('-', "");
+    let fields = KINDS.iter().flat_map(|kind| kind.fields.iter().map(move |field| (kind, field)));
+    let mut values =
+        fields.flat_map(|(kind, field)| words_of(field.is).into_iter().map(move |word| (kind, field, word)));
+    let (kind, field, word) = values.find(|(_, _, known)| bare(known) == bare(word))?;
+    Some(format!("{} {} {word}", kind.name, field.name))
 }
 
 /// Takes `is`, `is not`, an operator, or nothing.
@@ -256,24 +268,34 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
         FieldType::Number => number(parser),
         FieldType::Bytes => bytes(parser),
         FieldType::Text => text(parser),
-        FieldType::Action => word(parser, &action_words()),
-        FieldType::AccessKind => word(parser, &access_words()),
-        FieldType::MessageKind => word(parser, &message_words()),
-        FieldType::MshrChange => word(parser, &MSHR_CHANGES.map(MshrChange::name)),
-        FieldType::RowAccess => word(parser, &RowAccess::ALL.map(RowAccess::name)),
-        FieldType::FaultStage => word(parser, &FaultStage::ALL.map(FaultStage::name)),
-        FieldType::PageChange => word(parser, &PageChange::ALL.map(PageChange::name)),
-        FieldType::Permission => word(parser, &Permission::ALL.map(Permission::name)),
-        FieldType::TagOutcome => word(parser, &TagOutcome::ALL.map(TagOutcome::name)),
-        FieldType::TlbChange => word(parser, &TlbChange::ALL.map(TlbChange::name)),
-        FieldType::WalkChange => word(parser, &PageWalk::CHANGES),
-        FieldType::RemoteChange => word(parser, &RemoteChange::ALL.map(RemoteChange::name)),
-        FieldType::WayStep => word(parser, &WayStep::CHANGING.map(WayStep::name)),
-        FieldType::WarpState => word(parser, &WarpState::ALL.map(WarpState::name)),
-        FieldType::Network => word(parser, &Network::ALL.map(Network::name)),
-        FieldType::LaneDirection => word(parser, &LaneDirection::ALL.map(LaneDirection::name)),
-        FieldType::LanePhase => word(parser, &LanePhase::ALL.map(LanePhase::name)),
-        FieldType::LaneReason => word(parser, &LaneReason::TURNING.map(LaneReason::name)),
+        other => word(parser, &words_of(other)),
+    }
+}
+
+/// The words that a field of this type may be, if they are a few.
+fn words_of(is: FieldType) -> Vec<&'static str> {
+    match is {
+        FieldType::State | FieldType::Component | FieldType::Number | FieldType::Bytes | FieldType::Text => {
+            Vec::new()
+        }
+        FieldType::Action => action_words(),
+        FieldType::AccessKind => access_words(),
+        FieldType::MessageKind => message_words(),
+        FieldType::MshrChange => MSHR_CHANGES.map(MshrChange::name).to_vec(),
+        FieldType::RowAccess => RowAccess::ALL.map(RowAccess::name).to_vec(),
+        FieldType::FaultStage => FaultStage::ALL.map(FaultStage::name).to_vec(),
+        FieldType::PageChange => PageChange::ALL.map(PageChange::name).to_vec(),
+        FieldType::Permission => Permission::ALL.map(Permission::name).to_vec(),
+        FieldType::TagOutcome => TagOutcome::ALL.map(TagOutcome::name).to_vec(),
+        FieldType::TlbChange => TlbChange::ALL.map(TlbChange::name).to_vec(),
+        FieldType::WalkChange => PageWalk::CHANGES.to_vec(),
+        FieldType::RemoteChange => RemoteChange::ALL.map(RemoteChange::name).to_vec(),
+        FieldType::WayStep => WayStep::CHANGING.map(WayStep::name).to_vec(),
+        FieldType::WarpState => WarpState::ALL.map(WarpState::name).to_vec(),
+        FieldType::Network => Network::ALL.map(Network::name).to_vec(),
+        FieldType::LaneDirection => LaneDirection::ALL.map(LaneDirection::name).to_vec(),
+        FieldType::LanePhase => LanePhase::ALL.map(LanePhase::name).to_vec(),
+        FieldType::LaneReason => LaneReason::TURNING.map(LaneReason::name).to_vec(),
     }
 }
 

@@ -295,6 +295,7 @@ fn errors_of_filters_point_at_the_word() {
     for (query, message, marked, expected, suggestion) in [
         ("at gpu0.l9", "no component matches gpu0.l9", "gpu0.l9", "", "did you mean gpu0.l2.0?"),
         ("probe", "\"probe\" is neither", "probe", "", "did you mean message type probe?"),
+        ("shootdown", "\"shootdown\" is neither", "shootdown", "", "did you mean tlb change shoot-down?"),
         (
             "transtion to N",
             "\"transtion\" is neither",
