@@ -16,29 +16,24 @@ use crate::tui::view::canvas::Canvas;
 const MOST: usize = 16;
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
-    // Files in use come first: they are what one looks for.
+    // Files in use come first, then those that were: they are what one looks for.
     let (used, idle): (Vec<_>, Vec<_>) = frame.mshrs.iter().partition(|file| file.used > 0);
-    let mut y = 0;
     let others = if frame.mshrs.len() > MOST { idle.len() } else { 0 };
     let idle = idle.into_iter().take(if others > 0 { 0 } else { MOST });
-    for file in used.into_iter().chain(idle) {
-        summary(frame, canvas, y, file);
-        y += 1;
-        for entry in &file.entries {
-            y = row(frame, canvas, y, file.node, entry);
-        }
-        let more = file.under_way.saturating_sub(file.entries.len());
-        if more > 0 {
-            canvas.text(3, y, &format!("and {more} more"), Role::Dim);
-            y += 1;
-        }
+    let (before, never): (Vec<_>, Vec<_>) = idle.partition(|file| file.high_water > 0);
+    let mut y = 0;
+    for file in used.into_iter().chain(before) {
+        y = one(frame, canvas, y, file);
+    }
+    y = tags::queues(frame, canvas, y);
+    y = tlbs::draw(frame, canvas, y);
+    for file in never {
+        y = one(frame, canvas, y, file);
     }
     if others > 0 {
         canvas.text(1, y, &format!("{others} others have nothing under way"), Role::Dim);
         y += 1;
     }
-    y = tags::queues(frame, canvas, y);
-    y = tlbs::draw(frame, canvas, y);
     if frame.mshrs.is_empty() {
         canvas.text(1, 0, "This machine has no MSHRs", Role::Dim);
     } else if canvas.height() > y + 1 {
@@ -49,6 +44,21 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
             canvas.paragraph(1, end, ages, Role::Dim);
         }
     }
+}
+
+/// A file and the oldest of what is under way there; returns the row after them.
+fn one(frame: &Frame, canvas: &mut Canvas, y: u16, file: &MshrView) -> u16 {
+    summary(frame, canvas, y, file);
+    let mut y = y + 1;
+    for entry in &file.entries {
+        y = row(frame, canvas, y, file.node, entry);
+    }
+    let more = file.under_way.saturating_sub(file.entries.len());
+    if more > 0 {
+        canvas.text(3, y, &format!("and {more} more"), Role::Dim);
+        y += 1;
+    }
+    y
 }
 
 /// How old an entry is. That of a page's fault is younger than the misses of TLBs before it: it says what it counts from.
