@@ -115,7 +115,7 @@ impl Check {
                 output.line(&format!("{}: a {}, {}", self.file, found.kind, found.name))?;
                 for (key, value) in &found.facts {
                     let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    output.line(&format!("  {:<19} {value}", key.replace('_', " ")))?;
+                    output.line(&format!("  {:<22} {value}", key.replace('_', " ")))?;
                 }
                 for line in machine.map(sizes::lines).unwrap_or_default() {
                     output.line(&line)?;
@@ -178,16 +178,19 @@ impl Check {
 
     fn trace(&self, path: &Path, format: trace::Format, interrupt: &Interrupt) -> Result<Found> {
         let trace = read_trace(path, Some(format), interrupt)?;
-        let cores =
-            trace.workload.tasks.iter().filter(|task| matches!(task.what, TaskKind::Program { .. })).count();
+        let tasks = trace.workload.tasks.iter();
+        let kernels = tasks.filter(|task| matches!(task.what, TaskKind::Kernel(_))).count();
+        let copies = trace.workload.tasks.len() - kernels - trace.cores.len();
         let copied: u64 = trace.copied.iter().map(|range| u64::from(range.len)).sum();
         Ok(Found::new(
             "trace",
             self.file.clone(),
             vec![
                 ("format", json!(trace.format.name())),
-                ("kernels", json!(trace.workload.tasks.len() - cores)),
-                ("cores", json!(cores)),
+                ("kernels", json!(kernels)),
+                ("copies_between_kernels", json!(copies)),
+                ("cores", json!(trace.cores.len())),
+                ("core_numbers", json!(trace.cores)),
                 ("instructions", json!(trace.counts.instructions)),
                 ("lane_loads", json!(trace.counts.lane_loads)),
                 ("lane_stores", json!(trace.counts.lane_stores)),

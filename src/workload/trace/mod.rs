@@ -50,6 +50,8 @@ pub struct Trace {
     pub counts: Counts,
     /// Memory that the host filled before or between the kernels.
     pub copied: Vec<Range>,
+    /// The numbers that the trace gives its cores, ascending: the first runs on `host.cpu0`, and so on.
+    pub cores: Vec<u32>,
 }
 
 impl Trace {
@@ -112,8 +114,8 @@ pub fn read(path: &Path, format: Option<Format>, told: Told) -> Result<Trace> {
         Format::Cores => cores::read_shared(path, &mut recording),
         Format::UvmFaults => uvm::read(path, &mut recording),
     }?;
-    let Recorded { workload, counts, copied } = recording.finish()?;
-    Ok(Trace { format, workload, counts, copied })
+    let Recorded { workload, counts, copied, cores } = recording.finish()?;
+    Ok(Trace { format, workload, counts, copied, cores })
 }
 
 #[cfg(test)]

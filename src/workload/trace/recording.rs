@@ -43,6 +43,8 @@ pub struct Recorded {
     pub counts: Counts,
     /// Memory that the host filled.
     pub copied: Vec<Range>,
+    /// The numbers that the trace gives its cores, ascending: the first runs on `host.cpu0`, and so on.
+    pub cores: Vec<u32>,
 }
 
 /// A task whose streams are being written.
@@ -248,7 +250,12 @@ impl Recording {
                 what,
             });
         }
-        Ok(Recorded { workload: Workload { tasks }, counts: self.counts, copied: self.copied.ranges() })
+        Ok(Recorded {
+            workload: Workload { tasks },
+            counts: self.counts,
+            copied: self.copied.ranges(),
+            cores: cores.into_iter().collect(),
+        })
     }
 }
 

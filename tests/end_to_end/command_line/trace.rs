@@ -156,6 +156,26 @@ fn a_check_tells_how_much_memory_a_trace_touches() {
     ] {
         assert_eq!(document(&["check", trace, "--format", "json"])["footprint_bytes"], bytes, "{trace}");
         let text = call(&["check", trace]).stdout;
-        assert!(text.contains(&format!("\n  footprint bytes     {bytes}\n")), "{trace}: {text}");
+        assert!(text.contains(&format!("\n  footprint bytes        {bytes}\n")), "{trace}: {text}");
     }
+}
+
+#[test]
+fn a_check_tells_which_cores_there_are_and_what_the_host_copies() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cores");
+    std::fs::write(&path, "0 r 0x1000\n2 w 0x1000\n5 r 0x2000\n").unwrap();
+    let check = |path: &std::path::Path| document(&["check", path.to_str().unwrap(), "--format", "json"]);
+    let cores = check(&path);
+    assert_eq!((&cores["cores"], &cores["core_numbers"]), (&3.into(), &serde_json::json!([0, 2, 5])));
+    let kernel = std::path::Path::new("tests/data/accel-sim/kernel-1.traceg").canonicalize().unwrap();
+    let list = format!("MemcpyHtoD,0x10000,256\n{0}\nMemcpyHtoD,0x10000,40\n{0}\n", "kernel-1.traceg");
+    std::fs::copy(kernel, folder.path().join("kernel-1.traceg")).unwrap();
+    std::fs::write(folder.path().join("kernelslist.g"), list).unwrap();
+    let found = check(&folder.path().join("kernelslist.g"));
+    let counts = ["kernels", "copies_between_kernels", "cores"].map(|key| found[key].as_u64().unwrap());
+    assert_eq!(counts, [2, 1, 0]);
+    // Two blocks of six accesses each, twice, and three stores of the host's first core in between: 16, 16 and 8 bytes.
+    let run = finished(folder.path().to_str().unwrap(), &["tiny/umh-1gpu", "--stats"]);
+    assert_eq!((&run["accesses"], &run["stats"]["tasks.copy.accesses"]), (&27.into(), &3.into()));
 }
