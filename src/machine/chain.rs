@@ -176,7 +176,7 @@ impl Machine {
         let mut links = Vec::new();
         if link.is_busy(self.now) {
             let text = match waiting.len() {
-                0 => "is full, and nothing waits for it".to_owned(),
+                0 => "is busy, and nothing waits for it".to_owned(),
                 1 => "is full, and a message waits for it".to_owned(),
                 count => format!("is full, and {count} messages wait for it"),
             };

@@ -65,7 +65,7 @@ pub struct Latency {
 impl Latency {
     fn add(&mut self, ticks: Tick) {
         self.count += 1;
-        self.ticks += ticks;
+        self.ticks = self.ticks.saturating_add(ticks);
         self.longest = self.longest.max(ticks);
     }
 
@@ -76,7 +76,7 @@ impl Latency {
             count: self.count + other.count,
             merged: self.merged + other.merged,
             probed: self.probed + other.probed,
-            ticks: self.ticks + other.ticks,
+            ticks: self.ticks.saturating_add(other.ticks),
             longest: self.longest.max(other.longest),
         }
     }
@@ -127,7 +127,7 @@ impl Latencies {
         if let Some(task) = task.and_then(|task| self.tasks.get_mut(task)) {
             task.count += 1;
             task.hits += u64::from(level == Level::L1);
-            task.ticks += ticks;
+            task.ticks = task.ticks.saturating_add(ticks);
         }
         self.spreads.get_mut(class as usize)?.add(ticks);
         let cell = self.cells.get_mut(class as usize)?.get_mut(level as usize)?;

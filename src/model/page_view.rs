@@ -351,6 +351,7 @@ pub struct TlbView {
     /// Faults that it was told of and that have not ended, and how many the GMMU tracks.
     pub nacks: u32,
     pub tracked: u32,
+    /// Accesses that were translated at once, and those that were not.
     pub hits: u64,
     pub missed: u64,
     pub misses: Vec<TlbMiss>,

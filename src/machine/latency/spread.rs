@@ -8,33 +8,31 @@ const LOG: u32 = 4;
 
 /// Spans, counted by their length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spread {
-    counts: Vec<u64>,
-    total: u64,
-}
+pub struct Spread(Vec<u64>);
 
 impl Spread {
     pub fn add(&mut self, ticks: Tick) {
         let place = place(ticks);
-        if place >= self.counts.len() {
-            self.counts.resize(place + 1, 0);
+        if place >= self.0.len() {
+            self.0.resize(place + 1, 0);
         }
-        if let Some(count) = self.counts.get_mut(place) {
+        if let Some(count) = self.0.get_mut(place) {
             *count += 1;
         }
-        self.total += 1;
     }
 
     /// The length that `percent` of a hundred spans have at most; none without spans. What is counted together is taken to be
     /// spread evenly.
     #[must_use]
     pub fn percentile(&self, percent: u32) -> Option<f64> {
-        let wanted = self.total as f64 * f64::from(percent.min(100)) / 100.0;
+        let all: u64 = self.0.iter().sum();
+        let wanted = all as f64 * f64::from(percent.min(100)) / 100.0;
         let mut before = 0.0;
-        for (place, &count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        for (place, &count) in self.0.iter().enumerate().filter(|(_, count)| **count > 0) {
             let count = count as f64;
             if before + count >= wanted {
-                let (first, last) = (start(place), start(place + 1) - 1);
+                // Behind the last place there is the end of time, which is 0.
+                let (first, last) = (start(place), start(place + 1).wrapping_sub(1));
                 let share = (wanted - before) / count;
                 return Some(first as f64 + share * (last - first) as f64);
             }
@@ -65,10 +63,13 @@ mod tests {
 
     #[test]
     fn places_follow_each_other_without_a_gap() {
-        for ticks in (0..5000).chain([1 << 20, (1 << 20) + 1, (1 << 30) - 1]) {
+        for ticks in (0..5000).chain([1 << 20, (1 << 20) + 1, (1 << 30) - 1, Tick::MAX]) {
             let own = place(ticks);
-            assert!(start(own) <= ticks && ticks < start(own + 1), "{ticks} at {own}");
+            assert!(start(own) <= ticks && ticks <= start(own + 1).wrapping_sub(1), "{ticks} at {own}");
         }
+        let mut spread = Spread::default();
+        spread.add(Tick::MAX);
+        assert!(spread.percentile(99).is_some_and(|told| told > 1e19));
     }
 
     #[test]

@@ -248,7 +248,7 @@ pub(in crate::machine) fn view_tlb(agent: &Agent) -> Option<TlbView> {
         nacks: tlb.nacks,
         tracked: tlb.config().far_faults,
         hits: tlb.hits,
-        missed: tlb.missed,
+        missed: tlb.missed + tlb.merged,
         misses: tlb.misses().map(miss).collect(),
     })
 }

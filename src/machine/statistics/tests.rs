@@ -160,3 +160,15 @@ fn stores_that_are_passed_up_take_an_mshr_or_wait_for_one() {
     assert_statistics(&machine, &[("gpu0.l2.0.mshr_high_water", 1.0)]);
     assert!(machine.statistic("gpu0.l2.0.mshr_full").unwrap() > 0.0, "and those that waited are counted");
 }
+
+#[test]
+fn an_access_that_missed_a_tlb_is_no_hit_when_it_is_tried_again() {
+    // One far-faults, its neighbour joins it, and the third finds the page there; it crosses two links.
+    let work = [("gpu0.cu0", Load, vec![0x1000, 0x1080]), ("gpu0.cu0", Load, vec![0x1040])];
+    let mut machine = working("tiny/paged-1gpu", &["network.topology=switch"], &work);
+    machine.run_until(u64::MAX);
+    assert!(machine.is_finished());
+    let counts = [("paging.tlb.misses", 1.0), ("paging.tlb.merges", 1.0), ("paging.tlb.hit_rate", 1.0 / 3.0)];
+    assert_statistics(&machine, &counts);
+    assert_statistics(&machine, &[("paging.bytes", 4096.0), ("paging.demanded", 1.0)]);
+}

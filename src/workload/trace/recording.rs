@@ -121,9 +121,7 @@ impl Recording {
     pub fn copy(&mut self, address: u64, bytes: u64) -> Result<()> {
         self.copied.add(address, bytes);
         if !self.tasks.is_empty() && bytes > 0 {
-            let mut footprint = Footprint::default();
-            footprint.add(address, bytes);
-            self.add(What::Copy(HostCopy { address, bytes }), "copy", footprint, 0)?;
+            self.add(What::Copy(HostCopy { address, bytes }), "copy", Footprint::default(), 0)?;
         }
         self.fresh.add(address, bytes);
         Ok(())
