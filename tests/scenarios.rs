@@ -183,6 +183,7 @@ const CHANGES: &[(&str, &[Change])] = &[
         &[Set(&["gpu.paging.prefetch=none"]), Text("size = \"2 MiB\"", "size = \"1 MiB\"")],
     ),
     ("paging/two-warps-one-page", &[Text("address = 0x1800", "address = 0x2800")]),
+    ("paging/under-umh", &[Text("address = 0x1080", "address = 0x2080")]),
     ("protocols/mesi-exclusive", &[Protocol("msi"), Protocol("moesi"), WITHOUT_DATA]),
     (
         "protocols/moesi-owner",

@@ -208,6 +208,8 @@ pub struct PagingSpec {
     pub far_faults: u32,
     /// Entries.
     pub tlb: u32,
+    /// Look-ups of a TLB in a cycle.
+    pub tlb_ports: u32,
     /// One way, in core cycles.
     pub tlb_latency: u32,
     pub walkers: u32,

@@ -80,6 +80,17 @@ enum Owner {
     ToHost(u32),
 }
 
+/// What it is for a page to have come to a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Its bytes are in the memory of that GPU, which alone translates it.
+    Apart,
+    /// Its bytes are in the memory of that socket, and all sockets translate it.
+    Shared,
+    /// The page table of that GPU has it. Its bytes stay where the hardware keeps them, and others may use it meanwhile.
+    Mapped,
+}
+
 /// Which memory has the bytes of a page.
 pub(super) enum Holder {
     Gpu(usize),
@@ -118,8 +129,7 @@ pub struct Paging {
     moved: Vec<Page>,
     /// The GPU of each agent, if it is one of a GPU.
     gpu_of: Vec<Option<u32>>,
-    /// The GPUs are sockets of one: a page that one of them has is translated for all.
-    is_shared: bool,
+    keep: Keep,
 }
 
 impl Paging {
@@ -127,7 +137,7 @@ impl Paging {
     pub(super) fn holder(&self, address: Address) -> Holder {
         match self.owners.get(&Page::of(address, self.page)) {
             Some(Owner::Gpu(gpu) | Owner::ToHost(gpu)) => Holder::Gpu(*gpu as usize),
-            Some(Owner::ToGpu(_)) | None if self.is_shared => Holder::Host,
+            Some(Owner::ToGpu(_)) | None if self.is_shared() => Holder::Host,
             Some(Owner::ToGpu(_)) | None => Holder::Home,
         }
     }
@@ -151,7 +161,7 @@ impl Paging {
     pub fn new(
         page: u32,
         service: Tick,
-        gpus: Vec<GpuPaging>,
+        (gpus, keep): (Vec<GpuPaging>, Keep),
         host_caches: Vec<usize>,
         cores: Vec<usize>,
         copies: Copies,
@@ -175,7 +185,7 @@ impl Paging {
             came: 0,
             moved: Vec::new(),
             gpu_of,
-            is_shared: false,
+            keep,
             gpus,
             host_caches,
             cores,
@@ -198,10 +208,20 @@ impl Paging {
         self.protection.as_ref()
     }
 
-    /// Whether pages move between memories.
+    /// Whether a GPU far-faults on pages that have not come to it.
     #[must_use]
-    pub fn moves_pages(&self) -> bool {
+    pub fn brings_pages(&self) -> bool {
         self.protection.is_none()
+    }
+
+    /// Whether a page that has come to a socket is there for all.
+    fn is_shared(&self) -> bool {
+        self.keep == Keep::Shared
+    }
+
+    /// Whether a page that comes to a GPU is entered in its page table, and nothing else.
+    pub(super) fn only_maps(&self) -> bool {
+        self.keep == Keep::Mapped
     }
 
     /// Caches of all GPUs, by their index among the nodes.

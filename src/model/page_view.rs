@@ -158,10 +158,21 @@ pub struct CopyView {
 }
 
 impl PagesView {
+    /// How many pages the GPU has, of how many that fit into its memory.
+    #[must_use]
+    pub fn room(&self) -> String {
+        let full = if self.free == 0 { ", FULL" } else { "" };
+        match self.frames {
+            Some(frames) => format!("{} of {frames} frames{full}", frames.saturating_sub(self.free)),
+            None => "far-faults map pages where they are".to_owned(),
+        }
+    }
+
     /// By what pages move.
     #[must_use]
     pub fn policies(&self) -> String {
         match self.mover {
+            Mover::Driver { prefetcher, .. } if self.frames.is_none() => format!("prefetch {prefetcher}"),
             Mover::Driver { prefetcher, evictor } => format!("evict {evictor}, prefetch {prefetcher}"),
             Mover::Copies { by, .. } => format!("copied by the {by}"),
         }
@@ -181,6 +192,11 @@ impl PagesView {
     pub fn name_of(&self, stand: PageStand) -> &'static str {
         match (self.mover, stand) {
             (Mover::Copies { .. }, PageStand::Unused) => "copied, unused",
+            (_, PageStand::Coming) if self.frames.is_none() => "being mapped",
+            (_, PageStand::Dirty) if self.frames.is_none() => "mapped, written",
+            (_, PageStand::Unused) if self.frames.is_none() => "mapped ahead, unused",
+            (_, PageStand::Used) if self.frames.is_none() => "mapped",
+            (_, PageStand::Host) if self.frames.is_none() => "not mapped",
             _ => stand.name(),
         }
     }
@@ -193,8 +209,8 @@ pub struct PagesView {
     pub driver: ComponentId,
     /// Bytes of a page.
     pub page: u32,
-    /// Pages that fit into the memory of the GPU.
-    pub frames: u64,
+    /// Pages that fit into the memory of the GPU. None if pages are only mapped, and stay where they are.
+    pub frames: Option<u64>,
     /// Those that hold nothing and are promised to nobody.
     pub free: u64,
     /// Pages by what is the matter with them, in the order of [`PageStand::ALL`].

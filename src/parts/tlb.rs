@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::model::page::{Page, PageSet};
 use crate::model::sorted::SortedMap;
-use crate::model::time::Since;
+use crate::model::time::{Since, Tick};
 
 /// What does not change while a TLB lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct TlbConfig {
     pub entries: Option<u32>,
     /// Faults that the GMMU tracks for this compute unit.
     pub far_faults: u32,
+    /// Pages that it looks up in a cycle.
+    pub ports: u32,
     /// With more faults pending than these it takes nothing, so that the compute unit is blocked. A TLB that bears none (section
     /// 2.1) takes only hits, too, until it is known whether a miss is one ("supporting hit under miss").
     pub bears: u32,
@@ -69,6 +71,8 @@ pub struct Tlb {
     /// Far-faults that it was told of and that have not ended: the counter of section 3.
     pub nacks: u32,
     turns: u64,
+    /// When it looked a page up last, and how many at that time.
+    looked: (Tick, u32),
     /// Of accesses: those that were translated at once, that asked the GMMU, and that joined such a miss.
     pub hits: u64,
     pub missed: u64,
@@ -86,6 +90,7 @@ impl Tlb {
             misses: SortedMap::default(),
             nacks: 0,
             turns: 0,
+            looked: (0, 0),
             hits: 0,
             missed: 0,
             merged: 0,
@@ -98,6 +103,8 @@ impl Tlb {
         if self.nacks > self.config.bears {
             return Look::Blocked;
         }
+        let before = if self.looked.0 == since.tick { self.looked.1 } else { 0 };
+        self.looked = (since.tick, before + 1);
         if is_allowed && self.find(page) {
             return Look::Hit;
         }
@@ -111,6 +118,12 @@ impl Tlb {
         self.missed += 1;
         self.misses.insert(page, Miss { since, progress: Progress::Walking, writes, turn: 0 }.into());
         Look::Miss
+    }
+
+    /// Whether it can look up another page now.
+    #[must_use]
+    pub fn has_port(&self, now: Tick) -> bool {
+        self.looked.0 != now || self.looked.1 < self.config.ports
     }
 
     /// Whether it has the translation of a page, which is then the one used last.
@@ -209,7 +222,7 @@ impl Tlb {
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        (&self.entries, &self.absent, self.nacks, self.turns).hash(hasher);
+        (&self.entries, &self.absent, self.nacks, self.turns, self.looked).hash(hasher);
         self.misses.iter().for_each(|entry| entry.hash(hasher));
     }
 }
@@ -219,7 +232,7 @@ mod tests {
     use super::*;
 
     fn tlb(entries: u32, far_faults: u32, bears: u32) -> Tlb {
-        Tlb::new(TlbConfig { entries: Some(entries), far_faults, bears })
+        Tlb::new(TlbConfig { entries: Some(entries), far_faults, ports: 1, bears })
     }
 
     fn look(tlb: &mut Tlb, page: u64) -> Look {
@@ -240,6 +253,17 @@ mod tests {
         assert_eq!(tlb.entries(), [Page(1), Page(3)]);
         assert!(tlb.shoot_down(Page(1)) && !tlb.shoot_down(Page(2)));
         assert_eq!(look(&mut tlb, 1), Look::Miss);
+    }
+
+    #[test]
+    fn it_looks_up_as_many_pages_in_a_cycle_as_it_has_ports() {
+        let config = TlbConfig { entries: Some(8), far_faults: 2, ports: 2, bears: 2 };
+        let mut tlb = Tlb::new(config);
+        let at = |tick| Since { tick, event: 0 };
+        for (tick, page, left) in [(5, 1, true), (5, 2, false), (6, 3, true)] {
+            tlb.look(Page(page), (false, true), at(tick));
+            assert_eq!(tlb.has_port(tick), left, "page {page}");
+        }
     }
 
     #[test]
@@ -271,7 +295,7 @@ mod tests {
 
     #[test]
     fn one_that_holds_all_misses_what_was_shot_down_and_what_is_not_allowed() {
-        let mut tlb = Tlb::new(TlbConfig { entries: None, far_faults: 2, bears: 2 });
+        let mut tlb = Tlb::new(TlbConfig { entries: None, far_faults: 2, ports: 1, bears: 2 });
         let write =
             |tlb: &mut Tlb, page, is_allowed| tlb.look(Page(page), (true, is_allowed), Since::default());
         assert_eq!(write(&mut tlb, 1, true), Look::Hit);
@@ -286,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_fault_more_than_it_bears_blocks_it_until_one_has_ended() {
-        let mut tlb = Tlb::new(TlbConfig { entries: None, far_faults: 2, bears: 2 });
+        let mut tlb = Tlb::new(TlbConfig { entries: None, far_faults: 2, ports: 1, bears: 2 });
         for page in 1..=3 {
             assert_eq!(tlb.look(Page(page), (true, false), Since::default()), Look::Miss);
         }

@@ -47,11 +47,8 @@ impl Build<'_> {
         }
         let clock = check.clock("gpu.clock", file.clock.as_ref(), 800_000_000)?;
         let is = |home: GpuHome| memory.home == home;
-        let why =
-            "gpu.paging without gpu.memory.home = \"own\" or \"numa\": there is no memory to bring pages to";
-        let is_paged = is(GpuHome::Own) || is(GpuHome::Numa) && file.paging.is_some();
-        let paging = self.of_home(is_paged, file.paging.as_ref(), why, |file| self.paging(file))?;
-        let read_only = self.read_only(file.read_only.as_ref(), memory.home)?;
+        let paging = self.paging(file.paging.as_ref(), memory.home)?;
+        let read_only = self.read_only(file.read_only.as_ref(), memory.home, paging.is_some())?;
         let why = "gpu.numa without gpu.memory.home = \"numa\": the GPUs share no memories";
         let numa = self.of_home(is(GpuHome::Numa), file.numa.as_ref(), why, |file| {
             self.numa(file, (&l1, &mut l2.cache), paging.as_ref())

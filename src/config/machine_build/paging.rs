@@ -1,13 +1,77 @@
 //! Paged GPU memory.
 
-use super::super::machine::PagingSpec;
+use std::ops::Range;
+
+use super::super::document::At;
+use super::super::fail;
+use super::super::machine::{CopyMode, GpuHome, PagingSpec};
 use super::super::machine_file::paging::PagingFile;
 use super::{Build, KIB, MIB};
 use crate::diagnostic::Result;
+use crate::policy::prefetch::Prefetcher;
+
+/// What a key was given, or its default.
+fn value<T: Copy + Default>(key: &Option<At<T>>) -> T {
+    key.as_ref().map(|key| key.value).unwrap_or_default()
+}
+
+/// Where a key was given.
+fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
+    key.as_ref().map(|key| &key.span)
+}
 
 impl Build<'_> {
-    /// The paging of a GPU's memory.
-    pub(super) fn paging(&self, file: &PagingFile) -> Result<PagingSpec> {
+    /// The paging of a GPU: always of one with memory of its own, and of others if the file says so.
+    pub(super) fn paging(&self, file: Option<&PagingFile>, home: GpuHome) -> Result<Option<PagingSpec>> {
+        let Some(file) = file.cloned().or_else(|| (home == GpuHome::Own).then(PagingFile::default)) else {
+            return Ok(None);
+        };
+        if !matches!(home, GpuHome::Own | GpuHome::Numa) {
+            self.only_maps(&file)?;
+        }
+        self.agrees(&file)?;
+        self.pages(&file).map(Some)
+    }
+
+    /// That nothing is said of pages that move, where they are only mapped.
+    fn only_maps(&self, file: &PagingFile) -> Result<()> {
+        let moving = [
+            ("share", span(&file.share)),
+            ("evict", span(&file.evict)),
+            ("prefetch_when_full", span(&file.prefetch_when_full)),
+            ("precondition", span(&file.precondition)),
+            ("copy", span(&file.copy)),
+            ("copy_back", span(&file.copy_back)),
+        ];
+        let Some((key, span)) = moving.into_iter().find_map(|(key, span)| Some((key, span?))) else {
+            return Ok(());
+        };
+        let message = format!(
+            "gpu.paging.{key} is about pages that move, and here the hardware moves data: far-faults only map pages"
+        );
+        let complaint = self.check.document.complain(Some(span), message);
+        fail(complaint.expected("gpu.memory.home = \"own\" or \"numa\" with it"))
+    }
+
+    /// That what copies all data leaves nothing to do for what brings pages one by one.
+    fn agrees(&self, file: &PagingFile) -> Result<()> {
+        if value(&file.copy) == CopyMode::OnDemand {
+            return Ok(());
+        }
+        let prefetch = span(&file.prefetch).filter(|_| value(&file.prefetch) != Prefetcher::None);
+        let precondition = span(&file.precondition).filter(|_| value(&file.precondition));
+        let (key, span) = match (prefetch, precondition) {
+            (Some(span), _) => ("prefetch", span),
+            (None, Some(span)) => ("precondition", span),
+            (None, None) => return Ok(()),
+        };
+        let message = format!(
+            "gpu.paging.{key} chooses pages to bring, and gpu.paging.copy brings all before any far-faults"
+        );
+        fail(self.check.document.complain(Some(span), message).expected("one of them"))
+    }
+
+    fn pages(&self, file: &PagingFile) -> Result<PagingSpec> {
         let check = self.check;
         let page = check.power("gpu.paging.page", file.page.as_ref(), 4 * KIB, 4 * KIB..=2 * MIB)?;
         let walk_cache = check.size("gpu.paging.walk_cache", file.walk_cache.as_ref(), 8 * KIB, 0..=MIB)?;
@@ -18,6 +82,7 @@ impl Build<'_> {
             faults: file.faults.unwrap_or_default(),
             far_faults: check.count("gpu.paging.far_faults", file.far_faults.as_ref(), 16, 1..=256)?,
             tlb: check.count("gpu.paging.tlb", file.tlb.as_ref(), 128, 1..=65_536)?,
+            tlb_ports: check.count("gpu.paging.tlb_ports", file.tlb_ports.as_ref(), 4, 1..=64)?,
             tlb_latency: check.count(
                 "gpu.paging.tlb_latency",
                 file.tlb_latency.as_ref(),
@@ -41,12 +106,12 @@ impl Build<'_> {
                 80,
                 1..=65_536,
             )?,
-            prefetch: file.prefetch.unwrap_or_default(),
-            prefetch_when_full: file.prefetch_when_full.unwrap_or(false),
-            evict: file.evict.unwrap_or_default(),
-            precondition: file.precondition.unwrap_or(false),
-            copy: file.copy.unwrap_or_default(),
-            copy_back: file.copy_back.unwrap_or(false),
+            prefetch: value(&file.prefetch),
+            prefetch_when_full: value(&file.prefetch_when_full),
+            evict: value(&file.evict),
+            precondition: value(&file.precondition),
+            copy: value(&file.copy),
+            copy_back: value(&file.copy_back),
         })
     }
 }

@@ -12,12 +12,18 @@ impl Build<'_> {
         &self,
         file: Option<&ReadOnlyFile>,
         home: GpuHome,
+        is_paged: bool,
     ) -> Result<Option<ReadOnlySpec>> {
         let Some(file) = file else { return Ok(None) };
         if home == GpuHome::Own {
             let message =
                 "gpu.read_only with gpu.memory.home = \"own\": pages that move are never taken for read-only";
             return fail(self.check.document.complain(None, message));
+        }
+        if is_paged {
+            let message = "gpu.read_only and gpu.paging both say which pages a GPU may translate";
+            let span = file.page.as_ref().map(|page| &page.span);
+            return fail(self.check.document.complain(span, message).expected("one of them"));
         }
         self.read_only_pages(file).map(Some)
     }

@@ -24,6 +24,8 @@ pub struct PagingFile {
     pub far_faults: Option<At<u64>>,
     /// Entries of the TLB of a compute unit, 1 to 65536. Default: 128.
     pub tlb: Option<At<u64>>,
+    /// Pages that a TLB looks up in a core cycle, 1 to 64. Default: 4.
+    pub tlb_ports: Option<At<u64>>,
     /// From a TLB to the GMMU and back, one way, in core cycles. Default: 10.
     pub tlb_latency: Option<At<u64>>,
     /// Page walks at the same time, 1 to 1024. Default: 64.
@@ -42,15 +44,15 @@ pub struct PagingFile {
     /// Pages in a transfer set, 1 to 65536. Default: 80.
     pub transfer_set: Option<At<u64>>,
     /// What fills a transfer set that far-faults did not fill. Default: "none".
-    pub prefetch: Option<Prefetcher>,
+    pub prefetch: Option<At<Prefetcher>>,
     /// Prefetching goes on when GPU memory is full. Default: false.
-    pub prefetch_when_full: Option<bool>,
+    pub prefetch_when_full: Option<At<bool>>,
     /// Which page leaves a full GPU memory. Default: "random".
-    pub evict: Option<Evictor>,
+    pub evict: Option<At<Evictor>>,
     /// Until GPU memory is full for the first time, prefetch as the oracle does (section 5). Default: false.
-    pub precondition: Option<bool>,
+    pub precondition: Option<At<bool>>,
     /// When the data of the work come to the GPU. Default: "on-demand".
-    pub copy: Option<CopyMode>,
+    pub copy: Option<At<CopyMode>>,
     /// After the last task, pages that were written go back to the host. Default: false.
-    pub copy_back: Option<bool>,
+    pub copy_back: Option<At<bool>>,
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::Builder;
-use crate::config::machine::{CopyMode, FaultMode, PagingSpec, ReadOnlySpec};
+use crate::config::machine::{CopyMode, FaultMode, GpuHome, PagingSpec, ReadOnlySpec};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::machine::paging::{Copies, GpuPaging, GpuPorts, Paging, Protection, ProtectionConfig};
+use crate::machine::paging::{Copies, GpuPaging, GpuPorts, Keep, Paging, Protection, ProtectionConfig};
 use crate::model::component::ComponentKind;
 use crate::model::page::{Page, PageRun, PageSet};
 use crate::model::paging::FaultKind;
@@ -46,15 +46,25 @@ impl Builder<'_> {
         }
         self.holds_a_page(&spec)?;
         self.fits_copies(&spec, &pages)?;
-        let parts = std::mem::take(&mut self.gpu_parts);
+        let mut parts = std::mem::take(&mut self.gpu_parts);
+        parts.resize_with(self.gpu_agents.len(), GpuParts::default);
         let gpus =
             parts.into_iter().enumerate().map(|(gpu, parts)| self.gpu_paging(gpu, parts, &spec, &pages));
         let gpus: Vec<GpuPaging> = gpus.collect();
         let cores = self.translating(spec.page, FaultKind::Far);
         let copies = Copies::new(spec.copy, spec.copy_back);
         let host = self.host_caches.clone();
-        let paging = Paging::new(spec.page, self.ticks(spec.service), gpus, host, cores, copies);
-        Ok(Some(if self.sockets.is_empty() { paging } else { paging.of_sockets() }))
+        let gpus = (gpus, self.keep());
+        Ok(Some(Paging::new(spec.page, self.ticks(spec.service), gpus, host, cores, copies)))
+    }
+
+    /// Pages go to memories of GPUs, and otherwise where the hardware moves data itself only into their page tables.
+    fn keep(&self) -> Keep {
+        match self.spec.gpu.as_ref().map(|gpu| gpu.memory.home) {
+            Some(GpuHome::Own) => Keep::Apart,
+            Some(GpuHome::Numa) => Keep::Shared,
+            _ => Keep::Mapped,
+        }
     }
 
     /// The pages that may come to a GPU: of sockets, those whose home it is, or that have none yet.
@@ -71,13 +81,22 @@ impl Builder<'_> {
         pages.iter().filter(is_own).collect()
     }
 
-    /// All agents ask for translations of such pages, and fault so; those that are cores.
+    /// Compute units ask for translations of such pages, and fault so; cores do where pages may be taken from them, or may not be
+    /// written. Those cores.
     fn translating(&mut self, page: u32, fault: FaultKind) -> Vec<usize> {
-        for agent in &mut self.agents {
-            (agent.config.page, agent.config.fault) = (page, fault);
-        }
         let of_gpu: Vec<usize> = self.gpu_agents.iter().flatten().copied().collect();
-        (0..self.agents.len()).filter(|agent| !of_gpu.contains(agent)).collect()
+        let only_maps = fault == FaultKind::Far && self.keep() == Keep::Mapped;
+        let mut cores = Vec::new();
+        for (index, agent) in self.agents.iter_mut().enumerate() {
+            let is_core = !of_gpu.contains(&index);
+            if !(is_core && only_maps) {
+                (agent.config.page, agent.config.fault) = (page, fault);
+            }
+            if is_core {
+                cores.push(index);
+            }
+        }
+        cores
     }
 
     /// Translations and faults of pages that stay where they are.
@@ -94,7 +113,7 @@ impl Builder<'_> {
                 .map(|(faults, window)| (Limit { faults: u64::from(faults) }, self.ticks(window))),
         };
         let known = pages_of(&self.blueprint.workload, spec.page);
-        let paging = Paging::new(spec.page, 0, gpus, Vec::new(), cores, copies);
+        let paging = Paging::new(spec.page, 0, (gpus, Keep::Mapped), Vec::new(), cores, copies);
         paging.protected(Protection::new(config), known)
     }
 
@@ -102,7 +121,7 @@ impl Builder<'_> {
         let units = self.gpu_agents.get(gpu).cloned().unwrap_or_default();
         self.give_tlbs(
             &units,
-            TlbConfig { entries: spec.tlb, far_faults: spec.pending, bears: spec.pending },
+            TlbConfig { entries: spec.tlb, far_faults: spec.pending, ports: 1, bears: spec.pending },
         );
         let walks = GmmuConfig {
             walkers: spec.walkers,
@@ -157,6 +176,9 @@ impl Builder<'_> {
     /// GPU memory is not smaller than a page.
     fn holds_a_page(&self, spec: &PagingSpec) -> Result<()> {
         let size = self.memory_size();
+        if self.keep() == Keep::Mapped {
+            return Ok(());
+        }
         if spec.share.is_some() || size >= u64::from(spec.page) {
             return Ok(());
         }
@@ -190,7 +212,8 @@ impl Builder<'_> {
     fn gpu_paging(&mut self, gpu: usize, parts: GpuParts, spec: &PagingSpec, pages: &PageSet) -> GpuPaging {
         let units = self.gpu_agents.get(gpu).cloned().unwrap_or_default();
         let bears = if spec.faults == FaultMode::Block { 0 } else { u32::MAX };
-        self.give_tlbs(&units, TlbConfig { entries: Some(spec.tlb), far_faults: spec.far_faults, bears });
+        let (entries, far_faults) = (Some(spec.tlb), spec.far_faults);
+        self.give_tlbs(&units, TlbConfig { entries, far_faults, ports: spec.tlb_ports, bears });
         let cycles = |count: u32| self.gpu_clock.cycles(u64::from(count));
         let walks = GmmuConfig {
             walkers: spec.walkers,
@@ -226,6 +249,7 @@ impl Builder<'_> {
     /// Pages that fit into the memory of a GPU; of sockets, each has its part of a share.
     fn frames(&self, spec: &PagingSpec, pages: &PageSet) -> u64 {
         let frames = match spec.share {
+            _ if self.keep() == Keep::Mapped => u64::MAX,
             Some(share) => (pages.len() * u64::from(share)).div_ceil(1000 * self.sockets.len().max(1) as u64),
             None => self.memory_size() / u64::from(spec.page.max(1)),
         };

@@ -81,7 +81,7 @@ impl Machine {
             gpu: gpu as u32,
             driver: engine.ports.id,
             page: size,
-            frames: copies.shape.frames,
+            frames: Some(copies.shape.frames),
             free: copies.shape.frames.saturating_sub(there),
             counts,
             group,

@@ -12,7 +12,7 @@ impl Machine {
     pub(in crate::machine) fn check_pages(&mut self, out: &mut Outbox) {
         let moved = self.paging.as_mut().map(|paging| std::mem::take(&mut paging.moved)).unwrap_or_default();
         for page in moved {
-            let breach = if self.paging.as_ref().is_some_and(|paging| paging.moves_pages()) {
+            let breach = if self.paging.as_ref().is_some_and(|paging| paging.brings_pages()) {
                 self.misplaced(page).map(|(at, text)| (at, "page-place", text))
             } else {
                 self.kept(page, out).map(|(at, text)| (at, "read-only-lines", text))
@@ -42,10 +42,10 @@ impl Machine {
         let paging = self.paging.as_ref()?;
         let has = |one: &GpuPaging| one.has(page);
         let is_translated =
-            |gpu: usize, one: &GpuPaging| has(one) || paging.is_shared && paging.maps(gpu, page);
+            |gpu: usize, one: &GpuPaging| has(one) || paging.is_shared() && paging.maps(gpu, page);
         for (gpu, one) in paging.gpus.iter().enumerate() {
             let owned = paging.owners.get(&page) == Some(&Owner::Gpu(gpu as u32));
-            if has(one) && !owned {
+            if has(one) && !owned && !paging.only_maps() {
                 let text = format!("page {page} is in this memory, and it {}", self.whereabouts(page));
                 return Some((one.ports.driver, text));
             }

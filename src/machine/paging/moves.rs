@@ -48,8 +48,14 @@ impl Machine {
     }
 
     fn begin_fetch(&mut self, gpu: usize, planned: Planned, out: &mut Outbox) {
-        let page = planned.page;
+        let (page, now) = (planned.page, self.now);
         let Some(paging) = self.paging.as_mut() else { return };
+        if paging.only_maps() {
+            if let Some(one) = paging.gpus.get_mut(gpu) {
+                one.arrivals.push_back((now, planned));
+            }
+            return self.wake_paging(gpu);
+        }
         match paging.owners.get(&page).copied() {
             None => {
                 paging.owners.insert(page, Owner::ToGpu(gpu as u32));
@@ -178,7 +184,7 @@ impl Machine {
 
     /// No cache has lines of the page any more.
     fn drained(&mut self, page: Page, out: &mut Outbox) {
-        if self.paging.as_ref().is_some_and(|paging| paging.moves_pages()) {
+        if self.paging.as_ref().is_some_and(|paging| paging.brings_pages()) {
             self.depart(page, out);
         } else {
             self.end_change(page, out);
@@ -240,7 +246,7 @@ impl Machine {
 
     /// A page is at rest: who waits for it goes on.
     pub(super) fn come_to_rest(&mut self, page: Page, gpu: Option<u32>, out: &mut Outbox) {
-        let Some(paging) = self.paging.as_mut() else { return };
+        let Some(paging) = self.paging.as_mut().filter(|paging| !paging.only_maps()) else { return };
         match gpu {
             Some(gpu) => drop(paging.owners.insert(page, Owner::Gpu(gpu))),
             None => drop(paging.owners.remove(&page)),

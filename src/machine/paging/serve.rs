@@ -81,7 +81,7 @@ impl Machine {
     ) {
         let (now, about) = (self.now, self.about_page(page));
         let Some(paging) = self.paging.as_mut() else { return };
-        let (moves_pages, is_shared) = (paging.moves_pages(), paging.is_shared);
+        let (brings_pages, is_shared) = (paging.brings_pages(), paging.is_shared());
         let Some(one) = paging.gpus.get_mut(gpu) else { return };
         let at = match stage {
             FaultStage::Queued | FaultStage::Serviced => one.ports.driver,
@@ -99,7 +99,7 @@ impl Machine {
             || agent?.tlb.as_ref()?.misses().find(|(missed, _)| *missed == page).map(|(_, miss)| miss.writes);
         out.record(at, about, || {
             let writes = miss().unwrap_or(false);
-            if moves_pages {
+            if brings_pages {
                 What::FarFault { stage, gpu: gpu as u32, set, unit, writes }
             } else {
                 What::ProtectionFault { stage, who, writes }
@@ -138,7 +138,7 @@ impl Machine {
                 self.ask(gpu, unit as u32, page, out);
             }
             gpu
-        } else if !paging.moves_pages() {
+        } else if !paging.brings_pages() {
             for (page, _) in pages {
                 self.fault_of_core(agent, page, out);
             }
@@ -157,15 +157,12 @@ impl Machine {
     fn walk(&mut self, gpu: usize, out: &mut Outbox) {
         let since = Since { tick: self.now, event: out.event };
         let Some(paging) = self.paging.as_deref_mut() else { return };
-        let (bytes, is_shared, owners) = (paging.page, paging.is_shared, &paging.owners);
+        let (bytes, keep, owners) = (paging.page, paging.keep, &paging.owners);
         let Some(one) = paging.gpus.get_mut(gpu) else { return };
-        let moves = one.driver.is_some();
-        let outcomes = one.gmmu.advance(since, |page, writes| {
-            if moves {
-                is_mapped(owners.get(&page), gpu, is_shared)
-            } else {
-                permits(out.permission(page.range(bytes).start), writes)
-            }
+        let driver = one.driver.as_ref();
+        let outcomes = one.gmmu.advance(since, |page, writes| match driver {
+            Some(driver) => is_mapped(keep, owners.get(&page), (gpu, driver), page),
+            None => permits(out.permission(page.range(bytes).start), writes),
         });
         let due = since.tick + one.ports.latency;
         one.replies.extend(outcomes.iter().map(|outcome| (due, *outcome)));
@@ -260,7 +257,7 @@ impl Machine {
 
     fn is_granted(&self, gpu: usize, page: Page, writes: bool, out: &Outbox) -> bool {
         let Some(paging) = self.paging.as_ref() else { return false };
-        if paging.moves_pages() {
+        if paging.brings_pages() {
             return paging.maps(gpu, page);
         }
         permits(out.permission(page.range(paging.page).start), writes)
@@ -353,7 +350,9 @@ impl Machine {
     fn settle_in(&mut self, gpu: usize, planned: Planned, out: &mut Outbox) {
         let Planned { page, set, .. } = planned;
         let now = self.now;
-        self.copy_to_gpu(gpu, page);
+        if self.paging.as_ref().is_some_and(|paging| !paging.only_maps()) {
+            self.copy_to_gpu(gpu, page);
+        }
         let Some(orders) = self.driver(gpu).map(|driver| driver.arrived(planned, now)) else { return };
         let Some(ended) = self.paging.as_mut().map(|paging| paging.end_faults(gpu, page)) else { return };
         self.tell_page(gpu, page, PageChange::Arrived, set, out);

@@ -3,30 +3,26 @@
 //! as soon as the first access", "Beyond the Socket: NUMA-Aware GPUs", section 3).
 
 use super::lives::Told;
-use super::{GpuPaging, Machine, Owner, Paging};
+use super::{GpuPaging, Keep, Machine, Owner, Paging};
 use crate::model::component::ComponentId;
 use crate::model::page::Page;
 use crate::model::record::What;
 use crate::model::time::Tick;
+use crate::parts::driver::Driver;
 use crate::parts::residency::Place;
 use crate::policy::placement::Placement;
 use crate::protocol::outbox::Outbox;
 
 impl Paging {
-    /// The same, for sockets of one GPU.
-    #[must_use]
-    pub fn of_sockets(self) -> Self {
-        Self { is_shared: true, ..self }
-    }
-
     /// Whether a GPU translates a page to where it is.
     pub(super) fn maps(&self, gpu: usize, page: Page) -> bool {
-        is_mapped(self.owners.get(&page), gpu, self.is_shared)
+        let driver = self.gpus.get(gpu).and_then(|one| one.driver.as_ref());
+        driver.is_some_and(|driver| is_mapped(self.keep, self.owners.get(&page), (gpu, driver), page))
     }
 
     /// The GPUs that a change of a page concerns: all, where they share their memories.
     pub(super) fn concerned(&self, gpu: usize) -> std::ops::Range<usize> {
-        if self.is_shared { 0..self.gpus.len() } else { gpu..gpu + 1 }
+        if self.is_shared() { 0..self.gpus.len() } else { gpu..gpu + 1 }
     }
 
     /// Tells of a fault that a driver takes on to the GPUs whose units asked.
@@ -51,14 +47,24 @@ impl Paging {
 }
 
 /// Whether a page that is there is translated for a GPU.
-pub(super) fn is_mapped(owner: Option<&Owner>, gpu: usize, is_shared: bool) -> bool {
-    matches!(owner, Some(Owner::Gpu(at)) if is_shared || *at as usize == gpu)
+pub(super) fn is_mapped(
+    keep: Keep,
+    owner: Option<&Owner>,
+    (gpu, driver): (usize, &Driver),
+    page: Page,
+) -> bool {
+    match (keep, owner) {
+        (Keep::Mapped, _) => driver.residency.resident().contains(page),
+        (Keep::Shared, Some(Owner::Gpu(_))) => true,
+        (Keep::Apart, Some(Owner::Gpu(at))) => *at as usize == gpu,
+        _ => false,
+    }
 }
 
 impl Machine {
     /// The GPU that brings a page that `gpu` wants, or has it.
     pub(super) fn bringer(&self, gpu: usize, page: Page, out: &Outbox) -> usize {
-        let Some(paging) = self.paging.as_ref().filter(|paging| paging.is_shared) else { return gpu };
+        let Some(paging) = self.paging.as_ref().filter(|paging| paging.is_shared()) else { return gpu };
         let address = page.range(paging.page).start;
         let is_leaving = matches!(paging.owners.get(&page), Some(Owner::ToHost(_)));
         if out.homes.is_undecided(address) || is_leaving && self.places_by_first_touch() {
@@ -76,9 +82,10 @@ impl Machine {
     pub(super) fn claim(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
         let about = self.about_page(page);
         let Some(paging) = self.paging.as_mut() else { return };
-        if !paging.is_shared {
-            others(paging, gpu).for_each(|driver| driver.lose_to_other(page));
-            return;
+        match paging.keep {
+            Keep::Apart => return others(paging, gpu).for_each(|driver| driver.lose_to_other(page)),
+            Keep::Mapped => return,
+            Keep::Shared => {}
         }
         let address = page.range(paging.page).start;
         if !out.homes.is_undecided(address) {
@@ -97,10 +104,10 @@ impl Machine {
         let first_touch = self.places_by_first_touch();
         let Some(paging) = self.paging.as_mut() else { return };
         let to_core = paging.recalled.contains_key(&page);
-        if !paging.is_shared && !to_core {
+        if !paging.is_shared() && !to_core {
             others(paging, gpu).for_each(|driver| driver.left_by_other(page));
         }
-        if !paging.is_shared || !first_touch {
+        if !paging.is_shared() || !first_touch {
             return;
         }
         out.homes.forget(page.range(paging.page).start);
@@ -112,7 +119,7 @@ impl Machine {
     /// Whether the driver that a far-fault goes to is told of it for the first time. One that asks for a page again would have
     /// it brought again when nobody waits for it any more.
     pub(super) fn is_news(&self, gpu: usize, page: Page) -> bool {
-        let Some(paging) = self.paging.as_ref().filter(|paging| paging.is_shared) else { return true };
+        let Some(paging) = self.paging.as_ref().filter(|paging| paging.is_shared()) else { return true };
         let driver = paging.gpus.get(gpu).and_then(|one| one.driver.as_ref());
         !driver.is_some_and(|driver| driver.has_in_hand(page))
     }
@@ -130,7 +137,7 @@ impl Machine {
 }
 
 /// The drivers of the other GPUs.
-fn others(paging: &mut Paging, gpu: usize) -> impl Iterator<Item = &mut crate::parts::driver::Driver> {
+fn others(paging: &mut Paging, gpu: usize) -> impl Iterator<Item = &mut Driver> {
     let others = paging.gpus.iter_mut().enumerate().filter(move |(other, _)| *other != gpu);
     others.filter_map(|(_, one)| one.driver.as_mut())
 }
@@ -166,11 +173,23 @@ mod tests {
     }
 
     #[test]
+    fn where_the_hardware_moves_data_each_gpu_far_faults_on_a_page_and_none_takes_it_from_another() {
+        let pages = |unit| (unit, Load, vec![0x1000, 0x2000, 0x1040]);
+        let work = [pages("gpu0.cu0"), pages("gpu1.cu0"), ("host.cpu0", Store, vec![0x1000, 0x2000])];
+        let mut machine = working("tiny/umh-2gpu-paged", &[], &work);
+        machine.run_until(u64::MAX);
+        assert!(machine.is_finished());
+        let counts = ["far_faults", "demanded", "taken_back", "bytes"];
+        let counts = counts.map(|key| machine.statistic(&format!("paging.{key}")));
+        assert_eq!(counts, [4.0, 4.0, 0.0, 0.0].map(Some));
+    }
+
+    #[test]
     fn where_the_placement_says_so_a_page_comes_to_a_socket_that_did_not_ask() {
         let work = [("gpu0.cu0", Load, vec![0x1000])];
         let mut machine = working(MACHINE, &["gpu.numa.placement=page"], &work);
         machine.run_until(u64::MAX);
-        let held: Vec<u64> = machine.view_pages(8).iter().map(|gpu| gpu.frames - gpu.free).collect();
-        assert_eq!(held, [0, 1]);
+        let held: Vec<String> = machine.view_pages(8).iter().map(|gpu| gpu.room()).collect();
+        assert!(held[0].starts_with("0 of ") && held[1].starts_with("1 of "), "{held:?}");
     }
 }

@@ -36,12 +36,12 @@ impl Machine {
             gpu: gpu as u32,
             driver: one.ports.driver,
             page: residency.page(),
-            frames: residency.frames(),
+            frames: (!self.maps_only()).then(|| residency.frames()),
             free: residency.free(),
             counts: stands.counts(),
             group,
             cells: stands.cells(group, self.now),
-            moves: self.moves(one),
+            moves: if self.maps_only() { Vec::new() } else { self.moves(one) },
             faults,
             queued: driver.queue().count() as u64,
             due: driver.next(),
@@ -60,6 +60,10 @@ impl Machine {
             wasted: driver.counters.wasted,
             thrashed: driver.counters.thrashed,
         }
+    }
+
+    fn maps_only(&self) -> bool {
+        self.paging.as_ref().is_some_and(|paging| paging.only_maps())
     }
 
     /// Faults under way, oldest first.
@@ -220,6 +224,7 @@ impl Machine {
 
     pub(super) fn whereabouts(&self, page: Page) -> String {
         match self.paging.as_ref().and_then(|paging| paging.owners.get(&page)) {
+            None if self.maps_only() => "is not in its page table".to_owned(),
             None => "is in host memory".to_owned(),
             Some(Owner::ToGpu(gpu)) => format!("is on its way to gpu{gpu}"),
             Some(Owner::Gpu(gpu)) => format!("is in the memory of gpu{gpu}"),

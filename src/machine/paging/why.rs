@@ -32,7 +32,7 @@ impl Machine {
         };
         let Some(gpu) = self.paged_gpu_of(agent) else {
             let since = warp.map(|warp| warp.since);
-            if paging.moves_pages() {
+            if paging.brings_pages() {
                 let text = format!("waits for page {page}, which {}", self.whereabouts(page));
                 return vec![WaitLink { at, text, since }];
             }
@@ -53,7 +53,7 @@ impl Machine {
                 links
             }
             _ => {
-                let what = if paging.moves_pages() { "far-fault" } else { "the protection fault of page" };
+                let what = if paging.brings_pages() { "far-fault" } else { "the protection fault of page" };
                 let mut links = vec![link(format!("waits for the TLB to replay {what} {page}"))];
                 links.extend(self.why_fault(gpu, page));
                 links
@@ -63,7 +63,7 @@ impl Machine {
 
     /// The TLB takes nothing because of another access: what that waits for.
     fn why_blocked(&self, agent: &Agent, since: Option<Tick>) -> Vec<WaitLink> {
-        let moves = self.paging.as_ref().is_some_and(|paging| paging.moves_pages());
+        let moves = self.paging.as_ref().is_some_and(|paging| paging.brings_pages());
         let mut misses = agent.tlb.iter().flat_map(|tlb| tlb.misses());
         let walking = misses.find(|(_, miss)| miss.progress == Progress::Walking).map(|(page, _)| page);
         let gpu = self.paged_gpu_of(agent);
@@ -247,7 +247,7 @@ impl Machine {
         let paging = self.paging.as_ref()?;
         if paging.draining.contains_key(&page) {
             let whose = match paging.owners.get(&page) {
-                _ if !paging.moves_pages() => "the GPU".to_owned(),
+                _ if !paging.brings_pages() => "the GPU".to_owned(),
                 Some(Owner::ToHost(other)) => format!("gpu{other}"),
                 _ => "the host".to_owned(),
             };

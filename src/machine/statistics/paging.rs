@@ -46,7 +46,7 @@ impl Machine {
             let counters = &driver.counters;
             counters.demanded + counters.prefetched + counters.copied + counters.written_back
         };
-        let bytes = u64::from(paging.page) * drivers().map(moved).sum::<u64>();
-        sheet.count("paging.bytes".to_owned(), bytes);
+        let pages = if paging.only_maps() { 0 } else { drivers().map(moved).sum::<u64>() };
+        sheet.count("paging.bytes".to_owned(), u64::from(paging.page) * pages);
     }
 }

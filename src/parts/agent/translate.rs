@@ -66,7 +66,11 @@ impl Agent {
         if let Some(aside) = warp.take_access() {
             warp.untranslated.push((page, aside));
         }
-        self.issue_free_at = self.issue_free_at.max(out.tick) + self.config.clock.period;
+        // Accesses of one instruction to pages that miss leave the L1 to those that hit, as far as the TLB has ports.
+        let goes_on = self.warps.get(slot).is_some_and(Warp::is_issuing)
+            && self.tlb.as_ref().is_some_and(|tlb| tlb.has_port(out.tick));
+        let cycle = if goes_on { 0 } else { self.config.clock.period };
+        self.issue_free_at = self.issue_free_at.max(out.tick) + cycle;
         self.settle(slot, out);
         self.unstall(out);
     }

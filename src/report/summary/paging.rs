@@ -22,6 +22,7 @@ pub fn table(values: &Values) -> Table {
             continue;
         }
         let more = match key {
+            "paging.demanded" if !values.is_some("paging.bytes") => "mapped where they are".to_owned(),
             "paging.demanded" => format!("{} moved in all", values.bytes("paging.bytes")),
             "paging.prefetched" => format!(
                 "{} used, {} gone unused",

@@ -51,16 +51,19 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
 }
 
 fn one(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
-    let held = gpu.frames.saturating_sub(gpu.free);
-    let full = if gpu.free == 0 { ", FULL" } else { "" };
     let name = format!("gpu{}", gpu.gpu);
     let x = canvas.text(1, y, &name, Role::Strong);
     canvas.item(1, y, name.len() as u16, Target::Component(gpu.driver));
-    let head = format!("{held} of {} frames{full} · {} · {}", gpu.frames, gpu.policies(), gpu.in_vain());
+    let head = format!("{} · {} · {}", gpu.room(), gpu.policies(), gpu.in_vain());
     canvas.field(x + 1, y, canvas.width().saturating_sub(x + 1), &head, Role::Text);
-    // Only sockets of one GPU have pages of each other.
+    // Only sockets of one GPU have pages of each other, and a page that is only mapped never leaves.
+    let is_rare = |stand| match stand {
+        PageStand::Away => true,
+        PageStand::Thrashing | PageStand::Leaving | PageStand::Evicted => gpu.frames.is_none(),
+        _ => false,
+    };
     let kinds = PageStand::ALL.into_iter().zip(gpu.counts);
-    let kinds = kinds.filter(|(stand, count)| *stand != PageStand::Away || *count > 0);
+    let kinds = kinds.filter(|(stand, count)| !is_rare(*stand) || *count > 0);
     let kinds = kinds.map(|(stand, count)| (stand.letter(), gpu.name_of(stand), role(stand), count));
     let mut y = page_grid::legend(canvas, y + 1, kinds);
     y = page_grid::draw(canvas, y, &gpu.cells, cell);
@@ -120,15 +123,11 @@ fn driver(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     if set.set == 0 {
         return y + 1;
     }
-    let last = format!(
-        "set {} at {}: {} demanded + {} prefetched, {} evicted; free frames before: {}",
-        set.set,
-        cycle(set.at),
-        set.demanded,
-        set.prefetched,
-        set.evicted,
-        set.free
-    );
+    let (number, at, demanded, prefetched) = (set.set, cycle(set.at), set.demanded, set.prefetched);
+    let mut last = format!("set {number} at {at}: {demanded} demanded + {prefetched} prefetched");
+    if gpu.frames.is_some() {
+        last += &format!(", {} evicted; free frames before: {}", set.evicted, set.free);
+    }
     canvas.field(1, y + 1, room, &last, Role::Text);
     y + 2
 }

@@ -103,14 +103,11 @@ fn of_gpu(session: &Session, gpu: &PagesView) -> Vec<String> {
     let time = session.machine().time_base();
     let stands = PageStand::ALL.into_iter().zip(gpu.counts).filter(|(_, count)| *count > 0);
     let stands: Vec<_> = stands.map(|(stand, count)| format!("{} {count}", gpu.name_of(stand))).collect();
-    let mut lines = vec![format!(
-        "gpu{}  {} B each  {} of {} frames free  {}",
-        gpu.gpu,
-        gpu.page,
-        gpu.free,
-        gpu.frames,
-        stands.join(", ")
-    )];
+    let room = match gpu.frames {
+        Some(frames) => format!("{} of {frames} frames free", gpu.free),
+        None => gpu.room(),
+    };
+    let mut lines = vec![format!("gpu{}  {} B each  {room}  {}", gpu.gpu, gpu.page, stands.join(", "))];
     if let Mover::Copies { under_way, .. } = gpu.mover {
         let now = under_way.map_or_else(String::new, |copy| format!("; {}", hardware::copying(copy, time)));
         lines.push(format!("    {}, {}{now}", gpu.policies(), gpu.in_vain()));
