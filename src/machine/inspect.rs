@@ -1,7 +1,5 @@
 //! Inspection of a machine: every view is read off the parts.
 
-use std::collections::BTreeSet;
-
 use super::Machine;
 use super::build::SAMPLE_CYCLES;
 use super::paging::view_tlb;
@@ -13,6 +11,7 @@ use crate::model::inspect::{
     AgentView, BlockView, CacheView, CellCount, Inspect, LinkView, MemoryView, MshrView, PacketView,
     TransactionView, WaitLink, WarpState, WarpView,
 };
+use crate::model::lowest::Lowest;
 use crate::model::message::{Message, Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};
 use crate::model::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
@@ -79,7 +78,9 @@ impl Machine {
             }
         }
         let count = flying.len();
-        let packets = first(flying, most, |(ready, _)| *ready).map(|(_, message)| packet(message)).collect();
+        // Those that arrive together stay in their order.
+        let by_time = flying.into_iter().zip(0u32..).map(|((ready, message), nth)| ((ready, nth), message));
+        let packets = Lowest::of(by_time, most).into_values().map(packet).collect();
         Traffic { packets, flying: count, queued, used }
     }
 
@@ -130,45 +131,6 @@ impl Machine {
 
 /// Transactions whose messages are looked for one by one.
 const LOOKED_FOR: usize = 2;
-
-/// The lowest addresses of very many.
-struct Lowest {
-    limit: usize,
-    list: BTreeSet<Address>,
-    /// No address above this one is wanted.
-    last: Address,
-}
-
-impl Lowest {
-    fn new(limit: usize) -> Self {
-        Self { limit, list: BTreeSet::new(), last: Address(if limit == 0 { 0 } else { u64::MAX }) }
-    }
-
-    fn wants(&self, at: Address) -> bool {
-        at <= self.last
-    }
-
-    fn add(&mut self, at: Address) {
-        if self.wants(at) && self.list.insert(at) && self.list.len() >= self.limit {
-            if self.list.len() > self.limit {
-                self.list.pop_last();
-            }
-            self.last = self.list.last().copied().unwrap_or_default();
-        }
-    }
-}
-
-/// Of a list the first so many by a key, in its order; those with equal keys stay in theirs.
-fn first<T, K: Ord>(list: Vec<T>, most: usize, key: impl Fn(&T) -> K) -> impl Iterator<Item = T> {
-    let mut list: Vec<(usize, T)> = list.into_iter().enumerate().collect();
-    let order = |(nth, one): &(usize, T)| (key(one), *nth);
-    if most < list.len() {
-        list.select_nth_unstable_by_key(most, order);
-        list.truncate(most);
-    }
-    list.sort_unstable_by_key(order);
-    list.into_iter().map(|(_, one)| one)
-}
 
 /// What is on a link and at its ends; counts by virtual network.
 struct Traffic {
@@ -269,16 +231,20 @@ impl Inspect for Machine {
         for node in &self.nodes {
             // What children have of a large block need not be all of it.
             let is_coarse = node.config.is_directory() && node.config.block > line;
-            node.known_blocks().for_each(|block| {
+            node.known_blocks(all.last()).for_each(|block| {
                 if is_coarse && all.wants(block) {
                     let units = node.active_units(block);
-                    units.iter().flat_map(|unit| unit.blocks(line)).take(limit).for_each(|at| all.add(at));
+                    units
+                        .iter()
+                        .flat_map(|unit| unit.blocks(line))
+                        .take(limit)
+                        .for_each(|at| all.add(at, ()));
                 } else {
-                    all.add(block);
+                    all.add(block, ());
                 }
             });
         }
-        all.list.into_iter().collect()
+        all.into_keys().collect()
     }
 
     fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>> {
@@ -384,8 +350,8 @@ impl Inspect for Machine {
 
     fn transactions(&self, limit: usize) -> Vec<TransactionView> {
         let transit = (limit > LOOKED_FOR).then(|| self.transit());
-        let all = first(self.txns.values().collect(), limit, |txn| txn.number);
-        all.filter_map(|txn| self.transaction_view(txn, transit.as_ref())).collect()
+        let all = Lowest::of(self.txns.values().map(|txn| (txn.number, txn)), limit);
+        all.into_values().filter_map(|txn| self.transaction_view(txn, transit.as_ref())).collect()
     }
 
     fn transaction_range(&self, number: TxnNumber) -> Option<Range> {

@@ -309,14 +309,16 @@ impl Store {
         slots.into_iter().filter_map(|slot| self.slots.get(slot)?.as_ref())
     }
 
-    /// The blocks that stand in a cache, by slot, without a look at their entries.
-    pub fn addresses(&self) -> impl Iterator<Item = Address> {
+    /// The blocks up to one (or all) that stand in a cache, by slot, without a look at their entries.
+    pub fn addresses(&self, last: Option<Address>) -> impl Iterator<Item = Address> {
         let tags = match &self.places {
             Places::Tagged { tags, .. } => Some(tags),
             Places::Memory { .. } => None,
         };
+        // An empty slot is beyond all of them.
+        let end = last.map_or(u64::MAX, |last| last.0.saturating_add(1));
         let tags = tags.into_iter().flat_map(CowVec::pieces).flat_map(|(_, piece)| piece);
-        tags.filter(|tag| **tag != 0).map(|tag| Address(tag & !1))
+        tags.filter(move |tag| tag.wrapping_sub(1) < end).map(|tag| Address(tag & !1))
     }
 
     /// All entries in a fixed order (by slot, or by address), with their slots.

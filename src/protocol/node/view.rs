@@ -238,16 +238,16 @@ impl Node {
         self.store.get(self.block_of(range.start)).is_some_and(|entry| entry.data.marked(range))
     }
 
-    /// The blocks that are in a cache or awaited, or that a directory lists.
-    pub fn known_blocks(&self) -> impl Iterator<Item = Address> + '_ {
+    /// The blocks up to one (or all) that are in a cache or awaited, or that a directory lists; some may come twice.
+    pub fn known_blocks(&self, last: Option<Address>) -> impl Iterator<Item = Address> + '_ {
+        let is_wanted = move |block: &Address| last.is_none_or(|last| *block <= last);
         let is_cache = self.config.role != Role::Root || self.is_tagged();
-        let cached = self.store.addresses().filter(move |_| is_cache);
+        let cached = is_cache.then(|| self.store.addresses(last)).into_iter().flatten();
         let listed = (!is_cache && self.config.is_directory()).then(|| self.store.entries());
         let listed = listed.into_iter().flatten().filter(|(_, entry)| entry.holders() != 0);
-        let held = cached.chain(listed.map(|(_, entry)| entry.block));
         let scores = self.tags.iter().flat_map(|tags| tags.scores.iter().map(|score| score.block));
-        let awaited = self.pending.keys().chain(scores).filter(|block| self.store.get(*block).is_none());
-        held.chain(awaited)
+        let awaited = self.pending.keys().take_while(is_wanted).chain(scores);
+        cached.chain(listed.map(|(_, entry)| entry.block)).chain(awaited).filter(is_wanted)
     }
 
     /// The units of a block that children hold or that are dirty, as ranges.
