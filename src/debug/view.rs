@@ -13,6 +13,7 @@ use super::frame::wish::{Pane, Wish};
 use super::frame::{Facts, Frame, Knot, KnotEdge, build};
 use super::session::Session;
 use crate::machine::{Machine, StepOutcome};
+use crate::model::inspect::TransactionView;
 use crate::model::message::TxnNumber;
 use crate::model::record::{Record, What};
 
@@ -75,9 +76,11 @@ impl Session {
     pub fn frame(&mut self, info: &Arc<Info>, wish: &Wish) -> Frame {
         let last = self.last_for_frame();
         self.follow(&last);
-        let journey = if wish.panes.has(Pane::Transaction) { self.journey() } else { Vec::new() };
-        let log = if wish.panes.has(Pane::Log) { self.log_window(wish) } else { Log::default() };
         let selection = self.shown_selection();
+        let shown = selection.txn.and_then(|txn| self.machine().transaction(txn));
+        let has_journey = wish.panes.has(Pane::Transaction);
+        let journey = if has_journey { self.journey(selection, shown.as_ref()) } else { Vec::new() };
+        let log = if wish.panes.has(Pane::Log) { self.log_window(wish) } else { Log::default() };
         let facts = Facts {
             info: info.clone(),
             tables: self.tables(),
@@ -86,6 +89,7 @@ impl Session {
             selection,
             known: self.timeline.furthest(),
             ended: self.timeline.end().is_some(),
+            shown,
             last: &last,
             journey: &journey,
             begins: self.began.filter(|(txn, _)| selection.txn == Some(*txn)).map(|(_, event)| event),
@@ -191,11 +195,11 @@ impl Session {
         last
     }
 
-    /// The records of the selected transaction up to the cursor.
-    fn journey(&mut self) -> Vec<Record> {
-        let Some(txn) = self.shown_selection().txn else { return Vec::new() };
+    /// The records of the selected transaction up to the cursor; `shown` is how it stands, if it is in flight.
+    fn journey(&mut self, selection: Selection, shown: Option<&TransactionView>) -> Vec<Record> {
+        let Some(txn) = selection.txn else { return Vec::new() };
         let event = self.event();
-        if let Some(view) = self.machine().transaction(txn) {
+        if let Some(view) = shown {
             self.began = Some((txn, view.issued_at));
         }
         let of_txn = |record: &&Record| record.txn == Some(txn);

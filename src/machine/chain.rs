@@ -1,7 +1,5 @@
 //! The chain of what a transaction waits for, from its L1 outwards to the message that carries it.
 
-use std::collections::BTreeSet;
-
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -18,8 +16,19 @@ use crate::protocol::node::WaitsFor;
 /// Steps of a chain of waiting at most; longer ones are cycles.
 const MAX_CHAIN: usize = 24;
 
-/// The channels in which transactions have messages under way.
-pub(super) type Transit = FxHashMap<TxnNumber, SmallVec<[usize; 2]>>;
+/// The channels in which transactions that are asked about have messages under way.
+type Transit = FxHashMap<TxnNumber, SmallVec<[usize; 2]>>;
+
+/// Who waits for whom from a node outwards, as far as nodes know: where messages are is looked for once for many of these.
+struct Walk {
+    address: Address,
+    number: Option<TxnNumber>,
+    links: Vec<WaitLink>,
+    /// As many of them as matter before its own message has come: then others are ahead.
+    own: usize,
+    /// Whose message it comes down to: that of the transaction that is ahead.
+    carrier: Option<TxnNumber>,
+}
 
 impl Machine {
     /// Follows an address from a node outwards: who waits for whom.
@@ -28,25 +37,24 @@ impl Machine {
         from: ComponentId,
         address: Address,
         number: Option<TxnNumber>,
-        transit: Option<&Transit>,
     ) -> Vec<WaitLink> {
-        let mut links = Vec::new();
-        let mut at = from;
-        let mut seen = BTreeSet::new();
-        // Whose message it comes down to: that of the transaction that is ahead.
-        let mut carrier = number;
-        let own = self.in_transit(address, number, transit);
-        while links.len() < MAX_CHAIN && seen.insert(at) {
+        let walk = self.follow(from, address, number);
+        let transit = self.transit([&walk].into_iter());
+        self.settle(walk, &transit)
+    }
+
+    fn follow(&self, from: ComponentId, address: Address, number: Option<TxnNumber>) -> Walk {
+        let (mut links, mut own, mut carrier) = (Vec::new(), None, number);
+        let (mut at, mut seen) = (from, SmallVec::<[ComponentId; 8]>::new());
+        while links.len() < MAX_CHAIN && !seen.contains(&at) {
+            seen.push(at);
             let Some(node) = self.node(at) else { break };
-            let Some(view) = node.block_view(address, &self.fixed.components) else { break };
             let busy = node.busy(address);
             let mine = busy.iter().find(|busy| number.is_some() && busy.number == number).or(busy.first());
-            let Some(mine) = mine else { break };
-            if own.is_some() && mine.number != number {
-                // What is ahead there does not matter before its own message has come.
-                break;
+            let (Some(mine), Some(first)) = (mine, busy.first()) else { break };
+            if mine.number != number {
+                own = own.or(Some(links.len()));
             }
-            let doing = view.doing.unwrap_or_default();
             let ahead = match mine.number {
                 Some(other) if number.is_some_and(|number| number != other) => {
                     carrier = Some(other);
@@ -54,7 +62,8 @@ impl Machine {
                 }
                 _ => String::new(),
             };
-            let text = format!("block {} {doing}{ahead}", view.range.start);
+            let (block, doing) = (node.block_of(address), first.describe(&self.fixed.components));
+            let text = format!("block {block} {doing}{ahead}");
             links.push(WaitLink { at, text, since: Some(mine.since) });
             at = match &mine.waits {
                 WaitsFor::Parent(parent, _) => *parent,
@@ -71,44 +80,51 @@ impl Machine {
                 | WaitsFor::Turn(_) => break,
             };
         }
-        links.extend(own.or_else(|| self.in_transit(address, carrier, transit)));
-        links
+        let own = own.unwrap_or(links.len());
+        Walk { address, number, links, own, carrier }
     }
 
-    /// Where all messages are that are under way.
-    pub(super) fn transit(&self) -> Transit {
-        let mut transit = Transit::default();
+    /// The whole chain: a walk, and the message that it comes down to.
+    fn settle(&self, mut walk: Walk, transit: &Transit) -> Vec<WaitLink> {
+        let message = |number| self.in_transit(walk.address, number, transit);
+        if let Some(own) = message(walk.number) {
+            // What is ahead does not matter before its own message has come.
+            walk.links.truncate(walk.own);
+            walk.links.push(own);
+        } else {
+            walk.links.extend(message(walk.carrier));
+        }
+        walk.links
+    }
+
+    /// Where all messages are that these walks may come down to, in one look at what is under way.
+    fn transit<'a>(&self, walks: impl Iterator<Item = &'a Walk>) -> Transit {
+        let numbers = walks.flat_map(|walk| [walk.number, walk.carrier]).flatten();
+        let mut transit: Transit = numbers.map(|number| (number, SmallVec::new())).collect();
+        // Mostly they are among the oldest: few of very many need to be looked up.
+        let (first, last) = (transit.keys().min().copied(), transit.keys().max().copied());
+        let (Some(first), Some(last)) = (first, last) else { return transit };
         for (index, channel) in self.laden() {
-            for lane in channel.lanes.iter().filter(|lane| !lane.is_empty()) {
-                let messages = lane.outgoing.iter().map(|(_, message)| message);
-                let messages = messages.chain(lane.incoming.iter().map(|(_, message)| message));
-                for number in messages.filter_map(|message| message.number) {
-                    let channels = transit.entry(number).or_default();
-                    if channels.last() != Some(&index) {
-                        channels.push(index);
-                    }
+            let lanes = channel.lanes.iter().filter(|lane| !lane.is_empty());
+            let mut note = |message: &Message| {
+                let number = message.number.filter(|number| (first..=last).contains(number));
+                let channels = number.and_then(|number| transit.get_mut(&number));
+                if let Some(channels) = channels.filter(|channels| channels.last() != Some(&index)) {
+                    channels.push(index);
                 }
+            };
+            for lane in lanes {
+                lane.outgoing.iter().for_each(|(_, message)| note(message));
+                lane.incoming.iter().for_each(|(_, message)| note(message));
             }
         }
         transit
     }
 
     /// The message that carries a transaction now, if one is on its way.
-    /// Without `transit`, which is worth its while for many, all channels are looked through.
-    fn in_transit(
-        &self,
-        address: Address,
-        number: Option<TxnNumber>,
-        transit: Option<&Transit>,
-    ) -> Option<WaitLink> {
+    fn in_transit(&self, address: Address, number: Option<TxnNumber>, transit: &Transit) -> Option<WaitLink> {
         let number = number?;
-        let channels: Box<dyn Iterator<Item = &Channel>> = match transit {
-            Some(transit) => {
-                let known = transit.get(&number)?;
-                Box::new(known.iter().filter_map(|index| self.channels.get(*index)))
-            }
-            None => Box::new(self.laden().map(|(_, channel)| channel)),
-        };
+        let channels = transit.get(&number)?.iter().filter_map(|index| self.channels.get(*index));
         // What only acknowledges is not what it waits for, as long as there is another.
         let mut trailing = None;
         for channel in channels {
@@ -196,23 +212,29 @@ impl Machine {
         Some(links)
     }
 
-    pub(super) fn transaction_view(
+    /// Transactions, each with the chain of what it waits for.
+    pub(super) fn transaction_views<'a>(
         &self,
-        txn: &Transaction,
-        transit: Option<&Transit>,
-    ) -> Option<TransactionView> {
-        let agent = self.agents.get(txn.agent)?;
-        let l1 = self.nodes.get(agent.l1)?.id();
-        Some(TransactionView {
+        txns: impl Iterator<Item = &'a Transaction>,
+    ) -> Vec<TransactionView> {
+        let walk = |txn: &'a Transaction| {
+            let agent = self.agents.get(txn.agent)?;
+            let l1 = self.nodes.get(agent.l1)?.id();
+            Some((txn, agent.config.id, self.follow(l1, txn.range.start, Some(txn.number))))
+        };
+        let walks: Vec<_> = txns.filter_map(walk).collect();
+        let transit = self.transit(walks.iter().map(|(_, _, walk)| walk));
+        let view = |(txn, agent, walk): (&Transaction, ComponentId, Walk)| TransactionView {
             number: txn.number,
-            agent: agent.config.id,
+            agent,
             warp: txn.warp,
             kind: txn.kind,
             range: txn.range,
             bytes: txn.bytes.clone(),
             issued: txn.issued,
             issued_at: txn.issued_at,
-            chain: self.chain(l1, txn.range.start, Some(txn.number), transit),
-        })
+            chain: self.settle(walk, &transit),
+        };
+        walks.into_iter().map(view).collect()
     }
 }

@@ -129,9 +129,6 @@ impl Machine {
     }
 }
 
-/// Transactions whose messages are looked for one by one.
-const LOOKED_FOR: usize = 2;
-
 /// What is on a link and at its ends; counts by virtual network.
 struct Traffic {
     packets: Vec<PacketView>,
@@ -349,9 +346,8 @@ impl Inspect for Machine {
     }
 
     fn transactions(&self, limit: usize) -> Vec<TransactionView> {
-        let transit = (limit > LOOKED_FOR).then(|| self.transit());
-        let all = Lowest::of(self.txns.values().map(|txn| (txn.number, txn)), limit);
-        all.into_values().filter_map(|txn| self.transaction_view(txn, transit.as_ref())).collect()
+        let oldest = Lowest::of(self.txns.values().map(|txn| (txn.number, txn)), limit);
+        self.transaction_views(oldest.into_values())
     }
 
     fn transaction_range(&self, number: TxnNumber) -> Option<Range> {
@@ -360,7 +356,7 @@ impl Inspect for Machine {
 
     fn transaction(&self, number: TxnNumber) -> Option<TransactionView> {
         let txn = self.txns.values().find(|txn| txn.number == number)?;
-        self.transaction_view(txn, None)
+        self.transaction_views(std::iter::once(txn)).pop()
     }
 
     fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink> {
@@ -383,7 +379,7 @@ impl Inspect for Machine {
         let Some(node) = self.node(component) else { return Vec::new() };
         let view = node.mshr_view(&self.fixed.components, 1);
         let Some(oldest) = view.entries.first() else { return Vec::new() };
-        self.chain(component, oldest.range.start, oldest.txn, None)
+        self.chain(component, oldest.range.start, oldest.txn)
     }
 
     fn cells(&self, nodes: &[ComponentId]) -> Vec<CellCount> {

@@ -317,8 +317,12 @@ impl Store {
         };
         // An empty slot is beyond all of them.
         let end = last.map_or(u64::MAX, |last| last.0.saturating_add(1));
-        let tags = tags.into_iter().flat_map(CowVec::pieces).flat_map(|(_, piece)| piece);
-        tags.filter(move |tag| tag.wrapping_sub(1) < end).map(|tag| Address(tag & !1))
+        let is_wanted = move |tag: u64| tag.wrapping_sub(1) < end;
+        let pieces = tags.into_iter().flat_map(CowVec::pieces).map(|(_, piece)| piece);
+        // Most pieces have none: each is looked at as a whole first.
+        let any = move |piece: &&[u64]| piece.iter().fold(false, |any, tag| any | is_wanted(*tag));
+        let tags = pieces.filter(any).flatten().copied();
+        tags.filter(move |tag| is_wanted(*tag)).map(|tag| Address(tag & !1))
     }
 
     /// All entries in a fixed order (by slot, or by address), with their slots.

@@ -277,6 +277,7 @@ impl Sample {
                 brief: None,
             }),
             selection: Selection { block: Some(BLOCK), txn: Some(TXN), ..Selection::default() },
+            shown: self.transaction(TXN),
             known: 120,
             deadlock: None,
             ended: true,

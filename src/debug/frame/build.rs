@@ -33,6 +33,8 @@ pub struct Facts<'a> {
     /// The furthest event ever reached, and whether the run ends there.
     pub known: u64,
     pub ended: bool,
+    /// The selected transaction, if it is in flight.
+    pub shown: Option<TransactionView>,
     /// Records of the event that led to this position.
     pub last: &'a [Record],
     /// Records of the selected transaction up to here, oldest first (others are passed over).
@@ -54,7 +56,6 @@ const PACKETS: usize = 32;
 #[must_use]
 pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     let selection = facts.selection;
-    let shown = selection.txn.and_then(|txn| machine.transaction(txn));
     let all = |kind: fn(ComponentKind) -> bool| {
         let components = machine.components().iter();
         components.filter(move |(_, part)| kind(part.kind)).map(|(id, _)| id)
@@ -64,7 +65,6 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         time: machine.time_base(),
         position: position(machine, &facts),
         now: happenings(machine, facts.last),
-        why: why(machine, &selection, shown.as_ref()),
         protocol: if wish.panes.has(Pane::Protocol) {
             protocol::views(machine, &facts.tables, selection.component, facts.last)
         } else {
@@ -99,7 +99,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     if wish.panes.has(Pane::Transaction) {
         frame.sequence = selection
             .txn
-            .and_then(|txn| Sequence::new(txn, shown.clone(), facts.journey, machine.components()));
+            .and_then(|txn| Sequence::new(txn, facts.shown.clone(), facts.journey, machine.components()));
     }
     // What is drawn of one transaction needs no list of all.
     let is_drawn = frame.sequence.is_some();
@@ -107,6 +107,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         frame.transactions = machine.transactions(wish.limit);
         frame.limit = Some(wish.limit);
     }
+    frame.why = why(machine, &selection, facts.shown.as_ref(), &frame.transactions);
     Frame {
         info: facts.info,
         run: facts.run,
@@ -240,7 +241,13 @@ fn weight(what: &What) -> u8 {
 }
 
 /// Of the node, unit or link that was picked; of the transaction where none was, it waits for nothing, or a record was.
-fn why(machine: &dyn Inspect, selection: &Selection, shown: Option<&TransactionView>) -> Vec<WaitLink> {
+/// `oldest` are transactions that are at hand, the oldest first.
+fn why(
+    machine: &dyn Inspect,
+    selection: &Selection,
+    shown: Option<&TransactionView>,
+    oldest: &[TransactionView],
+) -> Vec<WaitLink> {
     let picked = selection.component.filter(|_| selection.record.is_none());
     let links = picked.map_or_else(Vec::new, |component| machine.why(component, selection.warp));
     if !links.is_empty() {
@@ -254,6 +261,7 @@ fn why(machine: &dyn Inspect, selection: &Selection, shown: Option<&TransactionV
     }
     // Of a page, its fault; of nothing, what has been under way longest.
     let fault = selection.block.and_then(|block| machine.fault(block)).map(|fault| fault.waits);
-    let oldest = || machine.transactions(1).into_iter().next().map(|view| view.chain);
+    let at_hand = oldest.first().map(|view| view.chain.clone());
+    let oldest = || at_hand.or_else(|| Some(machine.transactions(1).into_iter().next()?.chain));
     fault.filter(|waits| !waits.is_empty()).or_else(oldest).unwrap_or_default()
 }

@@ -129,7 +129,9 @@ impl Node {
         self.config.id
     }
 
-    fn block_of(&self, address: Address) -> Address {
+    /// The block of this node that holds an address.
+    #[must_use]
+    pub fn block_of(&self, address: Address) -> Address {
         address.block(self.config.block)
     }
 

@@ -48,6 +48,35 @@ pub enum WaitsFor {
     Turn(Address),
 }
 
+impl Busy {
+    /// In words.
+    #[must_use]
+    pub fn describe(&self, names: &Components) -> String {
+        let list = |ids: &[ComponentId]| ids.iter().map(|id| names.path(*id)).collect::<Vec<_>>().join(" ");
+        match &self.waits {
+            WaitsFor::Parent(parent, what) => format!("waits for {what} from {}", names.path(*parent)),
+            WaitsFor::Children(children, what) => format!("waits for {what} of {}", list(children)),
+            WaitsFor::Ack(child) => format!("waits for grant-ack of {}", names.path(*child)),
+            WaitsFor::PeerData(parent) => {
+                format!(
+                    "waits for the data from another cache; the grant of {} has come",
+                    names.path(*parent)
+                )
+            }
+            WaitsFor::Mshr => "waits for a free MSHR".to_owned(),
+            WaitsFor::Way(set) => format!("waits for a free way of set {set}"),
+            WaitsFor::Others => "waits for its turn".to_owned(),
+            WaitsFor::Purge => {
+                "waits until the CPU has given up all lines of this memory: the remote directory is full"
+                    .to_owned()
+            }
+            WaitsFor::Turn(head) => {
+                format!("waits for its turn in the pending queue, at whose head is block {head}")
+            }
+        }
+    }
+}
+
 impl Node {
     /// Sets, ways, and the partitions over which addresses are dealt before they come here; none for memory.
     #[must_use]
@@ -149,31 +178,6 @@ impl Node {
         }
     }
 
-    fn describe(busy: &Busy, names: &Components) -> String {
-        let list = |ids: &[ComponentId]| ids.iter().map(|id| names.path(*id)).collect::<Vec<_>>().join(" ");
-        match &busy.waits {
-            WaitsFor::Parent(parent, what) => format!("waits for {what} from {}", names.path(*parent)),
-            WaitsFor::Children(children, what) => format!("waits for {what} of {}", list(children)),
-            WaitsFor::Ack(child) => format!("waits for grant-ack of {}", names.path(*child)),
-            WaitsFor::PeerData(parent) => {
-                format!(
-                    "waits for the data from another cache; the grant of {} has come",
-                    names.path(*parent)
-                )
-            }
-            WaitsFor::Mshr => "waits for a free MSHR".to_owned(),
-            WaitsFor::Way(set) => format!("waits for a free way of set {set}"),
-            WaitsFor::Others => "waits for its turn".to_owned(),
-            WaitsFor::Purge => {
-                "waits until the CPU has given up all lines of this memory: the remote directory is full"
-                    .to_owned()
-            }
-            WaitsFor::Turn(head) => {
-                format!("waits for its turn in the pending queue, at whose head is block {head}")
-            }
-        }
-    }
-
     fn unit_views(&self, entry: &Entry, pending: Option<&Pending>) -> Vec<UnitView> {
         let busy = |unit: u32| {
             pending.is_some_and(|pending| pending.serving.iter().any(|service| service.unit == unit))
@@ -208,7 +212,7 @@ impl Node {
             range: self.range_of(block),
             state: (!is_root).then(|| self.state(block)),
             target: self.target(pending).or_else(|| self.tag_target(block)),
-            doing: busy.first().map(|busy| Self::describe(busy, names)),
+            doing: busy.first().map(|busy| busy.describe(names)),
             since: busy.first().map(|busy| busy.since),
             units: entry.map(|entry| self.unit_views(entry, pending)).unwrap_or_default(),
             unit_count: self.config.block / self.config.unit.max(1),
@@ -319,7 +323,7 @@ impl Node {
 
     /// What a block waits for; of one that is not kept, with its sectors: those that are wanted, and those on their way.
     fn waits_text(&self, pending: &Pending, busy: Option<&Busy>, names: &Components) -> String {
-        let text = busy.map(|busy| Self::describe(busy, names)).unwrap_or_default();
+        let text = busy.map(|busy| busy.describe(names)).unwrap_or_default();
         let Some(asked) = pending.asked.as_ref().filter(|_| pending.uncached) else { return text };
         let wants = pending.queue.iter().filter(|want| want.is_load());
         let wanted = wants.fold(Sectors::NONE, |all, want| all.with(want.sectors.without(want.got)));

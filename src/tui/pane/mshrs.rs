@@ -117,6 +117,10 @@ fn bar(file: &MshrView) -> Option<String> {
 }
 
 fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, file: &MshrView) {
+    // There may be very many: what is scrolled away needs no text.
+    if !canvas.shows(y) {
+        return canvas.reserve(y);
+    }
     let path = frame.info.components.path(file.node);
     canvas.field(1, y, 16, path, Role::Text);
     canvas.item(1, y, 16, Target::Component(file.node));
@@ -126,9 +130,10 @@ fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, file: &MshrView) {
         _ => Role::Strong,
     };
     let room = canvas.width().saturating_sub(18);
-    let [.., shortest] = counts(file);
-    let text = counts(file).into_iter().find(|text| text.width() <= usize::from(room)).unwrap_or(shortest);
-    canvas.field(18, y, room, &text, role);
+    let texts = counts(file);
+    let [.., shortest] = &texts;
+    let text = texts.iter().find(|text| text.width() <= usize::from(room)).unwrap_or(shortest);
+    canvas.field(18, y, room, text, role);
 }
 
 #[cfg(test)]
