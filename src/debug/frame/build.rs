@@ -8,8 +8,9 @@ use crate::model::record::{Record, What};
 use crate::model::state::Action;
 use crate::model::time::EventNumber;
 
-use super::crowd::{self, Crowd};
+use super::crowd::{self, Crowd, Unit};
 use super::directory::Directory;
+use super::focus::Focus;
 use super::log::Log;
 use super::map::Map;
 use super::pages::Pages;
@@ -76,18 +77,28 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         frame.links =
             all(|kind| kind == ComponentKind::Link).filter_map(|id| machine.link(id, PACKETS)).collect();
     }
-    if wish.panes.has(Pane::Map) {
-        frame.map = Map::build(machine, &frame.links, &selection, facts.last);
+    let (has_map, has_directory) = (wish.panes.has(Pane::Map), wish.panes.has(Pane::Directory));
+    let block = selection.block.filter(|_| has_map || has_directory);
+    let focus = block.map(|block| Focus::new(machine, block));
+    let focus = focus.as_ref();
+    let units: Vec<Unit> = if has_map || wish.panes.has(Pane::Warps) {
+        all(is_agent).filter_map(|id| Unit::of(machine, id)).collect()
+    } else {
+        Vec::new()
+    };
+    if has_map {
+        let parts = (frame.links.as_slice(), units.as_slice());
+        frame.map = Map::build(machine.components(), parts, focus, &selection, facts.last);
     }
-    if wish.panes.has(Pane::Directory) {
-        frame.directory = Directory::build(machine, &selection, facts.last, wish.limit);
+    if has_directory {
+        frame.directory = Directory::build(machine, focus, &selection, facts.last, wish.limit);
     }
     if wish.panes.has(Pane::Mshrs) {
         let has_mshrs = |kind| ComponentKind::is_node(kind) || kind == ComponentKind::Gmmu;
         frame.mshrs = mshrs(machine, all(has_mshrs), wish.limit);
     }
     if wish.panes.has(Pane::Warps) {
-        (frame.agents, frame.crowds) = warps(machine, all(is_agent).collect(), &selection);
+        (frame.agents, frame.crowds) = warps(machine, &units, &selection);
     }
     if wish.panes.has(Pane::Caches) {
         frame.caches = caches(machine, all(ComponentKind::is_node).collect(), &selection, wish);
@@ -153,20 +164,17 @@ fn caches(
 const SHOWN: usize = 8;
 
 /// Every unit with its warps; or if there are many what all do, in numbers, and the selected one.
-fn warps(
-    machine: &dyn Inspect,
-    units: Vec<ComponentId>,
-    selection: &Selection,
-) -> (Vec<AgentView>, Vec<Crowd>) {
+fn warps(machine: &dyn Inspect, units: &[Unit], selection: &Selection) -> (Vec<AgentView>, Vec<Crowd>) {
+    let mut agents = units.iter().map(|unit| unit.agent);
     if units.len() <= crowd::FEW {
-        return (units.into_iter().filter_map(|id| machine.agent(id)).collect(), Vec::new());
+        return (agents.filter_map(|id| machine.agent(id)).collect(), Vec::new());
     }
     let names = machine.components();
     // The L1 of a unit stands for it, too.
     let own = |path: &str, id: ComponentId| path.strip_suffix(".l1").unwrap_or(path) == names.path(id);
     let path = selection.component.map(|component| names.path(component));
-    let chosen = path.and_then(|path| units.iter().copied().find(|id| own(path, *id)));
-    let crowds = Crowd::of(machine, units.into_iter());
+    let chosen = path.and_then(|path| agents.find(|id| own(path, *id)));
+    let crowds = Crowd::of(names, units.iter().copied());
     // Where few have anything to do, each of those.
     let busy = crowds.iter().flat_map(|crowd| &crowd.units).filter(|unit| unit.is_busy());
     let busy: Vec<ComponentId> = busy.map(|unit| unit.agent).take(SHOWN + 1).collect();

@@ -1,6 +1,6 @@
 //! Many compute units: how many warps of each do what, where they are too many to show every warp.
 
-use crate::model::component::ComponentId;
+use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{Inspect, WarpState};
 
 /// Units beyond which they are a crowd.
@@ -26,16 +26,15 @@ pub struct Unit {
 
 impl Crowd {
     /// The devices of these units, in their order.
-    pub fn of(machine: &dyn Inspect, agents: impl Iterator<Item = ComponentId>) -> Vec<Self> {
+    pub fn of(names: &Components, units: impl Iterator<Item = Unit>) -> Vec<Self> {
         let mut crowds: Vec<Self> = Vec::new();
-        for agent in agents {
-            let Some(counts) = machine.warp_counts(agent) else { continue };
-            let device = machine.components().path(agent).split('.').next().unwrap_or_default();
+        for unit in units {
+            let device = names.path(unit.agent).split('.').next().unwrap_or_default();
             if crowds.last().is_none_or(|last| last.device != device) {
                 crowds.push(Self { device: device.to_owned(), units: Vec::new() });
             }
             if let Some(last) = crowds.last_mut() {
-                last.units.push(Unit { agent, counts });
+                last.units.push(unit);
             }
         }
         crowds
@@ -59,6 +58,12 @@ pub fn is_idle(state: WarpState) -> bool {
 }
 
 impl Unit {
+    /// A compute unit or core as it is; none of anything else.
+    #[must_use]
+    pub fn of(machine: &dyn Inspect, agent: ComponentId) -> Option<Self> {
+        Some(Self { agent, counts: machine.warp_counts(agent)? })
+    }
+
     /// Whether one of its warps is at work.
     #[must_use]
     pub fn is_busy(&self) -> bool {

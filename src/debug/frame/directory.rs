@@ -6,7 +6,7 @@ use crate::model::inspect::{BlockView, Inspect};
 use crate::model::record::Record;
 use crate::model::state::State;
 
-use super::focus;
+use super::focus::Focus;
 use super::map::{short, was};
 use super::selection::Selection;
 use super::text::near;
@@ -63,13 +63,18 @@ const DEEPEST: usize = 8;
 
 impl Directory {
     #[must_use]
-    pub fn build(machine: &dyn Inspect, selection: &Selection, last: &[Record], limit: usize) -> Self {
+    pub fn build(
+        machine: &dyn Inspect,
+        focus: Option<&Focus>,
+        selection: &Selection,
+        last: &[Record],
+        limit: usize,
+    ) -> Self {
         let mut directory = Self::default();
         directory.list(machine, limit);
-        let Some(address) = selection.block else {
-            return directory;
-        };
-        directory.tree(machine, selection, last, address);
+        if let Some(focus) = focus {
+            directory.tree(machine, focus, selection, last);
+        }
         directory
     }
 
@@ -97,18 +102,11 @@ impl Directory {
             blocks.into_iter().map(|address| BlockLine { address, cells: cells(address) }).collect();
     }
 
-    fn tree(&mut self, machine: &dyn Inspect, selection: &Selection, last: &[Record], address: Address) {
-        let views: Vec<(ComponentId, Option<BlockView>)> = machine
-            .components()
-            .iter()
-            .filter(|(_, component)| component.kind.is_node())
-            .map(|(id, _)| (id, machine.block(id, address)))
-            .collect();
-        let line = focus::line(machine, address);
-        self.line = Some(line);
-        let tree = Tree::new(machine, &views, address);
+    fn tree(&mut self, machine: &dyn Inspect, focus: &Focus, selection: &Selection, last: &[Record]) {
+        self.line = Some(focus.line);
+        let tree = Tree::new(machine, focus);
         let roots = tree.children(None);
-        let context = RowContext { machine, selection, last, line };
+        let context = RowContext { machine, selection, last, line: focus.line };
         self.grow(&tree, (None, &roots), &[], &context);
     }
 
@@ -141,8 +139,9 @@ struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    fn new(machine: &dyn Inspect, views: &'a [(ComponentId, Option<BlockView>)], address: Address) -> Self {
-        let parents: Vec<_> = views.iter().map(|(node, _)| machine.parent(*node, address)).collect();
+    fn new(machine: &dyn Inspect, focus: &'a Focus) -> Self {
+        let views = &focus.views;
+        let parents: Vec<_> = views.iter().map(|(node, _)| machine.parent(*node, focus.address)).collect();
         let mut shown: Vec<bool> = views.iter().map(|(_, view)| view.is_some()).collect();
         let place = |node: ComponentId| views.iter().position(|(id, _)| *id == node);
         for (index, _) in views.iter().enumerate().filter(|(_, (_, view))| view.is_some()) {

@@ -1,18 +1,44 @@
 //! Which line of memory the screen looks at.
 
 use crate::model::address::{Address, Range};
-use crate::model::inspect::Inspect;
+use crate::model::component::ComponentId;
+use crate::model::inspect::{BlockView, Inspect};
 use crate::model::message::TxnNumber;
 
 /// Bytes of a block that nobody holds: the usual line.
 const LINE: u32 = 64;
 
+/// The block of one address at every node: asked once for all that show it.
+#[derive(Clone, Debug)]
+pub struct Focus {
+    pub address: Address,
+    /// The finest block that holds the address.
+    pub line: Range,
+    /// By node, ascending.
+    pub views: Vec<(ComponentId, Option<BlockView>)>,
+}
+
+impl Focus {
+    #[must_use]
+    pub fn new(machine: &dyn Inspect, address: Address) -> Self {
+        let nodes = machine.components().iter().filter(|(_, component)| component.kind.is_node());
+        let views: Vec<_> = nodes.map(|(id, _)| (id, machine.block(id, address))).collect();
+        let finest = views.iter().filter_map(|(_, view)| Some(view.as_ref()?.range.len)).min();
+        Self { address, line: Range::block(address, finest.unwrap_or(LINE)), views }
+    }
+
+    /// The block at a node; none if that neither holds nor awaits it.
+    #[must_use]
+    pub fn at(&self, node: ComponentId) -> Option<&BlockView> {
+        let place = self.views.binary_search_by_key(&node, |(id, _)| *id).ok()?;
+        self.views.get(place)?.1.as_ref()
+    }
+}
+
 /// The finest block that holds `address`.
 #[must_use]
 pub fn line(machine: &dyn Inspect, address: Address) -> Range {
-    let nodes = machine.components().iter().filter(|(_, component)| component.kind.is_node());
-    let finest = nodes.filter_map(|(id, _)| machine.block(id, address)).map(|view| view.range.len).min();
-    Range::block(address, finest.unwrap_or(LINE))
+    Focus::new(machine, address).line
 }
 
 /// The line of `range` that `txn` is about. A node may speak of a larger block than the one that was asked for: then it

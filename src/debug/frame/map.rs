@@ -2,11 +2,12 @@
 
 use crate::model::address::Range;
 use crate::model::component::{ComponentId, ComponentKind, Components};
-use crate::model::inspect::{Inspect, LinkView, WarpState};
+use crate::model::inspect::{LinkView, WarpState};
 use crate::model::record::{Record, What};
 use crate::model::state::State;
 
-use super::focus;
+use super::crowd::Unit;
+use super::focus::Focus;
 use super::selection::Selection;
 use super::text::near;
 
@@ -56,12 +57,16 @@ pub enum Mark {
 }
 
 impl Map {
-    /// The picture of a machine, with the state of the selected block.
+    /// The picture of a machine, with what its compute units (by id, ascending) do and the state of the block in focus.
     #[must_use]
-    pub fn build(machine: &dyn Inspect, links: &[LinkView], selection: &Selection, last: &[Record]) -> Self {
-        let components = machine.components();
-        let mut map =
-            Self { line: selection.block.map(|block| focus::line(machine, block)), ..Self::default() };
+    pub fn build(
+        components: &Components,
+        (links, units): (&[LinkView], &[Unit]),
+        focus: Option<&Focus>,
+        selection: &Selection,
+        last: &[Record],
+    ) -> Self {
+        let mut map = Self { line: focus.map(|focus| focus.line), ..Self::default() };
         for (id, component) in components.iter() {
             if component.kind == ComponentKind::Link {
                 map.links.extend(links.iter().find(|link| link.link == id).cloned());
@@ -72,7 +77,7 @@ impl Map {
                 id,
                 kind: component.kind,
                 label: label.to_owned(),
-                mark: mark(machine, id, component.kind, selection),
+                mark: mark(components, (id, component.kind), units, focus),
                 was: was(id, selection, last),
                 touched: last.iter().any(|record| record.at == id),
             };
@@ -100,24 +105,29 @@ pub(super) fn was(node: ComponentId, selection: &Selection, last: &[Record]) -> 
     })
 }
 
-fn mark(machine: &dyn Inspect, id: ComponentId, kind: ComponentKind, selection: &Selection) -> Mark {
+fn mark(
+    components: &Components,
+    (id, kind): (ComponentId, ComponentKind),
+    units: &[Unit],
+    focus: Option<&Focus>,
+) -> Mark {
     if matches!(kind, ComponentKind::Cu | ComponentKind::Core) {
-        return machine.warp_counts(id).map_or(Mark::None, |counts| {
-            let counts = WarpState::ALL.into_iter().zip(counts);
+        let unit = units.binary_search_by_key(&id, |unit| unit.agent).ok().and_then(|place| units.get(place));
+        return unit.map_or(Mark::None, |unit| {
+            let counts = WarpState::ALL.into_iter().zip(unit.counts);
             Mark::Warps(counts.filter(|(state, count)| *state != WarpState::None && *count > 0).collect())
         });
     }
-    let Some(address) = selection.block else {
+    let Some(focus) = focus else {
         return Mark::None;
     };
-    let view = machine.block(id, address);
-    let busy = view.as_ref().is_some_and(|view| view.doing.is_some());
+    let view = focus.at(id);
+    let busy = view.is_some_and(|view| view.doing.is_some());
     if kind == ComponentKind::Hmd {
-        let unit = view.and_then(|view| view.units.into_iter().find(|unit| unit.range.contains(address)));
+        let unit = view.and_then(|view| view.units.iter().find(|unit| unit.range.contains(focus.address)));
         let Some(unit) = unit else {
             return Mark::Holders { owner: None, sharers: Vec::new(), busy };
         };
-        let components = machine.components();
         return Mark::Holders {
             owner: unit.owner.map(|holder| short(components, id, holder)),
             sharers: unit.sharers.iter().map(|holder| short(components, id, *holder)).collect(),

@@ -2,7 +2,7 @@
 
 use super::cut;
 use crate::debug::command::Arguments;
-use crate::debug::frame::crowd::Crowd;
+use crate::debug::frame::crowd::{Crowd, Unit};
 use crate::debug::frame::text::plural;
 use crate::debug::frame::{hardware, text};
 use crate::debug::session::Session;
@@ -107,7 +107,8 @@ pub(super) fn warps(session: &mut Session, arguments: &Arguments) -> Result<Vec<
     let machine = session.machine();
     let time = machine.time_base();
     let units = chosen(session, arguments)?;
-    let crowds = Crowd::of(machine, units.iter().copied());
+    let counted = units.iter().filter_map(|id| Unit::of(machine, *id));
+    let crowds = Crowd::of(machine.components(), counted);
     let count: usize = crowds.iter().map(|crowd| crowd.units.len()).sum();
     let mut lines = if count > FEW { totals(&crowds) } else { Vec::new() };
     for view in units.into_iter().filter_map(|id| machine.agent(id)) {
