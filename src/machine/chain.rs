@@ -16,8 +16,17 @@ use crate::protocol::node::WaitsFor;
 /// Steps of a chain of waiting at most; longer ones are cycles.
 const MAX_CHAIN: usize = 24;
 
-/// The channels in which transactions that are asked about have messages under way.
-type Transit = FxHashMap<TxnNumber, SmallVec<[usize; 2]>>;
+/// Where the messages of transactions that are asked about are.
+type Transit = FxHashMap<TxnNumber, Sought>;
+
+/// What is known about the messages of one transaction.
+#[derive(Default)]
+struct Sought {
+    /// The channels that they are in.
+    channels: SmallVec<[usize; 2]>,
+    /// What it asks for, until the message is found that it waits for.
+    missing: Option<Address>,
+}
 
 /// Who waits for whom from a node outwards, as far as nodes know: where messages are is looked for once for many of these.
 struct Walk {
@@ -99,21 +108,33 @@ impl Machine {
 
     /// Where all messages are that these walks may come down to, in one look at what is under way.
     fn transit<'a>(&self, walks: impl Iterator<Item = &'a Walk>) -> Transit {
-        let numbers = walks.flat_map(|walk| [walk.number, walk.carrier]).flatten();
-        let mut transit: Transit = numbers.map(|number| (number, SmallVec::new())).collect();
+        let mut transit = Transit::default();
+        for walk in walks {
+            let (Some(own), Some(carrier)) = (walk.number, walk.carrier) else { continue };
+            transit.entry(own).or_default().missing = Some(walk.address);
+            transit.entry(carrier).or_default();
+        }
         // Mostly they are among the oldest: few of very many need to be looked up.
         let (first, last) = (transit.keys().min().copied(), transit.keys().max().copied());
         let (Some(first), Some(last)) = (first, last) else { return transit };
+        let mut missing = transit.values().filter(|sought| sought.missing.is_some()).count();
         for (index, channel) in self.laden() {
-            let lanes = channel.lanes.iter().filter(|lane| !lane.is_empty());
+            // Who is ahead need not be known of those whose own messages are found.
+            if missing == 0 {
+                break;
+            }
             let mut note = |message: &Message| {
                 let number = message.number.filter(|number| (first..=last).contains(number));
-                let channels = number.and_then(|number| transit.get_mut(&number));
-                if let Some(channels) = channels.filter(|channels| channels.last() != Some(&index)) {
-                    channels.push(index);
+                let Some(sought) = number.and_then(|number| transit.get_mut(&number)) else { return };
+                if sought.channels.last() != Some(&index) {
+                    sought.channels.push(index);
+                }
+                if !is_trailing(message) && sought.missing.take_if(|at| message.range.contains(*at)).is_some()
+                {
+                    missing -= 1;
                 }
             };
-            for lane in lanes {
+            for lane in channel.lanes.iter().filter(|lane| !lane.is_empty()) {
                 lane.outgoing.iter().for_each(|(_, message)| note(message));
                 lane.incoming.iter().for_each(|(_, message)| note(message));
             }
@@ -124,8 +145,7 @@ impl Machine {
     /// The message that carries a transaction now, if one is on its way.
     fn in_transit(&self, address: Address, number: Option<TxnNumber>, transit: &Transit) -> Option<WaitLink> {
         let number = number?;
-        let channels = transit.get(&number)?.iter().filter_map(|index| self.channels.get(*index));
-        // What only acknowledges is not what it waits for, as long as there is another.
+        let channels = transit.get(&number)?.channels.iter().filter_map(|index| self.channels.get(*index));
         let mut trailing = None;
         for channel in channels {
             for (place, message) in channel.lanes.iter().flat_map(Lane::places) {
@@ -133,7 +153,7 @@ impl Machine {
                     continue;
                 }
                 let link = self.standing(channel, place, message);
-                if !matches!(message.kind, MessageKind::GrantAck | MessageKind::EvictAck) {
+                if !is_trailing(message) {
                     return Some(link);
                 }
                 trailing = trailing.or(Some(link));
@@ -237,4 +257,9 @@ impl Machine {
         };
         walks.into_iter().map(view).collect()
     }
+}
+
+/// Whether a message only acknowledges: no transaction waits for it, as long as there is another.
+fn is_trailing(message: &Message) -> bool {
+    matches!(message.kind, MessageKind::GrantAck | MessageKind::EvictAck)
 }

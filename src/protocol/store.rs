@@ -320,8 +320,8 @@ impl Store {
         let is_wanted = move |tag: u64| tag.wrapping_sub(1) < end;
         let pieces = tags.into_iter().flat_map(CowVec::pieces).map(|(_, piece)| piece);
         // Most pieces have none: each is looked at as a whole first.
-        let any = move |piece: &&[u64]| piece.iter().fold(false, |any, tag| any | is_wanted(*tag));
-        let tags = pieces.filter(any).flatten().copied();
+        let has_any = move |piece: &&[u64]| piece.iter().any(|tag| is_wanted(*tag));
+        let tags = pieces.filter(has_any).flatten().copied();
         tags.filter(move |tag| is_wanted(*tag)).map(|tag| Address(tag & !1))
     }
 
