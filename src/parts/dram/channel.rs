@@ -5,23 +5,33 @@
 //! their bank only so often. Reads go before writes, which gather until there are enough to drain.
 
 use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
 
 use smallvec::SmallVec;
 
 use super::DramTiming;
 use super::controller::{Burst, Commands, Issued, Scheduling};
+use crate::model::bits::Bits;
 use crate::model::record::RowAccess;
 use crate::model::time::{ByteRate, Tick};
 use crate::protocol::outbox::About;
 
 /// A bank and its row buffer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bank {
     pub open: Option<u64>,
+    /// Its row was opened for a request that still waits. Follows from the queues.
+    is_held: bool,
     /// From when a column of the open row can be asked for.
     column_at: Tick,
     /// From when the row can be closed and another opened.
     row_at: Tick,
+}
+
+impl Hash for Bank {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        (self.open, self.column_at, self.row_at).hash(hasher);
+    }
 }
 
 /// What one access wants of one row.
@@ -136,38 +146,28 @@ impl DramChannel {
     /// Opens the row of the oldest request of every bank that no open row keeps busy.
     fn open_rows(&mut self, timing: &DramTiming, scheduling: &Scheduling, now: Tick, issued: &mut Commands) {
         let writes = self.turn();
-        let mut banks: SmallVec<[usize; 16]> = SmallVec::new();
+        let mut looked = Bits::new(self.banks.len() as u32);
         for index in 0..self.queue(writes).len().min(scheduling.window) {
             let Some(request) = self.queue(writes).get(index) else { break };
             let (bank, row) = (request.bank, request.row);
-            if banks.contains(&bank) {
+            let Some(state) = self.banks.get(bank).copied() else { continue };
+            if state.is_held || state.row_at > now || looked.get(bank as u32) {
                 continue;
             }
-            banks.push(bank);
-            let Some(state) = self.banks.get(bank).copied() else { continue };
+            looked.set(bank as u32, true);
             let may_wait = !timing.always_reopen && request.passed < scheduling.row_hit_cap;
             let (wait, access) = timing.opening(state.open, row);
-            if state.row_at > now
-                || access == RowAccess::Hit
-                || (may_wait && self.has_hit(bank, scheduling))
-                || self.is_held(bank, scheduling)
-            {
+            if access == RowAccess::Hit || (may_wait && self.has_hit(bank, scheduling)) {
                 continue;
             }
             if let Some(state) = self.banks.get_mut(bank) {
-                *state = Bank { open: Some(row), column_at: now + wait, row_at: now + wait };
+                *state = Bank { open: Some(row), is_held: true, column_at: now + wait, row_at: now + wait };
             }
             if let Some(request) = self.queue_mut(writes).get_mut(index) {
                 request.opened = Some(access);
                 issued.push(request.issue(access, None));
             }
         }
-    }
-
-    /// Whether a row of the bank was opened for a request that still waits.
-    fn is_held(&self, bank: usize, scheduling: &Scheduling) -> bool {
-        let held = |request: &Request| request.bank == bank && request.opened.is_some();
-        [&self.reads, &self.writes].into_iter().any(|queue| queue.iter().take(scheduling.window).any(held))
     }
 
     /// Whether a request whose turn it is hits the open row of the bank.
@@ -194,6 +194,7 @@ impl DramChannel {
         self.bus_free_at = end;
         if let Some(bank) = self.banks.get_mut(request.bank) {
             (bank.column_at, bank.row_at) = (now + length, end);
+            bank.is_held &= request.opened.is_none();
         }
         Some(request.issue(request.opened.unwrap_or(RowAccess::Hit), Some(Burst { length, end })))
     }
