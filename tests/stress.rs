@@ -139,7 +139,7 @@ fn run(blueprint: &Blueprint) -> Result<(u64, u64), String> {
             StepOutcome::Finished => return Ok((machine.event(), machine.digest())),
             StepOutcome::Limit(cycle) => return Err(format!("still going on at cycle {cycle}")),
             StepOutcome::Stuck => {
-                let txns = machine.transactions(usize::MAX);
+                let txns = machine.transactions(usize::MAX, usize::MAX);
                 return Err(format!("stuck at event {}: {:#?}", machine.event(), txns.first()));
             }
         }

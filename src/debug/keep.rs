@@ -89,7 +89,7 @@ impl Session {
             machine.cycle()
         )];
         lines.push("In flight:".into());
-        let transactions = machine.transactions(usize::MAX);
+        let transactions = machine.transactions(usize::MAX, LISTED);
         for view in transactions.iter().take(LISTED) {
             let waits = view
                 .chain

@@ -205,7 +205,7 @@ impl Inspect for Toy {
     fn cache(&self, _node: ComponentId, _sets: u32) -> Option<CacheView> {
         None
     }
-    fn transactions(&self, _limit: usize) -> Vec<TransactionView> {
+    fn transactions(&self, _limit: usize, _chained: usize) -> Vec<TransactionView> {
         let newest = self.event.div_ceil(8);
         (newest.saturating_sub(2)..=newest).filter_map(|number| self.transaction(TxnNumber(number))).collect()
     }

@@ -378,7 +378,7 @@ fence = "full"
         assert_eq!(blocks("end"), of(0x1040));
         session.execute("until message at gpu0.smd0", &Interrupt::default()).unwrap();
         session.execute("goto event 4", &Interrupt::default()).unwrap();
-        let txn = session.machine().transactions(1)[0].number;
+        let txn = session.machine().transactions(1, 0)[0].number;
         let elsewhere = Selection { block: Some(Address(0x3000)), ..Selection::default() };
         session.select(elsewhere);
         session.pick(Selection { txn: Some(txn), ..elsewhere });

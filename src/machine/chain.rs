@@ -232,19 +232,21 @@ impl Machine {
         Some(links)
     }
 
-    /// Transactions, each with the chain of what it waits for.
+    /// Transactions; the first so many with the chain of what they wait for.
     pub(super) fn transaction_views<'a>(
         &self,
         txns: impl Iterator<Item = &'a Transaction>,
+        chained: usize,
     ) -> Vec<TransactionView> {
-        let walk = |txn: &'a Transaction| {
+        let walk = |(nth, txn): (usize, &'a Transaction)| {
             let agent = self.agents.get(txn.agent)?;
             let l1 = self.nodes.get(agent.l1)?.id();
-            Some((txn, agent.config.id, self.follow(l1, txn.range.start, Some(txn.number))))
+            let walk = (nth < chained).then(|| self.follow(l1, txn.range.start, Some(txn.number)));
+            Some((txn, agent.config.id, walk))
         };
-        let walks: Vec<_> = txns.filter_map(walk).collect();
-        let transit = self.transit(walks.iter().map(|(_, _, walk)| walk));
-        let view = |(txn, agent, walk): (&Transaction, ComponentId, Walk)| TransactionView {
+        let walks: Vec<_> = txns.enumerate().filter_map(walk).collect();
+        let transit = self.transit(walks.iter().filter_map(|(_, _, walk)| walk.as_ref()));
+        let view = |(txn, agent, walk): (&Transaction, ComponentId, Option<Walk>)| TransactionView {
             number: txn.number,
             agent,
             warp: txn.warp,
@@ -253,7 +255,7 @@ impl Machine {
             bytes: txn.bytes.clone(),
             issued: txn.issued,
             issued_at: txn.issued_at,
-            chain: self.settle(walk, &transit),
+            chain: walk.map(|walk| self.settle(walk, &transit)).unwrap_or_default(),
         };
         walks.into_iter().map(view).collect()
     }

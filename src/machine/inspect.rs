@@ -345,9 +345,9 @@ impl Inspect for Machine {
         view_tlb(self.agent_at(agent)?)
     }
 
-    fn transactions(&self, limit: usize) -> Vec<TransactionView> {
+    fn transactions(&self, limit: usize, chained: usize) -> Vec<TransactionView> {
         let oldest = Lowest::of(self.txns.values().map(|txn| (txn.number, txn)), limit);
-        self.transaction_views(oldest.into_values())
+        self.transaction_views(oldest.into_values(), chained)
     }
 
     fn transaction_range(&self, number: TxnNumber) -> Option<Range> {
@@ -356,7 +356,7 @@ impl Inspect for Machine {
 
     fn transaction(&self, number: TxnNumber) -> Option<TransactionView> {
         let txn = self.txns.values().find(|txn| txn.number == number)?;
-        self.transaction_views(std::iter::once(txn)).pop()
+        self.transaction_views(std::iter::once(txn), 1).pop()
     }
 
     fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink> {

@@ -475,8 +475,8 @@ pub trait Inspect {
     fn transaction_range(&self, number: TxnNumber) -> Option<Range> {
         Some(self.transaction(number)?.range)
     }
-    /// So many transactions in flight at most, oldest first.
-    fn transactions(&self, limit: usize) -> Vec<TransactionView>;
+    /// So many transactions in flight at most, oldest first; the first `chained` of them with what they wait for.
+    fn transactions(&self, limit: usize, chained: usize) -> Vec<TransactionView>;
     fn transaction(&self, number: TxnNumber) -> Option<TransactionView>;
     /// Why `component` (or its warp) cannot go on, as a chain from it outwards; empty if it can.
     fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink>;

@@ -245,7 +245,7 @@ impl Inspect for Sample {
     fn cache(&self, _node: ComponentId, _sets: u32) -> Option<CacheView> {
         None
     }
-    fn transactions(&self, _limit: usize) -> Vec<TransactionView> {
+    fn transactions(&self, _limit: usize, _chained: usize) -> Vec<TransactionView> {
         Vec::new()
     }
     fn transaction(&self, _number: TxnNumber) -> Option<TransactionView> {

@@ -505,7 +505,7 @@ impl Inspect for Sample {
             remote_directory: None,
         })
     }
-    fn transactions(&self, _limit: usize) -> Vec<TransactionView> {
+    fn transactions(&self, _limit: usize, _chained: usize) -> Vec<TransactionView> {
         self.transaction(TXN).into_iter().collect()
     }
     fn transaction(&self, number: TxnNumber) -> Option<TransactionView> {

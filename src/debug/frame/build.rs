@@ -115,7 +115,9 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     // What is drawn of one transaction needs no list of all.
     let is_drawn = frame.sequence.is_some();
     if wish.panes.has(Pane::Transaction) && !is_drawn || wish.panes.has(Pane::Waits) {
-        frame.transactions = machine.transactions(wish.limit);
+        // A list of them tells no chains.
+        let chained = if wish.panes.has(Pane::Waits) { wish.limit } else { 1 };
+        frame.transactions = machine.transactions(wish.limit, chained);
         frame.limit = Some(wish.limit);
     }
     frame.why = why(machine, &selection, facts.shown.as_ref(), &frame.transactions);
@@ -270,6 +272,6 @@ fn why(
     // Of a page, its fault; of nothing, what has been under way longest.
     let fault = selection.block.and_then(|block| machine.fault(block)).map(|fault| fault.waits);
     let at_hand = oldest.first().map(|view| view.chain.clone());
-    let oldest = || at_hand.or_else(|| Some(machine.transactions(1).into_iter().next()?.chain));
+    let oldest = || at_hand.or_else(|| Some(machine.transactions(1, 1).into_iter().next()?.chain));
     fault.filter(|waits| !waits.is_empty()).or_else(oldest).unwrap_or_default()
 }

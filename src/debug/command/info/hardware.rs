@@ -192,7 +192,7 @@ pub(super) fn memory(session: &mut Session, arguments: &Arguments) -> Result<Vec
 pub(super) fn transactions(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     arguments.none()?;
     let machine = session.machine();
-    let lines = machine.transactions(usize::MAX).into_iter().map(|view| {
+    let lines = machine.transactions(usize::MAX, usize::MAX).into_iter().map(|view| {
         let last = view.chain.last().map_or_else(String::new, |link| {
             format!("  {} {}", machine.components().path(link.at), link.text)
         });
