@@ -5,6 +5,8 @@ mod footer;
 mod header;
 mod overlay;
 
+use std::cell::Cell;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -97,7 +99,15 @@ fn too_small(app: &App, area: Rect, buffer: &mut Buffer) {
 
 fn body_panes(app: &App, body: Rect, buffer: &mut Buffer, seen: &mut Seen) {
     let frame = &*app.frame;
-    let natural = |which: Pane| pane::natural(which, app, body);
+    // A layout asks for the same pane more than once, and it is drawn to be measured.
+    let known: Cell<[Option<Option<u16>>; Pane::ALL.len()]> = Cell::default();
+    let natural = |which: Pane| {
+        let mut all = known.get();
+        let rows = all.get_mut(which as usize)?.get_or_insert_with(|| pane::natural(which, app, body));
+        let rows = *rows;
+        known.set(all);
+        rows
+    };
     seen.panes = if app.zoom {
         vec![Placed { pane: app.focus, area: body }]
     } else {
@@ -132,9 +142,13 @@ fn title(app: &App, frame: &Frame, placed: Placed, buffer: &mut Buffer) {
     }
 }
 
-/// How a pane is looked at, with the scroll kept inside its content.
-fn look(app: &App, pane: Pane, inner: Rect) -> (Look, (u16, u16)) {
+/// How a pane is looked at, with the scroll kept inside its content: what is not scrolled need not be measured for that.
+fn look(app: &App, pane: Pane, inner: Rect) -> Look {
     let state = app.pane(pane);
+    let cursor = (pane == app.focus).then_some(state.cursor).flatten();
+    if (state.up, state.left) == (0, 0) && !pane::follows_end(pane) {
+        return Look { up: 0, left: 0, cursor };
+    }
     let mut nothing = Vec::new();
     let mut scratch = Buffer::empty(Rect::ZERO);
     let mut measure =
@@ -144,7 +158,7 @@ fn look(app: &App, pane: Pane, inner: Rect) -> (Look, (u16, u16)) {
     let most = extent.1.saturating_sub(inner.height);
     let up = if pane::follows_end(pane) && !state.held { most } else { state.up.min(most) };
     let left = state.left.min(extent.0.saturating_sub(inner.width));
-    (Look { up, left, cursor: (pane == app.focus).then_some(state.cursor).flatten() }, extent)
+    Look { up, left, cursor }
 }
 
 fn content(app: &App, placed: Placed, buffer: &mut Buffer, seen: &mut Seen) {
@@ -153,10 +167,11 @@ fn content(app: &App, placed: Placed, buffer: &mut Buffer, seen: &mut Seen) {
         return;
     }
     let inner = Rect::new(area.x + 1, area.y + 1, area.width - 2, area.height - 2);
-    let (look, extent) = look(app, placed.pane, inner);
+    let look = look(app, placed.pane, inner);
     let mut canvas =
         Canvas::new(buffer, inner, &app.theme, (placed.pane, look), &app.frame.selection, &mut seen.hits);
     pane::draw(placed.pane, app, &mut canvas);
+    let extent = canvas.extent();
     seen.extents.push(Extent { pane: placed.pane, rows: extent.1, up: look.up, left: look.left });
     more(app, area, extent.1, look.up, buffer);
 }
