@@ -294,12 +294,7 @@ impl Explore {
             None => "complete: every state was looked at\n".to_owned(),
             Some(bound) => format!("not complete: {}\n", self.reason(bound)),
         });
-        if outcome.violations.is_empty() && !self.fault.is_empty() {
-            text.push_str(&format!(
-                "with {} nothing broke: other blocks or machines may be needed for it to show\n",
-                self.fault.join(" and ")
-            ));
-        }
+        text.push_str(&unbroken(&self.fault, outcome.violations.is_empty()));
         if outcome.symmetry > 1 {
             text.push_str(&format!(
                 "symmetry: each stands for up to {} that differ only in which of equal parts is which\n",
@@ -405,4 +400,13 @@ fn document(done: &Done<'_>) -> Value {
         },
         "violations": violations,
     })
+}
+
+/// That faults were injected and nothing broke, if so.
+fn unbroken(faults: &[String], is_whole: bool) -> String {
+    if !is_whole || faults.is_empty() {
+        return String::new();
+    }
+    let faults = faults.join(" and ");
+    format!("with {faults} nothing broke: other blocks or machines may be needed for it to show\n")
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::{Explore, watch};
+use super::{Explore, unbroken, watch};
 use crate::cli::arguments::Format;
 use crate::cli::counterexample;
 use crate::cli::exit::{Ended, Status, Trouble};
@@ -26,6 +26,7 @@ struct Done<'a> {
     recording: Option<PathBuf>,
     most: u64,
     seconds: f64,
+    faults: &'a [String],
 }
 
 impl Explore {
@@ -44,7 +45,7 @@ impl Explore {
         let seconds = start.elapsed().as_secs_f64();
         let found = outcome.found.as_ref();
         let recording = found.map(|found| self.keep(found, &scenario, &options)).transpose()?;
-        let done = Done { outcome: &outcome, begun: &begun, recording, most, seconds };
+        let done = Done { outcome: &outcome, begun: &begun, recording, most, seconds, faults: &self.fault };
         let mut output = Output::standard();
         match self.format {
             Format::Json => output.json(&document(&done))?,
@@ -109,6 +110,7 @@ fn text(done: &Done<'_>) -> String {
         }
         Some(_) => "not complete: --max-states was reached\n".to_owned(),
     });
+    text.push_str(&unbroken(done.faults, outcome.found.is_none()));
     for table in outcome.coverage.tables() {
         text.push_str(&format!("{} of {} cells of {} were used\n", table.reached, table.total, table.table));
     }

@@ -11,13 +11,13 @@ use crate::diagnostic::Result;
 use crate::policy::prefetch::Prefetcher;
 
 /// What a key was given, or its default.
-fn value<T: Copy + Default>(key: &Option<At<T>>) -> T {
-    key.as_ref().map(|key| key.value).unwrap_or_default()
+fn value<T: Copy + Default>(key: Option<&At<T>>) -> T {
+    key.map(|key| key.value).unwrap_or_default()
 }
 
 /// Where a key was given.
-fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
-    key.as_ref().map(|key| &key.span)
+fn span<T>(key: Option<&At<T>>) -> Option<&Range<usize>> {
+    key.map(|key| &key.span)
 }
 
 impl Build<'_> {
@@ -36,12 +36,12 @@ impl Build<'_> {
     /// That nothing is said of pages that move, where they are only mapped.
     fn only_maps(&self, file: &PagingFile) -> Result<()> {
         let moving = [
-            ("share", span(&file.share)),
-            ("evict", span(&file.evict)),
-            ("prefetch_when_full", span(&file.prefetch_when_full)),
-            ("precondition", span(&file.precondition)),
-            ("copy", span(&file.copy)),
-            ("copy_back", span(&file.copy_back)),
+            ("share", span(file.share.as_ref())),
+            ("evict", span(file.evict.as_ref())),
+            ("prefetch_when_full", span(file.prefetch_when_full.as_ref())),
+            ("precondition", span(file.precondition.as_ref())),
+            ("copy", span(file.copy.as_ref())),
+            ("copy_back", span(file.copy_back.as_ref())),
         ];
         let Some((key, span)) = moving.into_iter().find_map(|(key, span)| Some((key, span?))) else {
             return Ok(());
@@ -55,11 +55,12 @@ impl Build<'_> {
 
     /// That what copies all data leaves nothing to do for what brings pages one by one.
     fn agrees(&self, file: &PagingFile) -> Result<()> {
-        if value(&file.copy) == CopyMode::OnDemand {
+        if value(file.copy.as_ref()) == CopyMode::OnDemand {
             return Ok(());
         }
-        let prefetch = span(&file.prefetch).filter(|_| value(&file.prefetch) != Prefetcher::None);
-        let precondition = span(&file.precondition).filter(|_| value(&file.precondition));
+        let prefetch =
+            span(file.prefetch.as_ref()).filter(|_| value(file.prefetch.as_ref()) != Prefetcher::None);
+        let precondition = span(file.precondition.as_ref()).filter(|_| value(file.precondition.as_ref()));
         let (key, span) = match (prefetch, precondition) {
             (Some(span), _) => ("prefetch", span),
             (None, Some(span)) => ("precondition", span),
@@ -106,12 +107,12 @@ impl Build<'_> {
                 80,
                 1..=65_536,
             )?,
-            prefetch: value(&file.prefetch),
-            prefetch_when_full: value(&file.prefetch_when_full),
-            evict: value(&file.evict),
-            precondition: value(&file.precondition),
-            copy: value(&file.copy),
-            copy_back: value(&file.copy_back),
+            prefetch: value(file.prefetch.as_ref()),
+            prefetch_when_full: value(file.prefetch_when_full.as_ref()),
+            evict: value(file.evict.as_ref()),
+            precondition: value(file.precondition.as_ref()),
+            copy: value(file.copy.as_ref()),
+            copy_back: value(file.copy_back.as_ref()),
         })
     }
 }

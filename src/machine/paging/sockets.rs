@@ -189,7 +189,8 @@ mod tests {
         let work = [("gpu0.cu0", Load, vec![0x1000])];
         let mut machine = working(MACHINE, &["gpu.numa.placement=page"], &work);
         machine.run_until(u64::MAX);
-        let held: Vec<String> = machine.view_pages(8).iter().map(|gpu| gpu.room()).collect();
+        let held: Vec<String> =
+            machine.view_pages(8).iter().map(crate::model::page_view::PagesView::room).collect();
         assert!(held[0].starts_with("0 of ") && held[1].starts_with("1 of "), "{held:?}");
     }
 }

@@ -49,6 +49,20 @@ fn a_rule_of_selective_caching_that_is_off_shows_where_it_applies() {
 }
 
 #[test]
+fn where_pages_are_only_mapped_a_lost_replay_hangs_and_there_is_no_translation_to_shoot_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("found.rec").display().to_string();
+    let explore = |more: &[&str]| call(&[&["explore", "explore/mapped-pages", "--hold", "1"], more].concat());
+    let lost = explore(&["--fault", "drop-replay", "--record", &path]);
+    assert!(lost.code == Some(1) && lost.stdout.contains("deadlock"), "{lost:?}");
+    let whole = explore(&["--fault", "skip-shoot-down"]);
+    assert!(
+        whole.code == Some(0) && whole.stdout.contains("with skip-shoot-down nothing broke"),
+        "{whole:?}"
+    );
+}
+
+#[test]
 fn a_bounded_exploration_claims_nothing() {
     for bound in [["--max-states", "500"], ["--depth", "6"]] {
         let found = document(&with(&[bound[0], bound[1], "--format", "json"]));
