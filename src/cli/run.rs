@@ -42,6 +42,7 @@ Examples:
   umscope run mine.toml --record mine.rec
 
 JSON: scenario, machine, seed, cycles, events, accesses, digest (16 hex digits), wall_seconds, \
+prepare_seconds (reading and building), \
 events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violation, limit, interrupted or \
 break), expectations, failures[{message, cycle, event, line}], diagnosis (why it could not go on: verdict (deadlock, \
 lost-message, lost-wake-up, livelock, starvation or unknown), event, cycle, complete, circle, transactions[], \
@@ -142,6 +143,7 @@ impl Run {
             );
             return Err(wrong.expected("--sample-to FILE").into());
         }
+        let begin = Instant::now();
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
         for path in [self.sample_file(), self.dot.as_deref()].into_iter().flatten() {
@@ -164,6 +166,7 @@ impl Run {
         let listen = stop.is_some() || prepared.blueprint.checks;
         let mut runner = work.runner(prepared, listen);
         let mut stopped = None;
+        let prepare_seconds = begin.elapsed().as_secs_f64();
         let start = Instant::now();
         let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {
             let is_closed = sampler.as_mut().map_or(Ok(false), |sampler| sampler.look(machine))?;
@@ -200,6 +203,7 @@ impl Run {
             seed,
             statistics: runner.machine().statistics(),
             wall_seconds,
+            prepare_seconds,
             peak_memory_bytes: peak_memory(),
             stopped_at: stopped,
             report,

@@ -27,7 +27,7 @@ const NAP: Duration = Duration::from_millis(50);
 const SLICE: u64 = 512;
 
 /// Events before a frame of which records are made, so that it can show what happened last.
-const TAIL: u64 = 48;
+const TAIL: u64 = 64;
 
 /// The engine's state beside the session.
 #[derive(Debug)]
@@ -83,6 +83,8 @@ impl Engine {
     fn turn(&mut self) -> Option<()> {
         self.requests()?;
         if self.server.interrupted() {
+            // What the frame at rest shows need not be made again from a checkpoint far behind.
+            self.tail()?;
             let outcome = self.session.interrupt();
             self.server.resume();
             self.stale = true;

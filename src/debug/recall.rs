@@ -160,6 +160,15 @@ mod tests {
     }
 
     #[test]
+    fn the_last_of_many_counted_steps_are_at_hand() {
+        let mut session = crate::debug::session::tests::session(5_000);
+        session.execute("step 900", &crate::debug::interrupt::Interrupt::default()).unwrap();
+        let event = session.event();
+        let first = session.recall.at_hand(event).first().map(|record| record.id.event);
+        assert_eq!(first, Some(event - 63));
+    }
+
+    #[test]
     fn any_order_of_windows_gives_what_a_replay_gives() {
         let mut timeline = Timeline::new(Toy::boxed(5_000), Budget::default());
         timeline.goto(4_000);

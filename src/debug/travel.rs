@@ -38,7 +38,7 @@ pub enum Cause {
 /// Most hits remembered of one stretch; if they do not suffice, the stretch is replayed up to the first of them.
 const REMEMBERED: usize = 1 << 14;
 
-/// Up to so many single steps make records, because they will be shown.
+/// The last so many of counted steps make records, because they will be shown.
 const FEW: u64 = 64;
 
 /// How often a search looks whether to leave a checkpoint behind.
@@ -179,13 +179,14 @@ impl Travel {
 
     fn forward(&mut self, course: &mut Course, fuel: u64) -> Option<Cause> {
         let Course { timeline, stops, recall, listen } = course;
-        let few = matches!(self.goal, Goal::Event) && self.left <= FEW;
-        let listen = *listen || few || self.goal.wants_records() || (self.stops && stops.want_records());
+        let is_count = matches!(self.goal, Goal::Event);
+        let listen = *listen || self.goal.wants_records() || (self.stops && stops.want_records());
         let mut records = Records { on: listen, list: Vec::new() };
         let mut trips = Trips::new();
         for _ in 0..fuel {
             let before = self.goal.cycle_before(timeline.machine());
             records.list.clear();
+            records.on = listen || is_count && self.left <= FEW;
             let end_is_new = timeline.at_end().is_none();
             let outcome = timeline.step(&mut records);
             if self.stops && stops.quiz && outcome == StepOutcome::Ran && ask(timeline, &records.list) {
@@ -208,7 +209,7 @@ impl Travel {
                 return Some(if failed { Cause::Tripped(stopped) } else { Cause::End(outcome) });
             }
             let goal = self.goal.holds(before, timeline.machine(), &records.list);
-            if listen {
+            if records.on {
                 recall.note(timeline.event(), &mut records.list);
             }
             if !stopped.is_empty() {

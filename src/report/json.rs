@@ -23,6 +23,7 @@ pub fn run(run: &Run) -> Value {
         "accesses": report.accesses,
         "digest": digest(report.digest),
         "wall_seconds": run.wall_seconds,
+        "prepare_seconds": run.prepare_seconds,
         "events_per_second": run.events_per_second(),
         "peak_memory_bytes": run.peak_memory_bytes,
         "passed": passed(run),

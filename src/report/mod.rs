@@ -35,6 +35,8 @@ pub struct Run {
     pub statistics: Vec<(String, f64)>,
     /// What the run itself took, without reading and building.
     pub wall_seconds: f64,
+    /// What came before: reading files, indexing traces, and building the machine.
+    pub prepare_seconds: f64,
     /// Most memory that the process ever had, where the system tells.
     pub peak_memory_bytes: Option<u64>,
 }

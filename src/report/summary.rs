@@ -95,6 +95,10 @@ fn took(run: &Run) -> String {
     if let Some(speed) = run.events_per_second() {
         let _ = write!(took, ", {} events a second", grouped(speed as u64));
     }
+    // What is read or built in no time is not worth a word.
+    if run.prepare_seconds >= 0.1 {
+        let _ = write!(took, ", {:.1} s before that to read and build", run.prepare_seconds);
+    }
     if let Some(memory) = run.peak_memory_bytes {
         let _ = write!(took, ", {} of memory at most", bytes(memory as f64));
     }

@@ -58,7 +58,7 @@ impl Session {
         let first = self.timeline.start().max(until.saturating_sub(FARTHEST));
         let filter = self.filter.as_ref().map(|(filter, _)| filter.clone());
         let mut found = Vec::new();
-        let mut back = 256;
+        let mut back = 64;
         loop {
             let after = until.saturating_sub(back).max(first);
             let window = self.recall.window(&self.timeline, after, until);

@@ -201,6 +201,7 @@ fn tables(name: &str) -> String {
         seed: 0,
         statistics: runner.machine().statistics(),
         wall_seconds: 0.0,
+        prepare_seconds: 0.0,
         peak_memory_bytes: None,
         diagnosis: None,
         stopped_at: None,
