@@ -207,6 +207,7 @@ const CHANGES: &[(&str, &[Change])] = &[
         ],
     ),
     ("selective/coherent", &[ONE_LEFT_OUT]),
+    ("selective/coherent-sectors", &[Set(&["network.transfers=line"])]),
     ("selective/false-positive", &[Set(&["gpu.remote_directory.bits=16"])]),
     ("selective/first-rule-off", &[Text("[[fault]]\nname = \"serve-beside-cpu\"\n", "")]),
     ("selective/full-filter", &[Set(&["gpu.remote_directory.lines=16"])]),

@@ -82,7 +82,8 @@ copied prefetched_used prefetched_unused (so far) prefetched_wasted (gone unused
   numa.*   gpuN.local_requests gpuN.remote_requests (of its L1s) gpuN.pages (at home there, of those that the work names) remote_share \
 l2.local_hit_rate l2.remote_hit_rate l1.remote_way_share l2.remote_way_share (of their ways, now) invalidated (lines, by software coherence) released_bytes
   coalescing.*   loads (whose lines may not be kept) requests.l1 requests.l2 (sent for them) share (of the loads spared \
-by L1s and L2s) line_use (of the sectors that L1s got)
+by L1s and L2s) line_use (of the sectors that L1s got) sector_misses.l1 sector_misses.l2 (fetches for lines that were here without the \
+sector, of caches that keep lines and take sectors)
   remote_directory.*   lines (that the CPU may have) peak capacity looks found nacks false_positives \
 false_positive_rate (of looks for lines that the CPU never had) flushes
   read_only.*   faults.cores faults.gpus changed (pages that may be written now) gave_up (1: no page is taken for \

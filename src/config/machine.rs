@@ -445,7 +445,7 @@ pub struct NetworkSpec {
     pub payload: Option<u32>,
     /// 3 (request, probe, reply) or 1 (all folded together).
     pub virtual_networks: u32,
-    /// Caches that may not keep a line get the sectors that they wait for, not all of it.
+    /// Caches of a GPU get of a line of the host's memory the sectors that they wait for, not all of it.
     pub by_sector: bool,
     /// Messages that a receiver can buffer, per sender and virtual network.
     pub buffers: u32,

@@ -10,6 +10,7 @@ mod paging;
 mod read_only;
 mod tags;
 mod unified;
+
 #[cfg(test)]
 mod tests;
 
@@ -94,7 +95,7 @@ impl Build<'_> {
                 file.virtual_networks.as_ref(),
                 &[3, 1],
             )?,
-            by_sector: file.transfers == Some(TransfersWord::Sectors),
+            by_sector: goes_by_sector(file),
             buffers: check.count("network.buffers", file.buffers.as_ref(), 4, 1..=1024)?,
             energy: check.energy("network.energy", file.energy.as_ref(), 10_000)?,
             balancer: file.balancer.as_ref().map(|file| self.balancer(file)).transpose()?,
@@ -103,13 +104,12 @@ impl Build<'_> {
 
     /// Who asks for parts of a line.
     fn fits_transfers(&self, file: &MachineFile, gpu: Option<&GpuSpec>) -> Result<()> {
-        let by_sector = file.network.as_ref().and_then(|network| network.transfers);
-        if by_sector != Some(TransfersWord::Sectors) || gpu.is_some_and(|gpu| gpu.remote_directory.is_some())
-        {
-            return Ok(());
-        }
-        let text = "network.transfers = \"sectors\" without gpu.remote_directory: only caches that may not keep a line ask for a part of it";
-        fail(self.check.document.complain(None, text))
+        let by_sector = file.network.as_ref().filter(|network| goes_by_sector(network));
+        let is_unified = gpu.is_some_and(|gpu| gpu.unified.is_some());
+        let Some(network) = by_sector.filter(|_| !is_unified) else { return Ok(()) };
+        let span = network.transfers.as_ref().map(|word| &word.span);
+        let text = "network.transfers = \"sectors\" is for a GPU whose memory is one half of all, which asks the other half for parts of lines";
+        fail(self.check.document.complain(span, text).expected("\"line\", or gpu.memory.home = \"unified\""))
     }
 
     /// The name of a protocol that exists, its path made independent of the machine file's folder.
@@ -147,4 +147,9 @@ impl Build<'_> {
                 .expected("clocks with fewer digits, such as \"1.4 GHz\""),
         )
     }
+}
+
+/// Whether parts of lines cross the network.
+fn goes_by_sector(network: &NetworkFile) -> bool {
+    network.transfers.as_ref().is_some_and(|word| word.value == TransfersWord::Sectors)
 }

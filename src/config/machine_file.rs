@@ -299,8 +299,9 @@ pub struct NetworkFile {
     pub payload: Option<At<Size>>,
     /// 3 for requests, probes and replies, or 1 for all of them together, which can deadlock. Default: 3.
     pub virtual_networks: Option<At<u64>>,
-    /// How much of a line comes to a cache that may not keep it. Default: "line".
-    pub transfers: Option<TransfersWord>,
+    /// How much of a line of the host's memory comes to the caches of a GPU whose memory is one half of all: "sectors" is the 32 B pieces
+    /// that somebody waits for. Default: "line".
+    pub transfers: Option<At<TransfersWord>>,
     /// Messages that a receiver can buffer, per sender and virtual network, 1 to 1024. Default: 4.
     pub buffers: Option<At<u64>>,
     /// What moves a bit from device to device, the switch included. Default: "10 pJ/bit" ("Beyond the Socket: NUMA-Aware GPUs",

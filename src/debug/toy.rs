@@ -182,6 +182,7 @@ impl Inspect for Toy {
             units: Vec::new(),
             unit_count: 1,
             dirty: None,
+            here: None,
             granule: 1,
             bytes: None,
             place: Some((0, 0)),

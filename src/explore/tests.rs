@@ -179,6 +179,22 @@ fn a_core_reads_nothing_old_beside_a_gpu_that_takes_no_part() {
     }
 }
 
+/// A line kept by sector: what is not here is fetched without a grant, and is not used once a probe has passed it.
+#[test]
+fn a_coherent_line_of_which_only_some_sectors_are_here_is_never_old() {
+    let look = |with: &[&str], set: &[&str], faults: &[Fault]| {
+        let (_, system) = shape("coherent-sectors", with, set, faults);
+        explore(&system, LIMITS, |_| true)
+    };
+    let untracked = ["gpu.l1.protocol=vi"];
+    for (with, set) in [(&[][..], &[][..]), (&["protocol=nmoesi"], &[]), (&[], &untracked)] {
+        let outcome = look(with, set, &[]);
+        assert_eq!((outcome.bound, outcome.violations), (None, Vec::new()), "{with:?} {set:?}");
+    }
+    let found = look(&[], &[], &[Fault::KeepOvertaken]).violations;
+    assert!(found.iter().any(|one| one.rule == "stale-read"), "{found:?}");
+}
+
 #[test]
 fn a_flush_gives_up_the_block_at_once() {
     let outcome = small("gpu-and-core", "nmoesi-m2s", &[]);

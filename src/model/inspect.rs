@@ -128,6 +128,8 @@ pub struct BlockView {
     pub unit_count: u32,
     /// Dirty bits, one per `granule` bytes.
     pub dirty: Option<Bits>,
+    /// The bytes that are here, where not all are: a bit as in `dirty`.
+    pub here: Option<Bits>,
     pub granule: u32,
     /// The bytes, if values are kept.
     pub bytes: Option<Arc<[u8]>>,

@@ -49,7 +49,8 @@ impl Patch {
     }
 
     /// The mask bits that cover `[from, to)`, as offsets into this patch.
-    fn bits_of(&self, range: Range) -> (u32, u32) {
+    #[must_use]
+    pub fn bits_of(&self, range: Range) -> (u32, u32) {
         let from = range.start.0.saturating_sub(self.start.0).min(u64::from(self.len)) as u32;
         let to = range.end().saturating_sub(self.start.0).min(u64::from(self.len)) as u32;
         (from / self.granule, to.div_ceil(self.granule))

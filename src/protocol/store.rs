@@ -48,11 +48,34 @@ pub struct Entry {
     /// Of a root with peer transfer: bytes merged from others since the present owner was granted
     /// (`PROTOCOL.md`, peer transfer).
     pub newer: Option<Box<Bits>>,
-    /// The bytes that are here, where only some are (`partial` states): a bit as in the mask. None for all.
+    /// The bytes that are here, where only some are (`partial` states, lines kept by sector): a bit as in the mask. None for all.
     pub here: Option<Box<Bits>>,
 }
 
 impl Entry {
+    /// Whether every byte of a range is here.
+    #[must_use]
+    pub fn has(&self, range: Range) -> bool {
+        let Some(here) = self.here.as_deref() else { return true };
+        let (from, to) = self.data.bits_of(range);
+        (from..to).all(|bit| here.get(bit))
+    }
+
+    /// The bytes of a range are here now. One of which all are is as if it had come whole.
+    pub fn note_here(&mut self, range: Range) {
+        let (from, to) = self.data.bits_of(range);
+        let Some(here) = self.here.as_deref_mut() else { return };
+        here.set_range(from, to, true);
+        if here.is_full() {
+            self.here = None;
+        }
+    }
+
+    /// None of its bytes is here, though it has its place.
+    pub fn forget(&mut self) {
+        self.here = Some(Box::new(Bits::new(self.data.mask.len())));
+    }
+
     /// Children that hold any unit.
     #[must_use]
     pub fn holders(&self) -> u64 {

@@ -85,6 +85,7 @@ impl Sample {
             units: Vec::new(),
             unit_count: 1,
             dirty: None,
+            here: None,
             granule: 1,
             bytes: None,
             place: None,

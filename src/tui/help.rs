@@ -37,7 +37,7 @@ const SIGNS: [(&str, &str); 8] = [
     ),
     (
         "directory",
-        "dirty bytes: # all that a sign stands for, + some, - none; dirty values stand in brackets\n\
+        "dirty bytes: # all that a sign stands for, + some, - none, . not here; dirty values stand in brackets\n\
          bytes 0-3 8-11: which of the block are shown; a + after the signs: others are dirty, too\n\
          holders: gpu0! gpu1, ! the owner; short g0! g1; - nobody or nothing",
     ),

@@ -79,6 +79,12 @@ load = { address = 0x1040, len = 4 }
     Session::open(Origin::of_text("sectors", text).unwrap(), None)
 }
 
+/// A coherent GPU that keeps lines by sector.
+pub fn coherent_sectors_session() -> Session {
+    let text = include_str!("../../scenarios/selective/coherent-sectors.toml");
+    Session::open(Origin::of_text("sectors", text).unwrap(), None)
+}
+
 /// GPUs round a switch whose lanes turn, while they read what the host has.
 pub fn switch_session(gpus: u32) -> Session {
     let text = format!(

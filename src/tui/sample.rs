@@ -87,6 +87,7 @@ impl Sample {
             units: Vec::new(),
             unit_count: 1,
             dirty: Some(Bits::new(len)),
+            here: None,
             granule: 1,
             bytes: None,
             place: None,

@@ -123,6 +123,16 @@ fn what_an_mshr_waits_for_is_whole_however_narrow_the_pane() {
 }
 
 #[test]
+fn a_line_says_which_of_its_sectors_are_here() {
+    let mut session = live::coherent_sectors_session();
+    let mut app = app(live::frame(&mut session, &["goto event 24"]), 200, 60);
+    app.show_layout(1);
+    let text = screen(&mut app);
+    let row = text.lines().find(|line| line.contains("gpu0.l2.0 E…")).unwrap();
+    assert!(row.contains(" ------------....  ") && row.contains("00│.. .. .. .."), "{text}");
+}
+
+#[test]
 fn a_real_machine_is_shown_from_its_first_event_to_its_last() {
     let mut session = live::session();
     let mut app = app(live::frame(&mut session, &[]), 80, 24);

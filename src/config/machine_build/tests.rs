@@ -138,6 +138,12 @@ const BROKEN: &[Broken] = &[
         "gpu.paging.prefetch chooses pages to bring, and gpu.paging.copy brings all before any far-faults",
         "one of them",
     ),
+    (
+        "gpu = { memory = { home = 'smd' } }\nnetwork.transfers = 'sectors'",
+        (2, 21),
+        "network.transfers = \"sectors\" is for a GPU whose memory is one half of all, which asks the other half for parts of lines",
+        "\"line\", or gpu.memory.home = \"unified\"",
+    ),
     ("[gpu]\ncount = 9", (2, 9), "gpu.count is 9", "1 to 8"),
     ("[gpu]\ncount = 0", (2, 9), "gpu.count is 0", "1 to 8"),
     ("gpu.cu = { count = 0 }", (1, 20), "gpu.cu.count is 0", "1 to 512"),

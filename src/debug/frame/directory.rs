@@ -168,6 +168,13 @@ struct RowContext<'a> {
     line: Range,
 }
 
+/// The bytes of a line of which not all are here.
+fn partly(view: Option<&BlockView>, line: Range) -> Option<Vec<u8>> {
+    let view = view.filter(|view| view.here.is_some())?;
+    let from = line.start.0.checked_sub(view.range.start.0)? as usize;
+    Some(view.bytes.as_deref()?.iter().copied().skip(from).take(line.len.min(256) as usize).collect())
+}
+
 impl RowContext<'_> {
     fn row(
         &self,
@@ -184,6 +191,7 @@ impl RowContext<'_> {
         let unit = view
             .as_ref()
             .and_then(|view| view.units.iter().find(|unit| unit.range.contains(self.line.start)));
+        let len = self.line.len.min(256);
         DirectoryRow {
             node,
             name: name.to_owned(),
@@ -194,7 +202,10 @@ impl RowContext<'_> {
                 unit.sharers.iter().map(|id| short(names, node, *id)).collect()
             }),
             busy: unit.is_some_and(|unit| unit.busy),
-            value: self.machine.value(node, self.line.start, self.line.len.min(256)),
+            value: self
+                .machine
+                .value(node, self.line.start, len)
+                .or_else(|| partly(view.as_ref(), self.line)),
             was: was(node, self.selection, self.last),
             view,
         }

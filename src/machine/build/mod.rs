@@ -243,6 +243,7 @@ impl Builder<'_> {
             children: Vec::new(),
             peers: 0,
             by_sector: self.spec.network.by_sector,
+            sectored: false,
             header: self.spec.network.header,
             hits_under_stores: kind == ComponentKind::Client,
             own_side: 0,

@@ -7,8 +7,9 @@ use crate::model::inspect::Inspect;
 use crate::model::units::{Bandwidth, Duration, Frequency, Size};
 
 /// Each step, with the protocol of the GPU's caches, and whether it has a client cache and variable-size transfers.
-const STEPS: [(&str, Option<&str>, bool, bool); 6] = [
+const STEPS: [(&str, Option<&str>, bool, bool); 7] = [
     ("coherent", None, false, false),
+    ("coherent-variable", None, true, true),
     ("naive", Some("selective-naive"), false, false),
     ("l1", Some("selective-l1"), false, false),
     ("l1-l2", Some("selective-l1-l2"), false, false),

@@ -49,6 +49,9 @@ impl Builder<'_> {
         let (hmds, tops) = self.host(&self.spec.host)?;
         self.side(&[&l1s, &slices, &memories], GPU);
         self.side(&[&hmds, &tops], HOST);
+        if self.spec.network.by_sector && gpu.remote_directory.is_none() {
+            self.by_sector(&[&l1s, &slices]);
+        }
         let over_host = over_hmds(&self.spec.host);
         let (up, down) = self.host_links(0);
         let for_gpu = match self.spec.host.client.clone() {
@@ -101,6 +104,15 @@ impl Builder<'_> {
         for &node in nodes.iter().copied().flatten() {
             if let Some((config, _)) = self.configs.get_mut(node) {
                 config.home = Some(home);
+            }
+        }
+    }
+
+    /// Nodes that keep lines of the other memory by sector.
+    fn by_sector(&mut self, nodes: &[&[usize]]) {
+        for &node in nodes.iter().copied().flatten() {
+            if let Some((config, _)) = self.configs.get_mut(node) {
+                config.sectored = true;
             }
         }
     }

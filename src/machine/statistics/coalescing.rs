@@ -1,5 +1,5 @@
 //! What a GPU asked for and was not to keep: requests that were spared because others for the same line were under way, and how
-//! much of the lines somebody waited for ("Selective GPU Caches", Tables 2 and 3).
+//! much of the lines somebody waited for ("Selective GPU Caches", Tables 2 and 3). And what it keeps by sector.
 
 use super::Sheet;
 use crate::machine::Machine;
@@ -23,5 +23,7 @@ impl Machine {
         sheet.share("coalescing.share".to_owned(), loads.saturating_sub(asked), loads);
         let (brought, dropped) = (first.sectors_brought, first.sectors_dropped);
         sheet.share("coalescing.line_use".to_owned(), brought.saturating_sub(dropped), brought);
+        sheet.count("coalescing.sector_misses.l1".to_owned(), first.sector_misses);
+        sheet.count("coalescing.sector_misses.l2".to_owned(), second.sector_misses);
     }
 }

@@ -63,8 +63,8 @@ impl Node {
         if self.pending.contains(block) {
             return Offer::Miss;
         }
-        let action = self.action_of(access);
-        if matches!(self.decide(block, action, true, self.is_uncached(block, out)), Decision::Here(cell) if cell.step == Step::Hit)
+        let (action, sectors) = (self.action_of(access), self.sectors_of(block, access));
+        if matches!(self.decide(block, (action, sectors), true, self.is_uncached(block, out)), Decision::Here(cell) if cell.step == Step::Hit)
         {
             return Offer::Hit;
         }
@@ -93,7 +93,8 @@ impl Node {
             Step::Fetch => entry.state != State::I && entry.data.mask.is_full(),
             _ => false,
         };
-        if self.config.role != Role::Leaf || !is_hit {
+        // Where not all of it is here, its sectors are looked at.
+        if self.config.role != Role::Leaf || !is_hit || entry.here.is_some() {
             return false;
         }
         self.uses += 1;

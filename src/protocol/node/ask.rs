@@ -49,13 +49,17 @@ impl Node {
             coming: Sectors::NONE,
             spoiled: None,
         });
-        if pending.uncached {
+        if pending.uncached || kind == MessageKind::Fetch && self.is_sectored(block) {
             self.ask_for_sectors(pending, want, out);
             return true;
         }
         let mut message = self.message(kind, parent, self.range_of(block), out);
         (message.txn, message.number) = Self::key_of(want);
-        message.sectors = Sectors::all(self.config.block);
+        let sectors = self.sectors_to_ask(pending);
+        message.sectors = sectors;
+        if let Some(asked) = pending.asked.as_mut().filter(|_| self.config.sectored) {
+            asked.coming = sectors;
+        }
         self.send(message, out);
         true
     }
@@ -117,17 +121,24 @@ impl Node {
     /// Takes the granted state and the bytes, performs what asked, and acknowledges.
     pub(super) fn end_request(&mut self, pending: &mut Pending, message: &Message, out: &mut Outbox) {
         let block = pending.block;
-        if let Some(asked) = pending.asked.take() {
-            self.fill(block, asked.data.as_deref(), out);
+        if let Some(mut asked) = pending.asked.take() {
+            self.fill(block, asked.data.as_deref(), message.sectors, out);
             let to = match asked.next {
-                Next::To(state) => state,
-                Next::Granted => asked.granted.unwrap_or(State::I),
-                Next::Same => self.state(block),
+                Next::To(state) => Some(state),
+                Next::Granted => Some(asked.granted.unwrap_or(State::I)),
+                Next::Same => None,
             };
-            let about = About::new(message.range, asked.number).because(message.cause);
-            self.transition(block, asked.action, to, about, out);
+            if let Some(to) = to {
+                let about = About::new(message.range, asked.number).because(message.cause);
+                self.transition(block, asked.action, to, about, out);
+            }
             if self.config.role == Role::Leaf {
                 self.perform_waiting(pending, out);
+            }
+            if asked.kind == MessageKind::Fetch && !asked.coming.is_empty() {
+                (asked.next, asked.has_data, asked.data) = (Next::Same, false, None);
+                pending.asked = Some(asked);
+                return;
             }
             let is_acknowledged =
                 message.kind == MessageKind::PeerData && self.config.has_fault(Fault::AckBeforeData);
@@ -151,10 +162,12 @@ impl Node {
     }
 
     /// The parent's bytes go in under the complement of this node's own mask (rule 6 of `PROTOCOL.md`).
-    fn fill(&mut self, block: Address, fresh: Option<&Patch>, out: &mut Outbox) {
+    fn fill(&mut self, block: Address, fresh: Option<&Patch>, sectors: Sectors, out: &mut Outbox) {
         let has_fault = |fault| self.config.has_fault(fault);
         let whole = has_fault(Fault::MergeWholeBlocks) || has_fault(Fault::GrantOverOwnBytes);
-        if let Some(fresh) = fresh
+        if self.is_sectored(block) && !whole {
+            self.fill_sectors(block, fresh, sectors);
+        } else if let Some(fresh) = fresh
             && let Some(entry) = self.store.get_mut(block)
         {
             if whole {
@@ -172,7 +185,9 @@ impl Node {
             if Self::awaits_acquire(pending) {
                 return;
             }
-            let super::Decision::Here(cell) = self.decide(pending.block, want.action, true, false) else {
+            let super::Decision::Here(cell) =
+                self.decide(pending.block, (want.action, want.sectors), true, false)
+            else {
                 return;
             };
             if cell.step != Step::Hit {

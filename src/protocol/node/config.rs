@@ -57,6 +57,8 @@ pub struct NodeConfig {
     pub peers: u64,
     /// Who may not keep a line gets the sectors that it waits for, not all of it.
     pub by_sector: bool,
+    /// Of lines of another memory only those sectors are kept that were asked for.
+    pub sectored: bool,
     /// Bytes of a message without its data.
     pub header: u32,
     /// Loads are answered while stores to other bytes of their block are handed on.

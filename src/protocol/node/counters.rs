@@ -36,6 +36,8 @@ pub struct Counters {
     /// Sectors that came for such loads, and those that nobody waited for.
     pub sectors_brought: u64,
     pub sectors_dropped: u64,
+    /// Fetches of sectors that were missing from lines kept by sector, whose state allowed what was wanted.
+    pub sector_misses: u64,
     /// Bytes that fences and kernel boundaries wrote back, and blocks that they emptied.
     pub released_bytes: u64,
     pub invalidated: u64,
@@ -66,6 +68,7 @@ impl Counters {
         self.uncached_requests += other.uncached_requests;
         self.sectors_brought += other.sectors_brought;
         self.sectors_dropped += other.sectors_dropped;
+        self.sector_misses += other.sector_misses;
         self.released_bytes += other.released_bytes;
         self.invalidated += other.invalidated;
     }

@@ -67,7 +67,7 @@ impl Node {
         self.note_free(block);
         let Some(entry) = self.store.get(block) else { return };
         let state = entry.state;
-        let dirty = entry.data.mask.any().then(|| entry.data.clone());
+        let dirty = entry.data.mask.any().then(|| (entry.data.clone(), self.sectors_to_send(entry)));
         let about = About::new(self.range_of(block), txn.1);
         let step =
             self.config.table.cell(state, action, self.config.role != Role::Leaf).map(|cell| cell.step);
@@ -81,7 +81,7 @@ impl Node {
         let mut message = self.message(kind, parent, self.range_of(block), out);
         (message.txn, message.number) = txn;
         message.granted = Some(state);
-        if let Some(data) = dirty {
+        if let Some((data, (sectors, bytes))) = dirty {
             self.renew_answers(&data);
             self.counters.writebacks += 1;
             // Only a flush evicts for nobody.
@@ -90,7 +90,8 @@ impl Node {
                 (_, None) => self.counters.flushed_bytes += u64::from(data.len),
                 _ => {}
             }
-            message.size += data.len;
+            message.size += bytes;
+            message.sectors = sectors;
             message.has_data = true;
             message.patch = Some(Arc::new(data));
         }
@@ -111,6 +112,7 @@ impl Node {
         let block = pending.block;
         let state = self.state(block);
         let Some(parent) = pending.parent else { return false };
+        let Some(sent) = self.store.get(block).map(|entry| self.sectors_to_send(entry)) else { return false };
         let Some(entry) = self.store.get_mut(block) else { return false };
         let data = entry.data.clone();
         entry.data.mask.clear();
@@ -123,7 +125,8 @@ impl Node {
         message.granted = Some(state);
         let held = Held { block: self.config.block, copies: Bits::full(1), owned: Bits::new(1) };
         message.held = Some(Box::new(held));
-        message.size += data.len;
+        message.size += sent.1;
+        message.sectors = sent.0;
         message.has_data = true;
         message.patch = Some(Arc::new(data));
         self.counters.writebacks += 1;

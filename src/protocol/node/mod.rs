@@ -16,6 +16,7 @@ pub mod pending;
 mod probe;
 mod remote;
 mod room;
+mod sectored;
 mod serve;
 mod timeless;
 mod stand;
@@ -218,8 +219,14 @@ impl Node {
         }
     }
 
-    /// What becomes of an action on a block; `is_uncached` of a block that may not be kept here.
-    fn decide(&self, block: Address, action: Action, is_performed: bool, is_uncached: bool) -> Decision {
+    /// What becomes of an action on some sectors of a block; `is_uncached` of a block that may not be kept here.
+    fn decide(
+        &self,
+        block: Address,
+        (action, sectors): (Action, Sectors),
+        is_performed: bool,
+        is_uncached: bool,
+    ) -> Decision {
         if self.config.role == Role::Root {
             return Decision::Here(Cell { step: Step::Hit, next: Next::Same });
         }
@@ -228,7 +235,7 @@ impl Node {
         }
         match self.config.cell(self.state(block), action, is_performed) {
             Some(cell) => match cell.step {
-                Step::Hit | Step::Flush => Decision::Here(cell),
+                Step::Hit | Step::Flush => self.unless_missing(block, sectors, cell),
                 Step::Allocate if self.store.get(block).is_some() => Decision::Here(cell),
                 Step::Allocate => Decision::Place,
                 Step::Fetch if self.is_all_dirty(block) => Decision::Here(Cell { step: Step::Hit, ..cell }),
@@ -238,6 +245,12 @@ impl Node {
             },
             None => Decision::Never,
         }
+    }
+
+    /// What becomes of something that waits for its block.
+    fn decide_want(&self, pending: &Pending, want: &Want) -> Decision {
+        let what = (want.action, want.sectors);
+        self.decide(pending.block, what, want.is_performed_here(), pending.uncached)
     }
 
     /// Whether every byte of a block was stored here, so that there is nothing to fetch.
@@ -348,7 +361,7 @@ impl Node {
         self.has_mshr()
             || self.pending.contains(block)
             || matches!(
-                self.decide(block, action, message.kind == MessageKind::Fetch, false),
+                self.decide(block, (action, message.sectors), message.kind == MessageKind::Fetch, false),
                 Decision::Here(_)
             )
     }

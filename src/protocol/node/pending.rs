@@ -263,6 +263,8 @@ pub struct ProbeJob {
     pub owned: Bits,
     /// Dirty bytes gathered, over the whole range.
     pub dirty: Option<Patch>,
+    /// Of a line kept by sector: those that the dirty bytes lie in.
+    pub sectors: Sectors,
     /// Bytes of data on the wire.
     pub data_bytes: u32,
     /// State that a block that gave data was in.

@@ -11,6 +11,7 @@ use crate::model::bits::Bits;
 use crate::model::fault::Fault;
 use crate::model::message::{Held, Message, MessageKind};
 use crate::model::patch::Patch;
+use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{About, Outbox, Touch, TouchKind};
 use crate::protocol::store::Entry;
@@ -41,6 +42,7 @@ impl Node {
             copies: Bits::new(count),
             owned: Bits::new(count),
             dirty: None,
+            sectors: Sectors::NONE,
             data_bytes: 0,
             gave: None,
             serves_peer: false,
@@ -123,6 +125,8 @@ impl Node {
         if !is_held && pending.asked.is_none() && pending.queue.is_empty() {
             self.store.remove(block);
             self.note_free(block);
+        } else if !is_held {
+            self.forget_sectors(block);
         }
         self.answer_if_done(probe.job, out);
     }
@@ -132,6 +136,7 @@ impl Node {
     fn give(&mut self, block: Address, state: State, gives: bool, probe: BlockProbe, out: &mut Outbox) {
         let keep = probe.action == Action::Read && self.config.has_fault(Fault::KeepMaskOnRead);
         let without = self.config.has_fault(Fault::AnswerWithoutData);
+        let sent = self.store.get(block).map_or((Sectors::NONE, 0), |entry| self.sectors_to_send(entry));
         let Some(job) = self.jobs.get_mut(probe.job) else { return };
         let Some(entry) = self.store.get_mut(block) else { return };
         let dirty = entry.data.mask.any();
@@ -147,7 +152,7 @@ impl Node {
             return;
         }
         if !without {
-            gather(job, entry);
+            gather(job, entry, sent);
             job.gave = Some(match job.gave {
                 Some(before) if !self.config.table.row(before).is_some_and(|row| row.noncoherent) => before,
                 _ => state,
@@ -174,6 +179,7 @@ impl Node {
         answer.held = Some(Box::new(held));
         answer.granted = job.gave;
         answer.size += job.data_bytes;
+        answer.sectors = job.sectors;
         answer.has_data = job.dirty.is_some() || job.supplied;
         answer.patch = job.dirty.map(Arc::new);
         if let Some(peer) = job.peer.filter(|_| job.serves_peer) {
@@ -207,9 +213,10 @@ impl Node {
 }
 
 /// Adds an entry's dirty bytes to what a probe has gathered.
-fn gather(job: &mut ProbeJob, entry: &Entry) {
+fn gather(job: &mut ProbeJob, entry: &Entry, (sectors, bytes): (Sectors, u32)) {
     let values = entry.data.has_values();
     let all = job.dirty.get_or_insert_with(|| Patch::empty(job.range, entry.data.granule, values));
     all.merge(&entry.data);
-    job.data_bytes += entry.data.len;
+    job.data_bytes += bytes;
+    job.sectors = job.sectors.with(sectors);
 }

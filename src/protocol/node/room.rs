@@ -155,6 +155,7 @@ impl Node {
                 Room::Free(slot) => {
                     let entry = Entry { remote: is_remote, ..self.new_entry(block) };
                     self.store.place(slot, entry);
+                    self.forget_sectors(block);
                     self.touch(block);
                     return true;
                 }

@@ -10,6 +10,7 @@ use crate::model::bits::{Bits, ones_of};
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
+use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{Breach, Outbox};
 use crate::protocol::store::{Entry, Unit, bit};
@@ -22,8 +23,10 @@ impl Node {
         self.ensure_root_entry(block);
         let action = self.action_of_request(&message);
         let is_performed = matches!(message.kind, MessageKind::Fetch | MessageKind::Forward);
-        if matches!(self.decide(block, action, is_performed, self.is_uncached(block, out)), Decision::Here(_))
-        {
+        if matches!(
+            self.decide(block, (action, message.sectors), is_performed, self.is_uncached(block, out)),
+            Decision::Here(_)
+        ) {
             self.count_hit(block);
         } else {
             self.count_miss(block, out);
@@ -55,7 +58,7 @@ impl Node {
                 held |= own;
                 continue;
             }
-            match self.decide(pending.block, want.action, want.is_performed_here(), pending.uncached) {
+            match self.decide_want(pending, want) {
                 // A child takes answers in the order in which it asked.
                 Decision::Here(_) | Decision::Place | Decision::Parent(_)
                     if self.answers_later(pending, want) =>
@@ -82,7 +85,7 @@ impl Node {
                         let want = want.without_access();
                         return self.ask(pending, &want, cell, out);
                     }
-                    if Self::lacks_sectors(pending, want) {
+                    if Self::lacks_sectors(pending, want) || self.misses_more(pending, want) {
                         let want = want.without_access();
                         self.ask_for_sectors(pending, &want, out);
                     }
@@ -321,7 +324,7 @@ impl Node {
     fn grant(&mut self, block: Address, service: &mut Service, from: Option<ComponentId>, out: &mut Outbox) {
         let (Who::Child(child), Some(rule)) = (service.want.who, service.rule) else { return };
         let want = &service.want;
-        let state = match self.decide(block, want.action, false, false) {
+        let state = match self.decide(block, (want.action, Sectors::NONE), false, false) {
             Decision::Here(cell) => match cell.next {
                 Next::To(state) => state,
                 _ => self.state(block),
@@ -350,6 +353,11 @@ impl Node {
         message.granted = Some(granted);
         message.peer = from;
         match from {
+            None if needs_data && self.config.by_sector => {
+                self.load_clean(&mut message, block, want.range);
+                message.sectors = want.sectors;
+                message.size -= want.range.len - want.sectors.bytes(want.range.len);
+            }
             None if needs_data => self.load_clean(&mut message, block, want.range),
             None => message.has_data = true,
             Some(_) => {}

@@ -151,10 +151,7 @@ impl Node {
             let is_for_mshr = self.waiting.for_mshr.contains(&block);
             return vec![if is_for_mshr { Need::Mshr } else { Need::Way(self.store.set_of(block)) }];
         }
-        let is_served_here = matches!(
-            self.decide(block, want.action, want.is_performed_here(), pending.uncached),
-            super::Decision::Here(_)
-        );
+        let is_served_here = matches!(self.decide_want(pending, want), super::Decision::Here(_));
         if pending.asked.is_some() && !is_served_here {
             return vec![Need::Own(block, Doing::Asks)];
         }

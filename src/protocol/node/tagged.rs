@@ -20,7 +20,7 @@ use crate::model::state::{Action, State};
 use crate::model::tags::{TagOutcome, TagRecord};
 use crate::model::time::EventNumber;
 use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
-use crate::protocol::store::{Entry, Room};
+use crate::protocol::store::Room;
 use crate::protocol::table::{Cell, Next, Step};
 use crate::protocol::tag_miss_handler::{Lack, TagMissHandler};
 
@@ -91,8 +91,7 @@ impl Node {
     /// The cell for a request: a load of bytes that are here hits, though not all of its block are.
     fn tag_cell(&self, block: Address, action: Action, range: Range) -> Option<Cell> {
         let cell = self.config.table.cell(self.tag_state(block), action, true)?;
-        let is_here = action == Action::Load
-            && self.store.get(block).is_some_and(|entry| is_here(entry, range, self.config.granule));
+        let is_here = action == Action::Load && self.store.get(block).is_some_and(|entry| entry.has(range));
         Some(if is_here { Cell { step: Step::Hit, next: Next::Same } } else { cell })
     }
 
@@ -182,17 +181,11 @@ impl Node {
 
     /// Bytes that were stored are here. A block of which all are is as if it had been fetched.
     fn note_here(&mut self, block: Address, want: &Want, out: &mut Outbox) {
-        let granule = self.config.granule;
         let Some(access) = want.access.as_deref() else { return };
-        let Some(entry) = self.store.get_mut(block) else { return };
-        let (start, state) = (entry.block.0, entry.state);
-        let Some(here) = entry.here.as_deref_mut() else { return };
-        for run in access.runs() {
-            let (from, to) = (run.start.0.saturating_sub(start) as u32, (run.end() - start) as u32);
-            here.set_range(from / granule, to.div_ceil(granule), true);
-        }
-        if here.is_full() {
-            entry.here = None;
+        let Some(entry) = self.store.get_mut(block).filter(|entry| entry.here.is_some()) else { return };
+        access.runs().into_iter().for_each(|run| entry.note_here(run));
+        if entry.here.is_none() {
+            let state = entry.state;
             self.become_whole(block, state, Self::about(want), out);
         }
     }
@@ -281,9 +274,11 @@ impl Node {
     /// Takes the place of a block, which is free.
     fn put(&mut self, block: Address, partial: bool) {
         let Room::Free(slot) = self.store.room(block, false, |_| false) else { return };
-        let bits = self.config.block / self.config.granule;
-        let here = partial.then(|| Box::new(Bits::new(bits)));
-        self.store.place(slot, Entry { here, ..self.new_entry(block) });
+        let mut entry = self.new_entry(block);
+        if partial {
+            entry.forget();
+        }
+        self.store.place(slot, entry);
         self.touch(block);
     }
 
@@ -465,14 +460,6 @@ impl Node {
             self.transition(block, Action::Read, to, about, out);
         }
     }
-}
-
-/// Whether every byte of a range in a block is here.
-fn is_here(entry: &Entry, range: Range, granule: u32) -> bool {
-    let Some(here) = entry.here.as_deref() else { return true };
-    let from = (range.start.0.saturating_sub(entry.block.0) as u32) / granule;
-    let to = ((range.end().saturating_sub(entry.block.0)) as u32).div_ceil(granule);
-    (from..to).all(|bit| here.get(bit))
 }
 
 /// A store of the bytes of a patch that count.

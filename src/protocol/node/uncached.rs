@@ -18,7 +18,7 @@ use crate::model::record::What;
 use crate::model::sectors::Sectors;
 use crate::model::state::Action;
 use crate::protocol::outbox::{About, Outbox, Outgoing};
-use crate::protocol::table::Step;
+use crate::protocol::table::{Next, Step};
 
 impl Want {
     /// Whether it wants bytes, and nobody is granted anything.
@@ -48,7 +48,7 @@ impl Node {
 
     /// The sectors that an access touches, where that makes a difference.
     pub(super) fn sectors_of(&self, block: Address, access: &Access) -> Sectors {
-        if self.config.table.uncached.is_none() {
+        if self.config.table.uncached.is_none() && !self.config.sectored {
             return Sectors::NONE;
         }
         let runs = access.runs().into_iter();
@@ -75,13 +75,18 @@ impl Node {
     pub(super) fn ask_for_sectors(&mut self, pending: &mut Pending, want: &Want, out: &mut Outbox) {
         let range = self.range_of(pending.block);
         let Some(asked) = pending.asked.as_mut() else { return };
-        let sectors = want.sectors.without(want.got).without(asked.coming);
+        let missing = if pending.uncached { want.sectors } else { self.missing(pending.block, want.sectors) };
+        let sectors = missing.without(want.got).without(asked.coming);
         let coming = if self.config.by_sector { sectors } else { Sectors::all(self.config.block) };
         asked.coming = asked.coming.with(coming);
         let mut message = self.message(MessageKind::Fetch, asked.parent, range, out);
         (message.txn, message.number) = Self::key_of(want);
         message.sectors = sectors;
-        self.counters.uncached_requests += 1;
+        if pending.uncached {
+            self.counters.uncached_requests += 1;
+        } else {
+            self.counters.sector_misses += u64::from(asked.next == Next::Same);
+        }
         self.send(message, out);
     }
 
@@ -110,6 +115,13 @@ impl Node {
         let is_kept = !pending.uncached && !message.once && asked.spoiled.is_none();
         asked.coming = asked.coming.without(message.sectors);
         let is_last = asked.coming.is_empty();
+        if self.config.sectored && asked.spoiled.is_some() {
+            // A coherent cache has answered the probe: it uses none of them, and asks again.
+            if is_last {
+                pending.asked = None;
+            }
+            return;
+        }
         match (&mut asked.data, &message.patch) {
             (Some(known), Some(fresh)) => {
                 let known = Arc::make_mut(known);

@@ -217,19 +217,21 @@ impl Node {
             units: entry.map(|entry| self.unit_views(entry, pending)).unwrap_or_default(),
             unit_count: self.config.block / self.config.unit.max(1),
             dirty: entry.filter(|_| !is_root).map(|entry| entry.data.mask.clone()),
+            here: entry.and_then(|entry| entry.here.as_deref().cloned()),
             granule: self.config.granule,
             bytes: entry.filter(|entry| entry.data.has_values()).map(|entry| Arc::from(entry.data.bytes())),
             place: self.store.place_of(block),
         })
     }
 
-    /// Bytes of a range inside one block.
+    /// Bytes of a range inside one block; none if not all of them are here.
     #[must_use]
     pub fn value(&self, range: Range) -> Option<Vec<u8>> {
         let block = self.block_of(range.start);
         match self.store.get(block) {
             // A place that is kept for a block under way holds nothing yet.
             Some(entry) if entry.state == State::I && self.config.role != Role::Root => None,
+            Some(entry) if !entry.has(range) => None,
             Some(entry) => entry.data.read(range).map(<[u8]>::to_vec),
             None if self.config.role == Role::Root && self.config.values => Some(vec![0; range.len as usize]),
             None => None,
@@ -324,8 +326,11 @@ impl Node {
     /// What a block waits for; of one that is not kept, with its sectors: those that are wanted, and those on their way.
     fn waits_text(&self, pending: &Pending, busy: Option<&Busy>, names: &Components) -> String {
         let text = busy.map(|busy| busy.describe(names)).unwrap_or_default();
-        let Some(asked) = pending.asked.as_ref().filter(|_| pending.uncached) else { return text };
-        let wants = pending.queue.iter().filter(|want| want.is_load());
+        let is_sectored = self.is_sectored(pending.block);
+        let Some(asked) = pending.asked.as_ref().filter(|_| pending.uncached || is_sectored) else {
+            return text;
+        };
+        let wants = pending.queue.iter().filter(|want| is_sectored || want.is_load());
         let wanted = wants.fold(Sectors::NONE, |all, want| all.with(want.sectors.without(want.got)));
         let picture = |sectors: Sectors| sectors.picture(self.config.block);
         format!("{text}, wants {}, on the way {}", picture(wanted), picture(asked.coming))

@@ -7,7 +7,7 @@ use crate::model::inspect::BlockView;
 use crate::model::state::State;
 
 use super::age;
-use super::directory_columns::{Columns, Window, is_dirty, sharers, shortened};
+use super::directory_columns::{Columns, Window, is_dirty, is_here, sharers, shortened};
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
 use crate::tui::view::canvas::Canvas;
@@ -187,6 +187,7 @@ fn bytes(
     for sign in &window.signs {
         let dirty = sign.clone().filter(|offset| is_dirty(view, line, *offset)).count();
         let (sign, role) = match dirty {
+            0 if !sign.clone().all(|offset| is_here(view, line, offset)) => (".", Role::Dim),
             0 => ("-", Role::Dim),
             all if all == sign.len() => ("#", Role::Dirty),
             _ => ("+", Role::Dirty),
@@ -208,7 +209,8 @@ fn bytes(
             (true, true) => canvas.text(x, y, "│", Role::Border),
             _ => canvas.text(x, y, bracket(before, dirty), Role::Dirty),
         };
-        let byte = value.get(offset as usize).map_or("  ".to_owned(), |byte| format!("{byte:02x}"));
+        let known = value.get(offset as usize).filter(|_| is_here(view, line, offset));
+        let byte = known.map_or("..".to_owned(), |byte| format!("{byte:02x}"));
         x = canvas.text(x, y, &byte, if dirty { Role::Dirty } else { Role::Text });
         (before, expected) = (dirty, Some(offset + 1));
     }

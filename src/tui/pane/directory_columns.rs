@@ -147,9 +147,18 @@ fn interest(frame: &Frame, line: Range, bytes: std::ops::Range<u32>) -> (bool, b
     )
 }
 
+/// The bit of a mask that stands for the byte at this offset of the line.
+fn bit(view: &BlockView, line: Range, offset: u32) -> Option<u32> {
+    let place = (line.start.0 + u64::from(offset)).saturating_sub(view.range.start.0);
+    u32::try_from(place / u64::from(view.granule.max(1))).ok()
+}
+
 /// Whether a node has made the byte at this offset of the line dirty.
 pub fn is_dirty(view: &BlockView, line: Range, offset: u32) -> bool {
-    let place = (line.start.0 + u64::from(offset)).saturating_sub(view.range.start.0);
-    let bit = place / u64::from(view.granule.max(1));
-    view.dirty.as_ref().is_some_and(|mask| u32::try_from(bit).is_ok_and(|bit| mask.get(bit)))
+    view.dirty.as_ref().is_some_and(|mask| bit(view, line, offset).is_some_and(|bit| mask.get(bit)))
+}
+
+/// Whether a node has the byte at this offset of the line, as far as its state lets it have any.
+pub fn is_here(view: &BlockView, line: Range, offset: u32) -> bool {
+    view.here.as_ref().is_none_or(|mask| bit(view, line, offset).is_some_and(|bit| mask.get(bit)))
 }

@@ -62,6 +62,10 @@ fn describe(machine: &dyn Subject, view: &BlockView) -> Vec<String> {
     if let Some(dirty) = view.dirty.as_ref().filter(|bits| bits.any()) {
         let _ = write!(line, "  {} dirty bytes", dirty.count().saturating_mul(view.granule));
     }
+    if let Some(here) = &view.here {
+        let bytes = here.count().saturating_mul(view.granule);
+        let _ = write!(line, "  {bytes} of {} bytes here", view.range.len);
+    }
     if let Some(doing) = &view.doing {
         let since = view
             .since

@@ -19,6 +19,10 @@ const SPILLED: &[&str] = &["gpu.unified.host_share=90"];
 
 const COHERENT: Machine = (system::COHERENT.0, SPILLED);
 
+/// "We added the same client cache and variable transfers to the hardware cache-coherent baseline configuration and saw an average
+/// speedup of 4.5%".
+const COHERENT_VARIABLE: Machine = (system::COHERENT_VARIABLE.0, SPILLED);
+
 /// The steps, each on top of the ones before.
 const STEPS: [(&str, Machine); 5] = [
     ("naive", ("selective-naive", SPILLED)),
@@ -32,7 +36,8 @@ const STEPS: [(&str, Machine); 5] = [
 const SAME: f64 = 0.99;
 
 fn experiments(effort: Effort) -> Vec<Experiment> {
-    let machines: Vec<_> = [COHERENT].into_iter().chain(STEPS.map(|(_, machine)| machine)).collect();
+    let machines: Vec<_> =
+        [COHERENT, COHERENT_VARIABLE].into_iter().chain(STEPS.map(|(_, machine)| machine)).collect();
     runs(effort, &machines)
 }
 
@@ -45,6 +50,8 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let is_ordered = means.windows(2).all(|pair| pair[1] > pair[0] * SAME);
     let told: Vec<_> =
         all.iter().zip(&means).map(|((name, _), mean)| format!("{name} {:.0} %", mean * 100.0)).collect();
+    let helped = geometric_mean(&throughput(&workloads, results, COHERENT_VARIABLE, COHERENT)?);
+    let helped = format!("that GPU gains {:.1} % from both last steps (paper: 4.5)", (helped - 1.0) * 100.0);
     Ok(Finding {
         ours: Vec::new(),
         holds: is_ordered,
@@ -52,6 +59,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         note: system::sentences(&[
             &told.join(", "),
             "of the hardware-coherent GPU with as much in host memory",
+            &helped,
             &system::about(&workloads),
         ]),
         charts: vec![(

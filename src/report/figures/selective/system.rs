@@ -41,8 +41,11 @@ pub const CLIENT: Machine = ("selective-client", &[]);
 pub const VARIABLE: Machine = ("selective-variable", &[]);
 pub const READ_ONLY: Machine = ("selective-readonly", &[]);
 
+/// The first of all with a client cache and variable-size transfers.
+pub const COHERENT_VARIABLE: Machine = ("selective-coherent-variable", &[]);
+
 /// Those with a client cache.
-const CLIENTS: [&str; 3] = [CLIENT.0, VARIABLE.0, READ_ONLY.0];
+const CLIENTS: [&str; 4] = [CLIENT.0, VARIABLE.0, READ_ONLY.0, COHERENT_VARIABLE.0];
 
 /// The steps of Fig. 5 to 8, each on top of the ones before.
 pub const STEPS: [(&str, Machine); 6] = [
