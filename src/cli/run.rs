@@ -50,7 +50,8 @@ waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoi
 it) and stats{flat dotted keys}; null for what is unknown.
 
 Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1):
-  cycles, events, accesses, violations (checks that failed)
+  cycles, events, accesses, work_cycles (until the last task ended; with paged memory pages may come later), violations (checks that \
+failed)
   warp_cycles.STATE, warp_share.STATE   of all warp slots, GPUn.* of a GPU (host.* of the cores), and warp_cycles of \
 each unit; STATE: none ready running memory mshr_full link_full barrier fence translation far_fault protection_fault done. Shares are of the time with work, \
 without none and done

@@ -19,7 +19,7 @@ use crate::model::tags::TagView;
 use crate::model::text::hex_head;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
-use crate::parts::channel::Channel;
+use crate::parts::channel::{Channel, Lane, Place};
 use crate::protocol::node::Role;
 
 impl Machine {
@@ -64,16 +64,19 @@ impl Machine {
             if !leaves && !comes {
                 continue;
             }
-            for lane in channel.lanes.iter().filter(|lane| !lane.is_empty()) {
-                let (whole, passed) = (lane.incoming.len(), lane.beyond_switch());
-                let here = if comes { 0..passed } else { passed..whole };
-                let on_it = lane.incoming.range(here).filter(|(ready, _)| *ready > self.now);
-                flying.extend(on_it.map(|(ready, message)| (*ready, message)));
-                if leaves {
-                    lane.outgoing.iter().for_each(|(_, message)| add(&mut queued, message.kind.network(), 1));
+            for (place, message) in channel.lanes.iter().flat_map(Lane::places) {
+                let network = message.kind.network();
+                match place {
+                    Place::Reading | Place::NoCredit | Place::WaitsForFirst if leaves => {
+                        add(&mut queued, network, 1);
+                    }
+                    Place::WaitsForSecond if comes => add(&mut queued, network, 1),
+                    Place::ToSwitch(due) if !comes && due > self.now => flying.push((due, message)),
+                    Place::Coming(due) if comes && due > self.now => flying.push((due, message)),
+                    _ => {}
                 }
-                if comes {
-                    lane.incoming.iter().for_each(|(_, message)| add(&mut used, message.kind.network(), 1));
+                if comes && !matches!(place, Place::Reading | Place::NoCredit) {
+                    add(&mut used, network, 1);
                 }
             }
         }

@@ -381,6 +381,26 @@ impl Machine {
         self.tasks.workload.complaint()
     }
 
+    /// Ticks that a link is busy until one that is not before its last event, as far as is known.
+    #[must_use]
+    pub fn busy_until(&self, link: ComponentId, tick: Tick) -> Tick {
+        let index = self.fixed.link_of.get(link.index()).copied().flatten();
+        index.and_then(|index| self.links.get(index)).map_or(0, |link| link.busy_until(tick))
+    }
+
+    /// When the work was done: at the end of the last task, or when all is at rest where what was written is copied back after it.
+    /// Pages that a prefetcher has asked for may come later.
+    #[must_use]
+    pub fn worked_until(&self) -> Tick {
+        let prefetches = self.paging.as_ref().is_some_and(|paging| paging.ends_with_tasks());
+        self.tasks.ended().filter(|ended| prefetches && *ended > 0).unwrap_or(self.now)
+    }
+
+    /// Lets time pass until a moment before the next event, for those who ask how it is then.
+    pub fn wait_until(&mut self, tick: Tick) {
+        self.now = self.now.max(tick);
+    }
+
     /// Probes sent so far: how much coherence traffic there was.
     #[must_use]
     pub fn probes(&self) -> u64 {

@@ -219,6 +219,11 @@ impl Paging {
         self.keep == Keep::Shared
     }
 
+    /// Whether pages come by far-faults and nothing is copied back: then the work is done when its last task is.
+    pub(super) fn ends_with_tasks(&self) -> bool {
+        self.brings_pages() && !self.copies.back
+    }
+
     /// Whether a page that comes to a GPU is entered in its page table, and nothing else.
     pub(super) fn only_maps(&self) -> bool {
         self.keep == Keep::Mapped
@@ -341,16 +346,19 @@ impl Machine {
         drivers.map(|driver| driver.order().into()).collect()
     }
 
-    /// Schedules the paging of a GPU for when it has something to do.
-    fn wake_paging(&mut self, gpu: usize) {
-        let now = self.now;
-        let Some(paging) = self.paging.as_mut() else { return };
+    /// When the paging of a GPU has something to do next; that of the first one also does what is for cores.
+    fn next_paging(&self, gpu: usize) -> Option<Tick> {
+        let paging = self.paging.as_ref()?;
         let waits = paging.recalled.values().filter_map(|(due, _)| *due);
         let waits = waits.chain(paging.protection.as_ref().and_then(Protection::next));
         let recalled = if gpu == 0 { waits.min() } else { None };
-        let Some(one) = paging.gpus.get_mut(gpu) else { return };
-        let Some(next) = one.next().into_iter().chain(recalled).min() else { return };
-        let next = next.max(now);
+        paging.gpus.get(gpu)?.next().into_iter().chain(recalled).min()
+    }
+
+    /// Schedules the paging of a GPU for when it has something to do.
+    fn wake_paging(&mut self, gpu: usize) {
+        let Some(next) = self.next_paging(gpu).map(|next| next.max(self.now)) else { return };
+        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else { return };
         if one.wake.is_none_or(|planned| next < planned) {
             one.wake = Some(next);
             self.queue.push(next, Event::Paging(gpu as u32));

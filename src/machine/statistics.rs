@@ -46,6 +46,7 @@ impl Machine {
         sheet.count("cycles".to_owned(), self.fixed.time.cycle(self.now));
         sheet.count("events".to_owned(), self.event);
         sheet.count("accesses".to_owned(), self.accesses());
+        sheet.count("work_cycles".to_owned(), self.fixed.time.cycle(self.worked_until()));
         sheet.count("violations".to_owned(), self.violations.len() as u64);
         self.access_statistics(&mut sheet);
         self.warp_statistics(&mut sheet);

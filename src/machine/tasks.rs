@@ -100,6 +100,12 @@ impl Tasks {
         all / (self.states.len().max(1)) as f64
     }
 
+    /// When the last task ended; none if one has not.
+    #[must_use]
+    pub fn ended(&self) -> Option<Tick> {
+        self.states.iter().map(|state| state.ended).try_fold(0, |last, ended| Some(ended?.max(last)))
+    }
+
     #[must_use]
     pub fn all_ended(&self) -> bool {
         self.states.iter().all(|state| state.ended.is_some())

@@ -38,11 +38,11 @@ pub fn lane_network(message: &Message, faults: &[Fault]) -> Network {
     }
 }
 
-/// Carries bytes that are no message of a protocol over a path, from `ready` on; returns when the last of them arrives. A
+/// Carries bytes that are no message of a protocol over a path, from `now` on; returns when the last of them arrives. A
 /// link behind a switch is taken for them from when they have come there.
-pub(super) fn carry(links: &mut [Link], path: Path, bytes: u64, ready: Tick) -> Tick {
+pub(super) fn carry(links: &mut [Link], path: Path, bytes: u64, now: Tick) -> Tick {
     let ways = [Some(path.first), path.second].into_iter().flatten();
-    ways.fold(ready, |ready, link| links.get_mut(link).map_or(ready, |link| link.carry(bytes, ready)))
+    ways.fold(now, |ready, link| links.get_mut(link).map_or(ready, |link| link.carry(bytes, ready, now)))
 }
 
 impl Machine {
@@ -186,7 +186,7 @@ impl Machine {
         let (Some(message), Some(wire)) = (queue.unsent(), self.links.get_mut(link)) else {
             return Handled::No;
         };
-        let arrival = wire.send(message, since);
+        let arrival = wire.send(message, since, self.now);
         let arrival = if is_switched { arrival } else { arrival + lookup };
         if queue.sent(arrival, is_switched) {
             let event = if is_switched { Event::Cross(key) } else { Event::Deliver(key) };
@@ -232,7 +232,7 @@ impl Machine {
         let (Some(message), Some(wire)) = (queue.asking(), self.links.get_mut(second)) else {
             return Handled::No;
         };
-        let due = wire.send(message, since) + lookup;
+        let due = wire.send(message, since, self.now) + lookup;
         let is_metered = wire.meter.is_some();
         if out.records.on
             && let Some(Some((link, _, _))) = self.fixed.visible_links.get(second)

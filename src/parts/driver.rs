@@ -143,11 +143,15 @@ impl Driver {
         }
     }
 
+    /// A far-fault is raised, whether or not its page is on its way already.
+    pub fn note_fault(&mut self, page: Page) {
+        self.counters.faults += 1;
+        self.last = Some(page);
+    }
+
     /// Step 5 of Fig. 4: a far-fault comes into the queue, and the driver is interrupted. Whether the page had been
     /// evicted before.
     pub fn interrupt(&mut self, page: Page, now: Since) -> bool {
-        self.counters.faults += 1;
-        self.last = Some(page);
         self.residency.allocate(page);
         let thrashes = self.evicted_once.contains(page);
         self.counters.thrashed += u64::from(thrashes);
@@ -163,6 +167,13 @@ impl Driver {
         let prefetches = is_working && self.speculates() && candidates;
         if self.due.is_none() && (!self.queue.is_empty() || prefetches) {
             self.due = Some(now.saturating_add(self.config.service));
+        }
+    }
+
+    /// Gives up the transfer set that gathers, which nothing has far-faulted for.
+    pub fn rest(&mut self) {
+        if self.queue.is_empty() {
+            self.due = None;
         }
     }
 

@@ -76,8 +76,12 @@ pub struct Link {
     /// Bytes of messages that only keep caches coherent: neither requests nor with data (UMH, section 6.1.4).
     pub coherence: u64,
     pub busy: Tick,
+    /// Stretches before the last one in which it is busy, of those that are not over: what is promised ahead may leave gaps.
+    promised: VecDeque<(Tick, Tick)>,
     /// Bytes of pages and copies.
     pub paged: u64,
+    /// Bytes of headers beyond one a message: those of further packets, and all of pages and copies.
+    pub headers: u64,
     /// Ticks that messages waited for the wire, and before that for a free buffer at the other end.
     pub queued: Tick,
     pub held_back: Tick,
@@ -107,7 +111,9 @@ impl Link {
             sizes: SmallVec::new(),
             coherence: 0,
             busy: 0,
+            promised: VecDeque::new(),
             paged: 0,
+            headers: 0,
             queued: 0,
             held_back: 0,
             current: (0, 0),
@@ -176,13 +182,13 @@ impl Link {
     /// Sends a message that could leave at `ready` and may from `now` on; returns when its last byte arrives.
     pub fn transmit(&mut self, message: &Message, ready: Tick, now: Tick) -> Tick {
         self.held_back += now.saturating_sub(ready);
-        self.send(message, ready.max(now))
+        self.send(message, ready.max(now), now)
     }
 
     /// Sends a message that has waited for it since `ready`; returns when its last byte arrives.
-    pub fn send(&mut self, message: &Message, ready: Tick) -> Tick {
-        let size = u64::from(message.size);
-        let size = self.packets.map_or(size, |packets| packets.of_message(size));
+    pub fn send(&mut self, message: &Message, ready: Tick, now: Tick) -> Tick {
+        let size = self.on_the_wire(message.size);
+        self.headers += size - u64::from(message.size);
         if let Some((count, bytes)) = self.carried.get_mut(message.kind as usize) {
             *count += 1;
             *bytes += size;
@@ -192,11 +198,33 @@ impl Link {
         } else if message.kind.network() != Network::Request {
             self.coherence += size;
         }
+        if self.rate.is_some() {
+            self.queued += self.free_at.saturating_sub(ready);
+        }
+        self.occupy(size, ready, now)
+    }
+
+    /// Bytes that a message of `size` bytes, one header among them, is on the wire.
+    #[must_use]
+    pub fn on_the_wire(&self, size: u32) -> u64 {
+        let size = u64::from(size);
+        self.packets.map_or(size, |packets| packets.of_message(size))
+    }
+
+    /// Takes the wire for so many bytes, from `ready` on or from when it is free; returns when the last of them arrives.
+    fn occupy(&mut self, bytes: u64, ready: Tick, now: Tick) -> Tick {
         let Some(rate) = self.rate.as_mut() else { return ready + self.latency };
         let start = ready.max(self.free_at);
-        self.queued += start - ready;
-        let span = rate.occupy(size);
-        self.busy_since = if start > self.free_at { start } else { self.busy_since };
+        let span = rate.occupy(bytes);
+        if start > self.free_at {
+            while self.promised.front().is_some_and(|(_, end)| *end <= now) {
+                self.promised.pop_front();
+            }
+            if self.free_at > now {
+                self.promised.push_back((self.busy_since, self.free_at));
+            }
+            self.busy_since = start;
+        }
         self.free_at = start + span;
         self.busy += span;
         self.sample(start, span);
@@ -212,18 +240,11 @@ impl Link {
     }
 
     /// Carries so many bytes that are no message of a protocol, from `ready` on; returns when the last of them arrives.
-    pub fn carry(&mut self, bytes: u64, ready: Tick) -> Tick {
-        let bytes = self.packets.map_or(bytes, |packets| packets.of_data(bytes));
-        let Some(rate) = self.rate.as_mut() else { return ready + self.latency };
-        let start = ready.max(self.free_at);
-        self.queued += start - ready;
-        let span = rate.occupy(bytes);
-        self.busy_since = if start > self.free_at { start } else { self.busy_since };
-        self.free_at = start + span;
-        self.busy += span;
+    pub fn carry(&mut self, data: u64, ready: Tick, now: Tick) -> Tick {
+        let bytes = self.packets.map_or(data, |packets| packets.of_data(data));
+        self.headers += bytes - data;
         self.paged += bytes;
-        self.sample(start, span);
-        self.free_at + self.latency
+        self.occupy(bytes, ready, now)
     }
 
     /// Adds a busy span to the samples that it falls into.
@@ -284,9 +305,16 @@ impl Link {
     /// Share of the time until now that it was busy, 0 to 1.
     #[must_use]
     pub fn utilisation(&self, now: Tick) -> f64 {
+        if now == 0 { 0.0 } else { self.busy_until(now) as f64 / now as f64 }
+    }
+
+    /// Ticks that it was busy until one that is not before the last event on it, or will have been as far as is known.
+    #[must_use]
+    pub fn busy_until(&self, tick: Tick) -> Tick {
         // What is promised ahead is counted already.
-        let ahead = self.free_at.saturating_sub(self.busy_since.max(now));
-        if now == 0 { 0.0 } else { self.busy.saturating_sub(ahead).min(now) as f64 / now as f64 }
+        let all = self.promised.iter().copied().chain([(self.busy_since, self.free_at)]);
+        let ahead: Tick = all.map(|(start, end)| end.saturating_sub(start.max(tick))).sum();
+        self.busy.saturating_sub(ahead)
     }
 
     /// Bytes of all messages so far.
@@ -377,13 +405,32 @@ mod tests {
         assert_eq!(link.call(9), None);
         link.set_lanes(16);
         assert_eq!(link.call(10), Some((lanes[0], 4)));
-        assert_eq!(link.send(&sized(160), 4), 20);
+        assert_eq!(link.send(&sized(160), 4, 10), 20);
         assert_eq!((link.next_call(), link.held_back, link.queued), (Some(15), 4, 6));
         assert!(link.has_queue(15), "behind what waits");
         link.set_lanes(4);
         assert_eq!(link.call(15), Some((lanes[1], 4)));
-        assert_eq!(link.send(&sized(160), 4), 40);
+        assert_eq!(link.send(&sized(160), 4, 15), 40);
         assert_eq!((link.next_call(), link.call(40)), (None, None));
+    }
+
+    #[test]
+    fn what_is_promised_ahead_is_not_carried_before_its_time() {
+        let mut link = Link::new(Some(ByteRate::new(16, 1)), 5, 8, 100);
+        // Data that a memory will have read at 30 and at 60, and then a message in between, which waits for nobody.
+        link.transmit(&sized(160), 30, 0);
+        link.transmit(&sized(160), 60, 0);
+        assert_eq!(
+            [0, 30, 35, 50, 60, 64, 70, 99].map(|tick| link.busy_until(tick)),
+            [0, 0, 5, 10, 10, 14, 20, 20]
+        );
+        assert_eq!(link.utilisation(20), 0.0);
+        link.transmit(&sized(160), 90, 40);
+        assert_eq!([64, 85, 95].map(|tick| link.busy_until(tick)), [14, 20, 25]);
+        // What is over is forgotten.
+        link.transmit(&sized(16), 200, 150);
+        assert_eq!(link.promised, []);
+        assert_eq!([150, 200, 300].map(|tick| link.busy_until(tick)), [30, 30, 31]);
     }
 
     #[test]
@@ -398,8 +445,10 @@ mod tests {
         };
         assert_eq!([20, 148, 149, 2068].map(&mut sent), [20, 148, 169, 2048 + 16 * 20]);
         let before = link.busy;
-        link.carry(4096, 0);
+        link.carry(4096, 0, 0);
         assert_eq!(link.busy - before, 4096 + 32 * 20, "bulk copies too");
+        // Headers beyond one a message: none, none, one and 15, and all of the pages.
+        assert_eq!(link.headers, (1 + 15 + 32) * 20);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
-use crate::model::time::EventNumber;
+use crate::model::time::{EventNumber, Tick};
 
 /// Events that the copy may lie behind: it never has more of them to execute again.
 const FARTHEST: EventNumber = 4096;
@@ -32,6 +32,13 @@ impl Behind {
     /// `machine` as it was before its last event. Not to be called after [`Self::follow`] for that event.
     pub fn before(&mut self, machine: &Machine) -> &Machine {
         self.copy.run_until(machine.event().saturating_sub(1));
+        &self.copy
+    }
+
+    /// The same at a moment between the two events. Not to be called with an earlier one than before.
+    pub fn at(&mut self, machine: &Machine, tick: Tick) -> &Machine {
+        self.before(machine);
+        self.copy.wait_until(tick);
         &self.copy
     }
 }

@@ -6,37 +6,37 @@ use crate::model::inspect::Inspect;
 use crate::model::record::{Record, What};
 use crate::model::time::Tick;
 
-/// Time that a link is busy, dealt out over the time that passes: a message counts as a whole when it is put on the
-/// link, but takes until its last byte is through.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Busy {
-    /// Ticks that have been counted in all.
-    counted: f64,
-    /// Of these, those that lie in the future.
-    left: f64,
-}
-
-impl Busy {
-    /// `total` ticks have been counted since the start.
-    pub fn count(&mut self, total: f64) {
-        self.left += (total - self.counted).max(0.0);
-        self.counted = self.counted.max(total);
-    }
-
-    /// The share of the next `span` ticks in which it is busy, 0 to 1.
-    pub fn pass(&mut self, span: Tick) -> f64 {
-        let used = self.left.min(span as f64);
-        self.left -= used;
-        if span == 0 { 0.0 } else { used / span as f64 }
-    }
-}
-
 /// One direction of a link: what it is called, how busy it is, and what it was last told to be.
 #[derive(Clone, Debug)]
 struct Watched {
     link: ComponentId,
-    busy: Busy,
+    busy: BusySince,
     told: f64,
+}
+
+/// How long a link has been busy until the last look at it.
+#[derive(Clone, Copy, Debug)]
+pub struct BusySince {
+    link: ComponentId,
+    from: Tick,
+    busy: Tick,
+}
+
+impl BusySince {
+    /// From the start.
+    #[must_use]
+    pub fn new(link: ComponentId) -> Self {
+        Self { link, from: 0, busy: 0 }
+    }
+
+    /// The share of the time since the last look in which it was busy, 0 to 1; `tick` is not before the last event of
+    /// `machine`, or little before it.
+    pub fn look(&mut self, machine: &Machine, tick: Tick) -> f64 {
+        let busy = machine.busy_until(self.link, tick);
+        let (span, more) = (tick.saturating_sub(self.from), busy.saturating_sub(self.busy));
+        (self.from, self.busy) = (tick, self.busy.max(busy));
+        if span == 0 { 0.0 } else { more.min(span) as f64 / span as f64 }
+    }
 }
 
 /// How busy a link is from a moment on.
@@ -64,12 +64,6 @@ pub fn links(machine: &dyn Inspect) -> impl Iterator<Item = ComponentId> {
     links.map(|(id, _)| id)
 }
 
-/// Ticks that a link has been busy since the start.
-#[must_use]
-pub fn busy(machine: &dyn Inspect, link: ComponentId) -> f64 {
-    machine.link(link, 0).map_or(0.0, |link| link.utilisation * machine.tick() as f64)
-}
-
 /// The lanes of both directions of a link after a record about them.
 #[must_use]
 pub fn lanes(machine: &dyn Inspect, record: &Record) -> Option<[(ComponentId, u32); 2]> {
@@ -84,7 +78,7 @@ impl Loads {
     #[must_use]
     pub fn new(machine: &dyn Inspect) -> Self {
         let cycles = links(machine).find_map(|link| Some(machine.link(link, 0)?.sample_cycles)).unwrap_or(1);
-        let watched = |link| Watched { link, busy: Busy::default(), told: 0.0 };
+        let watched = |link| Watched { link, busy: BusySince::new(link), told: 0.0 };
         Self {
             span: machine.time_base().tick_of_cycle(cycles).max(1),
             from: 0,
@@ -101,14 +95,14 @@ impl Loads {
     /// What has changed in the windows that are over at `now`; `before` is the machine before what happens then.
     pub fn close(&mut self, before: &Machine, now: Tick) -> Vec<Load> {
         let mut changes = Vec::new();
-        self.count(before);
         while self.is_over(now) {
-            let (from, span) = (self.from, self.span);
-            changes.extend(self.pass(from, span));
-            self.from += span;
-            if self.links.iter().all(|link| link.busy.left == 0.0 && link.told == 0.0) {
+            let end = self.from + self.span;
+            changes.extend(self.pass(before, end));
+            let is_busy = |link| before.busy_until(link, now) > before.busy_until(link, end);
+            if self.links.iter().all(|watched| watched.told == 0.0 && !is_busy(watched.link)) {
                 // Nothing more in a stretch in which nothing moves.
-                self.from = now - now % span;
+                let last = now - now % self.span;
+                changes.extend(self.pass(before, last));
             }
         }
         changes
@@ -116,41 +110,21 @@ impl Loads {
 
     /// What has changed in the window that is not over when `machine` ends.
     pub fn end(&mut self, machine: &Machine) -> Vec<Load> {
-        self.count(machine);
-        let (from, span) = (self.from, machine.tick().saturating_sub(self.from));
-        if span == 0 { Vec::new() } else { self.pass(from, span) }
+        let end = machine.tick();
+        if end == self.from { Vec::new() } else { self.pass(machine, end) }
     }
 
-    fn count(&mut self, machine: &Machine) {
-        for watched in &mut self.links {
-            watched.busy.count(busy(machine, watched.link));
-        }
-    }
-
-    fn pass(&mut self, from: Tick, span: Tick) -> Vec<Load> {
+    /// What has changed in the window that ends at a tick.
+    fn pass(&mut self, machine: &Machine, end: Tick) -> Vec<Load> {
         let mut changes = Vec::new();
+        let from = std::mem::replace(&mut self.from, end);
         for watched in &mut self.links {
-            let share = watched.busy.pass(span);
+            let share = watched.busy.look(machine, end);
             if (share - watched.told).abs() > f64::EPSILON {
                 watched.told = share;
                 changes.push(Load { from, link: watched.link, share });
             }
         }
         changes
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_message_makes_the_link_busy_until_its_end() {
-        let mut busy = Busy::default();
-        busy.count(250.0);
-        let percent = |share: f64| (share * 100.0).round() as u32;
-        assert_eq!([(); 4].map(|()| percent(busy.pass(100))), [100, 100, 50, 0]);
-        busy.count(275.0);
-        assert_eq!([100, 0].map(|span| percent(busy.pass(span))), [25, 0]);
     }
 }

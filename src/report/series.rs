@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 
 use super::behind::Behind;
 use super::csv;
-use super::load::{self, Busy};
+use super::load::{self, BusySince};
 use crate::machine::Machine;
 use crate::model::component::ComponentId;
 use crate::model::inspect::{Inspect, WarpState};
-use crate::model::time::Tick;
 
 /// When the next row is due, and what its columns are.
 #[derive(Clone, Debug)]
@@ -18,8 +17,6 @@ pub struct Series {
     every: u64,
     /// The cycle of the next row.
     next: u64,
-    /// The moment of the last row.
-    last: Tick,
     counters: Vec<String>,
     nodes: Vec<ComponentId>,
     /// Compute units and cores by the first word of their paths.
@@ -32,7 +29,7 @@ pub struct Series {
 #[derive(Clone, Debug)]
 struct LinkSince {
     link: ComponentId,
-    busy: Busy,
+    busy: BusySince,
     bytes: u64,
 }
 
@@ -55,11 +52,13 @@ impl Series {
         Self {
             every: every.max(1),
             next: every.max(1),
-            last: 0,
             counters,
             nodes: nodes.map(|(id, _)| id).collect(),
             groups,
-            links: links.iter().map(|&link| LinkSince { link, busy: Busy::default(), bytes: 0 }).collect(),
+            links: links
+                .iter()
+                .map(|&link| LinkSince { link, busy: BusySince::new(link), bytes: 0 })
+                .collect(),
             behind: Behind::new(machine),
         }
     }
@@ -93,20 +92,13 @@ impl Series {
     ) -> Result<(), E> {
         let time = machine.time_base();
         let cycle = time.cycle(machine.tick());
-        if cycle >= self.next {
-            let before = self.behind.before(machine);
-            let event = before.event();
-            let values = values(&self.counters, &self.nodes, &self.groups, before);
-            count(&mut self.links, before);
-            let mut bytes = self.bytes(machine, true);
-            while cycle >= self.next {
-                let now = time.tick_of_cycle(self.next);
-                let links = self.links(&bytes, now);
-                if !put(&format!("{},{event}{values}{links}", self.next))? {
-                    break;
-                }
-                bytes.fill(0);
-                self.next = self.next.saturating_add(self.every);
+        while cycle >= self.next {
+            let now = time.tick_of_cycle(self.next);
+            let row =
+                row(&self.counters, &self.nodes, &self.groups, &mut self.links, self.behind.at(machine, now));
+            let next = self.next.saturating_add(self.every);
+            if !put(&format!("{},{row}", std::mem::replace(&mut self.next, next)))? {
+                break;
             }
         }
         self.behind.follow(machine);
@@ -115,41 +107,27 @@ impl Series {
 
     /// The row of the end.
     pub fn end(&mut self, machine: &Machine) -> String {
-        count(&mut self.links, machine);
-        let bytes = self.bytes(machine, false);
-        let values = values(&self.counters, &self.nodes, &self.groups, machine);
-        let links = self.links(&bytes, machine.tick());
-        format!("{},{}{values}{links}", machine.time_base().cycle(machine.tick()), machine.event())
-    }
-
-    /// Bytes over each link since the last row, before the last event of `machine` or with it.
-    fn bytes(&mut self, machine: &Machine, before: bool) -> Vec<u64> {
-        let machine = if before { self.behind.before(machine) } else { machine };
-        let since = |since: &mut LinkSince| {
-            let bytes = machine.link(since.link, 0).map_or(0, |link| link.bytes);
-            let more = bytes.saturating_sub(since.bytes);
-            since.bytes = bytes;
-            more
-        };
-        self.links.iter_mut().map(since).collect()
-    }
-
-    /// The columns of the links in the interval that ends `now`.
-    fn links(&mut self, bytes: &[u64], now: Tick) -> String {
-        let span = now.saturating_sub(self.last);
-        self.last = now;
-        let mut columns = String::new();
-        for (since, bytes) in self.links.iter_mut().zip(bytes) {
-            columns.push_str(&format!(",{bytes},{}", csv::number(since.busy.pass(span))));
-        }
-        columns
+        let row = row(&self.counters, &self.nodes, &self.groups, &mut self.links, machine);
+        format!("{},{row}", machine.time_base().cycle(machine.tick()))
     }
 }
 
-fn count(links: &mut [LinkSince], machine: &Machine) {
+/// A row of how a machine is, but for the cycle.
+fn row(
+    counters: &[String],
+    nodes: &[ComponentId],
+    groups: &BTreeMap<String, Vec<ComponentId>>,
+    links: &mut [LinkSince],
+    machine: &Machine,
+) -> String {
+    let mut row = format!("{}{}", machine.event(), values(counters, nodes, groups, machine));
     for since in links {
-        since.busy.count(load::busy(machine, since.link));
+        let bytes = machine.link(since.link, 0).map_or(0, |link| link.bytes);
+        let more = bytes.saturating_sub(std::mem::replace(&mut since.bytes, bytes));
+        let share = since.busy.look(machine, machine.tick());
+        row.push_str(&format!(",{more},{}", csv::number(share)));
     }
+    row
 }
 
 /// The columns that do not depend on the interval.
@@ -231,6 +209,20 @@ mod tests {
         assert_eq!(columns["gpu0.warps.memory"][8..11], [1.0, 0.0, 0.0]);
         assert_eq!(columns["gpu1.warps.memory"][8..11], [0.0, 1.0, 1.0]);
         assert_eq!(columns["event"][..4], [4.0, 4.0, 5.0, 5.0]);
+    }
+
+    #[test]
+    fn time_passes_between_events_and_links_are_busy_when_they_are() {
+        let (columns, _) = columns("paging/one-far-fault", 5000);
+        // The warp translates until cycle 580, and waits for the driver from then on.
+        let waited = &columns["warp_cycles.far_fault"];
+        assert_eq!(waited[..5], [4420.0, 9420.0, 14_420.0, 19_420.0, 24_420.0]);
+        // 2 MiB over 16 GB/s begin at cycle 28,570.
+        let (columns, _) = self::columns("paging/large-pages", 10_000);
+        let shares = &columns["link.host.out.interval.utilisation"];
+        assert!(shares[..2].iter().all(|share| *share == 0.0), "{shares:?}");
+        assert!((shares[2] - 0.143).abs() < 0.001, "{shares:?}");
+        assert!(shares[3..20].iter().all(|share| *share == 1.0), "{shares:?}");
     }
 
     #[test]

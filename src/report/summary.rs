@@ -51,7 +51,13 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
     let values = Values::new(&run.statistics);
     let spent = time(machine.time_base().nanoseconds(machine.tick()));
     line(&mut text, "machine", &format!("{} ({})", run.machine, heading.about_machine));
-    line(&mut text, "time", &format!("{} cycles, {spent}", grouped(report.cycles)));
+    let worked = values.get("work_cycles") as u64;
+    let rest = if worked < report.cycles {
+        format!("; the work was done at cycle {}, what the driver had begun later", grouped(worked))
+    } else {
+        String::new()
+    };
+    line(&mut text, "time", &format!("{} cycles, {spent}{rest}", grouped(report.cycles)));
     let work = format!("{} accesses, {} events", grouped(report.accesses), grouped(report.events));
     line(&mut text, "work", &work);
     if values.is_some("launches.cycles") {

@@ -127,7 +127,13 @@ impl Runner {
             self.differs(&differs);
         }
         self.checker.finish(&self.machine, &ended);
-        self.so_far(ended)
+        let mut report = self.so_far(ended);
+        // Whoever waited for an event after the limit waited until then.
+        if let Ended::Limit(cycle) = report.ended {
+            self.machine.wait_until(self.machine.time_base().tick_of_cycle(cycle));
+            report.cycles = cycle;
+        }
+        report
     }
 
     /// What is known of a run that was broken off: expectations about what was still to come have not failed.

@@ -77,6 +77,34 @@ fn a_run_ends_as_the_scenario_says() {
 }
 
 #[test]
+fn a_run_that_its_limit_ends_has_lasted_until_then() {
+    let text = "machine = \"tiny/paged-1gpu\"\nmax-cycles = 20000\n[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0, len = 4 }\n";
+    let mut runner = scenario(text).prepare(&Options::default()).unwrap().runner();
+    let ended = std::iter::from_fn(|| Some(runner.step().cloned())).flatten().next().unwrap();
+    let report = runner.report(ended);
+    assert_eq!((report.cycles, runner.machine().statistic("cycles")), (20_000, Some(20_000.0)));
+    // It translates until cycle 580.
+    assert_eq!(runner.machine().statistic("warp_cycles.far_fault"), Some(19_420.0));
+}
+
+#[test]
+fn a_prefetcher_gathers_nothing_for_a_gpu_that_has_no_work_any_more() {
+    let work = "[[allocate]]\naddress = 0x100000\nsize = \"64 KiB\"\n[[program]]\nby = \"gpu0.cu0\"\ndo = [\"load 0x100000 4\"]\n";
+    let expect = "[[expect]]\ncount = \"page-move change prefetched set 1\"\nis = 3\n[[expect]]\nnever = \"page-move set 2\"\n";
+    let machine = "machine = \"tiny/paged-1gpu\"\n";
+    let set = ["gpu.paging.prefetch=sequential", "gpu.paging.transfer_set=4"].map(str::to_owned).to_vec();
+    let prepared = scenario(&format!("{machine}{work}{expect}"))
+        .prepare(&Options { set, ..Options::default() })
+        .unwrap();
+    let mut runner = prepared.runner();
+    let ended = std::iter::from_fn(|| Some(runner.step().cloned())).flatten().next().unwrap();
+    let report = runner.report(ended);
+    assert!(report.passed, "{:?}", report.failures);
+    let worked = runner.machine().statistic("work_cycles").unwrap() as u64;
+    assert!(worked < report.cycles && report.cycles < worked + 28_000, "{worked} of {}", report.cycles);
+}
+
+#[test]
 fn a_lost_message_is_a_deadlock() {
     let text = format!("{STORE}[[fault]]\nname = \"lose-message\"\nmessage = \"grant\"\n");
     let report = run(&text);

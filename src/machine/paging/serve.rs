@@ -36,6 +36,14 @@ impl Machine {
             return Handled::No;
         }
         one.wake = None;
+        self.rest_driver(gpu);
+        if self.next_paging(gpu).is_none_or(|next| next > now) {
+            self.wake_paging(gpu);
+            return Handled::No;
+        }
+        let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) else {
+            return Handled::No;
+        };
         one.streams_until = one.streams_until.filter(|until| *until > now);
         self.departed(gpu, out);
         self.arrived(gpu, out);
@@ -206,6 +214,9 @@ impl Machine {
 
     fn interrupt(&mut self, gpu: usize, page: Page, since: Since, out: &mut Outbox) {
         let gpu = self.bringer(gpu, page, out);
+        if let Some(driver) = self.driver(gpu) {
+            driver.note_fault(page);
+        }
         if !self.is_news(gpu, page) {
             return;
         }
@@ -303,6 +314,14 @@ impl Machine {
         out.cause = because;
         self.carry_out(gpu, orders, out);
         out.cause = None;
+    }
+
+    /// A transfer set that is due without a far-fault, when the GPU has no work any more, is none.
+    fn rest_driver(&mut self, gpu: usize) {
+        let (now, is_working) = (self.now, self.is_at_work(gpu));
+        if let Some(driver) = self.driver(gpu).filter(|driver| driver.next() == Some(now) && !is_working) {
+            driver.rest();
+        }
     }
 
     /// Whether a GPU has work: only then its pages are brought unasked.

@@ -20,7 +20,8 @@ struct Traffic {
 impl Traffic {
     fn of(link: &Link, header: u64) -> Self {
         let data = |(count, bytes): &(u64, u64)| bytes.saturating_sub(count * header);
-        Self { data: link.carried.iter().map(data).sum::<u64>() + link.paged, coherence: link.coherence }
+        let all = link.carried.iter().map(data).sum::<u64>() + link.paged;
+        Self { data: all.saturating_sub(link.headers), coherence: link.coherence }
     }
 
     fn put(self, prefix: &str, sheet: &mut Sheet) {
@@ -41,7 +42,10 @@ impl Machine {
     pub(in crate::machine) fn transfers(&self, link: &Link) -> Vec<TransferView> {
         let header = self.fixed.spec.network.header;
         let mut all: Vec<TransferView> = (link.sizes.iter())
-            .map(|&(size, count)| TransferView { data: size.saturating_sub(header), size, count })
+            .map(|&(size, count)| {
+                let data = size.saturating_sub(header);
+                TransferView { data, size: link.on_the_wire(size) as u32, count }
+            })
             .collect();
         all.sort_by_key(|transfer| transfer.size);
         all

@@ -172,3 +172,15 @@ fn an_access_that_missed_a_tlb_is_no_hit_when_it_is_tried_again() {
     assert_statistics(&machine, &counts);
     assert_statistics(&machine, &[("paging.bytes", 4096.0), ("paging.demanded", 1.0)]);
 }
+
+#[test]
+fn a_miss_of_a_memory_that_is_a_cache_is_no_hit_when_it_is_replayed() {
+    let mut machine = working("tiny/scalegpu", &[], &[("gpu0.cu0", Load, vec![0x1000])]);
+    machine.run_until(u64::MAX);
+    assert_statistics(&machine, &[("levels.memory.hits", 0.0), ("levels.memory.misses", 1.0)]);
+    assert_statistics(&machine, &[("levels.memory.mshr_high_water", 1.0)]);
+    assert!(machine.statistic("levels.memory.mshr_mean").unwrap() > 0.0);
+    // Two packets of 128 B of data, each with a header of 20 B.
+    assert_statistics(&machine, &[("link.host.out.bytes", 296.0), ("link.host.out.data_bytes", 256.0)]);
+    assert_statistics(&machine, &[("link.host.out.efficiency", 256.0 / 296.0)]);
+}

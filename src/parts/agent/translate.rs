@@ -49,7 +49,10 @@ impl Agent {
             }
             Look::Miss => {
                 told.asked.push((page, writes));
-                self.record_tlb(page, TlbChange::Miss, out);
+                // A core has no TLB here: its page table is asked.
+                if self.tlb.is_some() {
+                    self.record_tlb(page, TlbChange::Miss, out);
+                }
             }
             Look::Merged => self.record_merge(page, out),
         }

@@ -13,6 +13,7 @@ fn driver(prefetcher: Prefetcher, frames: u64, pages: u64) -> Driver {
 }
 
 fn fault(driver: &mut Driver, page: u64, tick: Tick) {
+    driver.note_fault(Page(page));
     driver.interrupt(Page(page), Since { tick, event: 0 });
 }
 
@@ -158,4 +159,16 @@ fn the_tree_evicts_nothing_unless_it_is_told_to() {
     let orders = driver.advance(100);
     assert_eq!(fetched(&orders), [(20, true), (16, false), (17, false), (18, false)]);
     assert_eq!(driver.decision.evicted, 0);
+}
+
+#[test]
+fn a_set_that_nothing_has_far_faulted_for_can_be_given_up() {
+    let mut driver = driver(Prefetcher::Locality, 100, 100);
+    driver.wake(0, true);
+    assert_eq!(driver.next(), Some(100), "where the GPU works, pages are prefetched without a far-fault");
+    driver.rest();
+    assert_eq!(driver.next(), None);
+    fault(&mut driver, 40, 5);
+    driver.rest();
+    assert_eq!(driver.next(), Some(105), "what far-faulted is served");
 }

@@ -49,9 +49,20 @@ impl Node {
             }
             _ => {
                 let Some(want) = self.want_of(message, out) else { return };
-                self.look_up(want, out);
+                self.look_up(want, true, out);
             }
         }
+        self.count_scores(out);
+    }
+
+    /// The scoreboard is what holds misses here: its entries are told like MSHRs.
+    fn count_scores(&mut self, out: &Outbox) {
+        let Some(tags) = self.tags.as_deref() else { return };
+        let held = |count: u32| u64::from(count).wrapping_mul(out.tick);
+        let used = tags.scores.len() as u32;
+        let ticks = self.counters.mshr_ticks.wrapping_add(held(self.mshrs_used)).wrapping_sub(held(used));
+        (self.counters.mshr_ticks, self.mshrs_used) = (ticks, used);
+        self.high_water = tags.counters.scoreboard_high_water;
     }
 
     /// What a child's message asks. A writeback is a store of the bytes that are dirty.
@@ -142,8 +153,8 @@ impl Node {
         out.record(self.config.id, about, || What::Tag(TagRecord { outcome, writes, pending, scoreboard }));
     }
 
-    /// Compares a request with its tag and does what follows; `false` if it misses and waits.
-    fn look_up(&mut self, want: Want, out: &mut Outbox) -> bool {
+    /// Compares a request with its tag, for the first time or in a replay, and does what follows; `false` if it misses and waits.
+    fn look_up(&mut self, want: Want, is_first: bool, out: &mut Outbox) -> bool {
         let block = self.block_of(want.range.start);
         self.store.focus(block);
         let state = self.tag_state(block);
@@ -151,7 +162,14 @@ impl Node {
             self.report_impossible(block, &want, out);
             return true;
         };
-        if self.must_wait(cell, block) {
+        let must_wait = self.must_wait(cell, block);
+        let is_hit = !must_wait && !matches!(cell.step, Step::Relay | Step::Both);
+        match (is_first, is_hit) {
+            (true, true) => self.count_hit(block),
+            (true, false) => self.counters.misses += 1,
+            (false, _) => {}
+        }
+        if must_wait {
             self.miss(block, want, state, out);
             return false;
         }
@@ -169,7 +187,6 @@ impl Node {
     }
 
     fn hit_tag(&mut self, block: Address, want: &Want, out: &mut Outbox) {
-        self.count_hit(block);
         self.tell_tag(TagOutcome::Hit, want.action != Action::Load, Self::about(want), out);
         if want.access.is_some() {
             self.perform(block, want, out);
@@ -200,7 +217,6 @@ impl Node {
 
     /// A request that misses waits in the pending queue until its data have come from the parent.
     fn miss(&mut self, block: Address, want: Want, state: State, out: &mut Outbox) {
-        self.counters.misses += 1;
         let (about, key) = (Self::about(&want), Self::key_of(&want));
         let (writes, range) = (want.action != Action::Load, want.range);
         let asks = self.tags.as_deref_mut().is_some_and(|tags| tags.wait(block, want));
@@ -238,7 +254,6 @@ impl Node {
 
     /// A write whose place something else has: the host performs it, and the sender is answered at once.
     fn relay(&mut self, block: Address, want: &Want, state: State, out: &mut Outbox) {
-        self.counters.misses += 1;
         self.tell_tag(TagOutcome::Relay, true, Self::about(want), out);
         self.count_cell(state, want.action);
         self.hand_on(block, want, out);
@@ -249,7 +264,6 @@ impl Node {
 
     /// A write whose place is empty: it is performed here and by the host.
     fn write_both(&mut self, block: Address, want: &Want, cell: Cell, out: &mut Outbox) {
-        self.counters.misses += 1;
         self.tell_tag(TagOutcome::Both, true, Self::about(want), out);
         if let Next::To(to) = cell.next {
             self.put(block, self.config.table.is_partial(to));
@@ -359,7 +373,7 @@ impl Node {
             };
             want.cause = cause;
             self.tell_tag(TagOutcome::Replay, want.action != Action::Load, Self::about(&want), out);
-            if !self.look_up(want, out)
+            if !self.look_up(want, false, out)
                 && let Some(tags) = self.tags.as_deref_mut()
             {
                 tags.counters.replays_missed += 1;

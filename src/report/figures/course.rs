@@ -6,7 +6,7 @@ use crate::machine::Machine;
 use crate::model::component::ComponentId;
 use crate::model::inspect::Inspect;
 use crate::model::time::Tick;
-use crate::report::load::{Busy, busy, links};
+use crate::report::load::{BusySince, links};
 
 /// Windows, at most: each two become one when there are so many. An even number.
 const WINDOWS: usize = 128;
@@ -35,7 +35,7 @@ pub struct Watch {
 #[derive(Debug)]
 struct Watched {
     link: ComponentId,
-    busy: Busy,
+    busy: BusySince,
     shares: Vec<f64>,
 }
 
@@ -44,16 +44,15 @@ impl Watch {
     #[must_use]
     pub fn new(machine: &Machine) -> Self {
         let span = machine.time_base().tick_of_cycle(FIRST).max(1);
-        let watched = |link| Watched { link, busy: Busy::default(), shares: Vec::new() };
+        let watched = |link| Watched { link, busy: BusySince::new(link), shares: Vec::new() };
         Self { span, next: span, links: links(machine).map(watched).collect() }
     }
 
-    /// Closes the windows that are over. What the last event put on a link counts from the window before it on.
+    /// Closes the windows that are over.
     pub fn look(&mut self, machine: &Machine) {
         while machine.tick() >= self.next {
             for watched in &mut self.links {
-                watched.busy.count(busy(machine, watched.link));
-                watched.shares.push(watched.busy.pass(self.span));
+                watched.shares.push(watched.busy.look(machine, self.next));
             }
             self.next += self.span;
             if self.links.first().is_some_and(|watched| watched.shares.len() == WINDOWS) {

@@ -41,7 +41,7 @@ pub struct Experiment {
 pub struct Outcome {
     /// How it ended, in a word.
     pub ended: String,
-    /// GPU core cycles.
+    /// GPU core cycles until the work was done.
     pub cycles: u64,
     /// When tasks started and ended, in cycles.
     tasks: Vec<(String, f64, f64)>,
@@ -159,7 +159,7 @@ impl Outcome {
         });
         Self {
             ended: report::ended(ended).to_owned(),
-            cycles: time.cycle(machine.tick()),
+            cycles: time.cycle(machine.worked_until()),
             tasks: tasks.collect(),
             crossing: Crossing::of(machine),
             remote_share: known(machine.statistic("numa.remote_share")),
