@@ -91,7 +91,7 @@ impl Format {
                 let wrong = Diagnostic::new(
                     "the memory of this machine's GPUs is not paged: there are no far-faults",
                 );
-                return Err(wrong.expected("a machine with gpu.memory.home = \"own\"").into());
+                return Err(wrong.expected("a machine with [gpu.paging]").into());
             }
             Self::UvmFaults => Box::new(UvmFaults::default()),
         })

@@ -340,8 +340,8 @@ impl Inspect for Machine {
         if self.copies.is_some() { self.view_copies(cells) } else { self.view_pages(cells) }
     }
 
-    fn fault(&self, address: Address) -> Option<FaultView> {
-        self.view_fault(address)
+    fn fault(&self, address: Address, gpu: Option<u32>) -> Option<FaultView> {
+        self.view_fault(address, gpu)
     }
 
     fn tlb(&self, agent: ComponentId) -> Option<TlbView> {

@@ -67,6 +67,12 @@ impl ComponentKind {
         }
     }
 
+    /// Whether it has MSHRs: a node, or the GMMU for far-faults.
+    #[must_use]
+    pub fn has_mshrs(self) -> bool {
+        self.is_node() || self == Self::Gmmu
+    }
+
     /// Whether it holds blocks with a coherence state or a directory.
     #[must_use]
     pub fn is_node(self) -> bool {

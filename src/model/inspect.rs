@@ -462,7 +462,7 @@ pub trait Inspect {
         None
     }
     /// The last fault of the page that holds `address`, under way or not long ended.
-    fn fault(&self, _address: Address) -> Option<FaultView> {
+    fn fault(&self, _address: Address, _gpu: Option<u32>) -> Option<FaultView> {
         None
     }
     /// The tags of a memory that is a cache, and its tag miss handler.

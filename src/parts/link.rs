@@ -424,7 +424,7 @@ mod tests {
             [0, 30, 35, 50, 60, 64, 70, 99].map(|tick| link.busy_until(tick)),
             [0, 0, 5, 10, 10, 14, 20, 20]
         );
-        assert_eq!(link.utilisation(20), 0.0);
+        assert!(link.utilisation(20).abs() < f64::EPSILON);
         link.transmit(&sized(160), 90, 40);
         assert_eq!([64, 85, 95].map(|tick| link.busy_until(tick)), [14, 20, 25]);
         // What is over is forgotten.

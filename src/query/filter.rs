@@ -167,7 +167,7 @@ impl Shared {
 }
 
 /// The number of the GPU that a path lies beneath.
-fn gpu(path: &str) -> Option<u64> {
+pub(super) fn gpu(path: &str) -> Option<u64> {
     path.split('.').next()?.strip_prefix("gpu")?.parse().ok()
 }
 

@@ -15,7 +15,7 @@ use crate::model::text::hex;
 use crate::model::ways::WayStep;
 
 use super::context::PageSize;
-use super::filter::{Clause, Meaning, Operand, Shared};
+use super::filter::{Clause, Meaning, Operand, Shared, gpu};
 use super::number::{Comparison, Interval, parse_bytes};
 use super::operand::{component, named, state};
 use super::parser::{Offer, Parser};
@@ -124,7 +124,24 @@ fn shared(parser: &mut Parser<'_>, word: &str, scope: Option<&'static KindInfo>)
     }
     let interval = parser.interval(about)?;
     ordered_single(parser, how, interval)?;
+    if shared == Shared::Gpu && how == Comparison::Is {
+        known_gpu(parser, interval)?;
+    }
     Ok(Clause::Number(shared, how, interval))
+}
+
+/// Something happens only on a GPU that the machine has.
+fn known_gpu(parser: &Parser<'_>, wanted: Interval) -> Result<()> {
+    let Some(components) = &parser.context.components else { return Ok(()) };
+    let gpus = components.iter().filter_map(|(_, part)| gpu(&part.path)).max();
+    match gpus {
+        Some(last) if wanted.from <= last => Ok(()),
+        Some(last) => {
+            let error = parser.fail_before(format!("there is no GPU {}", wanted.from));
+            Err(Box::new(error.expected(if last == 0 { "0".to_owned() } else { format!("0 to {last}") })))
+        }
+        None => Err(Box::new(parser.fail_before("this machine has no GPU".to_owned()))),
+    }
 }
 
 /// A word that is neither kind nor field.

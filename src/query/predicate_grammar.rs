@@ -137,14 +137,20 @@ fn value_quantity(parser: &mut Parser<'_>) -> Result<What> {
 }
 
 fn occupancy(parser: &mut Parser<'_>) -> Result<What> {
-    parser.offer(Offer::Component(ComponentKind::is_node));
+    parser.offer(Offer::Component(ComponentKind::has_mshrs));
     let Some(word) = parser.word() else { return Err(parser.unexpected().into()) };
     let Some(path) = word.strip_suffix(".mshr") else {
         let error = parser.fail(format!("\"{word}\" has no occupancy"));
-        return Err(Box::new(error.expected(format!("a node's MSHRs such as {word}.mshr"))));
+        let components = parser.context.components.as_ref();
+        let has_some = |path: &str| {
+            let named = components.and_then(|all| all.get(all.find(path)?));
+            components.is_none() || named.is_some_and(|part| part.kind.has_mshrs())
+        };
+        let example = if has_some(word) { format!(" such as {word}.mshr") } else { ", NODE.mshr".to_owned() };
+        return Err(Box::new(error.expected(format!("a node's MSHRs{example}"))));
     };
     let named = named(parser, path)?;
-    let nodes = fitting(parser, named, ComponentKind::is_node, "MSHRs")?;
+    let nodes = fitting(parser, named, ComponentKind::has_mshrs, "MSHRs")?;
     parser.advance();
     Ok(What::Occupancy(nodes))
 }

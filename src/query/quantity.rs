@@ -73,7 +73,7 @@ pub(super) struct Nodes {
     pub kinds: Vec<ComponentKind>,
 }
 
-const ALL_KINDS: [ComponentKind; 10] = [
+const ALL_KINDS: [ComponentKind; 11] = [
     ComponentKind::Cu,
     ComponentKind::Core,
     ComponentKind::L1,
@@ -83,6 +83,7 @@ const ALL_KINDS: [ComponentKind; 10] = [
     ComponentKind::Smd,
     ComponentKind::Memory,
     ComponentKind::Hmd,
+    ComponentKind::Gmmu,
     ComponentKind::Link,
 ];
 

@@ -326,6 +326,7 @@ fn errors_of_filters_point_at_the_word() {
         ("complete value '7'", "are not bytes", "'7'", "pairs of hexadecimal", ""),
         ("transition or", "ends too early", "", "a kind of record", ""),
         ("and transition", "neither a kind", "and", "", ""),
+        ("far-fault gpu 9", "there is no GPU 9", "9", "0 to 1", ""),
         ("at gpu0 if cycle > 3", "\"if\" is not understood", "if", "or", ""),
     ] {
         let found = error(query, true);
@@ -361,6 +362,7 @@ fn errors_of_predicates_point_at_the_word() {
         ("state of l2 block 0 >= M", "needs numbers", ">=", "", ""),
         ("owner of l1 block 0 is none", "l1 has no owner", "l1", "smd, memory, hmd", ""),
         ("occupancy of gpu0.l2.0 > 3", "has no occupancy", "gpu0.l2.0", "gpu0.l2.0.mshr", ""),
+        ("occupancy of gpu0.cu0 > 3", "has no occupancy", "gpu0.cu0", "NODE.mshr", ""),
         (
             "statistic gpu0.l1.hit > 3",
             "no statistic gpu0.l1.hit",

@@ -32,6 +32,8 @@ pub struct PaneState {
     pub up: u16,
     pub left: u16,
     pub cursor: Option<Target>,
+    /// Where on the screen it was put: several places may stand for the same item.
+    pub at: (u16, u16),
     /// Whether the user scrolled a pane that otherwise follows its end.
     pub held: bool,
 }

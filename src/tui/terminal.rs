@@ -17,7 +17,7 @@ use crossterm::{cursor, execute, queue};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::{Rect, Size};
 use ratatui::{Frame, Terminal};
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::low_level;
 
 /// Whether the terminal is ours: what must be undone.
@@ -171,7 +171,7 @@ impl Signals {
             signal_hook::flag::register_conditional_default(number, free.clone())?;
             signal_hook::flag::register(number, flag.clone()).map(|_| flag)
         };
-        let ends = [SIGTERM, SIGHUP, SIGINT].into_iter().map(|number| Ok((number, flag(number)?)));
+        let ends = [SIGTERM, SIGHUP, SIGINT, SIGQUIT].into_iter().map(|number| Ok((number, flag(number)?)));
         let ends = ends.collect::<io::Result<_>>()?;
         let (stop, resumed) = (flag(SIGTSTP)?, Arc::new(AtomicBool::new(false)));
         signal_hook::flag::register(SIGCONT, resumed.clone())?;
@@ -186,7 +186,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Ends the program if the loop does not. Reading from a terminal that is gone never returns (crossterm takes the
 /// end of its input for "nothing yet"), so that the loop cannot see the hang-up that came with it.
 fn watch_for_the_end() -> io::Result<()> {
-    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGTERM])?;
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGTERM, SIGQUIT])?;
     let watch = move || {
         for number in signals.forever() {
             std::thread::sleep(GRACE);

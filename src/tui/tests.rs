@@ -302,6 +302,27 @@ fn a_letter_names_a_bookmark() {
 }
 
 #[test]
+fn down_goes_on_where_two_places_stand_for_one_page() {
+    let mut session = live::paged_session();
+    let mut app = app(live::frame(&mut session, &["until far-fault stage serviced"]), 120, 40);
+    app.show_layout(9);
+    screen(&mut app);
+    app.focus = Pane::Pages;
+    // The cells of the grid, and below them a line for each far-fault.
+    let mut places = Vec::new();
+    for _ in 0..6 {
+        press(&mut app, "down");
+        screen(&mut app);
+        places.push(app.pane(Pane::Pages).at.1);
+    }
+    assert!(places.is_sorted() && places.last() > places.get(1), "{places:?}");
+    press(&mut app, "g g");
+    let top = app.pane(Pane::Pages).at.1;
+    press(&mut app, "G");
+    assert!(top < app.pane(Pane::Pages).at.1);
+}
+
+#[test]
 fn break_and_watch_use_what_is_under_the_cursor() {
     let mut app = app(Sample::frame(), 120, 40);
     app.focus = Pane::Directory;
@@ -310,6 +331,13 @@ fn break_and_watch_use_what_is_under_the_cursor() {
         commands(&requests),
         ["break transition at gpu0.smd0 block 0x1000", "watch state of gpu0.smd0 block 0x1000"]
     );
+    let mut session = live::paged_session();
+    let mut paged = self::app(live::frame(&mut session, &["until far-fault stage serviced"]), 120, 40);
+    paged.show_layout(9);
+    screen(&mut paged);
+    paged.focus = Pane::Pages;
+    let query = "far-fault block 0x1000 or page-move block 0x1000";
+    assert_eq!(commands(&press(&mut paged, "right right b")), [format!("break {query}")]);
     app.focus = Pane::Timeline;
     app.frame = Arc::new(Frame::default());
     assert_eq!(press(&mut app, "w"), []);

@@ -1,5 +1,6 @@
 //! `why`: the chain of waiting from a warp, transaction, MSHR or link outwards.
 
+use super::arguments::Word;
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
@@ -33,13 +34,22 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             let number = arguments.number(number, "the number of a transaction")?;
             transaction(session, arguments, TxnNumber(number))
         }
-        [path] => Ok(component_chain(session, session.component(arguments, path)?, None)),
+        [path] => Ok(component_chain(session, component(session, arguments, path)?, None)),
         [path, kind, number] if kind.text == "warp" => {
             let component = session.component(arguments, path)?;
             let warp = arguments.number(number, "the number of a warp")?;
             Ok(component_chain(session, component, Some(u32::try_from(warp).unwrap_or(u32::MAX))))
         }
         [_, second, ..] => Err(arguments.error(second.span.clone(), "nothing is expected here")),
+    }
+}
+
+/// The component of a path; a TLB is a part of its compute unit.
+fn component(session: &Session, arguments: &Arguments, path: &Word) -> Result<ComponentId> {
+    let unit = path.text.strip_suffix(".tlb").and_then(|unit| session.machine().components().find(unit));
+    match unit.filter(|unit| session.machine().tlb(*unit).is_some()) {
+        Some(unit) => Ok(unit),
+        None => session.component(arguments, path),
     }
 }
 
@@ -60,7 +70,7 @@ fn transaction(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Resu
 
 /// What the fault of a page that is selected, or shown, waits for.
 fn fault_chain(session: &Session, block: Option<Address>) -> Option<Effect> {
-    let fault = session.machine().fault(block?).filter(|fault| !fault.waits.is_empty())?;
+    let fault = session.machine().fault(block?, None).filter(|fault| !fault.waits.is_empty())?;
     let head = format!("{} of page {} ({})", fault.kind.name(), fault.page, fault.range.start);
     Some(Effect::Said(chain(session, head, &fault.waits)))
 }

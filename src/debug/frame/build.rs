@@ -94,8 +94,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         frame.directory = Directory::build(machine, focus, &selection, facts.last, wish.limit);
     }
     if wish.panes.has(Pane::Mshrs) {
-        let has_mshrs = |kind| ComponentKind::is_node(kind) || kind == ComponentKind::Gmmu;
-        frame.mshrs = mshrs(machine, all(has_mshrs), wish.limit);
+        frame.mshrs = mshrs(machine, all(ComponentKind::has_mshrs), wish.limit);
     }
     if wish.panes.has(Pane::Warps) {
         (frame.agents, frame.crowds) = warps(machine, &units, &selection);
@@ -270,7 +269,7 @@ fn why(
         return machine.why(component, selection.warp);
     }
     // Of a page, its fault; of nothing, what has been under way longest.
-    let fault = selection.block.and_then(|block| machine.fault(block)).map(|fault| fault.waits);
+    let fault = selection.block.and_then(|block| machine.fault(block, None)).map(|fault| fault.waits);
     let at_hand = oldest.first().map(|view| view.chain.clone());
     let oldest = || at_hand.or_else(|| Some(machine.transactions(1, 1).into_iter().next()?.chain));
     fault.filter(|waits| !waits.is_empty()).or_else(oldest).unwrap_or_default()

@@ -1,5 +1,6 @@
 //! Paged memory as the screen shows it: where the pages are, what moves, what far-faults and TLBs wait for.
 
+use crate::model::address::Address;
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
 use crate::model::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
@@ -42,8 +43,20 @@ impl Pages {
             pages.tlbs = units.take(wish.limit).filter_map(|(id, _)| machine.tlb(id)).collect();
         }
         if wish.panes.has(Pane::Transaction) {
-            pages.fault = selection.block.and_then(|block| machine.fault(block));
+            pages.fault = selection.block.and_then(|block| fault(machine, selection, block));
         }
         pages
     }
+}
+
+/// The last fault of a page: that of the GPU whose access to it is selected. A core has none.
+fn fault(machine: &dyn Inspect, selection: &Selection, block: Address) -> Option<FaultView> {
+    let is_of_page =
+        |txn: &Address| machine.page_size().is_some_and(|size| txn.block(size) == block.block(size));
+    let transaction = selection.txn.and_then(|txn| machine.transaction(txn));
+    let Some(transaction) = transaction.filter(|txn| is_of_page(&txn.range.start)) else {
+        return machine.fault(block, None);
+    };
+    let gpu = machine.components().path(transaction.agent).strip_prefix("gpu")?.split('.').next()?;
+    machine.fault(block, Some(gpu.parse().ok()?))
 }

@@ -3,6 +3,7 @@
 use crate::machine::Machine;
 use crate::model::page::{Page, PageRun};
 use crate::model::page_view::{Home, HomeCell, HomesView};
+use crate::policy::placement::Placement;
 use crate::protocol::homes::Homes;
 
 /// Pages that are looked at, at most.
@@ -12,7 +13,9 @@ impl Machine {
     /// The homes of pages, in at most so many cells, where they live in several memories.
     pub(in crate::machine) fn view_homes(&self, cells: usize) -> Option<HomesView> {
         let (size, placement, homes) = self.memories_of_pages()?;
-        let is_fine = matches!(self.homes, Homes::Dealt(_));
+        let gpu = self.fixed.spec.gpu.as_ref();
+        let is_fine =
+            gpu.and_then(|gpu| gpu.numa.as_ref()).is_some_and(|numa| numa.placement == Placement::Fine);
         let runs = if is_fine { Vec::new() } else { self.pages_of_work(size) };
         let pages: u64 = runs.iter().map(|run| run.count).sum();
         let group = pages.min(MOST).div_ceil(cells.max(1) as u64).next_power_of_two();
@@ -79,6 +82,9 @@ mod tests {
         assert!(coarse.cells[0].is_mixed || coarse.cells.len() > 1, "{coarse:?}");
         let dealt = working("tiny/numa-4socket", &["gpu.numa.placement=fine"], &work);
         assert!(dealt.view_homes(64).unwrap().cells.is_empty());
+        let paged = working("tiny/numa-4socket", &["gpu.numa.placement=page"], &work);
+        let homes: Vec<_> = paged.view_homes(64).unwrap().cells.iter().map(|cell| cell.home).collect();
+        assert_eq!(homes, [Some(0), Some(1), Some(1)], "page by page round the sockets");
     }
 
     #[test]

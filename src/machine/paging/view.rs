@@ -163,10 +163,13 @@ impl Machine {
         }
     }
 
-    pub(in crate::machine) fn view_fault(&self, address: Address) -> Option<FaultView> {
+    /// The last fault of a page, of one GPU or of any.
+    pub(in crate::machine) fn view_fault(&self, address: Address, of: Option<u32>) -> Option<FaultView> {
         let paging = self.paging.as_ref()?;
         let page = Page::of(address, paging.page);
-        let lives = paging.gpus.iter().enumerate().filter_map(|(gpu, one)| {
+        let gpus = paging.gpus.iter().enumerate();
+        let gpus = gpus.filter(|(gpu, _)| of.is_none_or(|of| of as usize == *gpu));
+        let lives = gpus.filter_map(|(gpu, one)| {
             let (life, open) = one.lives.of(page)?;
             Some((life.steps.back().map(|(at, _)| *at), gpu, one, life, open))
         });

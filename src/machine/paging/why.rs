@@ -73,7 +73,7 @@ impl Machine {
                 (format!("waits for its TLB, which a far-fault of page {page} blocks"), rest)
             }
             (None, Some(page)) if moves => {
-                let rest = gpu.and_then(|gpu| self.why_walk(gpu)).map(|walk| vec![walk]);
+                let rest = gpu.and_then(|gpu| self.why_walk(gpu, page)).map(|walk| vec![walk]);
                 (
                     format!(
                         "waits for its TLB, which takes no second miss before the walk of page {page} ends"
@@ -145,13 +145,17 @@ impl Machine {
 
     /// A TLB that has asked for a page, and has no answer yet.
     fn why_walking(&self, gpu: usize, agent: &Agent, page: Page, since: Option<Tick>) -> Vec<WaitLink> {
-        let waits = self.answer_under_way(gpu, agent, page);
-        let waits = waits.unwrap_or_else(|| format!("which waits for the walk of page {page}"));
+        let answer = self.answer_under_way(gpu, agent, page);
+        let is_answered = answer.is_some();
+        let waits = answer.unwrap_or_else(|| format!("which waits for the walk of page {page}"));
         let first = WaitLink { at: agent.config.id, text: format!("waits for the TLB, {waits}"), since };
         let one = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu));
         let is_tracked = one.is_some_and(|one| one.gmmu.far_faults().any(|(faulted, _)| faulted == page));
-        let rest =
-            if is_tracked { self.why_fault(gpu, page) } else { self.why_walk(gpu).into_iter().collect() };
+        let rest = match is_tracked {
+            true => self.why_fault(gpu, page),
+            false if is_answered => Vec::new(),
+            false => self.why_walk(gpu, page).into_iter().collect(),
+        };
         std::iter::once(first).chain(rest).collect()
     }
 
@@ -172,10 +176,19 @@ impl Machine {
         Some(format!("to which {what} of page {page} is on its way, due at cycle {due}"))
     }
 
-    fn why_walk(&self, gpu: usize) -> Option<WaitLink> {
+    fn why_walk(&self, gpu: usize, page: Page) -> Option<WaitLink> {
         let one = self.paging.as_ref()?.gpus.get(gpu)?;
-        let (waiting, walking) = one.gmmu.busy();
-        let text = format!("has {walking} page walks under way, and {waiting} more wait for a walker");
+        let cycle = |tick: Tick| self.fixed.time.cycle(tick);
+        let text = match one.gmmu.about(page) {
+            (Some(ends), _) => format!("walks its page table for page {page} until cycle {}", cycle(ends)),
+            (None, Some(ready)) if ready > self.now => {
+                format!("gets the request for page {page} at cycle {}", cycle(ready))
+            }
+            _ => {
+                let (waiting, walking) = one.gmmu.busy();
+                format!("has {walking} page walks under way, and {waiting} more wait for a walker")
+            }
+        };
         Some(WaitLink { at: one.ports.gmmu, text, since: None })
     }
 
@@ -256,6 +269,10 @@ impl Machine {
         }
         let place = one.arrivals.iter().position(|(_, planned)| planned.page == page)?;
         let (due, _) = one.arrivals.get(place)?;
+        if paging.only_maps() {
+            let text = format!("enters it in the page table at cycle {}", self.fixed.time.cycle(*due));
+            return Some(WaitLink { at: one.ports.driver, text, since: None });
+        }
         let link = self.fixed.visible_links.get(one.ports.links.0.first).and_then(Option::as_ref);
         let busy = self.links.get(one.ports.links.0.first)?.busy_since();
         let cycle = |tick: Tick| self.fixed.time.cycle(tick);
@@ -307,6 +324,24 @@ mod tests {
         let why = machine.why(unit, Some(0));
         assert!(why[0].text.contains("the Nack-Replayable of page 0x1 is on its way"), "{why:?}");
         assert!(why[1].text.contains("tracks far-fault"), "{why:?}");
+    }
+
+    #[test]
+    fn a_warp_waits_for_its_request_and_its_walk_and_not_for_walkers_that_are_free() {
+        let mut machine = working("tiny/umh-2gpu-paged", &[], &[("gpu0.cu0", Load, vec![0x1000])]);
+        let unit = machine.components().find("gpu0.cu0").unwrap();
+        let (mut records, mut told) = (Records::silent(), Vec::new());
+        while machine.step(&mut records) == StepOutcome::Ran {
+            told.extend(machine.why(unit, Some(0)).last().map(|link| link.text.clone()));
+        }
+        told.dedup();
+        let has = |part: &str| told.iter().any(|text| text.contains(part));
+        assert!(has("gets the request for page 0x1") && has("walks its page table for page 0x1"), "{told:?}");
+        // Nothing is carried where a far-fault only maps a page.
+        assert!(
+            has("enters it in the page table") && !has("carries it") && !has("wait for a walker"),
+            "{told:?}"
+        );
     }
 
     #[test]

@@ -230,6 +230,14 @@ impl Gmmu {
         self.far_faults.iter().map(|(page, fault)| (*page, fault))
     }
 
+    /// When the first walk of a page ends, and when the first request for one can be taken.
+    #[must_use]
+    pub fn about(&self, page: Page) -> (Option<Tick>, Option<Tick>) {
+        let walks = self.walks.iter().filter(|walk| walk.page == page).map(|walk| walk.ends);
+        let requests = self.queue.iter().filter(|request| request.page == page).map(|request| request.ready);
+        (walks.min(), requests.min())
+    }
+
     /// Requests that wait for a walker, and walks under way.
     #[must_use]
     pub fn busy(&self) -> (usize, usize) {

@@ -14,6 +14,8 @@ pub fn table(values: &Values) -> Table {
         ("paging.demanded", "pages demanded"),
         ("paging.prefetched", "pages prefetched"),
         ("paging.evicted", "pages evicted"),
+        ("paging.taken_back", "pages taken back"),
+        ("paging.written_back", "pages written back"),
         ("paging.thrashed", "thrashed"),
         ("paging.tlb.misses", "TLB misses"),
     ];
@@ -29,11 +31,9 @@ pub fn table(values: &Values) -> Table {
                 values.count("paging.prefetched_used"),
                 values.count("paging.prefetched_wasted")
             ),
-            "paging.evicted" => format!(
-                "{} more taken back, {} written back",
-                values.count("paging.taken_back"),
-                values.count("paging.written_back")
-            ),
+            "paging.evicted" => "to make room for others".to_owned(),
+            "paging.taken_back" => "by cores or another GPU".to_owned(),
+            "paging.written_back" => "of those that left, with what a GPU had stored".to_owned(),
             "paging.far_faults" | "read_only.faults.gpus" => {
                 format!("at most {} tracked at a time", values.count("paging.far_fault_mshrs.most"))
             }

@@ -41,7 +41,7 @@ pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
     }
     if fault.waits.is_empty() {
         let text = match fault.kind {
-            FaultKind::Far => "over: the page is in the memory of the GPU",
+            FaultKind::Far => "over: the page was translated for all who waited",
             FaultKind::Protection => "over: the page may be written",
         };
         canvas.text(1, y, text, Role::Good);

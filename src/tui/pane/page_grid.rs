@@ -37,22 +37,29 @@ pub fn legend(
     row + 1
 }
 
-/// Rows of letters after the address of the first; below each its bars of heat, where there is room for both.
+/// Rows of letters after the address of the first; below each its bars of heat, where there is room for both. Between pages that
+/// do not follow each other stands a line.
 pub fn draw<T>(canvas: &mut Canvas, y: u16, pages: &[T], cell: impl Fn(&T) -> Cell) -> u16 {
     let across = usize::from(canvas.width().saturating_sub(LABEL + 2)).max(1);
     let across = if across >= 32 { across / 16 * 16 } else { across };
-    let rows = pages.len().div_ceil(across) as u16;
-    let heated = rows * 2 + y < canvas.height().saturating_sub(2)
-        && pages.iter().any(|pages| cell(pages).heat.is_some());
+    let cells: Vec<Cell> = pages.iter().map(cell).collect();
+    let rows = rows(&cells, across);
+    let heated = rows.len() as u16 * 2 + y < canvas.height().saturating_sub(2)
+        && cells.iter().any(|cell| cell.heat.is_some());
     let mut row = y;
-    for pages in pages.chunks(across) {
+    for cells in rows {
         canvas.reserve(row);
-        if let Some(first) = pages.first() {
-            canvas.field(1, row, LABEL, &cell(first).first.to_string(), Role::Dim);
+        if let Some((_, first)) = cells.first() {
+            canvas.field(1, row, LABEL, &first.first.to_string(), Role::Dim);
         }
         let shown = canvas.shows(row);
-        for (at, cell) in pages.iter().map(&cell).enumerate().filter(|_| shown) {
-            let x = LABEL + 1 + at as u16;
+        let mut next = 0;
+        for (at, cell) in cells.into_iter().filter(|_| shown) {
+            let x = LABEL + 1 + at;
+            if at > next {
+                canvas.text(x - 1, row, "│", Role::Dim);
+            }
+            next = at + 1;
             canvas.text(x, row, &cell.letter.to_string(), cell.role);
             canvas.item(x, row, 1, Target::Pages { first: cell.first, len: cell.len });
             if let Some(heat) = cell.heat.filter(|_| heated) {
@@ -65,4 +72,44 @@ pub fn draw<T>(canvas: &mut Canvas, y: u16, pages: &[T], cell: impl Fn(&T) -> Ce
         row += 1 + u16::from(heated);
     }
     row
+}
+
+/// The cells of each row, each with its column.
+fn rows(cells: &[Cell], across: usize) -> Vec<Vec<(u16, Cell)>> {
+    let mut rows: Vec<Vec<(u16, Cell)>> = Vec::new();
+    let mut end = None;
+    for cell in cells {
+        let follows = end.is_none_or(|end| end == cell.first.0);
+        end = Some(cell.first.0.saturating_add(cell.len));
+        let last = rows.last().and_then(|row| row.last()).map(|(at, _)| *at);
+        let at = last.map_or(0, |last| last + if follows { 1 } else { 2 });
+        match rows.last_mut().filter(|_| usize::from(at) < across) {
+            Some(row) => row.push((at, *cell)),
+            None => rows.push(vec![(0, *cell)]),
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_that_do_not_follow_each_other_stand_apart() {
+        let cell = |page: u64| Cell {
+            first: Address(page * 4096),
+            len: 4096,
+            letter: 'x',
+            role: Role::Dim,
+            heat: None,
+        };
+        let columns = |across| -> Vec<Vec<u16>> {
+            let rows = rows(&[1, 2, 3, 12, 13].map(cell), across);
+            rows.iter().map(|row| row.iter().map(|(at, _)| *at).collect()).collect()
+        };
+        assert_eq!(columns(16), [[0, 1, 2, 4, 5]]);
+        assert_eq!(columns(5), [vec![0, 1, 2, 4], vec![0]]);
+        assert_eq!(columns(4), [vec![0, 1, 2], vec![0, 1]]);
+    }
 }

@@ -3,6 +3,7 @@
 
 use crate::debug::frame::text::plural;
 use crate::debug::frame::{Frame, hardware};
+use crate::model::address::Address;
 use crate::model::page_view::{FaultView, Mover, PageCell, PageStand, PagesView};
 
 use super::page_grid::{self, Cell};
@@ -67,9 +68,26 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     let kinds = kinds.map(|(stand, count)| (stand.letter(), gpu.name_of(stand), role(stand), count));
     let mut y = page_grid::legend(canvas, y + 1, kinds);
     y = page_grid::draw(canvas, y, &gpu.cells, cell);
+    y = selected(frame, canvas, y, gpu);
     y = driver(frame, canvas, y, gpu);
     y = faults(frame, canvas, y, &gpu.faults);
     y
+}
+
+/// Which page is selected, and where it is.
+fn selected(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
+    let holds = |cell: &&PageCell, block: Address| {
+        (cell.first.0..cell.first.0.saturating_add(cell.len)).contains(&block.0)
+    };
+    let found = frame.selection.block.and_then(|block| gpu.cells.iter().find(|cell| holds(cell, block)));
+    let Some(cell) = found else { return y };
+    let pages = match cell.len / u64::from(gpu.page.max(1)) {
+        0 | 1 => format!("page {:#x} ({})", cell.first.0 / u64::from(gpu.page.max(1)), cell.first),
+        count => format!("{count} pages from {}", cell.first),
+    };
+    let text = format!("selected: {pages}: {}", gpu.name_of(cell.stand));
+    canvas.field(1, y, canvas.width().saturating_sub(1), &text, Role::Text);
+    y + 1
 }
 
 /// Faults under way; a few are told whole, many have a row each.

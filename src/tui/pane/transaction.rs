@@ -46,8 +46,12 @@ fn list(frame: &Frame, canvas: &mut Canvas) {
     let mut y = absent(frame, canvas);
     if frame.transactions.is_empty() {
         if frame.selection.txn.is_none() {
-            let text =
-                "No transaction yet. Step until a warp or core issues an access: its journey is drawn here.";
+            let text = if frame.selection.block.is_some() {
+                "No transaction is in flight, and none of what is selected has begun. Enter on a record of the log draws the \
+                 journey that it is part of."
+            } else {
+                "No transaction yet. Step until a warp or core issues an access: its journey is drawn here."
+            };
             canvas.paragraph(1, y, text, Role::Dim);
         }
         return;

@@ -248,7 +248,7 @@ impl App {
         let mut command =
             template.replace("{count}", &count.map_or(String::new(), |count| count.to_string()));
         for (place, what, filled) in [
-            ("{break}", "block, node or transaction", self.break_query()),
+            ("{break}", "block, node or transaction", self.page_query().or_else(|| self.break_query())),
             ("{watch}", "block and a node", self.watch_query()),
             ("{block}", "block", self.frame.selection.block.map(|block| block.to_string())),
             ("{component}", "node", self.component_path()),
@@ -288,6 +288,21 @@ impl App {
             Some(Target::Event(event)) => Some(event),
             _ => self.frame.selection.record.map(|id| id.event),
         }
+    }
+
+    /// A query that matches what happens next to a page that is under the cursor or selected.
+    fn page_query(&self) -> Option<String> {
+        let page = match self.pane(self.focus).cursor {
+            Some(Target::Pages { first, .. }) => Some(first),
+            None if self.focus == Pane::Pages => self.frame.selection.block,
+            _ => None,
+        }?;
+        let pages = &self.frame.pages;
+        Some(match (&pages.permissions, pages.gpus.is_empty()) {
+            (Some(_), _) => format!("protection-fault block {page} or page-permission block {page}"),
+            (None, false) => format!("far-fault block {page} or page-move block {page}"),
+            (None, true) => format!("page-home block {page}"),
+        })
     }
 
     /// A query that matches what happens next to what is under the cursor or selected.

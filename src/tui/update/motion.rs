@@ -6,7 +6,6 @@ use crate::debug::frame::wish::Pane;
 
 use crate::tui::action::Action;
 use crate::tui::app::App;
-use crate::tui::target::Target;
 use crate::tui::view::canvas::Hit;
 
 /// Records that the log can be scrolled back.
@@ -25,8 +24,8 @@ impl App {
             Action::Up | Action::Down | Action::Left | Action::Right => self.step_cursor(action),
             Action::PageUp => self.scroll(-page),
             Action::PageDown => self.scroll(page),
-            Action::Top => self.scroll(isize::MIN / 2),
-            Action::Bottom => self.scroll(isize::MAX / 2),
+            Action::Top => self.scroll_to_end(action),
+            Action::Bottom => self.scroll_to_end(action),
             _ => {}
         }
     }
@@ -39,32 +38,49 @@ impl App {
     /// To the nearest item in this direction; without one, the pane scrolls.
     fn step_cursor(&mut self, action: Action) {
         let hits: Vec<Hit> = self.seen.hits.iter().filter(|hit| hit.pane == self.focus).copied().collect();
+        let state = self.pane(self.focus);
+        let from = |hit: &&Hit| {
+            let (x, y) = state.at;
+            u32::from(hit.area.y.abs_diff(y)) * 256 + u32::from(hit.area.x.abs_diff(x))
+        };
         let current =
-            self.pane(self.focus).cursor.and_then(|cursor| hits.iter().find(|hit| hit.target == cursor));
+            state.cursor.and_then(|cursor| hits.iter().filter(|hit| hit.target == cursor).min_by_key(from));
         let Some(current) = current else {
             let first = match action {
                 Action::Up => hits.last(),
                 _ => hits.first(),
             };
             match first {
-                Some(hit) => self.put_cursor(hit.target),
+                Some(hit) => self.put_cursor(*hit),
                 None => self.scroll_towards(action),
             }
             return;
         };
         let next = hits
             .iter()
-            .filter_map(|hit| distance(current.area, hit.area, action).map(|far| (far, hit.target)))
+            .filter_map(|hit| distance(current.area, hit.area, action).map(|far| (far, *hit)))
             .min_by_key(|(far, _)| *far);
         match next {
-            Some((_, target)) => self.put_cursor(target),
+            Some((_, hit)) => self.put_cursor(hit),
             None => self.scroll_towards(action),
         }
     }
 
-    fn put_cursor(&mut self, target: Target) {
+    pub(super) fn put_cursor(&mut self, hit: Hit) {
         if let Some(state) = self.pane_mut() {
-            state.cursor = Some(target);
+            (state.cursor, state.at) = (Some(hit.target), (hit.area.x, hit.area.y));
+        }
+    }
+
+    /// To the top or the bottom; in a pane that is in view as a whole, to the first or last item.
+    fn scroll_to_end(&mut self, action: Action) {
+        let is_top = action == Action::Top;
+        let before = self.pane(self.focus).up;
+        self.scroll(if is_top { isize::MIN / 2 } else { isize::MAX / 2 });
+        let mut hits = self.seen.hits.iter().filter(|hit| hit.pane == self.focus);
+        let hit = if is_top { hits.next() } else { hits.next_back() }.copied();
+        if let Some(hit) = hit.filter(|_| self.focus != Pane::Log && self.pane(self.focus).up == before) {
+            self.put_cursor(hit);
         }
     }
 

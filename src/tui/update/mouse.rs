@@ -40,9 +40,7 @@ impl App {
         let hit = self.seen.hits.iter().rev().find(|hit| hit.area.contains(at)).copied();
         if let Some(hit) = hit {
             self.focus = hit.pane;
-            if let Some(state) = self.pane_mut() {
-                state.cursor = Some(hit.target);
-            }
+            self.put_cursor(hit);
             self.choose(hit.target);
         }
     }

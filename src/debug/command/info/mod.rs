@@ -45,7 +45,7 @@ const TOPICS: &[Topic] = &[
     ),
     topic("links", "links [COMPONENT]", "links: lanes, load, queues, messages in flight", hardware::links),
     topic("warps", "warps [COMPONENT]", "what each warp and core does", hardware::warps),
-    topic("caches", "caches", "caches: places taken, hits and misses", hardware::caches),
+    topic("caches", "caches [COMPONENT]", "caches: places taken, hits and misses", hardware::caches),
     topic(
         "pages",
         "pages",

@@ -14,7 +14,7 @@ use crate::model::paging::Permission;
 pub(super) fn pages(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let machine = session.machine();
     if let Some(word) = arguments.words().first() {
-        return Err(Session::complaint(format!("info pages takes no {}", word.text)));
+        return Err(arguments.error(word.span.clone(), "nothing is expected after info pages"));
     }
     let gpus = machine.pages(1);
     let mut lines = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn pages(session: &mut Session, arguments: &Arguments) -> Result<Vec<
 /// Each TLB and what it misses.
 pub(super) fn tlbs(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     if let Some(word) = arguments.words().first() {
-        return Err(Session::complaint(format!("info tlbs takes no {}", word.text)));
+        return Err(arguments.error(word.span.clone(), "nothing is expected after info tlbs"));
     }
     let machine = session.machine();
     let all = machine.components().iter().filter_map(|(id, _)| machine.tlb(id));

@@ -10,7 +10,7 @@ use crate::model::tags::{TagOutcome, TagRequest, TagScore, TagView};
 /// Of each memory that is a cache: what its tags have seen, its pending queue and its scoreboard.
 pub(super) fn tags(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     if let Some(word) = arguments.words().first() {
-        return Err(Session::complaint(format!("info tags takes no {}", word.text)));
+        return Err(arguments.error(word.span.clone(), "nothing is expected after info tags"));
     }
     let machine = session.machine();
     let all: Vec<TagView> = machine.components().iter().filter_map(|(id, _)| machine.tags(id)).collect();
