@@ -100,7 +100,7 @@ impl Session {
             let (kind, at) = (view.kind.name(), view.range.start);
             lines.push(format!("  txn {}: {who} {kind} {at}, since cycle {issued}{waits}", view.number.0));
         }
-        let links = names.iter().filter_map(|(id, _)| machine.link(id, LISTED + 1));
+        let links = machine.links(LISTED + 1).into_iter();
         let packets: Vec<_> = links.flat_map(|link| link.in_flight).collect();
         for packet in packets.iter().take(LISTED) {
             let (from, to) = (names.path(packet.from), names.path(packet.to));

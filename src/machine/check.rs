@@ -182,7 +182,7 @@ impl Machine {
         if self.violations.iter().any(|violation| violation.rule == "overdue") {
             return;
         }
-        let Some(txn) = self.txns.values().find(|txn| txn.number == number) else { return };
+        let Some(txn) = self.txns.find(number) else { return };
         let Some(at) = self.agents.get(txn.agent).map(|agent| agent.config.id) else { return };
         let (about, limit) = (About::new(txn.range, Some(number)), self.transaction_limit.unwrap_or(0));
         let text = format!(

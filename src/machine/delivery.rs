@@ -87,13 +87,13 @@ impl Machine {
     /// Whether a transaction is in flight.
     #[must_use]
     pub fn is_in_flight(&self, number: TxnNumber) -> bool {
-        self.txns.values().any(|txn| txn.number == number)
+        self.txns.find(number).is_some()
     }
 
     /// The same, of an access that was made by hand and that no warp waits for.
     #[must_use]
     pub fn is_in_flight_by_hand(&self, number: TxnNumber) -> bool {
-        self.txns.values().any(|txn| txn.number == number && txn.warp == NO_WARP)
+        self.txns.find(number).is_some_and(|txn| txn.warp == NO_WARP)
     }
 
     /// Whether what comes next is chosen: what is planned in the timed queue does not matter then.

@@ -1,5 +1,7 @@
 //! Inspection of a machine: every view is read off the parts.
 
+use std::collections::BTreeMap;
+
 use super::Machine;
 use super::build::SAMPLE_CYCLES;
 use super::paging::view_tlb;
@@ -55,36 +57,44 @@ impl Machine {
         indices.filter_map(|index| Some((index, self.channels.get(index)?)))
     }
 
-    /// What is on a link, what waits for it, and what waits behind it, in one look at its channels.
-    fn traffic(&self, link: usize, most: usize) -> Traffic {
-        let mut flying: Vec<(Tick, &Message)> = Vec::new();
-        let (mut queued, mut used) = ([0; 3], [0; 3]);
+    /// What is on links, what waits for them, and what waits behind them, in one look at the channels; of each link so many
+    /// messages at most.
+    fn traffic(&self, links: impl Iterator<Item = usize>, most: usize) -> BTreeMap<usize, Traffic<'_>> {
+        let mut all: BTreeMap<usize, Traffic<'_>> = links.map(|link| (link, Traffic::new(most))).collect();
         for (_, channel) in self.laden() {
-            let (leaves, comes) = (channel.path.first == link, channel.path.last() == link);
-            if !leaves && !comes {
-                continue;
-            }
-            for (place, message) in channel.lanes.iter().flat_map(Lane::places) {
-                let network = message.kind.network();
-                match place {
-                    Place::Reading | Place::NoCredit | Place::WaitsForFirst if leaves => {
-                        add(&mut queued, network, 1);
-                    }
-                    Place::WaitsForSecond if comes => add(&mut queued, network, 1),
-                    Place::ToSwitch(due) if !comes && due > self.now => flying.push((due, message)),
-                    Place::Coming(due) if comes && due > self.now => flying.push((due, message)),
-                    _ => {}
-                }
-                if comes && !matches!(place, Place::Reading | Place::NoCredit) {
-                    add(&mut used, network, 1);
+            let (first, last) = (channel.path.first, channel.path.last());
+            for end in [Some(first), Some(last).filter(|last| *last != first)].into_iter().flatten() {
+                let Some(traffic) = all.get_mut(&end) else { continue };
+                for (place, message) in channel.lanes.iter().flat_map(Lane::places) {
+                    traffic.take(place, message, (end == first, end == last), self.now);
                 }
             }
         }
-        let count = flying.len();
-        // Those that arrive together stay in their order.
-        let by_time = flying.into_iter().zip(0u32..).map(|((ready, message), nth)| ((ready, nth), message));
-        let packets = Lowest::of(by_time, most).into_values().map(packet).collect();
-        Traffic { packets, flying: count, queued, used }
+        all
+    }
+
+    fn link_view(&self, link: ComponentId, index: usize, traffic: Traffic<'_>) -> Option<LinkView> {
+        let (wire, shown) = (self.links.get(index)?, self.fixed.visible_links.get(index)?.as_ref()?);
+        let capacity = self.fixed.buffers_behind.get(index).copied().unwrap_or_default();
+        let at = |counts: &[u32; 3], nth: usize| counts.get(nth).copied().unwrap_or(0);
+        Some(LinkView {
+            link,
+            ends: (shown.1.clone(), shown.2.clone()),
+            lanes: wire.lanes,
+            bandwidth: self.fixed.spec.network.bandwidth.0 * u64::from(wire.lanes)
+                / u64::from(wire.nominal().max(1)),
+            utilisation: wire.utilisation(self.now),
+            history: wire.history(self.now),
+            sample_cycles: SAMPLE_CYCLES,
+            bytes: wire.bytes(),
+            efficiency: self.efficiency(wire),
+            transfers: self.transfers(wire),
+            queued: by_network(|network, nth| (network, at(&traffic.queued, nth))),
+            buffered: by_network(|network, nth| (network, at(&traffic.used, nth), at(&capacity, nth))),
+            flying: traffic.count as usize,
+            in_flight: traffic.flying.into_values().map(packet).collect(),
+            balance: self.balance_view(index),
+        })
     }
 
     /// The writebacks that a warp at a fence waits for.
@@ -133,17 +143,46 @@ impl Machine {
 }
 
 /// What is on a link and at its ends; counts by virtual network.
-struct Traffic {
-    packets: Vec<PacketView>,
-    flying: usize,
+struct Traffic<'a> {
+    /// The first of those on it, by when they arrive; those that arrive together stay in their order.
+    flying: Lowest<(Tick, u32), &'a Message>,
+    count: u32,
     queued: [u32; 3],
     used: [u32; 3],
 }
 
-impl Traffic {
-    fn by_network<T>(of: impl Fn(Network, usize) -> T) -> Vec<T> {
-        Network::ALL.into_iter().map(|network| of(network, network as usize)).collect()
+impl<'a> Traffic<'a> {
+    fn new(most: usize) -> Self {
+        Self { flying: Lowest::new(most), count: 0, queued: [0; 3], used: [0; 3] }
     }
+
+    /// Takes account of a message on a path that begins with this link, or ends with it, or both.
+    fn take(&mut self, place: Place, message: &'a Message, (leaves, comes): (bool, bool), now: Tick) {
+        let network = message.kind.network();
+        match place {
+            Place::Reading | Place::NoCredit | Place::WaitsForFirst if leaves => {
+                add(&mut self.queued, network, 1);
+            }
+            Place::WaitsForSecond if comes => add(&mut self.queued, network, 1),
+            Place::ToSwitch(due) if !comes => self.fly(due, message, now),
+            Place::Coming(due) if comes => self.fly(due, message, now),
+            _ => {}
+        }
+        if comes && !matches!(place, Place::Reading | Place::NoCredit) {
+            add(&mut self.used, network, 1);
+        }
+    }
+
+    fn fly(&mut self, due: Tick, message: &'a Message, now: Tick) {
+        if due > now {
+            self.flying.add((due, self.count), message);
+            self.count += 1;
+        }
+    }
+}
+
+fn by_network<T>(of: impl Fn(Network, usize) -> T) -> Vec<T> {
+    Network::ALL.into_iter().map(|network| of(network, network as usize)).collect()
 }
 
 fn add(counts: &mut [u32; 3], network: Network, more: u32) {
@@ -264,30 +303,17 @@ impl Inspect for Machine {
 
     fn link(&self, link: ComponentId, packets: usize) -> Option<LinkView> {
         let index = (*self.fixed.link_of.get(link.index())?)?;
-        let (wire, shown) = (self.links.get(index)?, self.fixed.visible_links.get(index)?.as_ref()?);
-        let traffic = self.traffic(index, packets);
-        let capacity = self.fixed.buffers_behind.get(index).copied().unwrap_or_default();
-        let at = |counts: &[u32; 3], nth: usize| counts.get(nth).copied().unwrap_or(0);
-        Some(LinkView {
-            link,
-            ends: (shown.1.clone(), shown.2.clone()),
-            lanes: wire.lanes,
-            bandwidth: self.fixed.spec.network.bandwidth.0 * u64::from(wire.lanes)
-                / u64::from(wire.nominal().max(1)),
-            utilisation: wire.utilisation(self.now),
-            history: wire.history(self.now),
-            sample_cycles: SAMPLE_CYCLES,
-            bytes: wire.bytes(),
-            efficiency: self.efficiency(wire),
-            transfers: self.transfers(wire),
-            queued: Traffic::by_network(|network, nth| (network, at(&traffic.queued, nth))),
-            buffered: Traffic::by_network(|network, nth| {
-                (network, at(&traffic.used, nth), at(&capacity, nth))
-            }),
-            in_flight: traffic.packets,
-            flying: traffic.flying,
-            balance: self.balance_view(index),
-        })
+        let traffic = self.traffic(std::iter::once(index), packets).remove(&index)?;
+        self.link_view(link, index, traffic)
+    }
+
+    fn links(&self, packets: usize) -> Vec<LinkView> {
+        let links: Vec<(ComponentId, usize)> = (self.fixed.link_of.iter().enumerate())
+            .filter_map(|(id, index)| Some((ComponentId(id as u32), (*index)?)))
+            .collect();
+        let mut traffic = self.traffic(links.iter().map(|(_, index)| *index), packets);
+        let view = |(id, index)| self.link_view(id, index, traffic.remove(&index)?);
+        links.into_iter().filter_map(view).collect()
     }
 
     fn agent(&self, agent: ComponentId) -> Option<AgentView> {
@@ -349,16 +375,15 @@ impl Inspect for Machine {
     }
 
     fn transactions(&self, limit: usize, chained: usize) -> Vec<TransactionView> {
-        let oldest = Lowest::of(self.txns.values().map(|txn| (txn.number, txn)), limit);
-        self.transaction_views(oldest.into_values(), chained)
+        self.transaction_views(self.txns.oldest(limit).into_iter(), chained)
     }
 
     fn transaction_range(&self, number: TxnNumber) -> Option<Range> {
-        Some(self.txns.values().find(|txn| txn.number == number)?.range)
+        Some(self.txns.find(number)?.range)
     }
 
     fn transaction(&self, number: TxnNumber) -> Option<TransactionView> {
-        let txn = self.txns.values().find(|txn| txn.number == number)?;
+        let txn = self.txns.find(number)?;
         self.transaction_views(std::iter::once(txn), 1).pop()
     }
 

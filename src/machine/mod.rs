@@ -39,6 +39,7 @@ mod step;
 mod synchronise;
 mod tags;
 mod tasks;
+mod transactions;
 mod transport;
 mod waits;
 mod ways;
@@ -47,18 +48,17 @@ use std::hash::Hasher;
 use std::sync::Arc;
 
 use rustc_hash::FxHasher;
-use slotmap::SlotMap;
 
 use crate::config::machine::MachineSpec;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Result;
-use crate::model::access::{Access, AccessKind, Bytes};
+use crate::model::access::Bytes;
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::component::{ComponentId, Components};
 use crate::model::fault::Fault;
 use crate::model::level::Level;
-use crate::model::message::{MessageKind, Network, TxnKey, TxnNumber};
+use crate::model::message::{MessageKind, Network};
 use crate::model::state::State;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::Agent;
@@ -89,6 +89,7 @@ pub use sizes::Storage;
 use synchronise::{Awaited, Reach};
 use tags::CachedMemories;
 use tasks::Tasks;
+use transactions::{Transaction, Transactions};
 pub use transport::{has_room, lane_network};
 use ways::Ways;
 
@@ -158,49 +159,6 @@ pub struct Violation {
     pub event: EventNumber,
     pub rule: &'static str,
     pub text: Arc<str>,
-}
-
-/// A transaction in flight.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Transaction {
-    number: TxnNumber,
-    agent: usize,
-    warp: u32,
-    kind: AccessKind,
-    range: Range,
-    bytes: Bytes,
-    issued: Tick,
-    issued_at: EventNumber,
-    /// The farthest place that it has come to.
-    reached: Level,
-    /// It waits, or waited, there for a miss under way.
-    merged: bool,
-    /// Other caches were asked for its sake.
-    probed: bool,
-}
-
-impl Transaction {
-    /// That of an access which a warp of an agent issues at `issued`, by event `issued_at`.
-    fn begin(
-        number: TxnNumber,
-        (agent, warp): (usize, u32),
-        access: &Access,
-        (issued, issued_at): (Tick, EventNumber),
-    ) -> Self {
-        Self {
-            number,
-            agent,
-            warp,
-            kind: access.kind,
-            range: access.range,
-            bytes: Bytes::from_slice(&access.bytes),
-            issued,
-            issued_at,
-            reached: Level::Joined,
-            merged: false,
-            probed: false,
-        }
-    }
 }
 
 /// What does not change while a machine runs by itself; clones share it.
@@ -282,7 +240,7 @@ pub struct Machine {
     tags: Option<Box<CachedMemories>>,
     queue: Queue,
     tasks: Tasks,
-    txns: SlotMap<TxnKey, Transaction>,
+    txns: Transactions,
     txns_made: u64,
     now: Tick,
     event: EventNumber,

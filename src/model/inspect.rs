@@ -434,6 +434,10 @@ pub trait Inspect {
     fn mshrs(&self, node: ComponentId, entries: usize) -> Option<MshrView>;
     /// With so many packets at most, of those that are on it.
     fn link(&self, link: ComponentId, packets: usize) -> Option<LinkView>;
+    /// All links, each with so many packets at most.
+    fn links(&self, packets: usize) -> Vec<LinkView> {
+        self.components().iter().filter_map(|(id, _)| self.link(id, packets)).collect()
+    }
     fn agent(&self, agent: ComponentId) -> Option<AgentView>;
     /// How many of its warps do what, in the order of [`WarpState::ALL`].
     fn warp_counts(&self, agent: ComponentId) -> Option<[u32; WarpState::ALL.len()]> {

@@ -74,8 +74,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         ..Frame::default()
     };
     if wish.panes.has(Pane::Map) || wish.panes.has(Pane::Links) {
-        frame.links =
-            all(|kind| kind == ComponentKind::Link).filter_map(|id| machine.link(id, PACKETS)).collect();
+        frame.links = machine.links(PACKETS);
     }
     let (has_map, has_directory) = (wish.panes.has(Pane::Map), wish.panes.has(Pane::Directory));
     let block = selection.block.filter(|_| has_map || has_directory);

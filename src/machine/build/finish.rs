@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use slotmap::SlotMap;
-
 use super::Builder;
 use crate::config::machine::Organisation;
 use crate::diagnostic::{Diagnostic, Result};
@@ -16,6 +14,7 @@ use crate::machine::queue::Queue;
 use crate::machine::synchronise::Reach;
 use crate::machine::tags::CachedMemories;
 use crate::machine::tasks::Tasks;
+use crate::machine::transactions::Transactions;
 use crate::machine::ways::Ways;
 use crate::machine::{Fixed, Machine};
 use crate::model::bits::Bits;
@@ -102,7 +101,7 @@ impl Builder<'_> {
             queue,
             latencies: Latencies::new(tasks.states.len()),
             tasks,
-            txns: SlotMap::with_key(),
+            txns: Transactions::default(),
             txns_made: 0,
             now: 0,
             event: 0,
