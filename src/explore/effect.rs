@@ -155,7 +155,8 @@ impl System {
         let faults = &shape.template.config.faults;
         let whole = [Fault::MergeWholeBlocks, Fault::GrantOverOwnBytes];
         let masked = !whole.iter().any(|fault| faults.contains(fault));
-        if masked {
+        // Nor at those of a line that has been invalidated, unless what a probe has overtaken is kept.
+        if masked && !faults.contains(&Fault::KeepOvertaken) {
             timeless.forget_dead_bytes(shape.role == Role::Root);
         }
         let mut sends = Vec::new();

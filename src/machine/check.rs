@@ -220,7 +220,10 @@ impl Machine {
                 self.holder_breach(node, entry, homes)
             })
         });
-        unlisted.or_else(|| if may_be_written { self.writer_breach(range) } else { None })
+        unlisted.or_else(|| {
+            let writer = || self.writer_breach(range).or_else(|| self.sibling_breach(range, homes));
+            may_be_written.then(writer).flatten()
+        })
     }
 
     /// A child with a copy must be listed by a parent that has the block.
@@ -242,6 +245,40 @@ impl Machine {
         Some((node.id(), rule, text))
     }
 
+    /// A cache below which somebody may write without asking is alone among those of its parent.
+    fn sibling_breach(&self, range: Range, homes: &Homes) -> Option<(ComponentId, &'static str, String)> {
+        let inner = || self.nodes.iter().filter(|node| node.config.role == Role::Inner);
+        inner().find_map(|node| {
+            let mut exclusive = node.held(range).filter(|line| node.config.table.is_exclusive(line.state));
+            exclusive.find_map(|line| {
+                let parent = node.config.parent(line.block, homes);
+                let span = Range::new(line.block, node.config.block);
+                let mut others = inner().filter(|other| {
+                    other.id() != node.id() && other.config.parent(line.block, homes) == parent
+                });
+                let (other, copy) = others.find_map(|other| Some((other, other.held(span).next()?)))?;
+                Some(self.two_holders((node, line), (other, copy)))
+            })
+        })
+    }
+
+    fn two_holders(
+        &self,
+        (writer, line): (&Node, &Entry),
+        (other, copy): (&Node, &Entry),
+    ) -> (ComponentId, &'static str, String) {
+        let path = |node: &Node| self.fixed.components.path(node.id());
+        let text = format!(
+            "{} holds line {} in {} while {} holds it in {}",
+            path(writer),
+            line.block,
+            line.state,
+            path(other),
+            copy.state
+        );
+        (writer.id(), "single-writer", text)
+    }
+
     /// An L1 that may write without asking is alone.
     fn writer_breach(&self, range: Range) -> Option<(ComponentId, &'static str, String)> {
         let leaves = || self.nodes.iter().filter(|node| node.config.role == Role::Leaf);
@@ -257,16 +294,7 @@ impl Machine {
                 Some((node, line, other, copy))
             })
         })?;
-        let path = |node: &Node| self.fixed.components.path(node.id());
-        let text = format!(
-            "{} holds line {} in {} while {} holds it in {}",
-            path(writer),
-            line.block,
-            line.state,
-            path(other),
-            copy.state
-        );
-        Some((writer.id(), "single-writer", text))
+        Some(self.two_holders((writer, line), (other, copy)))
     }
 
     /// All is quiet: every store must still be somewhere.

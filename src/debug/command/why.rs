@@ -25,6 +25,7 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let selection = session.spoken_selection();
     match words.as_slice() {
         [] => match (selection.txn, selection.component) {
+            (Some(txn), None) if session.machine().transaction(txn).is_none() => Ok(oldest(session, txn)),
             (Some(txn), _) => transaction(session, arguments, txn),
             (None, Some(component)) => Ok(component_chain(session, component, selection.warp)),
             (None, None) => fault_chain(session, selection.block)
@@ -66,6 +67,17 @@ fn transaction(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Resu
         view.issued_at
     );
     Ok(Effect::Said(chain(session, head, &view.chain)))
+}
+
+/// What the oldest transaction waits for, where the one that is spoken of has ended.
+fn oldest(session: &Session, ended: TxnNumber) -> Effect {
+    let Some(view) = session.machine().transactions(1, 1).pop() else {
+        return Effect::line(format!("transaction {} has ended, and none is in flight", ended.0));
+    };
+    let about = format!("{} of {}", view.kind.name(), view.range);
+    let head =
+        format!("transaction {} has ended; the oldest in flight is {}, {about}", ended.0, view.number.0);
+    Effect::Said(chain(session, head, &view.chain))
 }
 
 /// What the fault of a page that is selected, or shown, waits for.

@@ -107,6 +107,9 @@ impl Node {
         let from = self.state(block);
         let about = About::new(self.range_of(block), probe.number).because(probe.cause);
         let cell = self.config.table.cell(from, probe.action, self.config.role != super::Role::Leaf);
+        if cell.is_none() {
+            self.report_unforeseen(probe.action, from, about, out);
+        }
         let to = match cell.map(|cell| cell.next) {
             Some(Next::To(state)) => state,
             _ => from,

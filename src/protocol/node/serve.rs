@@ -12,7 +12,7 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
-use crate::protocol::outbox::{Breach, Outbox};
+use crate::protocol::outbox::{About, Breach, Outbox};
 use crate::protocol::store::{Entry, Unit, bit};
 use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Step, When};
 
@@ -138,15 +138,18 @@ impl Node {
         self.config.role == Role::Inner && !pending.uncached && follows
     }
 
-    pub(super) fn report_impossible(&mut self, block: Address, want: &Want, out: &mut Outbox) {
-        let (state, action) = (self.state(block), want.action);
+    /// Something meets a block in a state in which the table has no cell for it.
+    pub(super) fn report_unforeseen(&self, action: Action, state: State, about: About, out: &mut Outbox) {
         let text = format!(
             "{} meets a block in {state}, and the table {} says that this cannot happen",
             action.name(),
             self.config.table.name
         );
-        let (at, about) = (self.config.id, Self::about(want));
-        out.breaches.push(Breach { at, about, rule: "impossible-cell", text });
+        out.breaches.push(Breach { at: self.config.id, about, rule: "impossible-cell", text });
+    }
+
+    pub(super) fn report_impossible(&mut self, block: Address, want: &Want, out: &mut Outbox) {
+        self.report_unforeseen(want.action, self.state(block), Self::about(want), out);
         if let Some(access) = want.access.clone() {
             self.complete(want, &access, Bytes::new(), access.bytes.clone(), out);
         }
