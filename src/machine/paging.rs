@@ -19,6 +19,7 @@ use std::hash::{Hash, Hasher};
 
 use super::Machine;
 use super::queue::Event;
+use crate::config::machine::CopyMode;
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::page::{Page, PageSet};
@@ -219,9 +220,9 @@ impl Paging {
         self.keep == Keep::Shared
     }
 
-    /// Whether pages come by far-faults and nothing is copied back: then the work is done when its last task is.
+    /// Whether pages come by far-faults and nothing is copied: then the work is done when its last task is.
     pub(super) fn ends_with_tasks(&self) -> bool {
-        self.brings_pages() && !self.copies.back
+        self.brings_pages() && self.copies.mode == CopyMode::OnDemand && !self.copies.back
     }
 
     /// Whether a page that comes to a GPU is entered in its page table, and nothing else.
