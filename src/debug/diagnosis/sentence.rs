@@ -47,7 +47,13 @@ impl Sentence {
     /// `the request of gpu0.smd0 for block 0x1000 waits for the grant of host.hmd0 (since cycle 8602, event 19988)`.
     #[must_use]
     pub fn text(&self) -> String {
-        let event = self.event.map_or_else(String::new, |event| format!(", event {event}"));
+        // What waits may have been made long before it began to wait.
+        let made = match self.from {
+            Party::Lane { .. } => "sent by ",
+            Party::Warp(..) => "issued by ",
+            _ => "",
+        };
+        let event = self.event.map_or_else(String::new, |event| format!(", {made}event {event}"));
         let txn = self.txn.map_or_else(String::new, |txn| format!(", transaction {}", txn.0));
         format!("{} {} (since cycle {}{event}{txn})", self.who, self.waits, self.since_cycle)
     }

@@ -51,7 +51,9 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let told: Vec<_> =
         all.iter().zip(&means).map(|((name, _), mean)| format!("{name} {:.0} %", mean * 100.0)).collect();
     let helped = geometric_mean(&throughput(&workloads, results, COHERENT_VARIABLE, COHERENT)?);
-    let helped = format!("that GPU gains {:.1} % from both last steps (paper: 4.5)", (helped - 1.0) * 100.0);
+    let percent = (helped - 1.0).abs() * 100.0;
+    let how = if helped < 1.0 { "slower" } else { "faster" };
+    let helped = format!("that GPU is {percent:.1} % {how} with both last steps (paper: 4.5 % faster)");
     Ok(Finding {
         ours: Vec::new(),
         holds: is_ordered,
