@@ -76,7 +76,12 @@ impl Machine {
     fn link_view(&self, link: ComponentId, index: usize, traffic: Traffic<'_>) -> Option<LinkView> {
         let (wire, shown) = (self.links.get(index)?, self.fixed.visible_links.get(index)?.as_ref()?);
         let capacity = self.fixed.buffers_behind.get(index).copied().unwrap_or_default();
-        let at = |counts: &[u32; 3], nth: usize| counts.get(nth).copied().unwrap_or(0);
+        // Where the networks are folded they share one lane and its buffers.
+        let lanes: &[(usize, usize)] = if self.fixed.folded { &[(0, 3)] } else { &[(0, 1), (1, 2), (2, 3)] };
+        let lanes = || Network::ALL.into_iter().zip(lanes.iter().copied());
+        let sum = |counts: &[u32; 3], (from, to): (usize, usize)| {
+            counts.get(from..to).into_iter().flatten().sum::<u32>()
+        };
         Some(LinkView {
             link,
             ends: (shown.1.clone(), shown.2.clone()),
@@ -89,8 +94,13 @@ impl Machine {
             bytes: wire.bytes(),
             efficiency: self.efficiency(wire),
             transfers: self.transfers(wire),
-            queued: by_network(|network, nth| (network, at(&traffic.queued, nth))),
-            buffered: by_network(|network, nth| (network, at(&traffic.used, nth), at(&capacity, nth))),
+            queued: lanes().map(|(network, lane)| (network, sum(&traffic.queued, lane))).collect(),
+            buffered: lanes()
+                .map(|(network, lane)| {
+                    let room = capacity.get(lane.0).copied().unwrap_or(0);
+                    (network, sum(&traffic.used, lane), room)
+                })
+                .collect(),
             flying: traffic.count as usize,
             in_flight: traffic.flying.into_values().map(packet).collect(),
             balance: self.balance_view(index),
@@ -179,10 +189,6 @@ impl<'a> Traffic<'a> {
             self.count += 1;
         }
     }
-}
-
-fn by_network<T>(of: impl Fn(Network, usize) -> T) -> Vec<T> {
-    Network::ALL.into_iter().map(|network| of(network, network as usize)).collect()
 }
 
 fn add(counts: &mut [u32; 3], network: Network, more: u32) {

@@ -184,3 +184,14 @@ fn a_miss_of_a_memory_that_is_a_cache_is_no_hit_when_it_is_replayed() {
     assert_statistics(&machine, &[("link.host.out.bytes", 296.0), ("link.host.out.data_bytes", 256.0)]);
     assert_statistics(&machine, &[("link.host.out.efficiency", 256.0 / 296.0)]);
 }
+
+#[test]
+fn folded_networks_share_what_is_queued_and_buffered() {
+    let lanes = |change: &str| {
+        let machine = working("tiny/umh-2gpu", &[change], &[("gpu0.cu0", Load, vec![0x1000])]);
+        let link = machine.links(0).into_iter().next().unwrap();
+        (link.queued.len(), link.buffered.len())
+    };
+    assert_eq!(lanes("network.virtual_networks=3"), (3, 3));
+    assert_eq!(lanes("network.virtual_networks=1"), (1, 1));
+}

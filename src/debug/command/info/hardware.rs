@@ -63,7 +63,10 @@ pub(in crate::debug::command) fn link_lines(session: &Session, link: ComponentId
     let machine = session.machine();
     let Some(view) = machine.link(link, usize::MAX) else { return Vec::new() };
     let components = machine.components();
-    let queued: Vec<_> = view.queued.iter().map(|(net, count)| format!("{} {count}", net.name())).collect();
+    let queued: Vec<_> = match view.queued.as_slice() {
+        [(_, count)] => vec![format!("{count}, in the one lane that all networks share")],
+        several => several.iter().map(|(net, count)| format!("{} {count}", net.name())).collect(),
+    };
     let mut lines = vec![format!(
         "{}  {} > {}  {} lanes  {:.1} % busy  {} bytes  queued: {}",
         components.path(link),
