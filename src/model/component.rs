@@ -101,6 +101,12 @@ pub struct Components {
 const HOST: &str = "host.";
 
 impl Component {
+    /// The number of the GPU that it is a part of.
+    #[must_use]
+    pub fn gpu(&self) -> Option<u32> {
+        self.path.split('.').next()?.strip_prefix("gpu")?.parse().ok()
+    }
+
     /// As [`Components::is_host`].
     #[must_use]
     pub fn is_host(&self) -> bool {

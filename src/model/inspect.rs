@@ -465,7 +465,7 @@ pub trait Inspect {
     fn homes(&self, _cells: usize) -> Option<HomesView> {
         None
     }
-    /// The last fault of the page that holds `address`, under way or not long ended.
+    /// The last fault of the page that holds `address`, under way or not long ended: of one GPU, or of any.
     fn fault(&self, _address: Address, _gpu: Option<u32>) -> Option<FaultView> {
         None
     }

@@ -143,10 +143,14 @@ impl Driver {
         }
     }
 
-    /// A far-fault is raised, whether or not its page is on its way already.
+    /// A far-fault is raised, whether or not its page is on its way already. One that was to be prefetched is waited for now, and
+    /// is not given up for want of a frame.
     pub fn note_fault(&mut self, page: Page) {
         self.counters.faults += 1;
         self.last = Some(page);
+        for planned in self.planned.iter_mut().filter(|planned| planned.page == page) {
+            planned.reason = MoveReason::Demanded;
+        }
     }
 
     /// Step 5 of Fig. 4: a far-fault comes into the queue, and the driver is interrupted. Whether the page had been

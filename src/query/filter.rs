@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::diagnostic::Result;
 use crate::model::address::{Address, Range};
-use crate::model::component::{ComponentId, ComponentKind, Components};
+use crate::model::component::{Component, ComponentId, ComponentKind, Components};
 use crate::model::record::{Field, KINDS, KindInfo, Record, What};
 use crate::model::state::State;
 
@@ -144,7 +144,7 @@ impl Shared {
             Self::Page(size) => {
                 return record.range.is_some_and(|range| touches(range, u64::from(size.0.max(1)), how, with));
             }
-            Self::Gpu => gpu(components.path(record.at)),
+            Self::Gpu => components.get(record.at).and_then(Component::gpu).map(u64::from),
             Self::Txn => record.txn.map(|txn| txn.0),
             Self::Cycle => Some(record.cycle),
             Self::Event => Some(record.id.event),
@@ -164,11 +164,6 @@ impl Shared {
             Self::Because => "because",
         }
     }
-}
-
-/// The number of the GPU that a path lies beneath.
-pub(super) fn gpu(path: &str) -> Option<u64> {
-    path.split('.').next()?.strip_prefix("gpu")?.parse().ok()
 }
 
 /// Whether a range touches the pieces of `size` bytes numbered `with`; orders compare its first piece.

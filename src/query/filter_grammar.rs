@@ -15,7 +15,7 @@ use crate::model::text::hex;
 use crate::model::ways::WayStep;
 
 use super::context::PageSize;
-use super::filter::{Clause, Meaning, Operand, Shared, gpu};
+use super::filter::{Clause, Meaning, Operand, Shared};
 use super::number::{Comparison, Interval, parse_bytes};
 use super::operand::{component, named, state};
 use super::parser::{Offer, Parser};
@@ -133,7 +133,7 @@ fn shared(parser: &mut Parser<'_>, word: &str, scope: Option<&'static KindInfo>)
 /// Something happens only on a GPU that the machine has.
 fn known_gpu(parser: &Parser<'_>, wanted: Interval) -> Result<()> {
     let Some(components) = &parser.context.components else { return Ok(()) };
-    let gpus = components.iter().filter_map(|(_, part)| gpu(&part.path)).max();
+    let gpus = components.iter().filter_map(|(_, part)| part.gpu()).map(u64::from).max();
     match gpus {
         Some(last) if wanted.from <= last => Ok(()),
         Some(last) => {

@@ -57,6 +57,5 @@ fn fault(machine: &dyn Inspect, selection: &Selection, block: Address) -> Option
     let Some(transaction) = transaction.filter(|txn| is_of_page(&txn.range.start)) else {
         return machine.fault(block, None);
     };
-    let gpu = machine.components().path(transaction.agent).strip_prefix("gpu")?.split('.').next()?;
-    machine.fault(block, Some(gpu.parse().ok()?))
+    machine.fault(block, Some(machine.components().get(transaction.agent)?.gpu()?))
 }

@@ -172,3 +172,16 @@ fn a_set_that_nothing_has_far_faulted_for_can_be_given_up() {
     driver.rest();
     assert_eq!(driver.next(), Some(105), "what far-faulted is served");
 }
+
+#[test]
+fn a_prefetched_page_that_waits_for_a_frame_and_far_faults_is_not_given_up() {
+    let mut driver = driver(Prefetcher::Locality, 2, 8);
+    driver.config.prefetch_when_full = true;
+    let waits = |page| Planned { page: Page(page), reason: MoveReason::Prefetched, set: 1, because: None };
+    driver.planned.extend([4, 5, 6].map(waits));
+    driver.note_fault(Page(6));
+    assert!(driver.has_in_hand(Page(6)), "so that it is not queued");
+    // Nothing can be evicted: only what somebody waits for goes on waiting.
+    driver.make_room();
+    assert_eq!(driver.planned.iter().map(|planned| planned.page.0).collect::<Vec<_>>(), [6]);
+}
