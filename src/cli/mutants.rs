@@ -31,7 +31,7 @@ use crate::scenario::{Alphabet, Options, Scenario};
 /// The shapes on which mutants are explored, cheapest first, and the accesses there.
 const SHAPES: [(&str, &str); 5] = [
     ("explore/two-l1", r#"["load 0x1000 2", "store 0x1000", "n-store 0x1000", "n-store 0x1001"]"#),
-    ("explore/gpu-and-core", r#"["load 0x1000 2", "store 0x1000", "n-store 0x1001"]"#),
+    ("explore/gpu-and-core", r#"["load 0x1000 2", "store 0x1000", "n-store 0x1001", "exclusive 0x1000"]"#),
     ("explore/two-gpu", r#"["load 0x1000", "store 0x1000", "n-store 0x1000"]"#),
     ("explore/two-gpu-peer", r#"["load 0x1000", "store 0x1000", "n-store 0x1000"]"#),
     (CROWD, r#"["load 0x1000", "store 0x1000"]"#),

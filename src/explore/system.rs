@@ -150,7 +150,7 @@ impl System {
                     template: node.emptied(),
                     parents: system.lines.iter().map(parent).collect(),
                     deeds: system.deeds(&wiring, number, alphabet),
-                    is_tracked: is_tracked(node),
+                    is_tracked: node.config.is_tracked(),
                     is_checked: is_coherent(node),
                     performs: !hands_on(node),
                     is_exact: is_exact(&wiring, node),
@@ -251,13 +251,6 @@ fn steps(node: &Node) -> impl Iterator<Item = Step> {
 /// Whether what a leaf holds is tracked, and its stores are performed there.
 fn is_coherent(node: &Node) -> bool {
     node.config.role == Role::Leaf && !steps(node).any(|step| matches!(step, Step::Fetch | Step::Forward))
-}
-
-fn is_tracked(node: &Node) -> bool {
-    match node.config.role {
-        Role::Leaf => !node.config.table.fetches(),
-        Role::Inner | Role::Root => node.config.table.uncached.is_none(),
-    }
 }
 
 /// Whether a node hands on stores to blocks that it holds.

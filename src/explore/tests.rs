@@ -195,6 +195,18 @@ fn a_coherent_line_of_which_only_some_sectors_are_here_is_never_old() {
     assert!(found.iter().any(|one| one.rule == "stale-read"), "{found:?}");
 }
 
+/// Who has asked for a block exclusively and is read by others owns it above a directory that only shares it; what a sibling has
+/// n-stored beside comes to it all the same.
+#[test]
+fn an_exclusive_access_loses_no_store_of_a_sibling() {
+    let accesses = "explore.accesses=[\"load 0x1000\", \"n-store 0x1001\", \"exclusive 0x1000\"]";
+    for protocol in ["nmoesi", "nmoesi-printed", "nmoesi-m2s"] {
+        let (_, system) = shape("gpu-and-core", &[&format!("protocol={protocol}"), accesses], &[], &[]);
+        let outcome = explore(&system, LIMITS, |_| true);
+        assert_eq!((outcome.bound, outcome.violations), (None, Vec::new()), "{protocol}");
+    }
+}
+
 #[test]
 fn a_flush_gives_up_the_block_at_once() {
     let outcome = small("gpu-and-core", "nmoesi-m2s", &[]);

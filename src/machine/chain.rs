@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::onward::Onward;
 use super::{Machine, Transaction};
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
@@ -14,7 +15,7 @@ use crate::parts::link::Link;
 use crate::protocol::node::WaitsFor;
 
 /// Steps of a chain of waiting at most; longer ones are cycles.
-const MAX_CHAIN: usize = 24;
+pub(super) const MAX_CHAIN: usize = 24;
 
 /// Where the messages of transactions that are asked about are.
 type Transit = FxHashMap<TxnNumber, Sought>;
@@ -37,6 +38,8 @@ struct Walk {
     own: usize,
     /// Whose message it comes down to: that of the transaction that is ahead.
     carrier: Option<TxnNumber>,
+    /// Where it goes on if there is no such message.
+    onward: Option<Onward>,
 }
 
 impl Machine {
@@ -53,7 +56,7 @@ impl Machine {
     }
 
     fn follow(&self, from: ComponentId, address: Address, number: Option<TxnNumber>) -> Walk {
-        let (mut links, mut own, mut carrier) = (Vec::new(), None, number);
+        let (mut links, mut own, mut carrier, mut last) = (Vec::new(), None, number, None);
         let (mut at, mut seen) = (from, SmallVec::<[ComponentId; 8]>::new());
         while links.len() < MAX_CHAIN && !seen.contains(&at) {
             seen.push(at);
@@ -74,6 +77,7 @@ impl Machine {
             let (block, doing) = (node.block_of(address), first.describe(&self.fixed.components));
             let text = format!("block {block} {doing}{ahead}");
             links.push(WaitLink { at, text, since: Some(mine.since) });
+            last = Some((node, mine.clone()));
             at = match &mine.waits {
                 WaitsFor::Parent(parent, _) => *parent,
                 WaitsFor::Children(children, _) => match children.first() {
@@ -90,18 +94,27 @@ impl Machine {
             };
         }
         let own = own.unwrap_or(links.len());
-        Walk { address, number, links, own, carrier }
+        let onward = last.and_then(|(node, busy)| Onward::of_busy(node, address, &busy));
+        Walk { address, number, links, own, carrier, onward }
     }
 
-    /// The whole chain: a walk, and the message that it comes down to.
+    /// The whole chain: a walk, the message that it comes down to, and what that waits for.
     fn settle(&self, mut walk: Walk, transit: &Transit) -> Vec<WaitLink> {
         let message = |number| self.in_transit(walk.address, number, transit);
-        if let Some(own) = message(walk.number) {
+        let own = message(walk.number);
+        if own.is_some() {
             // What is ahead does not matter before its own message has come.
             walk.links.truncate(walk.own);
-            walk.links.push(own);
-        } else {
-            walk.links.extend(message(walk.carrier));
+        }
+        let onward = match own.or_else(|| message(walk.carrier)) {
+            Some((link, onward)) => {
+                walk.links.push(link);
+                onward
+            }
+            None => walk.onward,
+        };
+        if let Some(onward) = onward {
+            self.go_on(onward, &mut walk.links);
         }
         walk.links
     }
@@ -143,27 +156,36 @@ impl Machine {
     }
 
     /// The message that carries a transaction now, if one is on its way.
-    fn in_transit(&self, address: Address, number: Option<TxnNumber>, transit: &Transit) -> Option<WaitLink> {
+    fn in_transit(
+        &self,
+        address: Address,
+        number: Option<TxnNumber>,
+        transit: &Transit,
+    ) -> Option<(WaitLink, Option<Onward>)> {
         let number = number?;
         let channels = transit.get(&number)?.channels.iter().filter_map(|index| self.channels.get(*index));
         let mut trailing = None;
         for channel in channels {
-            for (place, message) in channel.lanes.iter().flat_map(Lane::places) {
+            let lanes = channel.lanes.iter().enumerate();
+            let places = lanes.flat_map(|(lane, queue)| queue.places().map(move |at| (lane, at)));
+            for (lane, (place, message)) in places {
                 if message.number != Some(number) || !message.range.contains(address) {
                     continue;
                 }
-                let link = self.standing(channel, place, message);
+                let from = self.party_of(message.from, message.to, lane);
+                let onward = (place == Place::Blocked).then_some(Onward { from, is_said: false });
+                let found = (self.standing(channel, place, message), onward);
                 if !is_trailing(message) {
-                    return Some(link);
+                    return Some(found);
                 }
-                trailing = trailing.or(Some(link));
+                trailing = trailing.or(Some(found));
             }
         }
         trailing
     }
 
     /// Where a message is, and what it waits for there.
-    fn standing(&self, channel: &Channel, place: Place, message: &Message) -> WaitLink {
+    pub(super) fn standing(&self, channel: &Channel, place: Place, message: &Message) -> WaitLink {
         let (kind, to) = (message.kind.name(), self.fixed.components.path(message.to));
         let (mut since, cycle) = (None, |tick: Tick| self.fixed.time.cycle(tick));
         let text = match place {

@@ -208,22 +208,22 @@ impl Machine {
     }
 
     fn find_breach(&self, range: Range, homes: &Homes) -> Option<(ComponentId, &'static str, String)> {
-        if !self.fixed.coherent {
-            return None;
-        }
-        let caches = || self.nodes.iter().filter(|node| node.config.role != Role::Root);
         let mut may_be_written = false;
-        let unlisted = caches().find_map(|node| {
+        let unlisted = self.tracked().find_map(|node| {
             let mut held = node.held(range);
             held.find_map(|entry| {
                 may_be_written |= node.config.table.is_exclusive(entry.state);
                 self.holder_breach(node, entry, homes)
             })
         });
-        unlisted.or_else(|| {
-            let writer = || self.writer_breach(range).or_else(|| self.sibling_breach(range, homes));
-            may_be_written.then(writer).flatten()
-        })
+        let leaves = || if self.fixed.coherent { self.writer_breach(range) } else { None };
+        let writer = || leaves().or_else(|| self.sibling_breach(range, homes));
+        unlisted.or_else(|| if may_be_written { writer() } else { None })
+    }
+
+    /// The caches whose copies their parents list.
+    fn tracked(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter().filter(|node| node.config.role != Role::Root && node.config.is_tracked())
     }
 
     /// A child with a copy must be listed by a parent that has the block.
@@ -245,15 +245,14 @@ impl Machine {
         Some((node.id(), rule, text))
     }
 
-    /// A cache below which somebody may write without asking is alone among those of its parent.
+    /// A cache that may write without asking, or below which somebody may, is alone among those of its parent.
     fn sibling_breach(&self, range: Range, homes: &Homes) -> Option<(ComponentId, &'static str, String)> {
-        let inner = || self.nodes.iter().filter(|node| node.config.role == Role::Inner);
-        inner().find_map(|node| {
+        self.tracked().find_map(|node| {
             let mut exclusive = node.held(range).filter(|line| node.config.table.is_exclusive(line.state));
             exclusive.find_map(|line| {
                 let parent = node.config.parent(line.block, homes);
                 let span = Range::new(line.block, node.config.block);
-                let mut others = inner().filter(|other| {
+                let mut others = self.tracked().filter(|other| {
                     other.id() != node.id() && other.config.parent(line.block, homes) == parent
                 });
                 let (other, copy) = others.find_map(|other| Some((other, other.held(span).next()?)))?;

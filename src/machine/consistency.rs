@@ -23,13 +23,15 @@ struct Stored {
     /// When it was performed, and when it had come to where every acquire looks.
     completed: Option<EventNumber>,
     released: Option<EventNumber>,
+    /// When the one who has the byte alone, cache or home, took it: the order of such stores is that of these events.
+    taken: Option<EventNumber>,
     /// Performed at the home, so that atomics there see it at once.
     is_atomic: bool,
     /// The stores that were made by somebody who had to see this one, by their numbers.
     replaced_by: SmallVec<[TxnNumber; 2]>,
 }
 
-/// A byte: what was stored there, and the atomics under way.
+/// A byte: what was stored there, and how many atomics are not answered yet.
 #[derive(Clone, Debug, Default)]
 struct Byte {
     stores: Vec<Stored>,
@@ -37,13 +39,27 @@ struct Byte {
 }
 
 impl Byte {
-    /// Whether a value was stored by somebody, and was not replaced for sure before `issued`.
-    fn has_latest(&self, value: u8, issued: EventNumber) -> bool {
-        let ended = |store: &Stored, before: EventNumber| store.completed.is_some_and(|end| end < before);
+    /// Whether a value was stored by somebody, and was not replaced for sure when a load began, at `issued`, or by a store
+    /// that its home had taken when the load was performed.
+    fn has_latest(&self, value: u8, issued: EventNumber, event: EventNumber) -> bool {
         let is_replaced = |store: &Stored| {
-            self.stores.iter().any(|other| ended(other, issued) && ended(store, other.begun))
+            self.stores.iter().any(|other| other.has_ended(issued, event) && store.precedes(other))
         };
         self.stores.iter().any(|store| store.value == value && !is_replaced(store))
+    }
+}
+
+impl Stored {
+    fn has_ended(&self, issued: EventNumber, event: EventNumber) -> bool {
+        self.taken.is_some_and(|taken| taken < event) || self.completed.is_some_and(|end| end < issued)
+    }
+
+    /// Whether another one came later, for sure.
+    fn precedes(&self, other: &Self) -> bool {
+        match (self.taken, other.taken) {
+            (Some(own), Some(other)) => own < other,
+            _ => self.completed.is_some_and(|end| end < other.begun),
+        }
     }
 }
 
@@ -80,8 +96,22 @@ fn initial(value: u8) -> Stored {
         begun: 0,
         completed: Some(0),
         released: Some(0),
+        taken: Some(0),
         is_atomic: false,
         replaced_by: SmallVec::new(),
+    }
+}
+
+/// A byte of a store that has begun.
+fn stored(number: TxnNumber, value: u8, writer: Option<ComponentId>, begun: EventNumber) -> Stored {
+    Stored {
+        number: Some(number),
+        writer,
+        begun,
+        completed: None,
+        released: None,
+        taken: None,
+        ..initial(value)
     }
 }
 
@@ -110,17 +140,28 @@ impl Consistency {
                     AccessKind::Atomic(_) => byte.atomics += 1,
                     AccessKind::Store | AccessKind::NStore => {
                         let Some(&value) = access.bytes_of(run).get(offset as usize) else { continue };
-                        byte.stores.push(Stored {
-                            number: Some(number),
-                            value,
-                            writer: Some(at),
-                            begun: event,
-                            completed: None,
-                            released: None,
-                            is_atomic: false,
-                            replaced_by: SmallVec::new(),
-                        });
+                        byte.stores.push(stored(number, value, Some(at), event));
                     }
+                }
+            }
+        }
+    }
+
+    /// A store or atomic was performed for somebody above; `access` has what is there now.
+    pub fn take(&mut self, number: TxnNumber, access: &Access, event: EventNumber) {
+        let is_atomic = matches!(access.kind, AccessKind::Atomic(_));
+        for run in access.runs() {
+            for (offset, address) in (0..u64::from(run.len)).map(|offset| (offset, run.start.plus(offset))) {
+                let value = access.bytes_of(run).get(offset as usize).copied();
+                let Some(byte) = self.bytes.get_mut(&address.0) else { continue };
+                let own = byte.stores.iter_mut().find(|store| store.number == Some(number));
+                match (own, value) {
+                    // Those between who only hand on the answer say so, too.
+                    (Some(store), _) => _ = store.taken.get_or_insert(event),
+                    (None, Some(value)) if is_atomic => {
+                        byte.stores.push(Stored { taken: Some(event), ..stored(number, value, None, event) });
+                    }
+                    (None, _) => {}
                 }
             }
         }
@@ -176,13 +217,18 @@ impl Consistency {
         let is_atomic = matches!(performed.access.kind, AccessKind::Atomic(_));
         // The order of atomics at their home is not that of their answers.
         let since = |store: &Stored| {
-            store.is_atomic && store.completed.is_some_and(|completed| completed >= performed.issued)
+            let is_known = performed.is_strict && store.taken.is_some();
+            store.is_atomic
+                && !is_known
+                && store.completed.is_some_and(|completed| completed >= performed.issued)
         };
-        if byte.atomics > u32::from(is_atomic) || is_atomic && byte.stores.iter().any(since) {
+        let is_taken = |store: &&Stored| store.writer.is_none() && store.completed.is_none();
+        let known = if performed.is_strict { byte.stores.iter().filter(is_taken).count() as u32 } else { 0 };
+        if byte.atomics > u32::from(is_atomic) + known || is_atomic && byte.stores.iter().any(since) {
             return true;
         }
         if performed.is_strict && self.is_immediate {
-            return byte.has_latest(value, performed.issued);
+            return byte.has_latest(value, performed.issued, performed.event);
         }
         let seen = |number: &TxnNumber| {
             byte.stores
@@ -227,23 +273,18 @@ impl Consistency {
                 store.replaced_by.push(number);
             }
         }
-        if is_atomic {
-            byte.atomics = byte.atomics.saturating_sub(1);
+        byte.atomics = byte.atomics.saturating_sub(u32::from(is_atomic));
+        if is_atomic && byte.stores.iter().all(|store| store.number != Some(number)) {
             let Some(value) = value else { return };
-            byte.stores.push(Stored {
-                number: Some(number),
-                value,
-                writer: Some(performed.at),
-                begun: performed.issued,
-                completed: None,
-                released: None,
-                is_atomic: true,
-                replaced_by: SmallVec::new(),
-            });
+            byte.stores.push(stored(number, value, None, performed.issued));
         }
         if let Some(store) = byte.stores.iter_mut().find(|store| store.number == Some(number)) {
+            (store.writer, store.is_atomic) = (Some(performed.at), is_atomic);
             store.completed = Some(performed.event);
             store.released = at_home.then_some(performed.event);
+            if performed.is_strict && performed.coherent {
+                store.taken = Some(performed.event);
+            }
         }
     }
 

@@ -26,6 +26,7 @@ mod meet;
 mod memory;
 mod memory_map;
 mod numa;
+mod onward;
 mod order;
 mod paging;
 mod plan;

@@ -338,6 +338,7 @@ impl Machine {
             self.carry_out(home, orders, out);
             self.wake_paging(home);
         }
+        self.part_with(home, page, out);
     }
 
     /// Of each GPU, its pages in the order in which they were accessed first.

@@ -9,7 +9,7 @@ use crate::model::message::TxnNumber;
 use crate::model::time::EventNumber;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role};
-use crate::protocol::outbox::{About, Completion, Outbox};
+use crate::protocol::outbox::{About, Completion, Outbox, Taken};
 
 impl Machine {
     pub(super) fn consistency(&mut self) -> Option<&mut Consistency> {
@@ -26,6 +26,16 @@ impl Machine {
         let event = self.event;
         if let Some(known) = self.consistency() {
             known.begin(at, number, access, event);
+        }
+    }
+
+    /// What was performed for somebody above: from now on nobody whom hardware keeps coherent reads what was before.
+    pub(super) fn note_taken(&mut self, out: &mut Outbox) {
+        let event = self.event;
+        for Taken { number, kind, range, wrote, mask } in out.taken.drain(..) {
+            if let Some(known) = self.checker.as_mut().and_then(|checker| checker.consistency.as_mut()) {
+                known.take(number, &Access { kind, range, bytes: wrote, mask }, event);
+            }
         }
     }
 
@@ -82,7 +92,7 @@ impl Machine {
     pub(super) fn check_consistency(&mut self, completion: &Completion, out: &mut Outbox) {
         let event = self.event;
         let issued = completion.txn.and_then(|key| self.txns.get(key)).map_or(event, |txn| txn.issued_at);
-        let is_strict = self.node(completion.node).is_some_and(|node| !node.config.table.fetches());
+        let is_strict = self.node(completion.node).is_some_and(|node| node.config.is_tracked());
         let access = Access {
             kind: completion.kind,
             range: completion.range,
@@ -106,9 +116,12 @@ impl Machine {
         let Some(wrong) = self.consistency().and_then(|known| known.end(&performed)) else { return };
         let (address, value) = wrong;
         let text = if is_strict {
-            format!("the load read {value:#04x} at {address}, which was replaced before the load began")
+            format!("the {} read {value:#04x} at {address}, which had been replaced", completion.kind.name())
         } else {
-            format!("the load read {value:#04x} at {address}, which it cannot see after its acquire")
+            format!(
+                "the {} read {value:#04x} at {address}, which it cannot see after its acquire",
+                completion.kind.name()
+            )
         };
         let about = About::new(completion.range, completion.number);
         self.violate(completion.node, about, "stale-read", &text, out);

@@ -272,6 +272,9 @@ impl Machine {
 
     /// A node has handled an input: its messages leave, its completions go to the agent above it.
     pub(super) fn after_node(&mut self, node: usize, out: &mut Outbox) {
+        if !out.taken.is_empty() {
+            self.note_taken(out);
+        }
         self.dispatch(node, out);
         if !out.completions.is_empty()
             && let Some(Some(agent)) = self.fixed.agent_above.get(node).copied()

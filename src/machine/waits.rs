@@ -150,7 +150,7 @@ impl Machine {
         }
     }
 
-    fn stand_waits(&self, node: &Node, stand: &Stand, edges: &mut Vec<Wait>) {
+    pub(super) fn stand_waits(&self, node: &Node, stand: &Stand, edges: &mut Vec<Wait>) {
         let at = node.id();
         let from = Party::Block { at, block: stand.block, doing: stand.doing };
         for need in &stand.needs {
@@ -162,7 +162,7 @@ impl Machine {
     }
 
     /// MSHRs and ways, and those that keep them.
-    fn room_waits(&self, node: &Node, edges: &mut Vec<Wait>) {
+    pub(super) fn room_waits(&self, node: &Node, edges: &mut Vec<Wait>) {
         let at = node.id();
         let wanted: Vec<u32> = node
             .stands()
@@ -197,7 +197,7 @@ impl Machine {
     }
 
     /// The head of a lane that its receiver cannot take.
-    fn lane_waits(&self, index: usize, lane: usize, edges: &mut Vec<Wait>) {
+    pub(super) fn lane_waits(&self, index: usize, lane: usize, edges: &mut Vec<Wait>) {
         let Some(channel) = self.channels.get(index) else { return };
         let come = channel.lanes.get(lane).filter(|lane| lane.head_due().is_some());
         let Some((ready, head)) = come.and_then(|lane| lane.incoming.front()) else { return };

@@ -200,6 +200,12 @@ impl Residency {
         self.page
     }
 
+    /// Whether a page is here, and was touched since those who waited for it were told: it may be taken away.
+    #[must_use]
+    pub fn is_settled(&self, page: Page) -> bool {
+        self.settled.contains(page)
+    }
+
     #[must_use]
     pub fn is_dirty(&self, page: Page) -> bool {
         self.dirty.contains(page)

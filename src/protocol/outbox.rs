@@ -42,6 +42,17 @@ pub struct Completion {
     pub coherent: bool,
 }
 
+/// What a node has performed for somebody above who is not told yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    pub number: TxnNumber,
+    pub kind: AccessKind,
+    pub range: Range,
+    /// What is there now; empty with values off.
+    pub wrote: Bytes,
+    pub mask: Option<Arc<Bits>>,
+}
+
 /// A message with what has to happen before it can leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
@@ -84,6 +95,7 @@ pub struct Breach {
 pub struct Buffers {
     pub sends: Vec<Outgoing>,
     pub completions: Vec<Completion>,
+    pub taken: Vec<Taken>,
     /// What happens in the memory behind a node beside that.
     pub touches: Vec<Touch>,
     /// Rules that a node itself found broken.

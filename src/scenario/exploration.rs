@@ -25,7 +25,7 @@ const MOST_OUTSTANDING: u64 = 4;
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
 pub struct ExploreFile {
     /// What each compute unit and core may do at any time: load, store, n-store or atomic, an address, and how many bytes
-    /// (default: 1), such as "load 0x1000 8" and "store 0x1001".
+    /// (default: 1), such as "load 0x1000 8" and "store 0x1001"; or exclusive (a coherent store of no bytes) and an address.
     pub accesses: Texts,
     /// The compute units and cores that do it. Default: all.
     #[serde(default)]
@@ -49,12 +49,16 @@ pub struct Alphabet {
     pub acquires: bool,
 }
 
+/// A coherent store of no bytes.
+const EXCLUSIVE: &str = "exclusive";
+
 /// Every kind of access by its word. Atomics exchange: what they compute is not looked at.
-const KINDS: [(&str, AccessKind); 4] = [
+const KINDS: [(&str, AccessKind); 5] = [
     ("load", AccessKind::Load),
     ("store", AccessKind::Store),
     ("n-store", AccessKind::NStore),
     ("atomic", AccessKind::Atomic(AtomicOp::Exchange)),
+    (EXCLUSIVE, AccessKind::Store),
 ];
 
 impl Alphabet {
@@ -127,14 +131,18 @@ impl Scenario {
 /// Reads an access of a machine with so many bytes of memory; else what is wrong, and what was expected.
 fn access(text: &str, end: u64) -> std::result::Result<(AccessKind, Range), (String, String)> {
     let mut words = text.split_whitespace();
-    let (kind, start, len) = (words.next().unwrap_or_default(), words.next(), words.next());
-    let form = || "load, store, n-store or atomic, an address and a length, such as load 0x1000 8".to_owned();
-    let found = KINDS.iter().find(|(name, _)| *name == kind).map(|(_, kind)| *kind);
-    let kind = found.ok_or_else(|| (format!("{kind:?} is no kind of access to explore"), form()))?;
+    let (name, start, len) = (words.next().unwrap_or_default(), words.next(), words.next());
+    let form = || {
+        "load, store, n-store or atomic, an address and a length, such as load 0x1000 8; or exclusive and an address"
+            .to_owned()
+    };
+    let found = KINDS.iter().find(|(word, _)| *word == name).map(|(_, kind)| *kind);
+    let kind = found.ok_or_else(|| (format!("{name:?} is no kind of access to explore"), form()))?;
     let start = start.and_then(parse_number).ok_or_else(|| (format!("{text:?} has no address"), form()))?;
     let len = match len {
-        None => Some(1),
-        Some(len) => parse_number(len).filter(|len| (1..=MOST_BYTES).contains(len)),
+        None => Some(u64::from(name != EXCLUSIVE)),
+        Some(len) if name != EXCLUSIVE => parse_number(len).filter(|len| (1..=MOST_BYTES).contains(len)),
+        Some(_) => return Err((format!("{text:?} has a length"), "exclusive and an address".to_owned())),
     };
     let len = len.ok_or_else(|| (format!("{text:?} has no length"), format!("1 to {MOST_BYTES} bytes")))?;
     if words.next().is_some() {

@@ -68,9 +68,22 @@ impl Machine {
             Some(owner) => {
                 paging.wanted.entry(page).or_default().push((gpu as u32, planned));
                 if let Owner::Gpu(other) = owner {
-                    self.send_home(other as usize, page, out);
+                    self.part_with(other as usize, page, out);
                 }
             }
+        }
+    }
+
+    /// A page of a GPU that another one wants leaves it, once it has been used there: else they might take it from each other
+    /// for ever.
+    pub(super) fn part_with(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
+        let Some(paging) = self.paging.as_ref().filter(|paging| paging.wanted.contains_key(&page)) else {
+            return;
+        };
+        let is_own = paging.owners.get(&page) == Some(&Owner::Gpu(gpu as u32));
+        let driver = paging.gpus.get(gpu).and_then(|one| one.driver.as_ref());
+        if is_own && driver.is_some_and(|driver| driver.residency.is_settled(page)) {
+            self.send_home(gpu, page, out);
         }
     }
 
@@ -262,6 +275,9 @@ impl Machine {
             }
             self.wake(core);
         }
+        if let Some(gpu) = gpu {
+            return self.part_with(gpu as usize, page, out);
+        }
         let Some(paging) = self.paging.as_mut() else { return };
         let next = paging.wanted.get_mut(&page).filter(|list| !list.is_empty()).map(|list| list.remove(0));
         paging.wanted.retain(|_, list| !list.is_empty());
@@ -362,6 +378,17 @@ mod tests {
         // A page moves to the GPU that wants it at most once from the other.
         assert!(count("taken_back") <= 6.0, "{}", count("taken_back"));
         assert!(count("demanded") + count("prefetched") <= 12.0);
+    }
+
+    #[test]
+    fn a_page_that_gpus_take_from_each_other_is_used_by_each_before() {
+        let units = ["gpu0.cu0", "gpu1.cu0", "gpu2.cu0"];
+        let work: Vec<_> = units.into_iter().map(|unit| program(unit, Store, &[0x10_000])).collect();
+        let changes = ["gpu.count=3", "gpu.paging.page=256 KiB", "gpu.memory.size=16 MiB"];
+        let mut machine = performing("tiny/paged-1gpu", &changes, work);
+        machine.run_until(50_000_000_000);
+        assert!(machine.is_finished());
+        assert_eq!(machine.statistic("paging.taken_back"), Some(2.0));
     }
 
     #[test]

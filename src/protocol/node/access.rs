@@ -14,7 +14,7 @@ use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, What};
 use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
-use crate::protocol::outbox::{Completion, Outbox, Ticket};
+use crate::protocol::outbox::{Completion, Outbox, Taken, Ticket};
 use crate::protocol::store::Entry;
 use crate::protocol::table::{Next, Step};
 
@@ -253,7 +253,13 @@ impl Node {
                 let once = self.is_known_beyond(self.block_of(want.range.start), out);
                 self.reply_load(child, want, data, once, out);
             }
-            Who::Child(child) => self.reply(child, want, &read, out),
+            Who::Child(child) => {
+                if let Some(number) = want.number.filter(|_| access.kind.writes()) {
+                    let (kind, range, mask) = (access.kind, access.range, access.mask.clone());
+                    out.taken.push(Taken { number, kind, range, wrote, mask });
+                }
+                self.reply(child, want, &read, out);
+            }
         }
     }
 

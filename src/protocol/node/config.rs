@@ -117,6 +117,13 @@ impl NodeConfig {
         own.or_else(|| row.inner.get(action.index()).copied().flatten())
     }
 
+    /// Whether what the node holds is listed by its parent: not what is kept coherent by software, nor what keeps only
+    /// what nobody else has.
+    #[must_use]
+    pub fn is_tracked(&self) -> bool {
+        !self.table.fetches() && (self.role == Role::Leaf || self.table.uncached.is_none())
+    }
+
     /// Whether nobody tracks the copies of its children, so that a probe goes to all of them.
     #[must_use]
     pub fn broadcasts(&self) -> bool {

@@ -48,6 +48,25 @@ fn a_rule_of_selective_caching_that_is_off_shows_where_it_applies() {
     assert!(elsewhere.code == Some(0) && elsewhere.stdout.contains("with keep-host-lines nothing broke"));
 }
 
+/// Who takes no part in coherence stores by messages: the run orders stores as the exploration does, by when they are performed.
+#[test]
+fn what_exploration_finds_of_selective_caches_fails_in_a_run_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = |scenario: &str, fault: &str, rule: &str| {
+        let path = folder.path().join(format!("{scenario}-{fault}.rec")).display().to_string();
+        let name = format!("explore/{scenario}");
+        let explored = call(&["explore", &name, "--fault", fault, "--record", &path]);
+        assert_eq!(explored.code, Some(1), "{scenario} {fault}: {explored:?}");
+        let made = call(&["run", &path]);
+        assert!(made.code == Some(1) && made.stdout.contains(rule), "{scenario} {fault}: {made:?}");
+    };
+    for fault in ["keep-overtaken", "serve-beside-cpu", "keep-beside-cpu", "skip-gpu-probe"] {
+        found("selective", fault, "stale-read");
+    }
+    found("selective-host", "keep-host-lines", "stale-read");
+    found("selective-host", "leave-early", "directory");
+}
+
 #[test]
 fn where_pages_are_only_mapped_a_lost_replay_hangs_and_there_is_no_translation_to_shoot_down() {
     let folder = tempfile::tempdir().unwrap();

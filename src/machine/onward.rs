@@ -1,0 +1,140 @@
+//! On from where a chain of waiting ends: along the wait-for graph, as far as it goes.
+
+use smallvec::SmallVec;
+
+use super::Machine;
+use super::chain::MAX_CHAIN;
+use crate::model::address::Address;
+use crate::model::inspect::WaitLink;
+use crate::model::message::Network;
+use crate::model::wait::{Doing, Party, Wait};
+use crate::parts::channel::{Channel, Lane, Place};
+use crate::protocol::node::{Busy, Node, WaitsFor};
+
+/// Where a chain goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Onward {
+    pub from: Party,
+    /// What this one waits for has been said.
+    pub is_said: bool,
+}
+
+impl Onward {
+    /// From what a node does about the block of an address.
+    pub fn of_busy(node: &Node, address: Address, busy: &Busy) -> Option<Self> {
+        let (at, block) = (node.id(), node.block_of(address));
+        let from = match busy.waits {
+            WaitsFor::Mshr => Party::Mshrs(at),
+            WaitsFor::Way(set) => Party::Ways(at, set),
+            WaitsFor::Turn(head) => Party::Block { at, block: head, doing: Doing::Queues },
+            _ => {
+                let stands = node.stands();
+                let own = || stands.iter().filter(|stand| node.block_of(stand.block) == block);
+                let is_asked = |doing: Doing| doing != Doing::Queues;
+                let stand = own()
+                    .find(|stand| is_asked(stand.doing) && stand.txn == busy.number)
+                    .or_else(|| own().find(|stand| is_asked(stand.doing)))
+                    .or_else(|| own().next())?;
+                Party::Block { at, block: stand.block, doing: stand.doing }
+            }
+        };
+        Some(Self { from, is_said: matches!(from, Party::Block { .. }) })
+    }
+}
+
+impl Machine {
+    /// Adds to a chain what comes after its end.
+    pub(super) fn go_on(&self, start: Onward, links: &mut Vec<WaitLink>) {
+        let (mut party, mut block) = (start.from, None);
+        let mut seen = SmallVec::<[Party; 8]>::new();
+        while links.len() < MAX_CHAIN {
+            if seen.contains(&party) {
+                let text = format!("and so it comes back to {}", party.text(&self.fixed.components));
+                links.push(WaitLink { at: party.component(), text, since: None });
+                return;
+            }
+            let is_said = start.is_said && seen.is_empty();
+            seen.push(party);
+            let Some(edge) = self.edges_of(party).into_iter().min_by_key(|edge| edge.since) else {
+                links.extend(self.in_lane(party, block));
+                return;
+            };
+            if !is_said && !is_within(&edge) {
+                links.push(self.link_of(&edge));
+            }
+            (party, block) = (edge.to, edge.block);
+        }
+    }
+
+    /// The edges of the wait-for graph that lead away from a party.
+    fn edges_of(&self, party: Party) -> Vec<Wait> {
+        let mut edges = Vec::new();
+        match party {
+            Party::Mshrs(at)
+            | Party::Ways(at, _)
+            | Party::Block { at, doing: Doing::KeepsMshr | Doing::KeepsWay, .. } => {
+                self.node(at).into_iter().for_each(|node| self.room_waits(node, &mut edges));
+            }
+            Party::Block { at, .. } => {
+                for (node, stand) in self
+                    .node(at)
+                    .into_iter()
+                    .flat_map(|node| node.stands().into_iter().map(move |stand| (node, stand)))
+                {
+                    self.stand_waits(node, &stand, &mut edges);
+                }
+            }
+            Party::Lane { .. } => {
+                if let Some((channel, lane)) = self.lane_of(party) {
+                    self.lane_waits(channel, lane, &mut edges);
+                }
+            }
+            Party::Warp(..) | Party::Lost(..) | Party::WakeUp(..) | Party::Page(..) => {}
+        }
+        edges.retain(|edge| edge.from == party);
+        edges
+    }
+
+    fn lane_of(&self, party: Party) -> Option<(usize, usize)> {
+        let Party::Lane { from, to, network } = party else { return None };
+        let node = (*self.fixed.node_of.get(from.index())?)?;
+        let channel = (*self.fixed.routes.get(node)?.get(to.index())?)? as usize;
+        let lane = network.map_or(Some(0), |network| Network::ALL.iter().position(|one| *one == network))?;
+        Some((channel, lane))
+    }
+
+    /// Where the message about a block is that a lane carries; if there is none, where its head is.
+    fn in_lane(&self, party: Party, block: Option<Address>) -> Option<WaitLink> {
+        let (channel, lane) = self.lane_of(party)?;
+        let channel: &Channel = self.channels.get(channel)?;
+        let node = self.nodes.get(channel.from)?;
+        let places = || channel.lanes.get(lane).into_iter().flat_map(Lane::places);
+        let is_about = |at: Address| {
+            places().find(|(_, message)| node.block_of(message.range.start) == node.block_of(at))
+        };
+        let is_sent = |place: Place| !matches!(place, Place::Reading | Place::NoCredit);
+        let head = || places().find(|(place, _)| is_sent(*place)).or_else(|| places().next());
+        let (place, message) = block.and_then(is_about).or_else(head)?;
+        Some(self.standing(channel, place, message))
+    }
+
+    fn link_of(&self, edge: &Wait) -> WaitLink {
+        let subject = match edge.from {
+            Party::Block { block, .. } => format!("block {block}"),
+            Party::Mshrs(_) => "its MSHRs".to_owned(),
+            Party::Ways(_, set) => format!("set {set}"),
+            party => party.text(&self.fixed.components),
+        };
+        let text = format!("{subject} {}", edge.text);
+        WaitLink { at: edge.from.component(), text, since: Some(edge.since) }
+    }
+}
+
+/// Whether an edge leads to something else that the same node does about the same block, of which the next edge tells more.
+fn is_within(edge: &Wait) -> bool {
+    let place = |party: Party| match party {
+        Party::Block { at, block, .. } => Some((at, block)),
+        _ => None,
+    };
+    place(edge.from).is_some() && place(edge.from) == place(edge.to)
+}
