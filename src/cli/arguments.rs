@@ -72,6 +72,18 @@ impl Changes {
     }
 }
 
+/// What a scenario is to be tried with, as keys of its file: another protocol, faults, and changes of its table.
+#[must_use]
+pub fn tried(protocol: Option<&str>, faults: &[String], changes: &[String]) -> Vec<String> {
+    let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    let list =
+        |key: &str, items: Vec<String>| (!items.is_empty()).then(|| format!("{key}=[{}]", items.join(", ")));
+    let faults = faults.iter().map(|name| format!("{{ name = {} }}", text(name))).collect();
+    let changes = changes.iter().map(|change| text(change)).collect();
+    let protocol = protocol.map(|name| format!("protocol={}", text(name)));
+    protocol.into_iter().chain(list("fault", faults)).chain(list("mutate", changes)).collect()
+}
+
 /// On or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Switch {

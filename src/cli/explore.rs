@@ -10,7 +10,7 @@ use std::time::Instant;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::arguments::{Format, number, positive};
+use super::arguments::{Format, number, positive, tried};
 use super::counterexample;
 use super::exit::{Ended, Status, Trouble};
 use super::interrupt::Interrupt;
@@ -109,7 +109,7 @@ pub struct Explore {
     #[arg(long)]
     no_symmetry: bool,
 
-    /// Look at so many states at most (with --hold, runs)
+    /// Stop once so many states were looked at; what is being looked at then is finished (with --hold, runs)
     #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
     max_states: Option<u64>,
 
@@ -190,18 +190,9 @@ impl Explore {
 
     /// The scenario with all that the command line changes.
     fn read(&self) -> Result<(Scenario, Options), Trouble> {
-        let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
-        let list = |items: Vec<String>| format!("[{}]", items.join(", "));
         let is_own = |set: &&String| set.trim_start().starts_with("explore.");
         let mut with: Vec<String> = self.set.iter().filter(is_own).cloned().collect();
-        with.extend(self.protocol.iter().map(|name| format!("protocol={}", text(name))));
-        if !self.fault.is_empty() {
-            let faults = self.fault.iter().map(|name| format!("{{ name = {} }}", text(name))).collect();
-            with.push(format!("fault={}", list(faults)));
-        }
-        if !self.mutate.is_empty() {
-            with.push(format!("mutate={}", list(self.mutate.iter().map(|change| text(change)).collect())));
-        }
+        with.extend(tried(self.protocol.as_deref(), &self.fault, &self.mutate));
         let scenario = Scenario::load(&self.scenario)?.with(&with)?;
         let set = self.set.iter().filter(|set| !is_own(set)).cloned().collect();
         Ok((scenario, Options { set, ..Options::default() }))

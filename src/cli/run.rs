@@ -60,7 +60,8 @@ of an access: l1 (a hit), joined (a miss under way in its L1), l2, llc, client (
 cache for a GPU), smd, memory (a GPU's own), hmd, peer (another GPU handed the data over). Merged: waited there for a miss under way; probed: other caches were asked
   access.KIND.count, .mean_cycles, .p50_cycles (so many of a hundred took no longer, within 6 %), .p90_cycles, \
 .p99_cycles, .max_cycles, .LEVEL.count, .LEVEL.mean_cycles   KIND: load store n_store atomic, and exclusive (the request \
-of dynamic synchronisation). From issue until performed
+of dynamic synchronisation). From issue to its L1, which follows translation and far-faults, until performed; what those take is in \
+warps.STATE and paging.*
   NODE.*, levels.LEVEL.*   hits misses hit_rate merges evictions recalls writebacks probes merged_bytes \
 peer_transfers promotions mshr_full mshr_high_water mshr_mean (in use, over time, a node); LEVEL: gpu_l1 l2 smd \
 memory cpu_l1 llc client hmd

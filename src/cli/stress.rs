@@ -8,20 +8,20 @@ use std::time::Instant;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::arguments::{Format, number, positive};
+use super::arguments::{Format, number, positive, tried};
 use super::counterexample;
-use super::exit::{Ended, Status, Trouble};
+use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::pool;
 use crate::config;
 use crate::config::machine::MachineSpec;
 use crate::debug::diagnosis::{Diagnosis, diagnose, trace};
-use crate::diagnostic::{Result, Source};
+use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::explore::stress::{Coverage, Failure, Plan, Round, shrink};
 use crate::report;
 use crate::report::number::grouped;
-use crate::scenario::{Options, Scenario};
+use crate::scenario::{Draft, Options, Scenario};
 
 /// Test a machine with random accesses on contended blocks
 ///
@@ -117,12 +117,12 @@ impl Stress {
         let interrupt = Interrupt::install()?;
         let spec = config::load_machine_with(&self.machine, None, &self.set)?;
         let set = [self.set.clone(), if self.full_size { Vec::new() } else { small(&spec) }].concat();
-        let head = self.head();
-        let plan = self.plan(&head, &set)?;
+        let options = Options { set, ..Options::default() };
+        let plan = self.plan(&options)?;
         interrupt.heed();
         let total = self.all(&plan, &interrupt)?;
         let small = match &total.failure {
-            Some(failure) => Some(self.keep(&plan, (&head, &set), failure)?),
+            Some(failure) => Some(self.keep(&plan, &options, failure)?),
             None => None,
         };
         let mut output = Output::standard();
@@ -138,28 +138,17 @@ impl Stress {
         })
     }
 
-    /// The scenario without anything to do.
-    fn head(&self) -> String {
+    /// A scenario of this machine and what it is tested with, and more text of the file.
+    fn scenario(&self, title: &str, more: &str) -> Result<Scenario> {
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-        let mut head = format!("machine = {}\n", quoted(&self.machine));
-        if let Some(protocol) = &self.protocol {
-            head.push_str(&format!("protocol = {}\n", quoted(protocol)));
-        }
-        let changes: Vec<_> = self.mutate.iter().map(|change| quoted(change)).collect();
-        if !changes.is_empty() {
-            head.push_str(&format!("mutate = [{}]\n", changes.join(", ")));
-        }
-        for fault in &self.fault {
-            head.push_str(&format!("\n[[fault]]\nname = {}\n", quoted(fault)));
-        }
-        head
+        let text = format!("title = {}\nmachine = {}\n{more}", quoted(title), quoted(&self.machine));
+        let name = Source::new(self.failure.display().to_string(), text);
+        let scenario = Scenario::parse(name, std::env::current_dir().ok())?;
+        scenario.with(&tried(self.protocol.as_deref(), &self.fault, &self.mutate))
     }
 
-    fn plan(&self, head: &str, set: &[String]) -> Result<Plan> {
-        let folder = std::env::current_dir().ok();
-        let scenario = Scenario::parse(Source::new("the machine under test", head), folder)?;
-        let options = Options { set: set.to_vec(), ..Options::default() };
-        let mut blueprint = scenario.blueprint(&options)?;
+    fn plan(&self, options: &Options) -> Result<Plan> {
+        let mut blueprint = self.scenario("", "")?.blueprint(options)?;
         blueprint.max_cycles = u64::MAX;
         Ok(Plan { blueprint, accesses: self.accesses, seed: self.seed })
     }
@@ -202,33 +191,23 @@ impl Stress {
         Ok(total)
     }
 
-    /// Makes a failure small and writes it as a scenario.
-    fn keep(
-        &self,
-        plan: &Plan,
-        (head, set): (&str, &[String]),
-        failure: &Failure,
-    ) -> std::result::Result<Small, Trouble> {
+    /// Makes a failure small and writes it as a scenario, with its machine as it was set.
+    fn keep(&self, plan: &Plan, options: &Options, failure: &Failure) -> std::result::Result<Small, Trouble> {
         let streams = shrink(plan, &failure.streams, &failure.rule);
-        let mut text = format!(
-            "# Found by umscope stress {} --seed {}, round {}: {}.\n",
-            self.machine, self.seed, failure.round, failure.rule
-        );
-        if !set.is_empty() {
-            let set: Vec<_> = set.iter().map(|set| format!("--set '{set}'")).collect();
-            text.push_str(&format!("# Run it with {}\n", set.join(" ")));
-        }
         let found = plan.breaks(&streams).map_or_else(|| failure.text.clone(), |(_, text)| text);
-        text.push_str(&format!("title = {}\n{head}", toml::Value::String(found)));
-        for (index, stream) in streams.iter().enumerate() {
-            text.push_str(&stream.text(index));
-        }
-        std::fs::write(&self.failure, text)
-            .map_err(|error| Trouble::Io("write the scenario of the failure", error))?;
-        let recording = self.failure.with_extension("rec");
+        let work: String = streams.iter().enumerate().map(|(index, stream)| stream.text(index)).collect();
+        let mut draft = Draft::of(&self.scenario(&found, &work)?, options)?;
+        draft.comment.push(format!(
+            "Found by umscope stress {} --seed {}, round {}: {}.",
+            self.machine, self.seed, failure.round, failure.rule
+        ));
         let name = self.failure.display().to_string();
-        let options = Options { set: set.to_vec(), ..Options::default() };
-        counterexample::write_run(&recording, &Scenario::load(&name)?, &name, &options)?;
+        if let Err(error) = std::fs::write(&self.failure, draft.text()) {
+            say(format_args!("found: {}: {}", failure.rule, failure.text));
+            return Err(Diagnostic::new(format!("{name} cannot be written: {error}")).into());
+        }
+        let recording = self.failure.with_extension("rec");
+        counterexample::write_run(&recording, &Scenario::load(&name)?, &name, &Options::default())?;
         let mut diagnosis = diagnose(&failure.machine);
         if let Some(found) = &mut diagnosis {
             trace(found, failure.begun.clone());

@@ -140,6 +140,12 @@ impl Travel {
         matches!(self.phase, Phase::Forward { .. })
     }
 
+    /// Whether it leads to a position behind the cursor.
+    #[must_use]
+    pub fn leads_on(&self, cursor: EventNumber) -> bool {
+        matches!(self.phase, Phase::Moving { to, .. } if to > cursor)
+    }
+
     /// Whether it is a run that the screen shows at the speed that is set.
     #[must_use]
     pub fn is_run(&self) -> bool {

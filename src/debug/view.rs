@@ -60,6 +60,9 @@ impl Session {
             Some(travel) if travel.is_forward() => {
                 RunState::Running { events_per_second: self.settings.speed }
             }
+            Some(travel) if travel.leads_on(self.timeline.event()) => {
+                RunState::Busy { what: "going on".to_owned(), done: None }
+            }
             Some(_) => RunState::Busy { what: "going back".to_owned(), done: None },
             None if self.job.is_some() => RunState::Busy { what: "at work".to_owned(), done: None },
             None => match self.timeline.at_end() {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use smallvec::SmallVec;
 
 use super::consistency::Consistency;
-use super::{Machine, Violation};
+use super::{Machine, Transaction, Violation};
 use crate::model::access::{Access, AccessKind};
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
@@ -159,7 +159,8 @@ impl Machine {
     /// The state rules, on the blocks that this event touched. The records of impossible cells and homeless
     /// data count as violations too.
     pub(super) fn check_event(&mut self, out: &mut Outbox) {
-        if self.checker.is_none() && self.paging.is_none() && out.breaches.is_empty() {
+        let is_unlimited = self.transaction_limit.is_none();
+        if self.checker.is_none() && self.paging.is_none() && is_unlimited && out.breaches.is_empty() {
             return;
         }
         for Breach { at, about, rule, text } in std::mem::take(&mut out.breaches) {
@@ -176,17 +177,30 @@ impl Machine {
         }
     }
 
-    /// A transaction that has outlived its limit: one violation in a run.
+    /// A transaction that has outlived its limit, and has not ended.
     fn check_overdue(&mut self, out: &mut Outbox) {
-        let Some(number) = self.checker.as_ref().and_then(|_| self.overdue()) else { return };
+        let Some(txn) = self.overdue().and_then(|number| self.txns.find(number)).cloned() else { return };
+        self.tell_overdue(&txn, "has not ended after", out);
+    }
+
+    /// The same of one that has ended just now.
+    pub(super) fn check_duration(&mut self, txn: &Transaction, out: &mut Outbox) {
+        let Some(limit) = self.transaction_limit else { return };
+        if self.now.saturating_sub(txn.issued) > self.fixed.time.tick_of_cycle(limit) {
+            self.tell_overdue(txn, "took more than", out);
+        }
+    }
+
+    /// One violation in a run.
+    fn tell_overdue(&mut self, txn: &Transaction, how: &str, out: &mut Outbox) {
         if self.violations.iter().any(|violation| violation.rule == "overdue") {
             return;
         }
-        let Some(txn) = self.txns.find(number) else { return };
         let Some(at) = self.agents.get(txn.agent).map(|agent| agent.config.id) else { return };
-        let (about, limit) = (About::new(txn.range, Some(number)), self.transaction_limit.unwrap_or(0));
+        let (number, limit) = (txn.number, self.transaction_limit.unwrap_or(0));
+        let about = About::new(txn.range, Some(number));
         let text = format!(
-            "transaction {}, {} of {}, has not ended after {limit} cycles",
+            "transaction {}, {} of {}, {how} {limit} cycles",
             number.0,
             txn.kind.name(),
             txn.range.start

@@ -84,6 +84,8 @@ pub struct Performed<'a> {
     pub coherent: bool,
     /// The L1 is kept coherent by hardware: it never reads anything older than what was performed before.
     pub is_strict: bool,
+    /// Stored non-coherently in a cache that hardware keeps coherent: nobody else sees it before it leaves.
+    pub is_private: bool,
     pub issued: EventNumber,
     pub event: EventNumber,
 }
@@ -266,7 +268,7 @@ impl Consistency {
             .map(|(place, _)| place)
             .collect();
         let is_atomic = matches!(performed.access.kind, AccessKind::Atomic(_));
-        let at_home = self.is_immediate || performed.coherent;
+        let at_home = performed.coherent || self.is_immediate && !performed.is_private;
         let byte = self.byte(address);
         for place in replaced {
             if let Some(store) = byte.stores.get_mut(place) {
@@ -345,6 +347,7 @@ mod tests {
                 read,
                 coherent,
                 is_strict: false,
+                is_private: false,
                 issued,
                 event,
             })
@@ -390,6 +393,7 @@ mod tests {
                 read: &read,
                 coherent: true,
                 is_strict: true,
+                is_private: false,
                 issued,
                 event: 30,
             };

@@ -62,6 +62,8 @@ struct Turning {
     count: u32,
     phase: LanePhase,
     reason: LaneReason,
+    /// How busy both directions were in the sample that decided it.
+    utilisation: [u32; 2],
     since: Tick,
     /// When the phase ends.
     until: Tick,
@@ -104,9 +106,10 @@ impl Pair {
     }
 
     /// Lanes that packets can take, and the utilisation in the last sample.
-    fn flows(&self, links: &[Link]) -> Flows {
+    /// The lanes of both directions as they are now, with how busy they were in a sample.
+    fn flows(&self, links: &[Link], utilisation: [u32; 2]) -> Flows {
         let flow = |direction: LaneDirection| Flow {
-            utilisation: self.utilisation[direction as usize],
+            utilisation: utilisation[direction as usize],
             lanes: links.get(self.link(direction)).map_or(0, |link| link.lanes),
         };
         Flows { out: flow(LaneDirection::Out), into: flow(LaneDirection::In) }
@@ -168,7 +171,11 @@ impl Machine {
             if pair.history.len() == HISTORY {
                 pair.history.pop_front();
             }
-            pair.history.push_back(LaneSample { end, flows: pair.flows(&self.links), decision });
+            pair.history.push_back(LaneSample {
+                end,
+                flows: pair.flows(&self.links, pair.utilisation),
+                decision,
+            });
             if let Some(to) = decision.to {
                 self.begin_turn(pair, to, 1, decision.reason, lanes.turn, out);
             }
@@ -180,14 +187,14 @@ impl Machine {
     fn decide_lanes(&self, pair: &Pair) -> LaneDecision {
         match self.balancer() {
             Some(_) if pair.turning.is_some() => LaneDecision { to: None, reason: LaneReason::Turning },
-            Some(spec) => decide(spec.policy, pair.flows(&self.links), spec.threshold),
+            Some(spec) => decide(spec.policy, pair.flows(&self.links, pair.utilisation), spec.threshold),
             None => LaneDecision { to: None, reason: LaneReason::Static },
         }
     }
 
     fn tell_saturation(&self, pair: &mut Pair, out: &mut Outbox) {
         let threshold = self.balancer().map_or(u32::MAX, |spec| spec.threshold);
-        let flows = pair.flows(&self.links);
+        let flows = pair.flows(&self.links, pair.utilisation);
         for direction in LaneDirection::ALL {
             let flow = flows.of(direction);
             let is_saturated = flow.utilisation >= threshold;
@@ -223,7 +230,7 @@ impl Machine {
         }
         pair.restores = false;
         let Flows { out: Flow { lanes: outwards, .. }, into: Flow { lanes: inwards, .. } } =
-            pair.flows(&self.links);
+            pair.flows(&self.links, pair.utilisation);
         let to = if outwards < inwards { LaneDirection::Out } else { LaneDirection::In };
         let count = outwards.abs_diff(inwards) / 2;
         if count > 0 {
@@ -245,7 +252,8 @@ impl Machine {
         losing.set_lanes(losing.lanes.saturating_sub(count));
         let until = losing.free_at().max(self.now);
         let (phase, since) = (LanePhase::Quiesce, self.now);
-        pair.turning = Some(Turning { to, count, phase, reason, since, until });
+        let utilisation = pair.utilisation;
+        pair.turning = Some(Turning { to, count, phase, reason, utilisation, since, until });
         self.tell_turn(pair, out);
         self.turn_on(pair, turn, out);
     }
@@ -272,9 +280,9 @@ impl Machine {
     }
 
     fn tell_turn(&self, pair: &Pair, out: &mut Outbox) {
-        let Some(Turning { to, count, phase, reason, .. }) = pair.turning else { return };
+        let Some(Turning { to, count, phase, reason, utilisation, .. }) = pair.turning else { return };
         let Some(at) = self.visible(pair.link(to)) else { return };
-        let flows = pair.flows(&self.links);
+        let flows = pair.flows(&self.links, utilisation);
         out.record(at, About::default(), || {
             What::LaneReversal(LaneReversal { to, phase, reason, count, flows })
         });

@@ -207,6 +207,8 @@ struct Fixed {
     flush_trap: Tick,
     /// Whether loads can be checked against the stores: every L1 is kept coherent.
     coherent: bool,
+    /// What the GPUs store coherently is performed where cores look, too: not in a cache that their directories do not know.
+    shares_home: bool,
 }
 
 /// A simulated machine at one moment: one plain value.

@@ -92,14 +92,19 @@ impl Machine {
     pub(super) fn check_consistency(&mut self, completion: &Completion, out: &mut Outbox) {
         let event = self.event;
         let issued = completion.txn.and_then(|key| self.txns.get(key)).map_or(event, |txn| txn.issued_at);
-        let is_strict = self.node(completion.node).is_some_and(|node| node.config.is_tracked());
+        let config = self.node(completion.node).map(|node| &node.config);
+        let is_tracked = config.is_some_and(|config| config.is_tracked());
+        let is_private = is_tracked && config.is_some_and(|config| config.table.is_noncoherent());
+        // Where no state is non-coherent, all that is stored in a tracked cache is coherent.
+        let is_strict = is_tracked && !is_private;
+        let is_coherent = completion.coherent || is_strict;
         let access = Access {
             kind: completion.kind,
             range: completion.range,
             bytes: completion.wrote.clone(),
             mask: completion.mask.clone(),
         };
-        let is_home = self.tags.is_none()
+        let is_home = self.fixed.shares_home
             || self.fixed.components.is_host(completion.node)
             || self.agents.len() == self.fixed.gpu_agents.iter().flatten().count();
         let performed = Performed {
@@ -107,9 +112,10 @@ impl Machine {
             number: completion.number,
             access: &access,
             read: &completion.read,
-            // Above a memory that is a cache of the host's, the home that all SMs share is not that of a core.
-            coherent: completion.coherent && is_home,
+            // Where a core looks, too, the cache that all SMs share is no home: what is dirty there has to be released.
+            coherent: is_coherent && is_home,
             is_strict,
+            is_private: is_private && !completion.coherent,
             issued,
             event,
         };

@@ -316,6 +316,7 @@ impl Machine {
         self.check_access(completion, out);
         self.note_performed(completion);
         if let Some(transaction) = completion.txn.and_then(|key| self.txns.remove(key)) {
+            self.check_duration(&transaction, out);
             self.count_miss(completion, &transaction);
         }
     }

@@ -44,6 +44,12 @@ impl AccessKind {
         }
     }
 
+    /// The name of an access of so many bytes: a coherent store of none is an exclusive access.
+    #[must_use]
+    pub fn name_of(self, len: u32) -> &'static str {
+        if self == Self::Store && len == 0 { "exclusive" } else { self.name() }
+    }
+
     #[must_use]
     pub fn writes(self) -> bool {
         self != Self::Load

@@ -358,6 +358,7 @@ mod tests {
             access: None,
             sectors: crate::model::sectors::Sectors::NONE,
             once: false,
+            flush: false,
             has_data: true,
             patch: None,
         }

@@ -211,7 +211,14 @@ impl Table {
     /// Whether a cache without children fetches copies that nobody tracks.
     #[must_use]
     pub fn fetches(&self) -> bool {
-        self.rows.iter().any(|row| row.leaf.iter().flatten().any(|cell| cell.step == Step::Fetch))
+        self.fetches_with(false)
+    }
+
+    /// The same of a cache with children, or without.
+    #[must_use]
+    pub fn fetches_with(&self, has_children: bool) -> bool {
+        let cells = |row: &Row| if has_children { row.inner } else { row.leaf };
+        self.rows.iter().any(|row| cells(row).iter().flatten().any(|cell| cell.step == Step::Fetch))
     }
 
     /// What a cache, with children or without, may ask its parent for.

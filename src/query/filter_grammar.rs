@@ -372,6 +372,7 @@ fn access_words() -> Vec<&'static str> {
         [AccessKind::Load, AccessKind::Store, AccessKind::NStore].map(AccessKind::name).into();
     words.push("atomic");
     words.extend(atomics.map(|op| AccessKind::Atomic(op).name()));
+    words.push(AccessKind::Store.name_of(0));
     words
 }
 

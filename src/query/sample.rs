@@ -154,6 +154,7 @@ impl Sample {
             access: None,
             sectors: crate::model::sectors::Sectors::NONE,
             once: false,
+            flush: false,
             has_data: false,
             patch: None,
         };

@@ -304,8 +304,9 @@ impl Scenario {
     pub fn prepare(&self, options: &Options) -> Result<Prepared> {
         let blueprint = self.blueprint(options)?;
         let mut machine = Machine::build(&blueprint)?;
-        let limit = self.file.transaction_limit.unwrap_or(TRANSACTION_LIMIT);
-        machine.set_transaction_limit((limit > 0).then_some(limit));
+        // One that is asked for holds without checks, too.
+        let usual = blueprint.checks.then_some(TRANSACTION_LIMIT);
+        machine.set_transaction_limit(self.file.transaction_limit.or(usual).filter(|limit| *limit > 0));
         self.agrees(&blueprint, &machine)?;
         if !options.inputs.is_empty() || !self.file.inputs.is_empty() {
             machine.plan(self.plan(options, &machine)?);

@@ -139,6 +139,7 @@ impl Sample {
             access: None,
             sectors: crate::model::sectors::Sectors::NONE,
             once: false,
+            flush: false,
             has_data: data,
             patch: data.then(|| Arc::new(Patch::empty(range, 1, true))),
         })

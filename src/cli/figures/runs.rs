@@ -44,6 +44,11 @@ struct Store {
     trouble: Option<Trouble>,
 }
 
+/// Which of the points are done; a file may have results of others, too.
+fn done(journal: &Journal, points: &[Point]) -> BTreeSet<usize> {
+    journal.done().into_iter().filter(|number| *number < points.len()).collect()
+}
+
 impl Runs<'_> {
     /// What all runs gave that `figures` need; after an interrupt, or of a shard, some are missing.
     ///
@@ -59,9 +64,9 @@ impl Runs<'_> {
         let points = points(needed)?;
         let header =
             Header::of("figures", points.iter().map(|point| (point.key.clone(), name(&point.experiment))));
-        let mut journal = Journal::resume(self.to, header)?;
+        let mut journal = Journal::resume_among_others(self.to, header)?;
         self.take_others(&points, &mut journal)?;
-        let before = journal.done();
+        let before = done(&journal, &points);
         let mine = |number: &usize| self.shard.is_none_or(|shard| shard.has(*number));
         let left: Vec<usize> =
             (0..points.len()).filter(|number| !before.contains(number)).filter(mine).collect();
@@ -72,9 +77,9 @@ impl Runs<'_> {
         if !interrupt.is_raised() {
             journal.finish()?;
         }
-        let done = journal.done().len();
-        if done < points.len() {
-            say(format_args!("{done} of {} runs are done", points.len()));
+        let ended = done(&journal, &points).len();
+        if ended < points.len() {
+            say(format_args!("{ended} of {} runs are done", points.len()));
         }
         collect(&points, &mut journal)
     }
@@ -85,7 +90,25 @@ impl Runs<'_> {
             points.iter().enumerate().map(|(number, point)| (point.key.as_str(), number)).collect();
         for path in self.merge {
             let mut other = Journal::read(path)?;
-            for theirs in other.done() {
+            if other.header.title() != journal.header.title() {
+                let message = format!("{} has results of a sweep", other.name);
+                return Err(Diagnostic::new(message)
+                    .expected("files that umscope figures --to has written")
+                    .into());
+            }
+            let theirs = other.done();
+            let is_needed = |number: &&usize| {
+                other.header.keys.get(**number).is_some_and(|key| numbers.contains_key(key.as_str()))
+            };
+            let left_out = theirs.len() - theirs.iter().filter(is_needed).count();
+            if left_out > 0 {
+                say(format_args!(
+                    "{}: {left_out} of {} results are of no run that is needed now: other figures, with or without --quick, or another version",
+                    other.name,
+                    theirs.len()
+                ));
+            }
+            for theirs in theirs {
                 let ours = other.header.keys.get(theirs).and_then(|key| numbers.get(key.as_str()));
                 let Some(&ours) = ours.filter(|ours| !journal.done().contains(ours)) else { continue };
                 let line = other.line(theirs)?.unwrap_or_default();

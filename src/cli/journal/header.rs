@@ -34,6 +34,19 @@ impl Header {
         Some(Self { keys: keys?, json })
     }
 
+    /// These points, and then those of another header that are not among them.
+    #[must_use]
+    pub fn with_others(mut self, other: &Self) -> Self {
+        let theirs = other.json.get("points").and_then(Value::as_array).into_iter().flatten();
+        let others: Vec<(&String, &Value)> =
+            other.keys.iter().zip(theirs).filter(|(key, _)| !self.keys.contains(key)).collect();
+        if let Some(points) = self.json.get_mut("points").and_then(Value::as_array_mut) {
+            points.extend(others.iter().map(|(_, point)| (*point).clone()));
+        }
+        self.keys.extend(others.iter().map(|(key, _)| (*key).clone()));
+        self
+    }
+
     pub fn title(&self) -> &str {
         self.json.get("sweep").and_then(Value::as_str).unwrap_or("")
     }

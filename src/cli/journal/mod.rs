@@ -34,11 +34,30 @@ impl Journal {
     /// # Errors
     /// If it cannot be read or written, is something else, or holds results that are not of these points.
     pub fn resume(path: Option<&Path>, header: Header) -> Result<Self, Trouble> {
+        Self::resume_with(path, |_| header)
+    }
+
+    /// The same, where results of other points than those asked for now are kept behind them.
+    ///
+    /// # Errors
+    /// If it cannot be read or written, or is something else.
+    pub fn resume_among_others(path: Option<&Path>, header: Header) -> Result<Self, Trouble> {
+        Self::resume_with(path, |there| match there.filter(|there| there.title() == header.title()) {
+            Some(there) => header.with_others(there),
+            None => header,
+        })
+    }
+
+    fn resume_with(
+        path: Option<&Path>,
+        header: impl FnOnce(Option<&Header>) -> Header,
+    ) -> Result<Self, Trouble> {
         let (name, mut file) = match path {
             None => (String::new(), tempfile::tempfile().map_err(failed)?),
             Some(path) => (path.display().to_string(), open(path)?),
         };
         let found = scan(&name, &mut file)?;
+        let header = header(found.header.as_ref());
         let mut journal = Self { name, header, file, lines: BTreeMap::new(), end: 0 };
         journal.take(&found)?;
         if found.torn {

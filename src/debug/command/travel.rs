@@ -125,7 +125,13 @@ fn finish(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
 
 fn reverse_finish(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let here = session.event();
-    let view = current(session).and_then(|txn| session.machine().transaction(txn));
+    let selected = session.selection.txn;
+    // The one that is selected, or shown, may have ended.
+    let ended = selected.or(session.followed.txn);
+    let ended = ended.filter(|txn| session.machine().transaction(*txn).is_none());
+    let is_ended = selected.is_some() && ended == selected;
+    let in_flight = if is_ended { None } else { current(session) };
+    let view = in_flight.and_then(|txn| session.machine().transaction(txn));
     let view = view.filter(|view| view.issued_at < here);
     if let Some(view) = &view
         && arguments.count()? == 1
@@ -135,9 +141,6 @@ fn reverse_finish(session: &mut Session, arguments: &Arguments) -> Result<Effect
         // Where it began is known, and nothing on the way can stop it.
         return Ok(Effect::Go(Travel::to(view.issued_at)));
     }
-    // The one that is shown may have ended.
-    let ended = session.followed.txn.filter(|txn| session.machine().transaction(*txn).is_none());
-    let ended = ended.filter(|_| session.selection.txn.is_none());
     moving(session, arguments, Backward, Goal::Began(view.map(|view| view.number).or(ended)))
 }
 

@@ -1,5 +1,6 @@
 //! Records in words: what a log line says, and what is said of the event that just happened.
 
+use crate::model::access::AccessKind;
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{LaneSample, TurningView, WarpState};
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
@@ -69,17 +70,22 @@ fn set_apart(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" {text}") }
 }
 
+/// The name of the access that a record is about.
+fn word(kind: AccessKind, record: &Record) -> &'static str {
+    kind.name_of(record.range.map_or(1, |range| range.len))
+}
+
 /// What a log line says after the kind and the place.
 #[must_use]
 pub fn describe(record: &Record, names: &Names) -> String {
     match &record.what {
         What::Issue { kind, warp, bytes: value } => {
             let value = if value.is_empty() { String::new() } else { format!(" := {}", bytes(value)) };
-            format!("{} {}{value}{}", kind.name(), place(record), set_apart(&by_warp(*warp)))
+            format!("{} {}{value}{}", word(*kind, record), place(record), set_apart(&by_warp(*warp)))
         }
         What::Complete { kind, warp, bytes: value, .. } => {
             let value = if value.is_empty() { String::new() } else { format!(" = {}", bytes(value)) };
-            format!("{} {}{value} done{}", kind.name(), place(record), set_apart(&by_warp(*warp)))
+            format!("{} {}{value} done{}", word(*kind, record), place(record), set_apart(&by_warp(*warp)))
         }
         What::Message(sent) => format!("{}  to {}", message(sent), names.path(sent.to)),
         What::Hop(sent) => {
@@ -298,12 +304,12 @@ pub fn predicate(record: &Record, names: &Names) -> String {
     match &record.what {
         What::Issue { kind, bytes: value, .. } => {
             let value = if value.is_empty() { String::new() } else { format!(" := {}", bytes(value)) };
-            format!("issues {}{block}{value}", kind.name())
+            format!("issues {}{block}{value}", word(*kind, record))
         }
         What::Complete { kind, bytes: value, .. } if !value.is_empty() => {
-            format!("completes {}{block} = {}", kind.name(), bytes(value))
+            format!("completes {}{block} = {}", word(*kind, record), bytes(value))
         }
-        What::Complete { kind, .. } => format!("completes {}{block}", kind.name()),
+        What::Complete { kind, .. } => format!("completes {}{block}", word(*kind, record)),
         What::Message(sent) => format!("sends {} to {}", message(sent), near(names, record.at, sent.to)),
         What::Hop(sent) => {
             format!("takes {} from the switch to {}", message(sent), names.path(sent.to))

@@ -25,7 +25,7 @@ use crate::model::time::Tick;
 use crate::parts::channel::Channel;
 use crate::parts::port::Port;
 use crate::protocol::homes::Homes;
-use crate::protocol::node::{Node, Role};
+use crate::protocol::node::{Node, NodeConfig, Role};
 
 impl Builder<'_> {
     /// Tells of each way the links of the network that it goes over.
@@ -43,6 +43,8 @@ impl Builder<'_> {
 
     pub(super) fn finish(mut self) -> Result<Machine> {
         self.check_answers()?;
+        let untracked = self.configs.iter().filter(|(config, _)| !config.is_tracked());
+        let untracked: Vec<ComponentId> = untracked.map(|(config, _)| config.id).collect();
         for (mut config, store) in std::mem::take(&mut self.configs) {
             if !config.table.has_directory() {
                 config.children.sort_unstable();
@@ -51,6 +53,11 @@ impl Builder<'_> {
                 let path = self.components.path(config.id);
                 let message = format!("{path} would have {} children", config.children.len());
                 return Err(Box::new(Diagnostic::new(message).expected("at most 64")));
+            }
+            if config.role == Role::Root && self.components.is_host(config.id) && config.table.has_directory()
+            {
+                config.snooped = children_that(&config, |child| self.components.is_host(child));
+                config.outside = children_that(&config, |child| untracked.contains(&child)) & !config.snooped;
             }
             let (is_apart, line) = (config.own_side != 0, config.block);
             let mut node = Node::new(config, store);
@@ -133,10 +140,28 @@ impl Builder<'_> {
         for (parent, _) in &self.configs {
             for (child, _) in self.configs.iter().filter(|(config, _)| parent.children.contains(&config.id)) {
                 let (table, above) = (&parent.table, &child.table);
-                let asks = |kind: &MessageKind| table.directory(*kind).is_empty();
-                let Some(kind) = above.requests(!child.children.is_empty()).find(asks) else { continue };
                 let path = |id| self.components.path(id);
-                let (to, from, kind) = (path(parent.id), path(child.id), kind.name());
+                let (to, from) = (path(parent.id), path(child.id));
+                if child.block > parent.block {
+                    let message = format!(
+                        "{to} has blocks of {} B, and {from} above it lines of {} B",
+                        parent.block, child.block
+                    );
+                    let expected = "lines no larger than the blocks below them";
+                    return Err(Box::new(Diagnostic::new(message).expected(expected)));
+                }
+                let requests = || above.requests(!child.children.is_empty());
+                let mut rules = requests().flat_map(|kind| table.directory(kind));
+                if let Some(rule) = rules.find(|rule| above.row(rule.grant).is_none()) {
+                    let message = format!(
+                        "{to} keeps to {}, which grants {}, a state that {}, the protocol of {from}, does not have",
+                        table.name, rule.grant, above.name
+                    );
+                    let expected = "protocols that go together, or one and the same for both";
+                    return Err(Box::new(Diagnostic::new(message).expected(expected)));
+                }
+                let asks = |kind: &MessageKind| table.directory(*kind).is_empty();
+                let Some(kind) = requests().find(asks).map(MessageKind::name) else { continue };
                 let message = format!(
                     "{to} keeps to {}, which has no answer to a {kind} of {}, the protocol of {from}",
                     table.name, above.name
@@ -274,6 +299,13 @@ impl Builder<'_> {
             reach: self.reach(),
             flush_trap: self.flush_trap(),
             coherent: self.nodes.iter().all(|node| !node.config.table.fetches()),
+            shares_home: self.nodes.iter().all(|node| node.config.outside == 0 && !node.is_tagged()),
         }
     }
+}
+
+/// The children of a node of which something is so, a bit each.
+fn children_that(config: &NodeConfig, is_so: impl Fn(ComponentId) -> bool) -> u64 {
+    let children = config.children.iter().take(64).enumerate();
+    children.fold(0, |bits, (place, child)| bits | u64::from(is_so(*child)) << place)
 }

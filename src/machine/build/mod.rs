@@ -247,6 +247,8 @@ impl Builder<'_> {
             header: self.spec.network.header,
             hits_under_stores: kind == ComponentKind::Client,
             own_side: 0,
+            snooped: 0,
+            outside: 0,
             has_memory: false,
             tags: None,
             faults: self.blueprint.faults.iter().copied().collect(),

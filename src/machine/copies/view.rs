@@ -10,6 +10,7 @@ use crate::model::page::{Page, PageSet};
 use crate::model::page_view::{CopyView, Mover, PageCell, PageStand, PagesView, SetView};
 use crate::parts::copy_engine::Engine;
 use crate::policy::copies::{CopyPolicy, Side};
+use crate::workload::TaskKind;
 
 impl Copies {
     /// What was copied to a side so far. To GPUs, what lies there unused counts as redundant.
@@ -124,8 +125,12 @@ impl Machine {
         };
         let transfer = copies.transfer.as_ref()?;
         let (at, since) = (engine.ports.id, Some(transfer.began));
-        let held = copies.held.first().and_then(|task| self.tasks.workload.tasks.get(*task));
-        let waits = held.filter(|_| own.is_none()).map(|task| WaitLink {
+        let mut held = copies.held.iter().filter_map(|task| self.tasks.workload.tasks.get(*task));
+        let held = held.find(|task| own.is_none() && self.is_done_by(&task.what, component));
+        if own.is_none() && held.is_none() {
+            return None;
+        }
+        let waits = held.map(|task| WaitLink {
             at: component,
             text: format!("has nothing to do before {} begins, which waits for its data", task.id),
             since: None,
@@ -138,6 +143,17 @@ impl Machine {
             links.push(WaitLink { at, text, since: None });
         }
         Some(links)
+    }
+}
+
+impl Machine {
+    /// Whether a compute unit or core has a part in a task.
+    fn is_done_by(&self, task: &TaskKind, component: ComponentId) -> bool {
+        match task {
+            TaskKind::Program { agent, .. } => self.fixed.components.path(component) == agent,
+            TaskKind::Kernel(_) => !self.fixed.components.is_host(component),
+            TaskKind::Flush { .. } => false,
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::{NO_WARP, Record, RowAccess, What};
-use crate::model::access::Bytes;
+use crate::model::access::{AccessKind, Bytes};
+use crate::model::address::Range;
 use crate::model::component::ComponentId;
 use crate::model::lanes::{LaneReversal, Saturation};
 use crate::model::message::Message;
@@ -35,13 +36,13 @@ impl Record {
     pub fn field(&self, name: &str) -> Option<Field> {
         match &self.what {
             What::Issue { kind, warp, bytes } => match name {
-                "kind" => Some(Field::Word(kind.name())),
+                "kind" => Some(access_kind(*kind, self.range)),
                 "warp" => (*warp != NO_WARP).then(|| Field::Number(u64::from(*warp))),
                 "value" => Some(Field::Bytes(bytes.clone())),
                 _ => None,
             },
             What::Complete { kind, warp, bytes, latency } => match name {
-                "kind" => Some(Field::Word(kind.name())),
+                "kind" => Some(access_kind(*kind, self.range)),
                 "warp" => (*warp != NO_WARP).then(|| Field::Number(u64::from(*warp))),
                 "value" => Some(Field::Bytes(bytes.clone())),
                 "latency" => Some(Field::Number(*latency)),
@@ -259,6 +260,14 @@ fn reversal_field(reversal: &LaneReversal, name: &str) -> Option<Field> {
         "out-use" => Some(Field::Number(u64::from(out.utilisation))),
         "in-use" => Some(Field::Number(u64::from(into.utilisation))),
         _ => None,
+    }
+}
+
+/// The kind of an access. An exclusive one is a store, too: of no bytes.
+fn access_kind(kind: AccessKind, range: Option<Range>) -> Field {
+    match kind.name_of(range.map_or(1, |range| range.len)) {
+        "exclusive" => Field::Words(&["exclusive", "store"]),
+        name => Field::Word(name),
     }
 }
 

@@ -67,7 +67,11 @@ pub const KINDS: &[KindInfo] = &[
         name: "issue",
         about: "a warp or core issued an access to its L1",
         fields: &[
-            field("kind", FieldType::AccessKind, "load, store, n-store or an atomic"),
+            field(
+                "kind",
+                FieldType::AccessKind,
+                "load, store, n-store, an atomic or exclusive (a store of no bytes)",
+            ),
             field("warp", FieldType::Number, "warp number in its CU, 0 on a core"),
             field("value", FieldType::Bytes, "what it writes"),
         ],
@@ -76,7 +80,11 @@ pub const KINDS: &[KindInfo] = &[
         name: "complete",
         about: "an access was performed",
         fields: &[
-            field("kind", FieldType::AccessKind, "load, store, n-store or an atomic"),
+            field(
+                "kind",
+                FieldType::AccessKind,
+                "load, store, n-store, an atomic or exclusive (a store of no bytes)",
+            ),
             field("warp", FieldType::Number, "warp number in its CU, 0 on a core"),
             field("value", FieldType::Bytes, "what it read"),
             field("latency", FieldType::Number, "GPU core cycles since it was issued"),

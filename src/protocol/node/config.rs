@@ -66,6 +66,11 @@ pub struct NodeConfig {
     /// Of a memory with a remote directory: the children on its own side of the network, which do not keep to the protocol of
     /// the others; a bit each.
     pub own_side: u64,
+    /// Of a home on the host: its children there. Of what a GPU stores past the protocol, or flushes, they may keep nothing older;
+    /// a bit each.
+    pub snooped: u64,
+    /// Of a home on the host: the children that keep to no directory, so that what they write back is a store; a bit each.
+    pub outside: u64,
     /// What the agent above waits for a hit; 0 where none is.
     pub hit_time: Tick,
     /// DRAM stands behind it, so that data cost an access there.
@@ -121,7 +126,8 @@ impl NodeConfig {
     /// what nobody else has.
     #[must_use]
     pub fn is_tracked(&self) -> bool {
-        !self.table.fetches() && (self.role == Role::Leaf || self.table.uncached.is_none())
+        let has_children = self.role != Role::Leaf;
+        !self.table.fetches_with(has_children) && (!has_children || self.table.uncached.is_none())
     }
 
     /// Whether nobody tracks the copies of its children, so that a probe goes to all of them.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::pending::{Eviction, Pending, Want};
+use super::tagged::access_of;
 use super::{Node, Role};
+use crate::model::access::{Access, AccessKind};
 use crate::model::address::Address;
 use crate::model::bits::Bits;
 use crate::model::fault::Fault;
@@ -81,6 +83,7 @@ impl Node {
         let mut message = self.message(kind, parent, self.range_of(block), out);
         (message.txn, message.number) = txn;
         message.granted = Some(state);
+        message.flush = self.flushing;
         if let Some((data, (sectors, bytes))) = dirty {
             self.renew_answers(&data);
             self.counters.writebacks += 1;
@@ -143,6 +146,9 @@ impl Node {
         let block = self.block_of(message.range.start);
         let Some(child) = self.config.child(message.from) else { return };
         self.ensure_root_entry(block);
+        if let Some(store) = self.store_from_outside(child, message) {
+            return self.call_back(block, child, message, Some(store), out);
+        }
         if !self.drops_writeback(child, message) {
             self.take_bytes(block, child, message, out);
         }
@@ -150,9 +156,40 @@ impl Node {
         if self.config.has_fault(Fault::WritebackIsAnswer) {
             self.note_answer(block, child, message, out);
         }
+        if message.flush && message.has_data && self.is_kept_by_host(block) {
+            return self.call_back(block, child, message, None, out);
+        }
         let mut ack = self.message(MessageKind::EvictAck, message.from, message.range, out);
         (ack.txn, ack.number) = (message.txn, message.number);
         self.send(ack, out);
+    }
+
+    /// What a child that keeps to no directory writes back: the host's caches may hold older bytes, which go first, as those of
+    /// processors do when a device writes to memory.
+    fn store_from_outside(&self, child: u16, message: &Message) -> Option<Access> {
+        let is_outside = self.config.outside >> child & 1 == 1;
+        let patch = message.patch.as_deref().filter(|_| is_outside && message.has_data)?;
+        Some(access_of(patch, AccessKind::Store))
+    }
+
+    /// Whether a cache of the host has a copy of what a flush has written back.
+    fn is_kept_by_host(&self, block: Address) -> bool {
+        let units = self.store.get(block).into_iter().flat_map(|entry| &entry.units);
+        units.fold(0, |sharers, unit| sharers | unit.sharers) & self.config.snooped != 0
+    }
+
+    /// Takes a block from the caches of the host, and stores what is to be stored; then the sender is answered.
+    fn call_back(
+        &mut self,
+        block: Address,
+        child: u16,
+        message: &Message,
+        store: Option<Access>,
+        out: &mut Outbox,
+    ) {
+        let mut want = Want::of(message.clone(), child, Action::Store, out.tick);
+        want.access = store.map(Arc::new);
+        self.enqueue(block, want, out);
     }
 
     pub(super) fn receive_evict_ack(&mut self, message: &Message, out: &mut Outbox) {

@@ -301,6 +301,7 @@ impl Node {
             access: None,
             sectors: Sectors::NONE,
             once: false,
+            flush: false,
             has_data: false,
             patch: None,
         }

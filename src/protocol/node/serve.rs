@@ -201,7 +201,7 @@ impl Node {
             MessageKind::Forward if want.action == Action::NStore && self.config.table.is_noncoherent() => {
                 MessageKind::ReadNc
             }
-            MessageKind::Forward => MessageKind::Write,
+            MessageKind::Forward | MessageKind::Writeback => MessageKind::Write,
             kind => kind,
         };
         let exclusive = self.config.role == Role::Root
@@ -236,6 +236,9 @@ impl Node {
             Probe::WriteOthers => (MessageKind::ProbeWrite, entry.others(child)),
         };
         let mut targets = targets;
+        if service.want.request == MessageKind::Writeback {
+            targets &= self.config.snooped;
+        }
         if kind == MessageKind::ProbeWrite && self.config.has_fault(Fault::SkipInvalidation) {
             targets &= targets.wrapping_sub(1);
         }

@@ -477,7 +477,7 @@ impl Node {
 }
 
 /// A store of the bytes of a patch that count.
-fn access_of(patch: &Patch, kind: AccessKind) -> Access {
+pub(super) fn access_of(patch: &Patch, kind: AccessKind) -> Access {
     let mask = (!patch.mask.is_full()).then(|| {
         let mut bytes = Bits::new(patch.len);
         for bit in patch.mask.iter() {

@@ -35,6 +35,12 @@ impl Node {
             && self.is_remote(block, out)
             && !self.config.has_fault(Fault::KeepHostLines)
             && out.permission(block) != Permission::ReadOnly
+            && !self.is_thought_read_only(block)
+    }
+
+    /// Whether no TLB was told that the page of a block may be written, so that a line from before is used.
+    fn is_thought_read_only(&self, block: Address) -> bool {
+        self.config.has_fault(Fault::SkipShootDown) && self.store.get(block).is_some()
     }
 
     /// What becomes of an action on a block that may not be kept.

@@ -146,7 +146,12 @@ fn one(
     let state = format!("{} {}", warp.state.letter(), warp.state.name());
     x = canvas.field(x, y, states, &state, role(warp.state)) + 1;
     let instruction = warp.instruction.as_deref().unwrap_or("-");
-    let txn = warp.waits.first().map_or(String::new(), |txn| format!("  txn {}", txn.0));
+    // A warp may wait for several, of which the instruction is the newest.
+    let txn = match warp.waits.as_slice() {
+        [] => String::new(),
+        [txn] => format!("  txn {}", txn.0),
+        [oldest, others @ ..] => format!("  waits for txn {} +{}", oldest.0, others.len()),
+    };
     let work = warp.work.as_deref().map_or(String::new(), |work| format!("  {work}"));
     let text = format!("{instruction}{txn}  {} cycles  {} done{work}", age(frame, warp.since), warp.done);
     canvas.field(x, y, canvas.width().saturating_sub(x), &text, Role::Text);

@@ -63,9 +63,17 @@ fn runs_are_kept_go_on_and_are_merged_from_shards() {
     let again = call(&[&figure[..], &["--to", &all]].concat());
     assert!(again.stderr.contains("3 of 4 runs were done already"), "{}", again.stderr);
     assert_eq!(fs::read_to_string(&all).unwrap(), whole);
+    // Another figure goes beside it, and what is there stays.
     let other = call(&["figures", "umh-traffic", "--quick", "--to", &all]);
-    assert_eq!(other.code, Some(2), "{}", other.stderr);
-    assert_eq!(fs::read_to_string(&all).unwrap(), whole);
+    assert_eq!(other.code, Some(0), "{}", other.stderr);
+    let both = call(&[&figure[..], &["umh-traffic", "--to", &all]].concat());
+    let (done, runs) = (both.stderr.split(" of ").next(), both.stderr.split(" of ").nth(1));
+    assert_eq!(done, runs.and_then(|runs| runs.split(' ').next()), "{}", both.stderr);
+    assert!(both.stderr.contains("runs were done already"), "{}", both.stderr);
+    let sweep = path("sweep");
+    fs::write(&sweep, "{\"sweep\":\"mine\",\"points\":[]}\n").unwrap();
+    let wrong = call(&[&figure[..], &["--merge", &sweep]].concat());
+    assert!(wrong.code == Some(2) && wrong.stderr.contains("has results of a sweep"), "{}", wrong.stderr);
 }
 
 #[test]
