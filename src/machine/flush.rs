@@ -53,11 +53,13 @@ impl Machine {
 
 #[cfg(test)]
 mod tests {
+    use crate::machine::StepOutcome;
     use crate::machine::sample::{performing, program};
-    use crate::model::access::AccessKind::NStore;
+    use crate::model::access::AccessKind::{Load, NStore};
     use crate::model::address::Address;
     use crate::model::bits::Bits;
     use crate::model::inspect::Inspect;
+    use crate::model::record::{Records, What};
     use crate::workload::{Task, TaskKind};
 
     #[test]
@@ -82,6 +84,28 @@ mod tests {
                     component.path
                 );
             }
+        }
+    }
+
+    #[test]
+    fn what_is_flushed_is_what_the_host_reads_though_it_had_a_copy() {
+        for name in ["umh-1gpu", "umh-2gpu", "zerocopy-1gpu", "scalegpu"] {
+            let warm = program("host.cpu0", Load, &[0x1000]);
+            let store = Task { after: vec![0], ..program("gpu0.cu0", NStore, &[0x1000]) };
+            let what = TaskKind::Flush { below: String::new() };
+            let flush = Task { id: "flush".into(), after: vec![1], delay: 0, launch: None, what };
+            let look = Task { after: vec![2], ..program("host.cpu0", Load, &[0x1000]) };
+            let work = vec![warm, store, flush, look];
+            let mut machine = performing(&format!("tiny/{name}"), &[], work);
+            let mut records = Records::listening();
+            while machine.step(&mut records) == StepOutcome::Ran {}
+            let loads = records.list.iter().filter_map(|record| match &record.what {
+                What::Complete { kind: Load, bytes, .. } => Some(bytes.clone()),
+                _ => None,
+            });
+            let loads: Vec<_> = loads.collect();
+            assert!(machine.is_finished() && loads.len() == 2, "{name}");
+            assert_ne!(loads[0], loads[1], "{name}: the GPU's store is seen");
         }
     }
 

@@ -26,6 +26,7 @@ use crate::parts::channel::Channel;
 use crate::parts::port::Port;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, NodeConfig, Role};
+use crate::protocol::store::Store;
 
 impl Builder<'_> {
     /// Tells of each way the links of the network that it goes over.
@@ -43,6 +44,7 @@ impl Builder<'_> {
 
     pub(super) fn finish(mut self) -> Result<Machine> {
         self.check_answers()?;
+        self.check_beside()?;
         let untracked = self.configs.iter().filter(|(config, _)| !config.is_tracked());
         let untracked: Vec<ComponentId> = untracked.map(|(config, _)| config.id).collect();
         for (mut config, store) in std::mem::take(&mut self.configs) {
@@ -171,6 +173,25 @@ impl Builder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Where a GPU takes no part in coherence, whatever the CPU stores has to be coherent.
+    fn check_beside(&self) -> Result<()> {
+        let takes_no_part = |(config, _): &&(NodeConfig, Store)| config.table.uncached.is_some();
+        let hides = |(config, _): &&(NodeConfig, Store)| {
+            self.components.is_host(config.id) && config.table.is_noncoherent()
+        };
+        let Some((hiding, _)) = self.configs.iter().find(hides) else { return Ok(()) };
+        let Some((apart, _)) = self.configs.iter().find(takes_no_part) else { return Ok(()) };
+        let message = format!(
+            "{} keeps to {}, in which stores may be hidden from others, and {} takes no part in its coherence",
+            self.components.path(hiding.id),
+            hiding.table.name,
+            self.components.path(apart.id)
+        );
+        Err(Box::new(
+            Diagnostic::new(message).expected("a protocol of the host without a non-coherent state"),
+        ))
     }
 
     /// What the software takes that flushes the CPU's caches.

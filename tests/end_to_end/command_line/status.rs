@@ -159,3 +159,61 @@ fn a_row_buffer_can_be_stopped_at_and_looked_into() {
         assert!(told.contains(words), "{words}: {told}");
     }
 }
+
+#[test]
+fn a_limit_of_transactions_holds_for_those_that_end_late_and_without_checks() {
+    for checks in ["on", "off"] {
+        let late = call(&["run", "umh/fig5-b1", "--transaction-limit", "5", "--checks", checks]);
+        assert_eq!(late.code, Some(1), "{late:?}");
+        assert!(
+            late.stdout.contains("overdue") && late.stdout.contains("took more than 5 cycles"),
+            "{late:?}"
+        );
+    }
+    assert_eq!(call(&["run", "umh/fig5-b1", "--transaction-limit", "100000"]).code, Some(0));
+}
+
+#[test]
+fn what_stress_finds_on_a_machine_that_was_set_is_a_scenario_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("found.toml").display().to_string();
+    let found = [
+        "stress",
+        "tiny/umh-2gpu",
+        "--set",
+        "gpu.count=1",
+        "--fault",
+        "no-grant-ack",
+        "--accesses",
+        "300",
+        "--failure",
+        &path,
+    ];
+    assert_eq!(call(&found).code, Some(1));
+    let run = call(&["run", &path]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(std::fs::read_to_string(&path).unwrap().contains("count = 1"));
+    let nowhere = folder.path().join("none/found.toml").display().to_string();
+    let lost = call(&[&found[..9], &[nowhere.as_str()]].concat());
+    assert_eq!(lost.code, Some(2));
+    assert!(lost.stderr.contains("found: ") && lost.stderr.contains(&nowhere), "{lost:?}");
+}
+
+#[test]
+fn a_core_reads_what_a_gpu_has_released_into_host_memory_though_it_had_a_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("zero-copy.toml").display().to_string();
+    let text = r#"
+machine = "scalegpu-zerocopy"
+program = [
+    { id = "a", by = "host.cpu0", do = ["store 0x1000 01 02 03 04", "load 0x1000 4"] },
+    { id = "b", after = "a", by = "gpu0.cu0", do = ["store 0x1000 09", "fence release"] },
+    { id = "c", after = "b", by = "host.cpu0", do = ["load 0x1000 4"] },
+]
+"#;
+    std::fs::write(&path, text).unwrap();
+    let log = call(&["log", &path, "--set", "values=true", "--where", "complete at host.cpu0.l1 kind load"]);
+    let loads: Vec<_> = log.stdout.lines().collect();
+    assert!(loads.len() == 2 && loads[0].contains("= 01 02 03 04"), "{log:?}");
+    assert!(loads[1].contains("= 09 02 03 04"), "{log:?}");
+}
