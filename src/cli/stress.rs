@@ -27,7 +27,7 @@ use crate::scenario::{Draft, Options, Scenario};
 ///
 /// Loads, stores, n-stores, atomics and exclusive accesses of every compute unit and core to a few lines that fight for
 /// the same sets, with values and every rule of the protocol checked. It ends at the first violation or deadlock, tells
-/// why, and writes the smallest scenario that shows it and a recording of its run.
+/// why, and writes a scenario that shows it, as small as it could be made, and a recording of its run.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

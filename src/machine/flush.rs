@@ -97,13 +97,13 @@ mod tests {
             let look = Task { after: vec![2], ..program("host.cpu0", Load, &[0x1000]) };
             let work = vec![warm, store, flush, look];
             let mut machine = performing(&format!("tiny/{name}"), &[], work);
-            let mut records = Records::listening();
-            while machine.step(&mut records) == StepOutcome::Ran {}
-            let loads = records.list.iter().filter_map(|record| match &record.what {
-                What::Complete { kind: Load, bytes, .. } => Some(bytes.clone()),
-                _ => None,
-            });
-            let loads: Vec<_> = loads.collect();
+            let (mut records, mut loads) = (Records::listening(), Vec::new());
+            while machine.step(&mut records) == StepOutcome::Ran {
+                loads.extend(records.list.drain(..).filter_map(|record| match record.what {
+                    What::Complete { kind: Load, bytes, .. } => Some(bytes),
+                    _ => None,
+                }));
+            }
             assert!(machine.is_finished() && loads.len() == 2, "{name}");
             assert_ne!(loads[0], loads[1], "{name}: the GPU's store is seen");
         }

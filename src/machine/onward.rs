@@ -59,7 +59,8 @@ impl Machine {
                 links.extend(self.in_lane(party, block));
                 return;
             };
-            if !is_said && !is_within(&edge) {
+            let is_end = matches!(edge.to, Party::Lost(..) | Party::WakeUp(..));
+            if is_end || !is_said && !is_within(&edge) {
                 links.push(self.link_of(&edge));
             }
             (party, block) = (edge.to, edge.block);

@@ -53,6 +53,19 @@ impl Stream {
 }
 
 impl Deed {
+    /// What it is about; nothing for what only takes time or orders.
+    #[must_use]
+    pub fn address(&self) -> Option<Address> {
+        match self {
+            Self::Load(at, _)
+            | Self::Store(at, _)
+            | Self::NStore(at, _)
+            | Self::Add(at, _)
+            | Self::Exclusive(at) => Some(*at),
+            Self::Compute(_) | Self::Fence(_) => None,
+        }
+    }
+
     fn operation(&self) -> Operation {
         let access = |kind, at: Address, width: u64, bytes: &[u8]| {
             Operation::Access(WarpAccess {

@@ -83,8 +83,8 @@ impl Want {
     /// Whether the node performs it itself, and grants nothing.
     #[must_use]
     pub fn is_performed_here(&self) -> bool {
-        let performed = [MessageKind::Fetch, MessageKind::Forward, MessageKind::Writeback];
-        matches!(self.who, Who::Local(_)) || performed.contains(&self.request)
+        matches!(self.who, Who::Local(_))
+            || matches!(self.request, MessageKind::Fetch | MessageKind::Forward | MessageKind::Writeback)
     }
 
     /// Whether it only asks for bytes, and has no access of its own.

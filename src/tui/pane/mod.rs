@@ -94,10 +94,10 @@ pub fn natural(pane: Pane, app: &App, body: Rect) -> Option<u16> {
     Some(canvas.extent().1)
 }
 
-/// Whether a pane shows its end until the user scrolls it.
+/// Whether a pane shows its end until the user scrolls it: a journey does, a list to choose from does not.
 #[must_use]
-pub fn follows_end(pane: Pane) -> bool {
-    pane == Pane::Transaction
+pub fn follows_end(pane: Pane, frame: &Frame) -> bool {
+    pane == Pane::Transaction && transaction::is_journey(frame)
 }
 
 /// The cycles between `since` and now, in words.

@@ -33,6 +33,12 @@ fn drawn(frame: &Frame) -> Option<&Sequence> {
     frame.sequence.as_ref().filter(|sequence| fault.is_none_or(|fault| fault::is_of(fault, sequence.range)))
 }
 
+/// Whether a journey is drawn, or the life of a fault.
+#[must_use]
+pub fn is_journey(frame: &Frame) -> bool {
+    drawn(frame).is_some() || frame.pages.fault.is_some()
+}
+
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     match (drawn(frame), &frame.pages.fault) {
         (Some(sequence), _) => diagram(frame, canvas, sequence),
@@ -47,8 +53,8 @@ fn list(frame: &Frame, canvas: &mut Canvas) {
     if frame.transactions.is_empty() {
         if frame.selection.txn.is_none() {
             let text = if frame.selection.block.is_some() {
-                "No transaction is in flight, and none of what is selected has begun. Enter on a record of the log draws the \
-                 journey that it is part of."
+                "No transaction is in flight, and none of what is selected has begun. Enter on a record of the log that \
+                 names a transaction draws its journey."
             } else {
                 "No transaction yet. Step until a warp or core issues an access: its journey is drawn here."
             };

@@ -94,6 +94,24 @@ fn the_command_line_carries_out_commands_of_the_debugger() {
     assert_eq!(debug(&["stpe"]).code, Some(2));
 }
 
+/// On from where nodes know no more: along the wait-for graph, round a circle, to a message that is lost, or to one on its way.
+#[test]
+fn why_goes_on_to_where_nothing_waits_any_more() {
+    let why = |scenario: &str, commands: &[&str]| debug(scenario, commands).stdout;
+    let circle = why("debugging/all-wait", &["end", "why"]);
+    assert!(
+        circle.contains("which gpu0.cu0.l1 does not take before it has room towards gpu0.l2.0"),
+        "{circle}"
+    );
+    assert!(circle.trim_end().contains("and so it comes back to the buffer lane from"), "{circle}");
+    let lost = why("debugging/one-waits", &["end", "why"]);
+    assert!(lost.contains("neither there nor on its way"), "{lost}");
+    let way = why("numa/lanes-turn", &["goto event 13268", "why gpu1.cu0"]);
+    assert!(way.contains("waits for a free way of set 4"), "{way}");
+    assert!(way.contains("set 4 has a way for block 0x10c400, which is not done"), "{way}");
+    assert!(way.trim_end().lines().last().is_some_and(|last| last.contains("is on its way")), "{way}");
+}
+
 #[test]
 fn what_is_under_way_between_memories_is_told() {
     let debug = |scenario: &str, commands: &[&str]| debug(scenario, commands).stdout;

@@ -30,6 +30,20 @@ fn the_picture_in_the_readme_is_what_the_program_prints() {
 }
 
 #[test]
+fn the_tables_in_the_readme_are_those_of_the_run_that_it_names() {
+    let readme =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("a README");
+    let (_, text) = readme.split_once("(`umscope run kernels/reduction`):\n").expect("the tables");
+    let tables: Vec<_> =
+        text.lines().take_while(|line| line.is_empty() || line.starts_with("    ")).collect();
+    let run = call(&["run", "kernels/reduction"]).stdout;
+    assert!(tables.len() > 10, "{tables:?}");
+    for line in tables.iter().filter(|line| !line.is_empty()) {
+        assert!(run.lines().any(|told| told == &line[4..]), "{line} is not in\n{run}");
+    }
+}
+
+#[test]
 fn the_values_shown_are_those_of_the_dirty_bytes() {
     for cycle in ["912", "1366", "2242"] {
         let screen = screen("umh/fig5-b1", cycle, "120x40");
