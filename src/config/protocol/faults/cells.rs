@@ -79,16 +79,20 @@ impl Study<'_> {
             return;
         }
         let coherent = self.table.row(state).is_some_and(|row| !row.noncoherent);
-        for action in [Action::Evict, Action::Read, Action::Write, Action::Acquire] {
+        let evicted = level.cell(self.table, state, Action::Evict).map(|cell| cell.step);
+        if let Some(Step::Notify | Step::Silent) = evicted {
+            // Whoever has dirty bytes writes them back, whatever the table says.
+            let message = format!("{state} may hold dirty bytes, which are written back when it is evicted");
+            let expected = if level.has_children {
+                "`writeback > I`, or a line in [merge] that leads to a state that is written back"
+            } else {
+                "`writeback > I`"
+            };
+            self.warn(&self.place(level, state, Action::Evict), &message, expected);
+        }
+        for action in [Action::Read, Action::Write, Action::Acquire] {
             let step = level.cell(self.table, state, action).map(|cell| cell.step);
             let (what, expected) = match (action, step) {
-                (Action::Evict, Some(Step::Notify | Step::Silent)) if level.has_children => (
-                    "an eviction drops",
-                    "`writeback > I`, or a line in [merge] that leads to a state that is written back",
-                ),
-                (Action::Evict, Some(Step::Notify | Step::Silent)) => {
-                    ("an eviction drops", "`writeback > I`")
-                }
                 (Action::Read, Some(Step::Ack)) if coherent => ("a reader elsewhere does not get", "`data`"),
                 (Action::Write, Some(Step::Ack)) => ("a writer elsewhere does not get", "`data > I`"),
                 (Action::Acquire, Some(Step::Silent)) => {

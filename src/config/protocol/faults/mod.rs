@@ -53,9 +53,7 @@ impl Study<'_> {
     /// An error, told once where both levels have it.
     fn error(&mut self, span: &Range<usize>, message: String, expected: &str) {
         let diagnostic = self.document.complain(Some(span), message).expected(expected);
-        let known =
-            |other: &Diagnostic| (&other.span, &other.message) == (&diagnostic.span, &diagnostic.message);
-        if !self.found.errors.iter().any(known) {
+        if !self.found.errors.iter().any(|other| is_same(other, &diagnostic)) {
             self.found.errors.push(diagnostic);
         }
     }
@@ -63,7 +61,9 @@ impl Study<'_> {
     fn warn(&mut self, span: &Range<usize>, message: &str, expected: &str) {
         let message = format!("warning: {message}");
         let diagnostic = self.document.complain(Some(span), message).expected(expected);
-        self.found.warnings.push(diagnostic);
+        if !self.found.warnings.iter().any(|other| is_same(other, &diagnostic)) {
+            self.found.warnings.push(diagnostic);
+        }
     }
 
     fn levels(&self) -> [Level; 2] {
@@ -103,6 +103,11 @@ impl Study<'_> {
             }
         }
     }
+}
+
+/// Whether two complaints say the same of the same place.
+fn is_same(one: &Diagnostic, other: &Diagnostic) -> bool {
+    (&one.span, &one.message) == (&other.span, &other.message)
 }
 
 fn named<T>(section: &ByName<T>, state: State) -> Option<&(At<String>, At<T>)> {

@@ -126,7 +126,7 @@ const CASES: [Case; 24] = [
         "writeback > I",
         "notify > I",
         ("M = {", "\"notify > I\""),
-        "an eviction drops the dirty bytes that M may hold",
+        "warning: M may hold dirty bytes, which are written back when it is evicted",
     ),
     (
         "nmoesi",
@@ -134,7 +134,7 @@ const CASES: [Case; 24] = [
         ", S = \"N\"",
         "",
         ("S = { load", "\"notify > I\""),
-        "an eviction drops the dirty bytes that S may hold",
+        "warning: S may hold dirty bytes, which are written back when it is evicted",
     ),
     (
         "mesi",
@@ -142,7 +142,7 @@ const CASES: [Case; 24] = [
         "E = \"M\"",
         "",
         ("E = { load", "\"notify > I\""),
-        "an eviction drops the dirty bytes that E may hold",
+        "warning: E may hold dirty bytes, which are written back when it is evicted",
     ),
     (
         "moesi",

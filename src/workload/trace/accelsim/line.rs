@@ -77,7 +77,6 @@ pub fn parse(line: &str, grammar: Grammar) -> Parsed<Instruction<'_>> {
 
 /// `0`, or width, mode and addresses.
 fn memory(words: &mut Words<'_>, mask: u32) -> Parsed<Option<Memory>> {
-    let start = words.peek().map_or(words.line.len(), |(span, _)| span.start);
     let width = words.take("the width of the access in bytes, or 0", |word| word.parse().ok())?;
     if width == 0 {
         return Ok(None);
@@ -86,6 +85,7 @@ fn memory(words: &mut Words<'_>, mask: u32) -> Parsed<Option<Memory>> {
         "0" | "1" | "2" => Some(word),
         _ => None,
     })?;
+    let start = words.peek().map_or(words.line.len(), |(span, _)| span.start);
     let addresses = match mode {
         "0" => listed(words, mask)?,
         "1" => strided(words, mask)?,
@@ -120,7 +120,7 @@ fn strided(words: &mut Words<'_>, mask: u32) -> Parsed<SmallVec<[u64; 32]>> {
     let mut addresses = SmallVec::new();
     for _ in 0..mask.count_ones() {
         let Some(address) = next else {
-            return Err(wrong("the addresses leave the address space", "a smaller step"));
+            return Err(wrong("the addresses leave the address space", "a step that keeps all lanes inside it"));
         };
         addresses.push(address);
         next = address.checked_add_signed(stride);
