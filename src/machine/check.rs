@@ -230,7 +230,7 @@ impl Machine {
                 self.holder_breach(node, entry, homes)
             })
         });
-        let leaves = || if self.fixed.coherent { self.writer_breach(range) } else { None };
+        let leaves = || if self.fixed.coherent { self.writer_breach(range, homes) } else { None };
         let writer = || leaves().or_else(|| self.sibling_breach(range, homes));
         unlisted.or_else(|| if may_be_written { writer() } else { None })
     }
@@ -292,13 +292,26 @@ impl Machine {
         (writer.id(), "single-writer", text)
     }
 
-    /// An L1 that may write without asking is alone.
-    fn writer_breach(&self, range: Range) -> Option<(ComponentId, &'static str, String)> {
+    /// The memory that a node's copies of an address come from: where data are copied, each side has one.
+    fn root_of(&self, node: &Node, address: Address, homes: &Homes) -> ComponentId {
+        let mut at = node;
+        while let Some(parent) = at.config.parent(address, homes).and_then(|parent| self.node(parent)) {
+            at = parent;
+        }
+        at.id()
+    }
+
+    /// An L1 that may write without asking is alone among those above the same memory.
+    fn writer_breach(&self, range: Range, homes: &Homes) -> Option<(ComponentId, &'static str, String)> {
         let leaves = || self.nodes.iter().filter(|node| node.config.role == Role::Leaf);
         let beside = |writer: &Node, line: &Entry| {
+            let memory = self.root_of(writer, line.block, homes);
             let line = Range::new(line.block, writer.config.block);
             let mut others = leaves().filter(|node| node.id() != writer.id());
-            others.find_map(|node| Some((node, node.held(line).next()?)))
+            others.find_map(|node| {
+                let copy = node.held(line).next()?;
+                (self.root_of(node, line.start, homes) == memory).then_some((node, copy))
+            })
         };
         let (writer, line, other, copy) = leaves().find_map(|node| {
             let mut exclusive = node.held(range).filter(|line| node.config.table.is_exclusive(line.state));

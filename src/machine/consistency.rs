@@ -73,6 +73,17 @@ pub struct Consistency {
     is_immediate: bool,
 }
 
+/// How the L1 of an access is kept coherent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// By fences and kernel boundaries.
+    BySoftware,
+    /// By hardware: it never reads anything older than what was performed before.
+    ByHardware,
+    /// By hardware, and the access has stored non-coherently: nobody else sees that before it leaves.
+    Privately,
+}
+
 /// An access that was performed.
 #[derive(Clone, Copy, Debug)]
 pub struct Performed<'a> {
@@ -82,12 +93,17 @@ pub struct Performed<'a> {
     /// What it read.
     pub read: &'a [u8],
     pub coherent: bool,
-    /// The L1 is kept coherent by hardware: it never reads anything older than what was performed before.
-    pub is_strict: bool,
-    /// Stored non-coherently in a cache that hardware keeps coherent: nobody else sees it before it leaves.
-    pub is_private: bool,
+    pub kept: Kept,
+    /// What it stores coherently, and its atomics, are performed where everybody looks.
+    pub is_home: bool,
     pub issued: EventNumber,
     pub event: EventNumber,
+}
+
+impl Performed<'_> {
+    fn is_strict(&self) -> bool {
+        self.kept == Kept::ByHardware
+    }
 }
 
 fn initial(value: u8) -> Stored {
@@ -219,17 +235,18 @@ impl Consistency {
         let is_atomic = matches!(performed.access.kind, AccessKind::Atomic(_));
         // The order of atomics at their home is not that of their answers.
         let since = |store: &Stored| {
-            let is_known = performed.is_strict && store.taken.is_some();
+            let is_known = performed.is_strict() && store.taken.is_some();
             store.is_atomic
                 && !is_known
                 && store.completed.is_some_and(|completed| completed >= performed.issued)
         };
         let is_taken = |store: &&Stored| store.writer.is_none() && store.completed.is_none();
-        let known = if performed.is_strict { byte.stores.iter().filter(is_taken).count() as u32 } else { 0 };
+        let known =
+            if performed.is_strict() { byte.stores.iter().filter(is_taken).count() as u32 } else { 0 };
         if byte.atomics > u32::from(is_atomic) + known || is_atomic && byte.stores.iter().any(since) {
             return true;
         }
-        if performed.is_strict && self.is_immediate {
+        if performed.is_strict() && self.is_immediate {
             return byte.has_latest(value, performed.issued, performed.event);
         }
         let seen = |number: &TxnNumber| {
@@ -246,7 +263,8 @@ impl Consistency {
         let is_before =
             |event: Option<EventNumber>, other: EventNumber| event.is_some_and(|event| event < other);
         let own = store.writer == Some(performed.at) && is_before(store.completed, performed.issued);
-        let at_home = matches!(performed.access.kind, AccessKind::Atomic(_))
+        let at_home = performed.is_home
+            && matches!(performed.access.kind, AccessKind::Atomic(_))
             && is_before(store.released, performed.issued);
         store.number.is_none()
             || own
@@ -268,7 +286,7 @@ impl Consistency {
             .map(|(place, _)| place)
             .collect();
         let is_atomic = matches!(performed.access.kind, AccessKind::Atomic(_));
-        let at_home = performed.coherent || self.is_immediate && !performed.is_private;
+        let at_home = performed.coherent || self.is_immediate && performed.kept != Kept::Privately;
         let byte = self.byte(address);
         for place in replaced {
             if let Some(store) = byte.stores.get_mut(place) {
@@ -284,7 +302,7 @@ impl Consistency {
             (store.writer, store.is_atomic) = (Some(performed.at), is_atomic);
             store.completed = Some(performed.event);
             store.released = at_home.then_some(performed.event);
-            if performed.is_strict && performed.coherent {
+            if performed.is_strict() && performed.coherent {
                 store.taken = Some(performed.event);
             }
         }
@@ -346,8 +364,8 @@ mod tests {
                 access,
                 read,
                 coherent,
-                is_strict: false,
-                is_private: false,
+                kept: Kept::BySoftware,
+                is_home: true,
                 issued,
                 event,
             })
@@ -392,8 +410,8 @@ mod tests {
                 access: &load,
                 read: &read,
                 coherent: true,
-                is_strict: true,
-                is_private: false,
+                kept: Kept::ByHardware,
+                is_home: true,
                 issued,
                 event: 30,
             };

@@ -339,6 +339,7 @@ impl Machine {
             self.wake_paging(home);
         }
         self.part_with(home, page, out);
+        self.take_back(home, page);
     }
 
     /// Of each GPU, its pages in the order in which they were accessed first.

@@ -1,7 +1,7 @@
 //! Tells the checks of software coherence what happens, and what they find wrong.
 
 use super::Machine;
-use super::consistency::{Consistency, Performed, byte_at};
+use super::consistency::{Consistency, Kept, Performed, byte_at};
 use crate::model::access::Access;
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
@@ -98,6 +98,11 @@ impl Machine {
         // Where no state is non-coherent, all that is stored in a tracked cache is coherent.
         let is_strict = is_tracked && !is_private;
         let is_coherent = completion.coherent || is_strict;
+        let kept = match (is_strict, is_private && !completion.coherent) {
+            (true, _) => Kept::ByHardware,
+            (false, true) => Kept::Privately,
+            (false, false) => Kept::BySoftware,
+        };
         let access = Access {
             kind: completion.kind,
             range: completion.range,
@@ -114,8 +119,8 @@ impl Machine {
             read: &completion.read,
             // Where a core looks, too, the cache that all SMs share is no home: what is dirty there has to be released.
             coherent: is_coherent && is_home,
-            is_strict,
-            is_private: is_private && !completion.coherent,
+            kept,
+            is_home,
             issued,
             event,
         };

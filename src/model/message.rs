@@ -183,8 +183,6 @@ pub struct Message {
     /// Of a reply: its bytes serve whoever waits for them, and nobody keeps them. Of a probe: whoever has the block gives
     /// its bytes, dirty or not.
     pub once: bool,
-    /// Of a writeback: it is part of a flush, after which the host reads what the GPUs have made.
-    pub flush: bool,
     /// Whether it carries the bytes of a block.
     pub has_data: bool,
     /// The bytes that it carries, under a mask. Clean bytes have nothing to say with values off.

@@ -1,6 +1,6 @@
 //! The copy engine of a GPU: pages that wait, and those that are on their way.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub struct Engine {
     queue: VecDeque<Page>,
     pub active: BTreeMap<Page, Stage>,
     /// When a page goes on; what a memory controller tells of comes in between.
-    due: BTreeSet<(Tick, Page)>,
+    due: BTreeMap<(Tick, Page), u32>,
     /// Accesses of memory that pages wait for, by node.
     pub awaited: BTreeMap<(usize, Read), Page>,
     wake: Option<Tick>,
@@ -67,7 +67,7 @@ impl Engine {
             ports: Arc::new(ports),
             queue: VecDeque::new(),
             active: BTreeMap::new(),
-            due: BTreeSet::new(),
+            due: BTreeMap::new(),
             awaited: BTreeMap::new(),
             wake: None,
         }
@@ -102,13 +102,18 @@ impl Engine {
 
     /// A page goes on at `tick`.
     pub fn put_off(&mut self, page: Page, tick: Tick) {
-        self.due.insert((tick, page));
+        *self.due.entry((tick, page)).or_default() += 1;
     }
 
     /// A page that goes on now.
     pub fn take_due(&mut self, now: Tick) -> Option<Page> {
-        self.due.first().filter(|(tick, _)| *tick <= now)?;
-        self.due.pop_first().map(|(_, page)| page)
+        let mut first = self.due.first_entry().filter(|entry| entry.key().0 <= now)?;
+        let page = first.key().1;
+        *first.get_mut() -= 1;
+        if *first.get() == 0 {
+            first.remove();
+        }
+        Some(page)
     }
 
     /// Whether it is to be woken then.
@@ -126,7 +131,7 @@ impl Engine {
 
     /// When it has to be woken, if that is not planned.
     pub fn plan(&mut self) -> Option<Tick> {
-        let next = self.due.first()?.0;
+        let next = self.due.first_key_value()?.0.0;
         if self.wake.is_some_and(|planned| planned <= next) {
             return None;
         }

@@ -358,7 +358,6 @@ mod tests {
             access: None,
             sectors: crate::model::sectors::Sectors::NONE,
             once: false,
-            flush: false,
             has_data: true,
             patch: None,
         }

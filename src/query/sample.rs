@@ -154,7 +154,6 @@ impl Sample {
             access: None,
             sectors: crate::model::sectors::Sectors::NONE,
             once: false,
-            flush: false,
             has_data: false,
             patch: None,
         };

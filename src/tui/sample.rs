@@ -139,7 +139,6 @@ impl Sample {
             access: None,
             sectors: crate::model::sectors::Sectors::NONE,
             once: false,
-            flush: false,
             has_data: data,
             patch: data.then(|| Arc::new(Patch::empty(range, 1, true))),
         })

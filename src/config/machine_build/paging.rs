@@ -8,6 +8,7 @@ use super::super::machine::{CopyMode, GpuHome, PagingSpec};
 use super::super::machine_file::paging::PagingFile;
 use super::{Build, KIB, MIB};
 use crate::diagnostic::Result;
+use crate::model::units::Duration;
 use crate::policy::prefetch::Prefetcher;
 
 /// What a key was given, or its default.
@@ -100,7 +101,7 @@ impl Build<'_> {
                 cycles,
             )?,
             walk_memory: check.time("gpu.paging.walk_memory", file.walk_memory.as_ref(), 100_000)?,
-            service: check.time("gpu.paging.service", file.service.as_ref(), 20_000_000)?,
+            service: self.service(file)?,
             transfer_set: check.count(
                 "gpu.paging.transfer_set",
                 file.transfer_set.as_ref(),
@@ -114,5 +115,16 @@ impl Build<'_> {
             copy: value(file.copy.as_ref()),
             copy_back: value(file.copy_back.as_ref()),
         })
+    }
+
+    /// What the driver takes: without any time pages would come and go in one moment, for ever.
+    fn service(&self, file: &PagingFile) -> Result<Duration> {
+        let service = self.check.time("gpu.paging.service", file.service.as_ref(), 20_000_000)?;
+        if service.0 > 0 {
+            return Ok(service);
+        }
+        let span = file.service.as_ref().map(|at| &at.span);
+        let complaint = self.check.document.complain(span, "gpu.paging.service is 0 ns");
+        fail(complaint.expected("a time, such as \"20 us\""))
     }
 }

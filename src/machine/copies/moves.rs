@@ -71,9 +71,9 @@ impl Machine {
     pub(in crate::machine) fn drain_copies(&mut self, range: Range, out: &mut Outbox) {
         let Some(copies) = self.copies.as_ref().filter(|copies| copies.transfer.is_some()) else { return };
         let page = Page::of(range.start, copies.shape.page);
-        let gpu = out.homes.of(range.start) as usize;
-        let stage = copies.engines.get(gpu).and_then(|engine| engine.active.get(&page));
-        if stage == Some(&Stage::Draining) {
+        // Where lines are dealt over the memories, the page is with the engine of its first one.
+        let drains = |engine: &Engine| engine.active.get(&page) == Some(&Stage::Draining);
+        if let Some(gpu) = copies.engines.iter().position(drains) {
             self.drain_copied(gpu, page, out);
         }
     }

@@ -80,10 +80,25 @@ impl Machine {
         let Some(paging) = self.paging.as_ref().filter(|paging| paging.wanted.contains_key(&page)) else {
             return;
         };
-        let is_own = paging.owners.get(&page) == Some(&Owner::Gpu(gpu as u32));
-        let driver = paging.gpus.get(gpu).and_then(|one| one.driver.as_ref());
-        if is_own && driver.is_some_and(|driver| driver.residency.is_settled(page)) {
+        if paging.owners.get(&page) == Some(&Owner::Gpu(gpu as u32)) && self.is_settled(gpu, page) {
             self.send_home(gpu, page, out);
+        }
+    }
+
+    /// Whether a page of a GPU has been used by those who waited for it.
+    fn is_settled(&self, gpu: usize, page: Page) -> bool {
+        let one = self.paging.as_ref().and_then(|paging| paging.gpus.get(gpu));
+        one.and_then(|one| one.driver.as_ref()).is_some_and(|driver| driver.residency.is_settled(page))
+    }
+
+    /// A page of a GPU was used: a core that wants it, and whose time has come, gets it now.
+    pub(super) fn take_back(&mut self, gpu: usize, page: Page) {
+        let now = self.now;
+        let Some(paging) = self.paging.as_mut().filter(|paging| !paging.recalled.is_empty()) else { return };
+        let is_own = paging.owners.get(&page) == Some(&Owner::Gpu(gpu as u32));
+        if let Some((due, _)) = paging.recalled.get_mut(&page).filter(|(due, _)| is_own && due.is_none()) {
+            *due = Some(now);
+            self.wake_paging(0);
         }
     }
 
@@ -300,6 +315,10 @@ impl Machine {
                 Some(Owner::Gpu(gpu)) => {
                     paging.recalled.insert(page, (None, cause));
                     let gpu = gpu as usize;
+                    // Who waits for it here uses it before: `take_back` is told then.
+                    if !self.is_settled(gpu, page) {
+                        continue;
+                    }
                     if let Some(wasted) = self.driver(gpu).map(|driver| driver.give_back(page)) {
                         self.expel(gpu, page, (PageChange::TakenBack, wasted), out);
                     }

@@ -66,8 +66,8 @@ pub struct NodeConfig {
     /// Of a memory with a remote directory: the children on its own side of the network, which do not keep to the protocol of
     /// the others; a bit each.
     pub own_side: u64,
-    /// Of a home on the host: its children there. Of what a GPU stores past the protocol, or flushes, they may keep nothing older;
-    /// a bit each.
+    /// Of a home on the host: its children there. Of what a GPU stores past the protocol, or non-coherently and writes back, they
+    /// may keep nothing older; a bit each.
     pub snooped: u64,
     /// Of a home on the host: the children that keep to no directory, so that what they write back is a store; a bit each.
     pub outside: u64,

@@ -83,7 +83,6 @@ impl Node {
         let mut message = self.message(kind, parent, self.range_of(block), out);
         (message.txn, message.number) = txn;
         message.granted = Some(state);
-        message.flush = self.flushing;
         if let Some((data, (sectors, bytes))) = dirty {
             self.renew_answers(&data);
             self.counters.writebacks += 1;
@@ -156,7 +155,7 @@ impl Node {
         if self.config.has_fault(Fault::WritebackIsAnswer) {
             self.note_answer(block, child, message, out);
         }
-        if message.flush && message.has_data && self.is_kept_by_host(block) {
+        if message.has_data && self.hides_from_host(child, block) {
             return self.call_back(block, child, message, None, out);
         }
         let mut ack = self.message(MessageKind::EvictAck, message.from, message.range, out);
@@ -172,10 +171,13 @@ impl Node {
         Some(access_of(patch, AccessKind::Store))
     }
 
-    /// Whether a cache of the host has a copy of what a flush has written back.
-    fn is_kept_by_host(&self, block: Address) -> bool {
+    /// Whether a cache of the host has a copy from before non-coherent stores of a GPU that have come home: nobody would take it
+    /// away later, and after a flush the host reads what the GPUs have made.
+    fn hides_from_host(&self, child: u16, block: Address) -> bool {
+        let is_host = self.config.snooped >> child & 1 == 1;
         let units = self.store.get(block).into_iter().flat_map(|entry| &entry.units);
-        units.fold(0, |sharers, unit| sharers | unit.sharers) & self.config.snooped != 0
+        let sharers = units.fold(0, |sharers, unit| sharers | unit.sharers);
+        self.config.table.is_noncoherent() && !is_host && sharers & self.config.snooped != 0
     }
 
     /// Takes a block from the caches of the host, and stores what is to be stored; then the sender is answered.

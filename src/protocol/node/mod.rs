@@ -301,7 +301,6 @@ impl Node {
             access: None,
             sectors: Sectors::NONE,
             once: false,
-            flush: false,
             has_data: false,
             patch: None,
         }

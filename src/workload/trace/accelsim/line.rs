@@ -120,7 +120,10 @@ fn strided(words: &mut Words<'_>, mask: u32) -> Parsed<SmallVec<[u64; 32]>> {
     let mut addresses = SmallVec::new();
     for _ in 0..mask.count_ones() {
         let Some(address) = next else {
-            return Err(wrong("the addresses leave the address space", "a step that keeps all lanes inside it"));
+            return Err(wrong(
+                "the addresses leave the address space",
+                "a step that keeps all lanes inside it",
+            ));
         };
         addresses.push(address);
         next = address.checked_add_signed(stride);
