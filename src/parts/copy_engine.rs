@@ -184,4 +184,12 @@ mod tests {
         assert_eq!((engine.take_due(10), engine.take_due(10)), (Some(Page(2)), None));
         assert_eq!(engine.plan(), Some(30));
     }
+
+    #[test]
+    fn pieces_of_a_page_that_end_at_once_are_several() {
+        let mut engine = engine();
+        (0..2).for_each(|_| engine.put_off(Page(7), 10));
+        let taken: Vec<Page> = std::iter::from_fn(|| engine.take_due(10)).collect();
+        assert_eq!(taken, [Page(7); 2]);
+    }
 }

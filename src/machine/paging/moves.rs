@@ -411,6 +411,16 @@ mod tests {
     }
 
     #[test]
+    fn a_page_that_a_core_wants_is_used_by_those_who_waited_for_it_before() {
+        let agents = ["gpu0.cu0", "gpu1.cu0", "host.cpu0"];
+        let work: Vec<_> = agents.into_iter().map(|agent| program(agent, Store, &[0x11_000; 3])).collect();
+        let changes = ["gpu.memory.home=own", "gpu.paging.service=100 ns"];
+        let mut machine = performing("tiny/umh-2gpu-paged", &changes, work);
+        machine.run_until(50_000_000_000);
+        assert!(machine.is_finished());
+    }
+
+    #[test]
     fn the_oracle_knows_what_each_gpu_will_touch() {
         let work =
             [program("gpu0.cu0", Load, &[0x1000, 0x3000]), program("gpu1.cu0", Load, &[0x2000, 0x4000])];

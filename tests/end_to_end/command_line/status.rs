@@ -217,3 +217,21 @@ program = [
     assert!(loads.len() == 2 && loads[0].contains("= 01 02 03 04"), "{log:?}");
     assert!(loads[1].contains("= 09 02 03 04"), "{log:?}");
 }
+
+#[test]
+fn copies_end_however_a_page_lies_over_memories_and_both_sides_may_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |machine: &str, work: &str, set: &[&str]| {
+        let path = folder.path().join("copies.toml").display().to_string();
+        std::fs::write(&path, format!("machine = \"{machine}\"\nprogram = [{work}]\n")).unwrap();
+        let set: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
+        let made = call(&[&["run", path.as_str()][..], &set].concat());
+        assert_eq!(made.code, Some(0), "{machine} {set:?}: {made:?}");
+    };
+    let store = "{ id = \"a\", by = \"gpu0.cu0\", do = [\"store 0x10106 01\"] }";
+    run("tiny/memcpy-1gpu", store, &["host.hmds=2", "host.interleave=64 B"]);
+    run("baseline-memcpy-2gpu-pcie", store, &["gpu.numa.placement=fine"]);
+    let both = "{ id = \"a\", by = \"gpu0.cu0\", do = [\"load 0x10008 4\"] }, \
+                { id = \"b\", after = \"a\", by = \"host.cpu0\", do = [\"load 0x10008 4\"] }";
+    run("tiny/memcpy-2gpu", both, &[]);
+}
