@@ -106,8 +106,12 @@ impl Pair {
     }
 
     /// Lanes that packets can take, and the utilisation in the last sample.
-    /// The lanes of both directions as they are now, with how busy they were in a sample.
-    fn flows(&self, links: &[Link], utilisation: [u32; 2]) -> Flows {
+    fn flows(&self, links: &[Link]) -> Flows {
+        self.flows_of(links, self.utilisation)
+    }
+
+    /// The same with the utilisation of another sample.
+    fn flows_of(&self, links: &[Link], utilisation: [u32; 2]) -> Flows {
         let flow = |direction: LaneDirection| Flow {
             utilisation: utilisation[direction as usize],
             lanes: links.get(self.link(direction)).map_or(0, |link| link.lanes),
@@ -171,11 +175,7 @@ impl Machine {
             if pair.history.len() == HISTORY {
                 pair.history.pop_front();
             }
-            pair.history.push_back(LaneSample {
-                end,
-                flows: pair.flows(&self.links, pair.utilisation),
-                decision,
-            });
+            pair.history.push_back(LaneSample { end, flows: pair.flows(&self.links), decision });
             if let Some(to) = decision.to {
                 self.begin_turn(pair, to, 1, decision.reason, lanes.turn, out);
             }
@@ -187,14 +187,14 @@ impl Machine {
     fn decide_lanes(&self, pair: &Pair) -> LaneDecision {
         match self.balancer() {
             Some(_) if pair.turning.is_some() => LaneDecision { to: None, reason: LaneReason::Turning },
-            Some(spec) => decide(spec.policy, pair.flows(&self.links, pair.utilisation), spec.threshold),
+            Some(spec) => decide(spec.policy, pair.flows(&self.links), spec.threshold),
             None => LaneDecision { to: None, reason: LaneReason::Static },
         }
     }
 
     fn tell_saturation(&self, pair: &mut Pair, out: &mut Outbox) {
         let threshold = self.balancer().map_or(u32::MAX, |spec| spec.threshold);
-        let flows = pair.flows(&self.links, pair.utilisation);
+        let flows = pair.flows(&self.links);
         for direction in LaneDirection::ALL {
             let flow = flows.of(direction);
             let is_saturated = flow.utilisation >= threshold;
@@ -230,7 +230,7 @@ impl Machine {
         }
         pair.restores = false;
         let Flows { out: Flow { lanes: outwards, .. }, into: Flow { lanes: inwards, .. } } =
-            pair.flows(&self.links, pair.utilisation);
+            pair.flows(&self.links);
         let to = if outwards < inwards { LaneDirection::Out } else { LaneDirection::In };
         let count = outwards.abs_diff(inwards) / 2;
         if count > 0 {
@@ -282,7 +282,7 @@ impl Machine {
     fn tell_turn(&self, pair: &Pair, out: &mut Outbox) {
         let Some(Turning { to, count, phase, reason, utilisation, .. }) = pair.turning else { return };
         let Some(at) = self.visible(pair.link(to)) else { return };
-        let flows = pair.flows(&self.links, utilisation);
+        let flows = pair.flows_of(&self.links, utilisation);
         out.record(at, About::default(), || {
             What::LaneReversal(LaneReversal { to, phase, reason, count, flows })
         });

@@ -180,9 +180,8 @@ impl Machine {
                 && message.range.start == range.start
                 && kinds.contains(&message.kind)
         };
-        let index = (*self.fixed.node_of.get(from.index())?)?;
-        let channel = (*self.fixed.routes.get(index)?.get(to.index())?)? as usize;
-        let channel = self.channels.get(channel)?;
+        let sender = (*self.fixed.node_of.get(from.index())?)?;
+        let channel = self.channels.get(self.channel_between(sender, to)?)?;
         let holds = |lane: &Lane| {
             lane.incoming.iter().any(|(_, message)| is_it(message))
                 || lane.outgoing.iter().any(|(_, message)| is_it(message))

@@ -8,8 +8,8 @@ use crate::model::address::Address;
 use crate::model::inspect::WaitLink;
 use crate::model::message::Network;
 use crate::model::wait::{Doing, Party, Wait};
-use crate::parts::channel::{Channel, Lane, Place};
-use crate::protocol::node::{Busy, Node, WaitsFor};
+use crate::parts::channel::{Lane, Place};
+use crate::protocol::node::{Busy, Node, Stand, WaitsFor};
 
 /// Where a chain goes on.
 #[derive(Clone, Copy, Debug)]
@@ -76,12 +76,10 @@ impl Machine {
             | Party::Block { at, doing: Doing::KeepsMshr | Doing::KeepsWay, .. } => {
                 self.node(at).into_iter().for_each(|node| self.room_waits(node, &mut edges));
             }
-            Party::Block { at, .. } => {
-                for (node, stand) in self
-                    .node(at)
-                    .into_iter()
-                    .flat_map(|node| node.stands().into_iter().map(move |stand| (node, stand)))
-                {
+            Party::Block { at, block, doing } => {
+                let Some(node) = self.node(at) else { return edges };
+                let is_it = |stand: &Stand| (stand.block, stand.doing) == (block, doing);
+                for stand in node.stands().into_iter().filter(is_it) {
                     self.stand_waits(node, &stand, &mut edges);
                 }
             }
@@ -98,8 +96,8 @@ impl Machine {
 
     fn lane_of(&self, party: Party) -> Option<(usize, usize)> {
         let Party::Lane { from, to, network } = party else { return None };
-        let node = (*self.fixed.node_of.get(from.index())?)?;
-        let channel = (*self.fixed.routes.get(node)?.get(to.index())?)? as usize;
+        let sender = (*self.fixed.node_of.get(from.index())?)?;
+        let channel = self.channel_between(sender, to)?;
         let lane = network.map_or(Some(0), |network| Network::ALL.iter().position(|one| *one == network))?;
         Some((channel, lane))
     }
@@ -107,7 +105,7 @@ impl Machine {
     /// Where the message about a block is that a lane carries; if there is none, where its head is.
     fn in_lane(&self, party: Party, block: Option<Address>) -> Option<WaitLink> {
         let (channel, lane) = self.lane_of(party)?;
-        let channel: &Channel = self.channels.get(channel)?;
+        let channel = self.channels.get(channel)?;
         let node = self.nodes.get(channel.from)?;
         let places = || channel.lanes.get(lane).into_iter().flat_map(Lane::places);
         let is_about = |at: Address| {

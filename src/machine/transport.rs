@@ -46,7 +46,7 @@ pub(super) fn carry(links: &mut [Link], path: Path, bytes: u64, now: Tick) -> Ti
 }
 
 impl Machine {
-    fn channel_between(&self, from: usize, to: ComponentId) -> Option<usize> {
+    pub(super) fn channel_between(&self, from: usize, to: ComponentId) -> Option<usize> {
         self.fixed.routes.get(from)?.get(to.index()).copied().flatten().map(|channel| channel as usize)
     }
 

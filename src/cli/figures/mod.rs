@@ -32,8 +32,8 @@ fn after_help() -> String {
            umscope figures --to shard1.jsonl --shard 1/2            (and 2/2 elsewhere)\n  \
            umscope figures --merge shard1.jsonl shard2.jsonl --format markdown > scoreboard.md\n\n\
          --to: a line of JSON that tells the runs, then a line for each that is done, added as soon as it is. A run is \
-         known by what it is built from: if its scenario or machine has changed, --to must be another file, and \
-         --merge does not take it.\n\n\
+         known by what it is built from: if its scenario or machine has changed, it is run again; what else is in \
+         --to stays there, and --merge tells what it leaves out.\n\n\
          Figures: {ids}.\n\n\
          JSON: a list of {{id, claim, paper[], ours[], unit, holds, scale, note}}; holds is null where nothing is \
          measured, and the note says what is missing; ours has null for a number of a claim that is not \

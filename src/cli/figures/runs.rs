@@ -103,7 +103,8 @@ impl Runs<'_> {
             let left_out = theirs.len() - theirs.iter().filter(is_needed).count();
             if left_out > 0 {
                 say(format_args!(
-                    "{}: {left_out} of {} results are of no run that is needed now: other figures, with or without --quick, or another version",
+                    "{}: {left_out} of {} results are of no run that is needed now: other figures, with or without \
+                     --quick, or another version",
                     other.name,
                     theirs.len()
                 ));

@@ -43,7 +43,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn finish(mut self) -> Result<Machine> {
-        self.check_answers()?;
+        self.check_pairs()?;
         self.check_beside()?;
         let untracked = self.configs.iter().filter(|(config, _)| !config.is_tracked());
         let untracked: Vec<ComponentId> = untracked.map(|(config, _)| config.id).collect();
@@ -136,43 +136,38 @@ impl Builder<'_> {
         Ok(machine)
     }
 
-    /// That a node has an answer to whatever its children may ask. Without a directory it has none to those that want to be kept
-    /// account of.
-    fn check_answers(&self) -> Result<()> {
+    /// Each cache and what is below it have to go together.
+    fn check_pairs(&self) -> Result<()> {
         for (parent, _) in &self.configs {
             for (child, _) in self.configs.iter().filter(|(config, _)| parent.children.contains(&config.id)) {
-                let (table, above) = (&parent.table, &child.table);
-                let path = |id| self.components.path(id);
-                let (to, from) = (path(parent.id), path(child.id));
-                if child.block > parent.block {
-                    let message = format!(
-                        "{to} has blocks of {} B, and {from} above it lines of {} B",
-                        parent.block, child.block
-                    );
-                    let expected = "lines no larger than the blocks below them";
-                    return Err(Box::new(Diagnostic::new(message).expected(expected)));
-                }
-                let requests = || above.requests(!child.children.is_empty());
-                let mut rules = requests().flat_map(|kind| table.directory(kind));
-                if let Some(rule) = rules.find(|rule| above.row(rule.grant).is_none()) {
-                    let message = format!(
-                        "{to} keeps to {}, which grants {}, a state that {}, the protocol of {from}, does not have",
-                        table.name, rule.grant, above.name
-                    );
-                    let expected = "protocols that go together, or one and the same for both";
-                    return Err(Box::new(Diagnostic::new(message).expected(expected)));
-                }
-                let asks = |kind: &MessageKind| table.directory(*kind).is_empty();
-                let Some(kind) = requests().find(asks).map(MessageKind::name) else { continue };
-                let message = format!(
-                    "{to} keeps to {}, which has no answer to a {kind} of {}, the protocol of {from}",
-                    table.name, above.name
-                );
-                let expected = "protocols that go together, or one and the same for both";
-                return Err(Box::new(Diagnostic::new(message).expected(expected)));
+                self.check_pair(parent, child)?;
             }
         }
         Ok(())
+    }
+
+    fn check_pair(&self, parent: &NodeConfig, child: &NodeConfig) -> Result<()> {
+        let (table, above) = (&parent.table, &child.table);
+        let (to, from) = (self.components.path(parent.id), self.components.path(child.id));
+        if child.block > parent.block {
+            let (blocks, lines) = (parent.block, child.block);
+            let message = format!("{to} has blocks of {blocks} B, and {from} above it lines of {lines} B");
+            let expected = "lines no larger than the blocks below them";
+            return Err(Box::new(Diagnostic::new(message).expected(expected)));
+        }
+        let requests = || above.requests(!child.children.is_empty());
+        let mut rules = requests().flat_map(|kind| table.directory(kind));
+        let unknown = rules.find(|rule| above.row(rule.grant).is_none()).map(|rule| {
+            let grant = rule.grant;
+            format!("grants {grant}, a state that {}, the protocol of {from}, does not have", above.name)
+        });
+        let unanswered = requests().find(|kind| table.directory(*kind).is_empty()).map(|kind| {
+            format!("has no answer to a {} of {}, the protocol of {from}", kind.name(), above.name)
+        });
+        let Some(wrong) = unknown.or(unanswered) else { return Ok(()) };
+        let message = format!("{to} keeps to {}, which {wrong}", table.name);
+        let expected = "protocols that go together, or one and the same for both";
+        Err(Box::new(Diagnostic::new(message).expected(expected)))
     }
 
     /// Where a GPU takes no part in coherence, whatever the CPU stores has to be coherent.

@@ -13,6 +13,7 @@ use crate::model::message::{Held, Message, MessageKind, TxnKey, TxnNumber};
 use crate::model::record::What;
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{About, Outbox};
+use crate::protocol::store::bit;
 use crate::protocol::table::{Next, Step};
 
 impl Node {
@@ -166,7 +167,7 @@ impl Node {
     /// What a child that keeps to no directory writes back: the host's caches may hold older bytes, which go first, as those of
     /// processors do when a device writes to memory.
     fn store_from_outside(&self, child: u16, message: &Message) -> Option<Access> {
-        let is_outside = self.config.outside >> child & 1 == 1;
+        let is_outside = self.config.outside & bit(child) != 0;
         let patch = message.patch.as_deref().filter(|_| is_outside && message.has_data)?;
         Some(access_of(patch, AccessKind::Store))
     }
@@ -174,7 +175,7 @@ impl Node {
     /// Whether a cache of the host has a copy from before non-coherent stores of a GPU that have come home: nobody would take it
     /// away later, and after a flush the host reads what the GPUs have made.
     fn hides_from_host(&self, child: u16, block: Address) -> bool {
-        let is_host = self.config.snooped >> child & 1 == 1;
+        let is_host = self.config.snooped & bit(child) != 0;
         let units = self.store.get(block).into_iter().flat_map(|entry| &entry.units);
         let sharers = units.fold(0, |sharers, unit| sharers | unit.sharers);
         self.config.table.is_noncoherent() && !is_host && sharers & self.config.snooped != 0

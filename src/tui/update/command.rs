@@ -179,7 +179,10 @@ impl App {
                 self.effects.push(logged.map_or(self.frame.position.event, |line| line.id.event));
                 self.command(&format!("goto event {event}"));
             }
-            None => self.say("This has no earlier cause: it comes from the program itself, or it was time for it, as for a sample", Tone::Plain),
+            None => self.say(
+                "This has no earlier cause: it comes from the program itself, or it was time for it, as for a sample",
+                Tone::Plain,
+            ),
         }
     }
 
