@@ -226,6 +226,27 @@ fn no_size_breaks_a_rule() {
 }
 
 #[test]
+fn writebacks_above_a_cache_that_tracks_nobody_are_stores() {
+    let mut failures = Vec::new();
+    for l2 in ["memory-side", "static", "shared", "partitioned"] {
+        // Cores whose LLC writes back what an L2 of a socket may have evicted long since.
+        let changes = [&format!("gpu.numa.l2={l2}"), "host.cores=2", "host.llc.size=512 B"];
+        let plan = varied(
+            "tiny/numa-2socket",
+            &changes.map(str::to_owned),
+            "gpu-coherent",
+            accesses(),
+            3,
+            Vec::new(),
+        );
+        if let Err(failure) = run(&plan) {
+            failures.push(format!("{l2}: {failure}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
 fn two_runs_are_one_digest() {
     let plan = blueprint("tiny/umh-4gpu", "nmoesi", 2000, 7, Vec::new());
     assert_eq!(run(&plan).unwrap(), run(&plan).unwrap());

@@ -8,6 +8,7 @@ use tempfile::NamedTempFile;
 
 use super::exit::Trouble;
 use super::output::Output;
+use crate::diagnostic::Diagnostic;
 use crate::recording::write::cannot;
 
 /// Something to write to. A file is written beside the one that it replaces at the end; if that never comes, nothing
@@ -21,6 +22,31 @@ pub enum Destination {
     },
     /// A pipe or a device, which cannot be replaced.
     Device(BufWriter<File>),
+}
+
+/// That no two of these files, each with the option that names it, are the same.
+///
+/// # Errors
+/// If two are.
+pub fn apart(files: &[(&str, Option<&Path>)]) -> Result<(), Trouble> {
+    let whole = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        path.canonicalize().ok().or_else(|| Some(folder.join(path.file_name()?)))
+    };
+    let files = files.iter().filter_map(|(option, path)| Some((*option, (*path)?)));
+    // What is no file, such as /dev/null, may have several writers.
+    let files =
+        files.filter(|(_, path)| path.metadata().is_ok_and(|there| there.is_file()) || !path.exists());
+    let files: Vec<_> = files.map(|(option, path)| (option, path, whole(path))).collect();
+    for (place, (option, path, own)) in files.iter().enumerate() {
+        let same = files.iter().take(place).find(|(_, _, other)| own.is_some() && other == own);
+        if let Some((other, ..)) = same {
+            let message = format!("{other} and {option} both write to {}", path.display());
+            return Err(Diagnostic::new(message).expected("a file for each").into());
+        }
+    }
+    Ok(())
 }
 
 impl Destination {

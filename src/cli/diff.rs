@@ -62,11 +62,7 @@ impl Diff {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
         let timeline = |name: &String| -> Result<Timeline, Trouble> {
-            let changes = if crate::recording::write::is_recording(name.as_ref()) {
-                Changes::default()
-            } else {
-                self.changes.clone()
-            };
+            let changes = self.changes.clone();
             let target = Target { scenario: name.clone(), machine: None, trace_format: None, changes };
             let work = Work::open(&target, &interrupt)?;
             let machine = work.prepare()?.machine;

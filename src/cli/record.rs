@@ -45,11 +45,11 @@ impl Recorder {
         }
     }
 
-    /// The run is over.
+    /// The run is over, and this is how its last event left the machine.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn end(self, machine: &Machine, report: &Report) -> Result<(), Trouble> {
+    pub fn end(self, mark: Mark, report: &Report) -> Result<(), Trouble> {
         let how = match report.ended {
             Ended::Violation => Ending::Violation,
             Ended::Stuck(_) => Ending::Deadlock,
@@ -58,7 +58,7 @@ impl Recorder {
             Ended::Limit(_) => Ending::Limit,
             Ended::Interrupted => Ending::Interrupted,
         };
-        self.writer.end(&End { mark: Mark::of(machine), how, found: None }).map_err(failed)?;
+        self.writer.end(&End { mark, how, found: None }).map_err(failed)?;
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use std::time::Instant;
 use clap::Args;
 
 use super::arguments::{Format, Target, positive};
+use super::destination::apart;
 use super::diagnosis;
 use super::drive::drive;
 use super::exit::{Ended, Status, Trouble, say};
@@ -65,7 +66,7 @@ warps.STATE and paging.*
   NODE.*, levels.LEVEL.*   hits misses hit_rate merges evictions recalls writebacks probes merged_bytes \
 peer_transfers promotions mshr_full mshr_high_water mshr_mean (in use, over time, a node); LEVEL: gpu_l1 l2 smd \
 memory cpu_l1 llc client hmd
-  messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere; over a link of the network
+  messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere; over a link of the network. Pages and copies are no messages: only LINK.bytes has them
   LINK.bytes, .messages, .utilisation, .efficiency (the share of data in its bytes), .queued_cycles, .queued_mean_cycles (for the wire), .no_credit_cycles (for \
 a buffer at the other end)
   LINK.data_bytes, .coherence_bytes, .coherence_share; network.*   data without headers; messages that are neither \
@@ -146,6 +147,11 @@ impl Run {
             );
             return Err(wrong.expected("--sample-to FILE").into());
         }
+        apart(&[
+            ("--sample-to", self.sample_file()),
+            ("--dot", self.dot.as_deref()),
+            ("--record", self.record.as_deref()),
+        ])?;
         let begin = Instant::now();
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
@@ -193,7 +199,7 @@ impl Run {
             sampler.end(runner.machine())?;
         }
         if let Some(recorder) = recorder {
-            recorder.end(runner.machine(), &report)?;
+            recorder.end(runner.mark(), &report)?;
         }
         let diagnosis = diagnosis::of(&report, runner.machine(), &begun);
         if let (Some(path), Some(diagnosis)) = (&self.dot, &diagnosis) {
@@ -286,8 +292,8 @@ impl Sampler {
     }
 
     fn end(mut self, machine: &Machine) -> Result<(), Trouble> {
-        let row = self.series.end(machine);
-        self.sink.line(&row)?;
+        let Self { series, sink } = &mut self;
+        series.end(machine, |row| sink.line(row))?;
         self.sink.done()
     }
 }

@@ -44,6 +44,7 @@ impl Shrink {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
+        self.output.as_deref().map_or(Ok(()), |path| work.spare(path))?;
         let mut output = Destination::open(self.output.as_deref())?;
         interrupt.heed();
         let stop = interrupt.flag();

@@ -21,7 +21,7 @@ impl Machine {
     /// Takes the next event out of the queue that was not superseded.
     fn take_due(&mut self) -> Option<(Tick, Event)> {
         loop {
-            let (tick, event) = self.next_event()?;
+            let (tick, event) = self.next_event(Tick::MAX)?;
             let is_wanted = match event {
                 Event::Deliver(key) => self.head_at(key, tick).is_some(),
                 Event::Port(node) => self.ports.get(node as usize).is_some_and(Port::is_awaited),

@@ -112,7 +112,7 @@ impl Machine {
         let Some(&Some(index)) = self.fixed.agent_of.get(agent.config.id.index()) else { return Vec::new() };
         let nodes = self.awaited_by(index, slot as usize);
         let waits = nodes.iter().filter_map(|node| self.nodes.get(*node)).map(|node| WaitLink {
-            at: node.id(),
+            at: agent.config.id,
             text: format!(
                 "warp {slot} waits until {} has written back what is dirty",
                 self.fixed.components.path(node.id())

@@ -25,6 +25,7 @@ impl Machine {
             Need::PeerData { parent, range } => self.meet_peer_data(me, parent, range),
             Need::Answer { child, range } => self.meet_answer(me, child, range),
             Need::GrantAck { child, range } => self.meet_grant_ack(me, child, range),
+            Need::Purged { child, range } => self.meet_purged(me, child, range),
             Need::EvictAck { parent, range } => self.meet_evict_ack(me, parent, range),
             Need::Reply { parent, range } => self.meet_reply(me, parent, range),
         }
@@ -135,10 +136,34 @@ impl Machine {
         if let Some(lane) = self.carrying(me, parent, range, &kinds) {
             return vec![(lane, format!("waits until {above} has taken it"))];
         }
-        match self.carrying(parent, me, range, &[MessageKind::EvictAck]) {
-            Some(lane) => vec![(lane, format!("waits for the acknowledgement that {above} has sent"))],
+        if let Some(lane) = self.carrying(parent, me, range, &[MessageKind::EvictAck]) {
+            return vec![(lane, format!("waits for the acknowledgement that {above} has sent"))];
+        }
+        // What is stored there like anything else may have to wait for it.
+        match self.node(parent).and_then(|above| above.stand_of_request(me, range.start)) {
+            Some((block, doing)) => {
+                let text = format!("waits until {above} has taken it");
+                vec![(Party::Block { at: parent, block, doing }, text)]
+            }
             None => self.lost(parent, me, "the writeback or its acknowledgement"),
         }
+    }
+
+    /// A child gives up all that lives in a memory, block by block, as if each were probed.
+    fn meet_purged(&self, me: ComponentId, child: ComponentId, range: Range) -> Met {
+        let below = self.path(child);
+        let text = format!("waits until {below} has given up all lines of this memory");
+        if let Some(lane) = self.carrying(me, child, range, &[MessageKind::Flush]) {
+            return vec![(lane, format!("{text}: it is being told"))];
+        }
+        if let Some(lane) = self.carrying(child, me, range, &[MessageKind::Flushed]) {
+            return vec![(lane, format!("waits for the flushed that {below} has sent"))];
+        }
+        let Some(blocks) = self.node(child).and_then(|child| child.unpurged(me)) else {
+            return self.lost(child, me, "the flush or the flushed");
+        };
+        let party = |block: Address| Party::Block { at: child, block, doing: Doing::Answers };
+        blocks.into_iter().map(|block| (party(block), text.clone())).collect()
     }
 
     fn meet_reply(&self, me: ComponentId, parent: ComponentId, range: Range) -> Met {

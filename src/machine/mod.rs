@@ -359,6 +359,7 @@ impl Machine {
 
     /// Lets time pass until a moment before the next event, for those who ask how it is then.
     pub fn wait_until(&mut self, tick: Tick) {
+        self.pass_time(tick);
         self.now = self.now.max(tick);
     }
 

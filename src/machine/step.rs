@@ -31,7 +31,7 @@ impl Machine {
         records.list.clear();
         if self.plan.due > self.event {
             let mut out = self.outbox(records);
-            let taken = self.take_event(&mut out);
+            let taken = self.take_event(Tick::MAX, &mut out);
             self.close(out);
             if taken {
                 return StepOutcome::Ran;
@@ -46,7 +46,7 @@ impl Machine {
         while self.event < limit {
             // One outbox for all that the queue has.
             let mut out = self.outbox(&mut silent);
-            while self.event < limit.min(self.plan.due) && self.take_event(&mut out) {}
+            while self.event < limit.min(self.plan.due) && self.take_event(Tick::MAX, &mut out) {}
             self.close(out);
             if self.event < limit {
                 let outcome = self.step_aside(&mut silent);
@@ -58,9 +58,18 @@ impl Machine {
         StepOutcome::Ran
     }
 
-    /// Executes the next event of the queue. `false`, and nothing is done, if something else comes first.
-    fn take_event(&mut self, out: &mut Outbox) -> bool {
-        while let Some((tick, event)) = self.next_event() {
+    /// Lets the messages leave that would before a tick, where no event comes before it.
+    pub(super) fn pass_time(&mut self, tick: Tick) {
+        let mut silent = Records::silent();
+        let mut out = self.outbox(&mut silent);
+        let happened = tick > 0 && self.take_event(tick - 1, &mut out);
+        debug_assert!(!happened, "an event came first");
+        self.close(out);
+    }
+
+    /// Executes the next event of the queue until a tick. `false`, and nothing is done, if something else comes first.
+    fn take_event(&mut self, last: Tick, out: &mut Outbox) -> bool {
+        while let Some((tick, event)) = self.next_event(last) {
             let moment = (self.now, self.event);
             (self.now, self.event) = (tick, self.event + 1);
             (out.tick, out.event) = (self.now, self.event);
@@ -79,10 +88,10 @@ impl Machine {
         false
     }
 
-    /// Takes the next event out of the queue, unless the sample of a link ends before it, or time does.
-    pub(super) fn next_event(&mut self) -> Option<(Tick, Event)> {
-        let last = self.lanes_due.checked_sub(1)?;
-        self.queue.pop_until(last.min(self.fixed.last_tick))
+    /// Takes the next event until a tick out of the queue, unless the sample of a link ends before it, or time does.
+    pub(super) fn next_event(&mut self, last: Tick) -> Option<(Tick, Event)> {
+        let before = self.lanes_due.checked_sub(1)?;
+        self.queue.pop_until(last.min(before).min(self.fixed.last_tick))
     }
 
     fn handle(&mut self, event: Event, out: &mut Outbox) -> Handled {

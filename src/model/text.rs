@@ -15,6 +15,12 @@ pub fn hex_head(bytes: &[u8], most: usize) -> String {
     }
 }
 
+/// So many of something whose name takes an `s`: `1 page`, `2 pages`.
+#[must_use]
+pub fn plural(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// A name as a part of the key of a statistic.
 #[must_use]
 pub fn key_word(name: &str) -> String {

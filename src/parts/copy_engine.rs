@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::model::component::ComponentId;
 use crate::model::page::Page;
+use crate::model::text::plural;
 use crate::model::time::Tick;
 use crate::parts::channel::Path;
 use crate::parts::dram::Read;
@@ -40,9 +41,13 @@ impl Stage {
     pub fn told(self) -> String {
         match self {
             Self::Draining => "waits until its lines have left the caches".to_owned(),
-            Self::Reading(left) => format!("waits for {left} reads of the memory that it leaves"),
+            Self::Reading(left) => {
+                format!("waits for {} of the memory that it leaves", plural(u64::from(left), "read"))
+            }
             Self::Crossing => "is on the link".to_owned(),
-            Self::Writing(left) => format!("waits for {left} writes of the memory that it comes to"),
+            Self::Writing(left) => {
+                format!("waits for {} of the memory that it comes to", plural(u64::from(left), "write"))
+            }
         }
     }
 }

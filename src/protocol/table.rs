@@ -208,6 +208,17 @@ impl Table {
         self.rows.iter().any(|row| row.noncoherent)
     }
 
+    /// Whether what is stored coherently, in a cache with children or without, may stay where others do not see it before a fence.
+    #[must_use]
+    pub fn hides_stores(&self, has_children: bool) -> bool {
+        let cells = |row: &Row| if has_children { row.inner } else { row.leaf };
+        let cell = |row: &Row, action: Action| cells(row).get(action.index()).copied().flatten();
+        let hides = |row: &Row| row.noncoherent && cell(row, Action::Acquire).is_some();
+        let after = |cell: Cell| if let Next::To(state) = cell.next { self.row(state) } else { None };
+        let mut stores = self.rows.iter().filter_map(|row| cell(row, Action::Store));
+        stores.any(|store| after(store).is_some_and(hides))
+    }
+
     /// Whether a cache without children fetches copies that nobody tracks.
     #[must_use]
     pub fn fetches(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::model::component::ComponentKind;
 
 use super::filter_grammar::ordered_single;
 use super::number::parse_number;
-use super::operand::{Named, component, named};
+use super::operand::{component, named};
 use super::parser::{Offer, Parser};
 use super::predicate::Test;
 use super::predicate_value::{bytes, of_block, real, verb};
@@ -117,7 +117,7 @@ pub(super) fn quantity(parser: &mut Parser<'_>) -> Result<Quantity> {
 
 fn block_quantity(parser: &mut Parser<'_>, what: OfBlock) -> Result<Quantity> {
     parser.need("of", "a node")?;
-    let nodes = nodes(parser, what.fits(), what.name())?;
+    let nodes = nodes(parser, (what.fits(), what == OfBlock::State), what.name())?;
     parser.need("block", "its block that holds an address")?;
     parser.offer(Offer::Block);
     let block = address(parser)?;
@@ -132,7 +132,7 @@ fn value_quantity(parser: &mut Parser<'_>) -> Result<What> {
     if parser.eat("memory", "host memory") {
         return Ok(What::Value { at, width, nodes: None });
     }
-    let nodes = nodes(parser, ComponentKind::is_node, "value")?;
+    let nodes = nodes(parser, (ComponentKind::is_node, false), "value")?;
     Ok(What::Value { at, width, nodes: Some(nodes) })
 }
 
@@ -150,28 +150,31 @@ fn occupancy(parser: &mut Parser<'_>) -> Result<What> {
         return Err(Box::new(error.expected(format!("a node's MSHRs{example}"))));
     };
     let named = named(parser, path)?;
-    let nodes = fitting(parser, named, ComponentKind::has_mshrs, "MSHRs")?;
+    let nodes = fitting(parser, Nodes::new(named, ComponentKind::has_mshrs), "MSHRs")?;
     parser.advance();
     Ok(What::Occupancy(nodes))
 }
 
-/// Takes a pattern of which at least one component has what is asked for.
-fn nodes(parser: &mut Parser<'_>, fits: fn(ComponentKind) -> bool, what: &str) -> Result<Nodes> {
+/// Takes a pattern of which at least one component has what is asked for; of memories perhaps only those that are caches.
+fn nodes(
+    parser: &mut Parser<'_>,
+    (fits, cached): (fn(ComponentKind) -> bool, bool),
+    what: &str,
+) -> Result<Nodes> {
     let place = parser.place();
     let named = component(parser, fits)?;
     let after = parser.place();
     parser.back_to(place);
-    let nodes = fitting(parser, named, fits, what)?;
+    let nodes = fitting(parser, Nodes { cached, ..Nodes::new(named, fits) }, what)?;
     parser.back_to(after);
     Ok(nodes)
 }
 
-fn fitting(parser: &Parser<'_>, named: Named, fits: fn(ComponentKind) -> bool, what: &str) -> Result<Nodes> {
-    let nodes = Nodes::new(named, fits);
+fn fitting(parser: &Parser<'_>, nodes: Nodes, what: &str) -> Result<Nodes> {
     if let Some(components) = &parser.context.components
         && nodes.of(components).next().is_none()
     {
-        let kinds: Vec<_> = nodes.kinds.iter().map(|kind| kind.name()).collect();
+        let kinds: Vec<_> = nodes.kinds_of(components).into_iter().map(ComponentKind::name).collect();
         let error = parser.fail(format!("{} has no {what}", nodes.named));
         return Err(Box::new(error.expected(format!("a component of kind {}", kinds.join(", ")))));
     }

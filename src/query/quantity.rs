@@ -58,7 +58,7 @@ impl OfBlock {
     /// Which components have it.
     pub fn fits(self) -> fn(ComponentKind) -> bool {
         match self {
-            Self::State => |kind| kind.is_node() && !is_memory(kind),
+            Self::State => |kind| kind.is_node() && kind != ComponentKind::Hmd,
             Self::Owner | Self::Sharers => |kind| kind.is_node() && kind != ComponentKind::L1,
             Self::Dirty => ComponentKind::is_node,
         }
@@ -71,6 +71,8 @@ pub(super) struct Nodes {
     pub named: Named,
     /// The kinds of component that have it.
     pub kinds: Vec<ComponentKind>,
+    /// Of memories, only those that are caches of others.
+    pub cached: bool,
 }
 
 const ALL_KINDS: [ComponentKind; 11] = [
@@ -89,11 +91,24 @@ const ALL_KINDS: [ComponentKind; 11] = [
 
 impl Nodes {
     pub fn new(named: Named, fits: fn(ComponentKind) -> bool) -> Self {
-        Self { named, kinds: ALL_KINDS.into_iter().filter(|kind| fits(*kind)).collect() }
+        let kinds = ALL_KINDS.into_iter().filter(|kind| fits(*kind)).collect();
+        Self { named, kinds, cached: false }
+    }
+
+    /// The kinds of those components of a machine that have it.
+    pub fn kinds_of(&self, components: &Components) -> Vec<ComponentKind> {
+        let is_there =
+            |kind: &ComponentKind| components.iter().any(|(_, one)| one.kind == *kind && self.fits(one));
+        self.kinds.iter().copied().filter(is_there).collect()
+    }
+
+    fn fits(&self, component: &Component) -> bool {
+        let is_root = is_memory(component.kind) && component.parents.is_empty();
+        self.kinds.contains(&component.kind) && !(self.cached && is_root)
     }
 
     fn has(&self, id: ComponentId, component: &Component, components: &Components) -> bool {
-        self.kinds.contains(&component.kind) && self.named.contains(id, components)
+        self.fits(component) && self.named.contains(id, components)
     }
 
     pub fn of<'a>(&'a self, components: &'a Components) -> impl Iterator<Item = ComponentId> + 'a {

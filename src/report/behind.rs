@@ -41,6 +41,13 @@ impl Behind {
         self.copy.wait_until(tick);
         &self.copy
     }
+
+    /// `machine` as it was at a moment after its last event, for which it has waited longer. The same.
+    pub fn after(&mut self, machine: &Machine, tick: Tick) -> &Machine {
+        self.copy.run_until(machine.event());
+        self.copy.wait_until(tick);
+        &self.copy
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! How busy links are from one moment to the next.
 
+use super::behind::Behind;
 use crate::machine::Machine;
 use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::inspect::Inspect;
@@ -92,17 +93,19 @@ impl Loads {
         now >= self.from.saturating_add(self.span)
     }
 
-    /// What has changed in the windows that are over at `now`; `before` is the machine before what happens then.
-    pub fn close(&mut self, before: &Machine, now: Tick) -> Vec<Load> {
+    /// What has changed in the windows that are over when the last event of `machine` happens, which `behind` follows.
+    pub fn close(&mut self, behind: &mut Behind, machine: &Machine) -> Vec<Load> {
+        let now = machine.tick();
         let mut changes = Vec::new();
         while self.is_over(now) {
             let end = self.from + self.span;
-            changes.extend(self.pass(before, end));
-            let is_busy = |link| before.busy_until(link, now) > before.busy_until(link, end);
+            let then = behind.at(machine, end);
+            changes.extend(self.pass(then, end));
+            let is_busy = |link| then.busy_until(link, now) > then.busy_until(link, end);
             if self.links.iter().all(|watched| watched.told == 0.0 && !is_busy(watched.link)) {
                 // Nothing more in a stretch in which nothing moves.
                 let last = now - now % self.span;
-                changes.extend(self.pass(before, last));
+                changes.extend(self.pass(behind.at(machine, last), last));
             }
         }
         changes

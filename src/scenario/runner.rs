@@ -6,7 +6,7 @@ use crate::machine::{Machine, StepOutcome};
 use crate::model::inspect::Inspect;
 use crate::model::record::{Record, Records};
 use crate::model::time::EventNumber;
-use crate::recording::{Differs, Recording, Verifier};
+use crate::recording::{Differs, Mark, Recording, Verifier};
 
 use super::checker::{Checker, Ended, Failure};
 
@@ -19,6 +19,8 @@ pub struct Runner {
     ended: Option<Ended>,
     /// The digests that were recorded, of a recording.
     recorded: Option<Verifier>,
+    /// How the machine was after its last event, once it has been told.
+    last: Option<Mark>,
 }
 
 /// What came of a run.
@@ -41,7 +43,8 @@ impl Runner {
     #[must_use]
     pub fn new(machine: Machine, checker: Checker, listen: bool) -> Self {
         let on = listen || checker.needs_records();
-        Self { machine, checker, records: Records { on, list: Vec::new() }, ended: None, recorded: None }
+        let records = Records { on, list: Vec::new() };
+        Self { machine, checker, records, ended: None, recorded: None, last: None }
     }
 
     /// The same, of a recording: its states must be those that were recorded.
@@ -126,6 +129,7 @@ impl Runner {
         if let Some(Err(differs)) = self.recorded.take().map(|recorded| recorded.finish(&self.machine)) {
             self.differs(&differs);
         }
+        self.last = Some(Mark::of(&self.machine));
         self.checker.finish(&self.machine, &ended);
         let mut report = self.so_far(ended);
         // Whoever waited for an event after the limit waited until then.
@@ -134,6 +138,12 @@ impl Runner {
             report.cycles = cycle;
         }
         report
+    }
+
+    /// The machine after its last event, as a recording keeps it: before it waited for the end of the time.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        self.last.unwrap_or_else(|| Mark::of(&self.machine))
     }
 
     /// What is known of a run that was broken off: expectations about what was still to come have not failed.

@@ -155,6 +155,8 @@ impl Plan {
         let set = self.overrides(point).into_iter().map(|(text, ..)| text).collect();
         let (scenario, machine) = Changes { set, ..Changes::default() }.split();
         work.scenario = work.scenario.with(&scenario)?;
+        // What is set of a trace needs one.
+        work.scenario.trace()?;
         work.options.set = machine;
         Ok(Some(work))
     }

@@ -118,6 +118,9 @@ impl Diagnosis {
                 "nothing can move, and work is left".to_owned()
             }
             _ if self.complete => format!("nothing can move, {count} {cannot}"),
+            _ if self.transactions.is_empty() && self.warps == 0 => {
+                "no access waits for it, but something can never be done, though others go on".to_owned()
+            }
             _ => format!("{count} {cannot}, though others go on"),
         };
         format!("{} at event {}, cycle {}: {what}", self.verdict.title(), self.event, self.cycle)

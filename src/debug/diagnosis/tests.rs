@@ -1,6 +1,6 @@
 use super::*;
 use crate::diagnostic::Source;
-use crate::machine::StepOutcome;
+use crate::machine::{Change, Planned, StepOutcome};
 use crate::model::record::Records;
 use crate::scenario::{Options, Scenario};
 
@@ -99,6 +99,53 @@ fn the_first_event_that_leaves_no_way_out_is_found() {
     assert!(diagnosis.lines().iter().any(|line| line.starts_with("unavoidable since event ")));
     let dead_at = |event| !Graph::new(&at(event).unwrap().wait_for_graph()).dead().is_empty();
     assert!(!dead_at(event - 1) && dead_at(diagnosis.event));
+}
+
+/// Of a run that ends well nothing was ever lost, and nobody waited in a circle.
+fn waits_for_ever(mut machine: Machine, most: u64) -> Option<String> {
+    let mut told = None;
+    while machine.event() < most {
+        let outcome = machine.run_until(machine.event() + 1);
+        if !machine.violations().is_empty() || outcome == StepOutcome::Stuck {
+            return None;
+        }
+        if outcome != StepOutcome::Ran {
+            return told;
+        }
+        if told.is_none() {
+            told = diagnose(&machine).map(|diagnosis| diagnosis.lines().join("\n"));
+        }
+    }
+    told
+}
+
+#[test]
+fn what_ends_well_is_never_said_to_wait_for_ever() {
+    let mut wrong = Vec::new();
+    for entry in crate::config::list(crate::config::Kind::Scenario) {
+        let scenario = Scenario::load(&entry.name).unwrap();
+        let Ok(prepared) = scenario.prepare(&Options::default()) else { continue };
+        if prepared.blueprint.faults.is_empty() {
+            let told = waits_for_ever(prepared.machine, 400);
+            wrong.extend(told.map(|told| format!("{}: {told}", entry.name)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn what_comes_late_is_not_lost() {
+    // The grant-ack of the core comes after its next request.
+    let scenario = Scenario::load("protocols/msi-upgrade").unwrap();
+    let start = scenario.prepare(&Options::default()).unwrap().machine;
+    let mut wrong = Vec::new();
+    for at in 1..25 {
+        let mut machine = start.clone();
+        let held = Planned { event: at, text: "hold 4096".into(), change: Change::Hold(4096) };
+        machine.plan([held].into());
+        wrong.extend(waits_for_ever(machine, 200).map(|told| format!("{at}: {told}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
 #[test]

@@ -11,16 +11,11 @@ use crate::model::sectors::Sectors;
 use crate::model::state::Action;
 use crate::model::tags::{TagOutcome, TagRecord, TagView};
 use crate::model::text::hex_head;
+pub use crate::model::text::plural;
 use crate::model::time::TimeBase;
 
 /// Names of components for people.
 pub type Names = Components;
-
-/// `1 byte`, `2 bytes`.
-#[must_use]
-pub fn plural(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
 
 /// Bytes as people write them: `07 00 00 00`.
 #[must_use]

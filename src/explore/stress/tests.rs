@@ -194,12 +194,11 @@ fn cached(changes: &[&str], rest: &str) -> Blueprint {
 
 #[test]
 fn memory_that_is_a_cache_keeps_what_fences_promise() {
-    let settings: [&[&str]; 6] = [
+    let settings: [&[&str]; 5] = [
         &[],
         &["gpu.tags.pending=1"],
         &["gpu.tags.scoreboard=1"],
         &["gpu.tags.data=512 B", "gpu.memory.size=512 B"],
-        &["gpu.memory.mask_bytes=4"],
         &["gpu.memory.dram.scheduler=in-order"],
     ];
     for changes in settings {

@@ -26,7 +26,6 @@ use crate::parts::channel::Channel;
 use crate::parts::port::Port;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, NodeConfig, Role};
-use crate::protocol::store::Store;
 
 impl Builder<'_> {
     /// Tells of each way the links of the network that it goes over.
@@ -43,8 +42,7 @@ impl Builder<'_> {
     }
 
     pub(super) fn finish(mut self) -> Result<Machine> {
-        self.check_pairs()?;
-        self.check_beside()?;
+        self.check_protocols()?;
         let untracked = self.configs.iter().filter(|(config, _)| !config.is_tracked());
         let untracked: Vec<ComponentId> = untracked.map(|(config, _)| config.id).collect();
         for (mut config, store) in std::mem::take(&mut self.configs) {
@@ -134,59 +132,6 @@ impl Builder<'_> {
             machine.plan_task(task);
         }
         Ok(machine)
-    }
-
-    /// Each cache and what is below it have to go together.
-    fn check_pairs(&self) -> Result<()> {
-        for (parent, _) in &self.configs {
-            for (child, _) in self.configs.iter().filter(|(config, _)| parent.children.contains(&config.id)) {
-                self.check_pair(parent, child)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn check_pair(&self, parent: &NodeConfig, child: &NodeConfig) -> Result<()> {
-        let (table, above) = (&parent.table, &child.table);
-        let (to, from) = (self.components.path(parent.id), self.components.path(child.id));
-        if child.block > parent.block {
-            let (blocks, lines) = (parent.block, child.block);
-            let message = format!("{to} has blocks of {blocks} B, and {from} above it lines of {lines} B");
-            let expected = "lines no larger than the blocks below them";
-            return Err(Box::new(Diagnostic::new(message).expected(expected)));
-        }
-        let requests = || above.requests(!child.children.is_empty());
-        let mut rules = requests().flat_map(|kind| table.directory(kind));
-        let unknown = rules.find(|rule| above.row(rule.grant).is_none()).map(|rule| {
-            let grant = rule.grant;
-            format!("grants {grant}, a state that {}, the protocol of {from}, does not have", above.name)
-        });
-        let unanswered = requests().find(|kind| table.directory(*kind).is_empty()).map(|kind| {
-            format!("has no answer to a {} of {}, the protocol of {from}", kind.name(), above.name)
-        });
-        let Some(wrong) = unknown.or(unanswered) else { return Ok(()) };
-        let message = format!("{to} keeps to {}, which {wrong}", table.name);
-        let expected = "protocols that go together, or one and the same for both";
-        Err(Box::new(Diagnostic::new(message).expected(expected)))
-    }
-
-    /// Where a GPU takes no part in coherence, whatever the CPU stores has to be coherent.
-    fn check_beside(&self) -> Result<()> {
-        let takes_no_part = |(config, _): &&(NodeConfig, Store)| config.table.uncached.is_some();
-        let hides = |(config, _): &&(NodeConfig, Store)| {
-            self.components.is_host(config.id) && config.table.is_noncoherent()
-        };
-        let Some((hiding, _)) = self.configs.iter().find(hides) else { return Ok(()) };
-        let Some((apart, _)) = self.configs.iter().find(takes_no_part) else { return Ok(()) };
-        let message = format!(
-            "{} keeps to {}, in which stores may be hidden from others, and {} takes no part in its coherence",
-            self.components.path(hiding.id),
-            hiding.table.name,
-            self.components.path(apart.id)
-        );
-        Err(Box::new(
-            Diagnostic::new(message).expected("a protocol of the host without a non-coherent state"),
-        ))
     }
 
     /// What the software takes that flushes the CPU's caches.

@@ -6,6 +6,7 @@ mod finish;
 mod network;
 mod numa;
 mod paging;
+mod protocols;
 mod tags;
 mod unified;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::model::component::ComponentId;
 use crate::model::inspect::WaitLink;
 use crate::model::page::Page;
 use crate::model::paging::FaultStage;
+use crate::model::text::plural;
 use crate::model::time::Tick;
 use crate::model::wait::Party;
 use crate::parts::agent::{Agent, Warp};
@@ -186,7 +187,8 @@ impl Machine {
             }
             _ => {
                 let (waiting, walking) = one.gmmu.busy();
-                format!("has {walking} page walks under way, and {waiting} more wait for a walker")
+                let others = if waiting == 1 { "1 more waits" } else { &format!("{waiting} more wait") };
+                format!("has {} under way, and {others} for a walker", plural(walking as u64, "page walk"))
             }
         };
         Some(WaitLink { at: one.ports.gmmu, text, since: None })
@@ -229,16 +231,22 @@ impl Machine {
             let due = driver.next().map_or_else(String::new, |due| {
                 format!(", which it submits at cycle {}", self.fixed.time.cycle(due))
             });
-            let text = format!("has it in its queue behind {place} others for the next transfer set{due}");
+            let place = if place == 0 { "first".to_owned() } else { behind(place, "other") };
+            let text = format!("has it in its queue, {place}, for the next transfer set{due}");
             return Some(link(text, Some(queued.since.tick)));
         }
         let planned = driver.planned().enumerate().find(|(_, planned)| planned.page == page);
         if let Some((place, planned)) = planned {
             let leaving = driver.residency.leaving().len();
+            let before = match place {
+                0 => "it is the next to get one".to_owned(),
+                1 => "1 other waits before it".to_owned(),
+                _ => format!("{place} others wait before it"),
+            };
             let text = format!(
-                "has it in transfer set {} and no free frame for it: {place} others wait before it, {leaving} of \
-                 the frames are being freed",
-                planned.set
+                "has it in transfer set {} and no free frame for it: {before}, and {} being freed",
+                planned.set,
+                if leaving == 1 { "1 frame is".to_owned() } else { format!("{leaving} frames are") }
             );
             return Some(link(text, None));
         }
@@ -276,12 +284,13 @@ impl Machine {
         let link = self.fixed.visible_links.get(one.ports.links.0.first).and_then(Option::as_ref);
         let busy = self.links.get(one.ports.links.0.first)?.busy_since();
         let cycle = |tick: Tick| self.fixed.time.cycle(tick);
+        let place = if place == 0 { String::new() } else { format!(" {}", behind(place, "other page")) };
         let text = format!(
-            "carries it behind {place} other pages, full since cycle {}; it is due at cycle {}",
+            "carries it{place}, without a pause since cycle {}; it is due at cycle {}",
             cycle(busy),
             cycle(*due)
         );
-        Some(WaitLink { at: link.map_or(one.ports.driver, |link| link.0), text, since: Some(busy) })
+        Some(WaitLink { at: link.map_or(one.ports.driver, |link| link.0), text, since: None })
     }
 
     /// Why a GMMU or a driver cannot go on: its oldest far-fault.
@@ -292,6 +301,10 @@ impl Machine {
         let oldest = one.gmmu.far_faults().min_by_key(|(_, fault)| fault.since.tick);
         Some(oldest.map(|(page, _)| self.why_fault(gpu, page)).unwrap_or_default())
     }
+}
+
+fn behind(count: usize, what: &str) -> String {
+    format!("behind {}", plural(count as u64, what))
 }
 
 /// A far-fault of a compute unit that the GMMU tracks.

@@ -254,7 +254,9 @@ impl Node {
                 self.reply_load(child, want, data, once, out);
             }
             Who::Child(child) => {
-                if let Some(number) = want.number.filter(|_| access.kind.writes()) {
+                // Who needed the room has not stored what is written back.
+                let is_own = access.kind.writes() && want.request != MessageKind::Writeback;
+                if let Some(number) = want.number.filter(|_| is_own) {
                     let (kind, range, mask) = (access.kind, access.range, access.mask.clone());
                     out.taken.push(Taken { number, kind, range, wrote, mask });
                 }

@@ -146,8 +146,8 @@ impl Node {
         let block = self.block_of(message.range.start);
         let Some(child) = self.config.child(message.from) else { return };
         self.ensure_root_entry(block);
-        if let Some(store) = self.store_from_outside(child, message) {
-            return self.call_back(block, child, message, Some(store), out);
+        if let Some(store) = self.store_of(child, message) {
+            return self.take_as_store(block, child, message, Some(store), out);
         }
         if !self.drops_writeback(child, message) {
             self.take_bytes(block, child, message, out);
@@ -157,19 +157,26 @@ impl Node {
             self.note_answer(block, child, message, out);
         }
         if message.has_data && self.hides_from_host(child, block) {
-            return self.call_back(block, child, message, None, out);
+            return self.take_as_store(block, child, message, None, out);
         }
         let mut ack = self.message(MessageKind::EvictAck, message.from, message.range, out);
         (ack.txn, ack.number) = (message.txn, message.number);
         self.send(ack, out);
     }
 
-    /// What a child that keeps to no directory writes back: the host's caches may hold older bytes, which go first, as those of
-    /// processors do when a device writes to memory.
-    fn store_from_outside(&self, child: u16, message: &Message) -> Option<Access> {
+    /// A writeback that is a store like others. Of a child that keeps to no directory the host's caches may hold older bytes, which
+    /// go first, as those of processors do when a device writes to memory; and a cache that tracks nobody may have evicted
+    /// what its child still has.
+    fn store_of(&self, child: u16, message: &Message) -> Option<Access> {
         let is_outside = self.config.outside & bit(child) != 0;
-        let patch = message.patch.as_deref().filter(|_| is_outside && message.has_data)?;
-        Some(access_of(patch, AccessKind::Store))
+        let tracks = self.config.role == Role::Root || self.config.table.has_directory();
+        let kind = match (is_outside, tracks) {
+            (true, _) => AccessKind::Store,
+            (false, false) => AccessKind::NStore,
+            (false, true) => return None,
+        };
+        let patch = message.patch.as_deref().filter(|_| message.has_data)?;
+        Some(access_of(patch, kind))
     }
 
     /// Whether a cache of the host has a copy from before non-coherent stores of a GPU that have come home: nobody would take it
@@ -181,8 +188,9 @@ impl Node {
         self.config.table.is_noncoherent() && !is_host && sharers & self.config.snooped != 0
     }
 
-    /// Takes a block from the caches of the host, and stores what is to be stored; then the sender is answered.
-    fn call_back(
+    /// Does what a store of the block needs (takes it from the caches of the host, finds it a place), and stores what is to be
+    /// stored; then the sender is answered.
+    fn take_as_store(
         &mut self,
         block: Address,
         child: u16,
@@ -190,7 +198,8 @@ impl Node {
         store: Option<Access>,
         out: &mut Outbox,
     ) {
-        let mut want = Want::of(message.clone(), child, Action::Store, out.tick);
+        let action = store.as_ref().map_or(Action::Store, |store| self.action_of(store));
+        let mut want = Want::of(message.clone(), child, action, out.tick);
         want.access = store.map(Arc::new);
         self.enqueue(block, want, out);
     }

@@ -337,10 +337,9 @@ impl Node {
         self.remote.as_deref().map(|remote| remote.directory.config())
     }
 
-    /// The children that have to give up their lines before requests for a block are served, a bit each.
-    pub(super) fn purge_awaits(&self, block: Address) -> Option<u64> {
-        let remote = self.remote.as_deref().filter(|remote| remote.waiting.contains(&block))?;
-        match remote.purge {
+    /// The children that have been told to give up their lines and have not, a bit each.
+    pub(super) fn purge_awaits(&self) -> Option<u64> {
+        match self.remote.as_deref()?.purge {
             Purge::Awaits(children) => Some(children),
             Purge::No | Purge::Draining => None,
         }

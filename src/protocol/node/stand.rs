@@ -40,6 +40,8 @@ pub enum Need {
     Answer { child: ComponentId, range: Range },
     /// A child's acknowledgement of its grant.
     GrantAck { child: ComponentId, range: Range },
+    /// That a child has given up all that lives in this memory, whose remote directory is full.
+    Purged { child: ComponentId, range: Range },
     /// The parent's acknowledgement of a writeback.
     EvictAck { parent: ComponentId, range: Range },
     /// The parent's reply to an access handed to it.
@@ -138,8 +140,8 @@ impl Node {
         if pending.evicting.is_some() {
             return vec![Need::Own(block, Doing::Evicts)];
         }
-        if let Some(children) = self.purge_awaits(block) {
-            return self.answers_of(children, self.range_of(block));
+        if self.awaits_purge(block) {
+            return self.purge_needs();
         }
         if self.waits_for_evict_ack(pending) {
             return vec![Need::Own(block, Doing::WritesBack)];
@@ -156,6 +158,18 @@ impl Node {
             return vec![Need::Own(block, Doing::Asks)];
         }
         Vec::new()
+    }
+
+    /// What a full remote directory waits for: that what is being served has been, and then that the CPU has given up all lines.
+    fn purge_needs(&self) -> Vec<Need> {
+        let Some(children) = self.purge_awaits() else {
+            let serving = self.pending.values().flat_map(|pending| {
+                pending.serving.iter().map(|service| self.unit_range(pending.block, service.unit).start)
+            });
+            return serving.map(|unit| Need::Own(unit, Doing::Serves)).collect();
+        };
+        let children = ones_of(children).filter_map(|bit| self.config.children.get(bit as usize).copied());
+        children.map(|child| Need::Purged { child, range: self.range_of(Address(0)) }).collect()
     }
 
     /// What keeps a probe from being answered.
@@ -189,14 +203,27 @@ impl Node {
         let pending = self.pending.get(block)?;
         let unit = self.unit_of(block, address);
         let start = self.unit_range(block, unit).start;
+        let is_here = |want: &Want| want.who == who && self.unit_of(block, want.range.start) == unit;
+        // What is being served may be an earlier request, whose grant the child has, and whose acknowledgement is on its way.
+        if pending.queue.iter().any(|want| is_here(want) && want.range.contains(address)) {
+            return Some((start, Doing::Queues));
+        }
         if pending.serving.iter().any(|service| service.unit == unit && service.want.who == who) {
             return Some((start, Doing::Serves));
         }
-        let is_here = |want: &Want| want.who == who && self.unit_of(block, want.range.start) == unit;
         if pending.queue.iter().any(is_here) {
             return Some((start, Doing::Queues));
         }
         pending.passed.iter().any(is_here).then_some((block, Doing::Forwards))
+    }
+
+    /// The blocks here that a memory wants back, all of its own being wanted; none if it wants nothing.
+    #[must_use]
+    pub fn unpurged(&self, memory: ComponentId) -> Option<Vec<Address>> {
+        let is_its = |job: Address| self.jobs.get(job).is_some_and(|job| job.parent == memory);
+        let blocks =
+            self.pending.values().filter(|pending| pending.probe.is_some_and(|probe| is_its(probe.job)));
+        self.purging.contains(&memory).then(|| blocks.map(|pending| pending.block).collect())
     }
 
     /// The blocks here that have not answered a probe of this range yet.

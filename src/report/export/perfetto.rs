@@ -356,7 +356,7 @@ impl Export for Perfetto {
     ) -> io::Result<()> {
         let names = machine.components();
         if self.loads.is_over(machine.tick()) {
-            let loads = self.loads.close(self.behind.before(machine), machine.tick());
+            let loads = self.loads.close(&mut self.behind, machine);
             self.loads(&loads, names, out)?;
         }
         for &(chosen, record) in records {

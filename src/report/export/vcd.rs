@@ -170,7 +170,7 @@ impl Export for Vcd {
         _out: &mut dyn Write,
     ) -> io::Result<()> {
         if self.loads.is_over(machine.tick()) {
-            let loads = self.loads.close(self.behind.before(machine), machine.tick());
+            let loads = self.loads.close(&mut self.behind, machine);
             self.flush(&loads)?;
         }
         for (_, record) in records.iter().filter(|(chosen, _)| *chosen) {

@@ -32,6 +32,11 @@ pub fn bulk_copy() -> Refused {
     (message.to_owned(), "loads, stores and atomics of lanes".to_owned())
 }
 
+/// Whether a lane can access so many bytes at once.
+pub fn is_width(width: u64) -> bool {
+    (1..=WIDEST).contains(&width)
+}
+
 /// What an instruction of this class does; `accesses` are its lanes and addresses, ascending by lane.
 pub fn step(
     class: Class,
@@ -49,7 +54,7 @@ pub fn step(
         Class::Store => AccessKind::NStore,
         Class::Atomic(operation) => AccessKind::Atomic(operation),
     };
-    if !(1..=WIDEST).contains(&width) {
+    if !is_width(width) {
         return Err((format!("no lane accesses {width} B"), format!("a width of 1 to {WIDEST} B")));
     }
     let mut mask = 0u64;

@@ -39,6 +39,21 @@ fn recording(folder: &Path) -> String {
 }
 
 #[test]
+fn a_run_that_its_limit_ended_replays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("limit.rec").display().to_string();
+    // No event falls on the last cycle.
+    let done = call(&["run", "umh/fig5-b1", "--max-cycles", "500", "--record", &path]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let told = call(&["replay", &path]);
+    assert!(told.code == Some(0) && told.stdout.contains("the same up to event 5 (cycle 225)"), "{told:?}");
+    assert_eq!(call(&["diff", &path, &path]).code, Some(0));
+    // What is set of a recording it says itself.
+    let changed = call(&["diff", &path, "umh/fig5-b1", "--seed", "7"]);
+    assert!(changed.code == Some(2) && changed.stderr.contains("is a recording"), "{changed:?}");
+}
+
+#[test]
 fn a_recording_replays_after_its_files_are_gone() {
     let folder = tempfile::tempdir().unwrap();
     let path = recording(folder.path());

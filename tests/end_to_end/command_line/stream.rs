@@ -52,12 +52,45 @@ fn what_is_read_is_not_written_over() {
     for arguments in [
         vec!["run", name, "--sample", "9", "--sample-to", name],
         vec!["export", name, "--format", "csv", "--to", name],
+        vec!["shrink", name, "--output", name],
     ] {
         let outcome = call(&[arguments, vec!["--machine", "tiny/cpu-2core"]].concat());
         assert_eq!(outcome.code, Some(2), "{outcome:?}");
         assert!(outcome.stderr.contains("is read here: it is not replaced"), "{outcome:?}");
     }
     assert_eq!(std::fs::read_to_string(&trace).unwrap(), "0 L 1000\n");
+}
+
+#[test]
+fn two_outputs_of_a_run_are_two_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = folder.path().join("one");
+    let (name, again) = (one.to_str().unwrap(), format!("{}/./one", folder.path().display()));
+    for options in [
+        ["--sample", "9", "--sample-to", name, "--record", &again],
+        ["--sample", "9", "--dot", name, "--sample-to", &again],
+    ] {
+        let outcome = call(&[vec!["run", "umh/fig5-b1"], options.to_vec()].concat());
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        assert!(outcome.stderr.contains("both write to"), "{outcome:?}");
+    }
+    assert!(!one.exists());
+    let nowhere = ["run", "umh/fig5-b1", "--dot", "/dev/null", "--sample", "9", "--sample-to", "/dev/null"];
+    assert_eq!(call(&nowhere).code, Some(0));
+}
+
+#[test]
+fn a_series_has_its_rows_until_the_limit() {
+    let rows = |more: &[&str]| {
+        let arguments = [&["run", "paging/one-far-fault", "--sample", "5000"], more].concat();
+        let outcome = call(&arguments);
+        outcome.stdout.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    // Nothing happens between cycle 580 and 20,580.
+    let (all, some) = (rows(&[]), rows(&["--max-cycles", "18000"]));
+    assert_eq!(some.len(), 4, "{some:?}");
+    assert_eq!(some[..3], all[..3]);
+    assert!(some[3].starts_with("18000,"), "{some:?}");
 }
 
 #[test]

@@ -16,7 +16,10 @@ pub fn read(line: &str, header: &Header) -> Result<Step, Wrong> {
     // With no lane left it does nothing, a barrier neither.
     let class = if instruction.mask == 0 { Class::Compute } else { instruction.class };
     let (width, addresses, span) = match &instruction.memory {
-        Some(memory) => (memory.width, memory.addresses.as_slice(), memory.span.clone()),
+        Some(memory) => {
+            let span = if warp::is_width(memory.width) { &memory.span } else { &memory.width_span };
+            (memory.width, memory.addresses.as_slice(), span.clone())
+        }
         None => (1, [].as_slice(), 0..line.len()),
     };
     let active = (0..WARP).filter(|lane| instruction.mask >> lane & 1 == 1);

@@ -32,7 +32,8 @@ pub struct Memory {
     pub width: u64,
     /// One for each set bit of the mask, from the lowest.
     pub addresses: SmallVec<[u64; 32]>,
-    /// Where the operand is in the line.
+    /// Where the width and the addresses are in the line.
+    pub width_span: Range<usize>,
     pub span: Range<usize>,
 }
 
@@ -77,7 +78,9 @@ pub fn parse(line: &str, grammar: Grammar) -> Parsed<Instruction<'_>> {
 
 /// `0`, or width, mode and addresses.
 fn memory(words: &mut Words<'_>, mask: u32) -> Parsed<Option<Memory>> {
-    let width = words.take("the width of the access in bytes, or 0", |word| word.parse().ok())?;
+    let before = words.peek().map_or(words.line.len(), |(span, _)| span.start);
+    let width: u64 = words.take("the width of the access in bytes, or 0", |word| word.parse().ok())?;
+    let width_end = words.at;
     if width == 0 {
         return Ok(None);
     }
@@ -91,7 +94,8 @@ fn memory(words: &mut Words<'_>, mask: u32) -> Parsed<Option<Memory>> {
         "1" => strided(words, mask)?,
         _ => deltas(words, mask)?,
     };
-    Ok(Some(Memory { width, addresses, span: start..words.at }))
+    let width_span = before..width_end;
+    Ok(Some(Memory { width, addresses, width_span, span: start..words.at }))
 }
 
 /// An address for each lane.

@@ -1,0 +1,118 @@
+//! Whether the protocols of a machine's caches can do what is asked of them where they stand.
+
+use super::Builder;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::model::message::MessageKind;
+use crate::model::state::{Action, State};
+use crate::protocol::node::{NodeConfig, Role};
+use crate::protocol::store::Store;
+use crate::protocol::table::{Cell, Step};
+
+impl Builder<'_> {
+    pub(super) fn check_protocols(&self) -> Result<()> {
+        for (config, _) in self.configs.iter().filter(|(config, _)| config.role != Role::Root) {
+            self.check_masks(config)?;
+            self.check_accesses(config)?;
+        }
+        self.check_pairs()?;
+        self.check_beside()
+    }
+
+    /// A cache that keeps back what is stored in it must know which bytes those are: others store what stands beside them.
+    fn check_masks(&self, config: &NodeConfig) -> Result<()> {
+        let table = &config.table;
+        if !config.values || config.granule <= 1 || !table.hides_stores(config.role != Role::Leaf) {
+            return Ok(());
+        }
+        let message = format!(
+            "{} keeps to {}, in which stores stay where others do not see them, and a bit of the mask stands for {} B: what others \
+             store beside them would be lost",
+            self.components.path(config.id),
+            table.name,
+            config.granule
+        );
+        Err(Box::new(Diagnostic::new(message).expected("gpu.memory.mask_bytes = 1")))
+    }
+
+    /// A cache that has accesses of its own needs a table that says what becomes of them.
+    fn check_accesses(&self, config: &NodeConfig) -> Result<()> {
+        // What a cache may do; the others are of a memory that is one.
+        let can = |cell: Cell| !matches!(cell.step, Step::Relay | Step::Both);
+        let misses = |action: &Action| !config.table.cell(State::I, *action, false).is_some_and(can);
+        let mut accesses = [Action::Load, Action::Store, Action::NStore].into_iter();
+        let Some(action) = accesses.find(misses).filter(|_| config.role == Role::Leaf) else { return Ok(()) };
+        let message = format!(
+            "{} keeps to {}, which does not say what an L1 does with a {} that misses",
+            self.components.path(config.id),
+            config.table.name,
+            action.name()
+        );
+        Err(Box::new(Diagnostic::new(message).expected("a protocol with rows of [cache] for an L1")))
+    }
+
+    /// Each cache and what is below it have to go together.
+    fn check_pairs(&self) -> Result<()> {
+        for (parent, _) in &self.configs {
+            for (child, _) in self.configs.iter().filter(|(config, _)| parent.children.contains(&config.id)) {
+                self.check_pair(parent, child)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_pair(&self, parent: &NodeConfig, child: &NodeConfig) -> Result<()> {
+        let (table, above) = (&parent.table, &child.table);
+        let (to, from) = (self.components.path(parent.id), self.components.path(child.id));
+        if child.block > parent.block {
+            let (blocks, lines) = (parent.block, child.block);
+            let message = format!("{to} has blocks of {blocks} B, and {from} above it lines of {lines} B");
+            let expected = "lines no larger than the blocks below them";
+            return Err(Box::new(Diagnostic::new(message).expected(expected)));
+        }
+        let requests = || above.requests(!child.children.is_empty());
+        let mut rules = requests().flat_map(|kind| table.directory(kind));
+        let unknown = rules.find(|rule| above.row(rule.grant).is_none()).map(|rule| {
+            let grant = rule.grant;
+            format!("grants {grant}, a state that {}, the protocol of {from}, does not have", above.name)
+        });
+        let unanswered = requests().find(|kind| table.directory(*kind).is_empty()).map(|kind| {
+            format!("has no answer to a {} of {}, the protocol of {from}", kind.name(), above.name)
+        });
+        let action = |kind: MessageKind| match kind {
+            MessageKind::Write => Action::Store,
+            MessageKind::ReadNc => Action::NStore,
+            _ => Action::Load,
+        };
+        let is_cache = parent.role == Role::Inner && parent.tags.is_none();
+        // A request that is handed on grants nothing.
+        let grants =
+            |cell: Cell| matches!(cell.step, Step::Hit | Step::Ask(_) | Step::Fetch | Step::Allocate);
+        let is_heard = |kind: &MessageKind| table.cell(State::I, action(*kind), true).is_some_and(grants);
+        let unheard = requests().find(|kind| is_cache && !is_heard(kind)).map(|kind| {
+            format!("has nothing to grant for a {} of {}, the protocol of {from}", kind.name(), above.name)
+        });
+        let Some(wrong) = unknown.or(unanswered).or(unheard) else { return Ok(()) };
+        let message = format!("{to} keeps to {}, which {wrong}", table.name);
+        let expected = "protocols that go together, or one and the same for both";
+        Err(Box::new(Diagnostic::new(message).expected(expected)))
+    }
+
+    /// Where a GPU takes no part in coherence, whatever the CPU stores has to be coherent.
+    fn check_beside(&self) -> Result<()> {
+        let takes_no_part = |(config, _): &&(NodeConfig, Store)| config.table.uncached.is_some();
+        let hides = |(config, _): &&(NodeConfig, Store)| {
+            self.components.is_host(config.id) && config.table.is_noncoherent()
+        };
+        let Some((hiding, _)) = self.configs.iter().find(hides) else { return Ok(()) };
+        let Some((apart, _)) = self.configs.iter().find(takes_no_part) else { return Ok(()) };
+        let message = format!(
+            "{} keeps to {}, in which stores may be hidden from others, and {} takes no part in its coherence",
+            self.components.path(hiding.id),
+            hiding.table.name,
+            self.components.path(apart.id)
+        );
+        Err(Box::new(
+            Diagnostic::new(message).expected("a protocol of the host without a non-coherent state"),
+        ))
+    }
+}
