@@ -218,7 +218,7 @@ impl Machine {
             .decided(socket)
             .map(|one| (one.tick, one.decision, if is_l1 { one.l1 } else { one.l2 }))
             .collect();
-        Some(PartitionView { remote: node.remote_ways(), decided })
+        Some(PartitionView { remote: node.remote_ways(), threshold: ways.threshold, decided })
     }
 
     /// The socket of a node whose ways are dealt over local and remote lines.

@@ -373,6 +373,8 @@ pub struct CacheView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionView {
     pub remote: u32,
+    /// From which utilisation on a memory or a link counts as saturated, in percent.
+    pub threshold: u32,
     /// The last decisions for its socket, oldest first: when, what, and the ways for remote lines from then on.
     pub decided: Vec<(Tick, WayDecision, u32)>,
 }

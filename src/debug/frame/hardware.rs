@@ -35,8 +35,8 @@ fn remote(cache: &CacheView) -> Vec<String> {
     let local = cache.ways - partition.remote;
     lines.push(format!("ways: {local} local, {} remote{over}", partition.remote));
     if let Some((_, last, _)) = partition.decided.last() {
-        let (memory, ingress) = (last.memory, last.ingress);
-        lines.push(format!("{}: memory {memory} %, ingress {ingress} %", last.step.name()));
+        let (memory, ingress, full) = (last.memory, last.ingress, partition.threshold);
+        lines.push(format!("{}: memory {memory} %, ingress {ingress} % (full: {full})", last.step.name()));
     }
     lines
 }

@@ -58,10 +58,13 @@ const QUICK: [(&str, u64); 8] = [
     ("Lonestar-SSSP", 128),
 ];
 
-/// By what the data of a workload shrink when all run: to some megabytes, many times what the caches hold.
+/// What the data of a workload shrink to at most when all run, in megabytes: so much takes an hour of one core for all figures.
+const MOST: u64 = 16;
+
+/// By what the data of a workload shrink when all run: as the sockets do, or further where that would be too much.
 fn whole(workload: &Workload) -> u64 {
     let megabytes = workload.table.map_or(64, |row| row.megabytes);
-    (megabytes / 4).next_power_of_two().clamp(PART, 1024)
+    (megabytes / MOST).next_power_of_two().max(PART)
 }
 
 /// The workloads to run. What runs partly on the host is left out where all run: the paper's sockets have none.
