@@ -4,7 +4,7 @@ use super::system::{AWARE, Change, DYNAMIC, Scaled, larger, scale_text, sockets,
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
-use crate::report::figures::suite::bars;
+use crate::report::figures::suite::{bars, extremes};
 
 pub const FIGURE: Figure = Figure {
     id: "numa-scaling",
@@ -32,11 +32,13 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
     let one = |one: Scaled| sockets(1, one, &[]);
     let (mut means, mut shares, mut all) = (Vec::new(), Vec::new(), Vec::new());
+    let mut told = Vec::new();
     for count in COUNTS {
         let ours = time_ratios(&workloads, results, one, |one| sockets(count, one, &BOTH))?;
         let ideal = time_ratios(&workloads, results, one, |one| larger(count, one))?;
         means.push(geometric_mean(&ours));
         shares.push(100.0 * geometric_mean(&ours) / geometric_mean(&ideal));
+        told.push(format!("{count} sockets {}", extremes(&workloads, &ours)));
         all.push((format!("{count} sockets"), ours));
         all.push((format!("{count}x larger GPU"), ideal));
     }
@@ -47,7 +49,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         ours: means.into_iter().map(Some).collect(),
         holds,
         scale: scale_text(&workloads),
-        note: format!("geometric means; {} % of the larger GPU", percent.join(", ")),
+        note: format!("geometric means; {} % of the larger GPU; {}", percent.join(", "), told.join(", ")),
         charts: vec![("", chart)],
     })
 }
