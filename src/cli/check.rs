@@ -229,6 +229,9 @@ impl Check {
         let work = Work::load(&self.file, None, &changes, interrupt)?;
         let prepared = work.prepare()?;
         let file = work.scenario.file();
+        if file.explore.is_some() {
+            work.scenario.alphabet(&prepared.machine)?;
+        }
         let mut found = Found::new(
             "scenario",
             work.scenario.title().to_owned(),

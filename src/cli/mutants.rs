@@ -332,6 +332,11 @@ impl Mutants {
             by,
             recording: None,
         };
+        if let Mutant::Table(change) = &mutant
+            && let Some(why) = config::mutation::refused(change)
+        {
+            return Ok(is(true, false, format!("table: {why}")));
+        }
         let changed = match mutant {
             Mutant::Rule(_) => table.clone(),
             Mutant::Table(change) => change.apply(table).map_err(Diagnostic::new)?,

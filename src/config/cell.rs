@@ -110,7 +110,7 @@ fn parse_next(text: &str, offset: usize, states: &[State]) -> Result<(Next, Rang
 }
 
 /// That step and next state go together.
-fn sensible(cell: Cell, action: Action, place: Range<usize>) -> Result<(), CellError> {
+pub(super) fn sensible(cell: Cell, action: Action, place: Range<usize>) -> Result<(), CellError> {
     let asks = matches!(cell.step, Step::Ask(_));
     if cell.next == Next::Granted && !asks {
         let expected = Some("a state: only `read`, `read-nc` and `write` are granted one".to_owned());

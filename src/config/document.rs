@@ -186,7 +186,8 @@ impl Document {
         let Some((last, tables)) = names.split_last() else { return Ok(()) };
         let mut table = root;
         for (name, at) in tables {
-            let key = Spanned::new(*at..*at + name.len(), (*name).into());
+            let known = other_name(table, name).unwrap_or(name);
+            let key = Spanned::new(*at..*at + name.len(), known.into());
             let empty = || Spanned::new(*at..*at + name.len(), DeValue::Table(DeTable::default()));
             let DeValue::Table(inner) = table.entry(key).or_insert_with(empty).get_mut() else {
                 let message = format!("`{name}` is no table: nothing can be set in it");
@@ -196,10 +197,29 @@ impl Document {
         }
         // Removed first, so that the key too has its place in the override.
         let key = Spanned::new(last.1..last.1 + last.0.len(), last.0.into());
+        if let Some(known) = other_name(table, last.0) {
+            table.remove(known);
+        }
         table.remove(&key);
         table.insert(key, value);
         Ok(())
     }
+}
+
+/// Keys of machine files that have two names each: those of AMD and Nvidia, or of a cache and of a memory.
+const TWO_NAMES: [[&str; 2]; 5] = [
+    ["cu", "sm"],
+    ["wavefronts", "warps"],
+    ["wavefront_size", "warp_size"],
+    ["line", "block"],
+    ["secondary_block", "block"],
+];
+
+/// The other name of a key, if it is the one under which a table has it.
+fn other_name(table: &DeTable<'_>, name: &str) -> Option<&'static str> {
+    let others = TWO_NAMES.into_iter().filter(|names| names.contains(&name)).flatten();
+    let mut others = others.filter(|other| *other != name && table.contains_key(*other));
+    others.next().filter(|_| !table.contains_key(name))
 }
 
 /// The value of an override, its places counted from `offset`; a string if it is no TOML.

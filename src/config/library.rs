@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
+use toml::de::DeTable;
 
 use super::fail;
 use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
@@ -111,16 +112,17 @@ pub fn list(kind: Kind) -> Vec<Entry> {
 
 /// The `title`, else the `name`, that a file gives itself.
 fn title(text: &str) -> Option<String> {
-    let table: toml::Table = text.parse().ok()?;
-    let title = table.get("title").or_else(|| table.get("name"))?;
-    title.as_str().map(str::to_owned)
+    let table = DeTable::parse(text).ok()?;
+    let title = table.get_ref().get("title").or_else(|| table.get_ref().get("name"))?;
+    title.get_ref().as_str().map(str::to_owned)
 }
 
 /// What a file describes, by the keys it has; `None` if it could be anything, or is no TOML.
 #[must_use]
 pub fn kind_of(source: &Source) -> Option<Kind> {
-    let table: toml::Table = source.text.parse().ok()?;
-    let has = |keys: &[&str]| keys.iter().any(|key| table.contains_key(*key));
+    // As it stands: numbers may have more bits than a TOML reader would give them.
+    let table = DeTable::parse(&source.text).ok()?;
+    let has = |keys: &[&str]| keys.iter().any(|key| table.get_ref().contains_key(*key));
     if has(&["cache", "directory", "merge"]) {
         Some(Kind::Protocol)
     } else if has(&["set", "scenario", "scenarios", "seeds"]) {

@@ -194,6 +194,15 @@ impl Reader<'_> {
     }
 }
 
+/// Why no file could say what a change makes of a cell, if none could.
+#[must_use]
+pub fn refused(change: &Change) -> Option<String> {
+    let (Change::Cache(_, action, Some(cell)) | Change::Inner(_, action, Some(cell))) = change else {
+        return None;
+    };
+    cell::sensible(*cell, *action, 0..0).err().map(|error| error.message)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,6 @@ use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::Inspect;
 use crate::model::message::Network;
-use crate::model::state::Action;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role, Timeless};
 use crate::protocol::table::Step;
@@ -261,14 +260,8 @@ fn hands_on(node: &Node) -> bool {
 /// What a directory lists is there: its units are its children's blocks, and they leave it only by a message.
 fn is_exact(wiring: &Wiring<'_>, parent: &Node) -> bool {
     let child = |id: &ComponentId| wiring.nodes.iter().find(|node| node.id() == *id);
-    parent.config.children.iter().filter_map(child).all(|child| {
-        let is_leaf = child.config.role == Role::Leaf;
-        let rows = child.config.table.rows.iter();
-        let silent = rows
-            .filter_map(|row| *(if is_leaf { &row.leaf } else { &row.inner }).get(Action::Evict.index())?)
-            .any(|cell| cell.step == Step::Silent);
-        child.config.block == parent.config.unit && !silent
-    })
+    let fits = |child: &Node| child.config.block == parent.config.unit && !child.config.leaves_silently();
+    parent.config.children.iter().filter_map(child).all(fits)
 }
 
 fn lanes(wiring: &Wiring<'_>) -> Vec<LaneShape> {

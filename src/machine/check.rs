@@ -327,6 +327,9 @@ impl Machine {
     pub(super) fn check_end(&mut self, out: &mut Outbox) {
         let coherent = self.fixed.coherent;
         self.check_kept(out);
+        if self.checker.is_some() {
+            self.check_directories(out);
+        }
         let Some(checker) = self.checker.as_ref().filter(|checker| checker.values && coherent) else {
             return;
         };

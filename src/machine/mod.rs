@@ -31,6 +31,7 @@ mod order;
 mod paging;
 mod plan;
 mod queue;
+mod quiet_check;
 mod release_check;
 #[cfg(test)]
 pub(crate) mod sample;

@@ -175,12 +175,17 @@ fn ask(compiler: Compiler<'_>, at: &At<AskFile>, tables: &[Arc<Table>]) -> Resul
         let error = compiler.complain(&given.span, "the answer is none of the choices");
         return Err(error.nearest(&answer, file.choices.iter().map(String::as_str)).into());
     }
-    let mut choices = file.choices.clone();
-    if choices.is_empty() {
-        choices = obvious(&answer, because.as_ref(), table);
-    } else if !choices.contains(&answer) {
-        choices.push(answer.clone());
+    if let (Some(given), false) = (&file.because, file.choices.is_empty() || file.choices.contains(&answer)) {
+        let message = format!("the answer that this gives, \"{answer}\", is none of the choices");
+        return Err(compiler
+            .complain(&given.span, message)
+            .expected("it among them, or answer = one of them")
+            .into());
     }
+    let choices = match file.choices.as_slice() {
+        [] => obvious(&answer, because.as_ref(), table),
+        given => given.to_vec(),
+    };
     Ok(Ask { text: file.text.clone(), answer, choices, because })
 }
 

@@ -339,6 +339,15 @@ fn slips_in_what_is_expected_are_pointed_at() {
             "",
             "did you mean yes?",
         ),
+        (
+            with(
+                "[[say]]\ntext = \"\"\nask = { text = \"?\", because = \"cache N read\", choices = [\"yes\"] }",
+            ),
+            (8, 31),
+            "is none of the choices",
+            "it among them",
+            "",
+        ),
         (with("[[break]]\nonce = true"), (6, 1), "breaks at nothing", "", ""),
         (
             with("[[state]]\nnode = \"gpu0.l2.0\"\naddress = 0\nstate = \"Q\""),

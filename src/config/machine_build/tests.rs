@@ -370,3 +370,19 @@ fn monstrous_files_are_survived() {
         survive(&text);
     }
 }
+
+#[test]
+fn a_key_is_set_by_either_of_its_names() {
+    for (machine, set) in [
+        ("tiny/numa-2socket", "gpu.cu.count=3"),
+        ("tiny/numa-2socket", "gpu.sm.wavefronts=2"),
+        ("tiny/umh-2gpu", "gpu.sm.count=1"),
+        ("tiny/umh-2gpu", "gpu.l1.block=32 B"),
+        ("tiny/umh-2gpu", "gpu.memory.block=2 KiB"),
+        ("tiny/umh-2gpu", "host.l1.block=64 B"),
+    ] {
+        if let Err(error) = crate::config::load_machine_with(machine, None, &[set.to_owned()]) {
+            panic!("{machine} {set}: {error}");
+        }
+    }
+}

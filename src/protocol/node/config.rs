@@ -130,6 +130,14 @@ impl NodeConfig {
         !self.table.fetches_with(has_children) && (!has_children || self.table.uncached.is_none())
     }
 
+    /// Whether a block may leave the node without a message.
+    #[must_use]
+    pub fn leaves_silently(&self) -> bool {
+        let cells = |row: &Row| if self.role == Role::Leaf { row.leaf } else { row.inner };
+        let evicted = |row: &Row| cells(row).get(Action::Evict.index()).copied().flatten();
+        self.table.rows.iter().filter_map(evicted).any(|cell| cell.step == Step::Silent)
+    }
+
     /// Whether nobody tracks the copies of its children, so that a probe goes to all of them.
     #[must_use]
     pub fn broadcasts(&self) -> bool {

@@ -270,6 +270,17 @@ impl Node {
         self.store.get(self.block_of(address))
     }
 
+    /// All blocks here, for the checks.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.store.entries().map(|(_, entry)| entry)
+    }
+
+    /// The range of a unit of a block here, for the checks.
+    #[must_use]
+    pub fn unit_of_entry(&self, entry: &Entry, unit: u32) -> Range {
+        self.unit_range(entry.block, unit)
+    }
+
     /// The blocks here that overlap a range, for the checks.
     pub fn held(&self, range: Range) -> impl Iterator<Item = &Entry> {
         self.store.within(range).filter(|entry| entry.state != State::I)

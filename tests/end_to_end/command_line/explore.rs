@@ -225,3 +225,20 @@ fn who_can_wait_for_ever_is_looked_for_where_all_states_are_there() {
         "{told:?}"
     );
 }
+
+#[test]
+fn a_directory_that_is_wrong_when_all_is_quiet_fails_in_a_run_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (table, found) = (folder.path().join("owner.toml"), folder.path().join("owner.rec"));
+    let protocol = std::fs::read_to_string("configs/protocols/nmoesi.toml").unwrap();
+    let row = protocol.lines().find(|line| line.starts_with("S = { load")).unwrap();
+    // A copy among others that takes itself for the owner.
+    let wrong = row.replace("n-store = \"hit > N\"", "n-store = \"hit > O\"");
+    assert_ne!(row, wrong);
+    std::fs::write(&table, protocol.replace(row, &wrong)).unwrap();
+    let (table, found) = (table.to_str().unwrap(), found.to_str().unwrap());
+    let explored = call(&["explore", "explore/two-gpu", "--protocol", table, "--record", found]);
+    assert!(explored.code == Some(1) && explored.stdout.contains("that it is the owner"), "{explored:?}");
+    let again = call(&["run", found]);
+    assert!(again.code == Some(1) && again.stdout.contains("FAILED: directory"), "{again:?}");
+}

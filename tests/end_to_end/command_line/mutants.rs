@@ -46,3 +46,11 @@ fn what_is_no_protocol_is_told() {
     assert_eq!(outcome.code, Some(2));
     assert!(outcome.stderr.contains("did you mean"), "{}", outcome.stderr);
 }
+
+#[test]
+fn what_no_file_could_say_is_caught_by_the_table() {
+    let told = document(&["mutants", "mesi", "--only", "cache S evict = notify > S", "--format", "json"]);
+    let mutant = &told["mutants"][0];
+    assert_eq!(mutant["caught"], true, "{told}");
+    assert_eq!(mutant["by"], "table: an evicted block is gone", "{told}");
+}

@@ -11,6 +11,9 @@ impl Study<'_> {
         for level in self.levels() {
             for state in level.reachable.clone() {
                 self.requests(&level, state);
+                if state == State::I {
+                    self.absent(&level);
+                }
                 if [State::I, self.table.conflict()].contains(&state) {
                     continue;
                 }
@@ -32,6 +35,11 @@ impl Study<'_> {
             if here && state == State::I {
                 let message = format!("{name} is performed in I, where there is no copy");
                 self.error(&place, message, "a request to the parent, such as `read > granted`");
+            } else if here && after.contains(&State::I) {
+                let message = format!(
+                    "{name} is performed in {state} and leads to I: the copy is gone, and nobody is told"
+                );
+                self.error(&place, message, "a state with a copy; `evict` is how a block leaves");
             } else if here && shared {
                 if action == Action::Store {
                     let message =
@@ -48,6 +56,17 @@ impl Study<'_> {
             if let Some(next) = after.iter().find(again) {
                 let message = format!("{name} asks for {next}, and asks again there: it never ends");
                 self.error(&place, message, &format!("a state in whose row {} is `hit`", action.name()));
+            }
+        }
+    }
+
+    /// What a probe, or an acquire, makes of a block that is not there.
+    fn absent(&mut self, level: &Level) {
+        for action in [Action::Read, Action::Write, Action::Acquire] {
+            let after = level.after(self.table, State::I, action);
+            if let Some(next) = after.iter().find(|next| **next != State::I) {
+                let message = format!("{} in I leads to {next}, though no bytes come with it", said(action));
+                self.error(&self.place(level, State::I, action), message, "`ack`, which stays in I");
             }
         }
     }

@@ -63,7 +63,23 @@ fn each_fault_is_told_at_its_place() {
 type Case =
     (&'static str, &'static str, &'static str, &'static str, (&'static str, &'static str), &'static str);
 
-const CASES: [Case; 24] = [
+const CASES: [Case; 26] = [
+    (
+        "msi",
+        "M = {",
+        "load = \"hit\"",
+        "load = \"hit > I\"",
+        ("M = {", "\"hit > I\""),
+        "a load is performed in M and leads to I: the copy is gone, and nobody is told",
+    ),
+    (
+        "msi",
+        "I = { load",
+        "read = \"ack\"",
+        "read = \"ack > S\"",
+        ("I = { load", "\"ack > S\""),
+        "a read probe in I leads to S, though no bytes come with it",
+    ),
     (
         "msi",
         "S = {",
