@@ -284,18 +284,21 @@ impl Sampler {
     /// Looks at the machine after an event; tells whether nobody reads any more.
     fn look(&mut self, machine: &Machine) -> Result<bool, Trouble> {
         let Self { series, sink } = self;
-        series.event(machine, |row| -> Result<bool, Trouble> {
-            sink.line(row)?;
-            Ok(!sink.is_closed())
-        })?;
+        series.event(machine, |row| put(sink, row))?;
         Ok(self.sink.is_closed())
     }
 
     fn end(mut self, machine: &Machine) -> Result<(), Trouble> {
         let Self { series, sink } = &mut self;
-        series.end(machine, |row| sink.line(row))?;
+        series.end(machine, |row| put(sink, row))?;
         self.sink.done()
     }
+}
+
+/// Writes a row; tells whether anybody reads more.
+fn put(sink: &mut Output<Box<dyn Write>>, row: &str) -> Result<bool, Trouble> {
+    sink.line(row)?;
+    Ok(!sink.is_closed())
 }
 
 /// The record at which `stop` stops, as it is told.

@@ -105,21 +105,27 @@ impl Series {
         Ok(())
     }
 
-    /// The rows between the last event and the end, and the row of the end.
+    /// The rows between the last event and the end, and the row of the end, until `put` has enough (`false`).
     ///
     /// # Errors
     /// Those of `put`.
-    pub fn end<E>(&mut self, machine: &Machine, mut put: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+    pub fn end<E>(
+        &mut self,
+        machine: &Machine,
+        mut put: impl FnMut(&str) -> Result<bool, E>,
+    ) -> Result<(), E> {
         let time = machine.time_base();
         let end = time.cycle(machine.tick());
         while self.next < end {
             let then = self.behind.after(machine, time.tick_of_cycle(self.next));
             let row = row(&self.counters, &self.nodes, &self.groups, &mut self.links, then);
-            put(&format!("{},{row}", self.next))?;
-            self.next += self.every;
+            let next = self.next.saturating_add(self.every);
+            if !put(&format!("{},{row}", std::mem::replace(&mut self.next, next)))? {
+                return Ok(());
+            }
         }
         let row = row(&self.counters, &self.nodes, &self.groups, &mut self.links, machine);
-        put(&format!("{end},{row}"))
+        put(&format!("{end},{row}")).map(|_| ())
     }
 }
 
@@ -198,7 +204,7 @@ mod tests {
         }
         let put = |row: &str| {
             rows.push(row.to_owned());
-            Ok::<_, Infallible>(())
+            Ok::<_, Infallible>(true)
         };
         series.end(&machine, put).unwrap();
         let mut columns: BTreeMap<String, Vec<f64>> = BTreeMap::new();

@@ -149,14 +149,15 @@ impl Runner {
     /// What is known of a run that was broken off: expectations about what was still to come have not failed.
     #[must_use]
     pub fn so_far(&self, ended: Ended) -> Report {
+        let Mark { event, cycle, digest } = self.mark();
         Report {
             passed: self.checker.failures().is_empty(),
             ended,
             expectations: self.checker.expectations().len(),
-            cycles: self.machine.time_base().cycle(self.machine.tick()),
-            events: self.machine.event(),
+            cycles: cycle,
+            events: event,
             accesses: self.machine.accesses(),
-            digest: self.machine.digest(),
+            digest,
             failures: self.checker.failures().to_vec(),
         }
     }

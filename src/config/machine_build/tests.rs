@@ -373,16 +373,23 @@ fn monstrous_files_are_survived() {
 
 #[test]
 fn a_key_is_set_by_either_of_its_names() {
-    for (machine, set) in [
-        ("tiny/numa-2socket", "gpu.cu.count=3"),
-        ("tiny/numa-2socket", "gpu.sm.wavefronts=2"),
-        ("tiny/umh-2gpu", "gpu.sm.count=1"),
-        ("tiny/umh-2gpu", "gpu.l1.block=32 B"),
-        ("tiny/umh-2gpu", "gpu.memory.block=2 KiB"),
-        ("tiny/umh-2gpu", "host.l1.block=64 B"),
+    // What is set later replaces what is set first, under whichever name.
+    for (one, other, table, value) in [
+        ("cu", "sm", "gpu", "{ count = 1 }"),
+        ("wavefronts", "warps", "gpu.cu", "4"),
+        ("wavefront_size", "warp_size", "gpu.cu", "4"),
+        ("line", "block", "gpu.l1", "64 B"),
+        ("line", "block", "gpu.l2", "64 B"),
+        ("secondary_block", "block", "gpu.memory", "4 KiB"),
     ] {
-        if let Err(error) = crate::config::load_machine_with(machine, None, &[set.to_owned()]) {
-            panic!("{machine} {set}: {error}");
+        for names in [[one, other], [other, one]] {
+            let set = names.map(|name| format!("{table}.{name}={value}"));
+            if let Err(error) = crate::config::load_machine_with("tiny/umh-2gpu", None, &set) {
+                panic!("{set:?}: {error}");
+            }
         }
     }
+    let below = ["gpu.cu.count=3".to_owned()];
+    let sockets = crate::config::load_machine_with("tiny/numa-2socket", None, &below).unwrap();
+    assert_eq!(sockets.gpu.unwrap().cu.count, 3);
 }

@@ -36,7 +36,10 @@ fn remote(cache: &CacheView) -> Vec<String> {
     lines.push(format!("ways: {local} local, {} remote{over}", partition.remote));
     if let Some((_, last, _)) = partition.decided.last() {
         let (memory, ingress, full) = (last.memory, last.ingress, partition.threshold);
-        lines.push(format!("{}: memory {memory} %, ingress {ingress} % (full: {full})", last.step.name()));
+        lines.push(format!(
+            "{}: memory {memory} %, ingress {ingress} % (full from {full} %)",
+            last.step.name()
+        ));
     }
     lines
 }
