@@ -11,8 +11,10 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::sweep::Plan;
 use super::work::{Work, read_trace};
+use crate::config::document::At;
 use crate::config::machine::MachineSpec;
 use crate::config::{self, Kind};
+use crate::debug::command;
 use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
 use crate::machine::Machine;
 use crate::model::component::ComponentKind;
@@ -232,6 +234,8 @@ impl Check {
         if file.explore.is_some() {
             work.scenario.alphabet(&prepared.machine)?;
         }
+        let lines = file.breaks.iter().flat_map(|at| &at.value.commands);
+        lines.map(|line| known_command(line, work.scenario.source())).collect::<Result<()>>()?;
         let mut found = Found::new(
             "scenario",
             work.scenario.title().to_owned(),
@@ -249,6 +253,14 @@ impl Check {
         );
         found.machine = Some(Box::new(prepared.machine));
         Ok(found)
+    }
+}
+
+/// A line that a breakpoint has carried out begins with a command of the debugger.
+fn known_command(line: &At<String>, source: &Source) -> Result<()> {
+    match line.value.split_whitespace().next().filter(|word| !word.starts_with('#')) {
+        Some(word) => command::find(word, source, line.span.clone()).map(|_| ()),
+        None => Ok(()),
     }
 }
 

@@ -22,7 +22,7 @@ impl Session {
     pub fn add_breakpoint(&mut self, text: &Text, temporary: bool) -> Result<u32> {
         let stop =
             Stop::compile(text, &self.context).map_err(|error| about_state(text, &self.context, error))?;
-        let Some((trigger, text, condition)) = trigger(stop) else {
+        let Some((trigger, text, condition)) = self.trigger(stop) else {
             return Err(Self::complaint("a breakpoint needs a query"));
         };
         let id = self.add(trigger, text, condition)?;
@@ -34,13 +34,31 @@ impl Session {
 
     /// Sets a breakpoint that the scenario brings.
     pub(super) fn add_given(&mut self, given: Break) {
-        if let Some((trigger, text, condition)) = trigger(given.stop)
+        if let Some((trigger, text, condition)) = self.trigger(given.stop)
             && let Some(id) = self.breakpoints.add(trigger, text, condition)
             && let Some(breakpoint) = self.breakpoints.get_mut(id)
         {
             breakpoint.temporary = given.once;
             breakpoint.ignore = given.ignore;
             breakpoint.commands = given.commands;
+        }
+    }
+
+    /// What a breakpoint with this query waits for, its text, and its condition.
+    fn trigger(&self, stop: Stop) -> Option<(Trigger, String, Option<Predicate>)> {
+        let becomes = |predicate| Trigger::Becomes { predicate, was: false };
+        match (stop.on, stop.when) {
+            (Some(filter), condition) => {
+                let text = filter.to_string();
+                let moment = filter.moment().map(|moment| Text::new("breakpoint", &moment));
+                let moment = moment.and_then(|moment| Predicate::compile(&moment, &self.context).ok());
+                Some((moment.map_or(Trigger::Record(filter), becomes), text, condition))
+            }
+            (None, Some(predicate)) => {
+                let text = format!("if {predicate}");
+                Some((becomes(predicate), text, None))
+            }
+            (None, None) => None,
         }
     }
 
@@ -140,21 +158,6 @@ fn about_state(text: &Text, context: &Context, error: Box<Diagnostic>) -> Box<Di
     Box::new(Diagnostic { suggestion: Some(meant), ..error.at(text.source(), text.span()) })
 }
 
-/// What a breakpoint with this query waits for, its text, and its condition.
-fn trigger(stop: Stop) -> Option<(Trigger, String, Option<Predicate>)> {
-    match (stop.on, stop.when) {
-        (Some(filter), condition) => {
-            let text = filter.to_string();
-            Some((Trigger::Record(filter), text, condition))
-        }
-        (None, Some(predicate)) => {
-            let text = format!("if {predicate}");
-            Some((Trigger::Becomes { predicate, was: false }, text, None))
-        }
-        (None, None) => None,
-    }
-}
-
 /// The same breakpoint, compiled for another machine.
 fn fitted(breakpoint: &Breakpoint, context: &Context) -> Result<Breakpoint> {
     let text = Text::new("breakpoint", &breakpoint.text);
@@ -194,5 +197,17 @@ mod tests {
         );
         assert_eq!(suggestion(&format!("tbreak {state}")), format!("did you mean `watch {state}`?"));
         assert_eq!(suggestion("break transitoin to M"), "did you mean transition?");
+    }
+
+    #[test]
+    fn a_breakpoint_on_a_moment_stops_there_in_both_directions() {
+        let mut session = session(10);
+        let mut run = |line: &str| {
+            session.execute(line, &Interrupt::default()).unwrap();
+            session.event()
+        };
+        run("break event 4");
+        let forward = [run("continue"), run("continue")];
+        assert_eq!((forward, run("reverse-continue")), ([4, 10], 4));
     }
 }

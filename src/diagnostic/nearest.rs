@@ -3,7 +3,7 @@
 /// Names longer than this are compared with nothing: nobody mistypes them, and the cost is quadratic.
 const LONGEST: usize = 100;
 
-/// The candidate nearest to `name` in edit distance (case counts little), if it is near enough to be a slip.
+/// The candidate nearest to `name` in edit distance (case counts little), if it is near enough to be a slip and not the name itself.
 #[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > LONGEST {
@@ -15,7 +15,9 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|candidate| (twice_distance(name, candidate), candidate))
         .filter(|(twice, candidate)| {
             let longer = candidate.chars().count().max(name.chars().count());
-            *twice <= 2 * (longer / 3 + 1) && 2 * common(name, candidate) >= longer
+            // More than one slip in a word leaves most of its letters.
+            let kept = 2 * common(name, candidate) + usize::from(*twice <= 2);
+            (1..=2 * (longer / 3 + 1)).contains(twice) && kept > longer
         })
         .min_by_key(|(twice, _)| *twice)
         .map(|(_, candidate)| candidate)
@@ -69,9 +71,11 @@ mod tests {
         assert_eq!(nearest("sizes", names), Some("size"));
         assert_eq!(nearest("latancy", names), Some("latency"));
         assert_eq!(nearest("WAYS", names), Some("ways"));
+        assert_eq!(nearest("ways", names), None);
         assert_eq!(nearest("m", names), Some("M"));
         assert_eq!(nearest("X", names), None);
         assert_eq!(nearest("10s", ["dis", "down"]), None);
+        assert_eq!(nearest("kind", ["and", "or"]), None);
         assert_eq!(nearest("bandwidth", names), None);
         assert_eq!(nearest(&"size".repeat(1000), names), None);
     }

@@ -4,6 +4,7 @@ use super::{Blueprint, InitialBlock, Machine};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
+use crate::model::units::Size;
 use crate::workload::{Operations, TaskKind};
 
 impl Machine {
@@ -22,7 +23,9 @@ impl Machine {
                         .nearest(agent, agents()),
                     ));
                 }
-                TaskKind::Program { operations, .. } => check_addresses(&task.id, operations.listed())?,
+                TaskKind::Program { operations, .. } => {
+                    check_addresses(&task.id, operations.listed(), self.fixed.spec.host.memory)?;
+                }
                 TaskKind::Kernel(kernel) => {
                     let slots = self.fixed.spec.gpu.as_ref().map_or(0, |gpu| gpu.cu.wavefronts);
                     if kernel.warps_per_block() > slots {
@@ -149,20 +152,20 @@ impl Machine {
     }
 }
 
-/// No access may run past the end of the address space.
+/// No access may run past the end of the host memory.
 ///
 /// # Errors
 /// If one of `task` does.
-pub fn check_addresses(task: &str, operations: &[Operation]) -> Result<()> {
+pub fn check_addresses(task: &str, operations: &[Operation], memory: Size) -> Result<()> {
     for operation in operations {
         let (Operation::Access(access) | Operation::SpinUntil(access, _)) = operation else { continue };
         let width = u64::from(access.width);
         if let Some((_, address)) =
-            access.lanes.iter().find(|(_, address)| address.0.checked_add(width).is_none())
+            access.lanes.iter().find(|(_, address)| address.0.saturating_add(width) > memory.0)
         {
             let message =
-                format!("{task} accesses {width} bytes at {address}, past the end of the address space");
-            let expected = "addresses whose bytes all lie below 0xffffffffffffffff";
+                format!("{task} accesses {width} bytes at {address}, beyond the host memory of {memory}");
+            let expected = format!("addresses whose bytes all lie below {:#x}", memory.0);
             return Err(Box::new(Diagnostic::new(message).expected(expected)));
         }
     }

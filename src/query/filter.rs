@@ -96,6 +96,17 @@ impl Filter {
     pub fn matches(&self, record: &Record, components: &Components) -> bool {
         self.tree.holds(&|clause| clause.matches(record, components))
     }
+
+    /// If it names a moment and nothing else, the predicate that becomes true then: events may make no record.
+    #[must_use]
+    pub fn moment(&self) -> Option<String> {
+        let Tree::Test(Clause::Number(shared, Comparison::Is, at)) = &self.tree else { return None };
+        match shared {
+            Shared::Event => at.is_single().then(|| format!("event is {}", at.from)),
+            Shared::Cycle => at.is_single().then(|| format!("cycle >= {}", at.from)),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Filter {

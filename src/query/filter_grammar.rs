@@ -150,6 +150,9 @@ fn unknown(parser: &mut Parser<'_>, word: &str, scope: Option<&'static KindInfo>
     match scope {
         Some(kind) if !fields_named(word, None).is_empty() => {
             error.message = format!("{} records have no {word}", kind.name);
+            if word == "kind" && kind.fields.iter().any(|field| field.name == "type") {
+                error.suggestion = Some("did you mean type?".to_owned());
+            }
         }
         Some(kind) => error.message = format!("\"{word}\" is not a field of {} records", kind.name),
         None => {

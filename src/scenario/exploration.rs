@@ -144,7 +144,9 @@ fn access(text: &str, end: u64) -> std::result::Result<(AccessKind, Range), (Str
         Some(len) if name != EXCLUSIVE => parse_number(len).filter(|len| (1..=MOST_BYTES).contains(len)),
         Some(_) => return Err((format!("{text:?} has a length"), "exclusive and an address".to_owned())),
     };
-    let len = len.ok_or_else(|| (format!("{text:?} has no length"), format!("1 to {MOST_BYTES} bytes")))?;
+    let len = len.ok_or_else(|| {
+        (format!("{text:?} is of no length that can be explored"), format!("1 to {MOST_BYTES} bytes"))
+    })?;
     if words.next().is_some() {
         return Err((format!("{text:?} says more than an access"), form()));
     }

@@ -412,7 +412,7 @@ pub struct BreakFile {
     pub once: bool,
     /// Debugger commands to run at the stop.
     #[serde(default)]
-    pub commands: Vec<String>,
+    pub commands: Vec<At<String>>,
 }
 
 /// What shall be seen, and when. At most one of after, at, on, always, never, count and end; without any, in the end.

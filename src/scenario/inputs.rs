@@ -37,13 +37,14 @@ impl Scenario {
         };
         let all = self.inputs(options)?;
         let planned = all.iter().enumerate().map(|(index, (event, input))| {
-            let change = reader.change(input).map_err(|error| match self.file.inputs.get(index) {
-                Some(at) if options.inputs.is_empty() => {
-                    let mut placed = self.document.complain(Some(&at.span), error.message);
+            let own = self.file.inputs.get(index).filter(|_| options.inputs.is_empty());
+            let change = reader.change(input).map_err(|error| match own.and_then(|at| given(&at.value)) {
+                Some((_, text)) => {
+                    let mut placed = self.document.complain(Some(&text.span), error.message);
                     (placed.expected, placed.suggestion) = (error.expected, error.suggestion);
                     Box::new(placed)
                 }
-                _ => error,
+                None => error,
             })?;
             Ok(Planned { event: *event, text: input.to_string().into(), change })
         });
@@ -60,18 +61,8 @@ impl Scenario {
         }
         let mut all: Vec<(EventNumber, Input)> = Vec::new();
         for at in &self.file.inputs {
-            let InputFile { event, set, fault, cell, access, choose, hold } = &at.value;
-            let given = [
-                ("set", set),
-                ("fault", fault),
-                ("cell", cell),
-                ("access", access),
-                ("choose", choose),
-                ("hold", hold),
-            ];
-            let given: Vec<_> =
-                given.into_iter().filter_map(|(verb, text)| text.as_ref().map(|text| (verb, text))).collect();
-            let [(verb, text)] = given.as_slice() else {
+            let event = &at.value.event;
+            let Some((verb, text)) = given(&at.value) else {
                 let error = self.document.complain(Some(&at.span), "this input is not one thing");
                 return Err(error.expected("one of set, fault, cell, access, choose and hold").into());
             };
@@ -87,6 +78,21 @@ impl Scenario {
         }
         Ok(all)
     }
+}
+
+/// The one thing that an `[[input]]` does.
+fn given(file: &InputFile) -> Option<(&'static str, &At<String>)> {
+    let InputFile { event: _, set, fault, cell, access, choose, hold } = file;
+    let all = [
+        ("set", set),
+        ("fault", fault),
+        ("cell", cell),
+        ("access", access),
+        ("choose", choose),
+        ("hold", hold),
+    ];
+    let mut given = all.into_iter().filter_map(|(verb, text)| Some((verb, text.as_ref()?)));
+    given.next().filter(|_| given.next().is_none())
 }
 
 /// Cycles that something can be held back at most.
@@ -183,7 +189,7 @@ impl Reader<'_> {
         let operations = vec![instructions::parse(&text)?];
         self.works += 1;
         let id: Arc<str> = format!("by-hand-{}", self.works).into();
-        check_addresses(&id, &operations)?;
+        check_addresses(&id, &operations, self.blueprint()?.spec.host.memory)?;
         let what = TaskKind::Program { agent: agent.path.clone(), warp: None, operations: operations.into() };
         Ok(Change::Work(Task { id, after: Vec::new(), delay: 0, launch: None, what }))
     }

@@ -262,15 +262,16 @@ impl Scenario {
         // A machine without work tells which components there are.
         let probe = Machine::build(&blueprint)?;
         let document = &self.document;
-        let mut workload = self.work.workload(document, &probe)?;
+        let memory = blueprint.spec.host.memory;
+        let mut workload = self.work.workload(document, &probe, memory)?;
         if let Some(trace) = &options.trace {
             append(&mut workload, trace, self.launch()?);
         }
         blueprint.workload = Arc::new(workload);
-        let block = |at: &At<_>| setup::block(&at.value, document, &probe, blueprint.spec.host.memory);
+        let block = |at: &At<_>| setup::block(&at.value, document, &probe, memory);
         blueprint.initial = self.file.states.iter().map(block).collect::<Result<_>>()?;
-        blueprint.allocated = setup::allocated(&self.file.allocate, document, blueprint.spec.host.memory)?;
-        blueprint.memory = setup::memory(&self.file.memory, document, blueprint.spec.host.memory)?;
+        blueprint.allocated = setup::allocated(&self.file.allocate, document, memory)?;
+        blueprint.memory = setup::memory(&self.file.memory, document, memory)?;
         Ok(blueprint)
     }
 
@@ -437,5 +438,6 @@ fn stop(compiler: Compiler<'_>, at: &At<BreakFile>) -> Result<Break> {
         let error = compiler.complain(&at.span, "this breaks at nothing");
         return Err(error.expected("on = a query, or if = a predicate").into());
     }
-    Ok(Break { stop, ignore: file.ignore, once: file.once, commands: file.commands.clone() })
+    let commands = file.commands.iter().map(|line| line.value.clone()).collect();
+    Ok(Break { stop, ignore: file.ignore, once: file.once, commands })
 }

@@ -254,7 +254,7 @@ load = { address = 0x1000 }
         records(&mut typed);
         assert_eq!(scripted.digest(), typed.digest());
         for (input, wanted) in [
-            ("event = 1\nset = 'gpu.count=3'", "t.toml:11:1: this cannot change under way"),
+            ("event = 1\nset = 'gpu.count=3'", "t.toml:13:7: this cannot change under way"),
             ("event = 1", "this input is not one thing"),
             ("event = 1\nset = 'a=1'\nfault = 'x'", "this input is not one thing"),
             ("event = 1\ncell = 'cache I laod = hit'", "did you mean load?"),

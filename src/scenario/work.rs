@@ -10,6 +10,7 @@ use crate::diagnostic::Result;
 use crate::machine::check_addresses;
 use crate::model::inspect::Inspect;
 use crate::model::operation::Operation;
+use crate::model::units::Size;
 use crate::query::Text;
 use crate::workload::kernels::{self, Parameter, Parameters, Value};
 use crate::workload::{Task, TaskKind, Workload};
@@ -96,8 +97,8 @@ impl Work {
     /// The workload on a machine with these components.
     ///
     /// # Errors
-    /// If an agent, or a warp of it, is not there.
-    pub fn workload(&self, document: &Document, machine: &dyn Inspect) -> Result<Workload> {
+    /// If an agent, or a warp of it, is not there, or a program accesses what lies beyond the host memory.
+    pub fn workload(&self, document: &Document, machine: &dyn Inspect, memory: Size) -> Result<Workload> {
         let place = Place { document, components: machine.components() };
         let tasks = self.tasks.iter().map(|entry| {
             let what = match &entry.kind {
@@ -105,7 +106,7 @@ impl Work {
                     let (id, agent) = place.agent(by)?;
                     let slots = machine.agent(id).map_or(0, |view| view.warps.len());
                     let warp = warp.as_ref().map(|warp| place.warp(warp, agent, slots)).transpose()?;
-                    check_addresses(&entry.id, operations).map_err(|mut error| {
+                    check_addresses(&entry.id, operations, memory).map_err(|mut error| {
                         let (source, place) = document.locate(entry.place.clone());
                         (error.source, error.span) = (Some(source.clone()), Some(place));
                         error

@@ -121,6 +121,29 @@ fn broken_files() {
 }
 
 #[test]
+fn mistakes_inside_a_scenario_are_pointed_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    let mistakes = [
+        "[explore]\naccesses = [\"load 0x1000 3000\"]\n",
+        "[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x300000000, len = 4 }\n",
+        "[[input]]\nevent = 3\naccess = \"gpu0.cu0 laod 0x1000 4\"\n",
+        "[[input]]\nevent = 3\naccess = \"gpu0.cu0 load 0x300000000 4\"\n",
+        "[[input]]\nevent = 3\nset = \"gpu.l2.sizze=3\"\n",
+        "[[input]]\nevent = 3\nset = \"gpu.l2.ways=1\"\nhold = \"3\"\n",
+        "[[break]]\non = \"message kind read\"\n",
+        "[[break]]\non = \"transition\"\ncommands = [\"info directory\", \"# fine\", \"steep 3\"]\n",
+    ];
+    let mut all = String::new();
+    for mistake in mistakes {
+        fs::write(&path, format!("machine = \"tiny/umh-1gpu\"\n{mistake}")).unwrap();
+        all += &complaint(&["check", path.to_str().unwrap()]);
+        all.push('\n');
+    }
+    insta::assert_snapshot!(all.replace(folder.path().to_str().unwrap(), "FOLDER"));
+}
+
+#[test]
 fn nothing_is_overwritten_by_a_run_that_cannot_start() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("samples.csv");

@@ -137,7 +137,7 @@ fn what_cannot_be_explored_is_told() {
         (vec!["explore", "explore/two-11"], "two-l1"),
         (with(&["--set", "explore.accesses=[\"laod 0x1000\"]"]), "did you mean load"),
         (with(&["--set", "explore.accesses=[\"load\"]"]), "has no address"),
-        (with(&["--set", "explore.accesses=[\"load 0x1000 0\"]"]), "has no length"),
+        (with(&["--set", "explore.accesses=[\"load 0x1000 0\"]"]), "is of no length"),
         (with(&["--set", "explore.accesses=[]"]), "there are 0 accesses to explore"),
         (with(&["--set", "explore.outstanding=5"]), "outstanding is 5"),
         (with(&["--set", "explore.by=\"gpu0.cu7\""]), "gpu0.cu7"),
