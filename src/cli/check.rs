@@ -234,8 +234,8 @@ impl Check {
         if file.explore.is_some() {
             work.scenario.alphabet(&prepared.machine)?;
         }
-        let lines = file.breaks.iter().flat_map(|at| &at.value.commands);
-        lines.map(|line| known_command(line, work.scenario.source())).collect::<Result<()>>()?;
+        let mut lines = file.breaks.iter().flat_map(|at| &at.value.commands);
+        lines.try_for_each(|line| known_command(line, work.scenario.source()))?;
         let mut found = Found::new(
             "scenario",
             work.scenario.title().to_owned(),

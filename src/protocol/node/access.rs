@@ -165,19 +165,18 @@ impl Node {
 
     /// Puts a want behind those that already wait for its block, and does what can be done.
     pub(super) fn enqueue(&mut self, block: Address, mut want: Want, out: &mut Outbox) {
-        let number = want.number;
-        let mut pending = self.take_pending(block, out);
-        if pending.mshr {
-            self.counters.merges += 1;
-            self.record_mshr(block, number, MshrChange::Merge, out);
-        }
-        want.behind = pending.passed.len() as u32;
-        let queue = &mut Arc::make_mut(&mut pending).queue;
-        match self.place_in(queue, &want) {
-            place if place < queue.len() => queue.insert(place, want),
-            _ => queue.push_back(want),
-        }
-        self.resume(pending, out);
+        self.begin(block, out, |node, pending, out| {
+            if pending.mshr {
+                node.counters.merges += 1;
+                node.record_mshr(block, want.number, MshrChange::Merge, out);
+            }
+            want.behind = pending.passed.len() as u32;
+            let queue = &mut pending.queue;
+            match node.place_in(queue, &want) {
+                place if place < queue.len() => queue.insert(place, want),
+                _ => queue.push_back(want),
+            }
+        });
     }
 
     /// Performs an access at this node, whose state allows it.

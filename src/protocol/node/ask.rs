@@ -1,7 +1,5 @@
 //! Asking the parent, and what its grant does.
 
-use std::sync::Arc;
-
 use super::pending::{Asked, Pending, Want, Who};
 use super::{Node, Role};
 use crate::model::access::{Access, AccessKind, Bytes};
@@ -93,29 +91,31 @@ impl Node {
     /// A grant, or the data of a peer transfer: the request has ended when both are here.
     pub(super) fn receive_grant(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        let Some(mut shared) = self.pending.take(block) else { return };
-        let pending = Arc::make_mut(&mut shared);
-        let mut is_complete = false;
-        if let Some(asked) = pending.asked.as_mut() {
-            if message.kind == MessageKind::Grant {
-                asked.granted = message.granted;
+        self.go_on(block, out, |node, pending, out| {
+            let is_complete = node.take_grant(pending, message, out);
+            if is_complete {
+                node.end_request(pending, message, out);
             }
-            if message.has_data {
-                asked.has_data = true;
-                asked.data.clone_from(&message.patch);
-            }
-            is_complete = asked.granted.is_some() && asked.has_data;
-            if !is_complete && self.acknowledges_early(message) {
-                let (to, number) = (asked.parent, asked.number);
-                self.acknowledge(block, to, (message.txn, number), out);
-            }
+            is_complete
+        });
+    }
+
+    /// Notes what has come. Returns whether all has.
+    fn take_grant(&self, pending: &mut Pending, message: &Message, out: &mut Outbox) -> bool {
+        let Some(asked) = pending.asked.as_mut() else { return false };
+        if message.kind == MessageKind::Grant {
+            asked.granted = message.granted;
         }
-        if is_complete {
-            self.end_request(pending, message, out);
-            self.resume(shared, out);
-        } else {
-            self.pending.insert(block, shared);
+        if message.has_data {
+            asked.has_data = true;
+            asked.data.clone_from(&message.patch);
         }
+        let is_complete = asked.granted.is_some() && asked.has_data;
+        if !is_complete && self.acknowledges_early(message) {
+            let (to, number) = (asked.parent, asked.number);
+            self.acknowledge(pending.block, to, (message.txn, number), out);
+        }
+        is_complete
     }
 
     /// Takes the granted state and the bytes, performs what asked, and acknowledges.
@@ -203,19 +203,19 @@ impl Node {
     /// The answer to the oldest access that was passed up, or to a fetch.
     pub(super) fn receive_reply(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        let Some(mut shared) = self.pending.take(block) else { return };
-        let pending = Arc::make_mut(&mut shared);
-        let is_fetch = pending.asked.as_ref().is_some_and(|asked| {
-            asked.kind == MessageKind::Fetch
-                && message.range == Range::new(block, self.config.block)
-                && !message.sectors.is_empty()
+        self.go_on(block, out, |node, pending, out| {
+            let is_fetch = pending.asked.as_ref().is_some_and(|asked| {
+                asked.kind == MessageKind::Fetch
+                    && message.range == Range::new(block, node.config.block)
+                    && !message.sectors.is_empty()
+            });
+            if is_fetch && message.has_data {
+                node.take_fetched(pending, message, out);
+            } else if let Some(want) = take_passed(pending, message) {
+                node.end_passed(pending, &want, message, out);
+            }
+            true
         });
-        if is_fetch && message.has_data {
-            self.take_fetched(pending, message, out);
-        } else if let Some(want) = take_passed(pending, message) {
-            self.end_passed(pending, &want, message, out);
-        }
-        self.resume(shared, out);
     }
 
     fn end_passed(&mut self, pending: &Pending, want: &Want, message: &Message, out: &mut Outbox) {

@@ -31,8 +31,9 @@ impl Node {
         out.record(self.config.id, about, || What::Evict { state, dirty });
         self.counters.evictions += 1;
         let parent = self.config.parent(victim, &out.homes);
-        let mut shared = self.spare.take(victim, parent, out.tick);
+        let mut shared = self.spare.take();
         let pending = Arc::make_mut(&mut shared);
+        pending.renew(victim, parent, out.tick);
         pending.evicting = Some(Eviction { awaiting: holders, since: out.tick, number: txn.1, txn: txn.0 });
         if holders == 0 {
             self.finish_eviction(pending, out);
@@ -206,12 +207,11 @@ impl Node {
 
     pub(super) fn receive_evict_ack(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
-        if let Some(mut pending) = self.pending.take(block) {
-            let all = Arc::make_mut(&mut pending);
-            all.writeback = false;
-            self.end_part_of_release(all, out);
-            self.resume(pending, out);
-        }
+        self.go_on(block, out, |node, pending, out| {
+            pending.writeback = false;
+            node.end_part_of_release(pending, out);
+            true
+        });
     }
 
     /// Starts to write back everything dirty in and above this node (the final flush, UMH, section 4.2).

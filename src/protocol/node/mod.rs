@@ -389,33 +389,62 @@ impl Node {
         self.settle(out);
     }
 
-    /// What is under way for a block, taken out to be changed, or a new one.
-    fn take_pending(&mut self, block: Address, out: &Outbox) -> Arc<Pending> {
-        if let Some(pending) = self.pending.take(block) {
-            return pending;
+    /// Changes what is under way for a block, or begins it, and does whatever has become possible.
+    fn begin(
+        &mut self,
+        block: Address,
+        out: &mut Outbox,
+        change: impl FnOnce(&mut Self, &mut Pending, &mut Outbox),
+    ) {
+        let known = self.pending.take(block);
+        let is_new = known.is_none();
+        let mut shared = known.unwrap_or_else(|| self.spare.take());
+        let pending = Arc::make_mut(&mut shared);
+        if is_new {
+            pending.renew(block, self.config.parent(block, &out.homes), out.tick);
+            pending.uncached = self.is_uncached(block, out);
         }
-        let mut pending = self.spare.take(block, self.config.parent(block, &out.homes), out.tick);
-        if self.is_uncached(block, out) {
-            Arc::make_mut(&mut pending).uncached = true;
-        }
-        pending
+        change(self, pending, out);
+        let is_over = self.resume(pending, out);
+        self.keep(block, shared, is_over);
     }
 
-    /// Does whatever has become possible for a block, and keeps what is left under way.
-    fn resume(&mut self, mut shared: Arc<Pending>, out: &mut Outbox) {
+    /// Changes what is under way for a block, if anything is, and does whatever has become possible, unless the change says
+    /// that nothing has.
+    fn go_on(
+        &mut self,
+        block: Address,
+        out: &mut Outbox,
+        change: impl FnOnce(&mut Self, &mut Pending, &mut Outbox) -> bool,
+    ) {
+        let Some(mut shared) = self.pending.take(block) else { return };
         let pending = Arc::make_mut(&mut shared);
-        let block = pending.block;
-        self.store.focus(block);
+        if !change(self, pending, out) {
+            self.pending.insert(block, shared);
+            return;
+        }
+        let is_over = self.resume(pending, out);
+        self.keep(block, shared, is_over);
+    }
+
+    /// Does whatever has become possible for a block. Returns whether nothing is under way any more.
+    fn resume(&mut self, pending: &mut Pending, out: &mut Outbox) -> bool {
+        self.store.focus(pending.block);
         self.drive(pending, out);
         if pending.asked.is_none() && pending.queue.is_empty() && pending.passed.is_empty() {
             self.release_mshr(pending, None, out);
         }
-        if !pending.is_idle() {
-            self.pending.insert(block, shared);
+        pending.is_idle()
+    }
+
+    /// Keeps what is under way for a block, which nobody else has, unless it is over.
+    fn keep(&mut self, block: Address, pending: Arc<Pending>, is_over: bool) {
+        if !is_over {
+            self.pending.insert(block, pending);
             return;
         }
         self.pending.vacate(block);
-        self.spare.put(shared);
+        self.spare.put(pending);
         // One that has left has no way to give.
         let Some(state) = self.store.get(block).map(|entry| entry.state) else { return };
         self.note_free(block);

@@ -186,12 +186,7 @@ pub struct Pending {
 }
 
 impl Pending {
-    #[must_use]
-    pub fn new(block: Address, parent: Option<ComponentId>, since: Tick) -> Self {
-        Self { block, parent, since, ..Self::default() }
-    }
-
-    /// The same as a new one for `block`; what it had room for it keeps.
+    /// Begins anew for a block; what it had room for it keeps.
     pub fn renew(&mut self, block: Address, parent: Option<ComponentId>, since: Tick) {
         (self.block, self.parent, self.since) = (block, parent, since);
         (self.asked, self.probe, self.evicting) = (None, None, None);
@@ -287,21 +282,14 @@ impl Clone for Spare {
 }
 
 impl Spare {
-    pub fn take(&mut self, block: Address, parent: Option<ComponentId>, since: Tick) -> Arc<Pending> {
-        match self.0.pop() {
-            Some(mut pending) => {
-                Arc::make_mut(&mut pending).renew(block, parent, since);
-                pending
-            }
-            None => Arc::new(Pending::new(block, parent, since)),
-        }
+    /// One for any block, once it is renewed.
+    pub fn take(&mut self) -> Arc<Pending> {
+        self.0.pop().unwrap_or_default()
     }
 
-    /// What a clone of the node still has is not used again.
-    pub fn put(&mut self, mut pending: Arc<Pending>) {
-        if Arc::get_mut(&mut pending).is_some() {
-            self.0.push(pending);
-        }
+    /// Takes back what was changed a moment ago, so that no clone of the node has it.
+    pub fn put(&mut self, pending: Arc<Pending>) {
+        self.0.push(pending);
     }
 }
 
@@ -330,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_want_knows_how_many_that_were_passed_up_came_before_it() {
-        let mut pending = Pending::new(Address(0), None, 0);
+        let mut pending = Pending::default();
         pending.queue.extend([Action::Load, Action::Store, Action::Load].map(want));
         let behind = |pending: &Pending| pending.queue.iter().map(|want| want.behind).collect::<Vec<_>>();
         let store = pending.take_want(1).unwrap();

@@ -60,9 +60,7 @@ impl Node {
                 number: message.number,
                 cause: message.cause,
             };
-            let mut pending = self.take_pending(block, out);
-            Arc::make_mut(&mut pending).probe = Some(probe);
-            self.resume(pending, out);
+            self.begin(block, out, |_, pending, _| pending.probe = Some(probe));
         }
         self.answer_if_done(key, out);
     }

@@ -320,9 +320,7 @@ impl Node {
         let waiting = std::mem::take(&mut remote.waiting);
         self.tell_remote(RemoteChange::Clear, About::default(), out);
         for block in waiting {
-            if let Some(pending) = self.pending.remove(block) {
-                self.resume(pending, out);
-            }
+            self.go_on(block, out, |_, _, _| true);
         }
     }
 

@@ -1,7 +1,6 @@
 //! Room: the node's MSHRs, a way of its set for a block, and who waits for either.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -115,10 +114,10 @@ impl Node {
     }
 
     fn retry(&mut self, block: Address, out: &mut Outbox) {
-        if let Some(mut pending) = self.pending.take(block) {
-            Arc::make_mut(&mut pending).waits = false;
-            self.resume(pending, out);
-        }
+        self.go_on(block, out, |_, pending, _| {
+            pending.waits = false;
+            true
+        });
     }
 
     /// A way of the block's set may be had now.

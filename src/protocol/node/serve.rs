@@ -1,7 +1,5 @@
 //! Serving the children: the directory's part of the table.
 
-use std::sync::Arc;
-
 use super::pending::{Pending, Service, Want, Who};
 use super::{Decision, Node, NodeConfig, Role};
 use crate::model::access::{Access, AccessKind, Bytes};
@@ -376,21 +374,21 @@ impl Node {
         let block = self.block_of(message.range.start);
         let unit = self.unit_of(block, message.range.start);
         let Some(child) = self.config.child(message.from) else { return };
-        let Some(mut shared) = self.pending.take(block) else { return };
-        let pending = Arc::make_mut(&mut shared);
-        let service = pending.serving.iter_mut().position(|service| {
-            service.unit == unit && service.granted && service.want.who == Who::Child(child)
-        });
-        if let Some(index) = service {
-            let done = pending.serving.get_mut(index).is_some_and(|service| {
-                service.acknowledged = true;
-                service.awaiting == 0
+        self.go_on(block, out, |_, pending, _| {
+            let service = pending.serving.iter_mut().position(|service| {
+                service.unit == unit && service.granted && service.want.who == Who::Child(child)
             });
-            if done {
-                pending.serving.remove(index);
+            if let Some(index) = service {
+                let done = pending.serving.get_mut(index).is_some_and(|service| {
+                    service.acknowledged = true;
+                    service.awaiting == 0
+                });
+                if done {
+                    pending.serving.remove(index);
+                }
             }
-        }
-        self.resume(shared, out);
+            true
+        });
     }
 
     /// A child's answer to a probe: it belongs to an eviction, to the parent's probe, or to a child's request.
@@ -404,8 +402,13 @@ impl Node {
 
     /// Counts a child's answer where it is awaited.
     pub(super) fn note_answer(&mut self, block: Address, child: u16, message: &Message, out: &mut Outbox) {
-        let Some(mut shared) = self.pending.take(block) else { return };
-        let pending = Arc::make_mut(&mut shared);
+        self.go_on(block, out, |node, pending, out| {
+            node.answer_awaited(pending, child, message, out);
+            true
+        });
+    }
+
+    fn answer_awaited(&mut self, pending: &mut Pending, child: u16, message: &Message, out: &mut Outbox) {
         let own = bit(child);
         if let Some(eviction) = pending.evicting.as_mut().filter(|eviction| eviction.awaiting & own != 0) {
             eviction.awaiting &= !own;
@@ -420,7 +423,6 @@ impl Node {
         } else {
             self.answer_service(pending, child, message, out);
         }
-        self.resume(shared, out);
     }
 
     fn answer_service(&mut self, pending: &mut Pending, child: u16, message: &Message, out: &mut Outbox) {

@@ -90,9 +90,11 @@ impl Node {
     /// Empties the place of a block for which nothing is under way.
     fn acquire_block(&mut self, block: Address, out: &mut Outbox) {
         let parent = self.config.parent(block, &out.homes);
-        let mut shared = self.spare.take(block, parent, out.tick);
-        self.acquire_now(Arc::make_mut(&mut shared), out);
-        if shared.is_idle() {
+        let mut shared = self.spare.take();
+        let pending = Arc::make_mut(&mut shared);
+        pending.renew(block, parent, out.tick);
+        self.acquire_now(pending, out);
+        if pending.is_idle() {
             self.spare.put(shared);
         } else {
             self.pending.insert(block, shared);
