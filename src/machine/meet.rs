@@ -73,7 +73,7 @@ impl Machine {
         let Some(above) = self.node(parent) else { return Vec::new() };
         let start = above.stand_of_request(me, range.start).map(|(start, _)| start);
         let service = above
-            .stands()
+            .stands_at(range.start)
             .into_iter()
             .find(|stand| Some(stand.block) == start && stand.doing == Doing::Serves);
         let needs = service.map(|stand| stand.needs).unwrap_or_default();
@@ -120,7 +120,7 @@ impl Machine {
         };
         // It has the grant and waits for the data of a peer, or the grant was lost.
         let block = range.start.block(node.config.block);
-        let has_grant = node.stands().iter().any(|stand| {
+        let has_grant = node.stands_at(block).iter().any(|stand| {
             stand.block == block && stand.needs.iter().any(|need| matches!(need, Need::PeerData { .. }))
         });
         if has_grant {
@@ -186,7 +186,7 @@ impl Machine {
     fn has_granted(&self, parent: ComponentId, child: ComponentId, range: Range) -> bool {
         let is_for_it = |need: &Need| matches!(need, Need::GrantAck { child: to, range: of } if *to == child && of.start == range.start);
         self.node(parent).is_some_and(|parent| {
-            let stands = parent.stands();
+            let stands = parent.stands_at(range.start);
             stands.iter().any(|stand| stand.doing == Doing::Serves && stand.needs.iter().any(is_for_it))
         })
     }

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::Machine;
 use super::chain::MAX_CHAIN;
+use super::waits::{mshr_waits, way_waits};
 use crate::model::address::Address;
 use crate::model::inspect::WaitLink;
 use crate::model::message::Network;
@@ -28,8 +29,8 @@ impl Onward {
             WaitsFor::Way(set) => Party::Ways(at, set),
             WaitsFor::Turn(head) => Party::Block { at, block: head, doing: Doing::Queues },
             _ => {
-                let stands = node.stands();
-                let own = || stands.iter().filter(|stand| node.block_of(stand.block) == block);
+                let stands = node.stands_at(block);
+                let own = || stands.iter();
                 let is_asked = |doing: Doing| doing != Doing::Queues;
                 let stand = own()
                     .find(|stand| is_asked(stand.doing) && stand.txn == busy.number)
@@ -55,7 +56,7 @@ impl Machine {
             }
             let is_said = start.is_said && seen.is_empty();
             seen.push(party);
-            let Some(edge) = self.edges_of(party).into_iter().min_by_key(|edge| edge.since) else {
+            let Some(edge) = self.edge_of(party) else {
                 links.extend(self.in_lane(party, block));
                 return;
             };
@@ -67,19 +68,19 @@ impl Machine {
         }
     }
 
-    /// The edges of the wait-for graph that lead away from a party.
-    fn edges_of(&self, party: Party) -> Vec<Wait> {
+    /// The edge of the wait-for graph that leads away from a party and is the oldest.
+    fn edge_of(&self, party: Party) -> Option<Wait> {
         let mut edges = Vec::new();
         match party {
-            Party::Mshrs(at)
-            | Party::Ways(at, _)
-            | Party::Block { at, doing: Doing::KeepsMshr | Doing::KeepsWay, .. } => {
-                self.node(at).into_iter().for_each(|node| self.room_waits(node, &mut edges));
+            Party::Mshrs(at) => mshr_waits(self.node(at)?, &mut edges),
+            Party::Ways(at, set) => way_waits(self.node(at)?, set, &mut edges),
+            Party::Block { at, block, doing: doing @ (Doing::KeepsMshr | Doing::KeepsWay) } => {
+                self.keeper_waits(self.node(at)?, block, doing, &mut edges);
             }
             Party::Block { at, block, doing } => {
-                let Some(node) = self.node(at) else { return edges };
+                let node = self.node(at)?;
                 let is_it = |stand: &Stand| (stand.block, stand.doing) == (block, doing);
-                for stand in node.stands().into_iter().filter(is_it) {
+                for stand in node.stands_at(block).into_iter().filter(is_it) {
                     self.stand_waits(node, &stand, &mut edges);
                 }
             }
@@ -90,8 +91,7 @@ impl Machine {
             }
             Party::Warp(..) | Party::Lost(..) | Party::WakeUp(..) | Party::Page(..) => {}
         }
-        edges.retain(|edge| edge.from == party);
-        edges
+        edges.into_iter().filter(|edge| edge.from == party).min_by_key(|edge| edge.since)
     }
 
     fn lane_of(&self, party: Party) -> Option<(usize, usize)> {

@@ -163,36 +163,41 @@ impl Machine {
 
     /// MSHRs and ways, and those that keep them.
     pub(super) fn room_waits(&self, node: &Node, edges: &mut Vec<Wait>) {
-        let at = node.id();
         let wanted: Vec<u32> = node
             .stands()
             .iter()
             .flat_map(|stand| &stand.needs)
             .filter_map(|need| if let Need::Way(set) = need { Some(*set) } else { None })
             .collect();
-        let holders = wanted
-            .into_iter()
-            .map(|set| (Party::Ways(at, set), node.way_holders(set), Doing::KeepsWay))
-            .chain([(Party::Mshrs(at), full_mshrs(node), Doing::KeepsMshr)]);
-        for (room, holders, doing) in holders {
-            for (block, since, needs) in holders {
-                let keeper = Party::Block { at, block, doing };
-                let edge = |from: Party, to: Party, text: String| Wait {
-                    from,
-                    to,
-                    text,
-                    since,
-                    block: Some(block),
-                    txn: None,
-                    event: None,
-                };
-                let what = if doing == Doing::KeepsMshr { "have one for" } else { "has a way for" };
-                edges.push(edge(room, keeper, format!("{what} block {block}, which is not done")));
-                for need in needs {
-                    let met = self.meet(node, need).into_iter();
-                    edges.extend(met.map(|(to, text)| edge(keeper, to, text)));
-                }
+        for set in wanted {
+            way_waits(node, set, edges);
+            for keeper in &node.way_holders(set) {
+                self.keeper_needs(node, keeper, Doing::KeepsWay, edges);
             }
+        }
+        mshr_waits(node, edges);
+        for keeper in &full_mshrs(node) {
+            self.keeper_needs(node, keeper, Doing::KeepsMshr, edges);
+        }
+    }
+
+    /// What must end before a block lets go of its MSHR or way.
+    pub(super) fn keeper_waits(&self, node: &Node, block: Address, doing: Doing, edges: &mut Vec<Wait>) {
+        let holders = match doing {
+            Doing::KeepsMshr => full_mshrs(node),
+            _ => node.way_holders(node.set_of(block)),
+        };
+        for keeper in holders.iter().filter(|(kept, _, _)| *kept == block) {
+            self.keeper_needs(node, keeper, doing, edges);
+        }
+    }
+
+    fn keeper_needs(&self, node: &Node, keeper: &Keeper, doing: Doing, edges: &mut Vec<Wait>) {
+        let (block, since, needs) = keeper;
+        let from = Party::Block { at: node.id(), block: *block, doing };
+        for need in needs {
+            let met = self.meet(node, *need).into_iter();
+            edges.extend(met.map(|(to, text)| held(from, to, text, *since, *block)));
         }
     }
 
@@ -214,7 +219,8 @@ impl Machine {
             let (since, block, txn, event) = (*ready, Some(head.range.start), head.number, Some(head.cause));
             edges.push(Wait { from: party, to, text, since, block, txn, event });
         };
-        for out in self.channels.iter().filter(|out| out.from == channel.to) {
+        let out = self.fixed.out.get(channel.to).into_iter().flatten();
+        for out in out.filter_map(|&index| self.channels.get(index as usize)) {
             for (lane, queue) in out.lanes.iter().enumerate() {
                 let Some(next) = self.nodes.get(out.to) else { continue };
                 let counts = self.fixed.folded
@@ -247,9 +253,8 @@ impl Machine {
         }
         if !receiver.sinks(head) {
             let block = head.range.start.block(receiver.config.block);
-            for stand in receiver.stands() {
-                let is_about = stand.block.block(receiver.config.block) == block;
-                if is_about && matches!(stand.doing, Doing::Serves | Doing::Evicts) {
+            for stand in receiver.stands_at(block) {
+                if matches!(stand.doing, Doing::Serves | Doing::Evicts) {
                     let to = Party::Block { at: receiver.id(), block: stand.block, doing: stand.doing };
                     wait(to, format!("{} does not take before it has done with the block", path(head.to)));
                 }
@@ -267,6 +272,29 @@ fn a(noun: &str) -> String {
 /// Whether what waits at the sending end only waits for memory.
 fn may_leave(lane: &Lane) -> bool {
     lane.incoming.is_empty() && lane.outgoing.iter().all(|(ready, _)| matches!(ready, Ready::Read(_)))
+}
+
+/// A node's MSHRs, of which none is free, wait for those that have them.
+pub(super) fn mshr_waits(node: &Node, edges: &mut Vec<Wait>) {
+    let (at, holders) = (node.id(), full_mshrs(node));
+    edges.extend(holders.iter().map(|keeper| kept(Party::Mshrs(at), at, keeper, Doing::KeepsMshr)));
+}
+
+/// The ways of a set wait for those that have them.
+pub(super) fn way_waits(node: &Node, set: u32, edges: &mut Vec<Wait>) {
+    let (at, holders) = (node.id(), node.way_holders(set));
+    edges.extend(holders.iter().map(|keeper| kept(Party::Ways(at, set), at, keeper, Doing::KeepsWay)));
+}
+
+/// A node's MSHRs, or the ways of a set, wait for a block that has one.
+fn kept(room: Party, at: ComponentId, (block, since, _): &Keeper, doing: Doing) -> Wait {
+    let what = if doing == Doing::KeepsMshr { "have one for" } else { "has a way for" };
+    let text = format!("{what} block {block}, which is not done");
+    held(room, Party::Block { at, block: *block, doing }, text, *since, *block)
+}
+
+fn held(from: Party, to: Party, text: String, since: Tick, block: Address) -> Wait {
+    Wait { from, to, text, since, block: Some(block), txn: None, event: None }
 }
 
 /// The blocks that keep a node's MSHRs, if none is free.
@@ -287,7 +315,7 @@ fn dedup(edges: &mut Vec<Wait>) {
 
 /// Where an access that an L1 has taken stands: behind others, or handed on.
 fn access_stand(l1: &Node, block: Address) -> Doing {
-    let stands = l1.stands();
+    let stands = l1.stands_at(block);
     let has = |doing: Doing| stands.iter().any(|stand| stand.block == block && stand.doing == doing);
     if has(Doing::Queues) { Doing::Queues } else { Doing::Forwards }
 }

@@ -60,6 +60,18 @@ impl Node {
         tagged.into_iter().flatten().chain(blocks).collect()
     }
 
+    /// What is under way here for the block of an address.
+    #[must_use]
+    pub fn stands_at(&self, address: Address) -> Vec<Stand> {
+        let block = self.block_of(address);
+        let mut stands = self.tags.as_deref().map_or_else(Vec::new, |tags| self.tag_stands(tags));
+        stands.retain(|stand| self.block_of(stand.block) == block);
+        if let Some(pending) = self.pending.get(block) {
+            stands.extend(self.stands_of(pending));
+        }
+        stands
+    }
+
     fn stands_of(&self, pending: &Pending) -> Vec<Stand> {
         let block = pending.block;
         let mut all = self.queues(pending);
@@ -265,6 +277,12 @@ impl Node {
             self.store.set_of(pending.block) == set && self.store.get(pending.block).is_some()
         });
         in_set.map(|pending| (pending.block, pending.since, self.own(pending, |_| true))).collect()
+    }
+
+    /// The set that a block stands in; 0 of a memory.
+    #[must_use]
+    pub fn set_of(&self, block: Address) -> u32 {
+        self.store.set_of(block)
     }
 
     fn own(&self, pending: &Pending, counts: impl Fn(Doing) -> bool) -> Vec<Need> {
