@@ -103,7 +103,7 @@ fn blueprint(kind: &str, total: u64) -> Blueprint {
             operations: stream(kind, core, total).into(),
         },
     });
-    blueprint.workload = Arc::new(Workload { tasks: tasks.collect() });
+    blueprint.workload = Arc::new(Workload { tasks: tasks.collect(), ..Workload::default() });
     blueprint.max_cycles = u64::MAX;
     blueprint
 }

@@ -80,7 +80,7 @@ fn workload(agents: &[String], accesses: usize, seed: u64) -> Workload {
             }
         })
         .collect();
-    Workload { tasks }
+    Workload { tasks, ..Workload::default() }
 }
 
 fn blueprint(machine: &str, protocol: &str, accesses: usize, seed: u64, faults: Vec<Fault>) -> Blueprint {

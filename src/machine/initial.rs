@@ -58,6 +58,10 @@ impl Machine {
                 TaskKind::Program { .. } | TaskKind::Flush { .. } => {}
             }
         }
+        if self.fixed.spec.numa().is_some() {
+            let homes = self.tasks.workload.homes.iter();
+            gpus = homes.map(|(_, home)| *home as usize + 1).fold(gpus, usize::max);
+        }
         let spec = &self.fixed.spec;
         for (needed, there, what, key) in [
             (cores, spec.host.cores as usize, "host cores", "host.cores"),

@@ -51,7 +51,7 @@ pub(crate) fn faulty(name: &str, changes: &[&str], tasks: Vec<Task>, faults: Vec
     let blueprint = Blueprint {
         first_pass: super::FirstPass::default(),
         tables: names.iter().map(|name| Arc::new(load_protocol(name, None).unwrap())).collect(),
-        workload: Arc::new(Workload { tasks }),
+        workload: Arc::new(Workload { tasks, ..Workload::default() }),
         seed: 0,
         max_cycles: u64::MAX,
         checks: true,

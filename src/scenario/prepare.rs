@@ -424,6 +424,7 @@ fn append(workload: &mut Workload, more: &Workload, launch: Option<u64>) {
         task.after.iter_mut().for_each(|index| *index += offset);
         workload.tasks.push(task);
     }
+    workload.homes.extend_from_slice(&more.homes);
 }
 
 fn stop(compiler: Compiler<'_>, at: &At<BreakFile>) -> Result<Break> {

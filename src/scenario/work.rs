@@ -128,7 +128,7 @@ impl Work {
                 what,
             })
         });
-        Ok(Workload { tasks: tasks.collect::<Result<_>>()? })
+        Ok(Workload { tasks: tasks.collect::<Result<_>>()?, ..Workload::default() })
     }
 }
 

@@ -18,6 +18,8 @@ use crate::model::operation::Operation;
 #[derive(Clone, Debug, Default)]
 pub struct Workload {
     pub tasks: Vec<Task>,
+    /// Memory that was allocated on a GPU, where it is known: there its pages live, if a machine does not deal them otherwise.
+    pub homes: Vec<(Range, u32)>,
 }
 
 impl Workload {

@@ -104,7 +104,8 @@ impl Plan {
     /// The machine with these streams to carry out.
     fn machine(&self, streams: &[Stream]) -> crate::diagnostic::Result<Machine> {
         let tasks = streams.iter().enumerate().map(|(index, stream)| stream.task(index)).collect();
-        let blueprint = Blueprint { workload: Arc::new(Workload { tasks }), ..self.blueprint.clone() };
+        let workload = Arc::new(Workload { tasks, ..Workload::default() });
+        let blueprint = Blueprint { workload, ..self.blueprint.clone() };
         let mut machine = Machine::build(&blueprint)?;
         machine.set_transaction_limit(Some(LIMIT));
         Ok(machine)

@@ -26,10 +26,19 @@ pub(super) fn homes(gpu: &GpuSpec, numa: &NumaSpec, workload: &Workload) -> Home
         _ if gpu.count == 1 => Homes::Single,
         Placement::Fine => dealt(u64::from(gpu.l2.interleave) * u64::from(gpu.l2.slices)),
         Placement::Page => dealt(u64::from(numa.page)),
-        Placement::FirstTouch => Homes::undecided(numa.page),
+        Placement::FirstTouch => recorded(workload, numa.page),
         Placement::First => Homes::Dealt(Interleave::NONE),
         Placement::Split => divided(ranges_of(workload, numa.page), numa.page, gpu.count),
     }
+}
+
+/// Where a trace says that its memory was; whoever touches the rest first is its home.
+fn recorded(workload: &Workload, page: u32) -> Homes {
+    let mut homes = Homes::undecided(page);
+    for (range, home) in &workload.homes {
+        PageRun::of(*range, page).iter().for_each(|one| homes.decide(one.range(page).start, |_| *home));
+    }
+    homes
 }
 
 /// What the tasks of some work name as one range each, in pages.

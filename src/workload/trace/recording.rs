@@ -1,6 +1,6 @@
 //! What the readers of all formats write into: tasks, their streams of steps, and what there is to count.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -95,6 +95,8 @@ pub struct Recording {
     copied: Footprint,
     /// Copied since the last launch.
     fresh: Footprint,
+    /// What was allocated on each GPU.
+    homes: BTreeMap<u32, Footprint>,
 }
 
 impl Recording {
@@ -110,7 +112,13 @@ impl Recording {
             counts: Counts::default(),
             copied: Footprint::default(),
             fresh: Footprint::default(),
+            homes: BTreeMap::new(),
         }
+    }
+
+    /// These bytes were allocated on a GPU.
+    pub fn lives(&mut self, gpu: u32, address: u64, bytes: u64) {
+        self.homes.entry(gpu).or_default().add(address, bytes);
     }
 
     /// The host fills memory of the GPU: before the first kernel it has been filled already, later a core of the host does it
@@ -248,8 +256,11 @@ impl Recording {
                 what,
             });
         }
+        let homes = self.homes.iter();
+        let homes = homes.flat_map(|(gpu, own)| own.ranges().into_iter().map(move |range| (range, *gpu)));
+        let homes = homes.collect();
         Ok(Recorded {
-            workload: Workload { tasks },
+            workload: Workload { tasks, homes },
             counts: self.counts,
             copied: self.copied.ranges(),
             cores: cores.into_iter().collect(),

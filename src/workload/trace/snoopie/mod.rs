@@ -4,9 +4,10 @@
 //! Mapping: the rows of `running_dev_id` N are a kernel that only gpuN runs, and the kernels of all GPUs run side by
 //! side. Rows that follow each other with the same mnemonic, thread, GPU and place in the source are the lanes of one
 //! instruction, at most 32, up to one that accesses what a lane before it did. Each `thread_indx` (the first thread of a
-//! warp) is a block of one warp, in the order in which they come. Lost: local accesses and computing, which are not in
-//! the log; launches, blocks and lane numbers, which cannot be told from it; the order between warps; `mem_dev_id`, the
-//! GPU whose memory it was: here all memory is the host's and moves to where it is used. Values are not in the log: a
+//! warp) is a block of one warp, in the order in which they come. `mem_dev_id`, the GPU whose memory it was, is the home of
+//! its page on sockets that place pages by first touch; elsewhere memory is the host's, and moves to where it is used. Lost:
+//! local accesses and computing, which are not in the log; launches, blocks and lane numbers, which cannot be told from it;
+//! the order between warps. Values are not in the log: a
 //! store writes bytes made from its line's number and the address.
 
 use std::collections::BTreeMap;
@@ -100,6 +101,8 @@ struct Key {
 struct Row {
     key: Key,
     address: u64,
+    /// The GPU whose memory it is.
+    home: u32,
     line: u64,
 }
 
@@ -114,7 +117,7 @@ fn row(text: &str, line: u64) -> Parsed<Row> {
     let thread = cells.take("the number of a thread", |word| word.parse().ok())?;
     let gpu = |word: &str| word.parse().ok().filter(|gpu| *gpu < MOST_GPUS);
     let running = cells.take("the number of the GPU that accesses", gpu)?;
-    cells.take("the number of the GPU whose memory it is", gpu)?;
+    let home = cells.take("the number of the GPU whose memory it is", gpu)?;
     cells.take("the number of a source line", |word| word.parse::<i64>().ok())?;
     let place = cells.take("the number of a place in the source", |word| word.parse().ok())?;
     cells.take("a number", |word| word.parse::<i64>().ok())?;
@@ -123,7 +126,7 @@ fn row(text: &str, line: u64) -> Parsed<Row> {
     let width =
         cells.take(&expected, |word| word.parse().ok().filter(|width| (1..=WIDEST).contains(width)))?;
     cells.end()?;
-    Ok(Row { key: Key { opcode, class, thread, gpu: running, place, width }, address, line })
+    Ok(Row { key: Key { opcode, class, thread, gpu: running, place, width }, address, home, line })
 }
 
 /// A GPU's kernel and its warps.
@@ -148,6 +151,7 @@ struct Log<'a> {
 
 impl Log<'_> {
     fn row(&mut self, row: Row) -> Result<()> {
+        self.recording.lives(row.home, row.address, row.key.width);
         if let Some(open) = &mut self.open
             && open.key == row.key
             && open.addresses.len() < WARP as usize
