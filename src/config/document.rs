@@ -222,6 +222,20 @@ fn other_name(table: &DeTable<'_>, name: &str) -> Option<&'static str> {
     others.next().filter(|_| !table.contains_key(name))
 }
 
+/// Whether two overrides set the same key, by whichever of its names.
+#[must_use]
+pub fn sets_the_same(one: &str, other: &str) -> bool {
+    let parts = |text: &str| -> Vec<String> {
+        let key = text.split_once('=').map_or(text, |(key, _)| key);
+        key.split('.').map(|part| part.trim().to_owned()).collect()
+    };
+    let alike = |(one, other): (&String, &String)| {
+        one == other || TWO_NAMES.iter().any(|names| [one, other].iter().all(|name| names.contains(&name.as_str())))
+    };
+    let (one, other) = (parts(one), parts(other));
+    one.len() == other.len() && one.iter().zip(&other).all(alike)
+}
+
 /// The value of an override, its places counted from `offset`; a string if it is no TOML.
 fn parse_value(text: &str, offset: usize) -> Spanned<DeValue<'_>> {
     let trimmed = text.trim();

@@ -187,7 +187,8 @@ impl Machine {
         };
         let Some(transaction) = message.txn.and_then(|key| self.txns.get_mut(key)) else { return };
         match reached {
-            Some(level) if level > transaction.reached => {
+            // A write of another block, whose place was needed, is no part of the access.
+            Some(level) if level > transaction.reached && message.range.overlaps(transaction.range) => {
                 (transaction.reached, transaction.merged) = (level, false);
             }
             Some(_) => {}

@@ -98,8 +98,12 @@ impl Machine {
         let owner = if children > 0 { bits_for(u64::from(children) + 1) } else { 0 };
         let sharers = if children > 1 { children } else { 0 };
         let whole = sub_blocks == 1;
+        // A memory that holds a share of what the work touches has its own size where there is none.
+        let is_sized = node.is_tagged() && self.tasks.workload.tasks.is_empty();
         let (entries, tag, state) = match node.geometry() {
             Some((sets, ways, partitions)) => {
+                let own = || (self.memory_blocks(node) / u64::from(ways.max(1))) as u32;
+                let sets = if is_sized { own() } else { sets };
                 // Section 5: t = 64 - s - o - p.
                 let known =
                     bits_for(u64::from(sets)) + bits_for(u64::from(config.block)) + partitions.ilog2();
@@ -108,9 +112,6 @@ impl Machine {
             }
             None => (self.memory_blocks(node), 0, 0),
         };
-        // A memory that holds a share of what the work touches has its own size where there is none.
-        let is_sized = node.is_tagged() && self.tasks.workload.tasks.is_empty();
-        let entries = if is_sized { self.memory_blocks(node) } else { entries };
         let mask = self.fixed.spec.gpu.as_ref().map_or(0, |gpu| config.block / gpu.memory.mask_bytes.max(1));
         Storage {
             component: node.id(),

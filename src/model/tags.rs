@@ -128,6 +128,8 @@ pub struct TagScore {
 pub struct TagView {
     pub node: ComponentId,
     pub counters: TagCounters,
+    /// Requests whose tag was in place when they came: the other hits are of those that are looked up again.
+    pub first_hits: u64,
     /// Head first.
     pub queue: Vec<TagRequest>,
     pub queue_capacity: u32,

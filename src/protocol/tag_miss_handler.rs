@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 
 use super::node::pending::Want;
 use crate::model::address::{Address, Range};
+use crate::model::component::ComponentId;
 use crate::model::message::TxnNumber;
+use crate::model::state::State;
 use crate::model::tags::{TagCounters, TagOutcome};
 use crate::model::time::Tick;
 
@@ -23,6 +25,8 @@ pub struct TagMissConfig {
 pub struct Score {
     /// The block of the target tag.
     pub block: Address,
+    /// How the first of them found its tag: the row of the table that has the data fetched.
+    pub found: State,
     /// Requests in the pending queue that wait for it.
     pub count: u32,
     /// The arrival bit: its data have come.
@@ -49,6 +53,8 @@ pub struct TagMissHandler {
     pub scores: Vec<Score>,
     /// Writes sent to the host and not acknowledged, each with when.
     pub relayed: VecDeque<(Range, Tick)>,
+    /// Requests that found no room: each was looked up once already, and is counted.
+    pub refused: Vec<(ComponentId, Range)>,
     pub counters: TagCounters,
 }
 
@@ -60,6 +66,12 @@ impl TagMissHandler {
 
     pub fn score_mut(&mut self, block: Address) -> Option<&mut Score> {
         self.scores.iter_mut().find(|score| score.block == block)
+    }
+
+    /// Whether a request was refused before; it is not any more.
+    pub fn was_refused(&mut self, from: ComponentId, range: Range) -> bool {
+        let place = self.refused.iter().position(|refused| *refused == (from, range));
+        place.map(|place| self.refused.swap_remove(place)).is_some()
     }
 
     /// Whether the data of a block are on their way.
@@ -80,13 +92,17 @@ impl TagMissHandler {
 
     /// Puts a request behind those that wait. Whether its data have to be asked for: nobody has yet, or what came has been
     /// replaced before all could use it.
-    pub fn wait(&mut self, block: Address, want: Want) -> bool {
+    pub fn wait(&mut self, block: Address, found: State, want: Want) -> bool {
         let (since, number) = (want.arrived, want.number);
         let asks = if let Some(score) = self.score_mut(block) {
             score.count += 1;
-            std::mem::replace(&mut score.arrived, false)
+            let asks = std::mem::replace(&mut score.arrived, false);
+            if asks {
+                score.found = found;
+            }
+            asks
         } else {
-            self.scores.push(Score { block, count: 1, arrived: false, expired: false, since, number });
+            self.scores.push(Score { block, found, count: 1, arrived: false, expired: false, since, number });
             true
         };
         self.queue.push_back(want);
@@ -158,9 +174,9 @@ mod tests {
     #[test]
     fn one_fetch_serves_all_that_wait_for_its_tag() {
         let (mut handler, a, b) = (TagMissHandler::default(), Address(0), Address(256));
-        assert!(handler.wait(a, want(0)));
-        assert!(!handler.wait(a, want(64)), "merged");
-        assert!(handler.wait(b, want(256)));
+        assert!(handler.wait(a, State::I, want(0)));
+        assert!(!handler.wait(a, State::I, want(64)), "merged");
+        assert!(handler.wait(b, State::I, want(256)));
         assert_eq!(handler.score(a).map(|score| score.count), Some(2));
         // The head waits, though the data of another have come.
         handler.score_mut(b).unwrap().arrived = true;
@@ -175,23 +191,23 @@ mod tests {
     #[test]
     fn what_was_replaced_before_all_could_use_it_is_fetched_again() {
         let (mut handler, a) = (TagMissHandler::default(), Address(0));
-        handler.wait(a, want(0));
-        handler.wait(a, want(64));
+        handler.wait(a, State::I, want(0));
+        handler.wait(a, State::I, want(64));
         handler.score_mut(a).unwrap().arrived = true;
         handler.take_ready(block);
-        assert!(handler.wait(a, want(0)), "its data came, and are gone");
+        assert!(handler.wait(a, State::I, want(0)), "its data came, and are gone");
         assert_eq!(handler.take_ready(block), None);
     }
 
     #[test]
     fn a_miss_needs_room_in_both() {
         let (mut handler, far) = (TagMissHandler::default(), Address(1024));
-        handler.wait(Address(0), want(0));
+        handler.wait(Address(0), State::I, want(0));
         assert_eq!(handler.lacks(far, CONFIG), None);
-        handler.wait(Address(256), want(256));
+        handler.wait(Address(256), State::I, want(256));
         assert_eq!(handler.lacks(far, CONFIG), Some(Lack::Scoreboard));
         assert_eq!(handler.lacks(Address(0), CONFIG), None, "it has an entry");
-        handler.wait(Address(0), want(64));
+        handler.wait(Address(0), State::I, want(64));
         assert_eq!(handler.lacks(Address(0), CONFIG), Some(Lack::PendingQueue));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::config::document::At;
+use crate::config::document::{At, sets_the_same};
 use crate::config::{Document, mutation};
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::machine::{Blueprint, Change, Machine, Planned, check_addresses};
@@ -35,18 +35,19 @@ impl Scenario {
             mutations: Vec::new(),
             works: 0,
         };
-        let all = self.inputs(options)?;
-        let planned = all.iter().enumerate().map(|(index, (event, input))| {
-            let own = self.file.inputs.get(index).filter(|_| options.inputs.is_empty());
-            let change = reader.change(input).map_err(|error| match own.and_then(|at| given(&at.value)) {
-                Some((_, text)) => {
+        let own = if options.inputs.is_empty() { self.own_inputs(options)? } else { Vec::new() };
+        let own = own.into_iter().map(|(event, input, text)| (event, input, Some(text)));
+        let given = options.inputs.iter().map(|(event, input)| (*event, input.clone(), None));
+        let planned = given.chain(own).map(|(event, input, text)| {
+            let change = reader.change(&input).map_err(|error| match text {
+                Some(text) => {
                     let mut placed = self.document.complain(Some(&text.span), error.message);
                     (placed.expected, placed.suggestion) = (error.expected, error.suggestion);
                     Box::new(placed)
                 }
                 None => error,
             })?;
-            Ok(Planned { event: *event, text: input.to_string().into(), change })
+            Ok(Planned { event, text: input.to_string().into(), change })
         });
         planned.collect()
     }
@@ -59,23 +60,32 @@ impl Scenario {
         if !options.inputs.is_empty() {
             return Ok(options.inputs.clone());
         }
-        let mut all: Vec<(EventNumber, Input)> = Vec::new();
+        let own = self.own_inputs(options)?;
+        Ok(own.into_iter().map(|(event, input, _)| (event, input)).collect())
+    }
+
+    /// What the scenario itself does, with its places. What it sets before the first event is as if its machine had it so:
+    /// where `options` set the same, that counts.
+    fn own_inputs(&self, options: &Options) -> Result<Vec<(EventNumber, Input, &At<String>)>> {
+        let mut all: Vec<(EventNumber, Input, &At<String>)> = Vec::new();
         for at in &self.file.inputs {
             let event = &at.value.event;
             let Some((verb, text)) = given(&at.value) else {
                 let error = self.document.complain(Some(&at.span), "this input is not one thing");
                 return Err(error.expected("one of set, fault, cell, access, choose and hold").into());
             };
-            if all.last().is_some_and(|(last, _)| *last >= event.value) {
+            if all.last().is_some_and(|(last, _, _)| *last >= event.value) {
                 let error = self.document.complain(Some(&event.span), "this comes before the input above it");
                 return Err(error.expected("events in their order, each input at one of its own").into());
             }
             let input = Input::new(verb, &text.value);
-            all.push((
-                event.value,
-                input.map_err(|error| self.document.complain(Some(&text.span), error.message))?,
-            ));
+            let input = input.map_err(|error| self.document.complain(Some(&text.span), error.message))?;
+            all.push((event.value, input, text));
         }
+        all.retain(|(event, input, text)| {
+            let is_set = matches!(input, Input::Set(_)) && *event == 0;
+            !is_set || !options.set.iter().any(|set| sets_the_same(set, &text.value))
+        });
         Ok(all)
     }
 }

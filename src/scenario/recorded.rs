@@ -271,6 +271,16 @@ load = { address = 0x1000 }
     }
 
     #[test]
+    fn what_is_set_from_outside_counts_more_than_what_a_scenario_sets_before_it_begins() {
+        let early = format!("{TEXT}[[input]]\nevent = 0\nset = 'gpu.cu.count=1'\n[[input]]\nevent = 2\nset = 'gpu.l1.mshrs=2'\n");
+        let set = |key: &str| Options { set: vec![key.to_owned()], ..Options::default() };
+        let scenario = Scenario::parse(Source::new("t", early), None).unwrap();
+        let inputs = |options: &Options| scenario.inputs(options).unwrap().len();
+        assert_eq!((inputs(&Options::default()), inputs(&set("gpu.l1.ways=2"))), (2, 2));
+        assert_eq!((inputs(&set("gpu.sm.count = 1")), inputs(&set("gpu.l1.mshrs=4"))), (1, 2));
+    }
+
+    #[test]
     fn what_cannot_change_under_way_is_refused_with_the_reason() {
         for (input, wanted) in [
             (Input::Set("gpu.count=3".into()), "it would have other components"),

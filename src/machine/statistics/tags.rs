@@ -19,14 +19,11 @@ impl Machine {
         sheet.count("tags.replays_missed".to_owned(), all.replays_missed);
         sheet.count("tags.pending_high_water".to_owned(), u64::from(all.pending_high_water));
         sheet.count("tags.scoreboard_high_water".to_owned(), u64::from(all.scoreboard_high_water));
-        // Every request but those that are looked up again.
-        let first = all.of(TagOutcome::Hit).saturating_sub(all.of(TagOutcome::Replay) - all.replays_missed);
-        let missed = [TagOutcome::ColdMiss, TagOutcome::ConflictMiss, TagOutcome::Merge]
-            .map(|outcome| all.of(outcome))
-            .iter()
-            .sum::<u64>()
-            .saturating_sub(all.replays_missed);
-        let written = all.of(TagOutcome::Relay) + all.of(TagOutcome::Both);
-        sheet.share("tags.hit_rate".to_owned(), first, first + missed + written);
+        // First look-ups only: nodes count no others.
+        let tagged = self.nodes.iter().filter(|node| node.is_tagged());
+        let (hits, misses) = tagged.fold((0, 0), |(hits, misses), node| {
+            (hits + node.counters.hits, misses + node.counters.misses)
+        });
+        sheet.share("tags.hit_rate".to_owned(), hits, hits + misses);
     }
 }

@@ -38,6 +38,7 @@ impl Node {
         Some(TagView {
             node: self.config.id,
             counters: tags.counters,
+            first_hits: self.counters.hits,
             queue: tags.queue.iter().map(request).collect(),
             queue_capacity: config.pending,
             scores: tags.scores.iter().map(score).collect(),

@@ -48,8 +48,10 @@ impl Node {
                 self.send(ack, out);
             }
             _ => {
+                let (from, range) = (message.from, message.range);
                 let Some(want) = self.want_of(message, out) else { return };
-                self.look_up(want, true, out);
+                let is_second = self.tags.as_deref_mut().is_some_and(|tags| tags.was_refused(from, range));
+                self.look_up(want, !is_second, out);
             }
         }
         self.count_scores(out);
@@ -134,6 +136,10 @@ impl Node {
         if self.lack(message).is_some() {
             let about = About::message(message).because(message.cause);
             self.tell_tag(TagOutcome::Full, message.kind != MessageKind::Fetch, about, out);
+            self.counters.misses += 1;
+            if let Some(tags) = self.tags.as_deref_mut() {
+                tags.refused.push((message.from, message.range));
+            }
         }
     }
 
@@ -210,8 +216,11 @@ impl Node {
     /// A block that was partly here is here with all its bytes: the state that its row gives a load.
     fn become_whole(&mut self, block: Address, state: State, about: About, out: &mut Outbox) {
         let cell = self.config.table.cell(state, Action::Load, true);
-        if let Some(Cell { step: Step::Fetch, next: Next::To(to) }) = cell {
-            self.transition(block, Action::Load, to, about, out);
+        if let Some(Cell { step: Step::Fetch, next: Next::To(to) }) = cell
+            && let Some(entry) = self.store.get_mut(block)
+        {
+            entry.state = to;
+            self.tell_transition(state, to, Action::Load, about, out);
         }
     }
 
@@ -219,7 +228,7 @@ impl Node {
     fn miss(&mut self, block: Address, want: Want, state: State, out: &mut Outbox) {
         let (about, key) = (Self::about(&want), Self::key_of(&want));
         let (writes, range) = (want.action != Action::Load, want.range);
-        let asks = self.tags.as_deref_mut().is_some_and(|tags| tags.wait(block, want));
+        let asks = self.tags.as_deref_mut().is_some_and(|tags| tags.wait(block, state, want));
         let outcome = if !asks {
             self.counters.merges += 1;
             TagOutcome::Merge
@@ -334,23 +343,25 @@ impl Node {
             return;
         }
         score.arrived = !self.config.faults.contains(&Fault::LoseArrival);
+        let found = score.found;
         let about = About::message(message).because(message.cause);
         self.tell_tag(TagOutcome::Arrival, false, about, out);
         if let Some(victim) = self.occupant(block).filter(|_| self.store.get(block).is_none()) {
             self.displace(victim, Action::Evict, (message.txn, message.number), out);
         }
-        self.settle_in(block, message, about, out);
+        self.settle_in(block, found, message, about, out);
         out.touches.push(Touch { what: TouchKind::WriteTag, range: message.range });
         self.replay(message.cause, out);
     }
 
-    /// Fetched bytes go in where none are here.
-    fn settle_in(&mut self, block: Address, message: &Message, about: About, out: &mut Outbox) {
+    /// Fetched bytes go in where none are here; `found` is how the tag was when they were asked for.
+    fn settle_in(&mut self, block: Address, found: State, message: &Message, about: About, out: &mut Outbox) {
         self.store.focus(block);
-        if self.store.get(block).is_none() {
+        let is_new = self.store.get(block).is_none();
+        if is_new {
             self.put(block, false);
         }
-        let state = self.state(block);
+        let state = if is_new { found } else { self.state(block) };
         if let Some(entry) = self.store.get_mut(block) {
             let here = entry.here.take();
             if let Some(fresh) = message.patch.as_deref() {

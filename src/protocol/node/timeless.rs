@@ -67,6 +67,7 @@ impl Node {
         };
         if let Some(tags) = &mut timeless.tags {
             tags.counters = TagCounters::default();
+            tags.refused.clear();
             tags.queue.iter_mut().for_each(want_without_time);
             tags.scores.iter_mut().for_each(|score| (score.since, score.number) = (0, None));
             tags.relayed.iter_mut().for_each(|(_, since)| *since = 0);

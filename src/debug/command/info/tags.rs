@@ -33,7 +33,8 @@ fn of_memory(session: &Session, tags: &TagView) -> Vec<String> {
         tags.score_capacity,
         tags.relayed
     )];
-    lines.push(format!("    hits: {}", tags.counters.of(TagOutcome::Hit)));
+    let hits = tags.counters.of(TagOutcome::Hit);
+    lines.push(format!("    hits: {hits}, {} of them at the first look-up", tags.first_hits));
     lines.extend(text::tag_counts(tags).into_iter().map(|line| format!("    {line}")));
     let number = |txn: Option<crate::model::message::TxnNumber>| {
         txn.map_or_else(String::new, |txn| format!(" txn {}", txn.0))
