@@ -230,7 +230,8 @@ pub fn sets_the_same(one: &str, other: &str) -> bool {
         key.split('.').map(|part| part.trim().to_owned()).collect()
     };
     let alike = |(one, other): (&String, &String)| {
-        one == other || TWO_NAMES.iter().any(|names| [one, other].iter().all(|name| names.contains(&name.as_str())))
+        one == other
+            || TWO_NAMES.iter().any(|names| [one, other].iter().all(|name| names.contains(&name.as_str())))
     };
     let (one, other) = (parts(one), parts(other));
     one.len() == other.len() && one.iter().zip(&other).all(alike)

@@ -65,7 +65,7 @@ impl Machine {
             }
             TaskKind::Kernel(kernel) => {
                 self.tasks.launches.push(self.event);
-                let (name, launch) = (Arc::from(kernel.name()), task as u32);
+                let (name, launch) = (Arc::from(kernel.name()), self.tasks.launch_of(task));
                 let at = self.host_component();
                 out.record(at, About::default(), || What::Kernel { name, launch, ended: false });
                 self.lanes_at_launch(out);
@@ -151,7 +151,7 @@ impl Machine {
     pub(super) fn end_task(&mut self, task: usize, out: &mut Outbox) {
         let workload = self.tasks.workload.clone();
         if let Some(TaskKind::Kernel(kernel)) = workload.tasks.get(task).map(|task| &task.what) {
-            let (name, launch) = (Arc::from(kernel.name()), task as u32);
+            let (name, launch) = (Arc::from(kernel.name()), self.tasks.launch_of(task));
             let at = self.host_component();
             out.record(at, About::default(), || What::Kernel { name, launch, ended: true });
         }

@@ -49,6 +49,12 @@ impl Tasks {
         Self { workload, states, results: BTreeMap::new(), blocks: BTreeMap::new(), launches: Vec::new() }
     }
 
+    /// Which of the kernel launches a task is, from 0.
+    pub fn launch_of(&self, task: usize) -> u32 {
+        let before = self.workload.tasks.iter().take(task);
+        before.filter(|task| matches!(task.what, TaskKind::Kernel(_))).count() as u32
+    }
+
     /// Tasks that can start at once.
     #[must_use]
     pub fn ready(&self) -> Vec<usize> {

@@ -55,7 +55,7 @@ impl PageStand {
             Self::Leaving => "leaving",
             Self::Dirty => "dirty",
             Self::Unused => "prefetched, unused",
-            Self::Used => "on GPU",
+            Self::Used => "in use",
             Self::Evicted => "evicted",
             Self::Host => "on host",
             Self::Away => "with another socket",
@@ -191,7 +191,7 @@ impl PagesView {
     #[must_use]
     pub fn name_of(&self, stand: PageStand) -> &'static str {
         match (self.mover, stand) {
-            (Mover::Copies { .. }, PageStand::Unused) => "copied, unused",
+            (Mover::Copies { .. }, PageStand::Unused) => "on GPU, unused",
             (_, PageStand::Coming) if self.frames.is_none() => "being mapped",
             (_, PageStand::Dirty) if self.frames.is_none() => "mapped, written",
             (_, PageStand::Unused) if self.frames.is_none() => "mapped ahead, unused",

@@ -7,7 +7,8 @@ use crate::model::page::Page;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// "Fine-grained memory interleaving at a sub-page granularity across memory channels".
+    /// "Fine-grained memory interleaving at a sub-page granularity across memory channels": in pieces of `gpu.l2.interleave` times
+    /// the slices.
     Fine,
     /// "Round-robin page level interleaving".
     Page,

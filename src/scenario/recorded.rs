@@ -272,7 +272,9 @@ load = { address = 0x1000 }
 
     #[test]
     fn what_is_set_from_outside_counts_more_than_what_a_scenario_sets_before_it_begins() {
-        let early = format!("{TEXT}[[input]]\nevent = 0\nset = 'gpu.cu.count=1'\n[[input]]\nevent = 2\nset = 'gpu.l1.mshrs=2'\n");
+        let early = format!(
+            "{TEXT}[[input]]\nevent = 0\nset = 'gpu.cu.count=1'\n[[input]]\nevent = 2\nset = 'gpu.l1.mshrs=2'\n"
+        );
         let set = |key: &str| Options { set: vec![key.to_owned()], ..Options::default() };
         let scenario = Scenario::parse(Source::new("t", early), None).unwrap();
         let inputs = |options: &Options| scenario.inputs(options).unwrap().len();

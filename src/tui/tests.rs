@@ -191,7 +191,7 @@ fn pages_far_faults_and_transfer_sets_are_shown_and_linked() {
     assert_eq!(chain, ["gpu0.cu0", "gpu0.gmmu", "gpu0.driver", "link.host.out"]);
     app.show(Arc::new(live::frame(&mut session, &["end"])));
     let text = screen(&mut app);
-    assert!(text.contains("G on GPU 4") && text.contains("x evicted 1"), "{text}");
+    assert!(text.contains("G in use 4") && text.contains("x evicted 1"), "{text}");
 }
 
 #[test]

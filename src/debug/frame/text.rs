@@ -142,7 +142,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::Page { change, gpu, set } => {
             format!("{} {} of gpu{gpu}{}", change.name(), place(record), in_set(*set))
         }
-        What::PageHome { home } => format!("page {} lives in gpu{home}", place(record)),
+        What::PageHome { home } => format!("{} lives in gpu{home}", page(record)),
         What::RemoteMiss { home } => {
             format!("misses {}, which lives in another memory ({home})", place(record))
         }
@@ -286,6 +286,13 @@ fn page_walk(walk: PageWalk, record: &Record) -> String {
     }
     let levels = plural(u64::from(cached + memory), "level");
     format!("{text}: {cached} of {levels} in the page walk cache")
+}
+
+/// The page that a record is about, by its number and its address.
+fn page(record: &Record) -> String {
+    let range = record.range.filter(|range| range.len > 0);
+    let number = range.map(|range| range.start.0 / u64::from(range.len));
+    number.map_or_else(|| "a page".to_owned(), |number| format!("page {number:#x} ({})", place(record)))
 }
 
 fn place(record: &Record) -> String {

@@ -31,10 +31,14 @@ impl Copies {
         self.shape.page
     }
 
+    /// Whether an array is on its way.
+    fn is_moved(&self, array: usize) -> bool {
+        self.transfer.as_ref().is_some_and(|transfer| transfer.arrays.contains(&array))
+    }
+
     /// Whether an array is on its way to the GPUs.
     fn comes(&self, array: usize) -> bool {
-        let transfer = self.transfer.as_ref().filter(|transfer| transfer.to == Side::Gpu);
-        transfer.is_some_and(|transfer| transfer.arrays.contains(&array))
+        self.transfer.as_ref().is_some_and(|transfer| transfer.to == Side::Gpu) && self.is_moved(array)
     }
 
     /// `queued` are the pages that wait for the engine.
@@ -43,7 +47,8 @@ impl Copies {
         match (self.arrays.get(array), to) {
             (_, Some(Side::Gpu)) if engine.active.contains_key(&page) => PageStand::Coming,
             (_, Some(Side::Host)) if engine.active.contains_key(&page) => PageStand::Leaving,
-            (Some(_), Some(Side::Gpu)) if self.comes(array) && !queued.contains(page) => PageStand::Unused,
+            (Some(_), Some(Side::Host)) if self.is_moved(array) && !queued.contains(page) => PageStand::Host,
+            (Some(_), Some(Side::Gpu)) if self.is_moved(array) && !queued.contains(page) => PageStand::Unused,
             (Some(array), _) if array.at_gpu && self.counts.is_written(page) => PageStand::Dirty,
             (Some(array), _) if array.at_gpu && self.counts.is_accessed(page) => PageStand::Used,
             (Some(array), _) if array.at_gpu => PageStand::Unused,
@@ -76,14 +81,15 @@ impl Machine {
         let group = (stands.len() as u64).div_ceil(cells.max(1) as u64).next_power_of_two();
         let there: u64 = (copies.arrays.iter().enumerate())
             .filter(|(number, array)| array.has_room || copies.comes(*number))
-            .map(|(_, array)| array.pages.count)
+            .map(|(_, array)| array.pages.iter().filter(is_own).count() as u64)
             .sum();
+        let frames = copies.shape.frames / (copies.engines.len() as u64).max(1);
         PagesView {
             gpu: gpu as u32,
             driver: engine.ports.id,
             page: size,
-            frames: Some(copies.shape.frames),
-            free: copies.shape.frames.saturating_sub(there),
+            frames: Some(frames),
+            free: frames.saturating_sub(there),
             counts,
             group,
             cells: grouped(&stands, group, size),

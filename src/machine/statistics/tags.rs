@@ -21,9 +21,8 @@ impl Machine {
         sheet.count("tags.scoreboard_high_water".to_owned(), u64::from(all.scoreboard_high_water));
         // First look-ups only: nodes count no others.
         let tagged = self.nodes.iter().filter(|node| node.is_tagged());
-        let (hits, misses) = tagged.fold((0, 0), |(hits, misses), node| {
-            (hits + node.counters.hits, misses + node.counters.misses)
-        });
+        let (hits, misses) = tagged
+            .fold((0, 0), |(hits, misses), node| (hits + node.counters.hits, misses + node.counters.misses));
         sheet.share("tags.hit_rate".to_owned(), hits, hits + misses);
     }
 }

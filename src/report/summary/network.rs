@@ -45,14 +45,14 @@ pub fn links(machine: &dyn Inspect, values: &Values) -> Table {
     if used.len() > LINKS {
         table.note(format!("and {} more", used.len() - LINKS));
     }
+    let once = if is_switched(machine) { ", what crosses a switch counted once" } else { "" };
     if values.get("network.coherence_share").is_finite() {
         let (coherence, data) = (values.bytes("network.coherence_bytes"), values.bytes("network.data_bytes"));
         let share = values.percent("network.coherence_share");
-        table.note(format!("in all {coherence} of coherence to {data} of data: {share}"));
+        table.note(format!("in all {coherence} of coherence to {data} of data{once}: {share}"));
     }
     if values.is_some("network.energy_joules") {
         let (energy, power) = (values.get("network.energy_joules"), values.get("network.power_watts"));
-        let once = if is_switched(machine) { ", what crosses a switch counted once" } else { "" };
         table.note(format!("energy {}, a power of {}{once}", number::energy(energy), number::power(power)));
     }
     if values.is_some("network.samples") {

@@ -16,7 +16,7 @@ pub fn table(values: &Values) -> Table {
     };
     let requests = sum("local_requests") + sum("remote_requests");
     table.row(
-        "requests of L1s",
+        "L1 misses and stores",
         [short(requests), format!("{} to other sockets", values.percent("numa.remote_share"))],
     );
     let remote = format!("local lines, {} remote", values.percent("numa.l2.remote_hit_rate"));

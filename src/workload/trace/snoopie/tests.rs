@@ -23,7 +23,7 @@ fn each_gpu_runs_what_it_accesses() {
     let load = "load 8 0@7fa571b10500 1@7fa571b10508";
     assert_eq!(second, [store, load, store, load]);
     let homes: Vec<u32> = trace.workload.homes.iter().map(|(_, gpu)| *gpu).collect();
-    assert_eq!(homes, [0, 1]);
+    assert_eq!(homes, [0, 0, 1, 1]);
     let counts = Counts { instructions: 16, lane_loads: 16, lane_stores: 32, lane_atomics: 0 };
     assert_eq!(trace.counts, counts);
 }
