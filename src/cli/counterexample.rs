@@ -44,8 +44,16 @@ pub fn write_run(path: &Path, scenario: &Scenario, name: &str, options: &Options
     let mut recording = scenario.recording(name, options)?;
     let mut machine = scenario.prepare(options)?.machine;
     let mut silent = Records::silent();
-    while machine.violations().is_empty() && machine.step(&mut silent) == StepOutcome::Ran {}
-    let how = if machine.violations().is_empty() { Ending::Deadlock } else { Ending::Violation };
+    let how = loop {
+        let outcome = machine.step(&mut silent);
+        match outcome {
+            _ if !machine.violations().is_empty() => break Ending::Violation,
+            StepOutcome::Ran => {}
+            StepOutcome::Finished => break Ending::Finished,
+            StepOutcome::Stuck => break Ending::Deadlock,
+            StepOutcome::Limit(_) => break Ending::Limit,
+        }
+    };
     recording.end = Some(End { mark: Mark::of(&machine), how, found: None });
     Ok(recording.write(path)?)
 }

@@ -18,7 +18,8 @@ use crate::config;
 use crate::config::machine::MachineSpec;
 use crate::debug::diagnosis::{Diagnosis, diagnose, trace};
 use crate::diagnostic::{Diagnostic, Result, Source};
-use crate::explore::stress::{Coverage, Failure, Plan, Round, shrink};
+use crate::explore::stress::{self, Coverage, Failure, Plan, Round, shrink};
+use crate::model::inspect::Inspect;
 use crate::report;
 use crate::report::number::grouped;
 use crate::scenario::{Draft, Options, Scenario};
@@ -160,7 +161,11 @@ impl Stress {
         let done: Mutex<Vec<(u64, Result<Round>)>> = Mutex::new(Vec::new());
         let told = |rounds| format!("{rounds} of {count} rounds");
         pool::each(usize::try_from(count).unwrap_or(usize::MAX), self.jobs, interrupt, told, |index| {
-            let round = plan.round(index as u64);
+            let round = match plan.round_until(index as u64, &|| interrupt.is_raised()) {
+                Ok(None) => return ControlFlow::Break(()),
+                Ok(Some(round)) => Ok(round),
+                Err(error) => Err(error),
+            };
             let failed = !round.as_ref().is_ok_and(|round| round.failure.is_none());
             done.lock().unwrap_or_else(PoisonError::into_inner).push((index as u64, round));
             if failed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -195,8 +200,11 @@ impl Stress {
     fn keep(&self, plan: &Plan, options: &Options, failure: &Failure) -> std::result::Result<Small, Trouble> {
         let streams = shrink(plan, &failure.streams, &failure.rule);
         let found = plan.breaks(&streams).map_or_else(|| failure.text.clone(), |(_, text)| text);
+        // Where a transaction may take its time, the usual limit of a run comes first.
+        let last = failure.machine.time_base().cycle(failure.machine.tick());
+        let limit = format!("max-cycles = {}\n", last.saturating_mul(4).max(stress::LIMIT * 10));
         let work: String = streams.iter().enumerate().map(|(index, stream)| stream.text(index)).collect();
-        let mut draft = Draft::of(&self.scenario(&found, &work)?, options)?;
+        let mut draft = Draft::of(&self.scenario(&found, &(limit + &work))?, options)?;
         draft.comment.push(format!(
             "Found by umscope stress {} --seed {}, round {}: {}.",
             self.machine, self.seed, failure.round, failure.rule

@@ -271,9 +271,13 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A digest of the whole state. Independent of who listens.
+    /// A digest of the whole state. Independent of who listens, and of whether anybody has tried to go on at the end.
     #[must_use]
     pub fn digest(&self) -> u64 {
+        self.at_rest().map_or_else(|| self.digest_as_it_is(), |rest| rest.digest_as_it_is())
+    }
+
+    fn digest_as_it_is(&self) -> u64 {
         let mut hasher = FxHasher::default();
         hasher.write_u64(self.event);
         hasher.write_u64(self.now);

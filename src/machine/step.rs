@@ -16,6 +16,9 @@ use crate::parts::port::{LaneKey, Port};
 use crate::protocol::node::Offer;
 use crate::protocol::outbox::{About, Completion, Outbox};
 
+/// Entries of the queue at most that may be left without an event among them: where there are more, something goes on.
+const LEFT: usize = 64;
+
 /// What handling an event came to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Handled {
@@ -123,6 +126,22 @@ impl Machine {
             },
             None => self.at_the_end(records),
         }
+    }
+
+    /// This machine once all has happened that is no event, if no event follows: at the end of a run that may be left.
+    pub(super) fn at_rest(&self) -> Option<Self> {
+        if self.queue.is_empty()
+            || self.queue.len() > LEFT
+            || self.goes_by_choice()
+            || self.plan.due <= self.event
+        {
+            return None;
+        }
+        let (mut rest, mut silent) = (self.clone(), Records::silent());
+        let mut out = rest.outbox(&mut silent);
+        let goes_on = rest.take_event(Tick::MAX, &mut out);
+        rest.close(out);
+        (!goes_on && rest.queue.is_empty()).then_some(rest)
     }
 
     pub(super) fn outbox<'a>(&mut self, records: &'a mut Records) -> Outbox<'a> {

@@ -36,7 +36,7 @@ pub const ROUND: u64 = 100_000;
 const WATCHED: u64 = 8;
 
 /// What a round came to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Round {
     pub accesses: u64,
     pub events: u64,
@@ -72,6 +72,18 @@ impl Plan {
     /// # Errors
     /// If the machine cannot be built.
     pub fn round(&self, number: u64) -> crate::diagnostic::Result<Round> {
+        Ok(self.round_until(number, &|| false)?.unwrap_or_default())
+    }
+
+    /// The same, unless it is to stop; then none.
+    ///
+    /// # Errors
+    /// If the machine cannot be built.
+    pub fn round_until(
+        &self,
+        number: u64,
+        stop: &dyn Fn() -> bool,
+    ) -> crate::diagnostic::Result<Option<Round>> {
         let accesses = ROUND.min(self.accesses.saturating_sub(number * ROUND)).max(1);
         let seed = mix(self.seed, number);
         let probe = Machine::build(&self.blueprint)?;
@@ -80,7 +92,7 @@ impl Plan {
         let mut coverage = Coverage::default();
         let watched = number.is_multiple_of(WATCHED).then_some(&mut coverage);
         let begun = machine.clone();
-        let (machine, found) = run(machine, watched);
+        let Some((machine, found)) = run(machine, watched, stop) else { return Ok(None) };
         coverage.count(&machine);
         let failure = found.map(|(rule, text)| Failure {
             round: number,
@@ -92,13 +104,13 @@ impl Plan {
             begun: Box::new(begun),
             streams,
         });
-        Ok(Round {
+        Ok(Some(Round {
             accesses: machine.accesses(),
             events: machine.event(),
             cycles: machine.time_base().cycle(machine.tick()),
             coverage,
             failure,
-        })
+        }))
     }
 
     /// The machine with these streams to carry out.
@@ -115,31 +127,55 @@ impl Plan {
     #[must_use]
     pub fn breaks(&self, streams: &[Stream]) -> Option<(String, String)> {
         let machine = self.machine(streams).ok()?;
-        run(machine, None).1
+        run(machine, None, &|| false)?.1
     }
 }
 
 /// Cycles that a transaction may take.
-const LIMIT: u64 = 1_000_000;
+pub const LIMIT: u64 = 1_000_000;
 
-/// Runs to the end, or to the first rule that breaks: its name, and a sentence.
-fn run(mut machine: Machine, mut watched: Option<&mut Coverage>) -> (Machine, Option<(String, String)>) {
+/// Cycles in which some access must begin, however slow the machine is.
+const PATIENCE: u64 = 64 * LIMIT;
+
+/// Events between two looks at that, and at whether to stop.
+const LOOK: u64 = 1024;
+
+/// A machine that has run to its end, or to the first rule that broke: its name, and a sentence.
+type Ran = (Machine, Option<(String, String)>);
+
+/// Runs to the end, or to the first rule that breaks; none if it is to stop.
+fn run(mut machine: Machine, mut watched: Option<&mut Coverage>, stop: &dyn Fn() -> bool) -> Option<Ran> {
     let mut records = Records { on: watched.is_some(), list: Vec::new() };
+    let mut begun = (0, 0);
     loop {
+        if machine.event() % LOOK == LOOK - 1 {
+            if stop() {
+                return None;
+            }
+            let (cycle, accesses) = (machine.time_base().cycle(machine.tick()), machine.accesses());
+            if accesses > begun.0 {
+                begun = (accesses, cycle);
+            } else if cycle > begun.1 + PATIENCE {
+                return Some((
+                    machine,
+                    Some(("stuck".into(), format!("no access has begun since cycle {}", begun.1))),
+                ));
+            }
+        }
         let outcome = machine.step(&mut records);
         if let Some(coverage) = &mut watched {
             coverage.observe(&machine, &records.list);
         }
         if let Some(violation) = machine.violations().first() {
             let found = (violation.rule.to_owned(), violation.text.to_string());
-            return (machine, Some(found));
+            return Some((machine, Some(found)));
         }
         match outcome {
             StepOutcome::Ran => {}
-            StepOutcome::Finished => return (machine, None),
-            StepOutcome::Stuck => return (machine, Some(("stuck".into(), "nothing can move".into()))),
+            StepOutcome::Finished => return Some((machine, None)),
+            StepOutcome::Stuck => return Some((machine, Some(("stuck".into(), "nothing can move".into())))),
             StepOutcome::Limit(cycle) => {
-                return (machine, Some(("limit".into(), format!("it still goes on at cycle {cycle}"))));
+                return Some((machine, Some(("limit".into(), format!("it still goes on at cycle {cycle}")))));
             }
         }
     }

@@ -291,6 +291,7 @@ impl Machine {
             self.wake(core);
         }
         if let Some(gpu) = gpu {
+            self.recall_at_rest(page);
             return self.part_with(gpu as usize, page, out);
         }
         let Some(paging) = self.paging.as_mut() else { return };
@@ -298,6 +299,16 @@ impl Machine {
         paging.wanted.retain(|_, list| !list.is_empty());
         if let Some((gpu, planned)) = next {
             self.begin_fetch(gpu as usize, planned, out);
+        }
+    }
+
+    /// A page that a core has waited for has come to a GPU: the core's turn comes when the page has been used.
+    fn recall_at_rest(&mut self, page: Page) {
+        let now = self.now;
+        let recalled = self.paging.as_mut().and_then(|paging| paging.recalled.get_mut(&page));
+        if let Some((due @ None, _)) = recalled {
+            *due = Some(now);
+            self.wake_paging(0);
         }
     }
 
@@ -323,7 +334,8 @@ impl Machine {
                         self.expel(gpu, page, (PageChange::TakenBack, wasted), out);
                     }
                 }
-                Some(_) => drop(paging.recalled.insert(page, (Some(now + paging.service), cause))),
+                // It is on its way: where it comes to rest it is asked for.
+                Some(_) => drop(paging.recalled.insert(page, (None, cause))),
                 None => self.come_to_rest(page, None, out),
             }
         }
