@@ -27,7 +27,7 @@ pub fn of(report: &Report, machine: &Machine, start: &Machine) -> Option<Diagnos
         trace(&mut diagnosis, Box::new(start.clone()));
     }
     if machine.event() <= MOST_TRIED {
-        doom(&mut diagnosis, |event| {
+        doom(&mut diagnosis, start.event(), |event| {
             let mut fork = start.clone();
             fork.run_until(event);
             Some(fork)

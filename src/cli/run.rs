@@ -46,7 +46,7 @@ JSON: scenario, machine, seed, cycles, events, accesses, digest (16 hex digits),
 prepare_seconds (reading and building), \
 events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violation, limit, interrupted or \
 break), expectations, failures[{message, cycle, event, line}], diagnosis (why it could not go on: verdict (deadlock, \
-lost-message, lost-wake-up, livelock, starvation or unknown), event, cycle, complete, circle, transactions[], \
+lost-message, lost-wake-up, livelock, starvation, slow or unknown), event, cycle, complete, circle, transactions[], \
 waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, avoidable, others, notes[]), stopped_at (a record as `umscope log` prints \
 it) and stats{flat dotted keys}; null for what is unknown.
 

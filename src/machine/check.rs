@@ -11,13 +11,11 @@ use crate::model::access::{Access, AccessKind};
 use crate::model::address::{Address, Range};
 use crate::model::component::ComponentId;
 use crate::model::record::What;
+use crate::model::time::Tick;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, Role};
 use crate::protocol::outbox::{About, Breach, Completion, Outbox};
 use crate::protocol::store::Entry;
-
-/// Events between two looks for a transaction that takes too long.
-const OVERDUE_EVENTS: u64 = 256;
 
 /// What a byte may be.
 #[derive(Clone, Debug, Default)]
@@ -145,11 +143,12 @@ impl Machine {
         }
         if let Some((address, read, last)) = stale {
             let about = About::new(completion.range, completion.number);
+            let kind = completion.kind.name();
             let text = if read == last {
-                format!("the load read {read:#04x} at {address}, but its own L1 has stored there since")
+                format!("the {kind} read {read:#04x} at {address}, but its own L1 has stored there since")
             } else {
                 format!(
-                    "the load read {read:#04x} at {address}, but the last coherent store wrote {last:#04x}"
+                    "the {kind} read {read:#04x} at {address}, but the last coherent store wrote {last:#04x}"
                 )
             };
             self.violate(completion.node, about, "stale-read", &text, out);
@@ -166,7 +165,7 @@ impl Machine {
         for Breach { at, about, rule, text } in std::mem::take(&mut out.breaches) {
             self.violate(at, about, rule, &text, out);
         }
-        if self.event.is_multiple_of(OVERDUE_EVENTS) {
+        if self.now > self.overdue_after {
             self.check_overdue(out);
         }
         self.check_pages(out);
@@ -177,8 +176,11 @@ impl Machine {
         }
     }
 
-    /// A transaction that has outlived its limit, and has not ended.
+    /// A transaction that has outlived its limit, and has not ended. Until the oldest has, no other can.
     fn check_overdue(&mut self, out: &mut Outbox) {
+        let limit = self.transaction_limit.map_or(Tick::MAX, |limit| self.fixed.time.tick_of_cycle(limit));
+        let oldest = self.oldest_transaction().map_or(self.now, |(_, issued)| issued);
+        self.overdue_after = self.now.max(oldest.saturating_add(limit));
         let Some(txn) = self.overdue().and_then(|number| self.txns.find(number)).cloned() else { return };
         self.tell_overdue(&txn, "has not ended after", out);
     }

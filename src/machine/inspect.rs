@@ -122,7 +122,20 @@ impl Machine {
         waits.collect()
     }
 
+    /// What a warp does that looks at a value again and again.
+    fn why_spinning(&self, agent: &Agent, slot: u32) -> Option<WaitLink> {
+        let since = agent.warps.get(slot as usize)?.spins_since?;
+        let at = agent.config.id;
+        let instruction = self.agent(at)?.warps.into_iter().nth(slot as usize)?.instruction?;
+        Some(WaitLink { at, text: format!("warp {slot}: {instruction}"), since: Some(since) })
+    }
+
     fn why_warp(&self, agent: &Agent, slot: u32) -> Vec<WaitLink> {
+        let spinning = self.why_spinning(agent, slot);
+        spinning.into_iter().chain(self.why_waiting(agent, slot)).collect()
+    }
+
+    fn why_waiting(&self, agent: &Agent, slot: u32) -> Vec<WaitLink> {
         let Some(warp) = agent.warps.get(slot as usize) else { return Vec::new() };
         let at = agent.config.id;
         let since = Some(warp.since);
@@ -404,7 +417,9 @@ impl Inspect for Machine {
                     WarpState::None | WarpState::Done | WarpState::Ready | WarpState::Running
                 )
             };
-            let slot = warp.or_else(|| agent.warps.iter().position(waiting).map(|slot| slot as u32));
+            let first = |is_meant: &dyn Fn(&Warp) -> bool| agent.warps.iter().position(is_meant);
+            let first = || first(&waiting).or_else(|| first(&|warp| warp.spins_since.is_some()));
+            let slot = warp.or_else(|| first().map(|slot| slot as u32));
             return slot.map(|slot| self.why_warp(agent, slot)).unwrap_or_default();
         }
         if let Some(links) = self.why_paging(component).or_else(|| self.why_link(component)) {

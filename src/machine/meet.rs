@@ -37,8 +37,12 @@ impl Machine {
 
     fn lost(&self, from: ComponentId, to: ComponentId, what: &str) -> Met {
         let (sender, receiver) = (self.path(from), self.path(to));
-        let text =
-            format!("waits for {what} of {sender} to {receiver}, which is neither there nor on its way");
+        // Either of two goes one way and the other back.
+        let way = match what.contains(" or ") {
+            true => format!("between {sender} and {receiver}"),
+            false => format!("of {sender} to {receiver}"),
+        };
+        let text = format!("waits for {what} {way}, which is neither there nor on its way");
         vec![(Party::Lost(from, to), text)]
     }
 

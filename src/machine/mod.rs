@@ -257,6 +257,8 @@ pub struct Machine {
     injected: Injected,
     /// Cycles that a transaction may take, if that is checked.
     transaction_limit: Option<u64>,
+    /// Until after this tick none can be over it.
+    overdue_after: Tick,
     finished_checked: bool,
     buffers: Option<Box<Buffers>>,
     /// Per node and virtual network, lanes out of it that have no room. Follows from the channels.

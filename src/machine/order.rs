@@ -88,7 +88,12 @@ impl Machine {
         };
         if done.is_none() {
             let text = format!("{} is not possible here", choice.text(&self.fixed.components));
-            self.violate(self.host_component(), About::default(), "choice", &text, out);
+            let at = match choice {
+                Choice::Deliver { to, .. } => *to,
+                Choice::Access { by, .. } | Choice::Acquire { by } => *by,
+                Choice::Evict { at, .. } => *at,
+            };
+            self.violate(at, About::default(), "choice", &text, out);
         }
     }
 

@@ -127,10 +127,13 @@ impl Machine {
         let Some(wrong) = self.consistency().and_then(|known| known.end(&performed)) else { return };
         let (address, value) = wrong;
         let text = if is_strict {
-            format!("the {} read {value:#04x} at {address}, which had been replaced", completion.kind.name())
+            format!(
+                "the {} read {value:#04x} at {address}, which had been replaced before it began",
+                completion.kind.name()
+            )
         } else {
             format!(
-                "the {} read {value:#04x} at {address}, which it cannot see after its acquire",
+                "the {} read {value:#04x} at {address}, from before its acquire, which it must not see any more",
                 completion.kind.name()
             )
         };

@@ -58,7 +58,7 @@ impl Machine {
 
     /// A transaction may take so many cycles before it counts as overdue; `None` for no limit.
     pub fn set_transaction_limit(&mut self, cycles: Option<u64>) {
-        self.transaction_limit = cycles;
+        (self.transaction_limit, self.overdue_after) = (cycles, 0);
     }
 
     /// Whether nothing can happen any more, though work is left.

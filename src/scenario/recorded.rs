@@ -105,7 +105,7 @@ impl Scenario {
 mod tests {
     use super::*;
     use crate::diagnostic::Source;
-    use crate::machine::Machine;
+    use crate::machine::{Machine, StepOutcome};
     use crate::model::inspect::Inspect;
     use crate::model::record::{Record, Records, What};
     use crate::model::state::{Action, State};
@@ -280,6 +280,18 @@ load = { address = 0x1000 }
         let inputs = |options: &Options| scenario.inputs(options).unwrap().len();
         assert_eq!((inputs(&Options::default()), inputs(&set("gpu.l1.ways=2"))), (2, 2));
         assert_eq!((inputs(&set("gpu.sm.count = 1")), inputs(&set("gpu.l1.mshrs=4"))), (1, 2));
+    }
+
+    #[test]
+    fn the_last_event_has_one_digest_whether_or_not_somebody_has_tried_to_go_on() {
+        let text = "machine = \"tiny/selective-readonly\"\n[[program]]\nby = \"gpu0.cu0\"\ndo = [\"n-store 0x15088 8b\"]\n\
+                    [[program]]\nby = \"host.cpu0\"\ndo = [\"n-store 0x1120c ef\", \"store 0x15082 a7\"]\n";
+        let mut run = machine(text, &Options::default()).unwrap();
+        let (mut before, mut silent) = (run.digest(), Records::silent());
+        while run.step(&mut silent) == StepOutcome::Ran {
+            before = run.digest();
+        }
+        assert_eq!(run.digest(), before);
     }
 
     #[test]

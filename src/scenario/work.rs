@@ -1,6 +1,6 @@
 //! What a scenario does: its accesses, programs, kernels and flushes as the tasks of a workload.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -324,14 +324,16 @@ fn no_circles(tasks: &[Entry], document: &Document) -> Result<()> {
 
 /// The names of results in programs; each may be given once, and not to a task.
 fn labels(tasks: &[Entry], index: &BTreeMap<Arc<str>, usize>, document: &Document) -> Result<Vec<Arc<str>>> {
-    let (mut labels, mut known) = (Vec::new(), BTreeSet::new());
+    let (mut labels, mut known) = (Vec::new(), BTreeMap::new());
     for task in tasks {
         let Kind::Program { operations, .. } = &task.kind else { continue };
         for operation in operations.iter() {
             let (Operation::Access(access) | Operation::SpinUntil(access, _)) = operation else { continue };
             let Some(label) = &access.label else { continue };
-            if index.contains_key(label) || !known.insert(label.clone()) {
-                let error = document.complain(Some(&task.place), format!("the name {label} is used twice"));
+            let before = index.get_key_value(label).map(|(id, _)| id.clone());
+            if let Some(other) = before.or_else(|| known.insert(label.clone(), task.id.clone())) {
+                let message = format!("the name {label} is used twice, in {other} and in {}", task.id);
+                let error = document.complain(Some(&task.place), message);
                 return Err(error.expected("a name of its own for each result").into());
             }
             labels.push(label.clone());

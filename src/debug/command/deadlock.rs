@@ -88,7 +88,7 @@ fn found(session: &mut Session) -> Result<Option<Diagnosis>> {
     let timeline = session.timeline();
     let start = timeline.before_cycle(first).unwrap_or(timeline.start());
     trace(&mut diagnosis, timeline.fork_before(start));
-    doom(&mut diagnosis, |event| {
+    doom(&mut diagnosis, timeline.start(), |event| {
         let mut fork = timeline.fork_before(event);
         let mut silent = Records::silent();
         while fork.event() < event && fork.step(&mut silent) == StepOutcome::Ran {}

@@ -72,7 +72,10 @@ fn transaction(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Resu
 /// What the oldest transaction waits for, where the one that is spoken of has ended.
 fn oldest(session: &Session, ended: TxnNumber) -> Effect {
     let Some(view) = session.machine().transactions(1, 1).pop() else {
-        return Effect::line(format!("transaction {} has ended, and none is in flight", ended.0));
+        let text = format!("transaction {} has ended, and none is in flight", ended.0);
+        let others = session.machine().machine().is_some_and(|machine| !machine.wait_for_graph().is_empty());
+        let others = if others { "; deadlock tells what waits nevertheless" } else { "" };
+        return Effect::line(text + others);
     };
     let about = format!("{} of {}", view.kind.name(), view.range);
     let head =

@@ -41,12 +41,17 @@ enum Way {
     Unknown,
 }
 
-/// Finds the first event after which the diagnosis could not be avoided. `at` gives the machine at a position.
-pub fn doom(diagnosis: &mut Diagnosis, mut at: impl FnMut(EventNumber) -> Option<Machine>) {
+/// Finds the first event after which the diagnosis could not be avoided. `at` gives the machine at a
+/// position, of which `first` is the first.
+pub fn doom(
+    diagnosis: &mut Diagnosis,
+    first: EventNumber,
+    mut at: impl FnMut(EventNumber) -> Option<Machine>,
+) {
     let stuck = &diagnosis.transactions;
     match diagnosis.verdict {
         Verdict::Deadlock | Verdict::LostMessage | Verdict::LostWakeUp => {}
-        Verdict::Livelock | Verdict::Starvation => {
+        Verdict::Livelock | Verdict::Starvation | Verdict::Slow => {
             let found = match at(diagnosis.event).map(|machine| way_out(&machine, stuck)) {
                 Some(Way::None) => None,
                 Some(Way::Out) => Some(Doom::Avoidable),
@@ -61,9 +66,15 @@ pub fn doom(diagnosis: &mut Diagnosis, mut at: impl FnMut(EventNumber) -> Option
         Verdict::Unknown => return,
     }
     // There is a way out at `free`, as far as that is `known`, and none at `doomed`.
-    let (mut free, mut known, mut doomed) = (0, !stuck.is_empty(), diagnosis.event);
+    let (mut free, mut known, mut doomed) = (first, !stuck.is_empty(), diagnosis.event);
     let mut cycle = diagnosis.cycle;
-    while doomed - free > 1 {
+    // A run may begin where it is too late.
+    if first > 0
+        && let Some(machine) = at(first).filter(|machine| matches!(way_out(machine, stuck), Way::None))
+    {
+        (doomed, known, cycle) = (first, false, machine.time_base().cycle(machine.tick()));
+    }
+    while doomed.saturating_sub(free) > 1 {
         let middle = free + (doomed - free) / 2;
         let Some(machine) = at(middle) else { return };
         match way_out(&machine, stuck) {

@@ -43,6 +43,8 @@ pub enum Verdict {
     Livelock,
     /// Others are served again and again, this one is not.
     Starvation,
+    /// It is under way, and nobody who came later is served before it.
+    Slow,
     /// It cannot go on, and the graph does not say why.
     Unknown,
 }
@@ -56,6 +58,7 @@ impl Verdict {
             Self::LostWakeUp => "lost-wake-up",
             Self::Livelock => "livelock",
             Self::Starvation => "starvation",
+            Self::Slow => "slow",
             Self::Unknown => "unknown",
         }
     }
@@ -69,6 +72,7 @@ impl Verdict {
             Self::LostWakeUp => "LOST WAKE-UP",
             Self::Livelock => "LIVELOCK",
             Self::Starvation => "STARVATION",
+            Self::Slow => "SLOW",
             Self::Unknown => "STUCK",
         }
     }
@@ -113,6 +117,7 @@ impl Diagnosis {
         };
         let what = match self.verdict {
             Verdict::Starvation => "others are served, and it waits".to_owned(),
+            Verdict::Slow => "it is under way, and ends before any that was issued later".to_owned(),
             Verdict::Livelock => "events go on, and no access ends".to_owned(),
             _ if self.complete && self.transactions.is_empty() && self.warps == 0 => {
                 "nothing can move, and work is left".to_owned()
@@ -140,7 +145,9 @@ impl Diagnosis {
             let what = if self.is_circle { "circle" } else { "such wait" };
             lines.push(format!("and {} more", plural(self.others as u64, what)));
         }
-        lines.push(self.unavoidable());
+        if self.verdict != Verdict::Slow {
+            lines.push(self.unavoidable());
+        }
         lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
         lines
     }

@@ -22,13 +22,14 @@ pub fn judge(machine: &Machine, overdue: TxnNumber, graph: &Graph<'_>, diagnosis
     let mut records = Records::listening();
     let mut ended: BTreeMap<TxnNumber, String> = BTreeMap::new();
     let mut seen = BTreeMap::from([(shape(&fork), 0)]);
-    let mut round = None;
+    let (mut round, mut has_passed) = (None, false);
     for after in 1..=EVENTS {
         if fork.step(&mut records) != StepOutcome::Ran {
             break;
         }
         for record in &records.list {
             if let (What::Complete { .. }, Some(txn)) = (&record.what, record.txn) {
+                has_passed |= txn > overdue && !ended.contains_key(&overdue);
                 ended.insert(txn, fork.components().path(record.at).to_owned());
             }
         }
@@ -52,8 +53,9 @@ pub fn judge(machine: &Machine, overdue: TxnNumber, graph: &Graph<'_>, diagnosis
         });
         return;
     }
-    diagnosis.verdict = Verdict::Starvation;
     let younger = ended.iter().filter(|(txn, _)| **txn > overdue).count();
+    let is_slow = !has_passed && ended.contains_key(&overdue);
+    diagnosis.verdict = if is_slow { Verdict::Slow } else { Verdict::Starvation };
     let places: std::collections::BTreeSet<&String> = ended.values().collect();
     let places: Vec<&str> = places.into_iter().map(String::as_str).collect();
     diagnosis.notes.push(format!(

@@ -50,7 +50,7 @@ impl Sentence {
         // What waits may have been made long before it began to wait.
         let made = match self.from {
             Party::Lane { .. } => "sent by ",
-            Party::Warp(..) => "issued by ",
+            Party::Warp(..) if self.txn.is_some() => "issued by ",
             _ => "",
         };
         let event = self.event.map_or_else(String::new, |event| format!(", {made}event {event}"));

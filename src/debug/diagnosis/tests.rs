@@ -92,7 +92,7 @@ fn machine_of(text: &str) -> impl Fn(u64) -> Option<Machine> {
 fn the_first_event_that_leaves_no_way_out_is_found() {
     let at = machine_of(PROBES_WAIT);
     let mut diagnosis = diagnosed(PROBES_WAIT);
-    doom(&mut diagnosis, &at);
+    doom(&mut diagnosis, 0, &at);
     let Some(Doom::Since { event, is_first, .. }) = diagnosis.doom else { panic!("{:?}", diagnosis.doom) };
     assert!(is_first && event < diagnosis.event, "{event}");
     // Once the SMD has asked, its request stands behind the core's whatever comes first.
@@ -158,11 +158,11 @@ fn what_was_lost_is_named() {
         )
     };
     for (message, nth, told) in [
-        ("write", 1, "waits for the write or the grant of gpu0.cu0.l1 to gpu0.l2.0"),
+        ("write", 1, "waits for the write or the grant between gpu0.cu0.l1 and gpu0.l2.0"),
         ("grant", 1, "waits for the grant of host.hmd0 to gpu0.smd0"),
         ("grant-ack", 1, "waits for the acknowledgement of gpu0.smd0 to host.hmd0"),
-        ("probe-write", 1, "waits for the probe or the answer of gpu0.smd0 to host.hmd0"),
-        ("answer", 1, "waits for the probe or the answer of gpu0.cu0.l1 to gpu0.l2.0"),
+        ("probe-write", 1, "waits for the probe or the answer between gpu0.smd0 and host.hmd0"),
+        ("answer", 1, "waits for the probe or the answer between gpu0.cu0.l1 and gpu0.l2.0"),
     ] {
         let diagnosis =
             diagnosed(&text(&format!("name = \"lose-message\"\nmessage = \"{message}\"\nnth = {nth}")));
@@ -222,7 +222,7 @@ fn since_when_is_found_for_all_that_never_comes() {
         (again, Verdict::Livelock, true),
     ] {
         let mut diagnosis = diagnosed(&text);
-        doom(&mut diagnosis, machine_of(&text));
+        doom(&mut diagnosis, 0, machine_of(&text));
         let Some(Doom::Since { event, is_first, .. }) = diagnosis.doom else {
             panic!("{:?}", diagnosis.doom)
         };
@@ -235,7 +235,7 @@ fn since_when_is_found_for_all_that_never_comes() {
 fn who_is_starved_would_be_served_in_another_order() {
     let text = crowd("[[fault]]\nname = \"unfair-arbiter\"\n");
     let mut diagnosis = diagnosed(&text);
-    doom(&mut diagnosis, machine_of(&text));
+    doom(&mut diagnosis, 0, machine_of(&text));
     assert_eq!(diagnosis.doom, Some(Doom::Avoidable));
     assert!(diagnosis.unavoidable().starts_with("it can be avoided even now"));
 }
@@ -320,4 +320,27 @@ fn a_far_fault_that_never_ends_is_told() {
         assert_eq!((diagnosis.verdict, diagnosis.warps), (verdict, warps), "{lines}");
         assert!(lines.contains(what) && lines.contains(" can never go on"), "{lines}");
     }
+}
+
+#[test]
+fn a_page_that_a_core_waits_for_too_is_seen_to_be_lost_though_the_core_asks_again() {
+    let text = "machine = \"tiny/paged-1gpu\"\n[[fault]]\nname = \"lose-page\"\n[[do]]\nby = \"gpu0.cu0\"\nload = { address \
+                = 0x13000, len = 4 }\n[[do]]\nby = \"host.cpu0\"\ndelay = 40000\nload = { address = 0x13000, len = 4 }\n";
+    let diagnosis = diagnosed(text);
+    assert_eq!(
+        (diagnosis.verdict, diagnosis.complete),
+        (Verdict::LostMessage, true),
+        "{:?}",
+        diagnosis.lines()
+    );
+}
+
+#[test]
+fn what_only_takes_its_time_is_slow_and_not_starved() {
+    let text = "machine = \"tiny/umh-2gpu\"\ntransaction-limit = 800\n[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x1000, len \
+                = 4 }\n[[do]]\nby = \"gpu0.cu1\"\nload = { address = 0x9000, len = 4 }\n";
+    let diagnosis = diagnosed(text);
+    let lines = diagnosis.lines().join("\n");
+    assert_eq!(diagnosis.verdict, Verdict::Slow, "{lines}");
+    assert!(!lines.contains("avoided") && lines.contains("issued by event 3"), "{lines}");
 }

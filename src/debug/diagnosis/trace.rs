@@ -34,6 +34,10 @@ fn rank(sentence: &Sentence, record: &Record) -> Option<u32> {
                 && Some(message.range.start) == sentence.block);
         return is_sending.then_some(0);
     }
+    if let (Party::Warp(..), Some(event), Some(txn)) = (sentence.from, sentence.event, sentence.txn) {
+        let is_issue = record.id.event == event && matches!(record.what, What::Issue { .. });
+        return (is_issue && record.txn == Some(txn)).then_some(0);
+    }
     let is_about = record.at == sentence.from.component()
         && record.tick == sentence.since
         && (sentence.block.is_none()
@@ -50,10 +54,6 @@ fn rank(sentence: &Sentence, record: &Record) -> Option<u32> {
         Party::Block { doing, .. } => Some(doing),
         _ => None,
     };
-    let is_issue = matches!(record.what, What::Issue { .. }) && sentence.txn.is_some();
-    if is_issue && doing.is_none() {
-        return (record.txn == sentence.txn).then_some(0);
-    }
     let fits = match (&record.what, doing) {
         (What::Message(_), Some(Doing::Asks | Doing::Serves | Doing::WritesBack | Doing::Forwards))
         | (What::Delivery(_), Some(Doing::Queues | Doing::Answers))

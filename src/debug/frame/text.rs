@@ -88,7 +88,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
         }
         What::Delivery(taken) => format!("{}  from {}", message(taken), names.path(taken.from)),
         What::Stall { message: held } => {
-            format!("{} from {} waits: no room", message(held), names.path(held.from))
+            format!("{} from {} waits: it cannot be taken yet", message(held), names.path(held.from))
         }
         What::Hit { state, action: column } => format!("{state} stays  {}", action(*column)),
         What::Transition { from, to, action: column } => format!("{from} > {to}  {}", action(*column)),

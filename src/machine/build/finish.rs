@@ -117,6 +117,7 @@ impl Builder<'_> {
             wake_ups: 0,
             injected: Injected::default(),
             transaction_limit: None,
+            overdue_after: 0,
             finished_checked: false,
             buffers: None,
             laden: Bits::new(channel_count),

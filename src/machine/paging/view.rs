@@ -212,6 +212,15 @@ impl Machine {
         })
     }
 
+    /// The part of the paging of the GPU that a page was sent to, if it neither leaves the host's caches nor is on the link.
+    pub(super) fn lost_to(&self, page: Page) -> Option<&GpuPaging> {
+        let paging = self.paging.as_ref()?;
+        let Some(Owner::ToGpu(gpu)) = paging.owners.get(&page) else { return None };
+        let one = paging.gpus.get(*gpu as usize)?;
+        let comes = one.arrivals.iter().any(|(_, planned)| planned.page == page);
+        (!comes && !paging.draining.contains_key(&page)).then_some(one)
+    }
+
     /// Those of the compute units that wait for a fault whose MSHRs are all taken: their next fault is dropped.
     fn full_units(&self, one: &GpuPaging, fault: &FarFault) -> String {
         let most = one.gmmu.config().far_faults;
@@ -229,6 +238,9 @@ impl Machine {
         match self.paging.as_ref().and_then(|paging| paging.owners.get(&page)) {
             None if self.maps_only() => "is not in its page table".to_owned(),
             None => "is in host memory".to_owned(),
+            Some(Owner::ToGpu(gpu)) if self.lost_to(page).is_some() => {
+                format!("was sent to gpu{gpu} and is nowhere")
+            }
             Some(Owner::ToGpu(gpu)) => format!("is on its way to gpu{gpu}"),
             Some(Owner::Gpu(gpu)) => format!("is in the memory of gpu{gpu}"),
             Some(Owner::ToHost(gpu)) => format!("is on its way from gpu{gpu} to the host"),

@@ -109,6 +109,10 @@ impl Machine {
         let page = warp.untranslated().unwrap_or_default();
         let usual = Party::Page(link.at, page);
         let miss = agent.tlb.iter().flat_map(|tlb| tlb.misses()).find(|(missed, _)| *missed == page);
+        let is_core = self.paged_gpu_of(agent).is_none();
+        if let Some(one) = self.lost_to(page).filter(|_| is_core) {
+            return Some((Party::Lost(one.ports.driver, agent.config.id), text));
+        }
         let awaited = match miss.map(|(_, miss)| miss.progress) {
             Some(Progress::Tracked) => Some(page),
             Some(Progress::Dropped) => tracked_of(agent),
@@ -123,7 +127,8 @@ impl Machine {
             return Some((Party::WakeUp(agent.config.id, slot), text));
         }
         let bringer = self.brings(gpu, awaited).unwrap_or(one);
-        let is_lost = self.queue.is_empty() && !self.has_page_under_way(bringer, awaited);
+        let is_at_rest = || self.queue.is_empty() && !self.has_page_under_way(bringer, awaited);
+        let is_lost = self.lost_to(awaited).is_some() || is_at_rest();
         if is_lost {
             let text = format!("{text}, which {} has sent for and which is nowhere", path(driver));
             return Some((Party::Lost(driver, gmmu), text));

@@ -52,7 +52,7 @@ pub struct Warp {
     pub waits: SmallVec<[TxnNumber; 2]>,
     pub(super) instructions: u64,
     /// When it began to spin, if it does.
-    pub(super) spins_since: Option<Tick>,
+    pub spins_since: Option<Tick>,
     /// Ticks that it has spun before.
     pub(super) spun: Tick,
     /// What its last load or atomic read.

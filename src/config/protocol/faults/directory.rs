@@ -3,6 +3,7 @@
 use super::{Study, named};
 use crate::config::protocol_file::RuleFile;
 use crate::model::message::MessageKind;
+use crate::model::state::Action;
 use crate::protocol::table::{DirectoryRule, Probe, Step, When};
 
 impl Study<'_> {
@@ -25,6 +26,11 @@ impl Study<'_> {
 
     fn writes(&mut self, rules: &[(&RuleFile, DirectoryRule)]) {
         for (file, rule) in rules {
+            let stores = self.table.leaf_cell(rule.grant, Action::Store);
+            if stores.is_some_and(|(_, cell)| matches!(cell.step, Step::Ask(_))) {
+                let message = format!("this grants a writer {}, in which it has to ask to store", rule.grant);
+                self.error(&file.grant.span, message, "a state in which a store hits");
+            }
             if rule.when != When::NoOtherSharers && rule.probe != Probe::WriteOthers {
                 let message = "this lets a child write while others may hold the block".to_owned();
                 self.error(&file.grant.span, message, "probe = \"write others\", or when = \"no sharers\"");

@@ -29,15 +29,13 @@ pub(super) fn breakpoints(session: &mut Session, arguments: &Arguments) -> Resul
             0 => String::new(),
             count => format!(", passes the next {count} times"),
         };
-        lines.push(format!(
-            "{:>3} {state} hits {}{ignore}  {}",
-            breakpoint.id,
-            breakpoint.hits,
-            breakpoint.line()
-        ));
-        lines.extend(breakpoint.commands.iter().map(|command| format!("        {command}")));
+        let (id, hits, line) = (breakpoint.id, breakpoint.hits, breakpoint.line());
+        let commands: String =
+            breakpoint.commands.iter().map(|command| format!("\n        {command}")).collect();
+        lines.push(format!("{id:>3} {state} hits {hits}{ignore}  {line}{commands}"));
     }
-    Ok(cut(session, lines, "breakpoints"))
+    let lines = cut(session, lines, "breakpoints");
+    Ok(lines.iter().flat_map(|entry| entry.lines()).map(str::to_owned).collect())
 }
 
 pub(super) fn bookmarks(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
