@@ -294,7 +294,11 @@ impl Stress {
                 lines.push(format!("{} instructions that show it are in {file}", small.accesses));
                 lines.push(format!("umscope debug {} opens their run", small.recording.display()));
             }
-            _ if total.complete => lines.push("nothing broke".into()),
+            _ if total.complete && self.fault.is_empty() => lines.push("nothing broke".into()),
+            _ if total.complete => lines.push(format!(
+                "with {} nothing broke: other machines or more accesses may be needed for it to show",
+                self.fault.join(" and ")
+            )),
             _ => lines.push("interrupted; nothing broke so far".into()),
         }
         lines.join("\n") + "\n"

@@ -4,6 +4,7 @@ use super::Machine;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
 use crate::model::record::What;
+use crate::protocol::node::Node;
 use crate::protocol::outbox::{About, Outbox};
 
 /// What a machine knows of the faults that were injected into it.
@@ -38,6 +39,29 @@ impl Machine {
         let counts = all.iter().skip(known).map(|fault| self.count_of(*fault));
         let counts: Vec<u64> = counts.collect();
         self.injected.before.extend(counts);
+    }
+
+    /// The injected faults that have changed nothing so far, or never can on this machine; none that are for the user to find.
+    #[must_use]
+    pub fn idle_faults(&self) -> Vec<Fault> {
+        let faults = self.fixed.faults.iter().enumerate().filter(|_| !self.injected.hidden);
+        let before = |index: usize| self.injected.before.get(index).copied().unwrap_or(0);
+        let is_idle = |(index, fault): &(usize, &Fault)| {
+            fault.number().is_some_and(|nth| self.count_of(**fault) < before(*index) + nth)
+                || !self.has_part_for(**fault)
+        };
+        faults.filter(is_idle).map(|(_, fault)| *fault).collect()
+    }
+
+    /// Whether the machine has the part in which a fault breaks a rule.
+    fn has_part_for(&self, fault: Fault) -> bool {
+        let keeps_some = |node: &Node| node.config.table.uncached.is_some() || node.config.by_sector;
+        match fault {
+            _ if fault.is_of_pages() => self.paging.is_some(),
+            _ if fault.is_of_tags() => self.nodes.iter().any(Node::is_tagged),
+            _ if fault.is_of_selective_caching() => self.nodes.iter().any(keeps_some),
+            _ => true,
+        }
     }
 
     /// How many of what a fault counts have been up to here.

@@ -155,6 +155,18 @@ impl Fault {
         }
     }
 
+    /// Which of what it counts it strikes, from 1, if it counts.
+    #[must_use]
+    pub fn number(self) -> Option<u64> {
+        match self {
+            Self::LoseMessage { nth, .. }
+            | Self::DropWakeUp { nth }
+            | Self::DropReplay { nth }
+            | Self::LosePage { nth } => Some(nth),
+            _ => None,
+        }
+    }
+
     /// The fault of this name, if it takes no parameters.
     #[must_use]
     pub fn plain(name: &str) -> Option<Self> {

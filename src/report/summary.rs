@@ -21,6 +21,7 @@ use std::fmt::Write;
 use super::Run;
 use super::json::digest;
 use super::number::{bytes, grouped, time};
+use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
 use values::Values;
 
@@ -36,6 +37,8 @@ pub struct Heading<'a> {
     pub file: &'a str,
     /// What the machine calls itself, unless that is its name here, and its protocol.
     pub about_machine: &'a str,
+    /// Injected faults that have changed nothing.
+    pub idle_faults: &'a [Fault],
 }
 
 /// The summary: a few lines with a word in front of each, and a table for each question that this machine and run raise.
@@ -88,6 +91,9 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
     line(&mut text, "digest", &digest(report.digest));
     line(&mut text, "took", &took(run));
     text.push('\n');
+    for fault in heading.idle_faults {
+        let _ = writeln!(text, "note: the fault {fault} has struck nothing in this run");
+    }
     verdict(&mut text, run, heading.file);
     text
 }
