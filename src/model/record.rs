@@ -124,7 +124,7 @@ pub enum What {
     /// A block changed its stable state.
     Transition { from: State, to: State, action: Action },
     /// An action met a block and left its state as it was: a hit, or an answer that changes nothing.
-    Hit { state: State, action: Action },
+    Hit { state: State, action: Action, waited: bool },
     /// A directory entry changed.
     Directory { owner: Option<ComponentId>, sharers: SmallVec<[ComponentId; 4]> },
     /// An MSHR entry was taken, joined, given back, or missed.

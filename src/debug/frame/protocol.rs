@@ -49,7 +49,7 @@ pub fn views(
 ) -> Vec<ProtocolView> {
     let last = last.iter().rev().find_map(|record| match record.what {
         What::Transition { from, to, action } => Some(LastCell { at: record.at, state: from, to, action }),
-        What::Hit { state, action } => Some(LastCell { at: record.at, state, to: state, action }),
+        What::Hit { state, action, .. } => Some(LastCell { at: record.at, state, to: state, action }),
         _ => None,
     });
     let about = [selected, last.map(|cell| cell.at)];

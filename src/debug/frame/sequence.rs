@@ -121,7 +121,7 @@ impl Sequence {
                     StepKind::Transition { at: record.at, from: *from, to: *to, action: *action },
                 );
             }
-            What::Hit { state, action } => {
+            What::Hit { state, action, .. } => {
                 self.lifeline(record.at);
                 self.step(record, StepKind::Hit { at: record.at, state: *state, action: *action });
             }

@@ -90,7 +90,9 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::Stall { message: held } => {
             format!("{} from {} waits: it cannot be taken yet", message(held), names.path(held.from))
         }
-        What::Hit { state, action: column } => format!("{state} stays  {}", action(*column)),
+        What::Hit { state, action: column, waited } => {
+            format!("{state} stays  {}{}", action(*column), if *waited { ", which has waited" } else { "" })
+        }
         What::Transition { from, to, action: column } => format!("{from} > {to}  {}", action(*column)),
         What::Directory { owner, sharers } => {
             let owner = owner.map_or("nobody", |id| names.path(id));
@@ -319,7 +321,7 @@ pub fn predicate(record: &Record, names: &Names) -> String {
         What::Delivery(taken) => {
             format!("takes {} from {}", message(taken), near(names, record.at, taken.from))
         }
-        What::Hit { state, action: column } => format!("stays {state} on {}", action(*column)),
+        What::Hit { state, action: column, .. } => format!("stays {state} on {}", action(*column)),
         What::Transition { from, to, action: column } => {
             format!("goes {from} > {to} on {}", action(*column))
         }

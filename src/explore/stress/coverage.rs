@@ -42,7 +42,7 @@ impl Coverage {
         for record in records {
             let (from, action) = match record.what {
                 What::Transition { from, action, .. } => (from, action),
-                What::Hit { state, action } => (state, action),
+                What::Hit { state, action, .. } => (state, action),
                 What::Issue { .. } => {
                     self.watched += 1;
                     continue;

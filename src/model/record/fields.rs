@@ -58,9 +58,10 @@ impl Record {
                 "action" => Some(Field::Word(action.name())),
                 _ => None,
             },
-            What::Hit { state, action } => match name {
+            What::Hit { state, action, waited } => match name {
                 "state" => Some(Field::State(*state)),
                 "action" => Some(Field::Word(action.name())),
+                "waited" => Some(Field::Number(u64::from(*waited))),
                 _ => None,
             },
             What::Directory { owner, sharers } => match name {

@@ -112,6 +112,11 @@ pub const KINDS: &[KindInfo] = &[
         fields: &[
             field("state", FieldType::State, "its state"),
             field("action", FieldType::Action, "column of the table"),
+            field(
+                "waited",
+                FieldType::Number,
+                "1 if it had to wait: for a block that was not here, or behind others",
+            ),
         ],
     },
     KindInfo {

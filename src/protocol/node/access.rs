@@ -204,7 +204,8 @@ impl Node {
             bytes = apply(entry, access, is_root);
         }
         if let Some((from, to)) = change {
-            self.tell_transition(from, to, want.action, Self::about(want), out);
+            let waited = want.arrived < out.tick;
+            self.tell_transition((from, to), want.action, waited, Self::about(want), out);
         }
         if access.kind.writes() && access.range.len > 0 {
             self.note_write(access.range, out);

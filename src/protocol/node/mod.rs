@@ -265,14 +265,22 @@ impl Node {
         }
         let from =
             self.store.get_mut(block).map_or(State::I, |entry| std::mem::replace(&mut entry.state, to));
-        self.tell_transition(from, to, action, about, out);
+        self.tell_transition((from, to), action, false, about, out);
     }
 
-    /// Counts and records a change that has been made.
-    fn tell_transition(&mut self, from: State, to: State, action: Action, about: About, out: &mut Outbox) {
+    /// Counts and records a change that has been made, for something that has waited or has not.
+    fn tell_transition(
+        &mut self,
+        (from, to): (State, State),
+        action: Action,
+        waited: bool,
+        about: About,
+        out: &mut Outbox,
+    ) {
         self.count_cell(from, action);
-        out.record(self.config.id, about, || {
-            if from == to { What::Hit { state: from, action } } else { What::Transition { from, to, action } }
+        out.record(self.config.id, about, || match from == to {
+            true => What::Hit { state: from, action, waited },
+            false => What::Transition { from, to, action },
         });
     }
 

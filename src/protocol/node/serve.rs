@@ -317,8 +317,10 @@ impl Node {
             self.perform(block, want, out);
         } else {
             self.touch(block);
-            let state = self.state(block);
-            self.transition(block, want.action, state, Self::about(want), out);
+            if self.config.role != Role::Root {
+                let (state, waited) = (self.state(block), want.arrived < out.tick);
+                self.tell_transition((state, state), want.action, waited, Self::about(want), out);
+            }
             let read = Access { kind: AccessKind::Load, range: want.range, bytes: Bytes::new(), mask: None };
             self.complete(want, &read, Bytes::new(), Bytes::new(), out);
         }
@@ -348,7 +350,8 @@ impl Node {
             enter(&self.config, entry, service.unit, child, want, granted);
         }
         if self.config.role != Role::Root {
-            self.tell_transition(before, state, want.action, Self::about(want), out);
+            let waited = want.arrived < out.tick;
+            self.tell_transition((before, state), want.action, waited, Self::about(want), out);
         }
         self.record_directory(block, service.unit, want.number, out);
         let Some(&to) = self.config.children.get(child as usize) else { return };

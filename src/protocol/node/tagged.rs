@@ -220,7 +220,7 @@ impl Node {
             && let Some(entry) = self.store.get_mut(block)
         {
             entry.state = to;
-            self.tell_transition(state, to, Action::Load, about, out);
+            self.tell_transition((state, to), Action::Load, false, about, out);
         }
     }
 
