@@ -38,9 +38,10 @@ impl Machine {
     fn lost(&self, from: ComponentId, to: ComponentId, what: &str) -> Met {
         let (sender, receiver) = (self.path(from), self.path(to));
         // Either of two goes one way and the other back.
-        let way = match what.contains(" or ") {
-            true => format!("between {sender} and {receiver}"),
-            false => format!("of {sender} to {receiver}"),
+        let way = if what.contains(" or ") {
+            format!("between {sender} and {receiver}")
+        } else {
+            format!("of {sender} to {receiver}")
         };
         let text = format!("waits for {what} {way}, which is neither there nor on its way");
         vec![(Party::Lost(from, to), text)]

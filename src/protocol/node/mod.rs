@@ -278,9 +278,12 @@ impl Node {
         out: &mut Outbox,
     ) {
         self.count_cell(from, action);
-        out.record(self.config.id, about, || match from == to {
-            true => What::Hit { state: from, action, waited },
-            false => What::Transition { from, to, action },
+        out.record(self.config.id, about, || {
+            if from == to {
+                What::Hit { state: from, action, waited }
+            } else {
+                What::Transition { from, to, action }
+            }
         });
     }
 

@@ -29,10 +29,10 @@ pub(super) fn breakpoints(session: &mut Session, arguments: &Arguments) -> Resul
             0 => String::new(),
             count => format!(", passes the next {count} times"),
         };
-        let (id, hits, line) = (breakpoint.id, breakpoint.hits, breakpoint.line());
-        let commands: String =
-            breakpoint.commands.iter().map(|command| format!("\n        {command}")).collect();
-        lines.push(format!("{id:>3} {state} hits {hits}{ignore}  {line}{commands}"));
+        let (id, hits) = (breakpoint.id, breakpoint.hits);
+        let line = std::iter::once(breakpoint.line()).chain(breakpoint.commands.clone());
+        let line = line.collect::<Vec<_>>().join("\n        ");
+        lines.push(format!("{id:>3} {state} hits {hits}{ignore}  {line}"));
     }
     let lines = cut(session, lines, "breakpoints");
     Ok(lines.iter().flat_map(|entry| entry.lines()).map(str::to_owned).collect())
