@@ -1,72 +1,73 @@
-//! A map for the few things that are under way at one place: a sorted vector of pointers, so that finding is a short
-//! binary search, and putting in and taking out move pointers only. A clone shares the values until they are written.
+//! A map for what is under way at one place: mostly little, and at a cache below many warps some hundreds. Finding costs the same
+//! however much there is; who goes through it has the order of the keys. A clone shares the values until they are written.
 
+use std::collections::hash_map::Entry;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// So many are put in order without room from the heap.
+const INLINE: usize = 8;
+
 /// A map from a small key to something big.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct SortedMap<K, V> {
     /// Without the value while that is out to be changed.
-    list: Vec<(K, Option<Arc<V>>)>,
+    places: FxHashMap<K, Option<Arc<V>>>,
 }
 
 impl<K, V> Default for SortedMap<K, V> {
     fn default() -> Self {
-        Self { list: Vec::new() }
+        Self { places: FxHashMap::default() }
     }
 }
 
-impl<K: Ord + Copy, V: Clone> SortedMap<K, V> {
-    fn find(&self, key: K) -> Result<usize, usize> {
-        self.list.binary_search_by(|(known, _)| known.cmp(&key))
-    }
-
+impl<K: Ord + Hash + Copy, V: Clone> SortedMap<K, V> {
     #[must_use]
     pub fn get(&self, key: K) -> Option<&V> {
-        self.list.get(self.find(key).ok()?)?.1.as_deref()
+        self.places.get(&key)?.as_deref()
     }
 
     pub fn get_mut(&mut self, key: K) -> Option<&mut V> {
-        let index = self.find(key).ok()?;
-        self.list.get_mut(index)?.1.as_mut().map(Arc::make_mut)
+        self.places.get_mut(&key)?.as_mut().map(Arc::make_mut)
     }
 
     #[must_use]
     pub fn contains(&self, key: K) -> bool {
-        self.find(key).is_ok_and(|index| self.list.get(index).is_some_and(|(_, value)| value.is_some()))
+        self.places.get(&key).is_some_and(Option::is_some)
     }
 
     /// Puts a value in place of the one that is there, if any.
     pub fn insert(&mut self, key: K, value: Arc<V>) {
-        match self.find(key) {
-            Ok(index) => self.list[index].1 = Some(value),
-            Err(index) => self.list.insert(index, (key, Some(value))),
-        }
+        self.places.insert(key, Some(value));
     }
 
     pub fn remove(&mut self, key: K) -> Option<Arc<V>> {
-        self.find(key).ok().and_then(|index| self.list.remove(index).1)
+        self.places.remove(&key).flatten()
     }
 
     /// Takes a value out for a moment. Its place stays, until it is put in again or [`SortedMap::vacate`] gives it up.
     pub fn take(&mut self, key: K) -> Option<Arc<V>> {
-        let index = self.find(key).ok()?;
-        self.list.get_mut(index)?.1.take()
+        self.places.get_mut(&key)?.take()
     }
 
     /// Gives up the place of what was taken out.
     pub fn vacate(&mut self, key: K) {
-        if let Ok(index) = self.find(key)
-            && self.list.get(index).is_some_and(|(_, value)| value.is_none())
+        if let Entry::Occupied(place) = self.places.entry(key)
+            && place.get().is_none()
         {
-            self.list.remove(index);
+            place.remove();
         }
     }
 
     /// Changes every value, ascending by key. Those that a clone shares are copied.
     pub fn each_mut(&mut self, mut change: impl FnMut(&mut V)) {
-        for value in self.list.iter_mut().filter_map(|(_, value)| value.as_mut()) {
+        let values = self.places.iter_mut().filter_map(|(key, value)| Some((*key, value.as_mut()?)));
+        let mut sorted: SmallVec<[(K, &mut Arc<V>); INLINE]> = values.collect();
+        sorted.sort_unstable_by_key(|(key, _)| *key);
+        for (_, value) in sorted {
             change(Arc::make_mut(value));
         }
     }
@@ -78,30 +79,40 @@ impl<K: Ord + Copy, V: Clone> SortedMap<K, V> {
 
     /// Values, ascending by key.
     pub fn values(&self) -> impl Iterator<Item = &V> {
-        self.list.iter().filter_map(|(_, value)| value.as_deref())
+        self.iter().map(|(_, value)| value)
     }
 
     /// Keys and values, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (K, &V)> {
-        self.list.iter().filter_map(|(key, value)| Some((*key, value.as_deref()?)))
+        let present = self.places.iter().filter_map(|(key, value)| Some((*key, value.as_deref()?)));
+        let mut sorted: SmallVec<[(K, &V); INLINE]> = present.collect();
+        sorted.sort_unstable_by_key(|(key, _)| *key);
+        sorted.into_iter()
     }
 
     #[must_use]
     pub fn len(&self) -> usize {
-        self.values().count()
+        self.places.values().flatten().count()
     }
 
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.values().next().is_none()
+        self.places.values().flatten().next().is_none()
     }
 }
 
-impl<K: Hash, V: Hash> Hash for SortedMap<K, V> {
+impl<K: Ord + Hash + Copy, V: Clone + PartialEq> PartialEq for SortedMap<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.places == other.places
+    }
+}
+
+impl<K: Ord + Hash + Copy, V: Clone + Eq> Eq for SortedMap<K, V> {}
+
+impl<K: Ord + Hash + Copy, V: Clone + Hash> Hash for SortedMap<K, V> {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let all = || self.list.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
-        hasher.write_usize(all().count());
-        all().for_each(|entry| entry.hash(hasher));
+        hasher.write_usize(self.len());
+        self.iter().for_each(|entry| entry.hash(hasher));
     }
 }
 

@@ -1,7 +1,7 @@
 //! A memory controller with queues, which serves first ready, first come first served (UMH, Table III: FR-FCFS).
 
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -9,7 +9,6 @@ use super::channel::{DramChannel, Request};
 use super::{Array, DramCounters, DramTiming, Piece, share};
 use crate::model::inspect::{BankView, MemoryView};
 use crate::model::record::RowAccess;
-use crate::model::sorted::SortedMap;
 use crate::model::time::{ByteRate, Tick};
 use crate::protocol::outbox::About;
 
@@ -69,7 +68,7 @@ pub struct Controller {
     timing: DramTiming,
     scheduling: Scheduling,
     channels: Vec<DramChannel>,
-    jobs: SortedMap<u64, Job>,
+    jobs: BTreeMap<u64, Job>,
     /// Jobs of which all rows have moved.
     moved: u32,
     made: u64,
@@ -87,7 +86,7 @@ impl Controller {
             timing,
             scheduling,
             channels: vec![channel; timing.channels.max(1) as usize],
-            jobs: SortedMap::default(),
+            jobs: BTreeMap::new(),
             moved: 0,
             made: 0,
             planned: None,
@@ -131,7 +130,7 @@ impl Controller {
 
     fn await_rows(&mut self, rows: u32) -> Read {
         self.moved += u32::from(rows == 0);
-        self.jobs.insert(self.made, Arc::new(Job { rows, end: 0 }));
+        self.jobs.insert(self.made, Job { rows, end: 0 });
         Read(self.made)
     }
 
@@ -173,7 +172,7 @@ impl Controller {
         for one in &issued {
             let Some(burst) = one.moves else { continue };
             self.counters.count(one.access, one.bytes, burst.length);
-            if let Some(job) = self.jobs.get_mut(one.job) {
+            if let Some(job) = self.jobs.get_mut(&one.job) {
                 self.moved += u32::from(job.rows == 1);
                 job.rows = job.rows.saturating_sub(1);
                 job.end = job.end.max(burst.end);
@@ -187,16 +186,16 @@ impl Controller {
         if self.moved == 0 {
             return None;
         }
-        let (job, _) = self.jobs.iter().find(|(_, job)| job.rows == 0 && job.end <= now)?;
-        self.jobs.remove(job);
+        let (&job, _) = self.jobs.iter().find(|(_, job)| job.rows == 0 && job.end <= now)?;
+        self.jobs.remove(&job);
         self.moved -= 1;
         Some(Read(job))
     }
 
     /// When it should look again, if that is not planned yet: then it is from now on.
     pub fn plan(&mut self, now: Tick) -> Option<Tick> {
-        let moved = || self.jobs.iter().filter(|(_, job)| job.rows == 0);
-        let finished = if self.moved > 0 { moved().map(|(_, job)| job.end).min() } else { None };
+        let moved = || self.jobs.values().filter(|job| job.rows == 0);
+        let finished = if self.moved > 0 { moved().map(|job| job.end).min() } else { None };
         let channels = self.channels.iter();
         let possible = channels.filter_map(|channel| channel.next(&self.timing, &self.scheduling, now)).min();
         let at = [finished, possible].into_iter().flatten().min()?;

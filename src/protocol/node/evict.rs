@@ -30,24 +30,16 @@ impl Node {
         let about = About::new(self.range_of(victim), txn.1);
         out.record(self.config.id, about, || What::Evict { state, dirty });
         self.counters.evictions += 1;
-        let parent = self.config.parent(victim, &out.homes);
-        let mut shared = self.spare.take();
-        let pending = Arc::make_mut(&mut shared);
-        pending.renew(victim, parent, out.tick);
-        pending.evicting = Some(Eviction { awaiting: holders, since: out.tick, number: txn.1, txn: txn.0 });
-        if holders == 0 {
-            self.finish_eviction(pending, out);
-        } else {
-            self.counters.recalls += 1;
-            self.recalling.push(victim);
-            let range = self.range_of(victim);
-            self.probe_children(holders, MessageKind::ProbeWrite, range, txn, None, out);
-        }
-        if pending.is_idle() {
-            self.spare.put(shared);
-        } else {
-            self.pending.insert(victim, shared);
-        }
+        self.start(victim, out, |node, pending, out| {
+            let since = out.tick;
+            pending.evicting = Some(Eviction { awaiting: holders, since, number: txn.1, txn: txn.0 });
+            if holders == 0 {
+                return node.finish_eviction(pending, out);
+            }
+            node.counters.recalls += 1;
+            node.recalling.push(victim);
+            node.probe_children(holders, MessageKind::ProbeWrite, node.range_of(victim), txn, None, out);
+        });
     }
 
     /// The children are empty: the block leaves, with its dirty bytes if it has any. The evictor is `I` as soon

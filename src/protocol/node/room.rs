@@ -1,6 +1,7 @@
 //! Room: the node's MSHRs, a way of its set for a block, and who waits for either.
 
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry as Place;
+use std::collections::{BTreeMap, VecDeque};
 
 use smallvec::SmallVec;
 
@@ -16,7 +17,8 @@ use crate::protocol::store::{Entry, Room};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Waiting {
     pub for_mshr: VecDeque<Address>,
-    pub for_way: Vec<(u32, Address)>,
+    /// By set, no list of which is empty: GPUs with many warps may have hundreds.
+    for_way: BTreeMap<u32, VecDeque<Address>>,
     /// Sets of which a way may have become free.
     pub freed: SmallVec<[u32; 4]>,
 }
@@ -25,8 +27,13 @@ impl Waiting {
     /// Takes out the first block that waits for a way of a set that has become free: one block for each way.
     pub fn take_ready(&mut self) -> Option<Address> {
         while let Some(freed) = self.freed.pop() {
-            if let Some(first) = self.for_way.iter().position(|(set, _)| *set == freed) {
-                return Some(self.for_way.remove(first).1);
+            let Place::Occupied(mut blocks) = self.for_way.entry(freed) else { continue };
+            let first = blocks.get_mut().pop_front();
+            if blocks.get().is_empty() {
+                blocks.remove();
+            }
+            if first.is_some() {
+                return first;
             }
         }
         None
@@ -137,7 +144,7 @@ impl Node {
             return true;
         }
         pending.waits = true;
-        self.waiting.for_way.push((self.store.set_of(block), block));
+        self.waiting.for_way.entry(self.store.set_of(block)).or_default().push_back(block);
         false
     }
 

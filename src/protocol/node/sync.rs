@@ -4,8 +4,6 @@
 //! that were fetched before it, those of a fetch under way included. A release has ended when everything that was stored
 //! here before it has been acknowledged by the parent.
 
-use std::sync::Arc;
-
 use super::pending::Pending;
 use super::{Node, Role};
 use crate::model::address::Address;
@@ -62,7 +60,7 @@ impl Node {
                     self.acquire_later(block);
                 }
             } else if empties {
-                self.acquire_block(block, out);
+                self.start(block, out, Self::acquire_now);
             }
         }
         // Nor may who comes later share what is on its way for others.
@@ -79,25 +77,10 @@ impl Node {
 
     /// The requests that wait for a block may still have what is on its way; none that comes later.
     fn acquire_later(&mut self, block: Address) {
-        let Some(mut pending) = self.pending.remove(block) else { return };
-        let all = Arc::make_mut(&mut pending);
-        if all.acquire.is_none() {
-            all.acquire = Some(all.queue.len() as u32);
-        }
-        self.pending.insert(block, pending);
-    }
-
-    /// Empties the place of a block for which nothing is under way.
-    fn acquire_block(&mut self, block: Address, out: &mut Outbox) {
-        let parent = self.config.parent(block, &out.homes);
-        let mut shared = self.spare.take();
-        let pending = Arc::make_mut(&mut shared);
-        pending.renew(block, parent, out.tick);
-        self.acquire_now(pending, out);
-        if pending.is_idle() {
-            self.spare.put(shared);
-        } else {
-            self.pending.insert(block, shared);
+        if let Some(pending) = self.pending.get_mut(block)
+            && pending.acquire.is_none()
+        {
+            pending.acquire = Some(pending.queue.len() as u32);
         }
     }
 
@@ -182,7 +165,7 @@ impl Node {
             if self.pending.contains(block) {
                 self.acquire_later(block);
             } else {
-                self.acquire_block(block, out);
+                self.start(block, out, Self::acquire_now);
             }
             self.wait_for(block);
         }
@@ -195,12 +178,11 @@ impl Node {
     }
 
     fn wait_for(&mut self, block: Address) {
-        let Some(mut pending) = self.pending.remove(block) else { return };
-        if !pending.released {
-            Arc::make_mut(&mut pending).released = true;
+        if let Some(pending) = self.pending.get_mut(block)
+            && !std::mem::replace(&mut pending.released, true)
+        {
             self.releases.left += 1;
         }
-        self.pending.insert(block, pending);
     }
 
     /// A block that a release waits for has been written back, or had nothing dirty after all.
