@@ -149,6 +149,7 @@ impl Machine {
                 self.why_translation(agent, slot)
             }
             WarpState::Memory => Vec::new(),
+            WarpState::Fence if warp.untranslated().is_some() => self.why_translation(agent, slot),
             WarpState::Fence => self.why_fence(agent, slot, since),
         };
         if let Some(number) = warp.waits.first() {
@@ -407,7 +408,7 @@ impl Inspect for Machine {
     }
 
     fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink> {
-        if let Some(links) = self.why_copies(component) {
+        if let Some(links) = self.why_copies(component).or_else(|| self.why_up_front(component)) {
             return links;
         }
         if let Some(agent) = self.agent_at(component) {

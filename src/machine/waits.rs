@@ -131,6 +131,12 @@ impl Machine {
                 }
             }
             WarpState::Memory | WarpState::Fence => {
+                // A fence waits for what is not translated, too.
+                if warp.untranslated().is_some()
+                    && let Some((to, text)) = self.translation_waits(agent, slot, warp)
+                {
+                    wait(to, text, None, None);
+                }
                 for number in &warp.waits {
                     let ended = Party::WakeUp(agent.config.id, slot);
                     let Some(txn) = in_flight.get(number) else {

@@ -89,6 +89,13 @@ impl WarpState {
         }
     }
 
+    /// Whether it may be that of a warp that was turned away and is woken for a second try.
+    #[must_use]
+    pub fn may_be_turned_away(self) -> bool {
+        let faulted = matches!(self, Self::Translation | Self::FarFault | Self::ProtectionFault);
+        faulted || matches!(self, Self::MshrFull | Self::LinkFull)
+    }
+
     /// The letter that stands for it in the warp pane.
     #[must_use]
     pub fn letter(self) -> char {

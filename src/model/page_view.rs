@@ -99,7 +99,9 @@ pub struct PageMove {
     pub link: ComponentId,
     /// When its last byte arrives.
     pub due: Tick,
-    /// The transfer set, from 1; 0 for a page that goes back.
+    /// Whether it goes to the GPU, or back to the host.
+    pub to_gpu: bool,
+    /// The transfer set, from 1; 0 for a page that goes back, or is copied before the work begins.
     pub set: u64,
     pub demanded: bool,
 }

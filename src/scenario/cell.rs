@@ -1,5 +1,5 @@
 //! Cells of a protocol's table as lessons name them, by the parts of its file: `cache N read` (an L1), `inner E store`
-//! (a node with children), `directory read`, `merge N E`.
+//! (a node with children), `directory read`, `merge N E`, `uncached cache load` (what may not be kept).
 
 use std::fmt;
 
@@ -20,6 +20,8 @@ pub enum CellName {
     Directory(MessageKind),
     /// What becomes of a parent in the second state when dirty bytes of a child in the first arrive.
     Merge(State, State),
+    /// What a node, with children or without, does about a block that it may not keep.
+    Uncached { has_children: bool, action: Action },
 }
 
 const REQUESTS: [MessageKind; 3] = [MessageKind::Read, MessageKind::ReadNc, MessageKind::Write];
@@ -28,7 +30,7 @@ impl CellName {
     /// Reads a name and checks that the table has it.
     ///
     /// # Errors
-    /// If it is not of one of the three forms, or the table leaves the cell empty.
+    /// If it is not of one of these forms, or the table leaves the cell empty.
     pub fn read(text: &Text, table: &Table) -> Result<Self> {
         let words: Vec<&str> = text.as_str().split_whitespace().collect();
         let states = || table.rows.iter().map(|row| row.state.to_string()).collect::<Vec<_>>();
@@ -43,14 +45,22 @@ impl CellName {
                 wrong(format!("{word} is not a state"), expected)
             })
         };
+        let action = |column: &str| {
+            let names = Action::ALL.map(Action::name);
+            let found = Action::ALL.into_iter().find(|action| action.name() == column);
+            found.ok_or_else(|| slip(column, format!("the table has no column {column}"), &names))
+        };
         let name = match words[..] {
-            [part @ ("cache" | "inner"), row, column] => {
-                let names = Action::ALL.map(Action::name);
-                let found = Action::ALL.into_iter().find(|action| action.name() == column);
-                let action =
-                    found.ok_or_else(|| slip(column, format!("the table has no column {column}"), &names))?;
-                let row = state(row)?;
-                if part == "cache" { Self::Cache(row, action) } else { Self::Inner(row, action) }
+            ["cache", row, column] => {
+                let action = action(column)?;
+                Self::Cache(state(row)?, action)
+            }
+            ["inner", row, column] => {
+                let action = action(column)?;
+                Self::Inner(state(row)?, action)
+            }
+            ["uncached", part @ ("cache" | "inner"), column] => {
+                Self::Uncached { has_children: part == "inner", action: action(column)? }
             }
             ["directory", request] => {
                 let names = REQUESTS.map(MessageKind::name);
@@ -60,7 +70,8 @@ impl CellName {
             }
             ["merge", child, own] => Self::Merge(state(child)?, state(own)?),
             _ => {
-                let expected = "\"cache STATE ACTION\", \"inner STATE ACTION\", \"directory REQUEST\" or \"merge STATE STATE\"";
+                let expected = "\"cache STATE ACTION\", \"inner STATE ACTION\", \"directory REQUEST\", \"merge STATE STATE\" or \
+                                \"uncached cache ACTION\"";
                 return Err(wrong("this names no cell of the table".into(), expected.into()));
             }
         };
@@ -77,9 +88,14 @@ impl CellName {
         match *self {
             Self::Cache(state, action) => {
                 let cell = table.cell(state, action, false).or_else(|| table.cell(state, action, true))?;
-                Some(words(cell, state))
+                Some(words(cell, state, is_clean(table, state)))
             }
-            Self::Inner(state, action) => Some(words(table.cell(state, action, true)?, state)),
+            Self::Inner(state, action) => {
+                Some(words(table.cell(state, action, true)?, state, is_clean(table, state)))
+            }
+            Self::Uncached { has_children, action } => {
+                Some(words(table.uncached_cell(action, has_children)?, State::I, true))
+            }
             Self::Directory(request) => {
                 let rules = table.directory(request);
                 (!rules.is_empty())
@@ -128,6 +144,13 @@ impl CellName {
                 let column = states().map(|state| Self::Inner(state, action));
                 column.chain(Action::ALL.map(|other| Self::Inner(row, other))).collect()
             }
+            Self::Uncached { has_children, action } => {
+                let kept = |state| {
+                    if has_children { Self::Inner(state, action) } else { Self::Cache(state, action) }
+                };
+                let others = Action::ALL.map(|action| Self::Uncached { has_children, action });
+                [kept(State::I)].into_iter().chain(states().map(kept)).chain(others).collect()
+            }
             Self::Directory(_) => REQUESTS.map(Self::Directory).to_vec(),
             Self::Merge(child, own) => {
                 let row = states().map(|state| Self::Merge(child, state));
@@ -137,8 +160,15 @@ impl CellName {
     }
 }
 
-/// A cell of a cache's row as a sentence.
-fn words(cell: Cell, state: State) -> String {
+/// Whether a copy in a state has nothing that was stored there: every store leads out of it.
+fn is_clean(table: &Table, state: State) -> bool {
+    let stores = [Action::Store, Action::NStore].map(|action| table.cell(state, action, false));
+    let leads_out = |cell: &Cell| matches!(cell.next, Next::To(next) if next != state);
+    stores.iter().flatten().next().is_some() && stores.iter().flatten().all(leads_out)
+}
+
+/// A cell of a cache's row as a sentence. Who is asked for data sends what is dirty: of a clean copy, nothing.
+fn words(cell: Cell, state: State, is_clean: bool) -> String {
     let step = match cell.step {
         Step::Hit => "performs it here".to_string(),
         Step::Ask(MessageKind::Write) => "asks its parent to write".into(),
@@ -150,7 +180,8 @@ fn words(cell: Cell, state: State) -> String {
         Step::Flush => "sends its dirty bytes down first".into(),
         Step::Relay => "has its parent perform it, and answers at once".into(),
         Step::Both => "performs it, and has its parent perform it too".into(),
-        Step::Data => "gives its data".into(),
+        Step::Data if is_clean => "answers without data, as nothing in it is dirty".into(),
+        Step::Data => "gives its dirty bytes".into(),
         Step::Ack => "answers without data".into(),
         Step::Writeback => "writes its dirty bytes back".into(),
         Step::Notify => "tells its parent".into(),
@@ -187,6 +218,9 @@ impl fmt::Display for CellName {
             Self::Inner(state, action) => write!(f, "inner {state} {}", action.name()),
             Self::Directory(request) => write!(f, "directory {}", request.name()),
             Self::Merge(child, own) => write!(f, "merge {child} {own}"),
+            Self::Uncached { has_children, action } => {
+                write!(f, "uncached {} {}", if *has_children { "inner" } else { "cache" }, action.name())
+            }
         }
     }
 }
@@ -233,10 +267,21 @@ mod tests {
             |text: &str| CellName::read(&Text::new("because", text), &table).unwrap().answer(&table).unwrap();
         assert_eq!(answer("cache I n-store"), "asks its parent for a copy that it will not own, becomes N");
         assert_eq!(answer("inner I n-store"), "asks its parent to read, takes the state granted");
-        assert_eq!(answer("cache O read"), "gives its data, stays O");
+        assert_eq!(answer("cache O read"), "gives its dirty bytes, stays O");
+        assert_eq!(answer("cache E read"), "answers without data, as nothing in it is dirty, becomes S");
         let rules = "if another child owns the block, tells the owner that somebody reads, then grants S; \
                      else if no other child has the block, grants E; else grants S";
         assert_eq!(answer("directory read"), rules);
+    }
+
+    #[test]
+    fn what_may_not_be_kept_has_cells_of_its_own() {
+        let table = crate::config::load_protocol("selective-l1-l2", None).unwrap();
+        let name = CellName::read(&Text::new("because", "uncached cache load"), &table).unwrap();
+        assert_eq!(name.answer(&table).unwrap(), "fetches the bytes, stays I");
+        assert_eq!(name.to_string(), "uncached cache load");
+        assert!(name.choices(&table).contains(&"fetches the bytes, becomes V".to_owned()));
+        assert!(read("uncached cache load").is_err(), "NMOESI keeps everything");
     }
 
     #[test]

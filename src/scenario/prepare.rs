@@ -42,6 +42,11 @@ pub const FARTHEST: EventNumber = 1_000_000;
 /// Cycles that a transaction may take if nothing else is said: far more than any takes that is not starved.
 const TRANSACTION_LIMIT: u64 = 1_000_000;
 
+/// The key of a `KEY=VALUE`.
+fn key_of(text: &str) -> &str {
+    text.split_once('=').map_or("", |(key, _)| key.trim())
+}
+
 /// A scenario as read.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -134,8 +139,7 @@ impl Scenario {
         }
         let mut document = self.document;
         for text in set {
-            let key = text.split_once('=').map_or("", |(key, _)| key.trim());
-            let option = OPTIONS.iter().find(|(own, _)| *own == key);
+            let option = OPTIONS.iter().find(|(own, _)| *own == key_of(text));
             document.set_by(option.map_or("--set", |(_, option)| option), text)?;
         }
         let file: ScenarioFile = document.read()?;
@@ -206,7 +210,9 @@ impl Scenario {
     /// If there is no such machine, it contradicts itself, or an override does not fit it.
     pub fn machine(&self, set: &[String]) -> Result<MachineSpec> {
         let mut spec = self.own_machine(set)?;
-        if let Some(protocol) = &self.file.protocol {
+        // What the command line sets counts more.
+        let is_set = set.iter().any(|text| key_of(text) == "protocol");
+        if let Some(protocol) = self.file.protocol.as_ref().filter(|_| !is_set) {
             let found = self.shelf.find(Kind::Protocol, &protocol.value);
             spec.protocol = found.map_err(|error| self.pointed(protocol, error))?.reference;
         }

@@ -5,19 +5,25 @@ use crate::model::record::Records;
 use crate::scenario::{Options, Scenario};
 
 /// A machine where its scenario leaves it.
-fn run(text: &str) -> Machine {
+fn run(text: &str, options: &Options) -> Machine {
     let scenario = Scenario::parse(Source::new("test", text), None).unwrap_or_else(|error| panic!("{error}"));
-    let prepared = scenario.prepare(&Options::default()).unwrap();
+    let prepared = scenario.prepare(options).unwrap();
     let mut machine = prepared.machine;
     while machine.violations().is_empty() && machine.run_until(machine.event() + 1) == StepOutcome::Ran {}
     machine
 }
 
 fn diagnosed(text: &str) -> Diagnosis {
-    let machine = run(text);
+    diagnosed_with(text, &[])
+}
+
+/// The same on a machine with other values for some keys.
+fn diagnosed_with(text: &str, set: &[&str]) -> Diagnosis {
+    let options = Options { set: set.iter().map(|&set| set.to_owned()).collect(), ..Options::default() };
+    let machine = run(text, &options);
     let mut diagnosis = diagnose(&machine).unwrap_or_else(|| panic!("all is well at {}", machine.event()));
     let scenario = Scenario::parse(Source::new("test", text), None).unwrap();
-    trace(&mut diagnosis, Box::new(scenario.prepare(&Options::default()).unwrap().machine));
+    trace(&mut diagnosis, Box::new(scenario.prepare(&options).unwrap().machine));
     for sentence in &diagnosis.sentences {
         assert!(sentence.event.is_some(), "no record for {}", sentence.text());
     }
@@ -60,7 +66,7 @@ fn a_circle_of_waiting_is_told_edge_by_edge() {
     }
     assert!(lines.contains("the probe of ") && lines.contains("waits until its own request"), "{lines}");
     assert_eq!(diagnosis.transactions.len(), 2, "{lines}");
-    let machine = run(PROBES_WAIT);
+    let machine = run(PROBES_WAIT, &Options::default());
     let graph = dot(&diagnosis, machine.components());
     assert!(graph.starts_with("digraph waits {") && graph.contains("penwidth = 3"), "{graph}");
     for (kind, shape) in
@@ -201,7 +207,7 @@ pub(super) fn crowd(fault: &str) -> String {
 
 #[test]
 fn an_unfair_arbiter_starves_one_while_others_are_served() {
-    let fair = run(&crowd(""));
+    let fair = run(&crowd(""), &Options::default());
     assert_eq!((diagnose(&fair), fair.violations().len()), (None, 0));
     let diagnosis = diagnosed(&crowd("[[fault]]\nname = \"unfair-arbiter\"\n"));
     let lines = diagnosis.lines().join("\n");
@@ -333,6 +339,22 @@ fn a_page_that_a_core_waits_for_too_is_seen_to_be_lost_though_the_core_asks_agai
         "{:?}",
         diagnosis.lines()
     );
+}
+
+#[test]
+fn a_lost_replay_is_seen_where_a_warp_could_issue_more_but_has_nothing_left() {
+    for (outstanding, fault, verdict) in [
+        (1, "drop-replay", Verdict::LostWakeUp),
+        (2, "drop-replay", Verdict::LostWakeUp),
+        (2, "lose-page", Verdict::LostMessage),
+    ] {
+        let text = format!(
+            "machine = \"tiny/paged-1gpu\"\n[[fault]]\nname = \
+             \"{fault}\"\n[[do]]\nby = \"gpu0.cu0\"\nload = {{ address = 0x13000, len = 4 }}\n"
+        );
+        let diagnosis = diagnosed_with(&text, &[&format!("gpu.cu.outstanding={outstanding}")]);
+        assert_eq!(diagnosis.verdict, verdict, "{outstanding} {fault}: {:?}", diagnosis.lines());
+    }
 }
 
 #[test]

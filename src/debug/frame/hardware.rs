@@ -121,7 +121,9 @@ fn of_set(set: u64, moves: &[&PageMove], time: TimeBase) -> String {
     let next = moves.first().map_or(String::new(), |moved| moved.page.to_string());
     let due = time.cycle(last);
     if set == 0 {
-        return format!("{} back to the host, next {next}, until {due}", plural(moves.len() as u64, "page"));
+        let to_gpu = moves.first().is_some_and(|moved| moved.to_gpu);
+        let what = if to_gpu { "copied to the GPU" } else { "back to the host" };
+        return format!("{} {what}, next {next}, until {due}", plural(moves.len() as u64, "page"));
     }
     let prefetched = moves.len() - demanded;
     format!("set {set}: {demanded} demanded {prefetched} prefetched to come, next {next}, until {due}")

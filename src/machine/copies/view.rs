@@ -131,16 +131,7 @@ impl Machine {
         };
         let transfer = copies.transfer.as_ref()?;
         let (at, since) = (engine.ports.id, Some(transfer.began));
-        let mut held = copies.held.iter().filter_map(|task| self.tasks.workload.tasks.get(*task));
-        let held = held.find(|task| own.is_none() && self.is_done_by(&task.what, component));
-        if own.is_none() && held.is_none() {
-            return None;
-        }
-        let waits = held.map(|task| WaitLink {
-            at: component,
-            text: format!("has nothing to do before {} begins, which waits for its data", task.id),
-            since: None,
-        });
+        let waits = if own.is_none() { Some(self.held_up(&copies.held, component)?) } else { None };
         let to = if transfer.to == Side::Gpu { "the GPUs" } else { "the host" };
         let text = format!("copies to {to}: pages to come {}", transfer.left);
         let mut links: Vec<WaitLink> = waits.into_iter().chain([WaitLink { at, text, since }]).collect();
@@ -150,9 +141,15 @@ impl Machine {
         }
         Some(links)
     }
-}
 
-impl Machine {
+    /// That a component has no work before one of the tasks that copies hold up begins.
+    pub(in crate::machine) fn held_up(&self, held: &[usize], component: ComponentId) -> Option<WaitLink> {
+        let mut held = held.iter().filter_map(|task| self.tasks.workload.tasks.get(*task));
+        let task = held.find(|task| self.is_done_by(&task.what, component))?;
+        let text = format!("has nothing to do before {} begins, which waits for its data", task.id);
+        Some(WaitLink { at: component, text, since: None })
+    }
+
     /// Whether a compute unit or core has a part in a task.
     fn is_done_by(&self, task: &TaskKind, component: ComponentId) -> bool {
         match task {

@@ -3,6 +3,8 @@
 
 use super::Machine;
 use crate::config::machine::CopyMode;
+use crate::model::component::ComponentId;
+use crate::model::inspect::WaitLink;
 use crate::model::page::Page;
 use crate::protocol::outbox::Outbox;
 
@@ -45,6 +47,19 @@ impl Machine {
         let Some(paging) = self.paging.as_mut().filter(|paging| paging.is_copying()) else { return false };
         paging.copies.held.push(task);
         true
+    }
+
+    /// Why a component has nothing to do while all data go to the GPU first.
+    pub(in crate::machine) fn why_up_front(&self, component: ComponentId) -> Option<Vec<WaitLink>> {
+        let paging = self.paging.as_ref().filter(|paging| paging.is_copying())?;
+        let is_idle = self.agent_at(component)?.warps.iter().all(|warp| warp.work.is_none());
+        let waits = self.held_up(&paging.copies.held, component).filter(|_| is_idle)?;
+        let copies = paging.gpus.iter().filter_map(|one| {
+            let left = one.driver.as_ref()?.residency.coming().len();
+            let text = format!("copies to the GPU: pages to come {left}");
+            (left > 0).then_some(WaitLink { at: one.ports.driver, text, since: None })
+        });
+        Some(std::iter::once(waits).chain(copies).collect())
     }
 
     fn copy_all(&mut self, gpu: usize, out: &mut Outbox) {

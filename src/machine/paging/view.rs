@@ -132,6 +132,7 @@ impl Machine {
             page: planned.page,
             link: to,
             due: *due,
+            to_gpu: true,
             set: planned.set,
             demanded: planned.reason == MoveReason::Demanded,
         });
@@ -139,6 +140,7 @@ impl Machine {
             page: *page,
             link: from,
             due: *due,
+            to_gpu: false,
             set: 0,
             demanded: false,
         });
@@ -259,7 +261,7 @@ pub(in crate::machine) fn view_tlb(agent: &Agent) -> Option<TlbView> {
             Progress::Tracked => "its fault, to replay",
             Progress::Dropped => "another fault's end: its own was dropped",
         },
-        warps: agent.warps.iter().filter(|warp| warp.untranslated() == Some(missed)).count() as u32,
+        warps: agent.warps.iter().filter(|warp| warp.waits_for(missed)).count() as u32,
     };
     Some(TlbView {
         agent: agent.config.id,

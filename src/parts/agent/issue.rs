@@ -60,7 +60,7 @@ impl Agent {
         warp.current = operation.is_some().then_some(at);
         match operation.as_deref() {
             None if warp.in_flight.is_empty() => self.end(slot, told, out),
-            None => self.set_state(slot, WarpState::Memory, out),
+            None => self.set_state(slot, self.waiting_state(slot), out),
             Some(Operation::Compute(cycles)) => {
                 warp.next += 1;
                 warp.instructions += 1;
@@ -250,10 +250,8 @@ impl Agent {
             return;
         } else if warp.is_issuing() || !full {
             WarpState::Ready
-        } else if let Some(page) = warp.untranslated() {
-            self.untranslated_state(page)
         } else {
-            WarpState::Memory
+            self.waiting_state(slot)
         };
         self.set_state(slot, state, out);
     }

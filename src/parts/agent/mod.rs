@@ -224,12 +224,7 @@ impl Agent {
         if let Some(time) = self.time_in.get_mut(from as usize) {
             *time += out.tick.saturating_sub(warp.since);
         }
-        if !self.stalled.is_empty()
-            && !matches!(
-                to,
-                WarpState::MshrFull | WarpState::LinkFull | WarpState::FarFault | WarpState::ProtectionFault
-            )
-        {
+        if !self.stalled.is_empty() && !to.may_be_turned_away() {
             // It goes on for another reason than a second try, or not at all: nobody may wake it for that later.
             self.stalled.retain(|stalled| *stalled != slot);
         }

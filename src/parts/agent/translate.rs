@@ -25,7 +25,7 @@ impl Agent {
         let since = Since { tick: out.tick, event: out.event };
         let permission = out.permission(page.range(self.config.page).start);
         let is_allowed = !writes || permission == Permission::ReadWrite;
-        let waits_here = |warp: &Warp| warp.untranslated.iter().any(|(waited, _)| *waited == page);
+        let waits_here = |warp: &Warp| warp.waits_for(page);
         let is_first = self.warps.get(slot).is_some_and(|warp| warp.translated.is_empty());
         let look = if let Some(tlb) = &mut self.tlb {
             let look = tlb.look(page, (writes, is_allowed), since);
@@ -44,7 +44,7 @@ impl Agent {
             Look::Hit if self.warps.get(slot).is_some_and(waits_here) => {}
             Look::Hit => return true,
             Look::Blocked => {
-                self.stall(slot, self.faulted(), out);
+                self.stall(slot, self.blocked_state(), out);
                 return false;
             }
             Look::Miss => {
@@ -61,7 +61,7 @@ impl Agent {
     }
 
     fn waits_for(&self, page: Page) -> bool {
-        self.warps.iter().any(|warp| warp.untranslated.iter().any(|(waited, _)| *waited == page))
+        self.warps.iter().any(|warp| warp.waits_for(page))
     }
 
     fn set_aside(&mut self, slot: usize, page: Page, out: &mut Outbox) {
@@ -91,8 +91,9 @@ impl Agent {
         out.record(self.config.id, about, || What::Tlb { change: TlbChange::Merge });
     }
 
-    /// What a warp does whose oldest access waits for a page.
-    pub(super) fn untranslated_state(&self, page: Page) -> WarpState {
+    /// What a warp does that can issue nothing before an access in flight has ended: the oldest that waits for a page tells.
+    pub(super) fn waiting_state(&self, slot: usize) -> WarpState {
+        let Some(page) = self.warps.get(slot).and_then(Warp::untranslated) else { return WarpState::Memory };
         let mut misses = self.tlb.iter().flat_map(|tlb| tlb.misses());
         match misses.find(|(missed, _)| *missed == page) {
             Some((_, miss)) if miss.progress == Progress::Walking => WarpState::Translation,
@@ -100,8 +101,18 @@ impl Agent {
         }
     }
 
+    /// What a warp does that the TLB turns away: it waits for the walk of another access, or for a fault.
+    fn blocked_state(&self) -> WarpState {
+        let mut misses = self.tlb.iter().flat_map(|tlb| tlb.misses());
+        if misses.all(|(_, miss)| miss.progress == Progress::Walking) {
+            WarpState::Translation
+        } else {
+            self.faulted()
+        }
+    }
+
     /// What a warp does that waits for a fault, or for a TLB that faults block.
-    pub(super) fn faulted(&self) -> WarpState {
+    fn faulted(&self) -> WarpState {
         match self.config.fault {
             FaultKind::Far => WarpState::FarFault,
             FaultKind::Protection => WarpState::ProtectionFault,
@@ -150,10 +161,12 @@ impl Agent {
         for slot in 0..self.warps.len() {
             let faulted = self.faulted();
             let waits = |warp: &Warp| warp.state == WarpState::Translation || warp.state == faulted;
-            let waits = self.warps.get(slot).is_some_and(waits);
-            if waits && !self.stalled.contains(&slot) {
-                self.settle(slot, out);
+            if !self.warps.get(slot).is_some_and(waits) {
+                continue;
             }
+            let is_blocked = self.stalled.contains(&slot);
+            let state = if is_blocked { self.blocked_state() } else { self.waiting_state(slot) };
+            self.set_state(slot, state, out);
         }
     }
 

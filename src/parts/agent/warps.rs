@@ -99,6 +99,12 @@ impl Warp {
         self.untranslated.first().map(|(page, _)| *page)
     }
 
+    /// Whether one of its accesses waits for the translation of a page.
+    #[must_use]
+    pub fn waits_for(&self, page: Page) -> bool {
+        self.untranslated.iter().any(|(waited, _)| *waited == page)
+    }
+
     /// Whether the next instruction must wait for one in flight. Nothing passes a spinning load.
     pub(super) fn must_wait(&self, outstanding: u32) -> bool {
         self.in_flight.len() as u32 >= outstanding.max(1)

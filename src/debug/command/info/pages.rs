@@ -118,14 +118,11 @@ fn of_gpu(session: &Session, gpu: &PagesView) -> Vec<String> {
     });
     lines.push(format!("    {}; {} queued{due}", gpu.policies(), plural(gpu.queued, "far-fault")));
     let set = gpu.last_set;
-    lines.push(format!(
-        "    set {}: {} demanded, {} prefetched, {} evicted; in all {}",
-        set.set,
-        set.demanded,
-        set.prefetched,
-        set.evicted,
-        gpu.in_vain()
-    ));
+    let last = format!(
+        "set {}: {} demanded, {} prefetched, {} evicted; in all ",
+        set.set, set.demanded, set.prefetched, set.evicted
+    );
+    lines.push(format!("    {}{}", if set.set > 0 { &last } else { "" }, gpu.in_vain()));
     lines
 }
 
