@@ -443,6 +443,8 @@ pub struct NetworkSpec {
     pub header: u32,
     /// Bytes of data in a packet at most, each of which has a header of its own; none where a message is one packet.
     pub payload: Option<u32>,
+    /// Data of a message go in whole pieces of so many bytes.
+    pub granularity: u32,
     /// 3 (request, probe, reply) or 1 (all folded together).
     pub virtual_networks: u32,
     /// Caches of a GPU get of a line of the host's memory the sectors that they wait for, not all of it.

@@ -297,6 +297,8 @@ pub struct NetworkFile {
     /// Data of a packet at most, 8 B to 64 KiB: a message with more goes in several, each with a header. Default: any message
     /// is one packet.
     pub payload: Option<At<Size>>,
+    /// Data of a message go in whole pieces of this size, 1 B to 128 B, a power of two. Default: "1 B".
+    pub granularity: Option<At<Size>>,
     /// 3 for requests, probes and replies, or 1 for all of them together, which can deadlock. Default: 3.
     pub virtual_networks: Option<At<u64>>,
     /// How much of a line of the host's memory comes to the caches of a GPU whose memory is one half of all: "sectors" is the 32 B pieces

@@ -20,13 +20,16 @@ pub const HISTORY: usize = 64;
 /// Sizes of messages with data that are told apart.
 const SIZES: usize = 6;
 
-/// How data are cut into packets: "PCIe packet header size = 20B, max. payload size = 128B" (`ScaleGPU`, Table 1).
+/// How data are cut into packets: "PCIe packet header size = 20B, max. payload size = 128B" (`ScaleGPU`, Table 1), or sent in whole
+/// pieces: "16B flits", and nothing below 32 B ("Selective GPU Caches", sections 3.2.3 and 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packets {
     /// Bytes of the header of each.
     pub header: u32,
     /// Bytes of data in one at most.
     pub payload: u32,
+    /// Bytes of data are rounded up to a multiple of so many.
+    pub granularity: u32,
 }
 
 impl Packets {
@@ -38,12 +41,16 @@ impl Packets {
 
     /// Bytes on the wire of a message of `size` bytes that counts one header.
     fn of_message(self, size: u64) -> u64 {
-        size + self.more_headers(size.saturating_sub(u64::from(self.header)))
+        match size.checked_sub(u64::from(self.header)) {
+            Some(data) => self.of_data(data),
+            None => size,
+        }
     }
 
     /// Bytes on the wire of so many bytes of data without any header.
     fn of_data(self, data: u64) -> u64 {
-        data + u64::from(self.header) + self.more_headers(data)
+        let whole = data.next_multiple_of(u64::from(self.granularity.max(1)));
+        whole + u64::from(self.header) + self.more_headers(whole)
     }
 }
 
@@ -80,7 +87,7 @@ pub struct Link {
     promised: VecDeque<(Tick, Tick)>,
     /// Bytes of pages and copies.
     pub paged: u64,
-    /// Bytes of headers beyond one a message: those of further packets, and all of pages and copies.
+    /// Bytes beyond data and one header a message: headers of further packets, all of pages and copies, and what fills pieces up.
     pub headers: u64,
     /// Ticks that messages waited for the wire, and before that for a free buffer at the other end.
     pub queued: Tick,
@@ -436,7 +443,7 @@ mod tests {
     #[test]
     fn every_packet_has_a_header() {
         let mut link = Link::new(Some(ByteRate::new(1, 1)), 0, 16, 100);
-        link.packets = Some(Packets { header: 20, payload: 128 });
+        link.packets = Some(Packets { header: 20, payload: 128, granularity: 1 });
         // A request without data, 128 B, one byte more, and a row of 2 KiB in 16 packets.
         let mut sent = |size: u32| {
             let before = link.busy;
@@ -449,6 +456,20 @@ mod tests {
         assert_eq!(link.busy - before, 4096 + 32 * 20, "bulk copies too");
         // Headers beyond one a message: none, none, one and 15, and all of the pages.
         assert_eq!(link.headers, (1 + 15 + 32) * 20);
+    }
+
+    #[test]
+    fn data_go_in_whole_pieces() {
+        let mut link = Link::new(Some(ByteRate::new(1, 1)), 0, 16, 100);
+        link.packets = Some(Packets { header: 16, payload: u32::MAX, granularity: 32 });
+        let mut sent = |size: u32| {
+            let before = link.busy;
+            link.transmit(&sized(size), 0, 0);
+            link.busy - before
+        };
+        // A request, four bytes, a sector, a byte more, and a line: efficiency 66, 80 and 88 % (Table 4).
+        assert_eq!([16, 20, 48, 49, 144].map(&mut sent), [16, 48, 48, 80, 144]);
+        assert_eq!(link.headers, 28 + 31, "what fills them up is no data");
     }
 
     #[test]

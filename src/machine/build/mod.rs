@@ -341,7 +341,10 @@ impl Builder<'_> {
         let rate = self.rate(network.bandwidth);
         let window = self.time.ticks_per_cycle.saturating_mul(SAMPLE_CYCLES);
         let mut link = Link::new(Some(rate), latency, lanes, window);
-        link.packets = network.payload.map(|payload| Packets { header: network.header, payload });
+        let (header, granularity) = (network.header, network.granularity);
+        let is_cut = network.payload.is_some() || granularity > 1;
+        let payload = network.payload.unwrap_or(u32::MAX);
+        link.packets = is_cut.then_some(Packets { header, payload, granularity });
         self.links.push(link);
         let id = self.components.add(path, ComponentKind::Link);
         self.visible.push(Some((id, from.to_owned(), to.to_owned())));

@@ -97,6 +97,7 @@ fn interconnect() {
         // There and back: 100 GPU core cycles.
         assert!(near(network.latency, 35_714), "Link Latency");
         assert_eq!(network.by_sector, is_variable);
+        assert_eq!(network.granularity, 32, "section 3.2.3: no link transfers less than 32 B");
         let share = |data: u32| data * 100 / (data + network.header);
         assert_eq!([32, 64, 128].map(share), [66, 80, 88], "Req. Efficiency: 32B=66%, 64B=80%, 128B=88%");
     }
