@@ -80,7 +80,7 @@ kernels, copies and flushes, each by itself
   network.energy_joules, .power_watts   of all links; network.samples, .lane_reversals, .lane_reversal_cycles (of one \
 lane, while it turned), LINK.lanes, .lanes_gained   where lanes can turn
   paging.*   tlb.hit_rate tlb.misses tlb.merges (accesses that joined a miss) tlb.shoot_downs walks far_fault_mshrs.most far_faults; pages: demanded prefetched \
-copied prefetched_used prefetched_unused (so far) prefetched_wasted (gone unused) evicted taken_back (by cores or another GPU) written_back thrashed \
+copied copied_back prefetched_used prefetched_unused (so far) prefetched_wasted (gone unused) evicted taken_back (by cores or another GPU) written_back thrashed \
 (evicted and wanted again); bytes (of the pages that moved)
   numa.*   gpuN.local_requests gpuN.remote_requests (of its L1s) gpuN.pages (at home there, of those that the work names) remote_share \
 l2.local_hit_rate l2.remote_hit_rate l1.remote_way_share l2.remote_way_share (of their ways, now) invalidated (lines, by software coherence) released_bytes

@@ -90,9 +90,8 @@ impl Build<'_> {
                 }
                 None => None,
             },
-            granularity: check
-                .power("network.granularity", file.granularity.as_ref(), 1, 1..=128)?
-                .value as u32,
+            granularity: check.power("network.granularity", file.granularity.as_ref(), 1, 1..=128)?.value
+                as u32,
             virtual_networks: check.choice(
                 "network.virtual_networks",
                 file.virtual_networks.as_ref(),

@@ -71,7 +71,7 @@ const TOO_LARGE: [&str; 3] =
 /// Where it is not known which kind of number was wanted.
 const WIDEST: &str = "a whole number of at most 64 bits: up to 18446744073709551615";
 
-const WHOLE: &str = "a whole number from 0 to 18446744073709551615";
+const WHOLE: &str = "a whole number, 0 or more";
 
 /// What was found, without the names of Rust's types.
 fn plain_type(kind: &str) -> String {

@@ -189,7 +189,10 @@ impl Machine {
         let (kind, to) = (message.kind.name(), self.fixed.components.path(message.to));
         let (mut since, cycle) = (None, |tick: Tick| self.fixed.time.cycle(tick));
         let text = match place {
-            Place::Reading => format!("{kind} to {to} waits for the memory here to read it"),
+            Place::Reading if message.has_data => {
+                format!("{kind} to {to} waits for the memory here to read its data")
+            }
+            Place::Reading => format!("{kind} to {to} waits for the memory here to read the tag"),
             Place::NoCredit => format!("{kind} to {to} waits for a free buffer there"),
             Place::WaitsForFirst | Place::WaitsForSecond => {
                 let is_first = place == Place::WaitsForFirst;

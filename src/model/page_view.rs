@@ -10,7 +10,7 @@ use super::time::Tick;
 /// Where a page is, and what is the matter with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PageStand {
-    /// Asked for, or on its way, after it was evicted.
+    /// Asked for, or on its way, after it was evicted. It is counted there, too.
     Thrashing,
     /// A far-fault asks for it.
     Faulted,

@@ -126,8 +126,10 @@ pub enum PageChange {
     Arrived,
     /// It is taken out of the memory of the GPU, to make room for others.
     Evicted,
-    /// It is taken out since a core or another GPU wants it, or what was written is copied back.
+    /// It is taken out since a core or another GPU wants it.
     TakenBack,
+    /// It is taken out after the last work, as its programmer has asked.
+    CopiedBack,
     /// It is taken out though it was prefetched and never used.
     Wasted,
     /// It is written back to the host.
@@ -141,13 +143,14 @@ pub enum PageChange {
 }
 
 impl PageChange {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Demanded,
         Self::Prefetched,
         Self::Copied,
         Self::Arrived,
         Self::Evicted,
         Self::TakenBack,
+        Self::CopiedBack,
         Self::Wasted,
         Self::WrittenBack,
         Self::Gone,
@@ -164,6 +167,7 @@ impl PageChange {
             Self::Arrived => "arrived",
             Self::Evicted => "evicted",
             Self::TakenBack => "taken-back",
+            Self::CopiedBack => "copied-back",
             Self::Wasted => "wasted",
             Self::WrittenBack => "written-back",
             Self::Gone => "gone",

@@ -16,11 +16,13 @@ const INLINE: usize = 8;
 pub struct SortedMap<K, V> {
     /// Without the value while that is out to be changed.
     places: FxHashMap<K, Option<Arc<V>>>,
+    /// Places whose value is out.
+    taken: usize,
 }
 
 impl<K, V> Default for SortedMap<K, V> {
     fn default() -> Self {
-        Self { places: FxHashMap::default() }
+        Self { places: FxHashMap::default(), taken: 0 }
     }
 }
 
@@ -41,16 +43,21 @@ impl<K: Ord + Hash + Copy, V: Clone> SortedMap<K, V> {
 
     /// Puts a value in place of the one that is there, if any.
     pub fn insert(&mut self, key: K, value: Arc<V>) {
-        self.places.insert(key, Some(value));
+        let was_taken = matches!(self.places.insert(key, Some(value)), Some(None));
+        self.taken -= usize::from(was_taken);
     }
 
     pub fn remove(&mut self, key: K) -> Option<Arc<V>> {
-        self.places.remove(&key).flatten()
+        let place = self.places.remove(&key)?;
+        self.taken -= usize::from(place.is_none());
+        place
     }
 
     /// Takes a value out for a moment. Its place stays, until it is put in again or [`SortedMap::vacate`] gives it up.
     pub fn take(&mut self, key: K) -> Option<Arc<V>> {
-        self.places.get_mut(&key)?.take()
+        let value = self.places.get_mut(&key)?.take()?;
+        self.taken += 1;
+        Some(value)
     }
 
     /// Gives up the place of what was taken out.
@@ -59,6 +66,7 @@ impl<K: Ord + Hash + Copy, V: Clone> SortedMap<K, V> {
             && place.get().is_none()
         {
             place.remove();
+            self.taken -= 1;
         }
     }
 
@@ -84,21 +92,36 @@ impl<K: Ord + Hash + Copy, V: Clone> SortedMap<K, V> {
 
     /// Keys and values, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (K, &V)> {
-        let present = self.places.iter().filter_map(|(key, value)| Some((*key, value.as_deref()?)));
-        let mut sorted: SmallVec<[(K, &V); INLINE]> = present.collect();
-        sorted.sort_unstable_by_key(|(key, _)| *key);
-        sorted.into_iter()
+        sorted(self.in_any_order())
+    }
+
+    /// Those of the values that are wanted, ascending by key: cheaper than going through all where they are few.
+    pub fn values_that(&self, is_wanted: impl Fn(&V) -> bool) -> impl Iterator<Item = &V> {
+        sorted(self.in_any_order().filter(move |(_, value)| is_wanted(value))).map(|(_, value)| value)
+    }
+
+    /// Keys and values, for who does not ask for an order: it is not even the same in a clone.
+    pub fn in_any_order(&self) -> impl Iterator<Item = (K, &V)> {
+        self.places.iter().filter_map(|(key, value)| Some((*key, value.as_deref()?)))
     }
 
     #[must_use]
     pub fn len(&self) -> usize {
-        self.places.values().flatten().count()
+        self.places.len() - self.taken
     }
 
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.places.values().flatten().next().is_none()
+        self.len() == 0
     }
+}
+
+fn sorted<'a, K: Ord + Copy, V: 'a>(
+    entries: impl Iterator<Item = (K, &'a V)>,
+) -> impl Iterator<Item = (K, &'a V)> {
+    let mut sorted: SmallVec<[(K, &V); INLINE]> = entries.collect();
+    sorted.sort_unstable_by_key(|(key, _)| *key);
+    sorted.into_iter()
 }
 
 impl<K: Ord + Hash + Copy, V: Clone + PartialEq> PartialEq for SortedMap<K, V> {
@@ -159,6 +182,8 @@ mod tests {
                     _ => prop_assert_eq!(ours.get(key), theirs.get(&key)),
                 }
                 prop_assert!(ours.iter().map(|(key, value)| (key, *value)).eq(theirs.clone()));
+                let is_even = |value: &u32| value.is_multiple_of(2);
+                prop_assert!(ours.values_that(is_even).eq(theirs.values().filter(|value| is_even(value))));
                 prop_assert_eq!((ours.len(), ours.is_empty()), (theirs.len(), theirs.is_empty()));
             }
         }

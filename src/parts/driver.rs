@@ -60,7 +60,8 @@ pub enum Order {
 pub struct Decision {
     pub set: u64,
     pub at: Tick,
-    pub demanded: usize,
+    /// Pages that have far-faulted.
+    pub demanded: Vec<Planned>,
     pub prefetched: usize,
     pub evicted: usize,
     /// Frames that were free before.
@@ -82,6 +83,7 @@ pub struct Counters {
     pub evicted: u64,
     /// Cores, or another GPU, have taken them back.
     pub taken_back: u64,
+    pub copied_back: u64,
     pub written_back: u64,
     /// Pages that were evicted and far-faulted again.
     pub thrashed: u64,
@@ -215,21 +217,15 @@ impl Driver {
         let free = self.residency.free();
         let extra = self.prefetch(&demand, free);
         let because = faults.first().map(|fault| fault.since.event);
-        self.decision = Decision {
-            set: self.sets,
-            at: now,
-            demanded: demand.len(),
-            prefetched: extra.len(),
-            evicted: 0,
-            free,
-            because,
-        };
         let set = self.sets;
         let demanded = |fault: Fault| {
             let because = Some(fault.since.event);
             Planned { page: fault.page, reason: MoveReason::Demanded, set, because }
         };
-        self.planned.extend(faults.into_iter().map(demanded));
+        let demanded: Vec<Planned> = faults.into_iter().map(demanded).collect();
+        self.planned.extend(demanded.iter().copied());
+        self.decision =
+            Decision { set, at: now, demanded, prefetched: extra.len(), evicted: 0, free, because };
         let prefetched = |page| Planned { page, reason: MoveReason::Prefetched, set, because };
         self.planned.extend(extra.into_iter().map(prefetched));
         self.was_full |= self.residency.free() < self.planned.len() as u64;
@@ -372,6 +368,12 @@ impl Driver {
     /// A page leaves GPU memory since somebody else wants it; whether it was prefetched for nothing.
     pub fn send_home(&mut self, page: Page) -> bool {
         self.counters.taken_back += 1;
+        self.leave(page)
+    }
+
+    /// A page leaves GPU memory after the last work, since its programmer wants it so.
+    pub fn copy_home(&mut self, page: Page) -> bool {
+        self.counters.copied_back += 1;
         self.leave(page)
     }
 

@@ -63,7 +63,7 @@ pub fn allocated(list: &[At<AllocateFile>], document: &Document, size: Size) -> 
         let (start, bytes) = (Address(value.address), value.size.0);
         if bytes == 0 || bytes > ALLOCATED || start.0.saturating_add(bytes) > size.0 {
             let message = format!("{} at {start} cannot be allocated", value.size);
-            let expected = format!("up to {} that end at {:#x} or before", Size(ALLOCATED), size.0);
+            let expected = format!("1 B to {} that end at {:#x} or before", Size(ALLOCATED), size.0);
             return Err(document.complain(Some(span), message).expected(expected).into());
         }
         Ok(Range::new(start, bytes as u32))

@@ -8,7 +8,7 @@ use super::super::machine::{CopyMode, GpuHome, PagingSpec};
 use super::super::machine_file::paging::PagingFile;
 use super::{Build, KIB, MIB};
 use crate::diagnostic::Result;
-use crate::model::units::Duration;
+use crate::model::units::{Duration, Size};
 use crate::policy::prefetch::Prefetcher;
 
 /// What a key was given, or its default.
@@ -20,6 +20,9 @@ fn value<T: Copy + Default>(key: Option<&At<T>>) -> T {
 fn span<T>(key: Option<&At<T>>) -> Option<&Range<usize>> {
     key.map(|key| &key.span)
 }
+
+/// Bytes of an entry of the walk cache.
+const WALK_ENTRY: u64 = 8;
 
 impl Build<'_> {
     /// The paging of a GPU: always of one with memory of its own, and of others if the file says so.
@@ -77,6 +80,11 @@ impl Build<'_> {
         let check = self.check;
         let page = check.power("gpu.paging.page", file.page.as_ref(), 4 * KIB, 4 * KIB..=2 * MIB)?;
         let walk_cache = check.size("gpu.paging.walk_cache", file.walk_cache.as_ref(), 8 * KIB, 0..=MIB)?;
+        if !walk_cache.value.is_multiple_of(WALK_ENTRY) {
+            let message = format!("gpu.paging.walk_cache is {}", Size(walk_cache.value));
+            let complaint = check.document.complain(walk_cache.span.as_ref(), message);
+            return fail(complaint.expected(format!("a multiple of {WALK_ENTRY} B, an entry")));
+        }
         let cycles = 0..=1_000_000;
         Ok(PagingSpec {
             page: page.value as u32,
@@ -93,7 +101,7 @@ impl Build<'_> {
             )?,
             walkers: check.count("gpu.paging.walkers", file.walkers.as_ref(), 64, 1..=1024)?,
             levels: check.count("gpu.paging.levels", file.levels.as_ref(), 4, 1..=6)?,
-            walk_cache: (walk_cache.value / 8) as u32,
+            walk_cache: (walk_cache.value / WALK_ENTRY) as u32,
             walk_cache_latency: check.count(
                 "gpu.paging.walk_cache_latency",
                 file.walk_cache_latency.as_ref(),

@@ -64,6 +64,13 @@ impl Build<'_> {
                 document.complain(None, format!("{} GPUs share the memory of the host", gpu.count));
             return fail(complaint.expected("one GPU with gpu.memory.home = \"unified\""));
         }
+        let filter = gpu.remote_directory.as_ref().map(|filter| (filter.lines, filter.ways * gpu.l2.slices));
+        if let Some((lines, least)) = filter.filter(|(lines, least)| lines < least) {
+            let message = format!("gpu.remote_directory.lines is {lines}");
+            let expected =
+                format!("{least} or more: a bucket of gpu.remote_directory.ways for each of gpu.l2.slices");
+            return fail(document.complain(None, message).expected(expected));
+        }
         if !gpu.l2.present {
             let complaint = document.complain(None, "a GPU of this kind has its memory behind its L2");
             return fail(complaint.expected("gpu.l2.present = true"));

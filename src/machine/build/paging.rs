@@ -39,10 +39,12 @@ impl Builder<'_> {
         }
         let Some(spec) = self.spec.gpu.as_ref().and_then(|gpu| gpu.paging.clone()) else { return Ok(None) };
         let mut pages = pages_of(&self.blueprint.workload, spec.page);
-        let allocated =
-            self.blueprint.allocated.iter().flat_map(|range| PageRun::of(*range, spec.page).iter());
-        for page in allocated {
-            pages.insert(page);
+        let end = self.spec.host.memory.0;
+        let allocated = self.blueprint.allocated.iter().map(|range| spec.prefetch.allocated(*range));
+        for page in allocated.flat_map(|range| PageRun::of(range, spec.page).iter()) {
+            if page.range(spec.page).end() <= end {
+                pages.insert(page);
+            }
         }
         self.holds_a_page(&spec)?;
         self.fits_copies(&spec, &pages)?;

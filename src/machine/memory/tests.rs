@@ -86,7 +86,7 @@ fn who_waits_for_memory_is_told_so() {
             told += &last.text;
         }
     }
-    assert!(told.contains("waits for the memory here to read it"), "{told}");
+    assert!(told.contains("waits for the memory here to read its data"), "{told}");
 }
 
 #[test]

@@ -88,7 +88,7 @@ impl Machine {
         let all: Vec<Vec<Page>> = paging.gpus.iter().map(written).collect();
         for (gpu, pages) in all.into_iter().enumerate() {
             for page in pages {
-                self.send_home(gpu, page, out);
+                self.copy_home(gpu, page, out);
             }
         }
     }

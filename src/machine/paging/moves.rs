@@ -6,7 +6,7 @@ use crate::machine::transport::carry;
 use crate::model::address::Range;
 use crate::model::fault::Fault;
 use crate::model::page::{Page, PageRun};
-use crate::model::paging::{FaultStage, MoveReason, PageChange};
+use crate::model::paging::{MoveReason, PageChange};
 use crate::model::time::EventNumber;
 use crate::parts::driver::Planned;
 use crate::protocol::outbox::Outbox;
@@ -40,9 +40,6 @@ impl Machine {
             MoveReason::Prefetched => PageChange::Prefetched,
             MoveReason::Copied => PageChange::Copied,
         };
-        if reason == MoveReason::Demanded {
-            self.tell_fault(gpu, page, FaultStage::Serviced, set, out);
-        }
         self.tell_page(gpu, page, change, set, out);
         self.begin_fetch(gpu, Planned { because: Some(out.event), ..planned }, out);
     }
@@ -106,6 +103,13 @@ impl Machine {
     pub(super) fn send_home(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
         if let Some(wasted) = self.driver(gpu).map(|driver| driver.send_home(page)) {
             self.expel(gpu, page, (PageChange::TakenBack, wasted), out);
+        }
+    }
+
+    /// What was written on a page is copied back, after the last work.
+    pub(super) fn copy_home(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
+        if let Some(wasted) = self.driver(gpu).map(|driver| driver.copy_home(page)) {
+            self.expel(gpu, page, (PageChange::CopiedBack, wasted), out);
         }
     }
 

@@ -32,8 +32,9 @@ pub struct ProtectionConfig {
 /// What happened so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Faults that cores and GPUs raised; of several for the same page at a time, the first.
+    /// Faults that cores raised; of several for the same page at a time, the first.
     pub by_cores: u64,
+    /// Faults for which a GPU interrupted a core.
     pub by_gpus: u64,
     /// Pages that became read-write.
     pub changed: u64,
@@ -196,9 +197,9 @@ impl Machine {
         let Some(paging) = self.paging.as_mut() else { return };
         let Some(protection) = paging.protection.as_mut() else { return };
         if out.permission(page.range(paging.page).start) != Permission::Changing {
-            let begins = protection.handle(page, now + protection.config.gpu_fault, since);
-            protection.counters.by_gpus += u64::from(begins);
+            protection.handle(page, now + protection.config.gpu_fault, since);
         }
+        protection.counters.by_gpus += 1;
         self.wake_paging(0);
     }
 

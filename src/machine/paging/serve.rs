@@ -308,9 +308,15 @@ impl Machine {
         let now = self.now;
         let is_working = self.is_at_work(gpu);
         let Some(driver) = self.driver(gpu) else { return };
+        let before = driver.decision.set;
         let orders = driver.advance(now);
-        let because = driver.decision.because;
+        let (because, is_new) = (driver.decision.because, driver.decision.set > before);
+        let demanded = if is_new { driver.decision.demanded.clone() } else { Vec::new() };
         driver.wake(now, is_working);
+        for planned in demanded {
+            out.cause = planned.because;
+            self.tell_fault(gpu, planned.page, FaultStage::Serviced, planned.set, out);
+        }
         out.cause = because;
         self.carry_out(gpu, orders, out);
         out.cause = None;

@@ -24,7 +24,8 @@ impl<'a> Stands<'a> {
         Self { driver, faulted: one.gmmu.far_faults().map(|(page, _)| page).collect() }
     }
 
-    /// The 64 pages from `number * 64` on: of each stand the pages that have it, in the order of [`PageStand::ALL`].
+    /// The 64 pages from `number * 64` on: of each stand the pages that have it, in the order of [`PageStand::ALL`]. Those that
+    /// thrash are asked for or on their way, too.
     fn word(&self, number: u64) -> [u64; KINDS] {
         let residency = &self.driver.residency;
         let evicted = self.driver.evicted_once().word(number);
@@ -35,8 +36,8 @@ impl<'a> Stands<'a> {
         let faulted = self.faulted.word(number) & !(resident | leaving | coming);
         [
             evicted & (coming | faulted),
-            faulted & !evicted,
-            coming & !evicted,
+            faulted,
+            coming,
             leaving,
             resident & dirty,
             resident & unused & !dirty,

@@ -48,7 +48,7 @@ impl Machine {
             last_set: SetView {
                 set: decision.set,
                 at: decision.at,
-                demanded: decision.demanded as u64,
+                demanded: decision.demanded.len() as u64,
                 prefetched: decision.prefetched as u64,
                 evicted: decision.evicted as u64,
                 free: decision.free,

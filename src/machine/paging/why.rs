@@ -38,7 +38,11 @@ impl Machine {
                 return vec![WaitLink { at, text, since }];
             }
             let text = format!("waits to write page {page}, which is read-only");
-            return std::iter::once(WaitLink { at, text, since }).chain(self.why_fault(0, page)).collect();
+            // Its fault is its own handler's: no GMMU has a part in it (section 3.3).
+            let handler =
+                paging.gpus.first().map(|one| (self.why_handler(one, page), self.why_moving(one, page)));
+            let then = handler.into_iter().flat_map(|(handler, moving)| handler.into_iter().chain(moving));
+            return std::iter::once(WaitLink { at, text, since }).chain(then).collect();
         };
         let miss = agent.tlb.iter().flat_map(|tlb| tlb.misses()).find(|(missed, _)| *missed == page);
         let since = miss.map(|(_, miss)| miss.since.tick);

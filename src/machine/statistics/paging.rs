@@ -38,6 +38,7 @@ impl Machine {
         put("prefetched_wasted", |counters| counters.wasted);
         put("evicted", |counters| counters.evicted);
         put("taken_back", |counters| counters.taken_back);
+        put("copied_back", |counters| counters.copied_back);
         put("written_back", |counters| counters.written_back);
         put("thrashed", |counters| counters.thrashed);
         let unused = drivers().map(|driver| driver.residency.unused().len()).sum();

@@ -7,6 +7,7 @@ mod random;
 mod sequential;
 mod tree;
 
+use crate::model::address::Range;
 use crate::model::page::{Page, PageSet};
 use crate::model::random::Random;
 
@@ -60,6 +61,12 @@ impl Prefetcher {
             Self::Oracle => "oracle",
             Self::Tree => "tree",
         }
+    }
+
+    /// What a driver with this prefetcher allocates where a range is asked for.
+    #[must_use]
+    pub fn allocated(self, range: Range) -> Range {
+        if self == Self::Tree { tree::rounded(range) } else { range }
     }
 
     /// The pages to bring beside those that are demanded, in the order in which they shall be moved. None twice, and all

@@ -1,4 +1,5 @@
 use super::Signals;
+use crate::model::address::Range;
 use crate::model::page::{Page, PageSet};
 
 /// Bytes of a basic block, the leaf of a tree, and of a whole tree.
@@ -37,6 +38,16 @@ pub fn choose(signals: &Signals<'_>) -> Vec<Page> {
     order
 }
 
+/// What is allocated for a range: what it has of its last tree is rounded up to a power of two of basic blocks, as the drivers of
+/// NVIDIA GPUs do (managedAllocRoundUp of the traces: 192 KiB become 256 KiB).
+pub fn rounded(range: Range) -> Range {
+    let end = range.end();
+    let tree = (end.saturating_sub(1) / ROOT * ROOT).max(range.start.0);
+    let leaves = (end - tree).div_ceil(LEAF).max(1).next_power_of_two();
+    let whole = (tree + leaves * LEAF).min((tree / ROOT + 1) * ROOT).max(end);
+    u32::try_from(whole - range.start.0).map_or(range, |len| Range::new(range.start, len))
+}
+
 /// The aligned `size` pages round a page.
 fn part(page: Page, size: u64) -> std::ops::Range<u64> {
     let first = page.0 / size * size;
@@ -46,6 +57,7 @@ fn part(page: Page, size: u64) -> std::ops::Range<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::address::Address;
 
     /// Bytes that each touch of a block of 64 KiB moves, in KiB.
     fn moved(blocks: &[u64]) -> Vec<u64> {
@@ -79,6 +91,19 @@ mod tests {
         // getHWPrefetcherP1 to P3 of the traces.
         assert_eq!(moved(&[0, 1, 2, 4, 8, 16]), [64, 64, 128, 256, 512, 1024]);
         assert_eq!(moved(&[1, 3, 0]), [64, 64, 128]);
+    }
+
+    #[test]
+    fn the_rest_of_an_allocation_is_rounded_up_to_a_power_of_two_of_blocks() {
+        let rounded = |start: u64, kib: u32| rounded(Range::new(Address(start), kib << 10)).len >> 10;
+        // managedAllocRoundUp of the traces, and others.
+        assert_eq!(
+            [2048 + 192, 2048, 192, 40, 2216].map(|kib| rounded(2 << 20, kib)),
+            [2304, 2048, 256, 64, 2304]
+        );
+        // A tree ends where the next one begins.
+        assert_eq!(rounded((2 << 20) + (1984 << 10), 40), 64);
+        assert_eq!(rounded((2 << 20) + (1856 << 10), 150), 192);
     }
 
     #[test]

@@ -230,7 +230,7 @@ impl Node {
                 self.evict(*block, (None, None), out);
             }
         }
-        if left.is_empty() && self.pending.values().all(|pending| !pending.writeback) {
+        if left.is_empty() && self.pending.in_any_order().all(|(_, pending)| !pending.writeback) {
             self.flushing = false;
             out.flushed = true;
         }

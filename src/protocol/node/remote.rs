@@ -273,7 +273,7 @@ impl Node {
     pub(super) fn purge_more(&mut self, out: &mut Outbox) {
         self.purge_ended(out);
         let is_draining = self.remote.as_ref().is_some_and(|remote| remote.purge == Purge::Draining);
-        if !is_draining || !self.pending.values().all(|pending| pending.serving.is_empty()) {
+        if !is_draining || !self.pending.in_any_order().all(|(_, pending)| pending.serving.is_empty()) {
             return;
         }
         let targets = self.all_children() & !self.config.own_side;

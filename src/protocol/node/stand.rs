@@ -233,8 +233,7 @@ impl Node {
     #[must_use]
     pub fn unpurged(&self, memory: ComponentId) -> Option<Vec<Address>> {
         let is_its = |job: Address| self.jobs.get(job).is_some_and(|job| job.parent == memory);
-        let blocks =
-            self.pending.values().filter(|pending| pending.probe.is_some_and(|probe| is_its(probe.job)));
+        let blocks = self.pending.values_that(|pending| pending.probe.is_some_and(|probe| is_its(probe.job)));
         self.purging.contains(&memory).then(|| blocks.map(|pending| pending.block).collect())
     }
 
@@ -245,8 +244,8 @@ impl Node {
             return Vec::new();
         };
         let key = job.range.start;
-        let has_probe = |pending: &&Pending| pending.probe.is_some_and(|probe| probe.job == key);
-        self.pending.values().filter(has_probe).map(|pending| pending.block).collect()
+        let has_probe = |pending: &Pending| pending.probe.is_some_and(|probe| probe.job == key);
+        self.pending.values_that(has_probe).map(|pending| pending.block).collect()
     }
 
     /// Whether a grant for this block is still awaited, or its data.
@@ -261,7 +260,7 @@ impl Node {
         if let Some(tags) = self.tags.as_deref() {
             return score_holders(tags);
         }
-        let with_mshr = self.pending.values().filter(|pending| pending.mshr);
+        let with_mshr = self.pending.values_that(|pending| pending.mshr);
         with_mshr
             .map(|pending| {
                 let kept = [Doing::Queues, Doing::Asks, Doing::Forwards];
@@ -273,7 +272,7 @@ impl Node {
     /// The blocks that keep the ways of a set, since when, and what must end before each can be evicted.
     #[must_use]
     pub fn way_holders(&self, set: u32) -> Vec<Keeper> {
-        let in_set = self.pending.values().filter(|pending| {
+        let in_set = self.pending.values_that(|pending| {
             self.store.set_of(pending.block) == set && self.store.get(pending.block).is_some()
         });
         in_set.map(|pending| (pending.block, pending.since, self.own(pending, |_| true))).collect()

@@ -8,7 +8,7 @@ use super::{Node, Role};
 use crate::model::address::{Address, Range};
 use crate::model::bits::ones_of;
 use crate::model::component::{ComponentId, Components};
-use crate::model::inspect::{BlockView, CacheView, CellCount, MshrEntryView, MshrView, UnitView, oldest};
+use crate::model::inspect::{BlockView, CacheView, CellCount, MshrEntryView, MshrView, UnitView};
 use crate::model::message::{MessageKind, TxnNumber};
 use crate::model::sectors::Sectors;
 use crate::model::selective::{RemoteDirectoryView, UncachedView};
@@ -252,7 +252,7 @@ impl Node {
         let listed = (!is_cache && self.config.is_directory()).then(|| self.store.entries());
         let listed = listed.into_iter().flatten().filter(|(_, entry)| entry.holders() != 0);
         let scores = self.tags.iter().flat_map(|tags| tags.scores.iter().map(|score| score.block));
-        let awaited = self.pending.keys().take_while(is_wanted).chain(scores);
+        let awaited = self.pending.in_any_order().map(|(block, _)| block).chain(scores);
         cached.chain(listed.map(|(_, entry)| entry.block)).chain(awaited).filter(is_wanted)
     }
 
@@ -306,12 +306,30 @@ impl Node {
         Some((unit.sharers & bit(position) != 0, unit.owner == Some(position)))
     }
 
+    /// What is under way, the oldest so many at most; by block if that is all.
+    fn oldest_pending(&self, most: usize) -> Vec<&Pending> {
+        if most == 0 {
+            return Vec::new();
+        }
+        let mut all: Vec<&Pending> = self.pending.in_any_order().map(|(_, pending)| pending).collect();
+        if all.len() > most {
+            all.select_nth_unstable_by_key(most, |pending| (pending.since, pending.block));
+            all.truncate(most);
+            all.sort_unstable_by_key(|pending| (pending.since, pending.block));
+        } else {
+            all.sort_unstable_by_key(|pending| pending.block);
+        }
+        all
+    }
+
     #[must_use]
     pub fn mshr_view(&self, names: &Components, entries: usize) -> MshrView {
         if let Some(tags) = self.tags.as_deref() {
             return self.score_view(tags, names, entries);
         }
-        let entries = oldest(self.pending.values(), entries, |pending| pending.since)
+        let entries = self
+            .oldest_pending(entries)
+            .into_iter()
             .map(|pending| {
                 let busy = self.busy(pending.block);
                 MshrEntryView {

@@ -31,6 +31,8 @@ struct Fault {
 pub struct UvmFaults {
     /// Number of the next line.
     number: u64,
+    /// When the last line was written.
+    last: Tick,
     /// The batch that has begun: the GPU and its transfer set. Pages that wait for a frame come later than the others.
     open: Option<(u32, u64)>,
     /// When the last page of it has come: it ends then, as far as is known before the next begins.
@@ -57,7 +59,7 @@ impl UvmFaults {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let microseconds = machine.time_base().nanoseconds(tick) as u64 / 1000;
-        self.number += 1;
+        (self.number, self.last) = (self.number + 1, tick);
         writeln!(out, "{PRIORITY},{},{microseconds},-;{payload}", self.number)
     }
 
@@ -97,7 +99,10 @@ impl UvmFaults {
                     set = Some((gpu, own));
                     moved.push(format!("p,{start:x}"));
                 }
-                What::Page { change: PageChange::Evicted | PageChange::TakenBack, .. } => {
+                What::Page {
+                    change: PageChange::Evicted | PageChange::TakenBack | PageChange::CopiedBack,
+                    ..
+                } => {
                     moved.push(format!("e,{start:x}"));
                 }
                 _ => continue,
@@ -158,7 +163,7 @@ impl UvmFaults {
         if self.open.take().is_none() {
             return Ok(());
         }
-        self.line_at(machine, came.unwrap_or(machine.tick()), "b,", out)
+        self.line_at(machine, came.unwrap_or(machine.tick()).max(self.last), "b,", out)
     }
 }
 

@@ -13,6 +13,8 @@ pub fn table(values: &Values) -> Table {
         ("read_only.changed", "pages made writable"),
         ("paging.demanded", "pages demanded"),
         ("paging.prefetched", "pages prefetched"),
+        ("paging.copied", "pages copied"),
+        ("paging.copied_back", "pages copied back"),
         ("paging.evicted", "pages evicted"),
         ("paging.taken_back", "pages taken back"),
         ("paging.written_back", "pages written back"),
@@ -31,6 +33,8 @@ pub fn table(values: &Values) -> Table {
                 values.count("paging.prefetched_used"),
                 values.count("paging.prefetched_wasted")
             ),
+            "paging.copied" => format!("before the work; {} moved in all", values.bytes("paging.bytes")),
+            "paging.copied_back" => "after the work".to_owned(),
             "paging.evicted" => "to make room for others".to_owned(),
             "paging.taken_back" => "by cores or another GPU".to_owned(),
             "paging.written_back" => "of those that left, with what a GPU had stored".to_owned(),

@@ -52,7 +52,8 @@ pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
 pub fn before(frame: &Frame, canvas: &mut Canvas, y: u16, fault: &FaultView) {
     let step = |step: &FaultStep| format!("{} {}", step.stage.name(), frame.time.cycle(step.at));
     let steps: Vec<String> = fault.steps.iter().map(step).collect();
-    canvas.paragraph(1, y, &format!("{}: {}", name(fault), steps.join(" › ")), Role::Dim);
+    // It may have been another access that it held up.
+    canvas.paragraph(1, y, &format!("the last {}: {}", name(fault), steps.join(" › ")), Role::Dim);
 }
 
 #[must_use]

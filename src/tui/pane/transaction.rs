@@ -277,7 +277,7 @@ fn arrow(canvas: &mut Canvas, y: u16, (from, to): (u16, u16), label: &str, data:
 
 /// Words of labels and what stands for them where there is less and less room.
 const SHORTER: [&[(&str, &str)]; 4] = [
-    &[("probe-", "probe "), ("writeback", "wb"), ("grant-ack", "got it"), (" + data", "+data")],
+    &[("probe-", "probe "), ("writeback", "wb"), ("grant-ack", "gr-ack"), (" + data", "+data")],
     &[("grant ", ""), ("answer", "ans")],
     &[("probe read", "prb-r"), ("probe write", "prb-w"), ("read-nc", "rd-nc"), ("forward", "fwd")],
     // The double line says that there are data.

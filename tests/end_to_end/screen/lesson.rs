@@ -28,8 +28,8 @@ fn the_lesson_is_told_to_its_end_and_its_questions_answered() {
             terminal.wait_for("? And if it were asked");
             terminal.send("p");
             terminal.wait_for("1-9 answer");
-            terminal.send("2");
-            terminal.wait_for("You said: gives its data");
+            terminal.send("3");
+            terminal.wait_for("You said: gives its dirty bytes");
         }
         if event == 19 {
             terminal.wait_for("✗ No: answers without data, stays N");
