@@ -79,12 +79,16 @@ fn a_run_ends_as_the_scenario_says() {
 #[test]
 fn a_run_that_its_limit_ends_has_lasted_until_then() {
     let text = "machine = \"tiny/paged-1gpu\"\nmax-cycles = 20000\n[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0, len = 4 }\n";
-    let mut runner = scenario(text).prepare(&Options::default()).unwrap().runner();
-    let ended = std::iter::from_fn(|| Some(runner.step().cloned())).flatten().next().unwrap();
-    let report = runner.report(ended);
-    assert_eq!((report.cycles, runner.machine().statistic("cycles")), (20_000, Some(20_000.0)));
-    // It translates until cycle 580.
-    assert_eq!(runner.machine().statistic("warp_cycles.far_fault"), Some(19_420.0));
+    // A warp that might issue more, and has nothing left, waits for the same.
+    for outstanding in [1, 2] {
+        let set = vec![format!("gpu.cu.outstanding={outstanding}")];
+        let mut runner = scenario(text).prepare(&Options { set, ..Options::default() }).unwrap().runner();
+        let ended = std::iter::from_fn(|| Some(runner.step().cloned())).flatten().next().unwrap();
+        let report = runner.report(ended);
+        assert_eq!((report.cycles, runner.machine().statistic("cycles")), (20_000, Some(20_000.0)));
+        // It translates until cycle 580.
+        assert_eq!(runner.machine().statistic("warp_cycles.far_fault"), Some(19_420.0));
+    }
 }
 
 #[test]
@@ -186,6 +190,11 @@ fn overrides_reach_the_machine() {
         assert_eq!(scenario.machine(&[]).unwrap().gpu.unwrap().count, 2);
         assert_eq!(scenario.machine(&set).unwrap().gpu.unwrap().count, 1);
     }
+    // What the command line sets counts more than the scenario's own protocol.
+    let owner = Scenario::load("protocols/nmoesi-printed-owner").unwrap();
+    let protocol = |set: &[String]| owner.machine(set).unwrap().protocol;
+    assert_eq!(protocol(&[]), "nmoesi-printed");
+    assert_eq!(protocol(&["protocol=nmoesi".to_owned()]), "nmoesi");
 }
 
 /// A text, where its slip is, parts of message and expectation, and the suggestion.
