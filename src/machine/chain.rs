@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::onward::Onward;
+use super::onward::{Followed, Onward};
 use super::{Machine, Transaction};
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
@@ -52,7 +52,7 @@ impl Machine {
     ) -> Vec<WaitLink> {
         let walk = self.follow(from, address, number);
         let transit = self.transit([&walk].into_iter());
-        self.settle(walk, &transit)
+        self.settle(walk, &transit, &mut Followed::new())
     }
 
     fn follow(&self, from: ComponentId, address: Address, number: Option<TxnNumber>) -> Walk {
@@ -99,7 +99,7 @@ impl Machine {
     }
 
     /// The whole chain: a walk, the message that it comes down to, and what that waits for.
-    fn settle(&self, mut walk: Walk, transit: &Transit) -> Vec<WaitLink> {
+    fn settle(&self, mut walk: Walk, transit: &Transit, followed: &mut Followed) -> Vec<WaitLink> {
         let message = |number| self.in_transit(walk.address, number, transit);
         let own = message(walk.number);
         if own.is_some() {
@@ -114,7 +114,7 @@ impl Machine {
             None => walk.onward,
         };
         if let Some(onward) = onward {
-            self.go_on(onward, &mut walk.links);
+            self.go_on(onward, &mut walk.links, followed);
         }
         walk.links
     }
@@ -271,6 +271,7 @@ impl Machine {
         };
         let walks: Vec<_> = txns.enumerate().filter_map(walk).collect();
         let transit = self.transit(walks.iter().filter_map(|(_, _, walk)| walk.as_ref()));
+        let mut followed = Followed::new();
         let view = |(txn, agent, walk): (&Transaction, ComponentId, Option<Walk>)| TransactionView {
             number: txn.number,
             agent,
@@ -280,7 +281,7 @@ impl Machine {
             bytes: txn.bytes.clone(),
             issued: txn.issued,
             issued_at: txn.issued_at,
-            chain: walk.map(|walk| self.settle(walk, &transit)).unwrap_or_default(),
+            chain: walk.map(|walk| self.settle(walk, &transit, &mut followed)).unwrap_or_default(),
         };
         walks.into_iter().map(view).collect()
     }

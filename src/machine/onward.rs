@@ -1,5 +1,7 @@
 //! On from where a chain of waiting ends: along the wait-for graph, as far as it goes.
 
+use std::collections::BTreeMap;
+
 use smallvec::SmallVec;
 
 use super::Machine;
@@ -43,9 +45,12 @@ impl Onward {
     }
 }
 
+/// Where the edges of the wait-for graph lead that have been followed: many chains come down to the same.
+pub type Followed = BTreeMap<Party, Option<Wait>>;
+
 impl Machine {
     /// Adds to a chain what comes after its end.
-    pub(super) fn go_on(&self, start: Onward, links: &mut Vec<WaitLink>) {
+    pub(super) fn go_on(&self, start: Onward, links: &mut Vec<WaitLink>, followed: &mut Followed) {
         let (mut party, mut block) = (start.from, None);
         let mut seen = SmallVec::<[Party; 8]>::new();
         while links.len() < MAX_CHAIN {
@@ -56,13 +61,13 @@ impl Machine {
             }
             let is_said = start.is_said && seen.is_empty();
             seen.push(party);
-            let Some(edge) = self.edge_of(party) else {
+            let Some(edge) = followed.entry(party).or_insert_with(|| self.edge_of(party)) else {
                 links.extend(self.in_lane(party, block));
                 return;
             };
             let is_end = matches!(edge.to, Party::Lost(..) | Party::WakeUp(..));
-            if is_end || !is_said && !is_within(&edge) {
-                links.push(self.link_of(&edge));
+            if is_end || !is_said && !is_within(edge) {
+                links.push(self.link_of(edge));
             }
             (party, block) = (edge.to, edge.block);
         }
