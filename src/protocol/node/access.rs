@@ -171,11 +171,8 @@ impl Node {
                 node.record_mshr(block, want.number, MshrChange::Merge, out);
             }
             want.behind = pending.passed.len() as u32;
-            let queue = &mut pending.queue;
-            match node.place_in(queue, &want) {
-                place if place < queue.len() => queue.insert(place, want),
-                _ => queue.push_back(want),
-            }
+            let place = node.place_in(&pending.queue, &want);
+            pending.enqueue(place, want);
         });
     }
 

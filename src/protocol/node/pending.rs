@@ -4,8 +4,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use crate::model::access::Access;
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
@@ -168,7 +166,7 @@ pub struct Pending {
     pub queue: VecDeque<Want>,
     /// Accesses passed on to the parent, in the order of their replies.
     pub passed: VecDeque<Want>,
-    pub serving: SmallVec<[Service; 1]>,
+    pub serving: Vec<Service>,
     pub probe: Option<BlockProbe>,
     pub evicting: Option<Eviction>,
     /// A writeback or notice has not been acknowledged (rule 3 of `PROTOCOL.md`).
@@ -198,6 +196,23 @@ impl Pending {
             self.passed.clear();
         }
         self.serving.clear();
+    }
+
+    /// Puts a want at a place of the queue, or at its end. Mostly it stays alone there, and GPUs have very many queues: they
+    /// begin with room for one.
+    pub fn enqueue(&mut self, place: usize, want: Want) {
+        if self.queue.capacity() == 0 {
+            self.queue.reserve_exact(1);
+        }
+        self.queue.insert(place.min(self.queue.len()), want);
+    }
+
+    /// Goes on serving a child.
+    pub fn keep_serving(&mut self, service: Service) {
+        if self.serving.capacity() == 0 {
+            self.serving.reserve_exact(1);
+        }
+        self.serving.push(service);
     }
 
     /// Takes a want out of its queue.

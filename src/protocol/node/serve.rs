@@ -180,7 +180,7 @@ impl Node {
         if service.awaiting == 0 {
             self.finish(pending, service, out);
         } else {
-            pending.serving.push(service);
+            pending.keep_serving(service);
         }
     }
 
@@ -308,7 +308,7 @@ impl Node {
             service.since = out.tick;
         }
         if !service.acknowledged && !self.config.has_fault(Fault::NoGrantAck) {
-            pending.serving.push(service);
+            pending.keep_serving(service);
         }
     }
 
@@ -443,7 +443,7 @@ impl Node {
         if service.awaiting == 0 {
             self.finish(pending, service, out);
         } else {
-            pending.serving.push(service);
+            pending.keep_serving(service);
         }
     }
 
