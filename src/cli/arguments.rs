@@ -41,7 +41,7 @@ pub struct Changes {
     #[arg(long, value_name = "N", value_parser = scale, allow_negative_numbers = true)]
     pub scale: Option<u64>,
 
-    /// Seed of everything random, instead of the scenario's
+    /// Seed of everything random, instead of the scenario's, and of what kernels without a `seed` of their own generate
     #[arg(long, value_name = "NUMBER", value_parser = number, allow_negative_numbers = true)]
     pub seed: Option<u64>,
 
@@ -67,6 +67,7 @@ impl Changes {
         };
         let (mut scenario, machine): (Vec<_>, Vec<_>) = self.set.iter().cloned().partition(is_own);
         scenario.extend(self.scale.map(|scale| format!("scale={scale}")));
+        scenario.extend(self.seed.map(|seed| format!("seed={seed}")));
         scenario.extend(self.transaction_limit.map(|cycles| format!("transaction-limit={cycles}")));
         (scenario, machine)
     }

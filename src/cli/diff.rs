@@ -19,7 +19,7 @@ use crate::report::number::grouped;
 
 /// The first record at which two runs part, and what led to it
 ///
-/// A run is a scenario (a path or a bundled name) or a recording. Records are compared by cycle, place and what they
+/// A run is a scenario (a path or a bundled name) or a recording: `umscope run TRACE --machine M --record R` makes one of a trace. Records are compared by cycle, place and what they
 /// say; what --set, --seed and the other options change is changed in both.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\

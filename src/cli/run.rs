@@ -71,8 +71,8 @@ memory cpu_l1 llc client hmd
 a buffer at the other end)
   LINK.data_bytes, .coherence_bytes, .coherence_share; network.*   data without headers; messages that are neither \
 requests nor carry data; the second over the first (UMH, section 6.1.4)
-  MEMORY.dram.*, levels.LEVEL.dram.*   row_hits row_misses row_conflicts directory_accesses (always reopen their row) \
-row_hit_rate reads writes bytes queue_high_water busy_cycles
+  MEMORY.dram.*, levels.LEVEL.dram.*   row_hits row_misses row_conflicts directory_accesses (always reopen their row; of all these \
+each bank's piece of a request counts) row_hit_rate reads writes (requests) bytes queue_high_water busy_cycles
   sync.*   fence_cycles barrier_cycles spin_cycles exclusive_accesses exclusive_cycles flush_cycles flush_bytes
   tasks.ID.cycles, .accesses (performed), .l1_share (of them, hits in their own L1), .mean_cycles (of an access)   programs, \
 kernels, copies and flushes, each by itself

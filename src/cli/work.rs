@@ -216,14 +216,10 @@ impl Work {
         }
     }
 
-    /// Bytes of its trace: of a file, or of the files in a folder.
-    #[must_use]
-    pub fn trace_size(&self) -> Option<u64> {
-        let path = self.trace.as_ref()?;
-        let size =
-            |path: &Path| path.metadata().map_or(0, |file| if file.is_file() { file.len() } else { 0 });
-        let inside = path.read_dir().into_iter().flatten().flatten().map(|entry| size(&entry.path()));
-        Some(size(path) + inside.sum::<u64>())
+    /// Size and digest of its trace, if it has one that can be read.
+    pub fn trace_digest(&self) -> Option<(u64, u64)> {
+        let trace = TraceFile::of(self.trace.as_ref()?, None).ok()?;
+        Some((trace.size, trace.digest))
     }
 
     /// That a file which is to be written is none of those that this was read from.

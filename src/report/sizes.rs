@@ -60,6 +60,9 @@ pub fn lines(machine: &Machine) -> Vec<String> {
         if !parts.is_empty() {
             lines.push(format!("  bits an entry       {} = {}", size.directory_bits(), parts.join(" + ")));
         }
+        if size.sharers > 0 {
+            lines.push(format!("  children            {}, a sharer's bit each", size.children));
+        }
         let total = |one: u64, overhead: f64| {
             format!("{} each, {:.3} % of the data", bytes(one as f64), overhead * 100.0)
         };

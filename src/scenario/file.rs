@@ -32,7 +32,7 @@ pub struct ScenarioFile {
     /// at least) of the same ways and blocks. Host memory, latencies, bandwidths, MSHRs and buffers stay. A kernel
     /// with a `scale` of its own keeps that. Default: 1.
     pub scale: Option<At<u64>>,
-    /// Seed of everything random. Default: 0.
+    /// Seed of everything random, and of what kernels without a `seed` of their own generate. Default: 0, and that of the kernels.
     pub seed: Option<u64>,
     /// Whether the rules of the protocol are checked after every event. Default: true.
     pub checks: Option<bool>,

@@ -31,8 +31,13 @@ use super::work::Work;
 pub const CYCLES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
 
 /// Keys that have an option of their own on the command line.
-const OPTIONS: [(&str, &str); 4] =
-    [("protocol", "--protocol"), ("fault", "--fault"), ("mutate", "--mutate"), ("scale", "--scale")];
+const OPTIONS: [(&str, &str); 5] = [
+    ("protocol", "--protocol"),
+    ("fault", "--fault"),
+    ("mutate", "--mutate"),
+    ("scale", "--scale"),
+    ("seed", "--seed"),
+];
 
 /// Cycles after which a run of scripted accesses is stopped, and one of kernels or a trace.
 const MOST_CYCLES: (u64, u64) = (10_000_000, 10_000_000_000);

@@ -60,7 +60,8 @@ impl Work {
     /// If an id is used twice or unknown, tasks wait for each other in a circle, or an access makes no sense.
     pub fn read(file: &ScenarioFile, document: &Document) -> Result<Self> {
         let scale = scale(file, document)?;
-        let mut reader = Reader { document, scale, tasks: Vec::new(), waits: Vec::new() };
+        let seed = file.seed;
+        let mut reader = Reader { document, scale, seed, tasks: Vec::new(), waits: Vec::new() };
         reader.accesses(file)?;
         reader.programs(file)?;
         reader.kernels(file)?;
@@ -135,6 +136,8 @@ impl Work {
 struct Reader<'a> {
     document: &'a Document,
     scale: Option<At<u64>>,
+    /// Of the inputs that kernels generate.
+    seed: Option<u64>,
     tasks: Vec<Entry>,
     /// What each task waits for, as written.
     waits: Vec<&'a Texts>,
@@ -228,6 +231,9 @@ impl<'a> Reader<'a> {
         let mut parameters = Parameters { source, list: kernel.with.0.iter().map(parameter).collect() };
         if let Some(scale) = &self.scale {
             parameters.offer(&kernel.name.value, "scale", scale.value);
+        }
+        if let Some(seed) = self.seed {
+            parameters.offer(&kernel.name.value, "seed", seed);
         }
         kernels::build(&kernel.name.value, &parameters).map_err(|mut error| {
             if error.source.is_none() {

@@ -56,7 +56,7 @@ of the points, whatever the order of the runs: merged shards are the same file, 
 of its own. A file with results of something else is not touched, and --merge adds to what OUT has.
 
 A point is known by its settings and by what it is built from: the scenario, the machine, the protocols, and of a \
-trace how large it is. If any of them has changed, --to must be another file; more values of a key are no change.
+trace what it holds. If any of them has changed, --to must be another file; more values of a key are no change.
 
 A line: key, scenario, machine, set{}, seed, cycles, events, accesses, digest, passed, ended, expectations, \
 failures[], stats{} as in `umscope run --format json`. --format json: sweep, count, missing[], points[] with these \

@@ -153,7 +153,7 @@ impl Plan {
         let Some(mut work) = self.works.get(point.work).cloned() else { return Ok(None) };
         work.options.seed = point.seed.or(work.options.seed);
         let set = self.overrides(point).into_iter().map(|(text, ..)| text).collect();
-        let (scenario, machine) = Changes { set, ..Changes::default() }.split();
+        let (scenario, machine) = Changes { set, seed: point.seed, ..Changes::default() }.split();
         work.scenario = work.scenario.with(&scenario)?;
         // What is set of a trace needs one.
         work.scenario.trace()?;
@@ -246,7 +246,7 @@ fn key(work: &Work, prepared: &Prepared) -> String {
         work.scenario.source().text.to_string(),
         format!("{:?}", blueprint.spec),
         format!("{:?}", blueprint.tables),
-        format!("{:?}", (blueprint.max_cycles, blueprint.checks, &work.trace_size())),
+        format!("{:?}", (blueprint.max_cycles, blueprint.checks, &work.trace_digest())),
     ];
     for part in parts {
         hasher.write_usize(part.len());

@@ -166,7 +166,8 @@ impl Node {
     /// Puts a want behind those that already wait for its block, and does what can be done.
     pub(super) fn enqueue(&mut self, block: Address, mut want: Want, out: &mut Outbox) {
         self.begin(block, out, |node, pending, out| {
-            if pending.mshr {
+            // What waits for an MSHR or a way is a miss, too.
+            if pending.mshr || pending.waits {
                 node.counters.merges += 1;
                 node.record_mshr(block, want.number, MshrChange::Merge, out);
             }

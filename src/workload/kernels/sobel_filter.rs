@@ -18,7 +18,7 @@ use crate::workload::TaskKind;
 pub const DEFINITION: Definition = Definition {
     name: "sobel-filter",
     title: "Sobel filter: each row is read for three rows of the result, by workgroups of different GPUs",
-    source: "AMD APP SDK 2.5, SobelFilter_Kernels.cl; UMH (2016), Table I: 1024 x 768 x 3",
+    source: "AMD APP SDK 2.5, SobelFilter_Kernels.cl; UMH (2016), Table I: 1024 x 768 x 3, the 3 taken for the colours of a pixel of four bytes",
     own: &[
         ParameterDefinition {
             name: "width",

@@ -154,13 +154,14 @@ fn deltas(words: &mut Words<'_>, mask: u32) -> Parsed<SmallVec<[u64; 32]>> {
 /// What follows the memory operand: immediates from version 5, values from version 6.
 fn rest(words: &mut Words<'_>, version: u32) -> Parsed<()> {
     // Some builds of version 5 already wrote two immediates.
-    for _ in 0..if version >= 5 { 2 } else { 0 } {
-        if words.peek().is_none_or(|(_, word)| version >= 6 && (word == "NoVal" || word == "Val")) {
+    for nth in 0..if version >= 5 { 2 } else { 0 } {
+        let is_over = |word: &str| version >= 6 && (word == "NoVal" || word == "Val");
+        if nth > 0 && words.peek().is_none_or(|(_, word)| is_over(word)) {
             break;
         }
         words.take("an immediate, a decimal number", |word| word.parse::<i64>().ok())?;
     }
-    if version >= 6 && words.peek().is_some() {
+    if version >= 6 {
         let valued = words.take("NoVal, or Val and the values of the registers", |word| match word {
             "NoVal" => Some(false),
             "Val" => Some(true),

@@ -78,6 +78,9 @@ pub fn read(path: &Path, recording: &mut Recording) -> Result<()> {
     Ok(())
 }
 
+/// What follows the mnemonic.
+const LANES: &str = "32 addresses such as 0x00007f0000001000";
+
 #[derive(Debug)]
 enum Line<'a> {
     Launch { id: Id, kernel: &'a str, grid: [u64; 3], blocks: u64, threads: u64 },
@@ -161,15 +164,32 @@ fn parse(line: &str) -> Parsed<Line<'_>> {
     let opcode = parts.next("", "a mnemonic such as LDG.E", |text| {
         text.starts_with(|it: char| it.is_ascii_uppercase()).then_some(text)
     })?;
-    let addresses = parts.next("", "32 addresses such as 0x00007f0000001000", |text| {
-        let mut words = text.split_whitespace().map(address);
-        let mut addresses = [0; WARP as usize];
-        for place in &mut addresses {
-            *place = words.next()??;
-        }
-        words.next().is_none().then_some(addresses)
-    })?;
+    let addresses = lanes(&parts.next("", LANES, |text| (!text.is_empty()).then_some(text))?)?;
     Ok(Line::Access(Box::new(Access { id, block, warp, opcode, addresses })))
+}
+
+/// An address for each lane.
+fn lanes<'a>(written: &Field<'a, &'a str>) -> Parsed<Field<'a, [u64; WARP as usize]>> {
+    let (mut value, mut count, mut at) = ([0; WARP as usize], 0, 0);
+    for word in written.text.split_whitespace() {
+        at += written.text.get(at..).and_then(|rest| rest.find(word)).unwrap_or(0);
+        let start = written.start + at;
+        let read = address(word).ok_or_else(|| Wrong {
+            span: start..start + word.len(),
+            message: "this is no address".to_owned(),
+            expected: LANES.to_owned(),
+        })?;
+        if let Some(place) = value.get_mut(count) {
+            *place = read;
+        }
+        (count, at) = (count + 1, at + word.len());
+    }
+    if count != value.len() {
+        let found =
+            if count == 1 { "there is 1 address".to_owned() } else { format!("there are {count} addresses") };
+        return Err(written.wrong(found, LANES));
+    }
+    Ok(Field { start: written.start, text: written.text, value })
 }
 
 fn launch<'a>(parts: &mut Parts<'a>, context: u64) -> Parsed<Line<'a>> {

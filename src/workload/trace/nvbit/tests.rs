@@ -41,6 +41,7 @@ fn mistakes_are_placed_and_explained() {
             ("warp 9 - STG", "warp 7 - STG", (13, 72), "one of the 2 warps"),
             ("LDG.E", "ldg.e", (5, 76), "a mnemonic"),
             (" 0x00007f00000000c4", "", (5, 84), "32 addresses"),
+            ("0x00007f00000000c4", "0x00007f00000000zz", (5, 103), "32 addresses"),
             ("STG.E.U8 - 0x00007f", "STG.E.U8 - 0xf0007f", (20, 87), "addresses below"),
             ("RED.E.ADD.64", "RED.E.ADD.640", (19, 103), "a width of"),
             ("LDS.64", "UBLKCP", (18, 85), "loads, stores"),
