@@ -197,6 +197,21 @@ fn overrides_reach_the_machine() {
     assert_eq!(protocol(&["protocol=nmoesi".to_owned()]), "nmoesi");
 }
 
+#[test]
+fn a_seed_is_that_of_inputs_without_one_of_their_own() {
+    let accesses = |with: &str, seed: &str| {
+        let text = format!(
+            "machine = \"tiny/umh-2gpu\"\n[[kernel]]\nname = \"bfs\"\nwith = {{ size = 64, degree = 2{with} }}\n"
+        );
+        let scenario = scenario(&text).with(&[format!("seed={seed}")]).unwrap();
+        let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
+        machine.run_until(u64::MAX);
+        machine.accesses()
+    };
+    assert_ne!(accesses("", "1"), accesses("", "3"));
+    assert_eq!(accesses(", seed = 1", "3"), accesses("", "1"));
+}
+
 /// A text, where its slip is, parts of message and expectation, and the suggestion.
 type Slip = (String, (usize, usize), &'static str, &'static str, &'static str);
 

@@ -290,6 +290,22 @@ fn an_interrupt_keeps_what_is_done() {
 }
 
 #[test]
+fn a_trace_that_holds_something_else_now_is_another_sweep() {
+    let folder = Folder::new("");
+    let text = format!(
+        "trace = {:?}\nmachine = \"tiny/cpu-2core\"\n[set]\nhost.l1.latency = [4]\n",
+        folder.text("cores.txt")
+    );
+    fs::write(folder.path("sweep.toml"), text).unwrap();
+    fs::write(folder.path("cores.txt"), "0 L 1000\n1 L 2000\n").unwrap();
+    folder.whole();
+    // As many bytes.
+    fs::write(folder.path("cores.txt"), "0 L 1000\n1 S 1000\n").unwrap();
+    let outcome = folder.sweep(&["@sweep.toml", "--to", "@whole.jsonl"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+}
+
+#[test]
 fn a_trace_on_a_machine_can_be_swept() {
     let trace = Path::new("tests/data/accel-sim").canonicalize().unwrap();
     let text = format!(
