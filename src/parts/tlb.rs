@@ -182,7 +182,7 @@ impl Tlb {
     pub fn resolve(&mut self, page: Page) -> SmallVec<[Page; 2]> {
         let mut dropped: SmallVec<[(u64, Page); 4]> = self
             .misses
-            .iter()
+            .in_any_order()
             .filter(|(other, miss)| miss.progress == Progress::Dropped && *other != page)
             .map(|(other, miss)| (miss.turn, other))
             .collect();
@@ -211,7 +211,19 @@ impl Tlb {
         &self.entries
     }
 
-    /// Translations that are missing.
+    /// The translation of a page, if it is missing.
+    #[must_use]
+    pub fn miss(&self, page: Page) -> Option<&Miss> {
+        self.misses.get(page)
+    }
+
+    /// Whether all that is missing waits for a walk, and nothing for a fault.
+    #[must_use]
+    pub fn only_walks(&self) -> bool {
+        self.misses.in_any_order().all(|(_, miss)| miss.progress == Progress::Walking)
+    }
+
+    /// Translations that are missing, by page.
     pub fn misses(&self) -> impl Iterator<Item = (Page, &Miss)> {
         self.misses.iter()
     }

@@ -103,8 +103,7 @@ impl Machine {
         } else {
             one.lives.tell(page, told, now);
         }
-        let miss =
-            || agent?.tlb.as_ref()?.misses().find(|(missed, _)| *missed == page).map(|(_, miss)| miss.writes);
+        let miss = || Some(agent?.tlb.as_ref()?.miss(page)?.writes);
         out.record(at, about, || {
             let writes = miss().unwrap_or(false);
             if brings_pages {
@@ -285,8 +284,8 @@ impl Machine {
         if let Some(one) = self.paging.as_mut().and_then(|paging| paging.gpus.get_mut(gpu)) {
             let ready = now + one.ports.latency;
             let agent = one.ports.units.get(unit as usize).and_then(|agent| self.agents.get(*agent));
-            let mut misses = agent.iter().flat_map(|agent| &agent.tlb).flat_map(|tlb| tlb.misses());
-            let writes = misses.find(|(missed, _)| *missed == page).is_some_and(|(_, miss)| miss.writes);
+            let tlb = agent.and_then(|agent| agent.tlb.as_deref());
+            let writes = tlb.and_then(|tlb| tlb.miss(page)).is_some_and(|miss| miss.writes);
             one.gmmu.ask(Request { unit, page, writes, ready, asked });
         }
     }

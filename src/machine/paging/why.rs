@@ -44,10 +44,10 @@ impl Machine {
             let then = handler.into_iter().flat_map(|(handler, moving)| handler.into_iter().chain(moving));
             return std::iter::once(WaitLink { at, text, since }).chain(then).collect();
         };
-        let miss = agent.tlb.iter().flat_map(|tlb| tlb.misses()).find(|(missed, _)| *missed == page);
-        let since = miss.map(|(_, miss)| miss.since.tick);
+        let miss = agent.tlb.as_ref().and_then(|tlb| tlb.miss(page));
+        let since = miss.map(|miss| miss.since.tick);
         let link = |text: String| WaitLink { at, text, since };
-        match miss.map(|(_, miss)| miss.progress) {
+        match miss.map(|miss| miss.progress) {
             Some(Progress::Walking) => self.why_walking(gpu, agent, page, since),
             Some(Progress::Dropped) => {
                 let mut links = vec![link(format!(
@@ -112,12 +112,12 @@ impl Machine {
         let text = link.text;
         let page = warp.untranslated().unwrap_or_default();
         let usual = Party::Page(link.at, page);
-        let miss = agent.tlb.iter().flat_map(|tlb| tlb.misses()).find(|(missed, _)| *missed == page);
+        let miss = agent.tlb.as_ref().and_then(|tlb| tlb.miss(page));
         let is_core = self.paged_gpu_of(agent).is_none();
         if let Some(one) = self.lost_to(page).filter(|_| is_core) {
             return Some((Party::Lost(one.ports.driver, agent.config.id), text));
         }
-        let awaited = match miss.map(|(_, miss)| miss.progress) {
+        let awaited = match miss.map(|miss| miss.progress) {
             Some(Progress::Tracked) => Some(page),
             Some(Progress::Dropped) => tracked_of(agent),
             _ => return Some((usual, text)),

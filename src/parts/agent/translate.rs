@@ -8,7 +8,7 @@ use crate::model::page::Page;
 use crate::model::paging::{FaultKind, Permission, TlbChange};
 use crate::model::record::What;
 use crate::model::time::Since;
-use crate::parts::tlb::{Look, Progress};
+use crate::parts::tlb::{Look, Progress, Tlb};
 use crate::protocol::outbox::{About, Outbox};
 
 impl Agent {
@@ -85,8 +85,7 @@ impl Agent {
 
     /// An access joins a miss, which is what it waits because of.
     fn record_merge(&self, page: Page, out: &mut Outbox) {
-        let mut misses = self.tlb.iter().flat_map(|tlb| tlb.misses());
-        let because = misses.find(|(missed, _)| *missed == page).map(|(_, miss)| miss.since.event);
+        let because = self.tlb.as_ref().and_then(|tlb| tlb.miss(page)).map(|miss| miss.since.event);
         let about = About { because, ..About::new(page.range(self.config.page), None) };
         out.record(self.config.id, about, || What::Tlb { change: TlbChange::Merge });
     }
@@ -94,21 +93,15 @@ impl Agent {
     /// What a warp does that can issue nothing before an access in flight has ended: the oldest that waits for a page tells.
     pub(super) fn waiting_state(&self, slot: usize) -> WarpState {
         let Some(page) = self.warps.get(slot).and_then(Warp::untranslated) else { return WarpState::Memory };
-        let mut misses = self.tlb.iter().flat_map(|tlb| tlb.misses());
-        match misses.find(|(missed, _)| *missed == page) {
-            Some((_, miss)) if miss.progress == Progress::Walking => WarpState::Translation,
+        match self.tlb.as_ref().and_then(|tlb| tlb.miss(page)) {
+            Some(miss) if miss.progress == Progress::Walking => WarpState::Translation,
             _ => self.faulted(),
         }
     }
 
     /// What a warp does that the TLB turns away: it waits for the walk of another access, or for a fault.
     fn blocked_state(&self) -> WarpState {
-        let mut misses = self.tlb.iter().flat_map(|tlb| tlb.misses());
-        if misses.all(|(_, miss)| miss.progress == Progress::Walking) {
-            WarpState::Translation
-        } else {
-            self.faulted()
-        }
+        if self.tlb.as_deref().is_some_and(Tlb::only_walks) { WarpState::Translation } else { self.faulted() }
     }
 
     /// What a warp does that waits for a fault, or for a TLB that faults block.
