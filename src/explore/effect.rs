@@ -178,8 +178,8 @@ impl System {
             }
         }
         let cells = node
-            .cell_counts()
-            .iter()
+            .cell_sums()
+            .counts()
             .take(64)
             .enumerate()
             .fold(0, |cells, (place, cell)| cells | u64::from(cell.count > 0) << place);

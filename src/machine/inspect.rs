@@ -22,7 +22,7 @@ use crate::model::text::hex_head;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Channel, Lane, Place};
-use crate::protocol::node::Role;
+use crate::protocol::node::{CellSums, Role};
 
 impl Machine {
     pub(super) fn agent_at(&self, id: ComponentId) -> Option<&Agent> {
@@ -395,7 +395,7 @@ impl Inspect for Machine {
     }
 
     fn transactions(&self, limit: usize, chained: usize) -> Vec<TransactionView> {
-        self.transaction_views(self.txns.oldest(limit).into_iter(), chained)
+        self.transaction_views(self.txns.oldest_first().take(limit), chained)
     }
 
     fn transaction_range(&self, number: TxnNumber) -> Option<Range> {
@@ -433,9 +433,15 @@ impl Inspect for Machine {
     }
 
     fn cells(&self, nodes: &[ComponentId]) -> Vec<CellCount> {
-        let chosen = nodes.iter().filter_map(|id| self.node(*id));
+        // Mostly all have the same table.
+        let mut tables: Vec<CellSums> = Vec::new();
+        for node in nodes.iter().filter_map(|id| self.node(*id)) {
+            if !tables.iter_mut().any(|sums| node.add_cells(sums)) {
+                tables.push(node.cell_sums());
+            }
+        }
         let mut sums: Vec<CellCount> = Vec::new();
-        for count in chosen.flat_map(crate::protocol::node::Node::cell_counts) {
+        for count in tables.iter().flat_map(CellSums::counts) {
             match sums.iter_mut().find(|sum| sum.state == count.state && sum.action == count.action) {
                 Some(sum) => sum.count += count.count,
                 None => sums.push(count),

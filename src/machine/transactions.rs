@@ -1,11 +1,12 @@
 //! The transactions in flight: found by their keys at once, and by their numbers without a look at each.
 
-use slotmap::{Key, SlotMap};
+use std::collections::VecDeque;
+
+use slotmap::SlotMap;
 
 use crate::model::access::{Access, AccessKind, Bytes};
 use crate::model::address::Range;
 use crate::model::level::Level;
-use crate::model::lowest::Lowest;
 use crate::model::message::{TxnKey, TxnNumber};
 use crate::model::time::{EventNumber, Tick};
 
@@ -52,40 +53,33 @@ impl Transaction {
     }
 }
 
+/// Ended transactions that may stand among the others before they are cleared away, beside as many as are in flight.
+const SLACK: usize = 64;
+
 /// All of them.
 #[derive(Clone, Debug, Default)]
 pub struct Transactions {
     list: SlotMap<TxnKey, Transaction>,
-    /// Of each slot, the number of its transaction, and its key: what a search reads. 0 where it is free.
-    numbers: Vec<u64>,
-    keys: Vec<TxnKey>,
-}
-
-fn slot(key: TxnKey) -> usize {
-    key.data().as_ffi() as u32 as usize
+    /// In the order of their numbers, which only grow; some of them have ended.
+    order: VecDeque<(TxnNumber, TxnKey)>,
 }
 
 impl Transactions {
+    /// Takes one in, whose number is higher than those of all before it.
     pub fn insert(&mut self, transaction: Transaction) -> TxnKey {
-        let number = transaction.number.0;
+        let number = transaction.number;
         let key = self.list.insert(transaction);
-        let slot = slot(key);
-        if slot >= self.numbers.len() {
-            self.numbers.resize(slot + 1, 0);
-            self.keys.resize(slot + 1, TxnKey::null());
+        if self.order.len() > 2 * self.list.len() + SLACK {
+            let list = &self.list;
+            self.order.retain(|(_, key)| list.contains_key(*key));
         }
-        if let (Some(known), Some(own)) = (self.numbers.get_mut(slot), self.keys.get_mut(slot)) {
-            (*known, *own) = (number, key);
-        }
+        debug_assert!(self.order.back().is_none_or(|(last, _)| *last < number), "numbers only grow");
+        self.order.push_back((number, key));
         key
     }
 
     pub fn remove(&mut self, key: TxnKey) -> Option<Transaction> {
-        let transaction = self.list.remove(key)?;
-        if let Some(number) = self.numbers.get_mut(slot(key)) {
-            *number = 0;
-        }
-        Some(transaction)
+        self.list.remove(key)
     }
 
     #[must_use]
@@ -110,16 +104,13 @@ impl Transactions {
     /// The transaction of a number, if it is in flight.
     #[must_use]
     pub fn find(&self, number: TxnNumber) -> Option<&Transaction> {
-        let slot = self.numbers.iter().position(|known| *known == number.0)?;
-        self.list.get(*self.keys.get(slot)?)
+        let place = self.order.binary_search_by_key(&number, |(known, _)| *known).ok()?;
+        self.list.get(self.order.get(place)?.1)
     }
 
-    /// Those that began first, so many at most, by their numbers.
-    #[must_use]
-    pub fn oldest(&self, most: usize) -> Vec<&Transaction> {
-        let held = self.numbers.iter().zip(&self.keys).filter(|(number, _)| **number != 0);
-        let keys = Lowest::of(held.map(|(number, key)| (*number, *key)), most).into_values();
-        keys.filter_map(|key| self.list.get(key)).collect()
+    /// In the order in which they began.
+    pub fn oldest_first(&self) -> impl Iterator<Item = &Transaction> {
+        self.order.iter().filter_map(|(_, key)| self.list.get(*key))
     }
 }
 
@@ -138,6 +129,10 @@ mod tests {
         Transaction::begin(TxnNumber(number), (0, 0), &access, (0, 0))
     }
 
+    fn in_order(all: &Transactions) -> Vec<u64> {
+        all.oldest_first().map(|txn| txn.number.0).collect()
+    }
+
     #[test]
     fn a_number_is_found_as_long_as_it_is_in_flight() {
         let mut all = Transactions::default();
@@ -148,8 +143,20 @@ mod tests {
         all.insert(transaction(6));
         let found = |number| all.find(TxnNumber(number)).map(|txn| txn.range.start);
         assert_eq!([3, 6, 7].map(found), [Some(Address(3 * 64)), Some(Address(6 * 64)), None]);
-        assert!(all.find(TxnNumber(0)).is_none(), "what is free has no number");
-        let oldest: Vec<u64> = all.oldest(3).iter().map(|txn| txn.number.0).collect();
-        assert_eq!(oldest, [1, 3, 4]);
+        assert_eq!(in_order(&all), [1, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn the_order_is_kept_and_what_has_ended_is_cleared_away() {
+        let mut all = Transactions::default();
+        let keys: Vec<TxnKey> = (1..=1000).map(|number| all.insert(transaction(number))).collect();
+        // The first and every hundredth stay.
+        for (at, key) in keys.iter().enumerate().filter(|(at, _)| at % 100 != 0) {
+            assert_eq!(all.remove(*key).map(|txn| txn.number.0), Some(at as u64 + 1));
+        }
+        all.insert(transaction(1001));
+        assert_eq!(in_order(&all), [1, 101, 201, 301, 401, 501, 601, 701, 801, 901, 1001]);
+        assert!(all.order.len() <= 2 * 11 + SLACK);
+        assert!(all.find(TxnNumber(401)).is_some() && all.find(TxnNumber(402)).is_none());
     }
 }

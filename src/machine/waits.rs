@@ -45,7 +45,7 @@ impl Machine {
     /// The oldest transaction in flight and when it was issued.
     #[must_use]
     pub fn oldest_transaction(&self) -> Option<(TxnNumber, Tick)> {
-        self.txns.oldest(1).first().map(|txn| (txn.number, txn.issued))
+        self.txns.oldest_first().next().map(|txn| (txn.number, txn.issued))
     }
 
     /// The oldest transaction in flight, if it has outlived its limit.

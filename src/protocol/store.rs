@@ -338,14 +338,15 @@ impl Store {
             Places::Tagged { tags, .. } => Some(tags),
             Places::Memory { .. } => None,
         };
-        // An empty slot is beyond all of them.
-        let end = last.map_or(u64::MAX, |last| last.0.saturating_add(1));
-        let is_wanted = move |tag: u64| tag.wrapping_sub(1) < end;
+        // Half an address is below half an end if the difference has its highest bit set. An empty slot is beyond all ends.
+        let end = last.map_or(u64::MAX / 2, |last| (last.0 / 2 + 1).min(u64::MAX / 2));
+        let below = move |tag: u64| (tag.wrapping_sub(1) / 2).wrapping_sub(end);
+        let is_wanted = move |bits: u64| bits.leading_zeros() == 0;
         let pieces = tags.into_iter().flat_map(CowVec::pieces).map(|(_, piece)| piece);
-        // Most pieces have none: each is looked at as a whole first.
-        let has_any = move |piece: &&[u64]| piece.iter().any(|tag| is_wanted(*tag));
+        // Most pieces have none: each is looked at as a whole first, without a branch for every tag.
+        let has_any = move |piece: &&[u64]| is_wanted(piece.iter().fold(0, |all, tag| all | below(*tag)));
         let tags = pieces.filter(has_any).flatten().copied();
-        tags.filter(move |tag| is_wanted(*tag)).map(|tag| Address(tag & !1))
+        tags.filter(move |tag| is_wanted(below(*tag))).map(|tag| Address(tag & !1))
     }
 
     /// All entries in a fixed order (by slot, or by address), with their slots.
@@ -468,6 +469,24 @@ mod tests {
             }
             held.insert(block);
             assert!(held.iter().all(|block| store.get(Address(block * 64)).is_some()));
+        }
+    }
+
+    #[test]
+    fn addresses_are_those_up_to_the_last() {
+        let mut store = Store::tagged(16, 4, 64, Interleave::NONE);
+        let blocks = [0u64, 1, 2, 40, 41, 300];
+        blocks.iter().for_each(|block| assert_eq!(fill(&mut store, *block, false), None));
+        let up_to = |last: Option<u64>| {
+            let mut found: Vec<u64> = store.addresses(last.map(Address)).map(|at| at.0 / 64).collect();
+            found.sort_unstable();
+            found
+        };
+        assert_eq!(up_to(None), blocks);
+        let lasts = [0, 63, 64, 40 * 64, 40 * 64 + 1, u64::MAX - 1, u64::MAX];
+        for last in lasts {
+            let wanted: Vec<u64> = blocks.into_iter().filter(|block| block * 64 <= last).collect();
+            assert_eq!(up_to(Some(last)), wanted, "{last}");
         }
     }
 

@@ -54,7 +54,7 @@ pub use config::{NodeConfig, Role};
 pub use counters::Counters;
 pub use stand::{Keeper, Need, Stand};
 pub use timeless::{Timeless, message_without_time};
-pub use view::{Busy, WaitsFor};
+pub use view::{Busy, CellSums, WaitsFor};
 
 /// One cache or directory.
 #[derive(Clone, Debug)]

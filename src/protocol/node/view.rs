@@ -15,7 +15,7 @@ use crate::model::selective::{RemoteDirectoryView, UncachedView};
 use crate::model::state::{Action, State};
 use crate::model::time::Tick;
 use crate::protocol::store::{Entry, Unit, bit};
-use crate::protocol::table::Next;
+use crate::protocol::table::{Next, Table};
 
 /// What a block is busy with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +74,23 @@ impl Busy {
                 format!("waits for its turn in the pending queue, at whose head is block {head}")
             }
         }
+    }
+}
+
+/// How often each cell of a table was used, at some of the nodes that have it.
+#[derive(Clone, Debug)]
+pub struct CellSums {
+    table: Arc<Table>,
+    /// By row and column.
+    cells: Vec<u64>,
+}
+
+impl CellSums {
+    /// All cells, row by row.
+    pub fn counts(&self) -> impl Iterator<Item = CellCount> + '_ {
+        let states = self.table.rows.iter().map(|row| row.state);
+        let cells = states.flat_map(|state| Action::ALL.map(|action| (state, action)));
+        cells.zip(&self.cells).map(|((state, action), &count)| CellCount { state, action, count })
     }
 }
 
@@ -421,20 +438,20 @@ impl Node {
         })
     }
 
-    /// Table cells used here, by row and column.
+    /// Table cells used here.
     #[must_use]
-    pub fn cell_counts(&self) -> Vec<CellCount> {
-        let columns = Action::ALL.len();
-        let states = self.config.table.rows.iter().map(|row| row.state);
-        states
-            .enumerate()
-            .flat_map(|(row, state)| Action::ALL.into_iter().map(move |action| (row, state, action)))
-            .map(|(row, state, action)| CellCount {
-                state,
-                action,
-                count: self.cells.get(row * columns + action.index()).copied().unwrap_or(0),
-            })
-            .collect()
+    pub fn cell_sums(&self) -> CellSums {
+        CellSums { table: Arc::clone(&self.config.table), cells: self.cells.clone() }
+    }
+
+    /// Adds the table cells used here to those of other nodes. `false`, and nothing is done, if those have another table.
+    #[must_use]
+    pub fn add_cells(&self, sums: &mut CellSums) -> bool {
+        let is_same = Arc::ptr_eq(&sums.table, &self.config.table);
+        if is_same {
+            sums.cells.iter_mut().zip(&self.cells).for_each(|(sum, count)| *sum += count);
+        }
+        is_same
     }
 
     /// Ticks that MSHRs were in use until `now`, summed over them.

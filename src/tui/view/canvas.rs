@@ -127,7 +127,7 @@ impl<'a> Canvas<'a> {
 
     /// Draws `text` and returns the column after it.
     pub fn text(&mut self, x: u16, y: u16, text: &str, role: Role) -> u16 {
-        let width = text.width().min(usize::from(u16::MAX)) as u16;
+        let width = columns(text).min(usize::from(u16::MAX)) as u16;
         let end = x.saturating_add(width);
         self.extent = (self.extent.0.max(end), self.extent.1.max(y.saturating_add(1)));
         if let Some(row) = self.row(y).filter(|_| end > self.look.left) {
@@ -156,7 +156,7 @@ impl<'a> Canvas<'a> {
 
     /// Draws `text` so that it ends before column `end`.
     pub fn text_right(&mut self, end: u16, y: u16, text: &str, role: Role) -> u16 {
-        let width = text.width().min(usize::from(u16::MAX)) as u16;
+        let width = columns(text).min(usize::from(u16::MAX)) as u16;
         self.text(end.saturating_sub(width), y, text, role);
         end
     }
@@ -229,11 +229,17 @@ impl<'a> Canvas<'a> {
     }
 }
 
+/// Columns that `text` takes: mostly one a byte.
+#[must_use]
+pub fn columns(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.width() }
+}
+
 /// `text` in at most `width` columns, its end replaced by an ellipsis if it is longer.
 #[must_use]
 pub fn fit(text: &str, width: u16) -> String {
     let width = usize::from(width);
-    if text.width() <= width {
+    if columns(text) <= width {
         return text.to_owned();
     }
     let mut short = String::new();
@@ -262,7 +268,7 @@ pub fn wrap(text: &str, width: u16) -> Vec<String> {
 
 /// One line of a text, broken.
 fn broken(text: &str, width: usize) -> Vec<String> {
-    if text.width() <= width {
+    if columns(text) <= width {
         return vec![text.to_owned()];
     }
     let mut rest = text.trim_start();
@@ -271,13 +277,13 @@ fn broken(text: &str, width: usize) -> Vec<String> {
     let (mut lines, mut line, mut gap) = (Vec::new(), indent.clone(), 0);
     while !rest.is_empty() {
         let word = rest.split(char::is_whitespace).next().unwrap_or(rest);
-        if line.width() > indent.len() && line.width() + gap + word.width() > width {
+        if columns(&line) > indent.len() && columns(&line) + gap + columns(word) > width {
             lines.push(std::mem::replace(&mut line, indent.clone()));
         } else {
             line.push_str(&" ".repeat(gap));
         }
         line.push_str(word);
-        while line.width() > width {
+        while columns(&line) > width {
             let cut = line.char_indices().nth(width).map_or(line.len(), |(at, _)| at);
             let rest = line.split_off(cut);
             if rest.is_empty() {
