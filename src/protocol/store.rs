@@ -476,7 +476,9 @@ mod tests {
     fn addresses_are_those_up_to_the_last() {
         let mut store = Store::tagged(16, 4, 64, Interleave::NONE);
         let blocks = [0u64, 1, 2, 40, 41, 300];
-        blocks.iter().for_each(|block| assert_eq!(fill(&mut store, *block, false), None));
+        for block in blocks {
+            assert_eq!(fill(&mut store, block, false), None);
+        }
         let up_to = |last: Option<u64>| {
             let mut found: Vec<u64> = store.addresses(last.map(Address)).map(|at| at.0 / 64).collect();
             found.sort_unstable();

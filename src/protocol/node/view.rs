@@ -269,8 +269,9 @@ impl Node {
         let listed = (!is_cache && self.config.is_directory()).then(|| self.store.entries());
         let listed = listed.into_iter().flatten().filter(|(_, entry)| entry.holders() != 0);
         let scores = self.tags.iter().flat_map(|tags| tags.scores.iter().map(|score| score.block));
-        let awaited = self.pending.in_any_order().map(|(block, _)| block).chain(scores);
-        cached.chain(listed.map(|(_, entry)| entry.block)).chain(awaited).filter(is_wanted)
+        let listed = listed.map(|(_, entry)| entry.block).filter(is_wanted);
+        let awaited = self.pending.in_any_order().map(|(block, _)| block).filter(is_wanted);
+        cached.chain(listed).chain(awaited).chain(scores.filter(is_wanted))
     }
 
     /// The units of a block that children hold or that are dirty, as ranges.

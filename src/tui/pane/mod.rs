@@ -85,6 +85,7 @@ pub fn natural(pane: Pane, app: &App, body: Rect) -> Option<u16> {
     let (mut scratch, mut nothing) = (Buffer::empty(Rect::ZERO), Vec::new());
     let mut canvas =
         Canvas::measuring(&mut scratch, area, &app.theme, pane, &app.frame.selection, &mut nothing);
+    canvas.end_at(body.height);
     match (pane, &app.frame.lesson) {
         (Pane::Lesson, Some(lesson)) => {
             lesson::urgent(&app.frame, &mut canvas, lesson);

@@ -74,6 +74,10 @@ fn since(frame: &Frame, node: ComponentId, entry: &MshrEntryView) -> String {
 
 /// What one entry is for and waits for, in as many rows as that takes. Returns the row after it.
 fn row(frame: &Frame, canvas: &mut Canvas, y: u16, node: ComponentId, entry: &MshrEntryView) -> u16 {
+    if canvas.is_past(y) {
+        canvas.reserve(y);
+        return y + 1;
+    }
     let address = format!("{:<8}", entry.range.start.to_string());
     let txn = entry.txn.map_or(String::new(), |txn| format!("txn {}  ", txn.0));
     let merged = if entry.merged > 1 { format!(", +{} joined", entry.merged - 1) } else { String::new() };

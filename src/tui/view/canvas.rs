@@ -45,6 +45,8 @@ pub struct Canvas<'a> {
     extent: (u16, u16),
     /// Rows at the top that do not scroll.
     stuck: u16,
+    /// From this row on nobody asks how many rows there are exactly.
+    end: u16,
 }
 
 /// Tells whether an item is selected.
@@ -62,7 +64,7 @@ impl<'a> Canvas<'a> {
         hits: &'a mut Vec<Hit>,
     ) -> Self {
         let area = area.intersection(buffer.area);
-        Self { buffer, area, theme, look, pane, is_selected, hits, extent: (0, 0), stuck: 0 }
+        Self { buffer, area, theme, look, pane, is_selected, hits, extent: (0, 0), stuck: 0, end: u16::MAX }
     }
 
     /// A surface that draws nothing and tells how large the content is in the room of `area`.
@@ -75,7 +77,7 @@ impl<'a> Canvas<'a> {
         hits: &'a mut Vec<Hit>,
     ) -> Self {
         let look = Look { up: u16::MAX, left: 0, cursor: None };
-        Self { buffer, area, theme, look, pane, is_selected, hits, extent: (0, 0), stuck: 0 }
+        Self { buffer, area, theme, look, pane, is_selected, hits, extent: (0, 0), stuck: 0, end: u16::MAX }
     }
 
     /// Columns in view.
@@ -111,6 +113,17 @@ impl<'a> Canvas<'a> {
     #[must_use]
     pub fn shows(&self, y: u16) -> bool {
         self.row(y).is_some()
+    }
+
+    /// From row `y` on, or from the end of what is in view, nobody asks how many rows there are exactly.
+    pub fn end_at(&mut self, y: u16) {
+        self.end = y.max(self.hidden().saturating_add(self.area.height));
+    }
+
+    /// Whether what stands in row `y` need not be drawn, and counts as one row however many it takes.
+    #[must_use]
+    pub fn is_past(&self, y: u16) -> bool {
+        y >= self.end
     }
 
     /// Notes that the content reaches to row `y`, without drawing it.

@@ -170,6 +170,10 @@ fn content(app: &App, placed: Placed, buffer: &mut Buffer, seen: &mut Seen) {
     let look = look(app, placed.pane, inner);
     let mut canvas =
         Canvas::new(buffer, inner, &app.theme, (placed.pane, look), &app.frame.selection, &mut seen.hits);
+    // Only the one that is scrolled has to know how far it goes.
+    if placed.pane != app.focus {
+        canvas.end_at(0);
+    }
     pane::draw(placed.pane, app, &mut canvas);
     let extent = canvas.extent();
     seen.extents.push(Extent { pane: placed.pane, rows: extent.1, up: look.up, left: look.left });
