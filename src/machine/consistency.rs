@@ -100,6 +100,24 @@ pub struct Performed<'a> {
     pub event: EventNumber,
 }
 
+/// A byte that an access cannot have read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stale {
+    pub address: Address,
+    pub value: u8,
+    /// What the access had to see, or something later.
+    pub expected: Option<Expected>,
+}
+
+/// A store that an access had to see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expected {
+    pub value: u8,
+    pub number: TxnNumber,
+    /// The L1 above which it was stored, if that is known.
+    pub writer: Option<ComponentId>,
+}
+
 impl Performed<'_> {
     fn is_strict(&self) -> bool {
         self.kept == Kept::ByHardware
@@ -205,8 +223,8 @@ impl Consistency {
         all.get(all.partition_point(|acquired| *acquired <= event).checked_sub(1)?).copied()
     }
 
-    /// What was performed: stores are finished, and the first byte that cannot have been read is told, with its address.
-    pub fn end(&mut self, performed: &Performed<'_>) -> Option<(Address, u8)> {
+    /// What was performed: stores are finished, and the first byte that cannot have been read is told.
+    pub fn end(&mut self, performed: &Performed<'_>) -> Option<Stale> {
         let wrong = match performed.access.kind {
             AccessKind::Load | AccessKind::Atomic(_) => self.wrong(performed),
             _ => None,
@@ -222,12 +240,28 @@ impl Consistency {
         wrong
     }
 
-    fn wrong(&self, performed: &Performed<'_>) -> Option<(Address, u8)> {
+    fn wrong(&self, performed: &Performed<'_>) -> Option<Stale> {
         let start = performed.access.range.start;
-        performed.read.iter().enumerate().find_map(|(offset, value)| {
+        performed.read.iter().enumerate().find_map(|(offset, &value)| {
             let address = start.plus(offset as u64);
-            (!self.may_read(performed, address, *value)).then_some((address, *value))
+            let expected = || self.expected(performed, address);
+            (!self.may_read(performed, address, value)).then(|| Stale {
+                address,
+                value,
+                expected: expected(),
+            })
         })
+    }
+
+    /// The last store to a byte that an access had to see.
+    fn expected(&self, performed: &Performed<'_>, address: Address) -> Option<Expected> {
+        let byte = self.bytes.get(&address.0)?;
+        let is_seen = |store: &&Stored| {
+            let has_ended = performed.is_strict() && store.has_ended(performed.issued, performed.event);
+            store.number.is_some() && (has_ended || self.must_see(store, performed))
+        };
+        let last = byte.stores.iter().filter(is_seen).max_by_key(|store| store.taken.max(store.completed))?;
+        last.number.map(|number| Expected { value: last.value, number, writer: last.writer })
     }
 
     fn may_read(&self, performed: &Performed<'_>, address: Address, value: u8) -> bool {
@@ -415,10 +449,17 @@ mod tests {
                 issued,
                 event: 30,
             };
-            known.end(&all).is_none()
+            known.end(&all)
         };
-        assert!(reads(8, 25) && !reads(7, 25) && !reads(0, 25));
-        assert!(reads(7, 15) && reads(8, 15) && !reads(0, 15), "the second was under way");
+        assert!(reads(8, 25).is_none());
+        let second = Expected { value: 8, number: TxnNumber(20), writer: Some(A) };
+        for old in [7, 0] {
+            let told = reads(old, 25).map(|stale| (stale.address, stale.value, stale.expected));
+            assert_eq!(told, Some((Address(8), old, Some(second))));
+        }
+        assert!(reads(7, 15).is_none() && reads(8, 15).is_none(), "the second was under way");
+        let first = Some(TxnNumber(10));
+        assert_eq!(reads(0, 15).and_then(|stale| stale.expected).map(|seen| seen.number), first);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Tells the checks of software coherence what happens, and what they find wrong.
 
 use super::Machine;
-use super::consistency::{Consistency, Kept, Performed, byte_at};
+use super::consistency::{Consistency, Expected, Kept, Performed, Stale, byte_at};
 use crate::model::access::Access;
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
@@ -125,20 +125,23 @@ impl Machine {
             event,
         };
         let Some(wrong) = self.consistency().and_then(|known| known.end(&performed)) else { return };
-        let (address, value) = wrong;
-        let text = if is_strict {
-            format!(
-                "the {} read {value:#04x} at {address}, which had been replaced before it began",
-                completion.kind.name()
-            )
-        } else {
-            format!(
-                "the {} read {value:#04x} at {address}, from before its acquire, which it must not see any more",
-                completion.kind.name()
-            )
-        };
+        let text = self.stale_text(completion.kind.name(), is_strict, &wrong);
         let about = About::new(completion.range, completion.number);
         self.violate(completion.node, about, "stale-read", &text, out);
+    }
+
+    fn stale_text(&self, kind: &str, is_strict: bool, wrong: &Stale) -> String {
+        let Stale { address, value, expected } = wrong;
+        let why = if is_strict {
+            "which had been replaced before it began"
+        } else {
+            "from before its acquire, which it must not see any more"
+        };
+        let due = expected.map(|Expected { value, number, writer }| {
+            let by = writer.map(|writer| format!(" of {}", self.fixed.components.path(writer)));
+            format!("; {value:#04x}{} was to be seen, transaction {}", by.unwrap_or_default(), number.0)
+        });
+        format!("the {kind} read {value:#04x} at {address}, {why}{}", due.unwrap_or_default())
     }
 
     /// All is quiet: what was stored last must be in a dirty copy, or in memory.

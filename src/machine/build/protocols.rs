@@ -2,6 +2,7 @@
 
 use super::Builder;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::model::component::ComponentKind;
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 use crate::protocol::node::{NodeConfig, Role};
@@ -13,6 +14,7 @@ impl Builder<'_> {
         for (config, _) in self.configs.iter().filter(|(config, _)| config.role != Role::Root) {
             self.check_masks(config)?;
             self.check_accesses(config)?;
+            self.check_stack(config)?;
         }
         self.check_pairs()?;
         self.check_beside()
@@ -48,6 +50,22 @@ impl Builder<'_> {
             action.name()
         );
         Err(Box::new(Diagnostic::new(message).expected("a protocol with rows of [cache] for an L1")))
+    }
+
+    /// A stack that keeps blocks of the host's memory, which no fence empties, has to be told when they change.
+    fn check_stack(&self, config: &NodeConfig) -> Result<()> {
+        let is_stack = self.components.get(config.id).is_some_and(|part| part.kind == ComponentKind::Smd);
+        let keeps = config.table.rows.iter().any(|row| row.inner.iter().any(Option::is_some));
+        if !is_stack || !keeps || config.table.has_directory() {
+            return Ok(());
+        }
+        let message = format!(
+            "{} keeps to {}, which has no [directory]: its blocks would grow stale",
+            self.components.path(config.id),
+            config.table.name
+        );
+        let expected = "a protocol with a [directory], or gpu.memory.home = \"numa\"";
+        Err(Box::new(Diagnostic::new(message).expected(expected)))
     }
 
     /// Each cache and what is below it have to go together.
@@ -91,7 +109,16 @@ impl Builder<'_> {
         let unheard = requests().find(|kind| is_cache && !is_heard(kind)).map(|kind| {
             format!("has nothing to grant for a {} of {}, the protocol of {from}", kind.name(), above.name)
         });
-        let Some(wrong) = unknown.or(unanswered).or(unheard) else { return Ok(()) };
+        let allocates =
+            above.cell(State::I, Action::NStore, true).is_some_and(|cell| cell.step == Step::Allocate);
+        let is_told = is_cache && table.has_directory();
+        let unasked = (is_told && allocates && child.role == Role::Inner).then(|| {
+            format!(
+                "keeps account of what caches above it hold, and {}, the protocol of {from}, stores to lines that it has not asked for",
+                above.name
+            )
+        });
+        let Some(wrong) = unknown.or(unanswered).or(unheard).or(unasked) else { return Ok(()) };
         let message = format!("{to} keeps to {}, which {wrong}", table.name);
         let expected = "protocols that go together, or one and the same for both";
         Err(Box::new(Diagnostic::new(message).expected(expected)))
