@@ -1,6 +1,8 @@
 //! Section 4: lanes that turn.
 
-use super::system::{Change, DYNAMIC, Scaled, best, gain, scale_text, sockets, time_ratios, workloads};
+use super::system::{
+    Change, DOUBLED, DYNAMIC, Scaled, best, gain, scale_text, sockets, time_ratios, workloads,
+};
 use crate::report::chart::{Chart, Course, Series};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
@@ -37,7 +39,6 @@ pub const SAMPLE: Figure = Figure {
     finding: found_sample,
 };
 
-const DOUBLED: Change = ("network.bandwidth", "4 GB/s");
 const SLOW_TURN: Change = ("network.balancer.turn", "500");
 const FAST_TURN: Change = ("network.balancer.turn", "10");
 const RARE: Change = ("network.balancer.sample", "50000");

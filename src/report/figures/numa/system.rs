@@ -1,7 +1,7 @@
 //! The machines of NUMA-aware GPUs, Table 1, and the runs that its figures share.
 //!
-//! A whole machine takes too long. A socket has a quarter of the SMs, each with an eighth of the warps and of the L1, and a
-//! thirty-second part of the L2, of the memory's bandwidth and of the link: what the SMs of a socket share is still
+//! A whole machine takes too long. A socket has half of the SMs, each with an eighth of the warps and of the L1, and a
+//! sixteenth part of the L2, of the memory's bandwidth and of the link: what the SMs of a socket share is still
 //! asked for by many of them, which is what an L2 that keeps remote lines saves. Data and blocks of threads shrink as
 //! the socket does, some data further. The L2 does not shrink with these: what the warps of a socket want at one time is as much
 //! as ever, and one way, which is all that local or remote lines may be left with, has to have room for what is awaited. Pages
@@ -20,10 +20,11 @@ use crate::workload::suites::{NUMA, Workload};
 const MACHINE: &str = "numa-4socket";
 
 /// By what a socket is smaller.
-pub const PART: u64 = 32;
+pub const PART: u64 = 16;
 
-/// SMs of a socket, and warps, KiB of L1 and MSHRs of each: a quarter and an eighth of the paper's and the machine's.
-const SMS: u32 = 16;
+/// SMs of a socket, and warps, KiB of L1 and MSHRs of each: an eighth of the paper's and the machine's, of as many SMs as have
+/// a socket's part of the warps.
+const SMS: u64 = 8 * 64 / PART;
 const WARPS: u64 = 8;
 const L1: u64 = 16;
 const L1_MSHRS: u64 = 16;
@@ -41,9 +42,10 @@ const LAUNCH: u64 = 1600;
 const PAGE: u64 = 4096;
 const LEAST_PAGE: u64 = 256;
 
-/// The L2 of a socket, in KiB, and the bandwidth of its memory.
-const SLICE: u64 = 128;
-const MEMORY: &str = "24 GB/s";
+/// The L2 of a socket, in KiB, and the bandwidth of its memory and of a direction of its link, in GB/s.
+const SLICE: u64 = 4096 / PART;
+const MEMORY: u64 = 768 / PART;
+const LINK: u64 = 64 / PART;
 
 /// The eight workloads of a quick look, and by what their data shrink: streams, stencils, graphs, tables that all read, meshes,
 /// and the phases of a multigrid. With less of `CoMD`, most of the SMs of eight sockets would have no block.
@@ -59,7 +61,7 @@ const QUICK: [(&str, u64); 8] = [
 ];
 
 /// What the data of a workload shrink to at most when all run, in megabytes: so much takes an hour of one core for all figures.
-const MOST: u64 = 16;
+const MOST: u64 = 32;
 
 /// By what the data of a workload shrink when all run: as the sockets do, or further where that would be too much.
 fn whole(workload: &Workload) -> u64 {
@@ -101,11 +103,13 @@ pub const STATIC: Change = ("gpu.numa.l2", "static");
 pub const SHARED: Change = ("gpu.numa.l2", "shared");
 pub const AWARE: Change = ("gpu.numa.l2", "partitioned");
 pub const DYNAMIC: Change = ("network.balancer.policy", "dynamic");
+/// Twice as wide links.
+pub const DOUBLED: Change = ("network.bandwidth", "8 GB/s");
 
 /// A run on sockets of Table 1, with changes.
 #[must_use]
 pub fn sockets(count: u32, scaled: Scaled, changes: &[Change]) -> Experiment {
-    let mut set = vec![format!("gpu.count={count}"), "network.bandwidth=2 GB/s".to_owned()];
+    let mut set = vec![format!("gpu.count={count}"), format!("network.bandwidth={LINK} GB/s")];
     set.extend(changes.iter().map(|(key, value)| format!("{key}={value}")));
     run(1, scaled, set)
 }
@@ -119,13 +123,13 @@ pub fn larger(times: u32, scaled: Scaled) -> Experiment {
 /// A run on GPUs of so many parts.
 fn run(times: u32, (workload, scale): Scaled, mut set: Vec<String>) -> Experiment {
     set.extend([
-        format!("gpu.sm.count={}", SMS * times),
+        format!("gpu.sm.count={}", SMS * u64::from(times)),
         format!("gpu.sm.warps={WARPS}"),
         format!("gpu.l1.size={L1} KiB"),
         format!("gpu.l1.mshrs={L1_MSHRS}"),
         format!("gpu.l2.slices={times}"),
         format!("gpu.l2.size={SLICE} KiB"),
-        format!("gpu.memory.dram.bandwidth={MEMORY}"),
+        format!("gpu.memory.dram.bandwidth={MEMORY} GB/s"),
         format!("gpu.numa.page={} B", (PAGE / scale).max(LEAST_PAGE)),
     ]);
     experiment(MACHINE, workload, &parameters(workload, scale), set)
