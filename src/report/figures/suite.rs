@@ -106,12 +106,12 @@ pub fn run(machine: &str, (workload, scale): Scaled, set: &[&str]) -> Experiment
 
 /// The same, but only the data shrink: to what is still more than the caches of the machine hold.
 #[must_use]
-pub fn run_less(machine: &str, (workload, scale): Scaled, set: &[&str]) -> Experiment {
+pub fn run_less(machine: &str, (workload, scale): Scaled, set: &[impl AsRef<str>]) -> Experiment {
     experiment(machine, workload, &[format!("scale = {scale}")], owned(set))
 }
 
-fn owned(set: &[&str]) -> Vec<String> {
-    set.iter().map(|change| (*change).to_owned()).collect()
+fn owned(set: &[impl AsRef<str>]) -> Vec<String> {
+    set.iter().map(|change| change.as_ref().to_owned()).collect()
 }
 
 /// A run of a workload with parameters of its kernel beside its own, on a machine with changes, all at its size.

@@ -1,6 +1,6 @@
 //! Section 5.1.2, Fig. 6: the size of the cache that the CPU keeps for the GPU.
 
-use super::system::{self, COHERENT, L1_L2, Machine, runs, throughput, workloads};
+use super::system::{self, CLIENT, COHERENT, Change, L1_L2, Machine, runs, throughput, workloads};
 use crate::report::chart::{Chart, Lines, Series};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
@@ -16,15 +16,13 @@ pub const FIGURE: Figure = Figure {
     finding,
 };
 
-const CLIENT: &str = "selective-client";
-
-/// Sizes in KiB, ascending, for the whole machine, and what they are in the part of it that runs.
+/// Sizes in KiB, ascending.
 const SIZES: [(f64, Machine); 5] = [
-    (64.0, (CLIENT, &["host.client.size=8 KiB"])),
-    (128.0, (CLIENT, &["host.client.size=16 KiB"])),
-    (256.0, (CLIENT, &["host.client.size=32 KiB"])),
-    (512.0, (CLIENT, &[])),
-    (1024.0, (CLIENT, &["host.client.size=128 KiB"])),
+    (64.0, CLIENT.with(&[Change::ClientCache(64)])),
+    (128.0, CLIENT.with(&[Change::ClientCache(128)])),
+    (256.0, CLIENT.with(&[Change::ClientCache(256)])),
+    (512.0, CLIENT),
+    (1024.0, CLIENT.with(&[Change::ClientCache(1024)])),
 ];
 
 /// Percent that twice the size must gain, or it has levelled off.

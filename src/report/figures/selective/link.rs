@@ -27,7 +27,7 @@ fn experiment(bytes: u32) -> Experiment {
         format!("[[do]]\nby = \"gpu0.cu0\"\nload = {{ address = 0x100000, len = 4, lanes = {lanes} }}\n");
     let set = vec!["gpu.unified.host_share=100".to_owned()];
     Experiment {
-        scenario: format!("machine = \"{}\"\n{load}", VARIABLE.0),
+        scenario: format!("machine = \"{}\"\n{load}", VARIABLE.name),
         set,
         scale: 1,
         ..Experiment::default()

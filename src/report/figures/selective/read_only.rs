@@ -1,6 +1,8 @@
 //! Section 5.2, Fig. 8: read-only pages, at several prices of a protection fault.
 
-use super::system::{self, AXIS, COHERENT, Machine, READ_ONLY, VARIABLE, bars, runs, throughput, workloads};
+use super::system::{
+    self, AXIS, COHERENT, Change, Machine, READ_ONLY, VARIABLE, bars, runs, throughput, workloads,
+};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding};
@@ -15,8 +17,9 @@ pub const FIGURE: Figure = Figure {
     finding,
 };
 
-const FREE: Machine = (READ_ONLY.0, &["gpu.read_only.gpu_fault=0 us", "gpu.read_only.host_fault=0 us"]);
-const SLOW: Machine = (READ_ONLY.0, &["gpu.read_only.gpu_fault=40 us"]);
+const FREE: Machine = READ_ONLY
+    .with(&[Change::Set("gpu.read_only.gpu_fault=0 us"), Change::Set("gpu.read_only.host_fault=0 us")]);
+const SLOW: Machine = READ_ONLY.with(&[Change::Set("gpu.read_only.gpu_fault=40 us")]);
 
 /// Workloads for which the paper advises against it.
 const LOSERS: [&str; 3] = ["backprop", "cns", "needle"];

@@ -1,6 +1,6 @@
 //! Section 5.3, Fig. 9: a tenth of the data in GPU memory instead of four fifths.
 
-use super::system::{self, Machine, bars, runs, throughput, workloads};
+use super::system::{self, Change, Machine, bars, runs, throughput, workloads};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean};
@@ -15,21 +15,21 @@ pub const FIGURE: Figure = Figure {
     finding,
 };
 
-const SPILLED: &[&str] = &["gpu.unified.host_share=90"];
+const SPILLED: &[Change] = &[Change::Set("gpu.unified.host_share=90")];
 
-const COHERENT: Machine = (system::COHERENT.0, SPILLED);
+const COHERENT: Machine = system::COHERENT.with(SPILLED);
 
 /// "We added the same client cache and variable transfers to the hardware cache-coherent baseline configuration and saw an average
 /// speedup of 4.5%".
-const COHERENT_VARIABLE: Machine = (system::COHERENT_VARIABLE.0, SPILLED);
+const COHERENT_VARIABLE: Machine = system::COHERENT_VARIABLE.with(SPILLED);
 
 /// The steps, each on top of the ones before.
 const STEPS: [(&str, Machine); 5] = [
-    ("naive", ("selective-naive", SPILLED)),
-    ("L1 coalescing", ("selective-l1", SPILLED)),
-    ("L1+L2 coalescing", ("selective-l1-l2", SPILLED)),
-    ("client cache", ("selective-client", SPILLED)),
-    ("variable transfers", ("selective-variable", SPILLED)),
+    ("naive", system::NAIVE.with(SPILLED)),
+    ("L1 coalescing", system::L1.with(SPILLED)),
+    ("L1+L2 coalescing", system::L1_L2.with(SPILLED)),
+    ("client cache", system::CLIENT.with(SPILLED)),
+    ("variable transfers", system::VARIABLE.with(SPILLED)),
 ];
 
 /// A step may be as good as the one before it to within so much.

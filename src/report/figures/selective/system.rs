@@ -1,8 +1,11 @@
 //! The machines of Table 4, one for each step, the workloads of Tables 1 to 3, and the runs that the figures share.
 //!
-//! A whole machine with the paper's data takes too long, and smaller data on it find caches that hold them and runs that are over
-//! before a fault is. So an eighth of the machine runs: two fifths of the SMs, each with a third of the warps and of the
-//! L1, one of the eight channels with its slice of the L2, and an eighth of the CPU's memory, of the link and of the client cache.
+//! When all workloads run, they do on whole machines. For a quick look these take too long, and smaller data on them find caches that
+//! hold them and runs that are over before a fault is. So an eighth of the machine runs: two fifths of the SMs, each with a third of
+//! the warps and of the L1, one of the eight channels with its slice of the L2, and an eighth of the CPU's memory, of the link and of
+//! the client cache.
+
+use std::ops::Deref;
 
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Outcome, Results};
@@ -11,11 +14,11 @@ pub use crate::report::figures::suite::{Scaled, bars, extremes, of, sentences, w
 use crate::report::number::grouped;
 use crate::workload::suites::SELECTIVE;
 
-/// By what the machine is smaller.
+/// By what the machine of a quick look is smaller.
 const PART: u32 = 8;
 
-/// What is set of every machine, and of one with a client cache.
-const SMALLER: [&str; 10] = [
+/// What is set of it, but for what a [`Change`] tells.
+const SMALLER: [&str; 8] = [
     "gpu.sm.count=6",
     "gpu.sm.warps=16",
     "gpu.l1.size=5 KiB",
@@ -23,29 +26,89 @@ const SMALLER: [&str; 10] = [
     "gpu.l1.mshrs=21",
     "gpu.l2.slices=1",
     "host.hmds=1",
-    "host.dram.bandwidth=10 GB/s",
     "host.llc.size=1 MiB",
-    "network.bandwidth=11.25 GB/s",
 ];
-const SMALLER_CLIENT: [&str; 2] = ["host.client.size=64 KiB", "host.client.mshrs=64"];
 
-/// A machine with changes to it.
-pub type Machine = (&'static str, &'static [&'static str]);
+/// Of the whole machine: channels of the CPU's memory and bandwidth of each in GB/s, bandwidth of the link in GB/s, the client cache in
+/// KiB and its MSHRs.
+const CHANNELS: u32 = 4;
+const CHANNEL: f64 = 20.0;
+const LINK: f64 = 90.0;
+const CLIENT_CACHE: u32 = 512;
+const CLIENT_MSHRS: u32 = 512;
+
+/// What is changed of a machine of Table 4. Sizes and bandwidths are those of the whole machine, and shrink with it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Change {
+    /// A key and its value.
+    Set(&'static str),
+    /// The size of the client cache, in KiB.
+    ClientCache(u32),
+    /// The bandwidth of a direction of the link, in GB/s.
+    Link(f64),
+}
+
+/// A machine of Table 4 with changes to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    pub name: &'static str,
+    changes: &'static [Change],
+}
+
+impl Machine {
+    const fn of(name: &'static str) -> Self {
+        Self { name, changes: &[] }
+    }
+
+    /// The same machine with other changes.
+    #[must_use]
+    pub const fn with(self, changes: &'static [Change]) -> Self {
+        Self { name: self.name, changes }
+    }
+
+    fn has_client_cache(self) -> bool {
+        [CLIENT, VARIABLE, READ_ONLY, COHERENT_VARIABLE].iter().any(|other| other.name == self.name)
+    }
+
+    /// What is set of it, if `1/part` of it runs.
+    fn set(self, part: u32) -> Vec<String> {
+        let mut set = if part == 1 { Vec::new() } else { self.smaller(part) };
+        set.extend(self.changes.iter().map(|change| match change {
+            Change::Set(text) => (*text).to_owned(),
+            Change::ClientCache(size) => format!("host.client.size={} KiB", size / part),
+            Change::Link(bandwidth) => link(*bandwidth, part),
+        }));
+        set
+    }
+
+    fn smaller(self, part: u32) -> Vec<String> {
+        let mut set: Vec<String> = SMALLER.map(str::to_owned).into();
+        let channel = CHANNEL * f64::from(CHANNELS) / f64::from(part);
+        set.push(format!("host.dram.bandwidth={channel} GB/s"));
+        set.push(link(LINK, part));
+        if self.has_client_cache() {
+            set.push(format!("host.client.size={} KiB", CLIENT_CACHE / part));
+            set.push(format!("host.client.mshrs={}", CLIENT_MSHRS / part));
+        }
+        set
+    }
+}
+
+fn link(bandwidth: f64, part: u32) -> String {
+    format!("network.bandwidth={} GB/s", bandwidth / f64::from(part))
+}
 
 /// What all others are compared with.
-pub const COHERENT: Machine = ("selective-coherent", &[]);
-pub const NAIVE: Machine = ("selective-naive", &[]);
-pub const L1: Machine = ("selective-l1", &[]);
-pub const L1_L2: Machine = ("selective-l1-l2", &[]);
-pub const CLIENT: Machine = ("selective-client", &[]);
-pub const VARIABLE: Machine = ("selective-variable", &[]);
-pub const READ_ONLY: Machine = ("selective-readonly", &[]);
+pub const COHERENT: Machine = Machine::of("selective-coherent");
+pub const NAIVE: Machine = Machine::of("selective-naive");
+pub const L1: Machine = Machine::of("selective-l1");
+pub const L1_L2: Machine = Machine::of("selective-l1-l2");
+pub const CLIENT: Machine = Machine::of("selective-client");
+pub const VARIABLE: Machine = Machine::of("selective-variable");
+pub const READ_ONLY: Machine = Machine::of("selective-readonly");
 
 /// The first of all with a client cache and variable-size transfers.
-pub const COHERENT_VARIABLE: Machine = ("selective-coherent-variable", &[]);
-
-/// Those with a client cache.
-const CLIENTS: [&str; 4] = [CLIENT.0, VARIABLE.0, READ_ONLY.0, COHERENT_VARIABLE.0];
+pub const COHERENT_VARIABLE: Machine = Machine::of("selective-coherent-variable");
 
 /// The steps of Fig. 5 to 8, each on top of the ones before.
 pub const STEPS: [(&str, Machine); 6] = [
@@ -57,66 +120,79 @@ pub const STEPS: [(&str, Machine); 6] = [
     ("read-only", READ_ONLY),
 ];
 
-/// In the order of the suite. Data are as small as they can be with all compute units at work: a GPU that is not full waits for
-/// latencies, not for the memory of the CPU.
+/// In the order of the suite. The paper tells no sizes; those that shrink take longest, and are far beyond all caches still. In a quick
+/// look data are as small as they can be with all compute units at work: a GPU that is not full waits for latencies, not for the
+/// memory of the CPU.
 static PLANS: [Plan; 12] = [
-    plan("backprop", 16, Some(64)),
-    plan("bfs", 32, None),
-    plan("btree", 4, Some(16)),
-    plan("cns", 16, None),
-    plan("comd", 16, None),
-    plan("kmeans", 8, None),
-    plan("minife", 4, None),
-    plan("mummer", 8, Some(16)),
-    plan("needle", 4, None),
-    plan("pathfinder", 4, None),
-    plan("srad_v1", 2, Some(8)),
-    plan("xsbench", 32, Some(128)),
+    plan("backprop", 1, Some(64)),
+    plan("bfs", 4, None),
+    plan("btree", 1, Some(16)),
+    plan("cns", 2, None),
+    plan("comd", 2, None),
+    plan("kmeans", 2, None),
+    plan("minife", 1, None),
+    plan("mummer", 1, Some(16)),
+    plan("needle", 1, None),
+    plan("pathfinder", 1, None),
+    plan("srad_v1", 1, Some(8)),
+    plan("xsbench", 8, Some(128)),
 ];
 
-/// The workloads to run, each with its scale.
-#[must_use]
-pub fn workloads(effort: Effort) -> Vec<Scaled> {
-    suite::planned(SELECTIVE, &PLANS, effort)
+/// Workloads, each with its scale, and the part of the machine on which they run.
+#[derive(Debug)]
+pub struct Work {
+    part: u32,
+    workloads: Vec<Scaled>,
 }
 
-/// The run of a workload on a machine.
-fn on((name, set): Machine) -> impl Fn(Scaled) -> Experiment {
-    let client: &[&str] = if CLIENTS.contains(&name) { &SMALLER_CLIENT } else { &[] };
-    let set: Vec<&str> = [&SMALLER[..], client, set].concat();
-    move |scaled| suite::run_less(name, scaled, &set)
+impl Deref for Work {
+    type Target = [Scaled];
+
+    fn deref(&self) -> &[Scaled] {
+        &self.workloads
+    }
+}
+
+impl Work {
+    /// The run of a workload on a machine.
+    fn on(&self, machine: Machine) -> impl Fn(Scaled) -> Experiment {
+        let set = machine.set(self.part);
+        move |scaled| suite::run_less(machine.name, scaled, &set)
+    }
+}
+
+/// The workloads to run.
+#[must_use]
+pub fn workloads(effort: Effort) -> Work {
+    let part = match effort {
+        Effort::Quick => PART,
+        Effort::Whole => 1,
+    };
+    Work { part, workloads: suite::planned(SELECTIVE, &PLANS, effort) }
 }
 
 /// The runs of all workloads on each of the machines.
 #[must_use]
 pub fn runs(effort: Effort, machines: &[Machine]) -> Vec<Experiment> {
-    let of = |scaled| machines.iter().map(move |machine| on(*machine)(scaled));
-    workloads(effort).into_iter().flat_map(of).collect()
+    let work = workloads(effort);
+    let of = |scaled: &Scaled| machines.iter().map(|machine| work.on(*machine)(*scaled)).collect::<Vec<_>>();
+    work.iter().flat_map(of).collect()
 }
 
 /// What each workload's run on a machine gave.
 ///
 /// # Errors
 /// If one is not there, in words.
-pub fn outcomes<'a>(
-    workloads: &[Scaled],
-    results: &'a Results,
-    machine: Machine,
-) -> Result<Vec<&'a Outcome>, String> {
-    suite::outcomes(workloads, results, on(machine))
+pub fn outcomes<'a>(work: &Work, results: &'a Results, machine: Machine) -> Result<Vec<&'a Outcome>, String> {
+    suite::outcomes(work, results, work.on(machine))
 }
 
 /// A statistic of each workload's run on a machine.
 ///
 /// # Errors
 /// As [`outcomes`], or if there is no such statistic.
-pub fn statistics(
-    workloads: &[Scaled],
-    results: &Results,
-    machine: Machine,
-    key: &str,
-) -> Result<Vec<f64>, String> {
-    outcomes(workloads, results, machine)?.into_iter().map(|outcome| outcome.statistic(key)).collect()
+pub fn statistics(work: &Work, results: &Results, machine: Machine, key: &str) -> Result<Vec<f64>, String> {
+    outcomes(work, results, machine)?.into_iter().map(|outcome| outcome.statistic(key)).collect()
 }
 
 /// Of each workload, the throughput on a machine over that on another.
@@ -124,21 +200,21 @@ pub fn statistics(
 /// # Errors
 /// As [`outcomes`].
 pub fn throughput(
-    workloads: &[Scaled],
+    work: &Work,
     results: &Results,
     machine: Machine,
     over: Machine,
 ) -> Result<Vec<f64>, String> {
-    suite::time_ratios(workloads, results, on(over), on(machine))
+    suite::time_ratios(work, results, work.on(over), work.on(machine))
 }
 
 /// Why read-only pages look worse in short runs, with how short ours are.
 ///
 /// # Errors
 /// As [`outcomes`].
-pub fn about_faults(workloads: &[Scaled], results: &Results) -> Result<String, String> {
+pub fn about_faults(work: &Work, results: &Results) -> Result<String, String> {
     let cycles =
-        || Ok::<_, String>(outcomes(workloads, results, VARIABLE)?.into_iter().map(|outcome| outcome.cycles));
+        || Ok::<_, String>(outcomes(work, results, VARIABLE)?.into_iter().map(|outcome| outcome.cycles));
     let (least, most) = (cycles()?.min().unwrap_or(0), cycles()?.max().unwrap_or(0));
     Ok(format!(
         "a fault takes 28,000 cycles however few the data are, and each page has one at most; the paper's runs are long enough for \
@@ -156,8 +232,9 @@ pub fn about(workloads: &[Scaled]) -> String {
 
 /// The scale in words.
 #[must_use]
-pub fn scale_text(workloads: &[Scaled]) -> String {
-    format!("machine 1/{PART}, data {}", suite::scale_text(workloads))
+pub fn scale_text(work: &Work) -> String {
+    let data = suite::scale_text(work);
+    if work.part == 1 { data } else { format!("machine 1/{}, data {data}", work.part) }
 }
 
 /// The axis of most charts.
