@@ -21,18 +21,40 @@ pub fn drive(
     interrupt: &Interrupt,
     mut each: impl FnMut(&Machine, &[Record]) -> Result<ControlFlow<()>, Trouble>,
 ) -> Result<Report, Trouble> {
-    let mut progress = Progress::start();
-    interrupt.heed();
-    loop {
+    by_slices(runner, name, interrupt, |runner| {
         for _ in 0..SLICE {
             if let Some(ended) = runner.step().cloned() {
                 // The event that ends a run with a violation has records too.
                 let _ = each(runner.machine(), runner.records())?;
-                return Ok(runner.report(ended));
+                return Ok(Some(runner.report(ended)));
             }
             if each(runner.machine(), runner.records())?.is_break() {
-                return Ok(runner.so_far(Ended::Interrupted));
+                return Ok(Some(runner.so_far(Ended::Interrupted)));
             }
+        }
+        Ok(None)
+    })
+}
+
+/// The same where nobody wants to see every event.
+pub fn drive_unseen(runner: &mut Runner, name: &str, interrupt: &Interrupt) -> Result<Report, Trouble> {
+    by_slices(runner, name, interrupt, |runner| {
+        let ended = runner.advance(SLICE).cloned();
+        Ok(ended.map(|ended| runner.report(ended)))
+    })
+}
+
+fn by_slices(
+    runner: &mut Runner,
+    name: &str,
+    interrupt: &Interrupt,
+    mut slice: impl FnMut(&mut Runner) -> Result<Option<Report>, Trouble>,
+) -> Result<Report, Trouble> {
+    let mut progress = Progress::start();
+    interrupt.heed();
+    loop {
+        if let Some(report) = slice(runner)? {
+            return Ok(report);
         }
         if interrupt.is_raised() {
             return Ok(runner.so_far(Ended::Interrupted));

@@ -11,7 +11,7 @@ use clap::Args;
 use super::arguments::{Format, Target, positive};
 use super::destination::apart;
 use super::diagnosis;
-use super::drive::drive;
+use super::drive::{drive, drive_unseen};
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
@@ -177,18 +177,22 @@ impl Run {
         let mut stopped = None;
         let prepare_seconds = begin.elapsed().as_secs_f64();
         let start = Instant::now();
-        let report = drive(&mut runner, &work.name, &interrupt, |machine, records| {
-            let is_closed = sampler.as_mut().map_or(Ok(false), |sampler| sampler.look(machine))?;
-            if let Some(recorder) = &mut recorder {
-                recorder.look(machine)?;
-            }
-            stopped = stop.as_ref().and_then(|stop| hit(stop, machine, records));
-            Ok(if stopped.is_some() || is_closed {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
-        })?;
+        let report = if sampler.is_none() && recorder.is_none() && stop.is_none() {
+            drive_unseen(&mut runner, &work.name, &interrupt)?
+        } else {
+            drive(&mut runner, &work.name, &interrupt, |machine, records| {
+                let is_closed = sampler.as_mut().map_or(Ok(false), |sampler| sampler.look(machine))?;
+                if let Some(recorder) = &mut recorder {
+                    recorder.look(machine)?;
+                }
+                stopped = stop.as_ref().and_then(|stop| hit(stop, machine, records));
+                Ok(if stopped.is_some() || is_closed {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            })?
+        };
         let wall_seconds = start.elapsed().as_secs_f64();
         // Who has seen enough of the samples wants no summary either.
         if sampler.as_ref().is_some_and(|sampler| sampler.sink.is_closed()) {

@@ -144,14 +144,14 @@ fn one(path: &str, changes: &Changes, interrupt: &Interrupt) -> Option<Tested> {
 }
 
 /// Events between two looks at ctrl-c.
-const SLICE: u32 = 4096;
+const SLICE: u64 = 4096;
 
 fn run(work: &Work, interrupt: &Interrupt) -> Result<(Report, Option<Diagnosis>)> {
     let prepared = work.prepare()?;
     let (begun, workload) = (prepared.machine.clone(), prepared.blueprint.workload.clone());
     let mut runner = prepared.runner();
     let report = loop {
-        if let Some(ended) = (0..SLICE).find_map(|_| runner.step().cloned()) {
+        if let Some(ended) = runner.advance(SLICE).cloned() {
             break runner.report(ended);
         }
         if interrupt.is_raised() {

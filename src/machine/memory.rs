@@ -80,7 +80,7 @@ impl Machine {
         while let Some(read) = controller.take_finished(now) {
             finished.push(read);
         }
-        if let Some(at) = controller.plan(now) {
+        if let Some(at) = controller.plan() {
             self.queue.push(at, Event::Memory(node as u32));
         }
         let mut happened = !issued.is_empty();

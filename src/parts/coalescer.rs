@@ -29,6 +29,10 @@ pub fn coalesce(access: &WarpAccess, line: u32, values: bool, into: &mut VecDequ
     }
     let merges = !matches!(kind, AccessKind::Atomic(_)) && access.width > 0;
     let keeps = values && kind.writes();
+    if merges && !keeps {
+        merge(access, line, into);
+        return;
+    }
     let mut pieces: SmallVec<[Piece; 4]> = SmallVec::new();
     for (_, address) in access.lanes.iter() {
         let bytes = if keeps { access.value.bytes(address, access.width) } else { Bytes::new() };
@@ -49,6 +53,30 @@ pub fn coalesce(access: &WarpAccess, line: u32, values: bool, into: &mut VecDequ
             }
         }
     }
+    into.extend(pieces.into_iter().map(|piece| piece.access(kind)));
+}
+
+/// Lanes that merge where nobody keeps bytes: those that go on where the ones before have come to are taken together.
+fn merge(access: &WarpAccess, line: u32, into: &mut VecDeque<Access>) {
+    let (kind, width) = (access.kind, u32::from(access.width));
+    let mut pieces: SmallVec<[Piece; 4]> = SmallVec::new();
+    let mut add = |run: Range| {
+        for block in run.blocks(line) {
+            let part = cut(run, Range::new(block, line));
+            piece_of(&mut pieces, block, line, false).add(part, &[], kind.writes());
+        }
+    };
+    let mut last: Option<Range> = None;
+    for (_, address) in access.lanes.iter() {
+        let lane = Range::new(address, width);
+        match &mut last {
+            Some(run) if run.start <= address && address.0 <= run.end() => {
+                run.len = (run.end().max(lane.end()) - run.start.0) as u32;
+            }
+            _ => last.replace(lane).into_iter().for_each(&mut add),
+        }
+    }
+    last.into_iter().for_each(&mut add);
     into.extend(pieces.into_iter().map(|piece| piece.access(kind)));
 }
 
@@ -180,6 +208,24 @@ mod tests {
             let addresses = strided.lanes.iter().map(|(_, address)| address).collect();
             let listed = WarpAccess { lanes: Lanes::Listed { mask, addresses }, ..strided.clone() };
             prop_assert_eq!(all(&strided, 64, values), all(&listed, 64, values));
+        }
+    }
+
+    proptest! {
+        /// The same whether bytes are kept, which is lane by lane, or not.
+        #[test]
+        fn bytes_make_no_difference_to_what_is_touched(
+            offsets in prop::collection::vec(prop_oneof![0u64..24, 0u64..400], 1..64),
+            (kind, width) in (prop::sample::select(vec![AccessKind::Store, AccessKind::NStore]), 1u8..17),
+        ) {
+            let addresses = offsets.iter().map(|offset| Address(4096 + offset * 4)).collect();
+            let lanes = Lanes::Listed { mask: u64::MAX >> (64 - offsets.len()), addresses };
+            let access = WarpAccess { width, lanes, ..warp(kind, 0, 0, 0) };
+            let touched = |values| {
+                let all = all(&access, 64, values).into_iter();
+                all.map(|access| (access.range, access.mask)).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(touched(true), touched(false));
         }
     }
 

@@ -110,6 +110,13 @@ impl Checker {
         self.expectations.iter().any(|expectation| by_record(&expectation.when))
     }
 
+    /// Whether nothing that is left to check can be told before the end.
+    #[must_use]
+    pub fn awaits_end(&self) -> bool {
+        let mut all = self.expectations.iter().zip(&self.progress);
+        all.all(|(expectation, progress)| progress.settled || matches!(expectation.when, When::End))
+    }
+
     /// Looks at the machine after an event that made `records`.
     pub fn observe(&mut self, subject: &dyn Subject, records: &[Record]) {
         self.violations(records);

@@ -79,15 +79,39 @@ impl Runner {
                 self.checker.observe(&self.machine, &self.records.list);
             }
             self.compare();
-            self.ended = match outcome {
-                _ if self.checker.violated() => Some(Ended::Violation),
-                StepOutcome::Ran => None,
-                StepOutcome::Finished => Some(Ended::Finished),
-                StepOutcome::Stuck => Some(Ended::Stuck(self.unfinished())),
-                StepOutcome::Limit(cycle) => Some(Ended::Limit(cycle)),
-            };
+            self.ended = self.ending(outcome);
         }
         self.ended.as_ref()
+    }
+
+    /// Executes up to so many events, and tells how the run ended once it has. Where nobody has to look after each of them, the
+    /// machine runs through all at once.
+    pub fn advance(&mut self, events: u64) -> Option<&Ended> {
+        if self.ended.is_none() && self.is_unwatched() {
+            let outcome = self.machine.run_until(self.machine.event().saturating_add(events));
+            self.ended = self.ending(outcome);
+            return self.ended.as_ref();
+        }
+        for _ in 0..events {
+            if self.step().is_some() {
+                break;
+            }
+        }
+        self.ended.as_ref()
+    }
+
+    fn is_unwatched(&self) -> bool {
+        !self.records.on && self.recorded.is_none() && self.checker.awaits_end()
+    }
+
+    fn ending(&self, outcome: StepOutcome) -> Option<Ended> {
+        match outcome {
+            _ if self.checker.violated() => Some(Ended::Violation),
+            StepOutcome::Ran => None,
+            StepOutcome::Finished => Some(Ended::Finished),
+            StepOutcome::Stuck => Some(Ended::Stuck(self.unfinished())),
+            StepOutcome::Limit(cycle) => Some(Ended::Limit(cycle)),
+        }
     }
 
     /// Whether this is the state that was recorded here.
@@ -166,8 +190,32 @@ impl Runner {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnostic::Source;
     use crate::recording::Mark;
     use crate::scenario::{Options, Scenario};
+
+    #[test]
+    fn a_run_that_nobody_watches_is_the_same() {
+        let text = "machine = \"tiny/umh-2gpu\"\n[[kernel]]\nname = \"reduction\"\nwith = { size = 256, workgroup = 8, wavefront = 4 }\n\
+                    [[expect]]\nthat = [\"state of gpu0.cu0.l1 block 0 is I\"]\n";
+        let scenario = Scenario::parse(Source::new("test", text), None).unwrap();
+        let run = |listen| {
+            let prepared = scenario.prepare(&Options::default()).unwrap();
+            let mut runner = Runner::new(prepared.machine, prepared.checker, listen);
+            assert_ne!(runner.is_unwatched(), listen);
+            while runner.advance(1000).is_none() {}
+            let ended = runner.advance(1).cloned().unwrap();
+            runner.report(ended)
+        };
+        assert_eq!(run(true), run(false));
+    }
+
+    #[test]
+    fn an_expectation_about_events_sees_each_of_them() {
+        let scenario = Scenario::load("umh/fig5-b1").unwrap();
+        let prepared = scenario.prepare(&Options::default()).unwrap();
+        assert!(!Runner::new(prepared.machine, prepared.checker, false).is_unwatched());
+    }
 
     #[test]
     fn a_recording_must_come_to_the_states_that_were_recorded() {

@@ -201,7 +201,7 @@ impl Sweep {
 }
 
 /// Events between two looks at ctrl-c.
-const SLICE: u32 = 4096;
+const SLICE: u64 = 4096;
 
 /// Runs a point; nothing if it was interrupted.
 fn one(plan: &Plan, point: &Point, interrupt: &Interrupt) -> Result<Option<Value>, Trouble> {
@@ -210,7 +210,7 @@ fn one(plan: &Plan, point: &Point, interrupt: &Interrupt) -> Result<Option<Value
     let (machine, workload) = (work.machine_name(&prepared), prepared.blueprint.workload.clone());
     let mut runner: Runner = prepared.runner();
     let report = loop {
-        if let Some(ended) = (0..SLICE).find_map(|_| runner.step().cloned()) {
+        if let Some(ended) = runner.advance(SLICE).cloned() {
             break runner.report(ended);
         }
         if interrupt.is_raised() {

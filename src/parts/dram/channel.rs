@@ -66,6 +66,8 @@ pub(super) struct DramChannel {
     pub reads: VecDeque<Request>,
     pub writes: VecDeque<Request>,
     draining: bool,
+    /// Before then nothing is possible but for what comes meanwhile. Follows from the rest.
+    due: Tick,
 }
 
 impl DramChannel {
@@ -77,12 +79,14 @@ impl DramChannel {
             reads: VecDeque::new(),
             writes: VecDeque::new(),
             draining: false,
+            due: Tick::MAX,
         }
     }
 
     /// Has the rate of `other` from here on.
     pub fn adopt(&mut self, other: &Self) {
         self.rate.adopt(other.rate);
+        self.due = 0;
     }
 
     pub fn waiting(&self) -> usize {
@@ -106,6 +110,7 @@ impl DramChannel {
     }
 
     pub fn put(&mut self, request: Request) {
+        self.due = 0;
         self.queue_mut(request.writes).push_back(request);
     }
 
@@ -117,18 +122,30 @@ impl DramChannel {
         now: Tick,
         issued: &mut Commands,
     ) {
-        loop {
-            self.choose_class(scheduling);
-            if self.waiting() == 0 {
-                return;
-            }
-            let before = issued.len();
-            self.open_rows(timing, scheduling, now, issued);
-            issued.extend(self.move_data(timing, scheduling, now));
-            if issued.len() == before {
-                return;
-            }
+        if self.due > now {
+            return;
         }
+        while self.advance_once(timing, scheduling, now, issued) {}
+        self.due = self.next(timing, scheduling, now);
+    }
+
+    /// Opens rows and moves data once. Whether more may be possible now: another turn, what has come into the window, or a bus that is
+    /// free at once.
+    fn advance_once(
+        &mut self,
+        timing: &DramTiming,
+        scheduling: &Scheduling,
+        now: Tick,
+        issued: &mut Commands,
+    ) -> bool {
+        self.choose_class(scheduling);
+        let turn = self.turn();
+        self.open_rows(timing, scheduling, now, issued);
+        let Some(moved) = self.move_data(timing, scheduling, now) else { return false };
+        issued.push(moved);
+        self.choose_class(scheduling);
+        let is_free = now + timing.cas >= self.bus_free_at;
+        is_free || self.turn() != turn || self.queue(turn).len() >= scheduling.window
     }
 
     /// Writes are drained once enough have gathered, down to half, and whenever no read waits.
@@ -223,17 +240,23 @@ impl DramChannel {
         Some((!turn, index))
     }
 
-    /// When something may become possible, if anything waits.
-    pub fn next(&self, timing: &DramTiming, scheduling: &Scheduling, now: Tick) -> Option<Tick> {
+    /// When something may become possible, if nothing comes before.
+    #[must_use]
+    pub fn due(&self) -> Option<Tick> {
+        (self.due < Tick::MAX).then_some(self.due)
+    }
+
+    /// When something may become possible after `now`, or never.
+    fn next(&self, timing: &DramTiming, scheduling: &Scheduling, now: Tick) -> Tick {
         let bus = self.bus_free_at.saturating_sub(timing.cas);
-        let seen =
-            [&self.reads, &self.writes].into_iter().flat_map(|queue| queue.iter().take(scheduling.window));
-        seen.filter_map(|request| {
+        let at = |request: &Request| {
             let bank = self.banks.get(request.bank)?;
             let hits = bank.open == Some(request.row) && !timing.always_reopen;
             let at = if hits || request.opened.is_some() { bank.column_at.max(bus) } else { bank.row_at };
             (at > now).then_some(at)
-        })
-        .min()
+        };
+        let first = |queue: &VecDeque<Request>| queue.iter().take(scheduling.window).filter_map(at).min();
+        let (reads, writes) = (first(&self.reads), first(&self.writes));
+        reads.unwrap_or(Tick::MAX).min(writes.unwrap_or(Tick::MAX))
     }
 }

@@ -69,8 +69,8 @@ pub struct Controller {
     scheduling: Scheduling,
     channels: Vec<DramChannel>,
     jobs: BTreeMap<u64, Job>,
-    /// Jobs of which all rows have moved.
-    moved: u32,
+    /// Jobs of which all rows have moved, and when the last of their data are there. Follows from the jobs.
+    moved: Vec<(u64, Tick)>,
     made: u64,
     /// When it looks again.
     planned: Option<Tick>,
@@ -87,7 +87,7 @@ impl Controller {
             scheduling,
             channels: vec![channel; timing.channels.max(1) as usize],
             jobs: BTreeMap::new(),
-            moved: 0,
+            moved: Vec::new(),
             made: 0,
             planned: None,
             counters: DramCounters::default(),
@@ -129,7 +129,9 @@ impl Controller {
     }
 
     fn await_rows(&mut self, rows: u32) -> Read {
-        self.moved += u32::from(rows == 0);
+        if rows == 0 {
+            self.moved.push((self.made, 0));
+        }
         self.jobs.insert(self.made, Job { rows, end: 0 });
         Read(self.made)
     }
@@ -173,9 +175,11 @@ impl Controller {
             let Some(burst) = one.moves else { continue };
             self.counters.count(one.access, one.bytes, burst.length);
             if let Some(job) = self.jobs.get_mut(&one.job) {
-                self.moved += u32::from(job.rows == 1);
                 job.rows = job.rows.saturating_sub(1);
                 job.end = job.end.max(burst.end);
+                if job.rows == 0 {
+                    self.moved.push((one.job, job.end));
+                }
             }
         }
         issued
@@ -183,21 +187,17 @@ impl Controller {
 
     /// The next read whose data are all there at `now`, oldest first.
     pub fn take_finished(&mut self, now: Tick) -> Option<Read> {
-        if self.moved == 0 {
-            return None;
-        }
-        let (&job, _) = self.jobs.iter().find(|(_, job)| job.rows == 0 && job.end <= now)?;
+        let done = self.moved.iter().enumerate().filter(|(_, (_, end))| *end <= now);
+        let (at, &(job, _)) = done.min_by_key(|(_, (job, _))| *job)?;
+        self.moved.swap_remove(at);
         self.jobs.remove(&job);
-        self.moved -= 1;
         Some(Read(job))
     }
 
     /// When it should look again, if that is not planned yet: then it is from now on.
-    pub fn plan(&mut self, now: Tick) -> Option<Tick> {
-        let moved = || self.jobs.values().filter(|job| job.rows == 0);
-        let finished = if self.moved > 0 { moved().map(|job| job.end).min() } else { None };
-        let channels = self.channels.iter();
-        let possible = channels.filter_map(|channel| channel.next(&self.timing, &self.scheduling, now)).min();
+    pub fn plan(&mut self) -> Option<Tick> {
+        let finished = self.moved.iter().map(|(_, end)| *end).min();
+        let possible = self.channels.iter().filter_map(DramChannel::due).min();
         let at = [finished, possible].into_iter().flatten().min()?;
         if self.planned.is_some_and(|planned| planned <= at) {
             return None;

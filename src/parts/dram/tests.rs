@@ -34,7 +34,7 @@ fn drain(controller: &mut Controller, mut now: Tick) -> Vec<(u64, RowAccess, Tic
         let issued = controller.advance(now).into_iter();
         order.extend(issued.filter_map(|one| Some((one.job, one.access, one.moves?.end))));
         while controller.take_finished(now).is_some() {}
-        let Some(next) = controller.plan(now) else { break };
+        let Some(next) = controller.plan() else { break };
         assert!(next > now, "{next} is not after {now}");
         now = next;
         assert!(controller.is_due(now));
@@ -142,7 +142,7 @@ fn a_large_read_ends_with_its_last_row() {
             assert_eq!((done, Some(&now)), (whole, ends.iter().max()));
             break;
         }
-        now = dram.plan(now).unwrap();
+        now = dram.plan().unwrap();
         assert!(dram.is_due(now));
     }
     // Each of two channels moves two rows of 1 KiB at half of the rate.

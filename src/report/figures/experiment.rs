@@ -18,7 +18,7 @@ use crate::report;
 use crate::scenario::{Ended, Options, Prepared, Runner, Scenario};
 
 /// Events between two looks at whether to stop.
-const SLICE: u32 = 4096;
+const SLICE: u64 = 4096;
 
 /// Whether a run is to be stopped.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -117,15 +117,17 @@ impl Experiment {
         let mut runner = Runner::new(prepared.machine, prepared.checker, false);
         let mut watch = self.watched.then(|| Watch::new(runner.machine()));
         loop {
-            for _ in 0..SLICE {
-                let ended = runner.step().cloned();
-                if let Some(watch) = &mut watch {
+            let ended = match &mut watch {
+                None => runner.advance(SLICE).cloned(),
+                Some(watch) => (0..SLICE).find_map(|_| {
+                    let ended = runner.step().cloned();
                     watch.look(runner.machine());
-                }
-                if let Some(ended) = ended {
-                    let course = watch.map(|watch| watch.end(runner.machine()));
-                    return Ok(Some(Outcome { course, ..Outcome::of(&runner, &ended) }));
-                }
+                    ended
+                }),
+            };
+            if let Some(ended) = ended {
+                let course = watch.map(|watch| watch.end(runner.machine()));
+                return Ok(Some(Outcome { course, ..Outcome::of(&runner, &ended) }));
             }
             if stop() {
                 return Ok(None);
@@ -141,7 +143,7 @@ impl Experiment {
         let prepared = self.prepare().map_err(|error| error.to_string())?;
         let mut runner = prepared.runner();
         loop {
-            match runner.step() {
+            match runner.advance(SLICE) {
                 None => {}
                 Some(Ended::Finished) => return Ok(runner.machine().clone()),
                 Some(other) => return Err(not_finished(report::ended(other))),
