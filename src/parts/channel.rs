@@ -231,6 +231,9 @@ impl Lane {
         if let (Ready::At(tick), message) = self.outgoing.front()? {
             return Some((0, *tick, message));
         }
+        if self.reading as usize == self.outgoing.len() {
+            return None;
+        }
         for (place, (ready, message)) in self.outgoing.iter().enumerate() {
             let Ready::At(tick) = ready else { continue };
             let own = message.range.start.block(block);
@@ -245,11 +248,16 @@ impl Lane {
     /// Takes a message out of those that wait to be sent.
     pub fn leave(&mut self, place: usize) -> Option<Message> {
         let taken = if place == 0 { self.outgoing.pop_front() } else { self.outgoing.remove(place) };
-        taken.map(|(_, message)| message)
+        let (ready, message) = taken?;
+        self.reading -= u32::from(matches!(ready, Ready::Read(_)));
+        Some(message)
     }
 
     /// The message that waited for a read, which may leave from `now` on.
     pub fn release(&mut self, read: Read, now: Tick) -> Option<&mut Message> {
+        if self.reading == 0 {
+            return None;
+        }
         let (ready, message) = self.outgoing.iter_mut().find(|(ready, _)| *ready == Ready::Read(read))?;
         *ready = Ready::At(now);
         self.reading = self.reading.saturating_sub(1);
@@ -308,7 +316,7 @@ impl Channel {
         lane.told = false;
         match lane.take() {
             Some((_, message)) => Some(message),
-            None => lane.outgoing.pop_front().map(|(_, message)| message),
+            None => lane.leave(0),
         }
     }
 

@@ -66,8 +66,11 @@ pub(super) struct DramChannel {
     pub reads: VecDeque<Request>,
     pub writes: VecDeque<Request>,
     draining: bool,
-    /// Before then nothing is possible but for what comes meanwhile. Follows from the rest.
+    /// Before then nothing is possible for those that have been looked at. Follows from the rest.
     due: Tick,
+    /// Requests, the last ones of each queue, that have not been looked at, and whose turn it was at the last look.
+    fresh: [usize; 2],
+    turned: bool,
 }
 
 impl DramChannel {
@@ -80,6 +83,8 @@ impl DramChannel {
             writes: VecDeque::new(),
             draining: false,
             due: Tick::MAX,
+            fresh: [0; 2],
+            turned: true,
         }
     }
 
@@ -110,7 +115,7 @@ impl DramChannel {
     }
 
     pub fn put(&mut self, request: Request) {
-        self.due = 0;
+        self.fresh[usize::from(request.writes)] += 1;
         self.queue_mut(request.writes).push_back(request);
     }
 
@@ -122,11 +127,29 @@ impl DramChannel {
         now: Tick,
         issued: &mut Commands,
     ) {
-        if self.due > now {
-            return;
+        self.choose_class(scheduling);
+        if self.due > now && self.turn() == self.turned {
+            self.due = self.due.min(self.look_at_fresh(timing, scheduling, now));
+        } else {
+            self.due = now;
         }
-        while self.advance_once(timing, scheduling, now, issued) {}
-        self.due = self.next(timing, scheduling, now);
+        if self.due <= now {
+            while self.advance_once(timing, scheduling, now, issued) {}
+            self.due = self.next(timing, scheduling, now);
+        }
+        (self.fresh, self.turned) = ([0; 2], self.turn());
+    }
+
+    /// When something may become possible for the requests that have come, at `now` or later.
+    fn look_at_fresh(&self, timing: &DramTiming, scheduling: &Scheduling, now: Tick) -> Tick {
+        let first = |writes: bool| {
+            let queue = self.queue(writes);
+            let old = queue.len() - self.fresh[usize::from(writes)].min(queue.len());
+            let fresh = queue.iter().take(scheduling.window).skip(old);
+            fresh.map(|request| self.possible_at(request, timing).max(now)).min()
+        };
+        let (reads, writes) = (first(false), first(true));
+        reads.unwrap_or(Tick::MAX).min(writes.unwrap_or(Tick::MAX))
     }
 
     /// Opens rows and moves data once. Whether more may be possible now: another turn, what has come into the window, or a bus that is
@@ -163,26 +186,32 @@ impl DramChannel {
     /// Opens the row of the oldest request of every bank that no open row keeps busy.
     fn open_rows(&mut self, timing: &DramTiming, scheduling: &Scheduling, now: Tick, issued: &mut Commands) {
         let writes = self.turn();
-        let mut looked = Bits::new(self.banks.len() as u32);
-        for index in 0..self.queue(writes).len().min(scheduling.window) {
-            let Some(request) = self.queue(writes).get(index) else { break };
-            let (bank, row) = (request.bank, request.row);
-            let Some(state) = self.banks.get(bank).copied() else { continue };
-            if state.is_held || state.row_at > now || looked.get(bank as u32) {
-                continue;
+        let mut free = Bits::new(self.banks.len() as u32);
+        for (index, bank) in (0..).zip(&self.banks) {
+            free.set(index, !bank.is_held && bank.row_at <= now);
+        }
+        let mut opened: SmallVec<[(usize, Tick, RowAccess); 4]> = SmallVec::new();
+        for (index, request) in self.queue(writes).iter().take(scheduling.window).enumerate() {
+            if free.is_empty() {
+                break;
             }
-            looked.set(bank as u32, true);
+            let Some(bank) = self.banks.get(request.bank).filter(|_| free.get(request.bank as u32)) else {
+                continue;
+            };
+            free.set(request.bank as u32, false);
             let may_wait = !timing.always_reopen && request.passed < scheduling.row_hit_cap;
-            let (wait, access) = timing.opening(state.open, row);
-            if access == RowAccess::Hit || (may_wait && self.has_hit(bank, scheduling)) {
-                continue;
+            let (wait, access) = timing.opening(bank.open, request.row);
+            if access != RowAccess::Hit && !(may_wait && self.has_hit(request.bank, scheduling)) {
+                opened.push((index, now + wait, access));
             }
-            if let Some(state) = self.banks.get_mut(bank) {
-                *state = Bank { open: Some(row), is_held: true, column_at: now + wait, row_at: now + wait };
-            }
-            if let Some(request) = self.queue_mut(writes).get_mut(index) {
-                request.opened = Some(access);
-                issued.push(request.issue(access, None));
+        }
+        for (index, at, access) in opened {
+            let Some(request) = self.queue_mut(writes).get_mut(index) else { continue };
+            request.opened = Some(access);
+            issued.push(request.issue(access, None));
+            let (bank, row) = (request.bank, request.row);
+            if let Some(bank) = self.banks.get_mut(bank) {
+                *bank = Bank { open: Some(row), is_held: true, column_at: at, row_at: at };
             }
         }
     }
@@ -249,14 +278,32 @@ impl DramChannel {
     /// When something may become possible after `now`, or never.
     fn next(&self, timing: &DramTiming, scheduling: &Scheduling, now: Tick) -> Tick {
         let bus = self.bus_free_at.saturating_sub(timing.cas);
-        let at = |request: &Request| {
-            let bank = self.banks.get(request.bank)?;
-            let hits = bank.open == Some(request.row) && !timing.always_reopen;
-            let at = if hits || request.opened.is_some() { bank.column_at.max(bus) } else { bank.row_at };
-            (at > now).then_some(at)
-        };
-        let first = |queue: &VecDeque<Request>| queue.iter().take(scheduling.window).filter_map(at).min();
-        let (reads, writes) = (first(&self.reads), first(&self.writes));
-        reads.unwrap_or(Tick::MAX).min(writes.unwrap_or(Tick::MAX))
+        let all = self.banks.iter().flat_map(|bank| [bank.row_at, bank.column_at.max(bus)]);
+        // No request can come before the first bank.
+        let Some(least) = all.filter(|at| *at > now).min() else { return Tick::MAX };
+        let mut first = Tick::MAX;
+        for queue in [&self.reads, &self.writes] {
+            for request in queue.iter().take(scheduling.window) {
+                let at = self.possible_at(request, timing);
+                if at == least {
+                    return least;
+                }
+                if at > now {
+                    first = first.min(at);
+                }
+            }
+        }
+        first
+    }
+
+    /// When something may become possible for a request.
+    fn possible_at(&self, request: &Request, timing: &DramTiming) -> Tick {
+        let Some(bank) = self.banks.get(request.bank) else { return Tick::MAX };
+        let hits = bank.open == Some(request.row) && !timing.always_reopen;
+        if hits || request.opened.is_some() {
+            bank.column_at.max(self.bus_free_at.saturating_sub(timing.cas))
+        } else {
+            bank.row_at
+        }
     }
 }
