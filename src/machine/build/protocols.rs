@@ -1,6 +1,7 @@
 //! Whether the protocols of a machine's caches can do what is asked of them where they stand.
 
 use super::Builder;
+use crate::config::machine::{NumaSpec, Organisation};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::component::ComponentKind;
 use crate::model::message::MessageKind;
@@ -15,6 +16,7 @@ impl Builder<'_> {
             self.check_masks(config)?;
             self.check_accesses(config)?;
             self.check_stack(config)?;
+            self.check_shared(config)?;
         }
         self.check_pairs()?;
         self.check_beside()
@@ -65,6 +67,31 @@ impl Builder<'_> {
             config.table.name
         );
         let expected = "a protocol with a [directory], or gpu.memory.home = \"numa\"";
+        Err(Box::new(Diagnostic::new(message).expected(expected)))
+    }
+
+    /// An L2 that keeps lines of other sockets, of which nobody tells it, has to be emptied by an acquire.
+    fn check_shared(&self, config: &NodeConfig) -> Result<()> {
+        let numa = self.spec.gpu.as_ref().and_then(|gpu| gpu.numa.as_ref());
+        let keeps_remote =
+            |numa: &NumaSpec| matches!(numa.organisation, Organisation::Shared | Organisation::Partitioned);
+        let is_l2 = self.components.get(config.id).is_some_and(|part| part.kind == ComponentKind::L2);
+        let table = &config.table;
+        let lasts = |state: State| {
+            let hits = table.cell(state, Action::Load, true).is_some_and(|cell| cell.step == Step::Hit);
+            hits && table.cell(state, Action::Acquire, true).is_none()
+        };
+        let is_told = table.has_directory() || !numa.is_some_and(keeps_remote);
+        if !is_l2 || is_told || !table.rows.iter().any(|row| lasts(row.state)) {
+            return Ok(());
+        }
+        let message = format!(
+            "{} keeps to {}, whose lines outlast an acquire: those of other sockets would grow stale",
+            self.components.path(config.id),
+            table.name
+        );
+        let expected =
+            "gpu.l2.protocol = \"gpu-coherent\" or \"gpu-write-through\", or gpu.numa.l2 = \"memory-side\"";
         Err(Box::new(Diagnostic::new(message).expected(expected)))
     }
 

@@ -11,7 +11,6 @@ use smallvec::SmallVec;
 
 use super::DramTiming;
 use super::controller::{Burst, Commands, Issued, Scheduling};
-use crate::model::bits::Bits;
 use crate::model::record::RowAccess;
 use crate::model::time::{ByteRate, Tick};
 use crate::protocol::outbox::About;
@@ -22,6 +21,8 @@ pub(super) struct Bank {
     pub open: Option<u64>,
     /// Its row was opened for a request that still waits. Follows from the queues.
     is_held: bool,
+    /// A row could be opened, while one is looked for.
+    is_free: bool,
     /// From when a column of the open row can be asked for.
     column_at: Tick,
     /// From when the row can be closed and another opened.
@@ -186,41 +187,38 @@ impl DramChannel {
     /// Opens the row of the oldest request of every bank that no open row keeps busy.
     fn open_rows(&mut self, timing: &DramTiming, scheduling: &Scheduling, now: Tick, issued: &mut Commands) {
         let writes = self.turn();
-        let mut free = Bits::new(self.banks.len() as u32);
-        for (index, bank) in (0..).zip(&self.banks) {
-            free.set(index, !bank.is_held && bank.row_at <= now);
+        let queue = if writes { &self.writes } else { &self.reads };
+        let mut free = 0;
+        for bank in &mut self.banks {
+            bank.is_free = !bank.is_held && bank.row_at <= now;
+            free += u32::from(bank.is_free);
         }
-        let mut opened: SmallVec<[(usize, Tick, RowAccess); 4]> = SmallVec::new();
-        for (index, request) in self.queue(writes).iter().take(scheduling.window).enumerate() {
-            if free.is_empty() {
+        let mut opened: SmallVec<[(usize, RowAccess); 4]> = SmallVec::new();
+        for (index, request) in queue.iter().take(scheduling.window).enumerate() {
+            if free == 0 {
                 break;
             }
-            let Some(bank) = self.banks.get(request.bank).filter(|_| free.get(request.bank as u32)) else {
-                continue;
-            };
-            free.set(request.bank as u32, false);
+            let Some(bank) = self.banks.get_mut(request.bank).filter(|bank| bank.is_free) else { continue };
+            bank.is_free = false;
+            free -= 1;
             let may_wait = !timing.always_reopen && request.passed < scheduling.row_hit_cap;
             let (wait, access) = timing.opening(bank.open, request.row);
-            if access != RowAccess::Hit && !(may_wait && self.has_hit(request.bank, scheduling)) {
-                opened.push((index, now + wait, access));
+            let hits = |other: &Request| other.bank == request.bank && bank.open == Some(other.row);
+            if access == RowAccess::Hit || (may_wait && queue.iter().take(scheduling.window).any(hits)) {
+                continue;
+            }
+            let at = now + wait;
+            *bank =
+                Bank { open: Some(request.row), is_held: true, is_free: false, column_at: at, row_at: at };
+            opened.push((index, access));
+        }
+        let queue = self.queue_mut(writes);
+        for (index, access) in opened {
+            if let Some(request) = queue.get_mut(index) {
+                request.opened = Some(access);
+                issued.push(request.issue(access, None));
             }
         }
-        for (index, at, access) in opened {
-            let Some(request) = self.queue_mut(writes).get_mut(index) else { continue };
-            request.opened = Some(access);
-            issued.push(request.issue(access, None));
-            let (bank, row) = (request.bank, request.row);
-            if let Some(bank) = self.banks.get_mut(bank) {
-                *bank = Bank { open: Some(row), is_held: true, column_at: at, row_at: at };
-            }
-        }
-    }
-
-    /// Whether a request whose turn it is hits the open row of the bank.
-    fn has_hit(&self, bank: usize, scheduling: &Scheduling) -> bool {
-        let open = self.banks.get(bank).and_then(|bank| bank.open);
-        let mut seen = self.queue(self.turn()).iter().take(scheduling.window);
-        seen.any(|request| request.bank == bank && open == Some(request.row))
     }
 
     /// The next request to move its data moves them.

@@ -31,6 +31,7 @@ fn mistyped_names_and_arguments() {
         &["check", "tiny/umh-2gpu", "--set", "protocol=selective-client"],
         &["check", "tiny/umh-2gpu", "--set", "protocol=scale-memory"],
         &["check", "tiny/umh-2gpu", "--set", "protocol=gpu-memory-side"],
+        &["check", "tiny/numa-4socket", "--set", "gpu.l2.protocol=gpu-memory-side"],
         &[
             "stress",
             "tiny/umh-1gpu",
