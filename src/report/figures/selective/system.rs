@@ -217,8 +217,8 @@ pub fn about_faults(work: &Work, results: &Results) -> Result<String, String> {
         || Ok::<_, String>(outcomes(work, results, VARIABLE)?.into_iter().map(|outcome| outcome.cycles));
     let (least, most) = (cycles()?.min().unwrap_or(0), cycles()?.max().unwrap_or(0));
     Ok(format!(
-        "a fault takes 28,000 cycles however few the data are, and each page has one at most; the paper's runs are long enough for \
-         that, ours take {} to {} cycles without it",
+        "a fault takes 28,000 cycles, and each page has one at most: the longer a run, the less they weigh; the paper does not tell how \
+         long its runs are, ours take {} to {} cycles without faults",
         grouped(least),
         grouped(most)
     ))
