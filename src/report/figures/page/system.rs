@@ -10,21 +10,21 @@ pub const MACHINE: &str = "paged-gtx480";
 
 /// In the order of the suite. What takes many instructions for its data shrinks more.
 static PLANS: [Plan; 15] = [
-    plan("backprop", 1, Some(32)),
-    plan("bfs", 8, None),
-    plan("btree", 1, None),
-    plan("comd", 4, None),
-    plan("gaussian", 4, None),
-    plan("histogram", 1, None),
+    plan("backprop", 4, Some(32)),
+    plan("bfs", 16, None),
+    plan("btree", 4, None),
+    plan("comd", 16, None),
+    plan("gaussian", 16, None),
+    plan("histogram", 4, None),
     plan("hotspot", 1, Some(4)),
-    plan("kmeans", 8, None),
-    plan("minife", 1, Some(32)),
-    plan("nw", 1, Some(16)),
+    plan("kmeans", 16, None),
+    plan("minife", 4, Some(32)),
+    plan("nw", 4, Some(16)),
     plan("pathfinder", 1, None),
-    plan("sgemm", 4, None),
-    plan("srad", 1, None),
-    plan("stencil", 4, None),
-    plan("xsbench", 8, Some(128)),
+    plan("sgemm", 16, None),
+    plan("srad", 4, None),
+    plan("stencil", 16, None),
+    plan("xsbench", 16, Some(128)),
 ];
 
 /// Workloads whose footprint the paper oversubscribes: "exceeding 32MB" (section 5). Which they are is not told but for

@@ -43,12 +43,12 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         let zero = time(results, workload, setting(System::ZeroCopy, 100.0))?;
         let (first, last) = (times.first().copied().unwrap_or(0.0), times.last().copied().unwrap_or(0.0));
         gains.push(faster(base, first));
-        if workload.0.name == "Shortest Path" {
+        if workload.workload.name == "Shortest Path" {
             least = faster(base, last);
         }
         cannot &= results.is_refused(&run(workload, setting(System::Copy, 50.0)));
         let parts: Vec<String> = times.iter().map(|time| format!("{:.2}", time / base)).collect();
-        each.push(format!("{}: {}, zero-copy {:.2}", workload.0.name, parts.join(" "), zero / base));
+        each.push(format!("{}: {}, zero-copy {:.2}", workload.workload.name, parts.join(" "), zero / base));
     }
     let ours = [mean(&gains), least];
     let fits = if cannot {

@@ -47,9 +47,9 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let each: Vec<String> = workloads
         .iter()
         .zip(scale_gpu.chunks(SHARES.len()).zip(&zero_copy))
-        .map(|((workload, _), (scale, zero))| {
+        .map(|(scaled, (scale, zero))| {
             let first = scale.first().copied().unwrap_or(f64::NAN);
-            format!("{}: ScaleGPU {first:.0} % with all memory, zero-copy {zero:.0} %", workload.name)
+            format!("{}: ScaleGPU {first:.0} % with all memory, zero-copy {zero:.0} %", scaled.workload.name)
         })
         .collect();
     Ok(Finding {

@@ -1,13 +1,13 @@
 //! The machine of Table 1 and the two that it is compared with, the workloads of Table 2, and the runs that the figures share.
 //!
-//! With less data there are fewer rows of the memory, but on a whole machine as many misses under way, which would throw out each
-//! other's. So a sixth of the machine runs: one of the six partitions, half of the SMs, each with a third of the warps and of the
-//! L1, and a sixth of the bandwidth of the link and of the host's memory.
+//! When all workloads run, they do on a whole machine. For a quick look data are fewer, and so are the rows of the memory, but on a
+//! whole machine as many misses would be under way, which would throw out each other's. So a sixth of it runs: one of the six
+//! partitions, half of the SMs, each with a third of the warps and of the L1, and a sixth of the bandwidth of the link and of the
+//! host's memory.
 
 use crate::report::chart::{Bars, Chart, Series};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Outcome, Results};
-pub use crate::report::figures::suite::Scaled;
 use crate::report::figures::suite::{self, Plan, experiment, plan};
 use crate::workload::suites::{SCALE_GPU, Workload};
 
@@ -28,7 +28,7 @@ pub const SHARES: [f64; 4] = [100.0, 50.0, 25.0, 12.5];
 /// Bytes of data a tag (Fig. 4).
 pub const TAGS: [u32; 4] = [2048, 1024, 512, 256];
 
-/// By what the machine is smaller, and what is set of it.
+/// By what the machine of a quick look is smaller, and what is set of it.
 const PART: u64 = 6;
 const SMALLER: [&str; 8] = [
     "gpu.cu.count=7",
@@ -41,6 +41,14 @@ const SMALLER: [&str; 8] = [
     "network.bandwidth=1.333 GB/s",
 ];
 
+/// A workload, by what its data shrink, and by what the machine is smaller on which it runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Scaled {
+    pub workload: &'static Workload,
+    scale: u64,
+    part: u64,
+}
+
 /// A system with some memory, and bytes of data a tag where it has tags.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
@@ -50,12 +58,12 @@ pub struct Setting {
 }
 
 static PLANS: [Plan; 5] = [
-    plan("vectorAdd", 4, Some(16)),
+    plan("vectorAdd", 1, Some(16)),
     // Its partial results do not shrink with the data, and have to fit, too.
-    plan("histogram", 4, Some(8)),
-    plan("hotspot", 4, Some(64)),
+    plan("histogram", 1, Some(8)),
+    plan("hotspot", 1, Some(64)),
     plan("Shortest Path", 4, Some(64)),
-    plan("Bank Account", 4, Some(16)),
+    plan("Bank Account", 1, Some(16)),
 ];
 
 /// What a programmer can divide ("we perform manual code modifications only for vectorAdd, histogram, and hotspot").
@@ -70,13 +78,18 @@ pub const BASELINE: Setting = setting(System::Copy, 100.0);
 /// The workload of this name, scaled.
 #[must_use]
 pub fn scaled(name: &str, effort: Effort) -> Option<Scaled> {
-    all(effort).into_iter().find(|(workload, _)| workload.name == name)
+    all(effort).into_iter().find(|scaled| scaled.workload.name == name)
 }
 
 /// All five, scaled.
 #[must_use]
 pub fn all(effort: Effort) -> Vec<Scaled> {
-    suite::planned(SCALE_GPU, &PLANS, effort)
+    let part = match effort {
+        Effort::Quick => PART,
+        Effort::Whole => 1,
+    };
+    let planned = suite::planned(SCALE_GPU, &PLANS, effort).into_iter();
+    planned.map(|(workload, scale)| Scaled { workload, scale, part }).collect()
 }
 
 /// Pieces of a launch that fit into the memory: half as many more as would fit exactly, for what neighbours share.
@@ -88,15 +101,15 @@ fn pieces(workload: &Workload, setting: Setting) -> u64 {
 
 /// A run of a workload until everything is in the host's memory.
 #[must_use]
-pub fn run((workload, scale): Scaled, setting: Setting) -> Experiment {
+pub fn run(Scaled { workload, scale, part }: Scaled, setting: Setting) -> Experiment {
     let machine = match setting.system {
         System::Copy => "scalegpu-copy",
         System::ZeroCopy => "scalegpu-zerocopy",
         System::ScaleGpu => "scalegpu",
     };
-    let mut set: Vec<String> = SMALLER.map(str::to_owned).into();
+    let mut set: Vec<String> = if part == 1 { Vec::new() } else { SMALLER.map(str::to_owned).into() };
     // Sets are a power of two.
-    let l2 = (L2 * PART / scale).clamp(LEAST_L2, L2);
+    let l2 = (L2 * part / scale).clamp(LEAST_L2, L2);
     set.push(format!("gpu.l2.size={} B", 1 << l2.ilog2()));
     match setting.system {
         System::Copy => set.push(format!("gpu.copies.share={}", setting.share)),
@@ -111,7 +124,7 @@ pub fn run((workload, scale): Scaled, setting: Setting) -> Experiment {
     with.extend((workload.name == "hotspot").then(|| "iterations = 8".to_owned()));
     let pieces = pieces(workload, setting);
     with.extend((pieces > 1).then(|| format!("pieces = {pieces}")));
-    with.push(format!("launch = {}", (LAUNCH * PART / scale).clamp(1, LAUNCH)));
+    with.push(format!("launch = {}", (LAUNCH * part / scale).clamp(1, LAUNCH)));
     with.push(format!("scale = {scale}"));
     experiment(machine, workload, &with, set)
 }
@@ -132,7 +145,7 @@ pub fn time(results: &Results, scaled: Scaled, setting: Setting) -> Result<f64, 
 }
 
 fn outcome(results: &Results, scaled: Scaled, setting: Setting) -> Result<&Outcome, String> {
-    let name = scaled.0.name;
+    let name = scaled.workload.name;
     results
         .of(&run(scaled, setting))
         .map_err(|why| format!("{name}, {:?} with {} %: {why}", setting.system, setting.share))
@@ -146,8 +159,13 @@ pub fn faster(slow: f64, fast: f64) -> f64 {
 
 /// The scale of all in words.
 #[must_use]
-pub fn scale_text(workloads: &[Scaled]) -> String {
-    format!("machine 1/{PART}, data {}", suite::scale_text(workloads))
+pub fn scale_text(all: &[Scaled]) -> String {
+    let workloads: Vec<_> = all.iter().map(|scaled| (scaled.workload, scaled.scale)).collect();
+    let data = suite::scale_text(&workloads);
+    match all.first() {
+        Some(first) if first.part > 1 => format!("machine 1/{}, data {data}", first.part),
+        _ => data,
+    }
 }
 
 /// Runtimes in the manner of Fig. 3: to the GPU, kernel, to the host, over the baseline with all memory. Runs that there are not,
@@ -176,7 +194,10 @@ pub fn runtimes(results: &Results, workload: Scaled) -> Chart {
         groups.push(group);
     }
     Chart::Bars(Bars {
-        title: format!("{}: runtime over the baseline with all memory (ScaleGPU, Fig. 3)", workload.0.name),
+        title: format!(
+            "{}: runtime over the baseline with all memory (ScaleGPU, Fig. 3)",
+            workload.workload.name
+        ),
         axis: "runtime".to_owned(),
         groups,
         series: series.into(),

@@ -43,13 +43,13 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         // Runtime with least data a tag over that with most, with all memory and with least.
         let ratio = |share: f64| Ok::<f64, String>(at(share, 256)? / at(share, 2048)?);
         let (large, small) = (ratio(100.0)?, ratio(12.5)?);
-        let once = ["vectorAdd", "histogram"].contains(&workload.0.name);
+        let once = ["vectorAdd", "histogram"].contains(&workload.workload.name);
         holds &= if once {
             (large - 1.0).abs() <= NO_EFFECT && (small - 1.0).abs() <= NO_EFFECT
         } else {
             small < 1.0
         };
-        each.push(format!("{} {large:.2} and {small:.2}", workload.0.name));
+        each.push(format!("{} {large:.2} and {small:.2}", workload.workload.name));
         charts.push((suffix, chart(effort, results, workload)?));
     }
     Ok(Finding {
@@ -82,7 +82,7 @@ fn chart(effort: Effort, results: &Results, workload: Scaled) -> Result<Chart, S
         }
     }
     Ok(Chart::Bars(Bars {
-        title: format!("{}: data a tag (ScaleGPU, Fig. 4)", workload.0.name),
+        title: format!("{}: data a tag (ScaleGPU, Fig. 4)", workload.workload.name),
         axis: "runtime".to_owned(),
         groups,
         series,
