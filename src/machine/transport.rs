@@ -263,9 +263,6 @@ impl Machine {
             let has_credit = channel.has_credit(lane);
             let block = channel.block;
             let Some(queue) = channel.lanes.get_mut(lane) else { return };
-            if !has_credit && queue.starved {
-                break;
-            }
             let Some((place, ready, message)) = queue.next(block) else { break };
             if !has_credit {
                 if !queue.starved {

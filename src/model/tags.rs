@@ -23,7 +23,7 @@ pub enum TagOutcome {
     Replay,
     /// A write whose place something else has goes on to the host, and is acknowledged at once.
     Relay,
-    /// A write whose place is empty is written here, and goes on to the host.
+    /// A write whose row is not loaded, and has a place, is written here, and goes on to the host.
     Both,
     /// Bytes that only this memory has go to the host: their place is needed, or somebody waits for them.
     WriteBack,

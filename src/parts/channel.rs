@@ -77,8 +77,6 @@ pub struct Lane {
     pub outgoing: VecDeque<(Ready, Message)>,
     /// How many of them wait for memory. They have not left it, and take no room here.
     reading: u32,
-    /// All before this place do. Follows from the rest.
-    ready_from: usize,
     /// Sent and not yet taken, with the tick at which each can be taken, or comes to the switch; [`WAITS`] while it waits
     /// for a link.
     pub incoming: VecDeque<(Tick, Message)>,
@@ -107,11 +105,7 @@ impl Lane {
 
     /// Puts a message behind those that wait to be sent.
     pub fn put(&mut self, ready: Ready, message: Message) {
-        if matches!(ready, Ready::Read(_)) {
-            self.reading += 1;
-            // Those that were there before may all wait for memory.
-            self.ready_from += usize::from(self.ready_from == self.outgoing.len());
-        }
+        self.reading += u32::from(matches!(ready, Ready::Read(_)));
         self.outgoing.push_back((ready, message));
     }
 
@@ -237,10 +231,7 @@ impl Lane {
         if let (Ready::At(tick), message) = self.outgoing.front()? {
             return Some((0, *tick, message));
         }
-        if self.reading as usize == self.outgoing.len() {
-            return None;
-        }
-        for (place, (ready, message)) in self.outgoing.iter().enumerate().skip(self.ready_from) {
+        for (place, (ready, message)) in self.outgoing.iter().enumerate() {
             let Ready::At(tick) = ready else { continue };
             let own = message.range.start.block(block);
             let mut earlier = self.outgoing.iter().take(place);
@@ -254,21 +245,12 @@ impl Lane {
     /// Takes a message out of those that wait to be sent.
     pub fn leave(&mut self, place: usize) -> Option<Message> {
         let taken = if place == 0 { self.outgoing.pop_front() } else { self.outgoing.remove(place) };
-        let (ready, message) = taken?;
-        self.reading -= u32::from(matches!(ready, Ready::Read(_)));
-        self.ready_from -= usize::from(place < self.ready_from);
-        Some(message)
+        taken.map(|(_, message)| message)
     }
 
     /// The message that waited for a read, which may leave from `now` on.
     pub fn release(&mut self, read: Read, now: Tick) -> Option<&mut Message> {
-        if self.reading == 0 {
-            return None;
-        }
-        let is_first = self.reading as usize == self.outgoing.len();
-        let mut all = self.outgoing.iter_mut().enumerate();
-        let (place, (ready, message)) = all.find(|(_, (ready, _))| *ready == Ready::Read(read))?;
-        self.ready_from = if is_first { place } else { self.ready_from.min(place) };
+        let (ready, message) = self.outgoing.iter_mut().find(|(ready, _)| *ready == Ready::Read(read))?;
         *ready = Ready::At(now);
         self.reading = self.reading.saturating_sub(1);
         Some(message)
@@ -326,7 +308,7 @@ impl Channel {
         lane.told = false;
         match lane.take() {
             Some((_, message)) => Some(message),
-            None => lane.leave(0),
+            None => lane.outgoing.pop_front().map(|(_, message)| message),
         }
     }
 

@@ -259,25 +259,17 @@ impl Store {
             (remote, false) => 0..ways.saturating_sub(remote),
         };
         let slots = first + own.start as usize..first + own.end as usize;
-        let together = self.slots.slice(slots.start, slots.len());
-        let entry = |slot: usize| match together {
-            Some(set) => set.get(slot - slots.start)?.as_ref(),
-            None => self.slots.get(slot)?.as_ref(),
-        };
         let mut oldest: Option<&Entry> = None;
         for slot in slots.clone() {
-            let Some(entry) = entry(slot) else { return Room::Free(slot) };
+            let Some(Some(entry)) = self.slots.get(slot) else { return Room::Free(slot) };
             if oldest.is_none_or(|oldest| entry.used < oldest.used) {
                 oldest = Some(entry);
             }
         }
         // Few are busy: mostly one has to be asked.
         if oldest.is_some_and(|oldest| busy(oldest.block)) {
-            oldest = slots
-                .clone()
-                .filter_map(entry)
-                .filter(|entry| !busy(entry.block))
-                .min_by_key(|entry| entry.used);
+            let all = slots.filter_map(|slot| self.slots.get(slot)?.as_ref());
+            oldest = all.filter(|entry| !busy(entry.block)).min_by_key(|entry| entry.used);
         }
         oldest.map_or(Room::None, |entry| Room::Victim(entry.block))
     }

@@ -219,7 +219,7 @@ fn tag_story(tag: TagRecord, block: &str) -> String {
         TagOutcome::Relay => {
             format!("finds another tag for{block}: the write goes to the host, acknowledged")
         }
-        TagOutcome::Both => format!("has room for{block}: the write is done here and goes to the host"),
+        TagOutcome::Both => format!("has not loaded{block}: the write is done here and goes to the host"),
         TagOutcome::WriteBack => format!("writes{block} back"),
         TagOutcome::Full => format!("cannot take the {what} of{block}: {rooms}"),
     }

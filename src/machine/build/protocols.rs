@@ -1,14 +1,14 @@
 //! Whether the protocols of a machine's caches can do what is asked of them where they stand.
 
 use super::Builder;
-use crate::config::machine::{NumaSpec, Organisation};
+use crate::config::machine::Organisation;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::component::ComponentKind;
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
 use crate::protocol::node::{NodeConfig, Role};
 use crate::protocol::store::Store;
-use crate::protocol::table::{Cell, Step};
+use crate::protocol::table::{Cell, Row, Step};
 
 impl Builder<'_> {
     pub(super) fn check_protocols(&self) -> Result<()> {
@@ -73,16 +73,16 @@ impl Builder<'_> {
     /// An L2 that keeps lines of other sockets, of which nobody tells it, has to be emptied by an acquire.
     fn check_shared(&self, config: &NodeConfig) -> Result<()> {
         let numa = self.spec.gpu.as_ref().and_then(|gpu| gpu.numa.as_ref());
-        let keeps_remote =
-            |numa: &NumaSpec| matches!(numa.organisation, Organisation::Shared | Organisation::Partitioned);
+        let keeps_remote = numa.is_some_and(|numa| {
+            matches!(numa.organisation, Organisation::Shared | Organisation::Partitioned)
+        });
         let is_l2 = self.components.get(config.id).is_some_and(|part| part.kind == ComponentKind::L2);
         let table = &config.table;
-        let lasts = |state: State| {
-            let hits = table.cell(state, Action::Load, true).is_some_and(|cell| cell.step == Step::Hit);
-            hits && table.cell(state, Action::Acquire, true).is_none()
+        let lasts = |row: &Row| {
+            let cell = |action| table.cell(row.state, action, true);
+            cell(Action::Load).is_some_and(|cell| cell.step == Step::Hit) && cell(Action::Acquire).is_none()
         };
-        let is_told = table.has_directory() || !numa.is_some_and(keeps_remote);
-        if !is_l2 || is_told || !table.rows.iter().any(|row| lasts(row.state)) {
+        if !keeps_remote || !is_l2 || table.has_directory() || !table.rows.iter().any(lasts) {
             return Ok(());
         }
         let message = format!(

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use super::DramTiming;
 use super::controller::{Burst, Commands, Issued, Scheduling};
+use crate::model::bits::Bits;
 use crate::model::record::RowAccess;
 use crate::model::time::{ByteRate, Tick};
 use crate::protocol::outbox::About;
@@ -21,8 +22,6 @@ pub(super) struct Bank {
     pub open: Option<u64>,
     /// Its row was opened for a request that still waits. Follows from the queues.
     is_held: bool,
-    /// A row could be opened, while one is looked for.
-    is_free: bool,
     /// From when a column of the open row can be asked for.
     column_at: Tick,
     /// From when the row can be closed and another opened.
@@ -67,11 +66,8 @@ pub(super) struct DramChannel {
     pub reads: VecDeque<Request>,
     pub writes: VecDeque<Request>,
     draining: bool,
-    /// Before then nothing is possible for those that have been looked at. Follows from the rest.
+    /// Before then nothing is possible but for what comes meanwhile. Follows from the rest.
     due: Tick,
-    /// Requests, the last ones of each queue, that have not been looked at, and whose turn it was at the last look.
-    fresh: [usize; 2],
-    turned: bool,
 }
 
 impl DramChannel {
@@ -84,8 +80,6 @@ impl DramChannel {
             writes: VecDeque::new(),
             draining: false,
             due: Tick::MAX,
-            fresh: [0; 2],
-            turned: true,
         }
     }
 
@@ -116,7 +110,7 @@ impl DramChannel {
     }
 
     pub fn put(&mut self, request: Request) {
-        self.fresh[usize::from(request.writes)] += 1;
+        self.due = 0;
         self.queue_mut(request.writes).push_back(request);
     }
 
@@ -128,29 +122,11 @@ impl DramChannel {
         now: Tick,
         issued: &mut Commands,
     ) {
-        self.choose_class(scheduling);
-        if self.due > now && self.turn() == self.turned {
-            self.due = self.due.min(self.look_at_fresh(timing, scheduling, now));
-        } else {
-            self.due = now;
+        if self.due > now {
+            return;
         }
-        if self.due <= now {
-            while self.advance_once(timing, scheduling, now, issued) {}
-            self.due = self.next(timing, scheduling, now);
-        }
-        (self.fresh, self.turned) = ([0; 2], self.turn());
-    }
-
-    /// When something may become possible for the requests that have come, at `now` or later.
-    fn look_at_fresh(&self, timing: &DramTiming, scheduling: &Scheduling, now: Tick) -> Tick {
-        let first = |writes: bool| {
-            let queue = self.queue(writes);
-            let old = queue.len() - self.fresh[usize::from(writes)].min(queue.len());
-            let fresh = queue.iter().take(scheduling.window).skip(old);
-            fresh.map(|request| self.possible_at(request, timing).max(now)).min()
-        };
-        let (reads, writes) = (first(false), first(true));
-        reads.unwrap_or(Tick::MAX).min(writes.unwrap_or(Tick::MAX))
+        while self.advance_once(timing, scheduling, now, issued) {}
+        self.due = self.next(timing, scheduling, now);
     }
 
     /// Opens rows and moves data once. Whether more may be possible now: another turn, what has come into the window, or a bus that is
@@ -187,38 +163,35 @@ impl DramChannel {
     /// Opens the row of the oldest request of every bank that no open row keeps busy.
     fn open_rows(&mut self, timing: &DramTiming, scheduling: &Scheduling, now: Tick, issued: &mut Commands) {
         let writes = self.turn();
-        let queue = if writes { &self.writes } else { &self.reads };
-        let mut free = 0;
-        for bank in &mut self.banks {
-            bank.is_free = !bank.is_held && bank.row_at <= now;
-            free += u32::from(bank.is_free);
-        }
-        let mut opened: SmallVec<[(usize, RowAccess); 4]> = SmallVec::new();
-        for (index, request) in queue.iter().take(scheduling.window).enumerate() {
-            if free == 0 {
-                break;
-            }
-            let Some(bank) = self.banks.get_mut(request.bank).filter(|bank| bank.is_free) else { continue };
-            bank.is_free = false;
-            free -= 1;
-            let may_wait = !timing.always_reopen && request.passed < scheduling.row_hit_cap;
-            let (wait, access) = timing.opening(bank.open, request.row);
-            let hits = |other: &Request| other.bank == request.bank && bank.open == Some(other.row);
-            if access == RowAccess::Hit || (may_wait && queue.iter().take(scheduling.window).any(hits)) {
+        let mut looked = Bits::new(self.banks.len() as u32);
+        for index in 0..self.queue(writes).len().min(scheduling.window) {
+            let Some(request) = self.queue(writes).get(index) else { break };
+            let (bank, row) = (request.bank, request.row);
+            let Some(state) = self.banks.get(bank).copied() else { continue };
+            if state.is_held || state.row_at > now || looked.get(bank as u32) {
                 continue;
             }
-            let at = now + wait;
-            *bank =
-                Bank { open: Some(request.row), is_held: true, is_free: false, column_at: at, row_at: at };
-            opened.push((index, access));
-        }
-        let queue = self.queue_mut(writes);
-        for (index, access) in opened {
-            if let Some(request) = queue.get_mut(index) {
+            looked.set(bank as u32, true);
+            let may_wait = !timing.always_reopen && request.passed < scheduling.row_hit_cap;
+            let (wait, access) = timing.opening(state.open, row);
+            if access == RowAccess::Hit || (may_wait && self.has_hit(bank, scheduling)) {
+                continue;
+            }
+            if let Some(state) = self.banks.get_mut(bank) {
+                *state = Bank { open: Some(row), is_held: true, column_at: now + wait, row_at: now + wait };
+            }
+            if let Some(request) = self.queue_mut(writes).get_mut(index) {
                 request.opened = Some(access);
                 issued.push(request.issue(access, None));
             }
         }
+    }
+
+    /// Whether a request whose turn it is hits the open row of the bank.
+    fn has_hit(&self, bank: usize, scheduling: &Scheduling) -> bool {
+        let open = self.banks.get(bank).and_then(|bank| bank.open);
+        let mut seen = self.queue(self.turn()).iter().take(scheduling.window);
+        seen.any(|request| request.bank == bank && open == Some(request.row))
     }
 
     /// The next request to move its data moves them.
@@ -276,32 +249,14 @@ impl DramChannel {
     /// When something may become possible after `now`, or never.
     fn next(&self, timing: &DramTiming, scheduling: &Scheduling, now: Tick) -> Tick {
         let bus = self.bus_free_at.saturating_sub(timing.cas);
-        let all = self.banks.iter().flat_map(|bank| [bank.row_at, bank.column_at.max(bus)]);
-        // No request can come before the first bank.
-        let Some(least) = all.filter(|at| *at > now).min() else { return Tick::MAX };
-        let mut first = Tick::MAX;
-        for queue in [&self.reads, &self.writes] {
-            for request in queue.iter().take(scheduling.window) {
-                let at = self.possible_at(request, timing);
-                if at == least {
-                    return least;
-                }
-                if at > now {
-                    first = first.min(at);
-                }
-            }
-        }
-        first
-    }
-
-    /// When something may become possible for a request.
-    fn possible_at(&self, request: &Request, timing: &DramTiming) -> Tick {
-        let Some(bank) = self.banks.get(request.bank) else { return Tick::MAX };
-        let hits = bank.open == Some(request.row) && !timing.always_reopen;
-        if hits || request.opened.is_some() {
-            bank.column_at.max(self.bus_free_at.saturating_sub(timing.cas))
-        } else {
-            bank.row_at
-        }
+        let at = |request: &Request| {
+            let bank = self.banks.get(request.bank)?;
+            let hits = bank.open == Some(request.row) && !timing.always_reopen;
+            let at = if hits || request.opened.is_some() { bank.column_at.max(bus) } else { bank.row_at };
+            (at > now).then_some(at)
+        };
+        let first = |queue: &VecDeque<Request>| queue.iter().take(scheduling.window).filter_map(at).min();
+        let (reads, writes) = (first(&self.reads), first(&self.writes));
+        reads.unwrap_or(Tick::MAX).min(writes.unwrap_or(Tick::MAX))
     }
 }

@@ -271,11 +271,14 @@ impl Node {
         }
     }
 
-    /// A write whose place is empty: it is performed here and by the host.
+    /// A write whose row is not loaded, and whose place nothing else has: it is performed here and by the host.
     fn write_both(&mut self, block: Address, want: &Want, cell: Cell, out: &mut Outbox) {
         self.tell_tag(TagOutcome::Both, true, Self::about(want), out);
+        let is_new = self.store.get(block).is_none();
         if let Next::To(to) = cell.next {
-            self.put(block, self.config.table.is_partial(to));
+            if is_new {
+                self.put(block, self.config.table.is_partial(to));
+            }
             self.transition(block, want.action, to, Self::about(want), out);
         }
         if let (Some(access), Some(entry)) = (want.access.as_deref(), self.store.get_mut(block)) {
@@ -285,7 +288,9 @@ impl Node {
         }
         self.note_here(block, want, out);
         self.note_write(want.range, out);
-        out.touches.push(Touch { what: TouchKind::WriteTag, range: want.range });
+        if is_new {
+            out.touches.push(Touch { what: TouchKind::WriteTag, range: want.range });
+        }
         if !self.config.has_fault(Fault::ColdWriteOnlyHere) {
             self.hand_on(block, want, out);
         }

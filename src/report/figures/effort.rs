@@ -8,3 +8,14 @@ pub enum Effort {
     /// All workloads.
     Whole,
 }
+
+impl Effort {
+    /// By what the machine is smaller that runs, if a quick look runs `1/quick` of it.
+    #[must_use]
+    pub fn part(self, quick: u64) -> u64 {
+        match self {
+            Self::Quick => quick,
+            Self::Whole => 1,
+        }
+    }
+}

@@ -127,6 +127,13 @@ pub fn scale_text(workloads: &[Scaled]) -> String {
     scales(&named)
 }
 
+/// The scale in words, where `1/part` of a machine runs.
+#[must_use]
+pub fn scale_text_on(part: u64, workloads: &[Scaled]) -> String {
+    let data = scale_text(workloads);
+    if part == 1 { data } else { format!("machine 1/{part}, data {data}") }
+}
+
 /// A value for each workload, in words: the worst first.
 #[must_use]
 pub fn extremes(workloads: &[Scaled], values: &[f64]) -> String {

@@ -28,7 +28,7 @@ pub fn table(values: &Values) -> Table {
             "merge" => "joined a fetch under way".to_owned(),
             "replay" => format!("{} missed again", values.count("tags.replays_missed")),
             "relay" => "a conflicting tag: acknowledged at once".to_owned(),
-            "both" => "an empty place: written here and there".to_owned(),
+            "both" => "a row that is not loaded: written here and there".to_owned(),
             "full" => format!(
                 "at most {} pending, {} on the scoreboard",
                 values.count("tags.pending_high_water"),

@@ -60,7 +60,7 @@ const QUICK: [(&str, u64); 8] = [
     ("Lonestar-SSSP", 128),
 ];
 
-/// What the data of a workload shrink to at most when all run, in megabytes: so much takes two hours on two cores for all figures.
+/// What the data of a workload shrink to at most when all run, in megabytes: so much takes some two hours on two cores for all figures.
 const MOST: u64 = 32;
 
 /// By what the data of a workload shrink when all run: as the sockets do, or further where that would be too much.

@@ -35,20 +35,20 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = workloads(effort);
     let (mut gains, mut least, mut each) = (Vec::new(), f64::NAN, Vec::new());
     let mut cannot = true;
-    for &workload in &workloads {
-        let base = time(results, workload, BASELINE)?;
+    for &scaled in &workloads {
+        let base = time(results, scaled, BASELINE)?;
         let times: Result<Vec<f64>, String> =
-            SHARES.iter().map(|share| time(results, workload, setting(System::ScaleGpu, *share))).collect();
+            SHARES.iter().map(|share| time(results, scaled, setting(System::ScaleGpu, *share))).collect();
         let times = times?;
-        let zero = time(results, workload, setting(System::ZeroCopy, 100.0))?;
+        let zero = time(results, scaled, setting(System::ZeroCopy, 100.0))?;
         let (first, last) = (times.first().copied().unwrap_or(0.0), times.last().copied().unwrap_or(0.0));
         gains.push(faster(base, first));
-        if workload.workload.name == "Shortest Path" {
+        if scaled.workload.name == "Shortest Path" {
             least = faster(base, last);
         }
-        cannot &= results.is_refused(&run(workload, setting(System::Copy, 50.0)));
+        cannot &= results.is_refused(&run(scaled, setting(System::Copy, 50.0)));
         let parts: Vec<String> = times.iter().map(|time| format!("{:.2}", time / base)).collect();
-        each.push(format!("{}: {}, zero-copy {:.2}", workload.workload.name, parts.join(" "), zero / base));
+        each.push(format!("{}: {}, zero-copy {:.2}", scaled.workload.name, parts.join(" "), zero / base));
     }
     let ours = [mean(&gains), least];
     let fits = if cannot {

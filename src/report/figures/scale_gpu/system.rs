@@ -84,10 +84,7 @@ pub fn scaled(name: &str, effort: Effort) -> Option<Scaled> {
 /// All five, scaled.
 #[must_use]
 pub fn all(effort: Effort) -> Vec<Scaled> {
-    let part = match effort {
-        Effort::Quick => PART,
-        Effort::Whole => 1,
-    };
+    let part = effort.part(PART);
     let planned = suite::planned(SCALE_GPU, &PLANS, effort).into_iter();
     planned.map(|(workload, scale)| Scaled { workload, scale, part }).collect()
 }
@@ -161,18 +158,14 @@ pub fn faster(slow: f64, fast: f64) -> f64 {
 #[must_use]
 pub fn scale_text(all: &[Scaled]) -> String {
     let workloads: Vec<_> = all.iter().map(|scaled| (scaled.workload, scaled.scale)).collect();
-    let data = suite::scale_text(&workloads);
-    match all.first() {
-        Some(first) if first.part > 1 => format!("machine 1/{}, data {data}", first.part),
-        _ => data,
-    }
+    suite::scale_text_on(all.first().map_or(1, |scaled| scaled.part), &workloads)
 }
 
 /// Runtimes in the manner of Fig. 3: to the GPU, kernel, to the host, over the baseline with all memory. Runs that there are not,
 /// since the baseline cannot make them, are left out.
 #[must_use]
-pub fn runtimes(results: &Results, workload: Scaled) -> Chart {
-    let base = time(results, workload, BASELINE).unwrap_or(f64::NAN);
+pub fn runtimes(results: &Results, scaled: Scaled) -> Chart {
+    let base = time(results, scaled, BASELINE).unwrap_or(f64::NAN);
     let systems = [System::Copy, System::ScaleGpu];
     let mut bars: Vec<(String, Setting)> = systems
         .iter()
@@ -184,7 +177,7 @@ pub fn runtimes(results: &Results, workload: Scaled) -> Chart {
     let mut series = names.map(|name| Series { name: name.to_owned(), values: Vec::new() });
     let mut groups = Vec::new();
     for (group, setting) in bars {
-        let Ok(outcome) = outcome(results, workload, setting) else { continue };
+        let Ok(outcome) = outcome(results, scaled, setting) else { continue };
         let [into, copied] = outcome.copying;
         let back = if setting.system == System::Copy { copied } else { outcome.after("run").unwrap_or(0.0) };
         let parts = [into, outcome.cycles as f64 - into - back, back];
@@ -196,7 +189,7 @@ pub fn runtimes(results: &Results, workload: Scaled) -> Chart {
     Chart::Bars(Bars {
         title: format!(
             "{}: runtime over the baseline with all memory (ScaleGPU, Fig. 3)",
-            workload.workload.name
+            scaled.workload.name
         ),
         axis: "runtime".to_owned(),
         groups,

@@ -36,21 +36,21 @@ fn experiments(effort: Effort) -> Vec<Experiment> {
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
     let workloads = all(effort);
     let (mut holds, mut each, mut charts) = (true, Vec::new(), Vec::new());
-    for (&workload, suffix) in
+    for (&scaled, suffix) in
         workloads.iter().zip(["-vectoradd", "-histogram", "-hotspot", "-shortest-path", "-bank-account"])
     {
-        let at = |share, tag| time(results, workload, Setting { system: System::ScaleGpu, share, tag });
+        let at = |share, tag| time(results, scaled, Setting { system: System::ScaleGpu, share, tag });
         // Runtime with least data a tag over that with most, with all memory and with least.
         let ratio = |share: f64| Ok::<f64, String>(at(share, 256)? / at(share, 2048)?);
         let (large, small) = (ratio(100.0)?, ratio(12.5)?);
-        let once = ["vectorAdd", "histogram"].contains(&workload.workload.name);
+        let once = ["vectorAdd", "histogram"].contains(&scaled.workload.name);
         holds &= if once {
             (large - 1.0).abs() <= NO_EFFECT && (small - 1.0).abs() <= NO_EFFECT
         } else {
             small < 1.0
         };
-        each.push(format!("{} {large:.2} and {small:.2}", workload.workload.name));
-        charts.push((suffix, chart(effort, results, workload)?));
+        each.push(format!("{} {large:.2} and {small:.2}", scaled.workload.name));
+        charts.push((suffix, chart(effort, results, scaled)?));
     }
     Ok(Finding {
         ours: Vec::new(),
@@ -65,9 +65,9 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
 }
 
 /// Runtimes over that of 2 KiB a tag with all memory.
-fn chart(effort: Effort, results: &Results, workload: Scaled) -> Result<Chart, String> {
+fn chart(effort: Effort, results: &Results, scaled: Scaled) -> Result<Chart, String> {
     let settings = settings(effort);
-    let base = time(results, workload, Setting { system: System::ScaleGpu, share: 100.0, tag: 2048 })?;
+    let base = time(results, scaled, Setting { system: System::ScaleGpu, share: 100.0, tag: 2048 })?;
     let mut series: Vec<Series> = Vec::new();
     let mut groups: Vec<String> = Vec::new();
     for setting in settings {
@@ -75,14 +75,14 @@ fn chart(effort: Effort, results: &Results, workload: Scaled) -> Result<Chart, S
         if !groups.contains(&group) {
             groups.push(group);
         }
-        let value = time(results, workload, setting)? / base;
+        let value = time(results, scaled, setting)? / base;
         match series.iter_mut().find(|series| series.name == name) {
             Some(series) => series.values.push(value),
             None => series.push(Series { name, values: vec![value] }),
         }
     }
     Ok(Chart::Bars(Bars {
-        title: format!("{}: data a tag (ScaleGPU, Fig. 4)", workload.workload.name),
+        title: format!("{}: data a tag (ScaleGPU, Fig. 4)", scaled.workload.name),
         axis: "runtime".to_owned(),
         groups,
         series,

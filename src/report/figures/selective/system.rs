@@ -15,7 +15,7 @@ use crate::report::number::grouped;
 use crate::workload::suites::SELECTIVE;
 
 /// By what the machine of a quick look is smaller.
-const PART: u32 = 8;
+const PART: u64 = 8;
 
 /// What is set of it, but for what a [`Change`] tells.
 const SMALLER: [&str; 8] = [
@@ -29,13 +29,11 @@ const SMALLER: [&str; 8] = [
     "host.llc.size=1 MiB",
 ];
 
-/// Of the whole machine: channels of the CPU's memory and bandwidth of each in GB/s, bandwidth of the link in GB/s, the client cache in
-/// KiB and its MSHRs.
-const CHANNELS: u32 = 4;
-const CHANNEL: f64 = 20.0;
+/// Of the whole machine: bandwidths of the CPU's memory and of the link in GB/s, the client cache in KiB and its MSHRs.
+const MEMORY: f64 = 80.0;
 const LINK: f64 = 90.0;
-const CLIENT_CACHE: u32 = 512;
-const CLIENT_MSHRS: u32 = 512;
+const CLIENT_CACHE: u64 = 512;
+const CLIENT_MSHRS: u64 = 512;
 
 /// What is changed of a machine of Table 4. Sizes and bandwidths are those of the whole machine, and shrink with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +41,7 @@ pub enum Change {
     /// A key and its value.
     Set(&'static str),
     /// The size of the client cache, in KiB.
-    ClientCache(u32),
+    ClientCache(u64),
     /// The bandwidth of a direction of the link, in GB/s.
     Link(f64),
 }
@@ -71,7 +69,7 @@ impl Machine {
     }
 
     /// What is set of it, if `1/part` of it runs.
-    fn set(self, part: u32) -> Vec<String> {
+    fn set(self, part: u64) -> Vec<String> {
         let mut set = if part == 1 { Vec::new() } else { self.smaller(part) };
         set.extend(self.changes.iter().map(|change| match change {
             Change::Set(text) => (*text).to_owned(),
@@ -81,10 +79,9 @@ impl Machine {
         set
     }
 
-    fn smaller(self, part: u32) -> Vec<String> {
+    fn smaller(self, part: u64) -> Vec<String> {
         let mut set: Vec<String> = SMALLER.map(str::to_owned).into();
-        let channel = CHANNEL * f64::from(CHANNELS) / f64::from(part);
-        set.push(format!("host.dram.bandwidth={channel} GB/s"));
+        set.push(format!("host.dram.bandwidth={} GB/s", MEMORY / part as f64));
         set.push(link(LINK, part));
         if self.has_client_cache() {
             set.push(format!("host.client.size={} KiB", CLIENT_CACHE / part));
@@ -94,8 +91,8 @@ impl Machine {
     }
 }
 
-fn link(bandwidth: f64, part: u32) -> String {
-    format!("network.bandwidth={} GB/s", bandwidth / f64::from(part))
+fn link(bandwidth: f64, part: u64) -> String {
+    format!("network.bandwidth={} GB/s", bandwidth / part as f64)
 }
 
 /// What all others are compared with.
@@ -141,7 +138,7 @@ static PLANS: [Plan; 12] = [
 /// Workloads, each with its scale, and the part of the machine on which they run.
 #[derive(Debug)]
 pub struct Work {
-    part: u32,
+    part: u64,
     workloads: Vec<Scaled>,
 }
 
@@ -164,11 +161,7 @@ impl Work {
 /// The workloads to run.
 #[must_use]
 pub fn workloads(effort: Effort) -> Work {
-    let part = match effort {
-        Effort::Quick => PART,
-        Effort::Whole => 1,
-    };
-    Work { part, workloads: suite::planned(SELECTIVE, &PLANS, effort) }
+    Work { part: effort.part(PART), workloads: suite::planned(SELECTIVE, &PLANS, effort) }
 }
 
 /// The runs of all workloads on each of the machines.
@@ -233,8 +226,7 @@ pub fn about(workloads: &[Scaled]) -> String {
 /// The scale in words.
 #[must_use]
 pub fn scale_text(work: &Work) -> String {
-    let data = suite::scale_text(work);
-    if work.part == 1 { data } else { format!("machine 1/{}, data {data}", work.part) }
+    suite::scale_text_on(work.part, work)
 }
 
 /// The axis of most charts.
@@ -243,6 +235,17 @@ pub const AXIS: &str = "throughput over that of the hardware-coherent GPU";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_whole_machine_has_what_a_part_of_it_is_counted_from() {
+        let machine =
+            workloads(Effort::Whole).on(CLIENT)(workloads(Effort::Whole)[8]).prepare().unwrap().machine;
+        let spec = machine.spec();
+        let memory = spec.host.dram.bandwidth.0 * u64::from(spec.host.hmds);
+        assert_eq!((memory, spec.network.bandwidth.0), ((MEMORY * 1e9) as u64, (LINK * 1e9) as u64));
+        let client = spec.host.client.as_ref().unwrap();
+        assert_eq!((client.size.0 >> 10, u64::from(client.mshrs)), (CLIENT_CACHE, CLIENT_MSHRS));
+    }
 
     #[test]
     fn every_workload_of_the_suite_is_planned() {
