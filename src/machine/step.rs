@@ -452,7 +452,8 @@ mod tests {
     use crate::model::access::AccessKind::Load;
     use crate::model::address::Address;
     use crate::model::inspect::Inspect;
-    use crate::model::record::Records;
+    use crate::model::message::MessageKind;
+    use crate::model::record::{Records, What};
 
     #[test]
     fn an_issue_names_the_event_that_let_its_warp_go_on() {
@@ -493,5 +494,29 @@ mod tests {
         }
         assert_eq!((issued.len(), issued), (6, performed));
         assert!(waits > 0, "the last line waits for the way");
+    }
+
+    #[test]
+    fn lines_that_wait_for_a_way_whose_line_is_recalled_first_keep_their_order() {
+        let changes = ["gpu.l2.size=64 B", "gpu.l2.ways=1", "gpu.l1.mshrs=8", "gpu.cu.wavefronts=8"];
+        let line = |cu: usize, nth: u64| {
+            (["gpu0.cu0", "gpu0.cu1"][cu], Load, vec![0x1000 + (2 * nth + cu as u64) * 0x40])
+        };
+        let lines: Vec<_> = (0..8).flat_map(|nth| [line(0, nth), line(1, nth)]).collect();
+        let mut machine = working("tiny/umh-1gpu", &changes, &lines);
+        let l2 = machine.components().find("gpu0.l2.0").unwrap();
+        let (mut records, mut came, mut performed) = (Records::listening(), Vec::new(), Vec::new());
+        while machine.step(&mut records) == StepOutcome::Ran {
+            for record in &records.list {
+                match &record.what {
+                    What::Delivery(message) if record.at == l2 && message.kind == MessageKind::Read => {
+                        came.push(record.txn);
+                    }
+                    What::Complete { .. } => performed.push(record.txn),
+                    _ => {}
+                }
+            }
+        }
+        assert_eq!((came.len(), came), (16, performed));
     }
 }

@@ -66,6 +66,8 @@ pub struct Node {
     /// Probes from the parent by the start of their range.
     jobs: SortedMap<Address, ProbeJob>,
     waiting: Waiting,
+    /// The block that is just called because a way of its set may have become free, and the place in which it waited.
+    called: Option<(Address, usize)>,
     /// Blocks whose eviction waits for children.
     recalling: SmallVec<[Address; 2]>,
     mshrs_used: u32,
@@ -112,6 +114,7 @@ impl Node {
             spare: Spare::default(),
             jobs: SortedMap::default(),
             waiting: Waiting::default(),
+            called: None,
             recalling: SmallVec::new(),
             mshrs_used: 0,
             high_water: 0,

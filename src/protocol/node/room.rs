@@ -24,19 +24,20 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Takes out the first block that waits for a way of a set that has become free: one block for each way.
-    pub fn take_ready(&mut self) -> Option<Address> {
-        while let Some(freed) = self.freed.pop() {
-            let Place::Occupied(mut blocks) = self.for_way.entry(freed) else { continue };
-            let first = blocks.get_mut().pop_front();
-            if blocks.get().is_empty() {
-                blocks.remove();
-            }
-            if first.is_some() {
-                return first;
-            }
+    /// Takes out the block that waits in the n-th place for a way of a set.
+    fn take(&mut self, set: u32, nth: usize) -> Option<Address> {
+        let Place::Occupied(mut blocks) = self.for_way.entry(set) else { return None };
+        let block = blocks.get_mut().remove(nth);
+        if blocks.get().is_empty() {
+            blocks.remove();
         }
-        None
+        block
+    }
+
+    /// A block waits for a way of its set: in the place that it had, or behind the others.
+    fn put(&mut self, set: u32, block: Address, nth: Option<usize>) {
+        let blocks = self.for_way.entry(set).or_default();
+        blocks.insert(nth.unwrap_or(blocks.len()).min(blocks.len()), block);
     }
 }
 
@@ -110,14 +111,29 @@ impl Node {
             let Some(block) = self.waiting.for_mshr.pop_front() else { break };
             self.retry(block, out);
         }
-        while let Some(block) = self.waiting.take_ready() {
-            self.retry(block, out);
+        while let Some(set) = self.waiting.freed.pop() {
+            self.call_for_way(set, out);
         }
         if self.flushing && !self.is_tagged() {
             self.flush_more(out);
         }
         self.purge_more(out);
         self.release_again(out);
+    }
+
+    /// A way of a set may have become free: it is for the first that waits for one and can use it. Where local and remote blocks
+    /// have ways of their own, that may be one behind others.
+    fn call_for_way(&mut self, set: u32, out: &mut Outbox) {
+        let mut nth = 0;
+        while let Some(block) = self.waiting.take(set, nth) {
+            self.called = Some((block, nth));
+            self.retry(block, out);
+            let waits_again = self.called.take().is_none();
+            if !waits_again || self.remote_ways() == 0 {
+                return;
+            }
+            nth += 1;
+        }
     }
 
     fn retry(&mut self, block: Address, out: &mut Outbox) {
@@ -144,7 +160,8 @@ impl Node {
             return true;
         }
         pending.waits = true;
-        self.waiting.for_way.entry(self.store.set_of(block)).or_default().push_back(block);
+        let had = self.called.take_if(|(called, _)| *called == block).map(|(_, nth)| nth);
+        self.waiting.put(self.store.set_of(block), block, had);
         false
     }
 
