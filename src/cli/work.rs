@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::arguments::{Changes, Switch, Target};
+use super::destination;
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::config::library::Found;
@@ -227,14 +228,9 @@ impl Work {
     /// # Errors
     /// If it is.
     pub fn spare(&self, path: &Path) -> Result<()> {
-        let Ok(there) = path.canonicalize() else { return Ok(()) };
-        let read = [Some(Path::new(&self.name)), self.trace.as_deref()];
-        let mut read = read.into_iter().flatten().filter_map(|path| path.canonicalize().ok());
-        if read.any(|read| there.starts_with(read)) {
-            let error = Diagnostic::new(format!("{} is read here: it is not replaced", path.display()));
-            return Err(Box::new(error.expected("another file to write to")));
-        }
-        Ok(())
+        let named = [Some(PathBuf::from(&self.name)), self.trace.clone()].into_iter().flatten();
+        let files = self.scenario.reads(&self.options)?;
+        destination::spare(path, &named.chain(files).collect::<Vec<_>>())
     }
 
     /// What the machine of `prepared` is called.
