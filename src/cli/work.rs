@@ -28,6 +28,21 @@ fn is_scenario(path: &Path) -> bool {
         || keys().is_some_and(|found| config::kind_of(&found.source).is_some())
 }
 
+/// Whether what this names runs on a machine that is named beside it: a trace, or one of the workloads.
+#[must_use]
+pub fn is_moved(name: &str) -> bool {
+    let path = Path::new(name);
+    if recording::write::is_recording(path) {
+        return false;
+    }
+    match config::find(Kind::Scenario, name, None) {
+        Ok(found) if config::kind_of(&found.source).is_some() => {
+            found.folder.is_none() && suites::scenario(&found.reference, None).is_some()
+        }
+        _ => path.exists(),
+    }
+}
+
 /// Something to run, read but not yet built.
 #[derive(Clone, Debug)]
 pub struct Work {
