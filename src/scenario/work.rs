@@ -86,6 +86,17 @@ impl Work {
         tasks.chain(&self.labels).map(ToString::to_string).collect()
     }
 
+    /// The ids of tasks that read nothing, and so have no result.
+    pub fn silent(&self) -> Vec<String> {
+        let is_silent = |kind: &Kind| match kind {
+            Kind::Program { operations, .. } => !operations.iter().any(Operation::reads),
+            Kind::Flush { .. } => true,
+            Kind::Ready(_) => false,
+        };
+        let silent = self.tasks.iter().filter(|task| is_silent(&task.kind));
+        silent.map(|task| task.id.to_string()).collect()
+    }
+
     /// The factor by which data and capacities shrink.
     pub fn scale(&self) -> u64 {
         self.scale.as_ref().map_or(1, |scale| scale.value)
