@@ -69,8 +69,9 @@ fn a_failing_expectation_tells_line_and_moment() {
 fn a_run_ends_as_the_scenario_says() {
     let spin = "machine = \"tiny/umh-2gpu\"\nmax-cycles = 2000\n[[program]]\nby = \"gpu0.cu0\"\ndo = [\"spin 0 01\"]\n";
     let report = run(spin);
-    assert_eq!(report.ended, Ended::Limit(2000));
-    assert!(report.failures[0].message.contains("has not ended after 2000 cycles"));
+    assert_eq!(report.ended, Ended::Limit(2000, vec!["program-1".into()]));
+    let message = "the run has not ended after 2000 cycles: program-1 has not ended";
+    assert_eq!(report.failures[0].message, message);
     assert!(run(&format!("ends = \"limit\"\n{spin}")).passed);
     let never = format!("ends = \"deadlock\"\n{STORE}");
     assert!(run(&never).failures[0].message.contains("a deadlock was expected"));
