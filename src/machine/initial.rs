@@ -31,9 +31,7 @@ impl Machine {
                 }
                 TaskKind::Kernel(kernel) => {
                     let slots = self.fixed.spec.gpu.as_ref().map_or(0, |gpu| gpu.cu.wavefronts);
-                    if kernel.warps_per_block() > slots {
-                        return Err(no_room(kernel, slots));
-                    }
+                    check_kernel(kernel, slots)?;
                 }
                 TaskKind::Flush { .. } => {}
             }
@@ -156,16 +154,27 @@ impl Machine {
     }
 }
 
-/// That the warps of a block do not fit into a compute unit.
-fn no_room(kernel: &Arc<dyn Kernel>, slots: u32) -> Box<Diagnostic> {
-    let warps = kernel.warps_per_block();
-    let message =
-        format!("a block of {} has {warps} warps, but a compute unit has room for {slots}", kernel.name());
-    let expected = match warps {
-        0..=MOST_WAVEFRONTS => format!("--set gpu.cu.wavefronts={warps}, or another --machine"),
-        _ => format!("blocks of {MOST_WAVEFRONTS} warps at most"),
+/// A compute unit has room for the warps of a block.
+///
+/// # Errors
+/// If it has not.
+pub fn check_kernel(kernel: &Arc<dyn Kernel>, slots: u32) -> Result<()> {
+    let (name, warps) = (kernel.name(), kernel.warps_per_block());
+    let (message, expected) = match warps {
+        _ if slots == 0 => {
+            (format!("{name} is for a GPU, and this machine has none"), "a machine with GPUs".into())
+        }
+        _ if warps <= slots => return Ok(()),
+        0..=MOST_WAVEFRONTS => (
+            format!("a block of {name} has {warps} warps, but a compute unit has room for {slots}"),
+            format!("--set gpu.cu.wavefronts={warps}, another machine, or smaller blocks"),
+        ),
+        _ => (
+            format!("a block of {name} has {warps} warps"),
+            format!("{MOST_WAVEFRONTS} at most: no compute unit has room for more"),
+        ),
     };
-    Box::new(Diagnostic::new(message).expected(expected))
+    Err(Box::new(Diagnostic::new(message).expected(expected)))
 }
 
 /// No access may run past the end of the host memory.

@@ -294,6 +294,13 @@ fn slips_in_what_is_done_are_pointed_at() {
             "did you mean transpose?",
         ),
         (with("[[kernel]]\nname = \"transpose\"\nwith = { widht = 3 }"), (8, 10), "widht", "", ""),
+        (
+            with("[[kernel]]\nid = \"k\"\nname = \"transpose\"\nwith = { wavefront = 16 }"),
+            (7, 6),
+            "a block of transpose has 16 warps, but a compute unit has room for 4",
+            "--set gpu.cu.wavefronts=16, ",
+            "",
+        ),
     ]);
     assert!(complaint("title = \"x\"").message.contains("`machine` is missing"));
     assert!(complaint("machine = \"tiny/umh-2gqu\"").suggestion.unwrap().contains("tiny/umh-2gpu"));
