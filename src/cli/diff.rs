@@ -100,7 +100,8 @@ impl Diff {
         let mut output = Output::standard();
         match self.format {
             Format::Text => {
-                let lines = verdict.lines([self.a.as_str(), self.b.as_str()], machines);
+                let names = [&a, &b].map(|target| self.told(target));
+                let lines = verdict.lines([names[0].as_str(), names[1].as_str()], machines);
                 output.put(&(lines.join("\n") + "\n"))?;
             }
             Format::Json => output.json(&self.document(&verdict, machines))?,
@@ -127,6 +128,14 @@ impl Diff {
             changes: self.changes.clone(),
         };
         Ok([target(0), target(1)])
+    }
+
+    /// What a run is called: with its machine, if that is how the two differ.
+    fn told(&self, target: &Target) -> String {
+        match &target.machine {
+            Some(machine) if self.machine.len() > 1 => format!("{} on {machine}", target.scenario),
+            _ => target.scenario.clone(),
+        }
     }
 
     fn document(&self, verdict: &Verdict, machines: [&dyn Subject; 2]) -> Value {

@@ -187,6 +187,7 @@ fn two_runs_of_traces_are_compared_on_one_machine_or_on_one_each() {
     assert!(same.code == Some(0) && same.stdout.starts_with("the same: "), "{same:?}");
     let two = call(&[&one[..], &["--machine", "tiny/umh-4gpu"]].concat());
     assert!(two.code == Some(1) && two.stdout.contains("then they part"), "{two:?}");
+    assert!(two.stdout.contains(&format!("+ {TRACE} on tiny/umh-4gpu: event")), "{two:?}");
     // A scenario beside a trace has its own machine.
     let beside = call(&["diff", TRACE, "umh/fig5-a", "--machine", "tiny/umh-2gpu"]);
     assert_eq!(beside.code, Some(1), "{beside:?}");
