@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 
 use super::exit::Trouble;
 use super::output::Output;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{self, Diagnostic};
 use crate::recording::write::cannot;
 
 /// Something to write to. A file is written beside the one that it replaces at the end; if that never comes, nothing
@@ -45,6 +45,20 @@ pub fn apart(files: &[(&str, Option<&Path>)]) -> Result<(), Trouble> {
             let message = format!("{other} and {option} both write to {}", path.display());
             return Err(Diagnostic::new(message).expected("a file for each").into());
         }
+    }
+    Ok(())
+}
+
+/// That a file which is to be written is none of the files, and in none of the folders, that are read.
+///
+/// # Errors
+/// If it is.
+pub fn spare(path: &Path, read: &[PathBuf]) -> diagnostic::Result<()> {
+    let Ok(there) = path.canonicalize() else { return Ok(()) };
+    let mut read = read.iter().filter_map(|path| path.canonicalize().ok());
+    if read.any(|read| there.starts_with(read)) {
+        let error = Diagnostic::new(format!("{} is read here: it is not replaced", path.display()));
+        return Err(error.expected("another file to write to").into());
     }
     Ok(())
 }

@@ -13,20 +13,23 @@ use super::work::{self, Work};
 use crate::debug::compare::{Comparison, Course, Verdict};
 use crate::debug::subject::Subject;
 use crate::debug::timeline::{Budget, Timeline};
+use crate::diagnostic::Diagnostic;
 use crate::model::record::Record;
 use crate::report;
 use crate::report::number::grouped;
 
 /// The first record at which two runs part, and what led to it
 ///
-/// A run is a scenario (a path or a bundled name) or a recording: `umscope run TRACE --machine M --record R` makes one of a trace. Records are compared by cycle, place and what they
-/// say; what --set, --seed and the other options change is changed in both.
+/// A run is a scenario (a path or a bundled name), a workload, a recording, or a trace (with --machine). Records are
+/// compared by cycle, place and what they say; what --set, --seed and the other options change is changed in both.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   umscope diff umh/fig5-a umh/fig5-b1
   umscope diff before.rec mine.toml
   umscope diff fast.toml slow.toml --ignore-time
+  umscope diff a.txt b.txt --machine tiny/cpu-2core
+  umscope diff trace/ trace/ --machine umh-4gpu-pcie --machine ./mine.toml
 
 JSON: a, b (as named), equal, alike (records that both have), before[] (the last of them) and parts: null if they are \
 equal, else a and b, each with event, cycle, ended (null, or finished, deadlock or limit: there is no further \
@@ -35,13 +38,21 @@ them, nearest first); records as `umscope log` prints them.
 
 Exit status: 0 they are the same to the end; 1 they part; 2 wrong input; 130 interrupted.")]
 pub struct Diff {
-    /// A scenario or recording
+    /// A scenario, a recording, or a trace or workload (with --machine)
     #[arg(value_name = "RUN")]
     a: String,
 
     /// Another one
     #[arg(value_name = "RUN")]
     b: String,
+
+    /// The machine of a trace or workload; given twice, that of the first run and that of the second
+    #[arg(long, value_name = "NAME|PATH")]
+    machine: Vec<String>,
+
+    /// The traces' format, if it cannot be told from their files (see `umscope list trace-formats`)
+    #[arg(long, value_name = "FORMAT")]
+    trace_format: Option<String>,
 
     /// The same records at other times are the same
     #[arg(long)]
@@ -55,21 +66,22 @@ pub struct Diff {
     changes: Changes,
 }
 
+const MACHINES: &str = "one --machine, or one for each run";
+
 /// Events between two looks at ctrl-c and the clock.
 const SLICE: u64 = 2048;
 
 impl Diff {
     pub fn carry_out(&self) -> Ended {
         let interrupt = Interrupt::install()?;
-        let timeline = |name: &String| -> Result<Timeline, Trouble> {
-            let changes = self.changes.clone();
-            let target = Target { scenario: name.clone(), machine: None, trace_format: None, changes };
-            let work = Work::open(&target, &interrupt)?;
+        let [a, b] = self.targets()?;
+        let timeline = |target: &Target| -> Result<Timeline, Trouble> {
+            let work = Work::open(target, &interrupt)?;
             let machine = work.prepare()?.machine;
             replay::is_as_recorded(&work, &machine, &interrupt)?;
             Ok(Timeline::new(Box::new(machine), Budget::default()))
         };
-        let mut comparison = Comparison::new(timeline(&self.a)?, timeline(&self.b)?, self.ignore_time);
+        let mut comparison = Comparison::new(timeline(&a)?, timeline(&b)?, self.ignore_time);
         let mut progress = Progress::start();
         interrupt.heed();
         while !comparison.advance(SLICE) {
@@ -88,12 +100,42 @@ impl Diff {
         let mut output = Output::standard();
         match self.format {
             Format::Text => {
-                let lines = verdict.lines([self.a.as_str(), self.b.as_str()], machines);
+                let names = [&a, &b].map(|target| self.told(target));
+                let lines = verdict.lines([names[0].as_str(), names[1].as_str()], machines);
                 output.put(&(lines.join("\n") + "\n"))?;
             }
             Format::Json => output.json(&self.document(&verdict, machines))?,
         }
         Ok(if verdict.parts.is_none() { Status::Held } else { Status::Failed })
+    }
+
+    /// What the two arguments name. A scenario or recording beside a trace has a machine of its own.
+    fn targets(&self) -> Result<[Target; 2], Trouble> {
+        let machines = match self.machine.as_slice() {
+            [] => [None, None],
+            [both] => [Some(both), Some(both)],
+            [a, b] => [Some(a), Some(b)],
+            _ => return Err(Diagnostic::new("there are more machines than runs").expected(MACHINES).into()),
+        };
+        let runs = [&self.a, &self.b];
+        let moved = runs.map(|run| work::is_moved(run));
+        // Where none is moved, both are told what they do not take.
+        let takes = |place: usize| moved[place] || !moved[1 - place];
+        let target = |place: usize| Target {
+            scenario: runs[place].clone(),
+            machine: machines[place].filter(|_| takes(place)).cloned(),
+            trace_format: self.trace_format.clone().filter(|_| takes(place)),
+            changes: self.changes.clone(),
+        };
+        Ok([target(0), target(1)])
+    }
+
+    /// What a run is called: with its machine, if that is how the two differ.
+    fn told(&self, target: &Target) -> String {
+        match &target.machine {
+            Some(machine) if self.machine.len() > 1 => format!("{} on {machine}", target.scenario),
+            _ => target.scenario.clone(),
+        }
     }
 
     fn document(&self, verdict: &Verdict, machines: [&dyn Subject; 2]) -> Value {

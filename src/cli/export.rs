@@ -87,7 +87,7 @@ impl Format {
             Self::Perfetto => Box::new(Perfetto::new(machine)),
             Self::Vcd => Box::new(Vcd::new(machine).map_err(failed)?),
             Self::Csv => Box::new(Csv::default()),
-            Self::UvmFaults if machine.page_size().is_none() => {
+            Self::UvmFaults if machine.spec().gpu.as_ref().is_none_or(|gpu| gpu.paging.is_none()) => {
                 let wrong = Diagnostic::new(
                     "the memory of this machine's GPUs is not paged: there are no far-faults",
                 );

@@ -55,7 +55,7 @@ impl Recorder {
             Ended::Stuck(_) => Ending::Deadlock,
             _ if !report.passed => Ending::Failed,
             Ended::Finished => Ending::Finished,
-            Ended::Limit(_) => Ending::Limit,
+            Ended::Limit(..) => Ending::Limit,
             Ended::Interrupted => Ending::Interrupted,
         };
         self.writer.end(&End { mark, how, found: None }).map_err(failed)?;

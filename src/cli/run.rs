@@ -50,8 +50,8 @@ lost-message, lost-wake-up, livelock, starvation, slow or unknown), event, cycle
 waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, avoidable, others, notes[]), stopped_at (a record as `umscope log` prints \
 it) and stats{flat dotted keys}; null for what is unknown.
 
-Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1):
-  cycles, events, accesses, work_cycles (until the last task ended; with paged memory pages may come later), violations (checks that \
+Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1, but coherence_share):
+  cycles, events, accesses (issued; access.* has those that were performed), work_cycles (until the last task ended; with paged memory pages may come later), violations (checks that \
 failed)
   warp_cycles.STATE, warp_share.STATE   of all warp slots, GPUn.* of a GPU (host.* of the cores), and warp_cycles of \
 each unit; STATE: none ready running memory mshr_full link_full barrier fence translation far_fault protection_fault done. Shares are of the time with work, \
@@ -70,7 +70,8 @@ memory cpu_l1 llc client hmd
   LINK.bytes, .messages, .utilisation, .efficiency (the share of data in its bytes), .queued_cycles, .queued_mean_cycles (for the wire), .no_credit_cycles (for \
 a buffer at the other end)
   LINK.data_bytes, .coherence_bytes, .coherence_share; network.*   data without headers; messages that are neither \
-requests nor carry data; the second over the first (UMH, section 6.1.4)
+requests nor carry data; the second over the first, which may be more than 1 (UMH, section 6.1.4). network.* counts once what \
+goes through a switch, over two links
   MEMORY.dram.*, levels.LEVEL.dram.*   row_hits row_misses row_conflicts directory_accesses (always reopen their row; of all these \
 each bank's piece of a request counts) row_hit_rate reads writes (requests) bytes queue_high_water busy_cycles
   sync.*   fence_cycles barrier_cycles spin_cycles exclusive_accesses exclusive_cycles flush_cycles flush_bytes

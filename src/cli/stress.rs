@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::arguments::{Format, number, positive, tried};
 use super::counterexample;
+use super::destination;
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
@@ -119,6 +120,7 @@ impl Stress {
         let spec = config::load_machine_with(&self.machine, None, &self.set)?;
         let set = [self.set.clone(), if self.full_size { Vec::new() } else { small(&spec) }].concat();
         let options = Options { set, ..Options::default() };
+        destination::spare(&self.failure, &self.scenario("", "")?.reads(&options)?)?;
         let plan = self.plan(&options)?;
         interrupt.heed();
         let total = self.all(&plan, &interrupt)?;

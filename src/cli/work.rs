@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::arguments::{Changes, Switch, Target};
+use super::destination;
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::config::library::Found;
@@ -25,6 +26,21 @@ fn is_scenario(path: &Path) -> bool {
     let keys = || config::find(Kind::Scenario, &path.to_string_lossy(), None).ok();
     path.extension().is_some_and(|ending| ending == "toml")
         || keys().is_some_and(|found| config::kind_of(&found.source).is_some())
+}
+
+/// Whether what this names runs on a machine that is named beside it: a trace, or one of the workloads.
+#[must_use]
+pub fn is_moved(name: &str) -> bool {
+    let path = Path::new(name);
+    if recording::write::is_recording(path) {
+        return false;
+    }
+    match config::find(Kind::Scenario, name, None) {
+        Ok(found) if config::kind_of(&found.source).is_some() => {
+            found.folder.is_none() && suites::scenario(&found.reference, None).is_some()
+        }
+        _ => path.exists(),
+    }
 }
 
 /// Something to run, read but not yet built.
@@ -227,14 +243,9 @@ impl Work {
     /// # Errors
     /// If it is.
     pub fn spare(&self, path: &Path) -> Result<()> {
-        let Ok(there) = path.canonicalize() else { return Ok(()) };
-        let read = [Some(Path::new(&self.name)), self.trace.as_deref()];
-        let mut read = read.into_iter().flatten().filter_map(|path| path.canonicalize().ok());
-        if read.any(|read| there.starts_with(read)) {
-            let error = Diagnostic::new(format!("{} is read here: it is not replaced", path.display()));
-            return Err(Box::new(error.expected("another file to write to")));
-        }
-        Ok(())
+        let named = [Some(PathBuf::from(&self.name)), self.trace.clone()].into_iter().flatten();
+        let files = self.scenario.reads(&self.options)?;
+        destination::spare(path, &named.chain(files).collect::<Vec<_>>())
     }
 
     /// What the machine of `prepared` is called.

@@ -128,18 +128,37 @@ impl Document {
     /// # Errors
     /// If it is no TOML, has unknown keys, or a value of the wrong kind.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
+        let read = |root| T::deserialize(toml::Deserializer::from(root));
+        let error = match read(self.root()?) {
+            Ok(value) => return Ok(value),
+            Err(error) if error.message() == NO_WORD => read(self.quoted(&error)?).err().unwrap_or(error),
+            Err(error) => error,
+        };
+        let (source, place) = self.locate(error.span().unwrap_or(0..0));
+        let mut diagnostic = from_toml(&error, source);
+        diagnostic.span = Some(place);
+        Err(Box::new(diagnostic))
+    }
+
+    /// The text as a tree, with what was set.
+    fn root(&self) -> Result<Spanned<DeTable<'_>>> {
         let mut root =
             DeTable::parse(&self.source.text).map_err(|error| Box::new(from_toml(&error, &self.source)))?;
         for over in &self.overrides {
             self.apply(root.get_mut(), over)?;
         }
-        T::deserialize(toml::Deserializer::from(root)).map_err(|error| {
-            let span = error.span().unwrap_or(0..0);
-            let (source, place) = self.locate(span);
-            let mut diagnostic = from_toml(&error, source);
-            diagnostic.span = Some(place);
-            Box::new(diagnostic)
-        })
+        Ok(root)
+    }
+
+    /// The tree with a word in the place of the value that `error` is about: of a word that it does not know, the reader
+    /// tells which ones it knows.
+    fn quoted(&self, error: &toml::de::Error) -> Result<Spanned<DeTable<'_>>> {
+        let mut root = self.root()?;
+        if let Some(span) = error.span() {
+            let text = self.text(&span);
+            root.get_mut().iter_mut().for_each(|(_, value)| quote(value, &span, text));
+        }
+        Ok(root)
     }
 
     /// A complaint about the value at `span`.
@@ -153,6 +172,39 @@ impl Document {
             }
             None => diagnostic.of(&self.source),
         }
+    }
+
+    /// A complaint about what is given under `key`, such as `gpu.numa`, or about as much of that path as there is.
+    #[must_use]
+    pub fn complain_about(&self, key: &str, message: impl Into<String>) -> Diagnostic {
+        self.complain(self.place(key).as_ref(), message)
+    }
+
+    /// Whether `key` is not in the file, but was set.
+    #[must_use]
+    pub fn is_set(&self, key: &str) -> bool {
+        self.place(key).is_some_and(|span| span.start > self.source.text.len())
+    }
+
+    /// Where the last name of `key` that is given stands; a scenario's own machine has its keys in a table.
+    fn place(&self, key: &str) -> Option<Range<usize>> {
+        let root = self.root().ok()?;
+        let mut table = root.get_ref();
+        let first = key.split('.').next().unwrap_or(key);
+        if !table.contains_key(first)
+            && let Some(DeValue::Table(machine)) = table.get("machine").map(Spanned::get_ref)
+        {
+            table = machine;
+        }
+        let mut place = None;
+        for name in key.split('.') {
+            let name = other_name(table, name).unwrap_or(name);
+            let Some((key, value)) = table.get_key_value(name) else { break };
+            place = Some(key.span());
+            let DeValue::Table(inner) = value.get_ref() else { break };
+            table = inner;
+        }
+        place
     }
 
     /// The text at `span`.
@@ -206,6 +258,20 @@ impl Document {
     }
 }
 
+/// What the TOML reader says of a value where it wants one of a few words.
+const NO_WORD: &str = "wanted string or table";
+
+/// Makes the value at `span`, if this is it or has it inside, a text.
+fn quote<'a>(value: &mut Spanned<DeValue<'a>>, span: &Range<usize>, text: &'a str) {
+    let is_meant = value.span() == *span;
+    match value.get_mut() {
+        value if is_meant => *value = DeValue::String(text.into()),
+        DeValue::Table(table) => table.iter_mut().for_each(|(_, value)| quote(value, span, text)),
+        DeValue::Array(items) => items.iter_mut().for_each(|value| quote(value, span, text)),
+        _ => {}
+    }
+}
+
 /// Keys of machine files that have two names each: those of AMD and Nvidia, or of a cache and of a memory.
 const TWO_NAMES: [[&str; 2]; 5] = [
     ["cu", "sm"],
@@ -214,6 +280,17 @@ const TWO_NAMES: [[&str; 2]; 5] = [
     ["line", "block"],
     ["secondary_block", "block"],
 ];
+
+/// Tells the schema of a table that some of its keys have another name.
+pub(super) fn two_names(schema: &mut schemars::Schema) {
+    let Some(keys) = schema.get_mut("properties").and_then(serde_json::Value::as_object_mut) else { return };
+    for [name, other] in TWO_NAMES {
+        if let Some(mut same) = keys.get(name).cloned().filter(|_| !keys.contains_key(other)) {
+            same["description"] = format!("Another name of `{name}`.").into();
+            keys.insert(other.to_owned(), same);
+        }
+    }
+}
 
 /// The other name of a key, if it is the one under which a table has it.
 fn other_name(table: &DeTable<'_>, name: &str) -> Option<&'static str> {

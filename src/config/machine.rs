@@ -91,10 +91,13 @@ pub struct GpuSpec {
     pub ctas: Schedule,
 }
 
+/// Warp slots that a compute unit has at most.
+pub const MOST_WAVEFRONTS: u32 = 64;
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct CuSpec {
     pub count: u32,
-    /// Warp (wavefront) slots in a compute unit.
+    /// Warp (wavefront) slots in a compute unit, 1 to [`MOST_WAVEFRONTS`].
     pub wavefronts: u32,
     /// Lanes that issue in one cycle (SIMD width); a wavefront of 64 on 16 lanes takes 4 cycles to issue.
     pub lanes: u32,

@@ -50,7 +50,7 @@ pub(super) fn machine(file: &MachineFile, document: &Document, shelf: &Shelf) ->
             document.complain(span, "this machine has neither cores nor GPUs").expected("a core or a [gpu]"),
         );
     }
-    build.fits_client(file, gpu.as_ref(), &host)?;
+    build.fits_client(gpu.as_ref(), &host)?;
     build.clocks(file, gpu.as_ref(), &host)?;
     build.fits_transfers(file, gpu.as_ref())?;
     Ok(MachineSpec {

@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-use super::document::{At, Document};
+use super::document::{At, Document, two_names};
 use super::machine::MachineSpec;
 use super::shelf::Shelf;
 use crate::diagnostic::Result;
@@ -52,6 +52,7 @@ pub struct MachineFile {
 /// The GPUs, all alike.
 #[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, expecting = "a table")]
+#[schemars(transform = two_names)]
 pub struct GpuFile {
     /// GPUs, 1 to 8. Default: 1.
     pub count: Option<At<u64>>,
@@ -90,6 +91,7 @@ pub struct GpuFile {
 /// The compute units of one GPU.
 #[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, expecting = "a table")]
+#[schemars(transform = two_names)]
 pub struct CuFile {
     /// Compute units in a GPU, 1 to 512. Default: 1.
     pub count: Option<At<u64>>,
@@ -110,6 +112,7 @@ pub struct CuFile {
 /// A cache.
 #[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, expecting = "a table")]
+#[schemars(transform = two_names)]
 pub struct CacheFile {
     /// Capacity. Size divided by line and ways gives the number of sets, which must be a power of two.
     pub size: Option<At<Size>>,
@@ -132,6 +135,7 @@ pub struct CacheFile {
 /// The second-level cache of a GPU.
 #[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, expecting = "a table")]
+#[schemars(transform = two_names)]
 pub struct L2File {
     /// Whether there is one. Without it the L1s stand over the memory stacks, dealt over them as over slices, or with
     /// `memory.home = "host"` over the host. Default: true.
@@ -168,6 +172,7 @@ pub struct L2File {
 /// What stands behind the L2 of a GPU.
 #[derive(Clone, Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, expecting = "a table")]
+#[schemars(transform = two_names)]
 pub struct GpuMemoryFile {
     /// Where a miss of the L2 goes. Default: "smd".
     pub home: Option<GpuHome>,

@@ -27,6 +27,38 @@ pub fn sweep() -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{Kind, find, list};
+    use serde_json::Value;
+
+    /// The schemas that the value of a key may have, references followed.
+    fn choices<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
+        let named = schema["$ref"].as_str().and_then(|name| root.pointer(name.trim_start_matches('#')));
+        let inner = schema["anyOf"].as_array().into_iter().flatten();
+        let more = named.into_iter().chain(inner).flat_map(|schema| choices(root, schema));
+        std::iter::once(schema).chain(more).collect()
+    }
+
+    /// The keys of a file that its schema forbids.
+    fn forbidden(root: &Value, schema: &Value, table: &toml::Table) -> Vec<String> {
+        let choices = choices(root, schema);
+        let wrong = |(key, value): (&String, &toml::Value)| {
+            let Some(schema) = choices.iter().find_map(|schema| schema["properties"].get(key)) else {
+                return vec![key.clone()];
+            };
+            value.as_table().map_or_else(Vec::new, |inner| forbidden(root, schema, inner))
+        };
+        table.iter().flat_map(wrong).collect()
+    }
+
+    #[test]
+    fn the_schema_allows_every_key_of_the_bundled_machines() {
+        let schema = machine();
+        for entry in list(Kind::Machine) {
+            let text = find(Kind::Machine, &entry.name, None).unwrap().source.text;
+            let forbidden = forbidden(&schema, &schema, &toml::from_str(&text).unwrap());
+            assert!(forbidden.is_empty(), "{}: {forbidden:?}", entry.name);
+        }
+    }
 
     #[test]
     fn schemas_describe_and_forbid_unknown_keys() {

@@ -132,7 +132,7 @@ impl Lesson {
             let ended = match outcome {
                 _ if self.checker.violated() => Ended::Violation,
                 StepOutcome::Stuck => Ended::Stuck(unfinished(machine)),
-                StepOutcome::Limit(cycle) => Ended::Limit(cycle),
+                StepOutcome::Limit(cycle) => Ended::Limit(cycle, unfinished(machine)),
                 _ => Ended::Finished,
             };
             self.checker.finish(machine, &ended);

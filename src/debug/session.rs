@@ -295,6 +295,7 @@ pub(super) fn context_of(machine: &dyn Subject) -> Context {
         blocks: machine.blocks(MOST_BLOCKS),
         statistics: machine.statistics().into_iter().map(|(key, _)| key).collect(),
         ids: machine.tasks().iter().map(|task| task.id.to_string()).collect(),
+        silent: Vec::new(),
     }
 }
 

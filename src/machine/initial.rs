@@ -1,11 +1,14 @@
 //! The moment before the first event: blocks and bytes that are there already, and whether the workload fits.
 
+use std::sync::Arc;
+
 use super::{Blueprint, InitialBlock, Machine};
+use crate::config::machine::MOST_WAVEFRONTS;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::model::address::{Address, Range};
 use crate::model::operation::Operation;
 use crate::model::units::Size;
-use crate::workload::{Operations, TaskKind};
+use crate::workload::{Kernel, Operations, TaskKind};
 
 impl Machine {
     /// Every task can run on this machine.
@@ -28,14 +31,7 @@ impl Machine {
                 }
                 TaskKind::Kernel(kernel) => {
                     let slots = self.fixed.spec.gpu.as_ref().map_or(0, |gpu| gpu.cu.wavefronts);
-                    if kernel.warps_per_block() > slots {
-                        let message = format!(
-                            "a block of {} has {} warps, but a compute unit has room for {slots}",
-                            kernel.name(),
-                            kernel.warps_per_block()
-                        );
-                        return Err(Box::new(Diagnostic::new(message)));
-                    }
+                    check_kernel(kernel, slots)?;
                 }
                 TaskKind::Flush { .. } => {}
             }
@@ -53,7 +49,7 @@ impl Machine {
                     cores = cores.max(number.map_or(0, |number: usize| number.saturating_add(1)));
                 }
                 TaskKind::Kernel(kernel) => {
-                    gpus = gpus.max(kernel.only_on().map_or(0, |gpu| gpu as usize + 1));
+                    gpus = gpus.max(kernel.only_on().map_or(0, |gpu| gpu as usize) + 1);
                 }
                 TaskKind::Program { .. } | TaskKind::Flush { .. } => {}
             }
@@ -64,13 +60,15 @@ impl Machine {
         }
         let spec = &self.fixed.spec;
         for (needed, there, what, key) in [
-            (cores, spec.host.cores as usize, "host cores", "host.cores"),
-            (gpus, self.fixed.gpu_agents.len(), "GPUs", "gpu.count"),
+            (cores, spec.host.cores as usize, "host core", "host.cores"),
+            (gpus, self.fixed.gpu_agents.len(), "GPU", "gpu.count"),
         ] {
             if needed > there {
-                let message = format!("the work needs {needed} {what}, and this machine has {there}");
-                let expected =
-                    format!("a machine with {needed} {what}: --set {key}={needed}, or another --machine");
+                let many = if needed == 1 { "" } else { "s" };
+                let message = format!("the work needs {needed} {what}{many}, and this machine has {there}");
+                let expected = format!(
+                    "a machine with {needed} {what}{many}: --set {key}={needed}, or another --machine"
+                );
                 return Err(Box::new(Diagnostic::new(message).expected(expected)));
             }
         }
@@ -154,6 +152,29 @@ impl Machine {
         }
         Ok(())
     }
+}
+
+/// A compute unit has room for the warps of a block.
+///
+/// # Errors
+/// If it has not.
+pub fn check_kernel(kernel: &Arc<dyn Kernel>, slots: u32) -> Result<()> {
+    let (name, warps) = (kernel.name(), kernel.warps_per_block());
+    let (message, expected) = match warps {
+        _ if slots == 0 => {
+            (format!("{name} is for a GPU, and this machine has none"), "a machine with GPUs".into())
+        }
+        _ if warps <= slots => return Ok(()),
+        0..=MOST_WAVEFRONTS => (
+            format!("a block of {name} has {warps} warps, but a compute unit has room for {slots}"),
+            format!("--set gpu.cu.wavefronts={warps}, another machine, or smaller blocks"),
+        ),
+        _ => (
+            format!("a block of {name} has {warps} warps"),
+            format!("{MOST_WAVEFRONTS} at most: no compute unit has room for more"),
+        ),
+    };
+    Err(Box::new(Diagnostic::new(message).expected(expected)))
 }
 
 /// No access may run past the end of the host memory.

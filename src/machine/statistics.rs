@@ -65,16 +65,23 @@ impl Machine {
         self.coalescing_statistics(&mut sheet);
         self.tag_statistics(&mut sheet);
         self.synchronisation_statistics(&mut sheet);
-        let begun = self.tasks.workload.tasks.iter().zip(&self.tasks.states);
-        let begun = begun.filter(|(_, state)| state.started.is_some());
-        let launches: Vec<u64> = begun.filter_map(|(task, _)| task.launch_overhead()).collect();
-        if !launches.is_empty() {
-            sheet.count("launches.count".to_owned(), launches.len() as u64);
-            let all = launches.iter().fold(0_u64, |all, cycles| all.saturating_add(*cycles));
-            sheet.count("launches.cycles".to_owned(), all);
-        }
+        self.launch_statistics(&mut sheet);
         self.task_statistics(&mut sheet);
         sheet.0
+    }
+
+    /// Kernels launched so far, where there are any to launch.
+    fn launch_statistics(&self, sheet: &mut Sheet) {
+        let tasks = self.tasks.workload.tasks.iter().zip(&self.tasks.states);
+        let launches: Vec<_> =
+            tasks.filter_map(|(task, state)| Some((task.launch_overhead()?, state.started))).collect();
+        if launches.is_empty() {
+            return;
+        }
+        let begun = || launches.iter().filter(|(_, started)| started.is_some());
+        sheet.count("launches.count".to_owned(), begun().count() as u64);
+        let all = begun().fold(0_u64, |all, (cycles, _)| all.saturating_add(*cycles));
+        sheet.count("launches.cycles".to_owned(), all);
     }
 
     /// A span in quoted cycles, whole ones.

@@ -59,6 +59,18 @@ pub enum StoreValue {
     Seed(u64),
 }
 
+impl Operation {
+    /// Whether it leaves its warp with bytes that it has read.
+    #[must_use]
+    pub fn reads(&self) -> bool {
+        match self {
+            Self::Access(access) => matches!(access.kind, AccessKind::Load | AccessKind::Atomic(_)),
+            Self::SpinUntil(..) => true,
+            Self::Compute(_) | Self::Barrier | Self::Fence(_) => false,
+        }
+    }
+}
+
 impl Lanes {
     /// One lane.
     #[must_use]

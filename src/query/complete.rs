@@ -81,7 +81,10 @@ fn words(offer: &Offer, context: &Context) -> Vec<(String, String)> {
         Offer::State => context.states().iter().map(|s| (s.to_string(), "state".into())).collect(),
         Offer::Block => context.blocks.iter().map(|b| (b.to_string(), "block".into())).collect(),
         Offer::Statistic => context.statistics.iter().map(|key| (key.clone(), "statistic".into())).collect(),
-        Offer::Task => context.ids.iter().map(|id| (id.clone(), "task or access".into())).collect(),
+        Offer::Task => {
+            let read = context.ids.iter().filter(|id| !context.silent.contains(id));
+            read.map(|id| (id.clone(), "task or access".into())).collect()
+        }
         Offer::Number(_) | Offer::Text(_) => Vec::new(),
     }
 }

@@ -62,6 +62,8 @@ pub struct Context {
     pub statistics: Vec<String>,
     /// Tasks and labelled accesses.
     pub ids: Vec<String>,
+    /// Those of them that read nothing, and so have no result.
+    pub silent: Vec<String>,
 }
 
 impl Context {
@@ -79,6 +81,7 @@ impl Context {
             blocks: machine.blocks(MOST_BLOCKS),
             statistics,
             ids,
+            silent: Vec::new(),
         }
     }
 

@@ -100,7 +100,7 @@ pub(super) fn quantity(parser: &mut Parser<'_>) -> Result<Quantity> {
             parser.advance();
             parser.need("of", "a task or labelled access")?;
             parser.offer(Offer::Task);
-            What::Result(known_name(parser, "task or access", Names::Ids)?)
+            result(parser)?
         }
         "cycle" | "event" => {
             parser.advance();
@@ -207,6 +207,16 @@ fn address_and_width(parser: &mut Parser<'_>) -> Result<(Address, u32)> {
     };
     parser.advance();
     Ok((Address(address), width))
+}
+
+/// What a task or labelled access has read, if it reads anything.
+fn result(parser: &mut Parser<'_>) -> Result<What> {
+    let name = parser.token().map(|token| token.text.to_string()).unwrap_or_default();
+    if parser.context.silent.contains(&name) {
+        let error = parser.fail(format!("{name} reads nothing: it has no result"));
+        return Err(Box::new(error.expected("a load, an atomic, or a task with one of them")));
+    }
+    Ok(What::Result(known_name(parser, "task or access", Names::Ids)?))
 }
 
 #[derive(Clone, Copy)]

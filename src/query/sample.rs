@@ -68,7 +68,8 @@ impl Sample {
             page: PageSize::default(),
             blocks: vec![Address(0x1000)],
             statistics: self.statistics.iter().map(|(key, _)| key.clone()).collect(),
-            ids: vec!["first".into(), "second".into()],
+            ids: vec!["first".into(), "second".into(), "store".into()],
+            silent: vec!["store".into()],
         }
     }
 

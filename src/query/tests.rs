@@ -370,6 +370,7 @@ fn errors_of_predicates_point_at_the_word() {
             "",
             "did you mean gpu0.l1.hits?",
         ),
+        ("result of store is 3", "store reads nothing: it has no result", "store", "a load, an atomic", ""),
         ("result of frist is 3", "no task or access frist", "frist", "", "did you mean first?"),
         ("value at 0x1000+2 in memory is 70000", "70000 does not fit", "70000", "a number of 2 bytes", ""),
         ("value at 0x1000+2 in memory is '07'", "1 bytes are compared with 2", "'07'", "as many", ""),

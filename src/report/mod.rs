@@ -48,7 +48,7 @@ pub fn ended(ended: &Ended) -> &'static str {
         Ended::Finished => "finished",
         Ended::Stuck(_) => "deadlock",
         Ended::Violation => "violation",
-        Ended::Limit(_) => "limit",
+        Ended::Limit(..) => "limit",
         Ended::Interrupted => "interrupted",
     }
 }

@@ -247,6 +247,16 @@ mod tests {
     }
 
     #[test]
+    fn launches_are_counted_from_the_first_row_on() {
+        let (columns, machine) = columns("kernels/radix-sort", 100);
+        let launches = &columns["launches.count"];
+        assert!(launches[0] < *launches.last().unwrap(), "{launches:?}");
+        assert!(launches.is_sorted(), "{launches:?}");
+        assert_eq!(launches.last().copied(), machine.statistic("launches.count"));
+        assert_eq!(columns["launches.cycles"].last().copied(), machine.statistic("launches.cycles"));
+    }
+
+    #[test]
     fn intervals_add_up() {
         let vectors = "kernels/vector-add-2gpu";
         // Between the last event and a row what waits for a wire may go over it.

@@ -28,8 +28,8 @@ pub enum Ended {
     Stuck(Vec<String>),
     /// A check of the protocol failed.
     Violation,
-    /// The limit of cycles was reached.
-    Limit(u64),
+    /// The limit of cycles was reached; the tasks that have not ended.
+    Limit(u64, Vec<String>),
     /// Somebody stopped it.
     Interrupted,
 }
@@ -169,11 +169,11 @@ impl Checker {
             (Ended::Finished, Ending::Finished)
             | (Ended::Stuck(_), Ending::Deadlock)
             | (Ended::Violation, _)
-            | (Ended::Limit(_), Ending::Limit) => return,
+            | (Ended::Limit(..), Ending::Limit) => return,
             (Ended::Finished, Ending::Deadlock) => {
                 "the run finished, but a deadlock was expected".to_string()
             }
-            (Ended::Finished | Ended::Stuck(_) | Ended::Limit(_), Ending::Violation) => {
+            (Ended::Finished | Ended::Stuck(_) | Ended::Limit(..), Ending::Violation) => {
                 "no check failed, but one was expected to".into()
             }
             (Ended::Finished | Ended::Stuck(_), Ending::Limit) => {
@@ -182,8 +182,12 @@ impl Checker {
             (Ended::Stuck(tasks), Ending::Finished) => {
                 format!("deadlock: nothing can move, and {} not ended", have(tasks))
             }
-            (Ended::Limit(cycles), Ending::Finished | Ending::Deadlock) => {
-                format!("the run has not ended after {cycles} cycles")
+            // With paged memory pages may still be on their way when all work is done.
+            (Ended::Limit(cycles, tasks), Ending::Finished | Ending::Deadlock) if tasks.is_empty() => {
+                format!("the run has not ended after {cycles} cycles, though all work is done")
+            }
+            (Ended::Limit(cycles, tasks), Ending::Finished | Ending::Deadlock) => {
+                format!("the run has not ended after {cycles} cycles: {} not ended", have(tasks))
             }
             (Ended::Interrupted, _) => "the run was interrupted".into(),
         };

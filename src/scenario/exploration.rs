@@ -90,8 +90,8 @@ impl Scenario {
         };
         if file.accesses.0.is_empty() || file.accesses.0.len() > MOST_ACCESSES {
             let message = format!("there are {} accesses to explore", file.accesses.0.len());
-            let at = file.accesses.0.first().map(|at| &at.span);
-            return Err(document.complain(at, message).expected(format!("1 to {MOST_ACCESSES}")).into());
+            let error = document.complain_about("explore.accesses", message);
+            return Err(error.expected(format!("1 to {MOST_ACCESSES}")).into());
         }
         let end = machine.spec().host.memory.0;
         let access = |at: &At<String>| {

@@ -326,6 +326,7 @@ impl Scenario {
         self.begin(&mut machine)?;
         let mut context = Context::of(&machine);
         context.ids = self.work.ids();
+        context.silent = self.work.silent();
         context
             .ids
             .extend(options.trace.iter().flat_map(|trace| &trace.tasks).map(|task| task.id.to_string()));

@@ -43,6 +43,18 @@ impl Scenario {
         Ok(inputs.fold(recording, |recording, (event, input)| recording.input(event, input)))
     }
 
+    /// The machine and protocol files on disk that it reads.
+    ///
+    /// # Errors
+    /// As [`Self::machine`].
+    pub fn reads(&self, options: &Options) -> Result<Vec<PathBuf>> {
+        if self.shelf.kept().is_some() {
+            return Ok(Vec::new());
+        }
+        let on_disk = self.files(options)?.into_iter().filter(|file| file.on_disk);
+        Ok(on_disk.map(|file| PathBuf::from(file.reference)).collect())
+    }
+
     /// The machine and protocol files that it uses.
     fn files(&self, options: &Options) -> Result<Vec<Kept>> {
         let mut files = Vec::new();

@@ -110,7 +110,7 @@ impl Runner {
             StepOutcome::Ran => None,
             StepOutcome::Finished => Some(Ended::Finished),
             StepOutcome::Stuck => Some(Ended::Stuck(self.unfinished())),
-            StepOutcome::Limit(cycle) => Some(Ended::Limit(cycle)),
+            StepOutcome::Limit(cycle) => Some(Ended::Limit(cycle, self.unfinished())),
         }
     }
 
@@ -157,7 +157,7 @@ impl Runner {
         self.checker.finish(&self.machine, &ended);
         let mut report = self.so_far(ended);
         // Whoever waited for an event after the limit waited until then.
-        if let Ended::Limit(cycle) = report.ended {
+        if let Ended::Limit(cycle, _) = report.ended {
             self.machine.wait_until(self.machine.time_base().tick_of_cycle(cycle));
             report.cycles = cycle;
         }

@@ -69,8 +69,9 @@ fn a_failing_expectation_tells_line_and_moment() {
 fn a_run_ends_as_the_scenario_says() {
     let spin = "machine = \"tiny/umh-2gpu\"\nmax-cycles = 2000\n[[program]]\nby = \"gpu0.cu0\"\ndo = [\"spin 0 01\"]\n";
     let report = run(spin);
-    assert_eq!(report.ended, Ended::Limit(2000));
-    assert!(report.failures[0].message.contains("has not ended after 2000 cycles"));
+    assert_eq!(report.ended, Ended::Limit(2000, vec!["program-1".into()]));
+    let message = "the run has not ended after 2000 cycles: program-1 has not ended";
+    assert_eq!(report.failures[0].message, message);
     assert!(run(&format!("ends = \"limit\"\n{spin}")).passed);
     let never = format!("ends = \"deadlock\"\n{STORE}");
     assert!(run(&never).failures[0].message.contains("a deadlock was expected"));
@@ -293,6 +294,13 @@ fn slips_in_what_is_done_are_pointed_at() {
             "did you mean transpose?",
         ),
         (with("[[kernel]]\nname = \"transpose\"\nwith = { widht = 3 }"), (8, 10), "widht", "", ""),
+        (
+            with("[[kernel]]\nid = \"k\"\nname = \"transpose\"\nwith = { wavefront = 16 }"),
+            (7, 6),
+            "a block of transpose has 16 warps, but a compute unit has room for 4",
+            "--set gpu.cu.wavefronts=16, ",
+            "",
+        ),
     ]);
     assert!(complaint("title = \"x\"").message.contains("`machine` is missing"));
     assert!(complaint("machine = \"tiny/umh-2gqu\"").suggestion.unwrap().contains("tiny/umh-2gpu"));

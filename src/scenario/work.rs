@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use crate::config::Document;
 use crate::config::document::At;
-use crate::diagnostic::Result;
-use crate::machine::check_addresses;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::machine::{check_addresses, check_kernel};
+use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
 use crate::model::operation::Operation;
 use crate::model::units::Size;
@@ -86,6 +87,17 @@ impl Work {
         tasks.chain(&self.labels).map(ToString::to_string).collect()
     }
 
+    /// The ids of tasks that read nothing, and so have no result.
+    pub fn silent(&self) -> Vec<String> {
+        let is_silent = |kind: &Kind| match kind {
+            Kind::Program { operations, .. } => !operations.iter().any(Operation::reads),
+            Kind::Flush { .. } => true,
+            Kind::Ready(_) => false,
+        };
+        let silent = self.tasks.iter().filter(|task| is_silent(&task.kind));
+        silent.map(|task| task.id.to_string()).collect()
+    }
+
     /// The factor by which data and capacities shrink.
     pub fn scale(&self) -> u64 {
         self.scale.as_ref().map_or(1, |scale| scale.value)
@@ -101,21 +113,24 @@ impl Work {
     /// If an agent, or a warp of it, is not there, or a program accesses what lies beyond the host memory.
     pub fn workload(&self, document: &Document, machine: &dyn Inspect, memory: Size) -> Result<Workload> {
         let place = Place { document, components: machine.components() };
+        let slots = warps_of_a_unit(machine);
         let tasks = self.tasks.iter().map(|entry| {
             let what = match &entry.kind {
                 Kind::Program { by, warp, operations } => {
                     let (id, agent) = place.agent(by)?;
                     let slots = machine.agent(id).map_or(0, |view| view.warps.len());
                     let warp = warp.as_ref().map(|warp| place.warp(warp, agent, slots)).transpose()?;
-                    check_addresses(&entry.id, operations, memory).map_err(|mut error| {
-                        let (source, place) = document.locate(entry.place.clone());
-                        (error.source, error.span) = (Some(source.clone()), Some(place));
-                        error
-                    })?;
+                    check_addresses(&entry.id, operations, memory)
+                        .map_err(|error| entry.misfit(document, error))?;
                     let operations = operations.clone().into();
                     TaskKind::Program { agent: agent.path.clone(), warp, operations }
                 }
-                Kind::Ready(kind) => kind.clone(),
+                Kind::Ready(kind) => {
+                    if let TaskKind::Kernel(kernel) = kind {
+                        check_kernel(kernel, slots).map_err(|error| entry.misfit(document, error))?;
+                    }
+                    kind.clone()
+                }
                 Kind::Flush { below } => {
                     let below = below.as_ref().map(|name| place.group(name)).transpose()?;
                     TaskKind::Flush { below: below.unwrap_or_default() }
@@ -131,6 +146,22 @@ impl Work {
         });
         Ok(Workload { tasks: tasks.collect::<Result<_>>()?, ..Workload::default() })
     }
+}
+
+impl Entry {
+    /// Why the machine cannot do it, told where it stands.
+    fn misfit(&self, document: &Document, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        let (source, place) = document.locate(self.place.clone());
+        (error.source, error.span) = (Some(source.clone()), Some(place));
+        error
+    }
+}
+
+/// Warps that a compute unit has room for; none without a GPU.
+fn warps_of_a_unit(machine: &dyn Inspect) -> u32 {
+    let mut units = machine.components().iter().filter(|(_, one)| one.kind == ComponentKind::Cu);
+    let unit = units.next().and_then(|(id, _)| machine.agent(id));
+    unit.map_or(0, |unit| unit.warps.len() as u32)
 }
 
 struct Reader<'a> {

@@ -36,7 +36,7 @@ impl Explore {
         if begun.is_finished() {
             let error =
                 Diagnostic::new(format!("{} has no work whose events could be held back", self.scenario));
-            return Err(Box::new(error.expected("a scenario with [[do]], [[kernel]] or [[core]]")).into());
+            return Err(Box::new(error.expected("a scenario with [[do]], [[program]] or [[kernel]]")).into());
         }
         interrupt.heed();
         let start = Instant::now();

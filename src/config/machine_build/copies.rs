@@ -18,11 +18,12 @@ impl Build<'_> {
         if home != GpuHome::Numa {
             let message =
                 "gpu.copies without gpu.memory.home = \"numa\": there are no memories to copy between";
-            return fail(self.check.document.complain(None, message));
+            let complaint = self.check.document.complain_about("gpu.copies", message);
+            return fail(complaint.expected("gpu.memory.home = \"numa\" with it"));
         }
         if is_paged {
             let message = "gpu.copies and gpu.paging both bring data to the memories of the GPUs";
-            return fail(self.check.document.complain(None, message).expected("one of them"));
+            return fail(self.check.document.complain_about("gpu.copies", message).expected("one of them"));
         }
         Ok(Some(CopiesSpec {
             policy: file.by.unwrap_or_default(),

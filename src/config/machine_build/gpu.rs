@@ -2,7 +2,7 @@
 
 use super::super::check::Known;
 use super::super::fail;
-use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec};
+use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec, MOST_WAVEFRONTS};
 use super::super::machine_file::{CacheFile, GpuFile, GpuMemoryFile, L2File};
 use super::cache::CacheDefaults;
 use super::{Build, GIB, KIB, MEMORY};
@@ -49,13 +49,16 @@ impl Build<'_> {
         let is = |home: GpuHome| memory.home == home;
         let paging = self.paging(file.paging.as_ref(), memory.home)?;
         let read_only = self.read_only(file.read_only.as_ref(), memory.home, paging.is_some())?;
-        let why = "gpu.numa without gpu.memory.home = \"numa\": the GPUs share no memories";
-        let numa = self.of_home(is(GpuHome::Numa), file.numa.as_ref(), why, |file| {
+        let why = ("numa", "gpu.numa without gpu.memory.home = \"numa\": the GPUs share no memories");
+        let numa = self.of_home(is(GpuHome::Numa), ("gpu.numa", file.numa.as_ref()), why, |file| {
             self.numa(file, (&l1, &mut l2.cache), paging.as_ref())
         })?;
-        let why = "gpu.unified without gpu.memory.home = \"unified\": no page lives in GPU memory";
+        let why =
+            ("unified", "gpu.unified without gpu.memory.home = \"unified\": no page lives in GPU memory");
         let unified =
-            self.of_home(is(GpuHome::Unified), file.unified.as_ref(), why, |file| self.unified(file))?;
+            self.of_home(is(GpuHome::Unified), ("gpu.unified", file.unified.as_ref()), why, |file| {
+                self.unified(file)
+            })?;
         let tags = self.tags(file, &memory, (count, l2.present), (&mut l1, &mut l2.cache))?;
         let copies = self.copies(file.copies.as_ref(), memory.home, paging.is_some())?;
         let remote_directory = self.remote_directory(file.remote_directory.as_ref(), memory.home)?;
@@ -85,14 +88,17 @@ impl Build<'_> {
     fn of_home<F: Clone + Default, T>(
         &self,
         is_home: bool,
-        given: Option<&F>,
-        why_not: &str,
+        (key, given): (&str, Option<&F>),
+        (home, why_not): (&str, &str),
         build: impl FnOnce(&F) -> Result<T>,
     ) -> Result<Option<T>> {
         match (is_home, given) {
             (true, given) => build(&given.cloned().unwrap_or_default()).map(Some),
             (false, None) => Ok(None),
-            (false, Some(_)) => fail(self.check.document.complain(None, why_not)),
+            (false, Some(_)) => {
+                let complaint = self.check.document.complain_about(key, why_not);
+                fail(complaint.expected(format!("gpu.memory.home = \"{home}\" with it")))
+            }
         }
     }
 
@@ -114,7 +120,7 @@ impl Build<'_> {
         let size = file.wavefront_size.as_ref();
         Ok(CuSpec {
             count: check.count("gpu.cu.count", file.count.as_ref(), 1, 1..=512)?,
-            wavefronts: check.count("gpu.cu.wavefronts", file.wavefronts.as_ref(), 4, 1..=64)?,
+            wavefronts: check.count("gpu.cu.wavefronts", file.wavefronts.as_ref(), 4, 1..=MOST_WAVEFRONTS)?,
             lanes,
             wavefront_size: check.count("gpu.cu.wavefront_size", size, lanes, 1..=64)?,
             outstanding: check.count("gpu.cu.outstanding", file.outstanding.as_ref(), 1, 1..=64)?,

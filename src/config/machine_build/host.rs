@@ -3,7 +3,7 @@
 use super::super::check::Known;
 use super::super::fail;
 use super::super::machine::{CacheSpec, GpuSpec, HostSpec};
-use super::super::machine_file::{CacheFile, HostFile, LlcFile, MachineFile};
+use super::super::machine_file::{CacheFile, HostFile, LlcFile};
 use super::cache::CacheDefaults;
 use super::{Build, GIB, KIB, MEMORY, MIB};
 use crate::diagnostic::Result;
@@ -32,6 +32,7 @@ impl Build<'_> {
         let cpu_block = (cores > 0).then_some(cpu_block);
         let largest = [cpu_block.as_ref(), gpu_block].into_iter().flatten().map(|known| known.value).max();
         let block = check.power("host.block", file.block.as_ref(), largest.unwrap_or(64), 8..=64 * KIB)?;
+        self.fits_new_gpu(&block, gpu_block)?;
         for (key, below) in [(cpu_key, cpu_block.as_ref()), ("the block of a GPU", gpu_block)] {
             if let Some(below) = below {
                 check.at_most((key, below), ("host.block", &block))?;
@@ -60,6 +61,20 @@ impl Build<'_> {
         })
     }
 
+    /// A key of a GPU that is set gives one to a machine without: that its blocks fit is told of that key.
+    fn fits_new_gpu(&self, block: &Known, gpu_block: Option<&Known>) -> Result<()> {
+        let document = self.check.document;
+        let Some(larger) = gpu_block.filter(|gpu| gpu.value > block.value && document.is_set("gpu")) else {
+            return Ok(());
+        };
+        let (larger, block) = (Size(larger.value), Size(block.value));
+        let message = format!(
+            "this gives a GPU to a machine that has none; its block of {larger} is larger than host.block ({block})"
+        );
+        let expected = format!("a machine with GPUs, or host.block = \"{larger}\" with it");
+        fail(document.complain_about("gpu", message).expected(expected))
+    }
+
     /// The cache for what GPUs ask.
     fn client(
         &self,
@@ -78,25 +93,19 @@ impl Build<'_> {
     }
 
     /// That whoever has a cache for GPUs has a GPU that uses it.
-    pub(super) fn fits_client(
-        &self,
-        file: &MachineFile,
-        gpu: Option<&GpuSpec>,
-        host: &HostSpec,
-    ) -> Result<()> {
-        let given = file.host.as_ref().and_then(|host| host.client.as_ref());
-        let span = given.and_then(|client| client.size.as_ref()).map(|size| &size.span);
+    pub(super) fn fits_client(&self, gpu: Option<&GpuSpec>, host: &HostSpec) -> Result<()> {
         let document = self.check.document;
         let Some(client) = &host.client else { return Ok(()) };
         if gpu.is_none_or(|gpu| gpu.unified.is_none()) {
-            let complaint =
-                document.complain(span, "host.client is for a GPU that asks for lines of host memory");
+            let message = "host.client is for a GPU that asks for lines of host memory";
+            let complaint = document.complain_about("host.client", message);
             return fail(complaint.expected("gpu.memory.home = \"unified\""));
         }
         if client.line > host.block {
             let message =
                 format!("host.client.line is {} B, larger than host.block ({} B)", client.line, host.block);
-            return fail(document.complain(span, message).expected(format!("{} B or less", host.block)));
+            let complaint = document.complain_about("host.client.line", message);
+            return fail(complaint.expected(format!("{} B or less", host.block)));
         }
         Ok(())
     }

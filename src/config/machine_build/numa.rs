@@ -27,11 +27,13 @@ impl Build<'_> {
         let line = Known { value: u64::from(l2.line), span: None };
         check.at_most(("gpu.l2.line", &line), ("gpu.numa.page", &page))?;
         if !matches!(organisation, Organisation::MemorySide | Organisation::Shared) && l2.ways < 2 {
-            let complaint = check.document.complain(None, "an L2 of one way cannot be divided");
+            let message = "an L2 of one way cannot be divided";
+            let complaint = check.document.complain_about("gpu.l2.ways", message);
             return fail(complaint.expected("gpu.l2.ways of 2 or more"));
         }
         if organisation == Organisation::Partitioned && l1.ways < 2 {
-            let complaint = check.document.complain(None, "an L1 of one way cannot be partitioned");
+            let message = "an L1 of one way cannot be partitioned";
+            let complaint = check.document.complain_about("gpu.l1.ways", message);
             return fail(complaint.expected("gpu.l1.ways of 2 or more"));
         }
         let usual = match (organisation, file.write) {

@@ -18,12 +18,14 @@ impl Build<'_> {
         if home == GpuHome::Own {
             let message =
                 "gpu.read_only with gpu.memory.home = \"own\": pages that move are never taken for read-only";
-            return fail(self.check.document.complain(None, message));
+            let complaint = self.check.document.complain_about("gpu.read_only", message);
+            return fail(complaint.expected("another gpu.memory.home with it"));
         }
         if is_paged {
             let message = "gpu.read_only and gpu.paging both say which pages a GPU may translate";
-            let span = file.page.as_ref().map(|page| &page.span);
-            return fail(self.check.document.complain(span, message).expected("one of them"));
+            return fail(
+                self.check.document.complain_about("gpu.read_only", message).expected("one of them"),
+            );
         }
         self.read_only_pages(file).map(Some)
     }

@@ -22,7 +22,14 @@ impl Build<'_> {
         let document = self.check.document;
         if memory.home != GpuHome::Cache {
             let message = "gpu.tags without gpu.memory.home = \"cache\": there is no memory that is a cache";
-            return if gpu.tags.is_some() { fail(document.complain(None, message)) } else { Ok(None) };
+            return match gpu.tags {
+                Some(_) => fail(
+                    document
+                        .complain_about("gpu.tags", message)
+                        .expected("gpu.memory.home = \"cache\" with it"),
+                ),
+                None => Ok(None),
+            };
         }
         if count > 1 || !has_l2 {
             let span = gpu.count.as_ref().filter(|_| count > 1).map(|count| &count.span);
@@ -45,8 +52,8 @@ impl Build<'_> {
         let most = (memory.dram.banks - 1).max(1);
         let banks = check.count("gpu.tags.banks", file.banks.as_ref(), 1, 1..=most)?;
         if memory.dram.banks < 2 {
-            let complaint =
-                check.document.complain(None, "gpu.memory.dram.banks is 1, and tags need another");
+            let message = "gpu.memory.dram.banks is 1, and tags need another";
+            let complaint = check.document.complain_about("gpu.memory.dram.banks", message);
             return fail(complaint.expected("2 banks or more"));
         }
         for cache in [l1, l2] {

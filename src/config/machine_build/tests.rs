@@ -128,7 +128,7 @@ const BROKEN: &[Broken] = &[
     ),
     (
         "gpu = { memory = { home = 'unified' }, paging = {}, read_only = { page = '4 KiB' } }",
-        (1, 74),
+        (1, 53),
         "gpu.read_only and gpu.paging both say which pages a GPU may translate",
         "one of them",
     ),
@@ -259,6 +259,26 @@ const BROKEN: &[Broken] = &[
     ),
     ("[gpu]\ncount = 2\n[gpu]\n", (3, 2), "the key `gpu` is given twice", ""),
     ("gpu = 2", (1, 7), "wrong type: integer `2`", "a table"),
+    ("gpu.memory.home = 4", (1, 19), "unknown value `4`", "one of `smd`, "),
+    ("network = { kind = [] }", (1, 20), "unknown value `[]`", "`pcie` or `nvlink`"),
+    (
+        "[gpu]\n[gpu.numa]\npage = '4 KiB'",
+        (2, 6),
+        "gpu.numa without gpu.memory.home = \"numa\": the GPUs share no memories",
+        "gpu.memory.home = \"numa\" with it",
+    ),
+    (
+        "gpu = { memory = { home = 'unified' }, count = 2 }",
+        (1, 40),
+        "2 GPUs share the memory of the host",
+        "one GPU with gpu.memory.home = \"unified\"",
+    ),
+    (
+        "[host]\nclient = {}",
+        (2, 1),
+        "host.client is for a GPU that asks for lines of host memory",
+        "gpu.memory.home = \"unified\"",
+    ),
 ];
 
 #[test]
@@ -302,6 +322,32 @@ fn overrides_change_a_machine_or_are_explained() {
         error.starts_with("--set:1:11: gpu.count is 12\n 1 | gpu.count=12\n   |           ^^"),
         "{error}"
     );
+}
+
+#[test]
+fn what_does_not_suit_a_machine_is_told_of_the_key_that_was_set() {
+    for (machine, set, place, message) in [
+        ("tiny/umh-2gpu", "gpu.numa.sample=3", 5, "gpu.numa without gpu.memory.home = \"numa\""),
+        ("tiny/umh-2gpu", "gpu.tags.data=64 B", 5, "gpu.tags without gpu.memory.home = \"cache\""),
+        ("tiny/umh-2gpu", "gpu.copies.share=50", 5, "gpu.copies without gpu.memory.home = \"numa\""),
+        ("tiny/umh-2gpu", "gpu.remote_directory.bits=8", 5, "gpu.remote_directory is about lines"),
+        ("tiny/paged-1gpu", "gpu.read_only.tlb=8", 5, "gpu.read_only with gpu.memory.home = \"own\""),
+        ("tiny/cpu-2core", "gpu.l1.ways=2", 1, "this gives a GPU to a machine that has none"),
+    ] {
+        let error = load_machine_with(machine, None, &[set.to_owned()]).unwrap_err();
+        assert_eq!(error.source.as_ref().unwrap().name.as_ref(), "--set", "{error}");
+        assert_eq!(error.position(), Some((1, place)), "{error}");
+        assert!(error.message.starts_with(message) && error.expected.is_some(), "{error}");
+    }
+}
+
+#[test]
+fn a_key_of_a_machine_in_a_scenario_has_its_place_there() {
+    let text = "[machine.gpu]\n[machine.gpu.numa]\n";
+    let document = Document::new(Source::new("s.toml", text));
+    assert_eq!(document.complain_about("gpu.numa", "").position(), Some((2, 14)));
+    assert_eq!(document.complain_about("gpu.l2.ways", "").position(), Some((1, 10)), "as far as it is given");
+    assert_eq!(document.complain_about("host", "").position(), None);
 }
 
 #[test]

@@ -31,8 +31,8 @@ impl Build<'_> {
         let (check, Some(file)) = (self.check, file) else { return Ok(None) };
         let key = |name: &str| format!("gpu.remote_directory.{name}");
         if home != GpuHome::Unified {
-            let complaint =
-                check.document.complain(None, "gpu.remote_directory is about lines that the CPU caches");
+            let message = "gpu.remote_directory is about lines that the CPU caches";
+            let complaint = check.document.complain_about("gpu.remote_directory", message);
             return fail(complaint.expected("gpu.memory.home = \"unified\""));
         }
         let power = |name: &str, given: Option<&At<u64>>, usual: u32, limits| {
@@ -60,8 +60,8 @@ impl Build<'_> {
             return Ok(());
         }
         if gpu.count != 1 {
-            let complaint =
-                document.complain(None, format!("{} GPUs share the memory of the host", gpu.count));
+            let message = format!("{} GPUs share the memory of the host", gpu.count);
+            let complaint = document.complain_about("gpu.count", message);
             return fail(complaint.expected("one GPU with gpu.memory.home = \"unified\""));
         }
         let filter = gpu.remote_directory.as_ref().map(|filter| (filter.lines, filter.ways * gpu.l2.slices));
@@ -69,10 +69,11 @@ impl Build<'_> {
             let message = format!("gpu.remote_directory.lines is {lines}");
             let expected =
                 format!("{least} or more: a bucket of gpu.remote_directory.ways for each of gpu.l2.slices");
-            return fail(document.complain(None, message).expected(expected));
+            return fail(document.complain_about("gpu.remote_directory.lines", message).expected(expected));
         }
         if !gpu.l2.present {
-            let complaint = document.complain(None, "a GPU of this kind has its memory behind its L2");
+            let message = "a GPU of this kind has its memory behind its L2";
+            let complaint = document.complain_about("gpu.l2.present", message);
             return fail(complaint.expected("gpu.l2.present = true"));
         }
         let (l1, l2) = lines;

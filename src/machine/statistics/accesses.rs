@@ -39,7 +39,7 @@ impl Machine {
                 let cycles = ticks.map_or(f64::NAN, |ticks| self.exact_cycles(ticks));
                 sheet.put(format!("access.{name}.p{percent}_cycles"), cycles);
             }
-            sheet.put(format!("access.{name}.max_cycles"), self.mean_cycles(sum.longest, 1));
+            sheet.put(format!("access.{name}.max_cycles"), self.mean_cycles(sum.longest, sum.count.min(1)));
             for level in self.levels() {
                 let (one, place) = (self.latencies.of(class, level), level.name());
                 sheet.count(format!("access.{name}.{place}.count"), one.count);

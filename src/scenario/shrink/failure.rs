@@ -71,7 +71,7 @@ fn kind(runner: &mut Runner, ended: Ended, event: EventNumber) -> Option<(Failur
         Ended::Stuck(_) => Failure::Deadlock,
         _ => match report.failures.iter().find_map(|failure| failure.line) {
             Some(line) => Failure::Expectation(expectation(runner.checker(), line)?),
-            None if matches!(report.ended, Ended::Limit(_)) && !report.passed => Failure::Limit,
+            None if matches!(report.ended, Ended::Limit(..)) && !report.passed => Failure::Limit,
             None => return None,
         },
     };

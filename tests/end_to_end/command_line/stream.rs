@@ -61,6 +61,33 @@ fn what_is_read_is_not_written_over() {
     assert_eq!(std::fs::read_to_string(&trace).unwrap(), "0 L 1000\n");
 }
 
+/// Also what is not named on the command line: the machine and protocol files of a scenario.
+#[test]
+fn what_a_scenario_reads_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (machine, table, scenario) = (file("machine.toml"), file("table.toml"), file("scenario.toml"));
+    std::fs::copy("configs/machines/tiny/umh-2gpu.toml", &machine).unwrap();
+    std::fs::copy("configs/protocols/mesi.toml", &table).unwrap();
+    let text = "machine = 'machine.toml'\nprotocol = 'table.toml'\n[[do]]\nby = 'gpu0.cu0'\nload = { address = 0 }\n";
+    std::fs::write(&scenario, text).unwrap();
+    for taken in [&machine, &table] {
+        let before = std::fs::read(taken).unwrap();
+        for arguments in [
+            vec!["run", &scenario, "--sample", "9", "--sample-to", taken],
+            vec!["run", &scenario, "--dot", taken],
+            vec!["export", &scenario, "--format", "csv", "--to", taken],
+            vec!["shrink", &scenario, "--output", taken],
+            vec!["stress", &machine, "--protocol", &table, "--failure", taken],
+        ] {
+            let outcome = call(&arguments);
+            assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
+            assert!(outcome.stderr.contains("is read here: it is not replaced"), "{outcome:?}");
+        }
+        assert_eq!(std::fs::read(taken).unwrap(), before);
+    }
+}
+
 #[test]
 fn two_outputs_of_a_run_are_two_files() {
     let folder = tempfile::tempdir().unwrap();

@@ -179,3 +179,24 @@ fn a_check_tells_which_cores_there_are_and_what_the_host_copies() {
     let run = finished(folder.path().to_str().unwrap(), &["tiny/umh-1gpu", "--stats"]);
     assert_eq!((&run["accesses"], &run["stats"]["tasks.copy.accesses"]), (&27.into(), &3.into()));
 }
+
+#[test]
+fn two_runs_of_traces_are_compared_on_one_machine_or_on_one_each() {
+    let one = ["diff", TRACE, TRACE, "--machine", "tiny/umh-1gpu"];
+    let same = call(&one);
+    assert!(same.code == Some(0) && same.stdout.starts_with("the same: "), "{same:?}");
+    let two = call(&[&one[..], &["--machine", "tiny/umh-4gpu"]].concat());
+    assert!(two.code == Some(1) && two.stdout.contains("then they part"), "{two:?}");
+    assert!(two.stdout.contains(&format!("+ {TRACE} on tiny/umh-4gpu: event")), "{two:?}");
+    // A scenario beside a trace has its own machine.
+    let beside = call(&["diff", TRACE, "umh/fig5-a", "--machine", "tiny/umh-2gpu"]);
+    assert_eq!(beside.code, Some(1), "{beside:?}");
+    for (wrong, wanted) in [
+        (&["diff", TRACE, TRACE][..], "is a trace and names no machine"),
+        (&["diff", "umh/fig5-a", "umh/fig5-a", "--machine", "tiny/umh-2gpu"], "names its machine"),
+        (&[&one[..], &["--machine", "a", "--machine", "b"]].concat(), "more machines than runs"),
+    ] {
+        let outcome = call(wrong);
+        assert!(outcome.code == Some(2) && outcome.stderr.contains(wanted), "{outcome:?}");
+    }
+}
