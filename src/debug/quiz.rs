@@ -37,6 +37,8 @@ fn ask(
     }
     let happens = match action {
         Action::Read | Action::Write => format!("a {} arrives", text::action(action)),
+        // An n is spoken "en".
+        Action::NStore | Action::Acquire => format!("an {} comes", text::action(action)),
         Action::Evict => "it must make room".to_owned(),
         Action::Merge => "dirty bytes arrive from a child".to_owned(),
         _ => format!("a {} comes", text::action(action)),
