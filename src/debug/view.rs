@@ -284,13 +284,14 @@ impl Session {
         let said = self.timeline.lesson().into_iter().flat_map(super::lesson::Lesson::said);
         marks.extend(said.map(|event| mark(event, MarkKind::Narration)));
         marks.extend(self.hits.iter().map(|event| mark(*event, MarkKind::Breakpoint)));
-        marks.extend(self.bookmarks.iter().map(|(name, event)| Mark {
-            event: *event,
+        let here = self.bookmarks.iter().filter(|(_, bookmark)| bookmark.is_here(&self.branches));
+        marks.extend(here.map(|(name, bookmark)| Mark {
+            event: bookmark.event,
             kind: MarkKind::Bookmark,
             name: Some(name.clone()),
         }));
         marks.sort_by_key(|mark| (mark.event, mark.kind));
-        marks.dedup_by_key(|mark| (mark.event, mark.kind));
+        marks.dedup_by(|a, b| (a.event, a.kind, &a.name) == (b.event, b.kind, &b.name));
         marks
     }
 
