@@ -28,6 +28,7 @@ pub(super) fn breakpoints(session: &mut Session, arguments: &Arguments) -> Resul
         let state = if breakpoint.enabled { "enabled " } else { "disabled" };
         let ignore = match breakpoint.ignore {
             0 => String::new(),
+            1 => ", passes the next time".to_owned(),
             count => format!(", passes the next {count} times"),
         };
         let (id, hits) = (breakpoint.id, breakpoint.hits);
