@@ -107,6 +107,7 @@ impl Session {
             },
             breakpoints: self.rows(),
             deadlock: self.knot(),
+            collecting: self.queue.collecting(),
         };
         build(self.machine(), facts, wish)
     }

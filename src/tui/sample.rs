@@ -281,6 +281,7 @@ impl Sample {
             shown: self.transaction(TXN),
             known: 120,
             deadlock: None,
+            collecting: None,
             ended: true,
             last,
             journey,

@@ -295,6 +295,38 @@ fn playing_is_paced_and_the_next_command_is_not() {
 }
 
 #[test]
+fn each_line_of_what_is_pasted_is_a_command_and_the_last_one_waits() {
+    let mut app = app(Sample::frame(), 80, 24);
+    app.handle(&Event::Paste("step\n".into()));
+    assert!(app.take_requests().is_empty(), "without a prompt it means nothing");
+    press(&mut app, ":");
+    app.handle(&Event::Paste("break transition\r\ninfo\tposition\rstep\nst".into()));
+    assert_eq!(commands(&app.take_requests()), ["break transition", "info position", "step"]);
+    assert_eq!(commands(&press(&mut app, "e p enter")), ["step"]);
+    press(&mut app, "/");
+    app.handle(&Event::Paste("transition\nstep\n".into()));
+    assert!(matches!(app.take_requests().as_slice(), [Request::Filter(filter)] if filter == "transition"));
+}
+
+#[test]
+fn the_commands_of_a_breakpoint_are_asked_for_and_no_key_gets_among_them() {
+    let collecting = || Arc::new(Frame { collecting: Some(3), ..Sample::frame() });
+    let mut app = app(Sample::frame(), 80, 24);
+    app.show(collecting());
+    assert!(screen(&mut app).contains("commands of breakpoint 3:"));
+    assert!(press(&mut app, "s t").is_empty(), "letters are typed, not verbs");
+    assert_eq!(commands(&press(&mut app, "enter")), ["st"]);
+    app.show(collecting());
+    assert_eq!(commands(&press(&mut app, "esc")), ["end"]);
+    app.show(collecting());
+    assert_eq!(commands(&press(&mut app, "e n d enter")), ["end"]);
+    app.show(collecting());
+    app.show(Arc::new(Sample::frame()));
+    assert!(app.prompt.is_none(), "the list has ended some other way");
+    assert_eq!(commands(&press(&mut app, "s")), ["step"]);
+}
+
+#[test]
 fn a_letter_names_a_bookmark() {
     let mut app = app(Sample::frame(), 80, 24);
     assert_eq!(commands(&press(&mut app, "m a ' a")), ["bookmark a", "goto a"]);

@@ -82,6 +82,8 @@ pub struct Frame {
     pub breakpoints: Vec<BreakpointRow>,
     /// What can never go on any more.
     pub deadlock: Option<Knot>,
+    /// The breakpoint whose commands are being typed in.
+    pub collecting: Option<u32>,
 }
 
 /// What can never go on, as far as a picture shows it.
@@ -151,6 +153,7 @@ impl Default for Frame {
             activity: Activity::default(),
             breakpoints: Vec::new(),
             deadlock: None,
+            collecting: None,
         }
     }
 }
