@@ -205,7 +205,7 @@ fn happenings(machine: &dyn Inspect, last: &[Record]) -> Vec<Happening> {
         .take(16)
         .map(|record| Happening {
             id: record.id,
-            at: record.at,
+            at: record.place(),
             kind: record.kind(),
             text: text::predicate(record, names),
             because: record.because,

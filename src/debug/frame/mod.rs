@@ -112,8 +112,8 @@ pub struct KnotEdge {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Happening {
     pub id: RecordId,
-    /// Who did it.
-    pub at: ComponentId,
+    /// Who did it, if it was a part of the machine.
+    pub at: Option<ComponentId>,
     /// The kind of the record.
     pub kind: &'static str,
     /// What it did (`goes E > S on read probe`).
