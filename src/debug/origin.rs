@@ -228,6 +228,20 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
     }
 
     #[test]
+    fn the_quiz_does_not_ask_what_a_grant_has_named_before_its_data_came() {
+        let mut session = bundled("umh/fig5-b2", &Options::default());
+        execute(&mut session, "set quiz on");
+        loop {
+            let stop = execute(&mut session, "continue").stop.unwrap();
+            match &stop.reasons[0] {
+                Reason::Finished => break,
+                Reason::Question(text) => assert!(!text.contains(" in I, "), "{text}"),
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
     fn what_the_quiz_asked_is_a_place_to_stop_in_both_directions() {
         let mut session = bundled("numa/message-passing", &Options::default());
         execute(&mut session, "set quiz on");
