@@ -67,6 +67,19 @@ impl Branches {
         here.from.map(|(_, event)| BranchView { number: here.number, event })
     }
 
+    /// Whether the same was done on two branches before `event`, so that it is one position.
+    #[must_use]
+    pub fn share(&self, one: u32, other: u32, event: EventNumber) -> bool {
+        let inputs = |number| {
+            let branch = self.list.iter().find(|branch| branch.number == number);
+            branch.map(|branch| branch.inputs.iter().take_while(move |(at, _)| *at < event))
+        };
+        match (inputs(one), inputs(other)) {
+            (Some(one), Some(other)) => one.eq(other),
+            _ => false,
+        }
+    }
+
     fn position(&self, number: u32) -> Result<usize> {
         let found = self.list.iter().position(|branch| branch.number == number);
         found.ok_or_else(|| {

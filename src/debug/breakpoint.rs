@@ -219,6 +219,7 @@ impl Breakpoints {
 
     /// Takes `machine` as the state before the next event to be looked at.
     pub fn arm(&mut self, machine: &dyn Subject) {
+        self.failed = machine.violations().len();
         self.list
             .iter_mut()
             .filter(|breakpoint| breakpoint.enabled)

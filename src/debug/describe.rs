@@ -9,10 +9,10 @@ use crate::model::record::{Record, What};
 #[must_use]
 pub fn record(record: &Record, components: &Components) -> String {
     let what = text::describe(record, components).trim_end().replace("  ", ", ");
-    // What somebody changed has no place of its own.
-    let is_input = matches!(record.what, What::Input { .. });
-    let mut parts =
-        if is_input { vec![what] } else { vec![format!("{} {what}", components.path(record.at))] };
+    let mut parts = match record.place() {
+        Some(at) => vec![format!("{} {what}", components.path(at))],
+        None => vec![what],
+    };
     if let Some(range) = record.range
         && !matches!(record.what, What::Issue { .. } | What::Complete { .. })
     {

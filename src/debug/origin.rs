@@ -227,6 +227,45 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
         assert!(saved.contains(",no\n") && saved.contains(",yes\n"), "{saved}");
     }
 
+    #[test]
+    fn the_quiz_does_not_ask_what_a_grant_has_named_before_its_data_came() {
+        let mut session = bundled("umh/fig5-b2", &Options::default());
+        execute(&mut session, "set quiz on");
+        loop {
+            let stop = execute(&mut session, "continue").stop.unwrap();
+            match &stop.reasons[0] {
+                Reason::Finished => break,
+                Reason::Question(text) => assert!(!text.contains(" in I, "), "{text}"),
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_quiz_asked_is_a_place_to_stop_in_both_directions() {
+        let mut session = bundled("numa/message-passing", &Options::default());
+        execute(&mut session, "set quiz on");
+        let mut walk = |verb: &str| {
+            let mut stops = Vec::new();
+            loop {
+                let stop = execute(&mut session, verb).stop.unwrap();
+                match &stop.reasons[0] {
+                    Reason::Finished | Reason::Start => return stops,
+                    Reason::Question(text) => {
+                        assert!(!text.contains(" a n-") && !text.contains(" a a"), "{text}");
+                    }
+                    _ => {}
+                }
+                stops.push(stop.event);
+            }
+        };
+        let forward = walk("continue");
+        let mut back = walk("reverse-continue");
+        back.reverse();
+        assert!(forward.len() > 3 && forward == back, "{forward:?} {back:?}");
+        assert_eq!(walk("continue"), forward);
+    }
+
     fn bundled(name: &str, options: &Options) -> Session {
         let scenario = Scenario::load(name).unwrap();
         let prepared = scenario.prepare(options).unwrap();

@@ -134,6 +134,7 @@ impl Session {
         self.context = Arc::new(context);
         self.timeline = Timeline::new(origin.machine, self.settings.budget).with_lesson(origin.lesson);
         self.branches = Branches::new(planned(origin.maker.as_ref()));
+        self.bookmarks.retain(|_, bookmark| bookmark.is_here(&self.branches));
         (self.maker, self.job) = (origin.maker, None);
         self.recall.clear();
         (self.title, self.source, self.about) = (origin.title, origin.source, origin.about);

@@ -5,6 +5,7 @@ use super::frame::text;
 use super::question::Asked;
 use super::timeline::Timeline;
 use crate::model::component::ComponentKind;
+use crate::model::message::MessageKind;
 use crate::model::record::{Record, What};
 use crate::model::state::{Action, State};
 use crate::protocol::table::Table;
@@ -29,14 +30,18 @@ fn ask(
     let table = machine.table(record.at)?;
     let at = machine.components().get(record.at)?;
     let block = record.range.map_or_else(|| "a block".to_owned(), |range| format!("block {}", range.start));
-    // A grant names the state that it grants: there is nothing left to predict.
-    let granted =
-        |other: &Record| matches!(&other.what, What::Delivery(message) if message.granted.is_some());
+    // A grant names the state that it grants, and did so before if its data come from a peer: there is nothing left to predict.
+    let granted = |other: &Record| match &other.what {
+        What::Delivery(message) => message.granted.is_some() || message.kind == MessageKind::PeerData,
+        _ => false,
+    };
     if records.iter().any(|other| other.at == record.at && granted(other)) {
         return None;
     }
     let happens = match action {
         Action::Read | Action::Write => format!("a {} arrives", text::action(action)),
+        // An n is spoken "en".
+        Action::NStore | Action::Acquire => format!("an {} comes", text::action(action)),
         Action::Evict => "it must make room".to_owned(),
         Action::Merge => "dirty bytes arrive from a child".to_owned(),
         _ => format!("a {} comes", text::action(action)),

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::bookmark::Bookmark;
 use super::branch::Branches;
 use super::breakpoint::Breakpoints;
 use super::frame::protocol::Ruled;
@@ -64,7 +65,7 @@ pub struct Session {
     pub(super) breakpoints: Breakpoints,
     pub(super) displays: Vec<Display>,
     pub(super) next_display: u32,
-    pub(super) bookmarks: BTreeMap<String, EventNumber>,
+    pub(super) bookmarks: BTreeMap<String, Bookmark>,
     pub(super) selection: Selection,
     /// What frames show where nothing is selected: the block and transaction of what happened last.
     pub(super) followed: Selection,
@@ -173,7 +174,7 @@ impl Session {
     }
 
     #[must_use]
-    pub fn bookmarks(&self) -> &BTreeMap<String, EventNumber> {
+    pub fn bookmarks(&self) -> &BTreeMap<String, Bookmark> {
         &self.bookmarks
     }
 

@@ -58,7 +58,7 @@ pub struct Course<'a> {
 #[derive(Debug)]
 pub struct Travel {
     goal: Goal,
-    /// How many such positions are still to come.
+    /// How many such positions are still to come; where only stops end it, how many of those.
     left: u64,
     /// Whether breakpoints count.
     stops: bool,
@@ -195,7 +195,9 @@ impl Travel {
             records.on = listen || is_count && self.left <= FEW;
             let end_is_new = timeline.at_end().is_none();
             let outcome = timeline.step(&mut records);
-            if self.stops && stops.quiz && outcome == StepOutcome::Ran && ask(timeline, &records.list) {
+            let is_asked =
+                self.stops && stops.quiz && outcome == StepOutcome::Ran && ask(timeline, &records.list);
+            if is_asked && !self.passes() {
                 let trip = Trip { of: Tripped::Quiz, record: None, change: None };
                 self.phase = Phase::Moving { to: timeline.event() - 1, cause: Cause::Tripped(vec![trip]) };
                 return None;
@@ -218,7 +220,7 @@ impl Travel {
             if records.on {
                 recall.note(timeline.event(), &mut records.list);
             }
-            if !stopped.is_empty() {
+            if !stopped.is_empty() && !self.passes() {
                 return Some(Cause::Tripped(stopped));
             }
             if goal {
@@ -231,6 +233,13 @@ impl Travel {
         None
     }
 
+    /// Whether a stop is one of those that a counted run passes.
+    fn passes(&mut self) -> bool {
+        let passes = matches!(self.goal, Goal::Nowhere) && self.left > 1;
+        self.left -= u64::from(passes);
+        passes
+    }
+
     /// Adds what the lesson says and finds wrong at `event`, where that stops this movement.
     fn tell(&self, timeline: &Timeline, stops: &Breakpoints, event: EventNumber, trips: &mut Trips) {
         let Some(lesson) = timeline.lesson().filter(|_| matches!(self.goal, Goal::Nowhere)) else { return };
@@ -241,6 +250,9 @@ impl Travel {
         let asks = |say: &usize| lesson.asked_at(event).any(|asked| asked.say == Some(*say));
         let stopping = lesson.said_at(event).filter(|say| stops.narration || (stops.quiz && asks(say)));
         trips.extend(stopping.map(|say| trip(Tripped::Narration(say))));
+        // What the quiz has asked before it does not ask again, but it is a place to stop as before.
+        let quizzed = stops.quiz && lesson.asked_at(event).any(|asked| asked.say.is_none());
+        trips.extend(quizzed.then(|| trip(Tripped::Quiz)));
     }
 
     /// Starts to look at the stretch whose last candidate is `last`.
@@ -327,6 +339,8 @@ impl Travel {
                     continue;
                 }
                 Cause::Arrived
+            } else if self.passes() {
+                continue;
             } else {
                 Cause::Tripped(stopped)
             };

@@ -107,6 +107,7 @@ impl Session {
             },
             breakpoints: self.rows(),
             deadlock: self.knot(),
+            collecting: self.queue.collecting(),
         };
         build(self.machine(), facts, wish)
     }
@@ -162,14 +163,30 @@ impl Session {
 
     /// Follows what happened last: the block and transaction of the last event that speaks of one.
     fn follow(&mut self, last: &[Record]) {
-        let Some(record) = speaking(last).cloned().or_else(|| self.spoke_last()) else { return };
-        let before = self.followed;
+        let Some(record) = self.speaking(last).cloned().or_else(|| self.spoke_last()) else { return };
+        let mut before = self.followed;
+        if self.is_of_fault(&record) {
+            before.txn = None;
+        }
         let line = |range| focus::line_in(self.machine(), range, record.txn, before.block);
         self.followed = Selection {
             block: record.range.map(line).or(before.block),
             txn: record.txn.or(before.txn),
             ..Selection::default()
         };
+    }
+
+    /// Whether a record is about the fault of a page, whose life is not that of the transaction before it.
+    fn is_of_fault(&self, record: &Record) -> bool {
+        let may_be = matches!(
+            record.what,
+            What::Walk(_)
+                | What::FarFault { .. }
+                | What::ProtectionFault { .. }
+                | What::Page { .. }
+                | What::Permission { .. }
+        );
+        may_be && record.range.is_some_and(|page| self.machine().fault(page.start, None).is_some())
     }
 
     /// The record that told last which block it is about, where the last event tells none.
@@ -183,8 +200,26 @@ impl Session {
             let records = self.records(event.saturating_sub(events).max(start), event);
             let last = records.iter().rev().find(|record| record.range.is_some())?.id.event;
             let first = records.partition_point(|record| record.id.event < last);
-            speaking(&records[first..]).cloned()
+            let records = records[first..].to_vec();
+            self.speaking(&records).cloned()
         })
+    }
+
+    /// Of the records of one event, the one that tells which block and transaction it is about: what went wrong, or else a
+    /// transaction that goes on or ends there, rather than one that was over before and is only acknowledged.
+    fn speaking<'a>(&self, records: &'a [Record]) -> Option<&'a Record> {
+        let ends = |txn| {
+            let is_end = |record: &Record| matches!(record.what, What::Complete { .. });
+            records.iter().any(|record| record.txn == Some(txn) && is_end(record))
+        };
+        let is_live = |txn: TxnNumber| self.machine().transaction_range(txn).is_some() || ends(txn);
+        let rank = |record: &&Record| match record.txn {
+            Some(_) if matches!(record.what, What::Violation { .. }) => 0,
+            Some(txn) if is_live(txn) => 1,
+            Some(_) => 2,
+            None => 3,
+        };
+        records.iter().filter(|record| record.range.is_some()).min_by_key(rank)
     }
 
     fn last_for_frame(&mut self) -> Vec<Record> {
@@ -284,13 +319,14 @@ impl Session {
         let said = self.timeline.lesson().into_iter().flat_map(super::lesson::Lesson::said);
         marks.extend(said.map(|event| mark(event, MarkKind::Narration)));
         marks.extend(self.hits.iter().map(|event| mark(*event, MarkKind::Breakpoint)));
-        marks.extend(self.bookmarks.iter().map(|(name, event)| Mark {
-            event: *event,
+        let here = self.bookmarks.iter().filter(|(_, bookmark)| bookmark.is_here(&self.branches));
+        marks.extend(here.map(|(name, bookmark)| Mark {
+            event: bookmark.event,
             kind: MarkKind::Bookmark,
             name: Some(name.clone()),
         }));
         marks.sort_by_key(|mark| (mark.event, mark.kind));
-        marks.dedup_by_key(|mark| (mark.event, mark.kind));
+        marks.dedup_by(|a, b| (a.event, a.kind, &a.name) == (b.event, b.kind, &b.name));
         marks
     }
 
@@ -316,12 +352,6 @@ impl Session {
     }
 }
 
-/// Of the records of one event, the one that tells which block and transaction it is about.
-fn speaking(records: &[Record]) -> Option<&Record> {
-    let of_txn = records.iter().find(|record| record.txn.is_some() && record.range.is_some());
-    of_txn.or(records.iter().find(|record| record.range.is_some()))
-}
-
 fn command_info(command: &command::Command) -> CommandInfo {
     CommandInfo {
         name: command.name.to_owned(),
@@ -339,6 +369,7 @@ mod tests {
     use crate::debug::origin::Origin;
     use crate::model::address::Address;
     use crate::model::message::TxnNumber;
+    use crate::scenario::{Options, Scenario};
 
     /// Two lines of one secondary block, then a fence, which is about no block.
     const LINES: &str = r#"
@@ -386,6 +417,37 @@ fence = "full"
         session.select(elsewhere);
         session.pick(Selection { txn: Some(txn), ..elsewhere });
         assert_eq!(session.selection().block, Some(Address(0x1000)), "a warp is picked with its transaction");
+    }
+
+    fn bundled(name: &str) -> Session {
+        let scenario = Scenario::load(name).unwrap();
+        let options = Options::default();
+        let prepared = scenario.prepare(&options).unwrap();
+        Session::open(Origin::scenario(name, &scenario, &options, prepared), None)
+    }
+
+    #[test]
+    fn the_life_of_a_fault_is_not_that_of_the_transaction_before_it() {
+        let mut session = bundled("selective/read-only-write");
+        let info = Arc::new(session.info());
+        session.execute("until complete", &Interrupt::default()).unwrap();
+        assert!(session.frame(&info, &Wish::default()).selection.txn.is_some());
+        session.execute("until protection-fault stage nacked", &Interrupt::default()).unwrap();
+        assert_eq!(session.frame(&info, &Wish::default()).selection.txn, None);
+    }
+
+    #[test]
+    fn what_is_followed_is_what_goes_on_rather_than_what_is_over() {
+        let mut session = bundled("debugging/two-wait");
+        session.execute("until message type probe-write from host.hmd0", &Interrupt::default()).unwrap();
+        let first = session.last_records()[0].txn.unwrap();
+        let info = Arc::new(session.info());
+        let shown = session.frame(&info, &Wish::default()).selection.txn.unwrap();
+        assert!(
+            session.machine().transaction(first).is_none(),
+            "the acknowledgement is of one that has ended"
+        );
+        assert!(session.machine().transaction(shown).is_some(), "{shown:?}");
     }
 
     #[test]

@@ -85,8 +85,9 @@ impl Machine {
         let owners = needs.into_iter().filter(|need| matches!(need, Need::Answer { .. }));
         let met: Met = owners.flat_map(|need| self.meet(above, need)).collect();
         if met.is_empty() {
+            // Whether the owner had none, or has sent them and they were lost, is nowhere to be seen any more.
             let text = format!(
-                "waits for the data that go with its grant: the owner has none, and {} does not send them",
+                "waits for the data that go with its grant: neither an owner nor {} has them on the way to it",
                 self.path(parent)
             );
             return vec![(Party::Lost(parent, me), text)];

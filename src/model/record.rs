@@ -192,6 +192,12 @@ pub enum What {
 }
 
 impl Record {
+    /// Where it happened. What somebody changed has no place of its own.
+    #[must_use]
+    pub fn place(&self) -> Option<ComponentId> {
+        (!matches!(self.what, What::Input { .. })).then_some(self.at)
+    }
+
     /// The name of this record's kind.
     #[must_use]
     pub fn kind(&self) -> &'static str {

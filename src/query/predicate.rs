@@ -128,7 +128,8 @@ impl fmt::Display for Test {
     }
 }
 
-/// Bytes of a value whose width is not stated and that is compared with nothing.
+/// Bytes of a word. A value whose width is not stated and that is compared with nothing goes to the end of its word: never into
+/// another block.
 const WORD: u32 = 4;
 
 /// What is watched or displayed: a quantity, or whether a predicate holds.
@@ -148,8 +149,8 @@ impl Expression {
         if let Ok(mut quantity) = quantity(&mut parser)
             && parser.ended()
         {
-            if let What::Value { width: width @ 0, .. } = &mut quantity.0 {
-                *width = WORD;
+            if let What::Value { at, width: width @ 0, .. } = &mut quantity.0 {
+                *width = WORD - (at.0 % u64::from(WORD)) as u32;
             }
             return Ok(Self::Quantity(quantity));
         }

@@ -259,6 +259,11 @@ fn expressions_are_shown() {
         |text: &str| Expression::compile(&Text::new("q", text), &sample.context()).unwrap().show(&sample);
     assert_eq!(show("state of l2 block 0"), "gpu0.l2.0 I, gpu1.l2.0 I");
     assert_eq!(show("value at 0x1000 in gpu0.l2"), "08 00 00 00 (8)");
+    sample.put("gpu0.l2.0", 0x103c, &[1, 2, 3, 4]);
+    let show =
+        |text: &str| Expression::compile(&Text::new("q", text), &sample.context()).unwrap().show(&sample);
+    assert_eq!(show("value at 0x103e in gpu0.l2"), "03 04 (1027)", "up to the end of its word");
+    assert_eq!(show("value at 0x103f in gpu0.l2"), "04 (4)");
     assert_eq!(show("cycle > 3"), "no");
     assert!(Expression::compile(&Text::new("q", "cycle 7"), &sample.context()).is_err());
 }

@@ -30,7 +30,7 @@ pub fn ascii(glyph: char) -> char {
         '─' | '╌' | '━' | '▃' => '-',
         '│' | '┃' | '‖' => '|',
         '═' | '▄' => '=',
-        '▶' | '→' | '▸' | '»' => '>',
+        '▶' | '→' | '▸' | '»' | '›' => '>',
         '◀' | '←' | '«' => '<',
         '▲' | '↑' => '^',
         '▼' | '↓' => 'v',
@@ -77,8 +77,11 @@ mod tests {
 
     #[test]
     fn every_glyph_has_an_ascii_character() {
-        for glyph in "─│┌┬┼═▶◀·•…→▁█é字".chars() {
-            assert!(ascii(glyph).is_ascii());
+        for glyph in "─│┌┬┼═▶◀·•…→▸›▁█".chars() {
+            assert!(ascii(glyph).is_ascii() && ascii(glyph) != '?', "{glyph}");
+        }
+        for glyph in "é字".chars() {
+            assert_eq!(ascii(glyph), '?');
         }
     }
 }

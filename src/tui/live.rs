@@ -7,6 +7,7 @@ use crate::debug::frame::{Frame, session::Info};
 use crate::debug::interrupt::Interrupt;
 use crate::debug::origin::Origin;
 use crate::debug::session::Session;
+use crate::scenario::{Options, Scenario};
 
 /// UMH, Fig. 5 (a) and (b-1).
 const FIG5: &str = r#"
@@ -27,6 +28,14 @@ n-store = { address = 0x1004, bytes = "09 00 00 00" }
 /// A session on the machine of Fig. 5.
 pub fn session() -> Session {
     session_on("tiny/umh-2gpu")
+}
+
+/// A bundled lesson.
+pub fn lesson(name: &str) -> Session {
+    let scenario = Scenario::load(name).unwrap();
+    let options = Options::default();
+    let prepared = scenario.prepare(&options).unwrap();
+    Session::open(Origin::scenario(name, &scenario, &options, prepared), None)
 }
 
 /// The same accesses on another machine.

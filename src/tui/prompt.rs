@@ -18,6 +18,8 @@ pub enum Kind {
     Filter,
     /// An answer to the lesson's question.
     Predict,
+    /// The commands of this breakpoint, a line each.
+    Commands(u32),
 }
 
 /// Most characters of a line.
@@ -200,9 +202,10 @@ impl Prompt {
     #[must_use]
     pub fn shown(&self, width: u16) -> (String, u16) {
         let sign = match self.kind {
-            Kind::Command => ":",
-            Kind::Filter => "/",
-            Kind::Predict => "your answer: ",
+            Kind::Command => ":".to_owned(),
+            Kind::Filter => "/".to_owned(),
+            Kind::Predict => "your answer: ".to_owned(),
+            Kind::Commands(id) => format!("commands of breakpoint {id}: "),
         };
         let room = usize::from(width).saturating_sub(sign.width()).max(1);
         let wide = |character: &char| character.width().unwrap_or(0);
@@ -240,6 +243,9 @@ impl Prompt {
             ],
             Kind::Filter => &[("enter", "filter (empty: all)"), ("tab", "complete"), ("esc", "leave")],
             Kind::Predict => &[("enter", "answer (empty: show it)"), ("esc", "not now")],
+            Kind::Commands(_) => {
+                &[("enter", "one more"), ("tab", "complete"), ("esc", "that was all (or: end)")]
+            }
         }
     }
 }

@@ -229,7 +229,7 @@ impl Sample {
                     question: None,
                 },
                 Say {
-                    event: 55,
+                    event: 57,
                     text: "The HMD knows that gpu0.smd0 has this block, and asks. It tells it that it is no longer \
                            alone; it does not ask for the data that cu0 wrote."
                         .into(),
@@ -281,6 +281,7 @@ impl Sample {
             shown: self.transaction(TXN),
             known: 120,
             deadlock: None,
+            collecting: None,
             ended: true,
             last,
             journey,

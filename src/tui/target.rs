@@ -39,7 +39,7 @@ pub enum Target {
     },
     Record {
         id: RecordId,
-        at: ComponentId,
+        at: Option<ComponentId>,
         block: Option<Address>,
         txn: Option<TxnNumber>,
     },
@@ -83,7 +83,7 @@ impl Target {
             }
             Self::Record { id, at, block, txn } => Selection {
                 record: Some(id),
-                component: Some(at),
+                component: at.or(before.component),
                 warp: None,
                 block: block.or(before.block),
                 txn: txn.or(before.txn),

@@ -295,6 +295,75 @@ fn playing_is_paced_and_the_next_command_is_not() {
 }
 
 #[test]
+fn each_line_of_what_is_pasted_is_a_command_and_the_last_one_waits() {
+    let mut app = app(Sample::frame(), 80, 24);
+    app.handle(&Event::Paste("step\n".into()));
+    assert!(app.take_requests().is_empty(), "without a prompt it means nothing");
+    press(&mut app, ":");
+    app.handle(&Event::Paste("break transition\r\ninfo\tposition\rstep\nst".into()));
+    assert_eq!(commands(&app.take_requests()), ["break transition", "info position", "step"]);
+    assert_eq!(commands(&press(&mut app, "e p enter")), ["step"]);
+    press(&mut app, "/");
+    app.handle(&Event::Paste("transition\nstep\n".into()));
+    assert!(matches!(app.take_requests().as_slice(), [Request::Filter(filter)] if filter == "transition"));
+}
+
+#[test]
+fn the_commands_of_a_breakpoint_are_asked_for_and_no_key_gets_among_them() {
+    let collecting = || Arc::new(Frame { collecting: Some(3), ..Sample::frame() });
+    let mut app = app(Sample::frame(), 80, 24);
+    app.show(collecting());
+    assert!(screen(&mut app).contains("commands of breakpoint 3:"));
+    assert!(press(&mut app, "s t").is_empty(), "letters are typed, not verbs");
+    assert_eq!(commands(&press(&mut app, "enter")), ["st"]);
+    app.show(collecting());
+    assert_eq!(commands(&press(&mut app, "esc")), ["end"]);
+    app.show(collecting());
+    assert_eq!(commands(&press(&mut app, "e n d enter")), ["end"]);
+    app.show(collecting());
+    app.show(Arc::new(Sample::frame()));
+    assert!(app.prompt.is_none(), "the list has ended some other way");
+    assert_eq!(commands(&press(&mut app, "s")), ["step"]);
+}
+
+#[test]
+fn what_is_displayed_is_seen_at_every_stop() {
+    let mut session = live::session();
+    let commands = ["display state of gpu0.l2.0 block 0x1000", "display cycle", "transition 2"];
+    let mut app = app(live::frame(&mut session, &commands), 80, 24);
+    let shown = screen(&mut app);
+    assert!(shown.contains("= 1: state of gpu0.l2.0 block 0x1000 = E   2: cycle = 910\n"), "{shown}");
+    app.show(Arc::new(live::frame(&mut session, &["undisplay"])));
+    assert!(!screen(&mut app).contains("2: cycle"));
+}
+
+#[test]
+fn what_was_changed_by_hand_happened_at_no_node() {
+    let mut session = live::session();
+    let commands = ["step 5", "fork set network.latency=\"2 us\""];
+    let mut app = app(live::frame(&mut session, &commands), 120, 40);
+    let screen = screen(&mut app);
+    assert!(screen.contains("▸ changed: set network.latency"), "{screen}");
+    let log = screen.lines().find(|line| line.contains("  input ")).unwrap();
+    assert!(!screen.contains("▸cpu0") && !log.contains("cpu0"), "{screen}");
+}
+
+#[test]
+fn a_question_stands_above_what_was_told_before_it() {
+    let mut session = live::lesson("umh/fig5-b2");
+    let mut app = app(live::frame(&mut session, &["set quiz on"]), 80, 24);
+    let mut question = None;
+    while question.is_none() {
+        app.show(Arc::new(live::frame(&mut session, &["continue"])));
+        let asked = app.frame.lesson.as_ref().unwrap().question.as_ref();
+        question = asked.filter(|asked| asked.text.contains("Which state next?")).cloned();
+    }
+    let screen = screen(&mut app);
+    let row = |part: &str| screen.lines().position(|line| line.contains(part));
+    assert!(row("? gpu0").unwrap() < row("Before:").unwrap_or(usize::MAX), "{screen}");
+}
+
+#[test]
 fn a_letter_names_a_bookmark() {
     let mut app = app(Sample::frame(), 80, 24);
     assert_eq!(commands(&press(&mut app, "m a ' a")), ["bookmark a", "goto a"]);

@@ -43,6 +43,6 @@ fn bookmark(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     }
     let event = session.event();
     let line = format!("bookmark {name} at event {event} cycle {}", session.cycle());
-    session.bookmarks.insert(name, event);
+    session.mark(name);
     Ok(Effect::line(line))
 }

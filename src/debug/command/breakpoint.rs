@@ -28,7 +28,7 @@ pub const TBREAK: Command = Command {
     aliases: &["tb"],
     usage: "tbreak QUERY [if PREDICATE]",
     group: Group::Breakpoints,
-    about: "the same, once",
+    about: "stop there once",
     details: "As break, but the breakpoint is deleted when it stops.",
     completes: Completes::Stop,
     run: |session, arguments| set(session, arguments, true),

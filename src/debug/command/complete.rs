@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{ALL, Completes, find};
+use crate::debug::bookmark::Bookmark;
 use crate::debug::session::Session;
 use crate::diagnostic::Source;
 use crate::query::{self, Context, Language};
@@ -102,7 +103,8 @@ fn positions(session: &Session) -> Vec<(String, String)> {
         ("cycle", "a cycle"),
         ("event", "an event"),
     ];
-    let bookmarks = session.bookmarks().iter().map(|(name, event)| (name.clone(), format!("event {event}")));
+    let place = |bookmark: &Bookmark| bookmark.place(session.branches());
+    let bookmarks = session.bookmarks().iter().map(|(name, bookmark)| (name.clone(), place(bookmark)));
     fixed.into_iter().map(|(word, about)| (word.to_owned(), about.to_owned())).chain(bookmarks).collect()
 }
 

@@ -50,5 +50,9 @@ fn ignore(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     if let Some(breakpoint) = session.breakpoints.get_mut(id) {
         breakpoint.ignore = count;
     }
-    Ok(Effect::line(format!("breakpoint {id} will pass the next {count} times")))
+    Ok(Effect::line(match count {
+        0 => format!("breakpoint {id} stops the next time"),
+        1 => format!("breakpoint {id} will pass the next time"),
+        _ => format!("breakpoint {id} will pass the next {count} times"),
+    }))
 }

@@ -14,14 +14,13 @@ pub const DEADLOCK: Command = Command {
     usage: "deadlock [goto [N] | records | dot FILE]",
     group: Group::Looking,
     about: "what can never go on any more, and why",
-    details: "\
-    deadlock              the circle of waiting, or what was lost, one sentence an edge: who waits, for what, since when
+    details: "    deadlock              the circle of waiting, or what was lost, one sentence an edge: who waits, for what, since when
     deadlock records      the same, each with the record that made it
     deadlock goto         to the first event from which on it cannot be avoided; goto 2 to the event of sentence 2
     deadlock dot FILE     write the wait-for graph for Graphviz
 
-    A deadlock, a lost message and a lost wake-up are seen as soon as they are there, though others still go on; a
-    livelock and starvation once a transaction has outlived its limit (`transaction-limit` of the scenario).",
+A deadlock, a lost message and a lost wake-up are seen as soon as they are there, though others still go on; a
+livelock and starvation once a transaction has outlived its limit (`transaction-limit` of the scenario).",
     completes: Completes::Words(&["goto", "records", "dot"]),
     run: deadlock,
 };

@@ -30,6 +30,7 @@ fn delete(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             }
             return Ok(Effect::line(format!("bookmark {} deleted", name.text)));
         }
+        [kind] if kind.text == "bookmark" => return Err(arguments.missing("the name of a bookmark")),
         _ => {}
     }
     let ids = words.iter().map(|word| session.breakpoint_at(arguments, word)).collect::<Result<Vec<_>>>()?;

@@ -12,7 +12,8 @@ pub const GOTO: Command = Command {
     usage: "goto EVENT | cycle N | BOOKMARK | start | end",
     group: Group::Moving,
     about: "go to an event, a cycle, a bookmark or either end",
-    details: "In either direction; breakpoints on the way do not stop it. A cycle means the first event in or after it.",
+    details: "In either direction; breakpoints on the way do not stop it. A cycle means the first event in or after it.
+A bookmark of another branch leads to that branch.",
     completes: Completes::Position,
     run: goto,
 };
@@ -64,8 +65,14 @@ fn goto(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             Travel::to_cycle(arguments.number(number, "a cycle")?, &session.timeline)
         }
         [kind, number] if kind.text == "event" => Travel::to(arguments.number(number, "an event")?),
+        [kind] if kind.text == "cycle" => return Err(arguments.missing("the number of a cycle")),
+        [kind] if kind.text == "event" => return Err(arguments.missing("the number of an event")),
         [only] => match session.bookmarks.get(only.text) {
-            Some(event) => Travel::to(*event),
+            Some(bookmark) => {
+                let bookmark = *bookmark;
+                session.reach(bookmark)?;
+                Travel::to(bookmark.event)
+            }
             None if only.text == "start" => Travel::to(session.timeline.start()),
             None if only.text == "end" => Travel::to_end(),
             None if only.text.starts_with(|c: char| c.is_ascii_digit()) => {

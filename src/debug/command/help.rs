@@ -74,3 +74,18 @@ pub fn reference() -> String {
     }
     page
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_stand_out_from_what_is_said_about_them() {
+        for command in ALL {
+            for line in command.details.lines() {
+                let is_example = line.trim_start().starts_with(&format!("{} ", command.name));
+                assert_eq!(line.starts_with("    "), is_example, "{}: {line}", command.name);
+            }
+        }
+    }
+}

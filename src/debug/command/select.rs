@@ -33,15 +33,20 @@ fn select(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             let number = arguments.number(number, "the number of a transaction")?;
             session.selection.txn = Some(TxnNumber(number));
         }
+        [kind] if kind.text == "block" => return Err(arguments.missing("an address such as 0x1000")),
+        [kind] if matches!(kind.text, "txn" | "transaction") => {
+            return Err(arguments.missing("the number of a transaction"));
+        }
         [path] => {
             session.selection.component = Some(session.component(arguments, path)?);
             session.selection.warp = None;
         }
         [path, kind, number] if kind.text == "warp" => {
-            let warp = arguments.number(number, "the number of a warp")?;
-            session.selection.component = Some(session.component(arguments, path)?);
-            session.selection.warp = u32::try_from(warp).ok();
+            let component = session.component(arguments, path)?;
+            session.selection.warp = Some(session.warp(arguments, component, number)?);
+            session.selection.component = Some(component);
         }
+        [_, kind] if kind.text == "warp" => return Err(arguments.missing("the number of a warp")),
         [_, second, ..] => return Err(arguments.error(second.span.clone(), "nothing is expected here")),
     }
     Ok(Effect::line(told(session)))
@@ -75,5 +80,55 @@ impl Session {
             let expected = format!("the path of one, such as {}", paths().next().unwrap_or("host.hmd0"));
             Box::new(error.expected(expected).nearest(word.text, paths()))
         })
+    }
+
+    /// The warp of `component` that `word` numbers.
+    pub(in crate::debug) fn warp(
+        &self,
+        arguments: &Arguments,
+        component: ComponentId,
+        word: &Word<'_>,
+    ) -> Result<u32> {
+        let number = arguments.number(word, "the number of a warp")?;
+        let counts = self.machine().warp_counts(component);
+        let count: u32 = counts.map_or(0, |counts| counts.iter().sum());
+        u32::try_from(number).ok().filter(|number| *number < count).ok_or_else(|| {
+            let path = self.machine().components().path(component);
+            let error = arguments.error(word.span.clone(), format!("{path} has no warp {number}"));
+            match count.checked_sub(1) {
+                None => error,
+                Some(last) => Box::new(error.expected(format!("0 to {last}"))),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::debug::interrupt::Interrupt;
+    use crate::debug::origin::Origin;
+    use crate::debug::session::Session;
+
+    #[test]
+    fn what_is_missing_or_not_there_is_told() {
+        let text = "machine = \"tiny/umh-2gpu\"\n[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x1000 }\n";
+        let mut session = Session::open(Origin::of_text("t", text).unwrap(), None);
+        for (line, wanted) in [
+            ("select block", "an address such as"),
+            ("select txn", "the number of a transaction"),
+            ("select gpu0.cu0 warp", "the number of a warp"),
+            ("select gpu0.cu0 warp 4", "gpu0.cu0 has no warp 4"),
+            ("why gpu0.cu0 warp 99", "0 to 3"),
+            ("select gpu0.l2.0 warp 0", "gpu0.l2.0 has no warp 0"),
+            ("goto cycle", "the number of a cycle"),
+            ("delete bookmark", "the name of a bookmark"),
+            ("info warps gpu0 gpu1", "one component or pattern is enough"),
+        ] {
+            let error = session.execute(line, &Interrupt::default()).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{line}: {error}");
+        }
+        assert!(session.selection().component.is_none(), "nothing was selected");
+        session.execute("select gpu0.cu0 warp 3", &Interrupt::default()).unwrap();
+        assert_eq!(session.selection().warp, Some(3));
     }
 }

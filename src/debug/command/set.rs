@@ -15,8 +15,8 @@ pub const SET: Command = Command {
     usage: "set [NAME VALUE]",
     group: Group::Session,
     about: "change a setting, or show all",
-    details: "\
-    set speed 20                  events a second while the screen runs; max for as fast as it can
+    details:
+        "    set speed 20                  events a second while the screen runs; max for as fast as it can
     set lines 50                  most lines of a list
     set stop-at-violations off    whether a failed check or expectation stops a run
     set stop-at-narration on      whether continue stops where the lesson says something

@@ -81,11 +81,8 @@ pub const CONTINUE: Command = verb(
     &["c"],
     "continue [COUNT]",
     "run until a breakpoint or the end",
-    "With COUNT, passes the breakpoint where it stands COUNT - 1 times.",
-    |session, arguments| {
-        pass(session, arguments)?;
-        moving(session, &arguments.nothing(), Forward, Goal::Nowhere)
-    },
+    "With COUNT, passes COUNT - 1 stops on the way, whatever stops there: breakpoints, the lesson, a failed check.",
+    |session, arguments| moving(session, arguments, Forward, Goal::Nowhere),
 );
 
 pub const REVERSE_CONTINUE: Command = verb(
@@ -93,30 +90,9 @@ pub const REVERSE_CONTINUE: Command = verb(
     &["rc"],
     "reverse-continue [COUNT]",
     "run backwards until a breakpoint or the start",
-    "The reverse of continue: to the last place before the cursor where continue would have stopped.",
-    |session, arguments| {
-        pass(session, arguments)?;
-        moving(session, &arguments.nothing(), Backward, Goal::Nowhere)
-    },
+    "The reverse of continue: to the last place before the cursor where continue would have stopped, or the COUNT-th.",
+    |session, arguments| moving(session, arguments, Backward, Goal::Nowhere),
 );
-
-/// Lets the breakpoints where the session stands ignore the next hits, as gdb does.
-fn pass(session: &mut Session, arguments: &Arguments) -> Result<()> {
-    let times = arguments.count()? - 1;
-    if times == 0 {
-        return Ok(());
-    }
-    let here = session.stopped_at();
-    if here.is_empty() {
-        return Err(arguments.complaint("the session does not stand at a breakpoint"));
-    }
-    for id in here {
-        if let Some(breakpoint) = session.breakpoints.get_mut(id) {
-            breakpoint.ignore = times;
-        }
-    }
-    Ok(())
-}
 
 fn finish(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let txn = current(session);

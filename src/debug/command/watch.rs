@@ -10,8 +10,7 @@ pub const WATCH: Command = Command {
     usage: "watch EXPRESSION [if PREDICATE]",
     group: Group::Breakpoints,
     about: "stop where a value, a state or the truth of a predicate changes",
-    details: "\
-    watch state of gpu0.l2.0 block 0x1000
+    details: "    watch state of gpu0.l2.0 block 0x1000
     watch value at 0x1000 in gpu0.cu0.l1
     watch occupancy of gpu0.l2.0.mshr >= 8
 Watchpoints stop a run in both directions, after the event that makes the change.",

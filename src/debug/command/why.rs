@@ -38,8 +38,8 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         [path] => Ok(component_chain(session, component(session, arguments, path)?, None)),
         [path, kind, number] if kind.text == "warp" => {
             let component = session.component(arguments, path)?;
-            let warp = arguments.number(number, "the number of a warp")?;
-            Ok(component_chain(session, component, Some(u32::try_from(warp).unwrap_or(u32::MAX))))
+            let warp = session.warp(arguments, component, number)?;
+            Ok(component_chain(session, component, Some(warp)))
         }
         [_, second, ..] => Err(arguments.error(second.span.clone(), "nothing is expected here")),
     }

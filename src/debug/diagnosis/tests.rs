@@ -176,6 +176,13 @@ fn what_was_lost_is_named() {
         assert_eq!(diagnosis.verdict, Verdict::LostMessage, "{message}: {lines}");
         assert!(lines.contains(told), "{message}: {lines}");
     }
+    let peer = text("name = \"lose-message\"\nmessage = \"peer-data\"")
+        .replace("umh-2gpu", "umh-2gpu-nvlink")
+        .replace("store = { address = 0x1000, value = 2 }", "load = { address = 0x1000 }");
+    let diagnosis = diagnosed(&peer);
+    let lines = diagnosis.lines().join("\n");
+    assert_eq!(diagnosis.verdict, Verdict::LostMessage, "{lines}");
+    assert!(lines.contains("neither an owner nor host.hmd0 has them on the way"), "{lines}");
     let diagnosis = diagnosed(&text("name = \"drop-wake-up\""));
     let lines = diagnosis.lines().join("\n");
     assert_eq!(diagnosis.verdict, Verdict::LostWakeUp, "{lines}");

@@ -48,6 +48,7 @@ pub struct Facts<'a> {
     pub activity: Activity,
     pub breakpoints: Vec<BreakpointRow>,
     pub deadlock: Option<Knot>,
+    pub collecting: Option<u32>,
 }
 
 /// Packets of a link that are shown, at most.
@@ -132,6 +133,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         activity: facts.activity,
         breakpoints: facts.breakpoints,
         deadlock: facts.deadlock,
+        collecting: facts.collecting,
         ..frame
     }
 }
@@ -203,7 +205,7 @@ fn happenings(machine: &dyn Inspect, last: &[Record]) -> Vec<Happening> {
         .take(16)
         .map(|record| Happening {
             id: record.id,
-            at: record.at,
+            at: record.place(),
             kind: record.kind(),
             text: text::predicate(record, names),
             because: record.because,

@@ -26,7 +26,8 @@ pub struct LogLine {
     pub id: RecordId,
     pub cycle: u64,
     pub kind: &'static str,
-    pub at: ComponentId,
+    /// Where, if it has a place.
+    pub at: Option<ComponentId>,
     /// What happened, without the kind and the place.
     pub text: String,
     pub range: Option<Range>,
@@ -41,7 +42,7 @@ impl LogLine {
             id: record.id,
             cycle: record.cycle,
             kind: record.kind(),
-            at: record.at,
+            at: record.place(),
             text: describe(record, names),
             range: record.range,
             txn: record.txn,

@@ -79,7 +79,7 @@ impl Map {
                 label: label.to_owned(),
                 mark: mark(components, (id, component.kind), units, focus),
                 was: was(id, selection, last),
-                touched: last.iter().any(|record| record.at == id),
+                touched: last.iter().any(|record| record.place() == Some(id)),
             };
             match map.devices.iter_mut().find(|known| known.name == device) {
                 Some(known) => known.nodes.push(node),

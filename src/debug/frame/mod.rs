@@ -82,6 +82,8 @@ pub struct Frame {
     pub breakpoints: Vec<BreakpointRow>,
     /// What can never go on any more.
     pub deadlock: Option<Knot>,
+    /// The breakpoint whose commands are being typed in.
+    pub collecting: Option<u32>,
 }
 
 /// What can never go on, as far as a picture shows it.
@@ -110,8 +112,8 @@ pub struct KnotEdge {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Happening {
     pub id: RecordId,
-    /// Who did it.
-    pub at: ComponentId,
+    /// Who did it, if it was a part of the machine.
+    pub at: Option<ComponentId>,
     /// The kind of the record.
     pub kind: &'static str,
     /// What it did (`goes E > S on read probe`).
@@ -151,6 +153,7 @@ impl Default for Frame {
             activity: Activity::default(),
             breakpoints: Vec::new(),
             deadlock: None,
+            collecting: None,
         }
     }
 }

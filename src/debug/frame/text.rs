@@ -134,7 +134,8 @@ pub fn describe(record: &Record, names: &Names) -> String {
             format!("{} {} of gpu{gpu}{unit}{}", stage.name(), place(record), in_set(*set))
         }
         What::ProtectionFault { stage, who, .. } => {
-            format!("{} {} of {}", stage.name(), place(record), names.path(*who))
+            let whose = if *who == record.at { String::new() } else { format!(" of {}", names.path(*who)) };
+            format!("{} {}{whose}", stage.name(), place(record))
         }
         What::Permission { permission } => format!("{} {}", place(record), permission.name()),
         What::Speculation { on } => {
@@ -146,7 +147,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
         }
         What::PageHome { home } => format!("{} lives in gpu{home}", page(record)),
         What::RemoteMiss { home } => {
-            format!("misses {}, which lives in another memory ({home})", place(record))
+            format!("misses {}, which lives in another memory (home {home})", place(record))
         }
         What::UseOnce { served, brought, dropped } => {
             let all =
@@ -339,6 +340,7 @@ pub fn predicate(record: &Record, names: &Names) -> String {
             format!("MSHR {}, {used} of {capacity} used", change.name())
         }
         What::Violation { rule, text } => format!("BREAKS A RULE, {rule}: {text}"),
+        What::Input { .. } => describe(record, names),
         _ => format!("{}: {}", record.kind(), describe(record, names)),
     }
 }

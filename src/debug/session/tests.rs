@@ -167,6 +167,40 @@ fn the_ends_are_told() {
 }
 
 #[test]
+fn a_counted_run_passes_whatever_would_stop_it() {
+    let mut session = session(2_000);
+    for line in ["break transition to M", "break transition to S", "break cycle 400"] {
+        execute(&mut session, line);
+    }
+    let mut stops = vec![0];
+    while reason(&mut session, "continue") != Reason::Finished {
+        stops.push(session.event());
+    }
+    execute(&mut session, "start");
+    assert!(stops.len() > 12, "{stops:?}");
+    execute(&mut session, "continue 7");
+    assert_eq!(session.event(), stops[7]);
+    execute(&mut session, "continue 2");
+    assert_eq!(session.event(), stops[9]);
+    execute(&mut session, "reverse-continue 4");
+    assert_eq!(session.event(), stops[5]);
+    assert_eq!(reason(&mut session, "reverse-continue 9"), Reason::Start);
+    assert_eq!(reason(&mut session, "continue 100000"), Reason::Finished);
+    assert!(session.breakpoints().list().iter().all(|point| point.ignore == 0));
+}
+
+#[test]
+fn a_failed_check_that_was_passed_stops_no_later_movement() {
+    let mut session = session_of(Toy::flawed(30_000, 20_000));
+    execute(&mut session, "goto 20005");
+    assert_eq!((reason(&mut session, "step"), session.event()), (Reason::Arrived, 20_006));
+    execute(&mut session, "start");
+    execute(&mut session, "goto 25000");
+    assert_eq!((reason(&mut session, "reverse-step 3"), session.event()), (Reason::Arrived, 24_997));
+    assert_eq!(reason(&mut session, "continue"), Reason::Finished);
+}
+
+#[test]
 fn a_failed_check_stops_a_run_in_both_directions() {
     let mut session = session_of(Toy::flawed(30_000, 20_000));
     let failed = Reason::Violation { rule: "toy".into(), text: "it broke".into() };

@@ -66,7 +66,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if let Some(found) = &lesson.hunt {
         y = hunt(canvas, y, found);
     }
-    y = before(canvas, y, lesson);
+    y = before(canvas, y, lesson, told_now(frame, lesson));
     if !frame.info.about.is_empty() {
         canvas.text(1, y + 1, "What it is about:", Role::Dim);
         y = canvas.paragraph(1, y + 2, &frame.info.about, Role::Dim);
@@ -121,9 +121,13 @@ pub fn urgent(frame: &Frame, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
     if is_over(frame, lesson) { end(canvas, y, lesson) } else { y }
 }
 
-/// Where the pieces that were told last begin: those of the same event belong together.
-fn newest(lesson: &Lesson) -> usize {
+/// Where the pieces begin that are told here: those of the last event at which something was told, which belong together, unless
+/// a question has come after them.
+fn told_now(frame: &Frame, lesson: &Lesson) -> usize {
     let event = lesson.said.last().map(|said| said.event);
+    if lesson.question.is_some() && event.is_some_and(|event| event < frame.position.event) {
+        return lesson.said.len();
+    }
     lesson.said.iter().position(|said| Some(said.event) == event).unwrap_or(0)
 }
 
@@ -138,7 +142,7 @@ fn now(frame: &Frame, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
         return canvas.paragraph(1, y, "Press c: it stops where the story goes on.", Role::Dim);
     }
     // What came of the last question must not be out of sight when the story goes on.
-    let newest = newest(lesson);
+    let newest = told_now(frame, lesson);
     let last = newest.checked_sub(1).and_then(|last| lesson.said.get(last)?.question.as_ref());
     let mut y = last.and_then(|last| last.revealed.as_ref()).map_or(0, |reveal| verdict(canvas, 0, reveal));
     for said in lesson.said.iter().skip(newest) {
@@ -153,10 +157,10 @@ fn told(canvas: &mut Canvas, y: u16, said: &Say, role: Role) -> u16 {
     said.question.as_ref().map_or(y, |question| ask(canvas, y, question))
 }
 
-/// What was told before, the last first.
-fn before(canvas: &mut Canvas, y: u16, lesson: &Lesson) -> u16 {
+/// The first pieces of what was told, the last of them first.
+fn before(canvas: &mut Canvas, y: u16, lesson: &Lesson, pieces: usize) -> u16 {
     let mut y = y;
-    for (nth, said) in lesson.said.iter().take(newest(lesson)).rev().enumerate() {
+    for (nth, said) in lesson.said.iter().take(pieces).rev().enumerate() {
         if nth == 0 {
             canvas.text(1, y + 1, "Before:", Role::Dim);
             y = y.saturating_add(2);

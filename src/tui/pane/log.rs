@@ -30,7 +30,8 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         return;
     }
     let names = &frame.info.components;
-    let place = log.lines.iter().map(|line| names.path(line.at).len()).max().unwrap_or(8).clamp(4, 16) as u16;
+    let places = log.lines.iter().filter_map(|line| Some(names.path(line.at?).len()));
+    let place = places.max().unwrap_or(8).clamp(4, 16) as u16;
     let skip = log.lines.len().saturating_sub(usize::from(canvas.height()));
     for (nth, line) in log.lines.iter().skip(skip).enumerate() {
         one(frame, canvas, nth as u16, line, place);
@@ -58,7 +59,8 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, line: &LogLine, place: u16) {
     }
     x += 1;
     x = canvas.field(x, y, 10, line.kind, role(line)) + 1;
-    x = canvas.field(x, y, place, frame.info.components.path(line.at), Role::Text) + 2;
+    let path = line.at.map_or("", |at| frame.info.components.path(at));
+    x = canvas.field(x, y, place, path, Role::Text) + 2;
     let width = canvas.width();
     let mut text = line.text.clone();
     if let Some(range) = line.range

@@ -109,13 +109,7 @@ fn rail(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, centres: &[
     let data = shown(frame, link).is_some_and(|packet| packet.has_data);
     let dashes: String = (if data { "═" } else { "─" }).repeat(usize::from(room));
     canvas.text(left, y, &dashes, if busy { role(link) } else { Role::Border });
-    let label = if label.width() > usize::from(room.saturating_sub(2)) {
-        // The double line says that there are data.
-        label.replace("+data", "").replace(" %", "%")
-    } else {
-        label
-    };
-    let label = fit(&label, room.saturating_sub(2));
+    let label = fit(&squeezed(label, room.saturating_sub(2)), room.saturating_sub(2));
     let at = left + (room - label.width() as u16) / 2;
     canvas.text(at, y, &label, if busy { role(link) } else { Role::Dim });
     let arrow_role = if busy { role(link) } else { Role::Border };
@@ -126,6 +120,17 @@ fn rail(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, centres: &[
         canvas.text(end, y, arrow, arrow_role);
     }
     canvas.item(left, y, room, target);
+}
+
+/// A label without what it can do without, if it is too long: the double line says that there are data, and the arrow sets it apart.
+fn squeezed(label: String, room: u16) -> String {
+    let is_long = |label: &str| label.width() > usize::from(room);
+    if !is_long(&label) {
+        return label;
+    }
+    let short = label.replace("+data", "").replace(" %", "%");
+    let bare = short.trim();
+    if is_long(&short) && !is_long(bare) { bare.to_owned() } else { short }
 }
 
 fn role(link: &LinkView) -> Role {
@@ -154,4 +159,19 @@ fn label(frame: &Frame, link: &LinkView) -> String {
 pub fn name(packet: &PacketView) -> String {
     let data = if packet.has_data { "+data" } else { "" };
     format!("{}{data}", packet.kind.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_gives_up_what_it_can_before_it_is_cut() {
+        let short = |label: &str, room| squeezed(label.to_owned(), room);
+        assert_eq!(short(" probe-write +1 ", 16), " probe-write +1 ");
+        assert_eq!(short(" probe-write +1 ", 15), "probe-write +1");
+        assert_eq!(short(" grant+data ", 10), " grant ");
+        assert_eq!(short(" probe-read ", 9), " probe-read ");
+        assert_eq!(short(" host.out 25 % ", 14), " host.out 25% ");
+    }
 }

@@ -93,7 +93,7 @@ impl App {
             return;
         };
         match (key.code, key.ctrl) {
-            (KeyCode::Esc, _) => self.prompt = None,
+            (KeyCode::Esc, _) => self.leave_prompt(),
             (KeyCode::Enter, _) => self.enter(),
             (KeyCode::Tab, _) => self.complete(false),
             (KeyCode::BackTab, _) => self.complete(true),
@@ -106,7 +106,7 @@ impl App {
             (KeyCode::Char('w'), true) => prompt.delete_word(),
             (KeyCode::Char('u'), true) => prompt.delete_to_start(),
             (KeyCode::Delete, _) => prompt.delete(),
-            (KeyCode::Backspace, _) if prompt.is_empty() => self.prompt = None,
+            (KeyCode::Backspace, _) if prompt.is_empty() => self.leave_prompt(),
             (KeyCode::Backspace, _) => prompt.backspace(),
             (KeyCode::Char(character), false) => prompt.insert(character),
             _ => {}
@@ -117,6 +117,30 @@ impl App {
         let asked = self.prompt.as_mut().and_then(|prompt| prompt.complete(back));
         if let Some((line, cursor)) = asked {
             self.requests.push(Request::Complete { line, cursor });
+        }
+    }
+
+    /// Closes the prompt. A list of commands ends there: nothing typed later shall get into it.
+    fn leave_prompt(&mut self) {
+        if self.prompt.take().is_some_and(|prompt| matches!(prompt.kind, Kind::Commands(_))) {
+            self.command("end");
+        }
+    }
+
+    /// Takes what was pasted: a line break is enter, and the line after the last one stays to be looked at.
+    pub fn paste(&mut self, text: &str) {
+        let Some(kind) = self.prompt.as_ref().map(|prompt| prompt.kind) else { return };
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        for (nth, line) in text.split('\n').enumerate() {
+            if nth > 0 {
+                self.enter();
+                let goes_on = kind == Kind::Command && self.prompt.is_none() && !line.is_empty();
+                if goes_on {
+                    self.ask(kind, "");
+                }
+            }
+            let Some(prompt) = &mut self.prompt else { continue };
+            line.chars().for_each(|character| prompt.insert(if character == '\t' { ' ' } else { character }));
         }
     }
 
@@ -136,6 +160,14 @@ impl App {
             }
             Kind::Filter => self.requests.push(Request::Filter(line.to_owned())),
             Kind::Predict => self.command(&format!("predict {line}")),
+            Kind::Commands(_) => {
+                if !line.is_empty() {
+                    self.command(line);
+                }
+                if line != "end" {
+                    self.ask(prompt.kind, "");
+                }
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use crate::debug::frame::session::{RunState, Tone};
 use crate::debug::proto::Answer;
 
 use super::app::{App, Message, Overlay};
-use super::prompt;
+use super::prompt::{self, Kind, Prompt};
 
 impl App {
     /// Takes an event of the terminal.
@@ -23,11 +23,7 @@ impl App {
             Event::Key(pressed) if pressed.kind != KeyEventKind::Release => self.key(pressed),
             Event::Mouse(mouse) => self.mouse(*mouse),
             Event::Resize(width, height) => self.size = (*width, *height),
-            Event::Paste(text) => {
-                if let Some(prompt) = &mut self.prompt {
-                    text.chars().for_each(|character| prompt.insert(character));
-                }
-            }
+            Event::Paste(text) => self.paste(text),
             _ => {}
         }
     }
@@ -40,6 +36,12 @@ impl App {
         };
         if question(&self.frame) != question(&frame) && matches!(self.overlay, Some(Overlay::Choices(_))) {
             self.overlay = None;
+        }
+        // While the engine takes lines as the commands of a breakpoint, no key may mean anything else.
+        match (&self.prompt, frame.collecting) {
+            (None, Some(id)) => self.ask(Kind::Commands(id), ""),
+            (Some(Prompt { kind: Kind::Commands(_), .. }), None) => self.prompt = None,
+            _ => {}
         }
         self.frame = frame;
     }

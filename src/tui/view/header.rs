@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::session::{RunState, Tone};
+use crate::debug::frame::session::{BreakpointRow, RunState, Tone};
 
 use super::canvas::fit;
 use crate::report::number::grouped;
@@ -16,10 +16,25 @@ use crate::tui::theme::{self, Role};
 pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> u16 {
     let rows = if area.height >= 34 { 3 } else { 2 };
     position(app, Rect { height: 1, ..area }, buffer);
-    for (row, sentence) in (1..rows).zip(sentences(&app.frame, rows == 2)) {
+    let mut line = |row, sentence: &Sentence| {
         sentence.draw(app, Rect::new(area.x, area.y + row, area.width, 1), buffer);
+    };
+    for (row, sentence) in (1..rows).zip(&sentences(&app.frame, rows == 2)) {
+        line(row, sentence);
     }
-    rows
+    let displays = displays(&app.frame);
+    if let Some(displays) = &displays {
+        line(rows, displays);
+    }
+    rows + u16::from(displays.is_some())
+}
+
+/// What shall be seen at every stop, on a line of its own.
+fn displays(frame: &Frame) -> Option<Sentence> {
+    let displays = frame.breakpoints.iter().filter(|row| row.kind == "display");
+    let value = |row: &BreakpointRow| row.value.as_ref().map_or(String::new(), |value| format!(" = {value}"));
+    let each: Vec<_> = displays.map(|row| format!("{}: {}{}", row.number, row.text, value(row))).collect();
+    (!each.is_empty()).then(|| Sentence::new("=", each.join("   "), Role::Strong))
 }
 
 fn put(buffer: &mut Buffer, line: Rect, x: u16, text: &str, style: ratatui::style::Style) -> u16 {
@@ -163,8 +178,10 @@ fn story(frame: &Frame) -> String {
             text.push_str(", ");
         } else {
             text.push_str(if text.is_empty() { "" } else { "; " });
-            text.push_str(names.path(happening.at));
-            text.push(' ');
+            if let Some(at) = happening.at {
+                text.push_str(names.path(at));
+                text.push(' ');
+            }
             who = Some(happening.at);
         }
         text.push_str(&happening.text);

@@ -19,6 +19,9 @@ fn chosen(session: &Session, arguments: &Arguments) -> Result<Vec<ComponentId>> 
     let Some(word) = words.first() else {
         return Ok(components.iter().map(|(id, _)| id).collect());
     };
+    if let Some(second) = words.get(1) {
+        return Err(arguments.error(second.span.clone(), "one component or pattern is enough"));
+    }
     let meant = Pattern::parse(word.text).map(|pattern| pattern.resolve(components));
     let found = |id: &ComponentId| meant.as_ref().is_some_and(|meant| meant.get(id.0));
     let list: Vec<_> = components.iter().map(|(id, _)| id).filter(found).collect();

@@ -92,7 +92,7 @@ pub const INFO: Command = Command {
     usage: "info TOPIC",
     group: Group::Looking,
     about: "show what is known about a topic",
-    details: "info alone lists the topics. A unique prefix of a topic is enough.",
+    details: "Alone, lists the topics. A unique prefix of a topic is enough.",
     completes: Completes::Words(&NAMES),
     run: info,
 };

@@ -1,6 +1,7 @@
 //! What the session knows: position, breakpoints, bookmarks, displays; and what the machine counts.
 
 use super::cut;
+use crate::debug::bookmark::Bookmark;
 use crate::debug::command::Arguments;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
@@ -27,6 +28,7 @@ pub(super) fn breakpoints(session: &mut Session, arguments: &Arguments) -> Resul
         let state = if breakpoint.enabled { "enabled " } else { "disabled" };
         let ignore = match breakpoint.ignore {
             0 => String::new(),
+            1 => ", passes the next time".to_owned(),
             count => format!(", passes the next {count} times"),
         };
         let (id, hits) = (breakpoint.id, breakpoint.hits);
@@ -40,7 +42,9 @@ pub(super) fn breakpoints(session: &mut Session, arguments: &Arguments) -> Resul
 
 pub(super) fn bookmarks(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     arguments.none()?;
-    let lines = session.bookmarks.iter().map(|(name, event)| format!("{name}  event {event}")).collect();
+    let line =
+        |(name, bookmark): (&String, &Bookmark)| format!("{name}  {}", bookmark.place(&session.branches));
+    let lines = session.bookmarks.iter().map(line).collect();
     Ok(cut(session, lines, "bookmarks"))
 }
 

@@ -1,0 +1,82 @@
+//! Bookmarks: named positions. A position lies on the branch where it was named, and on all that have the same past.
+
+use super::branch::Branches;
+use super::session::Session;
+use crate::diagnostic::Result;
+use crate::model::time::EventNumber;
+
+/// A named position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bookmark {
+    pub event: EventNumber,
+    /// Where it was named.
+    pub branch: u32,
+}
+
+impl Bookmark {
+    /// Whether the branch with the cursor passes through it.
+    #[must_use]
+    pub fn is_here(&self, branches: &Branches) -> bool {
+        branches.share(self.branch, branches.current(), self.event)
+    }
+
+    /// Where it is: `event 29`, with its branch if that is another one.
+    #[must_use]
+    pub fn place(&self, branches: &Branches) -> String {
+        let branch =
+            if self.is_here(branches) { String::new() } else { format!(" of branch {}", self.branch) };
+        format!("event {}{branch}", self.event)
+    }
+}
+
+impl Session {
+    /// Names the position of the cursor.
+    pub(super) fn mark(&mut self, name: String) {
+        let bookmark = Bookmark { event: self.event(), branch: self.branches.current() };
+        self.bookmarks.insert(name, bookmark);
+    }
+
+    /// Changes to a branch that passes through `bookmark`, if this one does not.
+    ///
+    /// # Errors
+    /// If its branch is gone.
+    pub(super) fn reach(&mut self, bookmark: Bookmark) -> Result<()> {
+        if bookmark.is_here(&self.branches) { Ok(()) } else { self.switch(bookmark.branch) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::debug::interrupt::Interrupt;
+    use crate::debug::origin::Origin;
+    use crate::debug::session::Session;
+
+    const TEXT: &str = r#"
+machine = "tiny/umh-2gpu"
+[[do]]
+by = "gpu0.cu0"
+store = { address = 0x1000, bytes = "07" }
+"#;
+
+    #[test]
+    fn a_bookmark_leads_back_to_its_branch_and_stays_where_the_past_is_the_same() {
+        let mut session = Session::open(Origin::of_text("t", TEXT).unwrap(), None);
+        let mut run = |line: &str| {
+            let lines = session.execute(line, &Interrupt::default()).unwrap().lines;
+            (session.event(), session.branches().current(), lines.join("\n"))
+        };
+        run("goto 3");
+        run("bookmark before");
+        run("goto 5");
+        run("fork set network.latency=\"2 us\"");
+        run("goto 8");
+        run("bookmark after");
+        let there = run("info position").2;
+        assert_eq!(run("goto before").1, 2, "what came before the change is the same on both branches");
+        run("branch 1");
+        assert_eq!(run("info bookmarks").2, "after  event 8 of branch 2\nbefore  event 3");
+        assert_eq!(run("goto before").1, 1);
+        let back = run("goto after");
+        assert_eq!((back.0, back.1, run("info position").2), (8, 2, there));
+    }
+}
