@@ -266,7 +266,7 @@ pub struct Machine {
     /// The channels that something is in, and some that something was in, a bit each: of very many most have nothing. Follows from
     /// the channels.
     laden: Bits,
-    /// Per node, the lanes into it whose head it has turned away, ascending. Follows from the channels.
+    /// Per node, the lanes into it whose head it has turned away, in the order in which it has.
     held: Vec<Vec<LaneKey>>,
     /// What will be done to it from outside. No part of the digest: it has not happened.
     plan: Plan,
@@ -289,6 +289,9 @@ impl Machine {
         self.links.iter().for_each(|link| link.digest(&mut hasher));
         self.channels.iter().for_each(|channel| channel.digest(&mut hasher));
         self.ports.iter().for_each(|port| port.digest(&mut hasher));
+        // Which they are follows from the channels; their order does not.
+        let in_order = self.held.iter().filter(|held| held.len() > 1);
+        in_order.for_each(|held| std::hash::Hash::hash(held, &mut hasher));
         self.drams.iter().for_each(|dram| dram.digest(&mut hasher));
         if let Some(paging) = &self.paging {
             paging.digest(&mut hasher);

@@ -344,11 +344,11 @@ impl Machine {
     pub(super) fn set_held(&mut self, node: usize, key: LaneKey, blocked: bool) {
         let was = self.lane_mut(key).is_some_and(|lane| std::mem::replace(&mut lane.blocked, blocked));
         let Some(held) = self.held.get_mut(node).filter(|_| was != blocked) else { return };
-        match held.binary_search(&key) {
-            Ok(at) if !blocked => {
+        match held.iter().position(|held| *held == key) {
+            Some(at) if !blocked => {
                 held.remove(at);
             }
-            Err(at) if blocked => held.insert(at, key),
+            None if blocked => held.push(key),
             _ => {}
         }
     }

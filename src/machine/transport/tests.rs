@@ -6,7 +6,7 @@ use crate::machine::sample::working;
 use crate::machine::{Machine, StepOutcome};
 use crate::model::access::AccessKind;
 use crate::model::inspect::Inspect;
-use crate::model::message::{Network, TxnNumber};
+use crate::model::message::{MessageKind, Network, TxnNumber};
 use crate::model::record::{Record, Records, What};
 
 const SWITCH: &str = "network.topology=switch";
@@ -84,4 +84,27 @@ fn the_latency_is_that_of_the_whole_way() {
         assert_eq!(cycles(SWITCH, latency), cycles("network.topology=point-to-point", latency));
     }
     assert!(cycles(SWITCH, "network.latency=800 ns") > cycles(SWITCH, "network.latency=400 ns") + 600);
+}
+
+#[test]
+fn who_is_turned_away_is_taken_in_turn() {
+    let line = |cu: u64, nth: u64| {
+        (["gpu0.cu0", "gpu0.cu1"][cu as usize], AccessKind::Load, vec![0x1000 + (2 * nth + cu) * 0x40])
+    };
+    let lines: Vec<_> = (0..8).flat_map(|nth| [line(0, nth), line(1, nth)]).collect();
+    let changes = ["gpu.l2.mshrs=1", "gpu.l1.mshrs=8", "gpu.cu.wavefronts=8"];
+    let mut machine = working("tiny/umh-1gpu", &changes, &lines);
+    let l2 = machine.components().find("gpu0.l2.0").unwrap();
+    let mut senders = Vec::new();
+    for record in run(&mut machine) {
+        if let What::Delivery(message) = &record.what
+            && record.at == l2
+            && message.kind == MessageKind::Read
+        {
+            senders.push(message.from);
+        }
+    }
+    // The first of both, before anybody was turned away.
+    let turns: Vec<_> = senders.iter().skip(2).collect();
+    assert!(turns.len() == 14 && turns.windows(2).all(|pair| pair[0] != pair[1]), "{turns:?}");
 }
