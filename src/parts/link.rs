@@ -92,8 +92,8 @@ pub struct Link {
     /// Ticks that messages waited for the wire, and before that for a free buffer at the other end.
     pub queued: Tick,
     pub held_back: Tick,
-    /// Number of the sample under way, and the ticks busy in it.
-    current: (u64, Tick),
+    /// Number of the sample that is not over, and the ticks busy before it.
+    sampled: (u64, Tick),
     sample_end: Tick,
     history: VecDeque<f32>,
 }
@@ -123,7 +123,7 @@ impl Link {
             headers: 0,
             queued: 0,
             held_back: 0,
-            current: (0, 0),
+            sampled: (0, 0),
             history: VecDeque::new(),
         }
     }
@@ -220,6 +220,9 @@ impl Link {
 
     /// Takes the wire for so many bytes, from `ready` on or from when it is free; returns when the last of them arrives.
     fn occupy(&mut self, bytes: u64, ready: Tick, now: Tick) -> Tick {
+        if now >= self.sample_end {
+            self.sample(now);
+        }
         let Some(rate) = self.rate.as_mut() else { return ready + self.latency };
         let start = ready.max(self.free_at);
         let span = rate.occupy(bytes);
@@ -234,7 +237,9 @@ impl Link {
         }
         self.free_at = start + span;
         self.busy += span;
-        self.sample(start, span);
+        if let Some(meter) = &mut self.meter {
+            meter.add(start, span);
+        }
         self.free_at + self.latency
     }
 
@@ -254,46 +259,31 @@ impl Link {
         self.occupy(bytes, ready, now)
     }
 
-    /// Adds a busy span to the samples that it falls into.
-    fn sample(&mut self, start: Tick, span: Tick) {
-        if let Some(meter) = &mut self.meter {
-            meter.add(start, span);
+    /// Takes in the samples that are over: what is promised for those to come is not known to the last.
+    fn sample(&mut self, now: Tick) {
+        let here = now / self.window;
+        let (first, mut before) = self.sampled;
+        let from = first.max(here.saturating_sub(HISTORY as u64));
+        if from > first {
+            before = self.busy_until(from * self.window);
         }
-        let (mut at, end) = (start, start + span);
-        // Nearly always it lies within the sample under way.
-        if at >= self.sample_end.saturating_sub(self.window) && end <= self.sample_end {
-            self.current.1 += span;
-            return;
-        }
-        while at < end {
-            let number = at / self.window;
-            let stop = end.min((number + 1) * self.window);
-            self.advance_to(number);
-            self.current.1 += stop - at;
-            at = stop;
-        }
-    }
-
-    fn advance_to(&mut self, number: u64) {
-        let skipped = number.saturating_sub(self.current.0);
-        for step in 0..skipped.min(HISTORY as u64 + 1) {
-            let share = if step == 0 { self.current.1 as f32 / self.window as f32 } else { 0.0 };
+        for number in from..here {
+            let until = self.busy_until((number + 1) * self.window);
             if self.history.len() == HISTORY {
                 self.history.pop_front();
             }
-            self.history.push_back(share);
+            self.history.push_back(until.saturating_sub(before) as f32 / self.window as f32);
+            before = until;
         }
-        if skipped > 0 {
-            self.current = (number, 0);
-            self.sample_end = (number + 1) * self.window;
-        }
+        self.sampled = (here, before);
+        self.sample_end = (here + 1) * self.window;
     }
 
     /// Shares of time busy in the samples up to `now`, oldest first.
     #[must_use]
     pub fn history(&self, now: Tick) -> Vec<f32> {
         let mut copy = self.clone();
-        copy.advance_to(now / self.window);
+        copy.sample(now);
         copy.history.into_iter().collect()
     }
 
@@ -397,6 +387,23 @@ mod tests {
         assert_eq!((link.held_back, link.queued), (4, 6));
         assert_eq!(link.carried[MessageKind::Writeback as usize], (2, 320));
         assert_eq!(link.bytes(), 320);
+    }
+
+    #[test]
+    fn samples_to_come_are_no_history() {
+        let mut link = Link::new(Some(ByteRate::new(16, 1)), 5, 8, 100);
+        // A transfer set is promised as a whole, longer than what is remembered.
+        link.carry(16 * 100 * 2 * HISTORY as u64, 150, 120);
+        assert_eq!(link.history(120), [0.0]);
+        assert_eq!(link.history(320), [0.0, 0.5, 1.0]);
+        let end = 100 * 2 * HISTORY as u64 + 150;
+        let late = link.history(end + 250);
+        assert_eq!(
+            (late.len(), late.first(), late.get(HISTORY - 3..)),
+            (HISTORY, Some(&1.0), Some(&[0.5, 0.0, 0.0][..]))
+        );
+        link.transmit(&sized(160), end + 300, end + 300);
+        assert_eq!(link.history(end + 350).last(), Some(&0.1));
     }
 
     #[test]
