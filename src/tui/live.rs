@@ -125,6 +125,24 @@ with = {{ size = 32768, workgroup = 64, wavefront = 16, launch = 100 }}
     Session::open(Origin::of_text("lanes", &text).unwrap(), None)
 }
 
+/// The eight sockets of the NUMA paper, of 64 units and 16 slices each.
+pub fn sockets_session() -> Session {
+    let text = r#"
+machine = "numa-8socket"
+scale = 64
+[[kernel]]
+name = "stream-triad"
+with = { size = 1048576 }
+"#;
+    Session::open(Origin::of_text("sockets", text).unwrap(), None)
+}
+
+/// A burst of loads of one tag.
+pub fn tags_session() -> Session {
+    let text = include_str!("../../scenarios/scalegpu/burst.toml");
+    Session::open(Origin::of_text("tags", text).unwrap(), None)
+}
+
 /// The frame after these commands.
 pub fn frame(session: &mut Session, commands: &[&str]) -> Frame {
     for command in commands {

@@ -220,6 +220,37 @@ fn a_switch_is_drawn_with_the_lanes_of_all_that_stand_round_it() {
 }
 
 #[test]
+fn the_lanes_of_many_large_sockets_are_in_the_picture() {
+    let mut session = live::sockets_session();
+    let frame = live::frame(&mut session, &["until cycle 1900"]);
+    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+        let shown = screen(&mut app(frame.clone(), width, height));
+        assert_eq!(shown.matches("▼8").count(), 9, "{shown}");
+    }
+}
+
+#[test]
+fn counts_of_tags_are_told_to_the_last_at_every_size() {
+    let frame = live::frame(&mut live::tags_session(), &["end"]);
+    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+        let mut app = app(frame.clone(), width, height);
+        app.show_layout(5);
+        let shown = screen(&mut app);
+        assert!(shown.contains("replayed 4"), "{shown}");
+    }
+}
+
+#[test]
+fn what_was_moved_in_vain_is_told_at_every_size() {
+    let frame = live::frame(&mut live::paged_session(), &["until far-fault stage serviced"]);
+    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+        let mut app = app(frame.clone(), width, height);
+        app.show_layout(9);
+        assert!(screen(&mut app).contains("0 wasted, 0 thrashed"), "{width}");
+    }
+}
+
+#[test]
 fn ascii_screens_hold_nothing_else_and_stay_aligned() {
     let mut utf8 = app(Sample::frame(), 120, 40);
     let mut ascii = app(Sample::frame(), 120, 40);

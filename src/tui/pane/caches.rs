@@ -62,30 +62,18 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, (cache, text): (&CacheView, &
     canvas.item(1, y, 14, Target::Component(cache.node));
     let room = canvas.width().saturating_sub(17);
     canvas.field(16, y, room, text, Role::Dim);
-    let y = details(canvas, y + 1, cache);
-    let y = tagged(frame, canvas, y, cache);
+    let y = details(frame, canvas, y + 1, cache);
     sets(canvas, y, cache)
 }
 
-/// What its tags in DRAM have seen, if it has any there.
-fn tagged(frame: &Frame, canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
+/// What is told of it beside its contents, and what its tags have seen, if it has any in DRAM.
+fn details(frame: &Frame, canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
+    let mut y = y;
     let tags = frame.tags.iter().find(|tags| tags.node == cache.node);
-    let mut y = y;
-    for text in tags.map(text::tag_counts).unwrap_or_default() {
-        canvas.reserve(y);
-        if canvas.shows(y) {
-            canvas.field(3, y, canvas.width().saturating_sub(4), &text, Role::Dim);
-        }
-        y = y.saturating_add(1);
-    }
-    y
-}
-
-/// What is told of it beside its contents.
-fn details(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
-    let mut y = y;
+    let tags = tags.map(text::tag_counts).unwrap_or_default();
     let width = canvas.width().saturating_sub(4);
-    for text in hardware::of_cache(cache).into_iter().flat_map(|text| wrap(&text, width)) {
+    let told = hardware::of_cache(cache).into_iter().chain(tags);
+    for text in told.flat_map(|text| wrap(&text, width)) {
         canvas.reserve(y);
         if canvas.shows(y) {
             canvas.field(3, y, width, &text, Role::Dim);

@@ -14,14 +14,20 @@ use crate::tui::target::Target;
 use crate::tui::theme::{self, Role};
 use crate::tui::view::canvas::{Canvas, fit};
 
-/// Rows of letters beyond which they are counted.
+/// Rows of letters beyond which they are counted, if all of the picture has room.
 const ROWS: usize = 4;
+
+/// Rows of the counts, mostly.
+const TALLY: usize = 2;
 
 /// Nodes of one level of a device beyond which each is but a letter, and how many of those stand in a row.
 const DENSE: usize = 8;
 
 /// Rows of the picture above the rails with lines between the levels, legend included.
 const AIRY: u16 = 10;
+
+/// Rows of these lines.
+const JOINS: u16 = 2;
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let map = &frame.map;
@@ -31,14 +37,17 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
     let order = order(&map.devices);
     let width = canvas.width().saturating_sub(1) / order.len().max(1) as u16;
-    let mut columns: Vec<Column> =
-        (0..order.len()).map(|nth| Column { x: 1 + nth as u16 * width, width, airy: false }).collect();
+    let mut columns: Vec<Column> = (0..order.len())
+        .map(|nth| Column { x: 1 + nth as u16 * width, width, airy: false, rows: ROWS })
+        .collect();
     let centres: Vec<(&str, u16)> =
         order.iter().zip(&columns).map(|(device, column)| (device.name.as_str(), column.centre())).collect();
-    // With room to spare the levels stand apart, joined by lines.
-    let airy = canvas.height() >= map_rail::height(map, &centres) + map_switch::height(map) + AIRY;
+    let room = canvas.height().saturating_sub(map_rail::height(map, &centres) + map_switch::height(map));
+    // With too little room for the links nodes are counted; with room to spare the levels stand apart, joined by lines.
+    let rows = if room < tall(&order, width, ROWS) { 1 } else { ROWS };
+    let airy = room >= AIRY.max(tall(&order, width, rows) + JOINS);
     for (device, column) in order.iter().zip(&mut columns) {
-        column.airy = airy;
+        (column.airy, column.rows) = (airy, rows);
         column.name(device, canvas);
     }
     let bottom = levels(frame, canvas, &order, &columns);
@@ -92,6 +101,23 @@ const LEVELS: [(&str, &[ComponentKind]); 4] = [
     ("l2", &[ComponentKind::L2, ComponentKind::Llc, ComponentKind::Client]),
     ("", &[ComponentKind::Smd, ComponentKind::Memory, ComponentKind::Hmd]),
 ];
+
+/// Rows of the devices, their names included, if a level of many nodes may have so many `rows` of letters.
+fn tall(devices: &[&Device], width: u16, rows: usize) -> u16 {
+    let across = DENSE.min(usize::from(width.saturating_sub(1))).max(1);
+    let of_level = |(_, kinds): &(&str, &[ComponentKind])| {
+        let of_device = devices.iter().map(|device| {
+            let count = device.nodes.iter().filter(|node| kinds.contains(&node.kind)).count();
+            match count.div_ceil(across) {
+                _ if count <= DENSE => count.min(1),
+                letters if letters <= rows => letters,
+                _ => TALLY,
+            }
+        });
+        of_device.max().unwrap_or(0) as u16
+    };
+    1 + LEVELS.iter().map(of_level).sum::<u16>()
+}
 
 /// Draws the devices level by level, so that levels of different height stay side by side. Returns the row after them.
 fn levels(frame: &Frame, canvas: &mut Canvas, devices: &[&Device], columns: &[Column]) -> u16 {
@@ -151,6 +177,8 @@ struct Column {
     x: u16,
     width: u16,
     airy: bool,
+    /// Rows of letters beyond which they are counted.
+    rows: usize,
 }
 
 impl Column {
@@ -232,7 +260,7 @@ impl Column {
         let prefix = if prefix.width() + 1 + DENSE <= room { prefix } else { "" };
         let gap = u16::from(!prefix.is_empty());
         let across = DENSE.min(room);
-        if cells.len().div_ceil(across) > ROWS {
+        if cells.len().div_ceil(across) > self.rows {
             return self.tally(canvas, y, prefix, cells);
         }
         let start =

@@ -55,7 +55,8 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     let name = format!("gpu{}", gpu.gpu);
     let x = canvas.text(1, y, &name, Role::Strong);
     canvas.item(1, y, name.len() as u16, Target::Component(gpu.driver));
-    let head = format!("{} · {} · {}", gpu.room(), gpu.policies(), gpu.in_vain());
+    // Counts first: policies stay as they are, and can be cut.
+    let head = format!("{} · {} · {}", gpu.room(), gpu.in_vain(), gpu.policies());
     canvas.field(x + 1, y, canvas.width().saturating_sub(x + 1), &head, Role::Text);
     // Only sockets of one GPU have pages of each other, and a page that is only mapped never leaves.
     let is_rare = |stand| match stand {

@@ -14,16 +14,16 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas, all: &PermissionsView) {
     let name = frame.info.components.path(all.driver);
     let x = canvas.text(1, 0, name, Role::Strong);
     canvas.item(1, 0, name.len() as u16, Target::Component(all.driver));
-    canvas.field(x + 1, 0, canvas.width().saturating_sub(x + 1), stand(all), Role::Text);
+    let y = canvas.paragraph(x + 1, 0, stand(all), Role::Text);
     let limit = all
         .recent
         .map_or_else(String::new, |(recent, limit)| format!(", {recent} lately, gives up above {limit}"));
     let counts = format!("faults: {} of cores, {} of the GPU{limit}", all.by_cores, all.by_gpus);
-    canvas.field(1, 1, canvas.width().saturating_sub(1), &counts, Role::Text);
+    let y = canvas.paragraph(1, y, &counts, Role::Text);
     let kinds = Permission::ALL.into_iter().zip(all.counts);
     let kinds =
         kinds.map(|(permission, count)| (permission.letter(), permission.name(), role(permission), count));
-    let y = page_grid::legend(canvas, 2, kinds);
+    let y = page_grid::legend(canvas, y, kinds);
     let y = page_grid::draw(canvas, y, &all.cells, cell);
     faults(frame, canvas, y, &all.faults);
 }
