@@ -36,6 +36,7 @@ mod release_check;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sizes;
+mod spinning;
 mod statistics;
 mod step;
 mod synchronise;

@@ -20,7 +20,8 @@ pub const DEADLOCK: Command = Command {
     deadlock dot FILE     write the wait-for graph for Graphviz
 
 A deadlock, a lost message and a lost wake-up are seen as soon as they are there, though others still go on; a
-livelock and starvation once a transaction has outlived its limit (`transaction-limit` of the scenario).",
+livelock and starvation once a transaction has outlived its limit (`transaction-limit` of the scenario), and a livelock
+also where all that is left spins on what nobody is left to store.",
     completes: Completes::Words(&["goto", "records", "dot"]),
     run: deadlock,
 };

@@ -11,6 +11,7 @@ mod dot;
 mod graph;
 mod onward;
 mod sentence;
+mod spinning;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -118,6 +119,16 @@ impl Diagnosis {
         let what = match self.verdict {
             Verdict::Starvation => "others are served, and it waits".to_owned(),
             Verdict::Slow => "it is under way, and ends before any that was issued later".to_owned(),
+            Verdict::Livelock if self.spins() => {
+                format!(
+                    "{} on what nobody is left to store",
+                    if self.warps == 1 {
+                        "1 warp spins".to_owned()
+                    } else {
+                        format!("{} warps spin", self.warps)
+                    }
+                )
+            }
             Verdict::Livelock => "events go on, and no access ends".to_owned(),
             _ if self.complete && self.transactions.is_empty() && self.warps == 0 => {
                 "nothing can move, and work is left".to_owned()
@@ -145,11 +156,16 @@ impl Diagnosis {
             let what = if self.is_circle { "circle" } else { "such wait" };
             lines.push(format!("and {} more", plural(self.others as u64, what)));
         }
-        if self.verdict != Verdict::Slow {
+        if self.verdict != Verdict::Slow && !self.spins() {
             lines.push(self.unavoidable());
         }
         lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
         lines
+    }
+
+    /// No transaction is too old: accesses end, and are made again.
+    fn spins(&self) -> bool {
+        self.verdict == Verdict::Livelock && self.transactions.is_empty()
     }
 
     /// Since when it could not be avoided, as a line.
@@ -196,9 +212,10 @@ pub fn diagnose(machine: &Machine) -> Option<Diagnosis> {
     };
     if dead.is_empty() {
         let Some(overdue) = machine.overdue() else {
-            // At rest with work left, but not for anything that the graph knows.
+            // At rest with work left, but not for anything that the graph knows; or spinning.
             diagnosis.edges = edges;
-            return stuck.then_some(diagnosis);
+            let spins = !stuck && spinning::judge(machine, &mut diagnosis);
+            return (stuck || spins).then_some(diagnosis);
         };
         onward::judge(machine, overdue, &graph, &mut diagnosis);
     } else if let Some((circle, others)) = graph.circle(&dead) {

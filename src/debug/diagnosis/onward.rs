@@ -7,6 +7,7 @@ use rustc_hash::FxHasher;
 
 use super::graph::Graph;
 use super::{Diagnosis, Sentence, Verdict};
+use crate::debug::frame::text::plural;
 use crate::machine::{Machine, StepOutcome};
 use crate::model::inspect::{Inspect, WarpState};
 use crate::model::message::TxnNumber;
@@ -59,8 +60,9 @@ pub fn judge(machine: &Machine, overdue: TxnNumber, graph: &Graph<'_>, diagnosis
     let places: std::collections::BTreeSet<&String> = ended.values().collect();
     let places: Vec<&str> = places.into_iter().map(String::as_str).collect();
     diagnosis.notes.push(format!(
-        "in the {ran} events that follow {} accesses end, {younger} of them issued later, at {}{}",
-        ended.len(),
+        "in the {ran} events that follow {} {}, {younger} of them issued later, at {}{}",
+        plural(ended.len() as u64, "access"),
+        if ended.len() == 1 { "ends" } else { "end" },
         places.join(" "),
         if ended.contains_key(&overdue) { "; in the end this one too" } else { "; this one does not" }
     ));

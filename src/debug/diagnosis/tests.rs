@@ -200,6 +200,23 @@ fn a_request_that_is_made_again_and_again_is_a_livelock() {
     assert!(lines.contains("the same state comes back after"), "{lines}");
 }
 
+#[test]
+fn warps_that_spin_on_what_nobody_stores_are_a_livelock() {
+    let spin = |by: &str| format!("[[program]]\nby = \"{by}\"\ndo = [\"spin 0x2000 01\"]\n");
+    let spinners = format!("machine = \"tiny/umh-2gpu\"\n{}{}", spin("gpu0.cu0"), spin("gpu1.cu0"));
+    let after = |rest: &str| {
+        let scenario = Scenario::parse(Source::new("test", format!("{spinners}{rest}")), None).unwrap();
+        let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
+        machine.run_until(10_000);
+        diagnose(&machine)
+    };
+    let found = after("").map(|diagnosis| diagnosis.lines().join("\n")).unwrap_or_default();
+    assert!(found.contains("2 warps spin on what nobody is left to store"), "{found}");
+    assert!(found.contains("gpu1.cu0 warp 0: spin on load 0x2000 until 01, since cycle 0"), "{found}");
+    let later = "[[do]]\nby = \"gpu0.cu1\"\ndelay = 900000\nstore = { address = 0x2000, value = 1 }\n";
+    assert_eq!(after(later), None, "somebody will store it");
+}
+
 /// Three cores that store to one line for ever, or nearly.
 pub(super) fn crowd(fault: &str) -> String {
     let store = ["\"store 0x1000 01\""; 400].join(", ");
