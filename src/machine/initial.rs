@@ -177,6 +177,19 @@ pub fn check_kernel(kernel: &Arc<dyn Kernel>, slots: u32) -> Result<()> {
     Err(Box::new(Diagnostic::new(message).expected(expected)))
 }
 
+/// No array of a kernel may run past the end of the host memory.
+///
+/// # Errors
+/// If one of `task` does.
+pub fn check_arrays(task: &str, work: &TaskKind, memory: Size) -> Result<()> {
+    let Some(array) = work.footprint().into_iter().find(|array| array.end() > memory.0) else {
+        return Ok(());
+    };
+    let message = format!("{task} works on {array}, beyond the host memory of {memory}");
+    let expected = format!("arrays whose bytes all lie below {:#x}", memory.0);
+    Err(Box::new(Diagnostic::new(message).expected(expected)))
+}
+
 /// No access may run past the end of the host memory.
 ///
 /// # Errors

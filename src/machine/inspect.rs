@@ -308,9 +308,10 @@ impl Inspect for Machine {
 
     fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>> {
         let node = self.node(node)?;
-        // Memory that is not this node's to keep is not zero, but elsewhere.
+        // Memory that is not this node's to keep is not zero, but elsewhere, or nowhere.
+        let beyond = address.0.saturating_add(u64::from(len)) > self.fixed.spec.host.memory.0;
         let elsewhere = node.config.role == Role::Root
-            && self.node_behind(address, &self.homes).is_some_and(|home| home.id() != node.id());
+            && (beyond || self.node_behind(address, &self.homes).is_some_and(|home| home.id() != node.id()));
         (!elsewhere).then(|| node.value(Range::new(address, len)))?
     }
 

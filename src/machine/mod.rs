@@ -78,7 +78,7 @@ use crate::workload::Workload;
 use check::Checker;
 use copies::Copies;
 pub use first_pass::{FirstPass, Watch};
-pub use initial::{check_addresses, check_kernel};
+pub use initial::{check_addresses, check_arrays, check_kernel};
 use injected::Injected;
 use lanes::Lanes;
 use latency::Latencies;

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::config::{Kind, list};
 use crate::diagnostic::{Diagnostic, Source};
+use crate::model::address::Address;
 use crate::model::inspect::Inspect;
 use crate::model::record::{Record, What};
 use crate::model::state::State;
@@ -564,6 +565,36 @@ fn what_lies_beyond_the_end_of_memory_is_pointed_at() {
     assert_eq!((error.position(), error.expected.is_some()), (Some((3, 6)), true), "{error}");
     let error = complaint(&text("[[memory]]\naddress = 0x1ffffffff\nbytes = \"07 08\"\n"));
     assert_eq!((error.position(), error.expected.is_some()), (Some((4, 9)), true), "{error}");
+}
+
+#[test]
+fn arrays_beyond_the_memory_are_refused() {
+    let text = "machine = \"tiny/umh-2gpu\"\n[[kernel]]\nname = \"vector-add\"\n\
+                with = { size = 16, workgroup = 4, wavefront = 4, a = \"16 GiB\" }\n";
+    let error = complaint(text);
+    assert_eq!(error.message, "kernel-1 works on 0x400000000+64, beyond the host memory of 8 GiB");
+    assert_eq!(error.position(), Some((2, 1)));
+}
+
+#[test]
+fn memory_beyond_the_end_has_no_value() {
+    let prepared = Scenario::parse(Source::new("store", STORE), None).unwrap().prepare(&Options::default());
+    let machine = prepared.unwrap().machine;
+    let home = machine.components().find("host.hmd0").unwrap();
+    let value = |address| machine.value(home, Address(address), 4);
+    assert_eq!((value(0x1_ffff_fffc), value(0x1_ffff_fffd)), (Some(vec![0; 4]), None));
+}
+
+#[test]
+fn a_scale_that_leaves_nothing_names_the_largest_that_leaves_something() {
+    let kernel = |scale: u64| {
+        format!(
+            "machine = \"tiny/umh-2gpu\"\nscale = {scale}\n[[kernel]]\nname = \"bfs\"\nwith = {{ size = 16, degree = 2 }}\n"
+        )
+    };
+    let error = complaint(&kernel(256));
+    assert_eq!(error.suggestion.as_deref(), Some("the largest scale that leaves work here is 16"), "{error}");
+    assert!(Scenario::parse(Source::new("t", kernel(16)), None).is_ok());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::config::Document;
 use crate::config::document::At;
 use crate::diagnostic::{Diagnostic, Result};
-use crate::machine::{check_addresses, check_kernel};
+use crate::machine::{check_addresses, check_arrays, check_kernel};
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
 use crate::model::operation::Operation;
@@ -110,7 +110,7 @@ impl Work {
     /// The workload on a machine with these components.
     ///
     /// # Errors
-    /// If an agent, or a warp of it, is not there, or a program accesses what lies beyond the host memory.
+    /// If an agent, or a warp of it, is not there, or work accesses what lies beyond the host memory.
     pub fn workload(&self, document: &Document, machine: &dyn Inspect, memory: Size) -> Result<Workload> {
         let place = Place { document, components: machine.components() };
         let slots = warps_of_a_unit(machine);
@@ -129,6 +129,7 @@ impl Work {
                     if let TaskKind::Kernel(kernel) = kind {
                         check_kernel(kernel, slots).map_err(|error| entry.misfit(document, error))?;
                     }
+                    check_arrays(&entry.id, kind, memory).map_err(|error| entry.misfit(document, error))?;
                     kind.clone()
                 }
                 Kind::Flush { below } => {
@@ -249,6 +250,25 @@ impl<'a> Reader<'a> {
     }
 
     fn kernel(&self, kernel: &KernelFile) -> Result<Vec<TaskKind>> {
+        let scale = self.scale.as_ref().map(|scale| scale.value);
+        self.scaled(kernel, scale).map_err(|mut error| {
+            let smaller = std::iter::successors(scale, |scale| Some(scale / 2)).skip(1);
+            let largest = smaller
+                .take_while(|scale| *scale > 0)
+                .find(|scale| self.scaled(kernel, Some(*scale)).is_ok());
+            if let Some(largest) = largest {
+                error.suggestion = Some(format!("the largest scale that leaves work here is {largest}"));
+            }
+            if error.source.is_none() {
+                let (source, place) = self.document.locate(kernel.name.span.clone());
+                (error.source, error.span) = (Some(source.clone()), Some(place));
+            }
+            error
+        })
+    }
+
+    /// What a kernel does with its data shrunk by `scale`.
+    fn scaled(&self, kernel: &KernelFile, scale: Option<u64>) -> Result<Vec<TaskKind>> {
         let parameter = |(name, value): &(At<String>, At<NumberOrText>)| Parameter {
             name: name.value.clone(),
             name_span: Some(name.span.clone()),
@@ -260,19 +280,13 @@ impl<'a> Reader<'a> {
         };
         let source = Some(self.document.source().clone());
         let mut parameters = Parameters { source, list: kernel.with.0.iter().map(parameter).collect() };
-        if let Some(scale) = &self.scale {
-            parameters.offer(&kernel.name.value, "scale", scale.value);
+        if let Some(scale) = scale {
+            parameters.offer(&kernel.name.value, "scale", scale);
         }
         if let Some(seed) = self.seed {
             parameters.offer(&kernel.name.value, "seed", seed);
         }
-        kernels::build(&kernel.name.value, &parameters).map_err(|mut error| {
-            if error.source.is_none() {
-                let (source, place) = self.document.locate(kernel.name.span.clone());
-                (error.source, error.span) = (Some(source.clone()), Some(place));
-            }
-            error
-        })
+        kernels::build(&kernel.name.value, &parameters)
     }
 
     /// Puts the tasks in the order of the file and resolves what they wait for.
