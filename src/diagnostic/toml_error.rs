@@ -60,9 +60,17 @@ fn quoted_after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
 fn unknown(what: &str, name: &str, expected: Option<&str>) -> Diagnostic {
     let diagnostic = Diagnostic::new(format!("unknown {what} `{name}`"));
     let Some(expected) = expected else { return diagnostic };
-    let known = expected.split('`').skip(1).step_by(2);
-    diagnostic.expected(expected).nearest(name, known)
+    let known = || expected.split('`').skip(1).step_by(2);
+    let mut diagnostic = diagnostic.expected(expected).nearest(name, known());
+    let mut others = SAME.iter().filter(|words| words.contains(&name)).flatten();
+    if let Some(other) = others.find(|word| known().any(|known| known == **word)) {
+        diagnostic.suggestion = Some(format!("did you mean {other}?"));
+    }
+    diagnostic
 }
+
+/// Names that one key has and another has not, though they say the same.
+const SAME: [[&str; 2]; 1] = [["len", "width"]];
 
 /// What the TOML reader says of a number that no kind of number has room for.
 const TOO_LARGE: [&str; 3] =
@@ -117,6 +125,14 @@ mod tests {
     }
 
     const HUGE: &str = "size=340282366920938463463374607431768211456";
+
+    #[test]
+    fn another_word_for_the_same_is_suggested() {
+        let suggested = |name, known| unknown("key", name, Some(known)).suggestion;
+        assert_eq!(suggested("width", "`address`, `len`, `lanes`").as_deref(), Some("did you mean len?"));
+        assert_eq!(suggested("len", "`value`, `width`").as_deref(), Some("did you mean width?"));
+        assert_eq!(suggested("len", "`value`"), None);
+    }
 
     #[test]
     fn the_readers_complaints_are_reworded() {

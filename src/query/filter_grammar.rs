@@ -150,30 +150,42 @@ fn unknown(parser: &mut Parser<'_>, word: &str, scope: Option<&'static KindInfo>
     match scope {
         Some(kind) if !fields_named(word, None).is_empty() => {
             error.message = format!("{} records have no {word}", kind.name);
-            if word == "kind" && kind.fields.iter().any(|field| field.name == "type") {
-                error.suggestion = Some("did you mean type?".to_owned());
-            }
         }
         Some(kind) => error.message = format!("\"{word}\" is not a field of {} records", kind.name),
-        None => {
-            error.message = format!("\"{word}\" is neither a kind of record nor a field");
-            error.suggestion = meant(word).map(|meant| format!("did you mean {meant}?")).or(error.suggestion);
-        }
+        None => error.message = format!("\"{word}\" is neither a kind of record nor a field"),
     }
+    let of_kind = scope.and_then(|kind| meant_of(kind, word));
+    let meant = of_kind.or_else(|| meant(word));
+    error.suggestion = meant.map(|meant| format!("did you mean {meant}?")).or(error.suggestion);
     error
 }
 
+/// What somebody means by it after the name of the kind: the field is left out, as in `far-fault dropped`, or has another name.
+fn meant_of(kind: &KindInfo, word: &str) -> Option<String> {
+    if word == "kind" && kind.fields.iter().any(|field| field.name == "type") {
+        return Some("type".to_owned());
+    }
+    let field =
+        kind.fields.iter().find(|field| words_of(field.is).iter().any(|known| is_same(known, word)))?;
+    let known = words_of(field.is).into_iter().find(|known| is_same(known, word))?;
+    Some(format!("{} {known}", field.name))
+}
+
+/// Hyphens may be left out.
+fn is_same(known: &str, word: &str) -> bool {
+    known.replace('-', "") == word.replace('-', "")
+}
+
 /// What somebody means who names what a field may be, and not the field: a message by its type, or such as `tlb change
-/// shoot-down`. Hyphens may be left out.
+/// shoot-down`.
 fn meant(word: &str) -> Option<String> {
     if message_words().contains(&word) {
         return Some(format!("message type {word}"));
     }
-    let bare = |word: &str| word.replace('-', "");
     let fields = KINDS.iter().flat_map(|kind| kind.fields.iter().map(move |field| (kind, field)));
     let mut values =
         fields.flat_map(|(kind, field)| words_of(field.is).into_iter().map(move |word| (kind, field, word)));
-    let (kind, field, word) = values.find(|(_, _, known)| bare(known) == bare(word))?;
+    let (kind, field, word) = values.find(|(_, _, known)| is_same(known, word))?;
     Some(format!("{} {} {word}", kind.name, field.name))
 }
 

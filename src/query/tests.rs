@@ -310,6 +310,22 @@ fn errors_of_filters_point_at_the_word() {
         ),
         ("transition to Q", "\"Q\" is not a state", "Q", "a state of nmoesi: N M O E S I", ""),
         ("transition type read", "transition records have no type", "type", "a clause (from, to, action", ""),
+        ("far-fault raised", "not a field of far-fault", "raised", "", "did you mean stage raised?"),
+        (
+            "far-fault dropped",
+            "far-fault records have no dropped",
+            "dropped",
+            "",
+            "did you mean stage dropped?",
+        ),
+        (
+            "far-fault thrash",
+            "not a field of far-fault",
+            "thrash",
+            "",
+            "did you mean page-move change thrash?",
+        ),
+        ("message kind read", "message records have no kind", "kind", "", "did you mean type?"),
         (
             "transition tp N",
             "not a field of transition",
