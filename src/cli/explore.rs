@@ -24,7 +24,7 @@ use crate::explore::system::System;
 use crate::explore::way;
 use crate::machine::Machine;
 use crate::model::units::Size;
-use crate::report::number::grouped;
+use crate::report::number::{counted, grouped};
 use crate::scenario::{Options, Scenario};
 
 /// Go through every order in which things can happen on a small machine
@@ -272,12 +272,12 @@ impl Explore {
         let counts = outcome.counts;
         let rate = grouped((counts.states as f64 / seconds.max(1e-9)) as u64);
         let mut text = if done.is_random {
-            format!("{} steps, {seconds:.1} s, {rate} steps a second\n", grouped(counts.transitions))
+            format!("{}, {seconds:.1} s, {rate} steps a second\n", counted(counts.transitions, "step"))
         } else {
             format!(
-                "{} states, {} transitions, depth {}, {seconds:.1} s, {rate} states a second\n",
-                grouped(counts.states),
-                grouped(counts.transitions),
+                "{}, {}, depth {}, {seconds:.1} s, {rate} states a second\n",
+                counted(counts.states, "state"),
+                counted(counts.transitions, "transition"),
                 counts.depth,
             )
         };

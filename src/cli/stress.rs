@@ -22,7 +22,7 @@ use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::explore::stress::{self, Coverage, Failure, Plan, Round, shrink};
 use crate::model::inspect::Inspect;
 use crate::report;
-use crate::report::number::grouped;
+use crate::report::number::{counted, grouped};
 use crate::scenario::{Draft, Options, Scenario};
 
 /// Test a machine with random accesses on contended blocks
@@ -265,10 +265,10 @@ impl Stress {
 
     fn text(&self, protocol: &str, total: &Total, small: Option<&Small>) -> String {
         let mut lines = vec![format!(
-            "{} with {protocol}: {} accesses, {} events in {:.1} s",
+            "{} with {protocol}: {}, {} in {:.1} s",
             self.machine,
-            grouped(total.accesses),
-            grouped(total.events),
+            counted(total.accesses, "access"),
+            counted(total.events, "event"),
             total.seconds
         )];
         for table in total.coverage.tables() {

@@ -15,10 +15,21 @@ pub fn hex_head(bytes: &[u8], most: usize) -> String {
     }
 }
 
-/// So many of something whose name takes an `s`: `1 page`, `2 pages`.
+/// So many of something whose name takes an `s`: `1 page`, `2 pages`, `2 accesses`.
 #[must_use]
 pub fn plural(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+    format!("{count} {}", noun_for(count, noun))
+}
+
+/// The noun as it stands after a number.
+#[must_use]
+pub fn noun_for(count: u64, noun: &str) -> String {
+    let ending = match count {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{noun}{ending}")
 }
 
 /// A name as a part of the key of a statistic.
@@ -30,6 +41,14 @@ pub fn key_word(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_not_several() {
+        assert_eq!(
+            [plural(1, "access"), plural(0, "access"), plural(2, "page")],
+            ["1 access", "0 accesses", "2 pages"]
+        );
+    }
 
     #[test]
     fn bytes_that_are_not_shown_are_told() {

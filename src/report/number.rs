@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use crate::model::text::noun_for;
+
 /// A large number with its digits in groups: `1,234,567`.
 #[must_use]
 pub fn grouped(number: u64) -> String {
@@ -12,6 +14,12 @@ pub fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// So many of something: `1 access`, `1,234 accesses`.
+#[must_use]
+pub fn counted(count: u64, noun: &str) -> String {
+    format!("{} {}", grouped(count), noun_for(count, noun))
 }
 
 /// A number in six places at most, up to a thousand million: `9,999`, `123 k`, `1.2 M`.

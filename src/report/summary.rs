@@ -20,7 +20,7 @@ use std::fmt::Write;
 
 use super::Run;
 use super::json::digest;
-use super::number::{bytes, grouped, time};
+use super::number::{bytes, counted, grouped, time};
 use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
 use values::Values;
@@ -61,7 +61,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         String::new()
     };
     line(&mut text, "time", &format!("{} cycles, {spent}{rest}", grouped(report.cycles)));
-    let work = format!("{} accesses, {} events", grouped(report.accesses), grouped(report.events));
+    let work = format!("{}, {}", counted(report.accesses, "access"), counted(report.events, "event"));
     line(&mut text, "work", &work);
     if values.is_some("launches.cycles") {
         let (count, cycles) = (values.count("launches.count"), values.count("launches.cycles"));
