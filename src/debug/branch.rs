@@ -111,6 +111,15 @@ impl Session {
         &self.branches
     }
 
+    /// Each branch with its timeline.
+    pub(in crate::debug) fn timelines(&self) -> impl Iterator<Item = (&Branch, &Timeline)> {
+        let timeline = |branch: &Branch| branch.parked.is_none().then_some(&self.timeline);
+        self.branches
+            .list
+            .iter()
+            .filter_map(move |branch| Some((branch, branch.parked.as_ref().or_else(|| timeline(branch))?)))
+    }
+
     /// What is done to the machine of this branch, in all.
     #[must_use]
     pub fn inputs(&self) -> &[(EventNumber, Input)] {

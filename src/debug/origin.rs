@@ -225,6 +225,14 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
         let saved = std::fs::read_to_string(file).unwrap();
         assert_eq!(saved.lines().count(), lesson_questions(&session) + 1, "{saved}");
         assert!(saved.contains(",no\n") && saved.contains(",yes\n"), "{saved}");
+        // What was answered stays when the cursor goes to another branch, and is told once.
+        execute(&mut session, "goto 1");
+        execute(&mut session, "fork set network.latency=\"2 us\"");
+        let file = folder.path().join("branches.csv");
+        execute(&mut session, &format!("save answers {}", file.display()));
+        let again = std::fs::read_to_string(file).unwrap();
+        let counts = |text: &str| [",yes\n", ",no\n", "\n"].map(|what| text.matches(what).count());
+        assert_eq!(counts(&again), counts(&saved), "{again}");
     }
 
     #[test]

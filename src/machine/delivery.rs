@@ -84,6 +84,12 @@ impl Machine {
         false
     }
 
+    /// Whether a transaction has begun, and may have ended since.
+    #[must_use]
+    pub fn has_begun(&self, number: TxnNumber) -> bool {
+        (1..=self.txns_made).contains(&number.0)
+    }
+
     /// Whether a transaction is in flight.
     #[must_use]
     pub fn is_in_flight(&self, number: TxnNumber) -> bool {

@@ -4,9 +4,12 @@ use std::io::Write;
 use std::path::Path;
 
 use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::frame::text::plural;
 use crate::debug::lesson::Lesson;
+use crate::debug::question::Asked;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
+use crate::model::time::EventNumber;
 
 pub const SAVE: Command = Command {
     name: "save",
@@ -16,7 +19,7 @@ pub const SAVE: Command = Command {
     about: "write what is set, what was answered, or this moment to a file",
     details: "\
 breakpoints    the breakpoints and watchpoints with conditions, ignore counts and commands; source reads them
-answers        a lesson's or quiz's questions: event,question,answer,predicted,right
+answers        a lesson's or quiz's questions, of all branches: branch,event,question,answer,predicted,right
 moment         a recording that ends here: `umscope debug FILE` opens it here, whatever has changed since
 scenario       a scenario that begins here, requests in flight included, to be read and changed
 
@@ -60,25 +63,37 @@ fn scenario(session: &Session) -> Result<(Vec<String>, String)> {
     Ok((text.lines().map(str::to_owned).collect(), format!("event {}", session.event())))
 }
 
-/// What was asked so far, with what was predicted, as CSV.
+/// What was asked so far, with what was predicted, as CSV: on a branch what differs from the one that it left, too.
 fn answers(session: &Session) -> Result<(Vec<String>, String)> {
-    let asked = session.timeline.lesson().map_or(&[][..], Lesson::asked);
-    if asked.is_empty() {
-        return Err(Session::complaint("nothing has been asked yet"));
+    let mut lines = vec!["branch,event,question,answer,predicted,right".to_owned()];
+    let mut known: Vec<(u32, EventNumber, String)> = Vec::new();
+    for (branch, timeline) in session.timelines() {
+        for asked in timeline.lesson().map_or(&[][..], Lesson::asked) {
+            let row = row(asked, timeline.event());
+            let is_inherited = branch.from.is_some_and(|(from, left)| {
+                asked.event <= left && known.contains(&(from, asked.event, row.clone()))
+            });
+            if !is_inherited {
+                lines.push(format!("{},{row}", branch.number));
+            }
+            known.push((branch.number, asked.event, row));
+        }
     }
+    match lines.len() - 1 {
+        0 => Err(Session::complaint("nothing has been asked yet")),
+        count => Ok((lines, plural(count as u64, "question"))),
+    }
+}
+
+/// A question and its answer, as far as it is told with the cursor at `event`.
+fn row(asked: &Asked, event: EventNumber) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-    let mut lines = vec!["event,question,answer,predicted,right".to_owned()];
-    let event = session.event();
-    lines.extend(asked.iter().map(|asked| {
-        let ask = &asked.ask;
-        let open = asked.predicted.is_none() && !asked.is_settled(event);
-        let answer = if open { "" } else { &ask.answer };
-        let right = asked.right().map_or("", |right| if right { "yes" } else { "no" });
-        let predicted = asked.predicted.as_deref().unwrap_or_default();
-        format!("{},{},{},{},{right}", asked.event, quoted(&ask.text), quoted(answer), quoted(predicted))
-    }));
-    let count = if asked.len() == 1 { "1 question".to_owned() } else { format!("{} questions", asked.len()) };
-    Ok((lines, count))
+    let ask = &asked.ask;
+    let open = asked.predicted.is_none() && !asked.is_settled(event);
+    let answer = if open { "" } else { &ask.answer };
+    let right = asked.right().map_or("", |right| if right { "yes" } else { "no" });
+    let predicted = asked.predicted.as_deref().unwrap_or_default();
+    format!("{},{},{},{},{right}", asked.event, quoted(&ask.text), quoted(answer), quoted(predicted))
 }
 
 fn count(session: &Session) -> String {

@@ -13,9 +13,9 @@ use super::Word;
 pub const SELECT: Command = Command {
     name: "select",
     aliases: &["sel"],
-    usage: "select [block ADDRESS | txn N | COMPONENT [warp N] | none]",
+    usage: "select [block ADDRESS | page N | txn N | COMPONENT [warp N] | none]",
     group: Group::Looking,
-    about: "select a block, transaction, component or warp",
+    about: "select a block, page, transaction, component or warp",
     details: "What is selected is highlighted in every pane, and meant by finish, why and info. Alone, tells what it is.",
     completes: Completes::Component,
     run: select,
@@ -33,6 +33,10 @@ fn select(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             let number = arguments.number(number, "the number of a transaction")?;
             session.selection.txn = Some(TxnNumber(number));
         }
+        [kind, number] if kind.text == "page" => {
+            session.selection.block = Some(session.page(arguments, number)?);
+        }
+        [kind] if kind.text == "page" => return Err(arguments.missing("the number of a page")),
         [kind] if kind.text == "block" => return Err(arguments.missing("an address such as 0x1000")),
         [kind] if matches!(kind.text, "txn" | "transaction") => {
             return Err(arguments.missing("the number of a transaction"));
@@ -57,7 +61,11 @@ fn told(session: &Session) -> String {
     let selection = session.selection;
     let mut parts = Vec::new();
     parts.extend(selection.block.map(|block| format!("block {block}")));
-    parts.extend(selection.txn.map(|txn| format!("txn {}", txn.0)));
+    parts.extend(selection.txn.map(|txn| {
+        let is_here = session.machine().transaction(txn).is_some();
+        let stands = if is_here { String::new() } else { format!(", which {}", session.over_or_ahead(txn)) };
+        format!("txn {}{stands}", txn.0)
+    }));
     if let Some(component) = selection.component {
         let warp = selection.warp.map_or_else(String::new, |warp| format!(" warp {warp}"));
         parts.push(format!("{}{warp}", session.machine().components().path(component)));
@@ -70,6 +78,12 @@ fn told(session: &Session) -> String {
 }
 
 impl Session {
+    /// What is the case with a transaction that is not in flight here: it may be one that begins later.
+    pub(in crate::debug) fn over_or_ahead(&self, txn: TxnNumber) -> &'static str {
+        let has_begun = self.machine().machine().is_none_or(|machine| machine.has_begun(txn));
+        if has_begun { "has ended" } else { "has not begun" }
+    }
+
     /// The component that `word` names in full; `sm` is another name for `cu`.
     pub(in crate::debug) fn component(&self, arguments: &Arguments, word: &Word<'_>) -> Result<ComponentId> {
         let components = self.machine().components();
@@ -80,6 +94,15 @@ impl Session {
             let expected = format!("the path of one, such as {}", paths().next().unwrap_or("host.hmd0"));
             Box::new(error.expected(expected).nearest(word.text, paths()))
         })
+    }
+
+    /// The address of the page that `word` numbers.
+    pub(in crate::debug) fn page(&self, arguments: &Arguments, word: &Word<'_>) -> Result<Address> {
+        let number = arguments.number(word, "the number of a page")?;
+        let start = number.checked_mul(u64::from(self.context().page.0));
+        start
+            .map(Address)
+            .ok_or_else(|| arguments.error(word.span.clone(), format!("there is no page {number:#x}")))
     }
 
     /// The warp of `component` that `word` numbers.
@@ -116,11 +139,14 @@ mod tests {
         for (line, wanted) in [
             ("select block", "an address such as"),
             ("select txn", "the number of a transaction"),
+            ("select page", "the number of a page"),
+            ("select page 0xffffffffffffffff", "there is no page"),
             ("select gpu0.cu0 warp", "the number of a warp"),
             ("select gpu0.cu0 warp 4", "gpu0.cu0 has no warp 4"),
             ("why gpu0.cu0 warp 99", "0 to 3"),
             ("select gpu0.l2.0 warp 0", "gpu0.l2.0 has no warp 0"),
             ("goto cycle", "the number of a cycle"),
+            ("set lines 0", "1 to 100000"),
             ("delete bookmark", "the name of a bookmark"),
             ("info warps gpu0 gpu1", "one component or pattern is enough"),
         ] {
@@ -128,6 +154,18 @@ mod tests {
             assert!(error.contains(wanted), "{line}: {error}");
         }
         assert!(session.selection().component.is_none(), "nothing was selected");
+        let mut told = |line: &str| match session.execute(line, &Interrupt::default()) {
+            Ok(answer) => answer.lines.join("\n"),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(told("select page 3"), "selected: block 0x3000");
+        assert_eq!(told("why page 3"), "nothing waits for page 0x3");
+        told("select none");
+        assert_eq!(told("select txn 999"), "selected: txn 999, which has not begun");
+        assert_eq!(told("why"), "transaction 999 has not begun, and none is in flight");
+        assert!(told("why txn 999").contains("transaction 999 has not begun: it waits for nothing"));
+        told("end");
+        assert_eq!(told("select txn 1"), "selected: txn 1, which has ended");
         session.execute("select gpu0.cu0 warp 3", &Interrupt::default()).unwrap();
         assert_eq!(session.selection().warp, Some(3));
     }

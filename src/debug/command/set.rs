@@ -6,6 +6,9 @@ use crate::debug::timeline::Budget;
 use crate::diagnostic::Result;
 use crate::model::units::Size;
 
+/// Most lines of a list.
+const MOST_LINES: u64 = 100_000;
+
 const NAMES: &[&str] =
     &["speed", "lines", "stop-at-violations", "stop-at-narration", "quiz", "checkpoint-memory"];
 
@@ -37,7 +40,10 @@ fn set(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             let words = value.words();
             let Some(word) = words.first() else { return Err(value.missing("how many lines, 1 to 100000")) };
             let lines = value.number(word, "how many lines, 1 to 100000")?;
-            session.settings.lines = lines.clamp(1, 100_000) as usize;
+            if !(1..=MOST_LINES).contains(&lines) {
+                return Err(Box::new(value.complaint("no list has so many lines").expected("1 to 100000")));
+            }
+            session.settings.lines = lines as usize;
         }
         "stop-at-violations" => {
             session.settings.stop_at_violations = on_or_off(&value)?;

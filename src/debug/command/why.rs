@@ -12,10 +12,10 @@ use crate::model::message::TxnNumber;
 pub const WHY: Command = Command {
     name: "why",
     aliases: &[],
-    usage: "why [COMPONENT [warp N] | txn N]",
+    usage: "why [COMPONENT [warp N] | txn N | page N]",
     group: Group::Looking,
     about: "why something cannot go on, as one chain",
-    details: "Of a warp, a core, a node (its MSHRs), a link or a transaction; without an argument, of what is selected, or shown.",
+    details: "Of a warp, a core, a node (its MSHRs), a link, a transaction or a fault of a page; without an argument, of what is selected, or shown.",
     completes: Completes::Component,
     run: why,
 };
@@ -25,7 +25,9 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let selection = session.spoken_selection();
     match words.as_slice() {
         [] => match (selection.txn, selection.component) {
-            (Some(txn), None) if session.machine().transaction(txn).is_none() => Ok(oldest(session, txn)),
+            (Some(txn), None) if session.machine().transaction(txn).is_none() => {
+                Ok(oldest(session, &format!("transaction {} {}", txn.0, session.over_or_ahead(txn))))
+            }
             (Some(txn), _) => transaction(session, arguments, txn),
             (None, Some(component)) => Ok(component_chain(session, component, selection.warp)),
             (None, None) => fault_chain(session, selection.block)
@@ -34,6 +36,16 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         [kind, number] if kind.text == "txn" => {
             let number = arguments.number(number, "the number of a transaction")?;
             transaction(session, arguments, TxnNumber(number))
+        }
+        [kind, number] if kind.text == "page" => {
+            let page = session.page(arguments, number)?;
+            let nothing = || {
+                Effect::line(format!(
+                    "nothing waits for page {:#x}",
+                    page.0 / u64::from(session.context().page.0)
+                ))
+            };
+            Ok(fault_chain(session, Some(page)).unwrap_or_else(nothing))
         }
         [path] => Ok(component_chain(session, component(session, arguments, path)?, None)),
         [path, kind, number] if kind.text == "warp" => {
@@ -56,7 +68,8 @@ fn component(session: &Session, arguments: &Arguments, path: &Word) -> Result<Co
 
 fn transaction(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Result<Effect> {
     let Some(view) = session.machine().transaction(txn) else {
-        return Err(arguments.complaint(format!("transaction {} is not in flight", txn.0)));
+        let stands = session.over_or_ahead(txn);
+        return Err(arguments.complaint(format!("transaction {} {stands}: it waits for nothing", txn.0)));
     };
     let head = format!(
         "transaction {}: {} of {} by {} since event {}",
@@ -69,17 +82,16 @@ fn transaction(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Resu
     Ok(Effect::Said(chain(session, head, &view.chain)))
 }
 
-/// What the oldest transaction waits for, where the one that is spoken of has ended.
-fn oldest(session: &Session, ended: TxnNumber) -> Effect {
+/// What the oldest transaction waits for, where the one that is spoken of is not in flight, as `stands` says.
+fn oldest(session: &Session, stands: &str) -> Effect {
     let Some(view) = session.machine().transactions(1, 1).pop() else {
-        let text = format!("transaction {} has ended, and none is in flight", ended.0);
+        let text = format!("{stands}, and none is in flight");
         let others = session.machine().machine().is_some_and(|machine| !machine.wait_for_graph().is_empty());
         let others = if others { "; deadlock tells what waits nevertheless" } else { "" };
         return Effect::line(text + others);
     };
     let about = format!("{} of {}", view.kind.name(), view.range);
-    let head =
-        format!("transaction {} has ended; the oldest in flight is {}, {about}", ended.0, view.number.0);
+    let head = format!("{stands}; the oldest in flight is {}, {about}", view.number.0);
     Effect::Said(chain(session, head, &view.chain))
 }
 
