@@ -18,7 +18,7 @@ use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
 use crate::query::Filter;
-use crate::report::export::{Csv, Export as Exporter, Perfetto, UvmFaults, Vcd};
+use crate::report::export::{Csv, Export as Exporter, Mermaid, Perfetto, UvmFaults, Vcd};
 use crate::scenario::Report;
 
 /// Write what happens in a run for other tools
@@ -30,6 +30,7 @@ Examples:
   umscope export umh/fig5-b1 --format perfetto --to trace.json      open it at ui.perfetto.dev
   umscope export umh/fig5-b1 --format vcd --where 'block 0x1000' > block.vcd
   umscope export mine.toml --format csv --where 'complete latency > 400' | sort -t, -k3n
+  umscope export umh/fig5-b1 --format mermaid --where 'txn 2' > journey.mmd
 
 perfetto: JSON of the Trace Event Format. A process is a GPU, the host or the links, a thread a component or a \
 warp. Transactions (from issue to completion) and kernels are asynchronous slices, what a warp does are slices, \
@@ -41,6 +42,10 @@ vcd: IEEE 1364, in ps. The state of every block that changes at a node and what 
 
 csv: a row a record: event, ordinal, cycle, nanoseconds, kind, at, because, transaction, address, length, the own \
 fields of all kinds as fields.NAME (empty where a kind has none of it), text.
+
+mermaid: a sequence diagram. A lifeline is a component; arrows are accesses and messages (solid with data, dashed \
+without, crossed out if not taken until the end), notes what befalls a block, a page or an access; other records are \
+left out. Cycles stand in brackets, of a message those at which it was sent and taken. 10,000 arrows and notes at most.
 
 uvm-faults: far-faults in batches, one for each transfer set: s, f,ADDRESS,NANOSECONDS,... for each fault, p,ADDRESS for \
 what is prefetched, e,ADDRESS for what is evicted or taken back, b. What wrote it is a compute unit (client and uTLB) of a GPU (GPC). \
@@ -77,6 +82,8 @@ enum Format {
     Vcd,
     /// Records as comma-separated values
     Csv,
+    /// A sequence diagram that wikis and slides draw
+    Mermaid,
     /// The log of far-faults of a patched driver of NVIDIA GPUs
     UvmFaults,
 }
@@ -87,6 +94,7 @@ impl Format {
             Self::Perfetto => Box::new(Perfetto::new(machine)),
             Self::Vcd => Box::new(Vcd::new(machine).map_err(failed)?),
             Self::Csv => Box::new(Csv::default()),
+            Self::Mermaid => Box::new(Mermaid::default()),
             Self::UvmFaults if machine.spec().gpu.as_ref().is_none_or(|gpu| gpu.paging.is_none()) => {
                 let wrong = Diagnostic::new(
                     "the memory of this machine's GPUs is not paged: there are no far-faults",

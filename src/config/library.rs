@@ -179,12 +179,35 @@ pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found>
     fail(unknown(kind, name, bare, &bundled))
 }
 
+/// The kind of the bundled file of another kind that has this name, and that name.
+fn of_another_kind(kind: Kind, name: &str) -> Option<(Kind, String)> {
+    Kind::ALL.into_iter().filter(|other| *other != kind).find_map(|other| {
+        let known = other.bundled().into_iter().find(|(known, _)| known == other.bare(name));
+        known.map(|(known, _)| (other, known))
+    })
+}
+
+/// A file that is of another kind than was asked for; with a scenario that runs on it, if it is a machine.
+fn misplaced(kind: Kind, name: &str, expected: String, bundled: &[(String, &str)]) -> Option<Diagnostic> {
+    let (other, known) = of_another_kind(kind, name)?;
+    let message = format!("`{name}` is a {}, not a {}", other.name(), kind.name());
+    let line = format!("machine = \"{known}\"");
+    let runs = bundled.iter().find(|(_, text)| text.lines().any(|own| own == line));
+    let user = runs.filter(|_| (kind, other) == (Kind::Scenario, Kind::Machine));
+    let mut diagnostic = Diagnostic::new(message).expected(expected);
+    diagnostic.suggestion = user.map(|(user, _)| format!("a scenario that runs on it is {user}"));
+    Some(diagnostic)
+}
+
 /// That there is no such file: with the nearest bundled name, or else the nearest on disk.
 fn unknown(kind: Kind, name: &str, bare: &str, bundled: &[(String, &str)]) -> Diagnostic {
     let what = kind.name();
     let workloads: Vec<String> = suites::names().filter(|_| kind == Kind::Scenario).collect();
     let names = || bundled.iter().map(|(name, _)| name.as_str()).chain(workloads.iter().map(String::as_str));
-    let expected = format!("a path, or a name that `umscope list` shows for a {what}");
+    let expected = format!("a path, or a name that `umscope list {what}s` shows");
+    if let Some(misplaced) = misplaced(kind, name, expected.clone(), bundled) {
+        return misplaced;
+    }
     let mut diagnostic = Diagnostic::new(format!("there is no {what} `{name}`")).expected(expected);
     // A name may be right but for its folder.
     let last = |name: &str| name.rsplit('/').next().map(str::to_owned);
@@ -257,6 +280,23 @@ mod tests {
         }
         let error = find(Kind::Protocol, "/", None).unwrap_err();
         assert_eq!(error.message, "`/` is a folder, not a protocol");
+    }
+
+    #[test]
+    fn a_bundled_file_of_another_kind_is_called_what_it_is() {
+        for (kind, name, message, suggestion) in [
+            (
+                Kind::Scenario,
+                "tiny/umh-2gpu-nvlink",
+                "`tiny/umh-2gpu-nvlink` is a machine, not a scenario",
+                Some("a scenario that runs on it is debugging/no-answer"),
+            ),
+            (Kind::Scenario, "nmoesi", "`nmoesi` is a protocol, not a scenario", None),
+            (Kind::Machine, "umh/fig5-b1.toml", "`umh/fig5-b1.toml` is a scenario, not a machine", None),
+        ] {
+            let error = find(kind, name, None).unwrap_err();
+            assert_eq!((error.message.as_str(), error.suggestion.as_deref()), (message, suggestion));
+        }
     }
 
     #[test]

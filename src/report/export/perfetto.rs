@@ -8,12 +8,13 @@
 mod event;
 mod track;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
 use super::exporter::Export;
+use super::flights::Flights;
 use crate::debug::describe;
 use crate::machine::Machine;
 use crate::model::component::{ComponentId, Components};
@@ -21,14 +22,11 @@ use crate::model::inspect::{Inspect, WarpState};
 use crate::model::message::Message;
 use crate::model::record::{NO_WARP, Record, What};
 use crate::model::text::hex;
-use crate::model::time::{EventNumber, Tick, TimeBase};
+use crate::model::time::{Tick, TimeBase};
 use crate::report::behind::Behind;
 use crate::report::load::{self, Load, Loads};
 use event::Event;
 use track::{Track, Tracks};
-
-/// Which message: the event that sent it, from, to, and the start of its range.
-type Flight = (EventNumber, ComponentId, ComponentId, u64);
 
 /// Writes trace events.
 #[derive(Debug)]
@@ -44,7 +42,7 @@ pub struct Perfetto {
     /// Warps whose slice has begun.
     warps: BTreeMap<(ComponentId, u32), (Track, WarpState)>,
     /// Numbers of the arrows that have not arrived.
-    flights: BTreeMap<Flight, VecDeque<u64>>,
+    flights: Flights<u64>,
     arrows: u64,
     /// Whether nothing stands before the next event.
     first: bool,
@@ -62,7 +60,7 @@ impl Perfetto {
             transactions: BTreeMap::new(),
             kernels: BTreeMap::new(),
             warps: BTreeMap::new(),
-            flights: BTreeMap::new(),
+            flights: Flights::default(),
             arrows: 0,
             first: true,
         }
@@ -195,8 +193,7 @@ impl Perfetto {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         self.arrows += 1;
-        let flight = (record.id.event, message.from, message.to, message.range.start.0);
-        self.flights.entry(flight).or_default().push_back(self.arrows);
+        self.flights.send(record.id.event, message, self.arrows);
         let text = format!("send {} to {}", message.kind.name(), names.path(message.to));
         let arrow = Event::new("s", message.kind.name(), self.component(message.from, names, out)?, 0.0);
         self.tied(record, &text, message, arrow.identified("message", self.arrows), out)
@@ -210,13 +207,7 @@ impl Perfetto {
         names: &Components,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let flight = (message.cause, message.from, message.to, message.range.start.0);
-        let Some(waiting) = self.flights.get_mut(&flight) else { return Ok(()) };
-        let arrow = waiting.pop_front();
-        if waiting.is_empty() {
-            self.flights.remove(&flight);
-        }
-        let Some(number) = arrow else { return Ok(()) };
+        let Some(number) = self.flights.take(message) else { return Ok(()) };
         let text = format!("take {} from {}", message.kind.name(), names.path(message.from));
         let arrow = Event::new("f", message.kind.name(), self.component(message.to, names, out)?, 0.0)
             .with("bp", "e")

@@ -442,3 +442,61 @@ fn a_transfer_set_is_one_batch_of_the_fault_log() {
     assert!(sets.len() > 1, "{sets:?}");
     assert_eq!((lines(";s,"), lines(";b,")), (sets.len(), sets.len()), "{log}");
 }
+
+/// A sequence diagram, read by the part of Mermaid's grammar that is written: lifelines, then arrows (from, sign, to, text),
+/// and the texts of notes.
+fn read_diagram(text: &str) -> (Vec<&str>, Vec<[&str; 4]>, Vec<&str>) {
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("sequenceDiagram"));
+    let (mut lifelines, mut arrows, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    for line in lines.map(str::trim_start) {
+        if let Some(lifeline) = line.strip_prefix("participant ") {
+            let (id, path) = lifeline.split_once(" as ").unwrap();
+            assert_eq!(id, format!("p{}", lifelines.len()));
+            assert!(arrows.is_empty() && notes.is_empty(), "{line}");
+            lifelines.push(path);
+            continue;
+        }
+        let known = |id: &str| lifelines[id.strip_prefix('p').unwrap().parse::<usize>().unwrap()];
+        let (what, text) = line.split_once(": ").unwrap();
+        assert!(!text.contains(';') || text.contains("#59;"), "{line}");
+        if let Some(over) = what.strip_prefix("Note over ") {
+            known(over);
+            notes.push(text);
+            continue;
+        }
+        let sign = ["-->>", "->>", "-x"].into_iter().find(|sign| what.contains(sign)).unwrap();
+        let (from, to) = what.split_once(sign).unwrap();
+        arrows.push([known(from), sign, known(to), text]);
+    }
+    (lifelines, arrows, notes)
+}
+
+#[test]
+fn a_sequence_diagram_has_the_journey_of_a_transaction() {
+    let text = export(&["umh/fig5-b1", "--format", "mermaid", "--where", "txn 2"]);
+    let (lifelines, arrows, notes) = read_diagram(&text);
+    assert_eq!(
+        lifelines,
+        ["gpu1.cu1", "gpu1.cu1.l1", "gpu1.l2.0", "gpu1.smd0", "host.hmd0", "gpu0.smd0", "gpu0.l2.0"]
+    );
+    assert_eq!(arrows.len(), records("umh/fig5-b1", "delivery and txn 2") + 1);
+    assert_eq!(arrows[0], ["gpu1.cu1", "->>", "gpu1.cu1.l1", "n-store 0x1004 := 09 00 00 00, warp 0 (914)"]);
+    assert_eq!(arrows[3], ["gpu1.smd0", "-->>", "host.hmd0", "read 0x1000 (938 to 1139)"]);
+    assert!(arrows.contains(&["host.hmd0", "->>", "gpu1.smd0", "grant S + data 0x1000 (1567 to 2114)"]));
+    assert!(notes.contains(&"0x1000 E > S, read probe (1363)"), "{notes:?}");
+    assert!(!text.contains("mshr") && !text.contains("allocate"), "{text}");
+}
+
+#[test]
+fn a_sequence_diagram_crosses_out_what_was_not_taken_and_has_an_end() {
+    let text = export(&["tests/data/deadlock.toml", "--format", "mermaid"]);
+    let (_, arrows, _) = read_diagram(&text);
+    let crossed = arrows.iter().filter(|[_, sign, ..]| *sign == "-x").count();
+    let (sent, taken) =
+        (records("tests/data/deadlock.toml", "message"), records("tests/data/deadlock.toml", "delivery"));
+    assert!(crossed > 0 && crossed == sent - taken, "{crossed} of {sent} - {taken}");
+    let outcome = call(&["export", "workloads/umh/mm", "--scale", "32", "--format", "mermaid"]);
+    assert!(outcome.code == Some(2) && outcome.stdout.is_empty(), "{outcome:?}");
+    assert!(outcome.stderr.contains("choose some with --where, such as 'txn 1'"), "{}", outcome.stderr);
+}
