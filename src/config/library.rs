@@ -170,9 +170,12 @@ pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found>
         let source = Source::new(format!("{reference}.toml"), text);
         return Ok(Found { source, folder: None, reference });
     }
-    // The last part of a name is enough where only one bundled file has it.
+    // The last part of a name is enough where only one bundled file has it, and it is not the beginning of what others are
+    // called: who asks for umh-4gpu may mean umh-4gpu-nvlink.
+    let longer = format!("{bare}-");
+    let is_short = bundled.iter().any(|(found, _)| found.starts_with(&longer));
     let mut namesakes = bundled.iter().filter(|(found, _)| found.rsplit('/').next() == Some(bare));
-    if let (Some((found, text)), None) = (namesakes.next(), namesakes.next()) {
+    if let (Some((found, text)), None, false) = (namesakes.next(), namesakes.next(), is_short) {
         let source = Source::new(format!("{}/{found}.toml", kind.root()), *text);
         return Ok(Found { source, folder: None, reference: found.clone() });
     }
@@ -209,6 +212,16 @@ fn unknown(kind: Kind, name: &str, bare: &str, bundled: &[(String, &str)]) -> Di
         return misplaced;
     }
     let mut diagnostic = Diagnostic::new(format!("there is no {what} `{name}`")).expected(expected);
+    let longer = format!("{bare}-");
+    let meant: Vec<&str> = names()
+        .filter(|known| known.starts_with(&longer) || known.rsplit('/').next() == Some(bare))
+        .collect();
+    if let [first @ .., last] = meant.as_slice()
+        && !first.is_empty()
+    {
+        let message = format!("`{name}` may be {} or {last}", first.join(", "));
+        return Diagnostic::new(message).expected("the whole name of one of them");
+    }
     // A name may be right but for its folder.
     let last = |name: &str| name.rsplit('/').next().map(str::to_owned);
     let homonym = names().find(|known| last(known) == last(bare)).map(|near| format!("did you mean {near}?"));
@@ -243,7 +256,9 @@ mod tests {
 
     #[test]
     fn the_last_part_of_a_name_is_enough_where_it_is_the_only_one() {
-        assert_eq!(find(Kind::Machine, "umh-2gpu", None).unwrap().reference, "tiny/umh-2gpu");
+        assert_eq!(find(Kind::Machine, "vi-1gpu", None).unwrap().reference, "tiny/vi-1gpu");
+        let error = find(Kind::Machine, "umh-4gpu", None).unwrap_err();
+        assert_eq!(error.message, "`umh-4gpu` may be tiny/umh-4gpu, umh-4gpu-nvlink or umh-4gpu-pcie");
     }
 
     #[test]

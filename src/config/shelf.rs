@@ -110,7 +110,7 @@ mod tests {
         std::fs::write(folder.path().join("m/mine.toml"), "protocol = 'own'\n[gpu]\ncount = 1\n").unwrap();
         let machine = disk.find(Kind::Machine, "m/mine").unwrap();
         let own = disk.in_folder(machine.folder.clone()).find(Kind::Protocol, "own").unwrap();
-        let bundled = disk.find(Kind::Machine, "umh-2gpu").unwrap();
+        let bundled = disk.find(Kind::Machine, "tiny/umh-2gpu").unwrap();
         let kept: Vec<_> =
             vec![machine.keep(Kind::Machine), own.keep(Kind::Protocol), bundled.keep(Kind::Machine)];
         let spec = load_machine_from(&disk, "m/mine", &[]).unwrap();

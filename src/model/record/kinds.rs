@@ -131,7 +131,11 @@ pub const KINDS: &[KindInfo] = &[
         name: "mshr",
         about: "a miss status holding register was taken, joined, given back or missed",
         fields: &[
-            field("change", FieldType::MshrChange, "allocate, merge, release or full"),
+            field(
+                "change",
+                FieldType::MshrChange,
+                "allocate, merge, release, or full: a request has to wait since none is free",
+            ),
             field("used", FieldType::Number, "entries in use afterwards"),
             field("capacity", FieldType::Number, "entries in all"),
         ],
@@ -373,7 +377,7 @@ pub const KINDS: &[KindInfo] = &[
             field(
                 "outcome",
                 FieldType::TagOutcome,
-                "hit, cold-miss, conflict-miss, merge, arrival, replay, relay, both, write-back or full",
+                "hit, cold-miss, conflict-miss, merge, arrival, replay, relay (a write that misses by conflict), both (a write that misses cold), write-back or full",
             ),
             field("writes", FieldType::Number, "1 if it writes or is atomic, else 0"),
             field("pending", FieldType::Number, "requests in the pending queue afterwards"),

@@ -56,7 +56,16 @@ fn is_noted(what: &What) -> bool {
 
 /// A text in which nothing is read as notation.
 fn plain(text: &str) -> String {
-    text.replace('#', "#35;").replace(';', "#59;").replace('\n', " ")
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '#' => plain.push_str("#35;"),
+            ';' => plain.push_str("#59;"),
+            '\n' => plain.push(' '),
+            _ => plain.push(letter),
+        }
+    }
+    plain
 }
 
 /// What a message is and is about.

@@ -20,7 +20,7 @@ use crate::machine::Machine;
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{Inspect, WarpState};
 use crate::model::message::Message;
-use crate::model::record::{NO_WARP, Record, What};
+use crate::model::record::{Field, NO_WARP, Record, What};
 use crate::model::text::hex;
 use crate::model::time::{Tick, TimeBase};
 use crate::report::behind::Behind;
@@ -291,7 +291,25 @@ impl Perfetto {
             What::Message(message) => self.send(record, message, names, out),
             What::Transition { from, to, .. } => self.instant(&format!("{from} > {to}"), record, names, out),
             What::Mshr { used, .. } => self.mshrs(record, *used, names, out),
+            What::Tlb { .. }
+            | What::Walk(_)
+            | What::FarFault { .. }
+            | What::Page { .. }
+            | What::ProtectionFault { .. }
+            | What::Tag(_)
+            | What::RemoteDirectory { .. } => {
+                let name = format!("{} {}", record.kind(), stage(record));
+                self.instant(name.trim_end(), record, names, out)
+            }
             What::Hop(_)
+            | What::Permission { .. }
+            | What::Speculation { .. }
+            | What::PageHome { .. }
+            | What::RemoteMiss { .. }
+            | What::WayRepartition { .. }
+            | What::UseOnce { .. }
+            | What::Overtaken
+            | What::Nack { .. }
             | What::Evict { .. }
             | What::Promote { .. }
             | What::Stall { .. }
@@ -322,6 +340,16 @@ impl Perfetto {
             self.put(event.about(arguments.clone()), out)?;
         }
         Ok(())
+    }
+}
+
+/// The word for how far something has come that has a life of its own.
+fn stage(record: &Record) -> &'static str {
+    let field = ["stage", "outcome", "change"].into_iter().find_map(|name| record.field(name));
+    match field {
+        Some(Field::Word(word)) => word,
+        Some(Field::Words(words)) => words.first().copied().unwrap_or_default(),
+        _ => "",
     }
 }
 

@@ -16,16 +16,18 @@ use crate::tui::view::canvas::Canvas;
 const MOST: usize = 16;
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
-    // Files in use come first, then those that were: they are what one looks for.
-    let (used, idle): (Vec<_>, Vec<_>) = frame.mshrs.iter().partition(|file| file.used > 0);
+    // Files in use come first, then those that were: they are what one looks for. Tag miss handlers are few, and come
+    // before all.
+    let (mut used, idle): (Vec<_>, Vec<_>) = frame.mshrs.iter().partition(|file| file.used > 0);
+    used.sort_by_key(|file| !is_scoreboard(frame, file));
     let others = if frame.mshrs.len() > MOST { idle.len() } else { 0 };
     let idle = idle.into_iter().take(if others > 0 { 0 } else { MOST });
     let (before, never): (Vec<_>, Vec<_>) = idle.partition(|file| file.high_water > 0);
-    let mut y = 0;
+    let mut y = tags::queues(frame, canvas, 0, true);
     for file in used.into_iter().chain(before) {
         y = one(frame, canvas, y, file);
     }
-    y = tags::queues(frame, canvas, y);
+    y = tags::queues(frame, canvas, y, false);
     y = tlbs::draw(frame, canvas, y);
     for file in never {
         y = one(frame, canvas, y, file);
@@ -44,6 +46,11 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
             canvas.paragraph(1, end, ages, Role::Dim);
         }
     }
+}
+
+/// Whether the entries of a file are those of a tag miss handler.
+fn is_scoreboard(frame: &Frame, file: &MshrView) -> bool {
+    frame.tags.iter().any(|tags| tags.node == file.node)
 }
 
 /// A file and the oldest of what is under way there; returns the row after them.
@@ -134,7 +141,10 @@ fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, file: &MshrView) {
         _ => Role::Strong,
     };
     let room = canvas.width().saturating_sub(18);
-    let texts = counts(file);
+    let mut texts = counts(file);
+    if is_scoreboard(frame, file) {
+        texts[0].insert_str(0, "scoreboard ");
+    }
     let [.., shortest] = &texts;
     let text = texts.iter().find(|text| text.width() <= usize::from(room)).unwrap_or(shortest);
     canvas.field(18, y, room, text, role);

@@ -9,10 +9,10 @@ use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::Canvas;
 
-/// Draws the pending queues from row `y` on; returns the row after them.
-pub fn queues(frame: &Frame, canvas: &mut Canvas, y: u16) -> u16 {
+/// Draws the pending queues in which something waits, or the others, from row `y` on; returns the row after them.
+pub fn queues(frame: &Frame, canvas: &mut Canvas, y: u16, are_used: bool) -> u16 {
     let mut y = y;
-    for tags in &frame.tags {
+    for tags in frame.tags.iter().filter(|tags| tags.queue.is_empty() != are_used) {
         y = queue(frame, canvas, y, tags);
     }
     y
