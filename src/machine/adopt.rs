@@ -57,7 +57,7 @@ impl Machine {
     /// Takes over the configuration of `other`, which [`Self::can_adopt`] allows. What was turned away is tried again.
     pub(super) fn adopt(&mut self, other: &Self, out: &mut Outbox) {
         self.add_faults(&other.fixed.faults);
-        self.fixed = other.fixed.clone();
+        (self.fixed, self.last_tick) = (other.fixed.clone(), other.last_tick);
         for (own, new) in self.nodes.iter_mut().zip(&other.nodes) {
             own.config = new.config.clone();
         }

@@ -169,8 +169,6 @@ pub struct Violation {
 struct Fixed {
     spec: MachineSpec,
     time: TimeBase,
-    /// No event happens after this one's tick.
-    last_tick: Tick,
     components: Components,
     tables: Vec<Arc<Table>>,
     faults: Vec<Fault>,
@@ -217,6 +215,8 @@ struct Fixed {
 #[derive(Clone, Debug)]
 pub struct Machine {
     fixed: Arc<Fixed>,
+    /// No event happens after this tick.
+    last_tick: Tick,
     nodes: Vec<Node>,
     agents: Vec<Agent>,
     agent_wake: Vec<Option<Tick>>,

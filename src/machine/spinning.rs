@@ -5,6 +5,11 @@ use crate::model::component::ComponentId;
 use crate::model::time::{EventNumber, Tick};
 
 impl Machine {
+    /// Goes on beyond the last cycle of the run, to see what would become of it.
+    pub fn lift_limit(&mut self) {
+        self.last_tick = Tick::MAX;
+    }
+
     /// The warps that spin, by slot and since when, if they are all that is left of the work: no other warp has any, no
     /// task can begin, and nothing comes from outside.
     #[must_use]

@@ -94,7 +94,7 @@ impl Machine {
     /// Takes the next event until a tick out of the queue, unless the sample of a link ends before it, or time does.
     pub(super) fn next_event(&mut self, last: Tick) -> Option<(Tick, Event)> {
         let before = self.lanes_due.checked_sub(1)?;
-        self.queue.pop_until(last.min(before).min(self.fixed.last_tick))
+        self.queue.pop_until(last.min(before).min(self.last_tick))
     }
 
     fn handle(&mut self, event: Event, out: &mut Outbox) -> Handled {
@@ -117,9 +117,7 @@ impl Machine {
             return self.intervene(records);
         }
         match self.queue.next_tick() {
-            Some(tick) if tick > self.fixed.last_tick => {
-                StepOutcome::Limit(self.fixed.time.cycle(self.fixed.last_tick))
-            }
+            Some(tick) if tick > self.last_tick => StepOutcome::Limit(self.fixed.time.cycle(self.last_tick)),
             Some(_) => match self.run_lanes(records) {
                 Some(outcome) => outcome,
                 None => self.step(records),

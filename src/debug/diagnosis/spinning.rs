@@ -35,6 +35,7 @@ pub fn judge(machine: &Machine, diagnosis: &mut Diagnosis) -> bool {
 /// Whether all of them spin still after a while.
 fn for_ever(machine: &Machine) -> bool {
     let mut fork = machine.clone();
+    fork.lift_limit();
     let mut silent = Records::silent();
     let goes_on = (0..EVENTS).all(|_| fork.step(&mut silent) == StepOutcome::Ran);
     goes_on && fork.lone_spinners() == machine.lone_spinners()

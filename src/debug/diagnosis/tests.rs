@@ -213,6 +213,12 @@ fn warps_that_spin_on_what_nobody_stores_are_a_livelock() {
     let found = after("").map(|diagnosis| diagnosis.lines().join("\n")).unwrap_or_default();
     assert!(found.contains("2 warps spin on what nobody is left to store"), "{found}");
     assert!(found.contains("gpu1.cu0 warp 0: spin on load 0x2000 until 01, since cycle 0"), "{found}");
+    // A run at its limit is judged like any other.
+    let limited =
+        Scenario::parse(Source::new("test", format!("max-cycles = 2000\n{spinners}")), None).unwrap();
+    let mut machine = limited.prepare(&Options::default()).unwrap().machine;
+    assert!(matches!(machine.run_until(u64::MAX), StepOutcome::Limit(_)));
+    assert_eq!(diagnose(&machine).map(|diagnosis| diagnosis.verdict), Some(Verdict::Livelock));
     let later = "[[do]]\nby = \"gpu0.cu1\"\ndelay = 900000\nstore = { address = 0x2000, value = 1 }\n";
     assert_eq!(after(later), None, "somebody will store it");
 }

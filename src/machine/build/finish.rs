@@ -90,6 +90,8 @@ impl Builder<'_> {
             agent_wake: vec![None; self.agents.len()],
             ports: vec![Port::default(); self.nodes.len()],
             checker: self.blueprint.checks.then(|| Checker::new(self.spec.values, self.consistency(&fixed))),
+            last_tick: self.blueprint.max_cycles.saturating_add(1).saturating_mul(fixed.time.ticks_per_cycle)
+                - 1,
             fixed,
             nodes: self.nodes,
             agents: self.agents,
@@ -236,8 +238,6 @@ impl Builder<'_> {
         Fixed {
             spec: self.spec.clone(),
             time: self.time,
-            last_tick: self.blueprint.max_cycles.saturating_add(1).saturating_mul(self.time.ticks_per_cycle)
-                - 1,
             components: self.components.clone(),
             tables: self.blueprint.tables.clone(),
             faults: self.blueprint.faults.clone(),

@@ -144,6 +144,7 @@ fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, file: &MshrView) {
     let mut texts = counts(file);
     if is_scoreboard(frame, file) {
         texts[0].insert_str(0, "scoreboard ");
+        texts[1] = format!("scoreboard {} of {}", file.used, file.capacity.unwrap_or_default());
     }
     let [.., shortest] = &texts;
     let text = texts.iter().find(|text| text.width() <= usize::from(room)).unwrap_or(shortest);

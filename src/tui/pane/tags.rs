@@ -44,12 +44,12 @@ fn line(frame: &Frame, canvas: &mut Canvas, y: u16, place: usize, request: &TagR
     let txn = request.txn.map_or(String::new(), |txn| format!("txn {} ", txn.0));
     let what = if request.writes { "write" } else { "read" };
     let waits = match (request.arrived, place) {
-        (false, _) => "its data are on their way",
-        (true, 0) => "its data are here",
-        (true, _) => "its data are here, behind the head",
+        (false, _) => "data coming",
+        (true, 0) => "data here",
+        (true, _) => "data here, behind the head",
     };
     let text = format!(
-        "{:<8} {txn}{what}: {waits}, {}",
+        "{:<8} {txn}{what}, {waits}, {}",
         request.range.start.to_string(),
         plural(age(frame, request.since), "cycle")
     );

@@ -144,6 +144,25 @@ fn a_perfetto_trace_keeps_the_rules_of_its_format_and_has_everything() {
 }
 
 #[test]
+fn pages_and_tags_are_instants() {
+    for (scenario, kinds) in [
+        ("scalegpu/burst", &["tag"][..]),
+        ("paging/one-far-fault", &["far-fault", "page-walk", "tlb", "page-move"]),
+    ] {
+        let events = check_trace(&export(&[scenario, "--format", "perfetto"]));
+        for kind in kinds {
+            let expected = records(scenario, kind);
+            assert!(
+                expected > 0 && count(&events, "i", kind) == expected,
+                "{scenario}: {expected} of {kind}"
+            );
+        }
+    }
+    let events = check_trace(&export(&["scalegpu/burst", "--format", "perfetto", "--where", "tag"]));
+    assert!(events.iter().any(|event| event["name"] == "tag cold-miss"));
+}
+
+#[test]
 fn times_are_microseconds_and_cycles_are_told() {
     let events = check_trace(&export(&["umh/fig5-b1", "--format", "perfetto"]));
     // The log tells the first access from cycle 0 to 912 of 800 MHz: 1140.05 ns.

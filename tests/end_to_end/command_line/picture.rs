@@ -77,3 +77,13 @@ fn the_waits_pane_tells_what_far_faults_wait_for() {
     assert!(waits.contains("far-fault of page 0x1 (0x1000) on gpu0: 10 cycles"), "{screen}");
     assert!(!waits.contains("nobody waits"), "{screen}");
 }
+
+#[test]
+fn a_tag_miss_handler_stands_before_other_mshrs_on_a_small_screen() {
+    let outcome = call(&["frame", "scalegpu/burst", "--at", "27", "--size", "80x24", "--layout", "caches"]);
+    let row = |text: &str| outcome.stdout.lines().position(|line| line.contains(text));
+    let (queue, board) = (row("gpu0.memory.0 queue"), row("scoreboard 1 of 2"));
+    let miss = outcome.stdout.lines().position(|line| line.contains("│ gpu0.cu0.l1      ##--"));
+    assert!(queue.is_some() && queue < board && board < miss, "{}", outcome.stdout);
+    assert!(row("read, data coming").is_some(), "{}", outcome.stdout);
+}
