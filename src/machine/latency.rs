@@ -215,7 +215,7 @@ impl Machine {
         Some(if self.level_of(node) == Some(level) { Level::Peer } else { level })
     }
 
-    /// Counts an access that missed and was performed. What its L1 performs at once takes the latency of the L1.
+    /// Counts an access that was performed and has a transaction. What its L1 performs at once is a hit beside stores under way.
     pub(super) fn count_miss(&mut self, completion: &Completion, transaction: &Transaction) {
         let node = self.fixed.node_of.get(completion.node.index()).copied().flatten();
         let hit = node.and_then(|node| self.nodes.get(node)).map_or(0, |node| node.config.hit_time);
@@ -224,7 +224,8 @@ impl Machine {
         let warp = agent.and_then(|agent| agent.warps.get(transaction.warp as usize));
         let task = warp.and_then(|warp| warp.work).map(Work::task);
         let class = Class::of(completion.kind, completion.range);
-        let cell = self.latencies.count(task, class, transaction.reached, ticks);
+        let level = if completion.at_once { Level::L1 } else { transaction.reached };
+        let cell = self.latencies.count(task, class, level, ticks);
         if let Some(latency) = cell {
             latency.merged += u64::from(transaction.merged);
             latency.probed += u64::from(transaction.probed);

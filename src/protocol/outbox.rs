@@ -30,6 +30,8 @@ pub struct Completion {
     pub ticket: Ticket,
     pub kind: AccessKind,
     pub range: Range,
+    /// It waited for nothing.
+    pub at_once: bool,
     pub txn: Option<TxnKey>,
     pub number: Option<TxnNumber>,
     /// What a load or atomic read; empty with values off.

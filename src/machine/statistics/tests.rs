@@ -5,7 +5,11 @@ use crate::model::inspect::Inspect;
 
 /// The two small GPUs after this work.
 fn after(work: &[(&str, AccessKind, Vec<u64>)]) -> Machine {
-    let mut machine = working("tiny/umh-2gpu", &[], work);
+    after_on("tiny/umh-2gpu", work)
+}
+
+fn after_on(machine: &str, work: &[(&str, AccessKind, Vec<u64>)]) -> Machine {
+    let mut machine = working(machine, &[], work);
     machine.run_until(u64::MAX);
     assert!(machine.is_finished());
     machine
@@ -93,6 +97,51 @@ fn who_joins_a_miss_counts_where_it_joined() {
             ("gpu0.l2.0.merges", 1.0),
         ],
     );
+}
+
+#[test]
+fn stores_that_are_passed_up_join_nothing() {
+    let store = ("gpu0.cu0", NStore, vec![0x1000]);
+    let machine = after_on("tiny/vi-1gpu", &[store.clone(), store]);
+    assert_statistics(
+        &machine,
+        &[
+            ("levels.gpu_l1.misses", 2.0),
+            ("levels.gpu_l1.merges", 0.0),
+            ("access.joined.count", 0.0),
+            ("messages.forward.count", 2.0),
+        ],
+    );
+}
+
+#[test]
+fn a_load_that_finds_its_line_beside_a_store_under_way_hits() {
+    // The stores are under way, one after the other, all the time in which the loads find the line.
+    let machine = after_on(
+        "tiny/vi-1gpu",
+        &[("gpu0.cu0", NStore, vec![0x1000; 4]), ("gpu0.cu0", Load, vec![0x1000; 4])],
+    );
+    assert_statistics(
+        &machine,
+        &[
+            ("levels.gpu_l1.hits", 3.0),
+            ("levels.gpu_l1.misses", 5.0),
+            ("levels.gpu_l1.merges", 0.0),
+            ("access.l1.count", 3.0),
+            ("access.joined.count", 0.0),
+        ],
+    );
+}
+
+#[test]
+fn what_joins_in_an_l1_merges_there_behind_a_writeback_too() {
+    // Six blocks for two ways: what comes back while its writeback is under way waits for the answer to that.
+    let path = |warp: u64| (0..40).map(|n| 0x1000 + 0x100 * ((n * n + warp * n) % 6)).collect();
+    let warps: Vec<_> = (1..5).map(|warp| ("gpu0.cu0", Store, path(warp))).collect();
+    let machine = after(&warps);
+    let joined = machine.statistic("access.joined.count").unwrap();
+    assert!(joined > 0.0);
+    assert_statistics(&machine, &[("levels.gpu_l1.merges", joined)]);
 }
 
 #[test]

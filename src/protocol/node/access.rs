@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::pending::{Want, Who};
+use super::pending::{Pending, Want, Who};
 use super::{Decision, Node, Role};
 use crate::model::access::{Access, AccessKind, Bytes, runs};
 use crate::model::address::{Address, Range};
@@ -149,10 +149,28 @@ impl Node {
             self.perform_access(block, &want, &access, out);
             return;
         }
+        if self.hits_beside(block, &want) {
+            self.count_hit(block);
+        } else {
+            self.count_miss(block, out);
+        }
         want.access = Some(Arc::new(access));
-        self.count_miss(block, out);
         self.enqueue(block, want, out);
         self.settle(out);
+    }
+
+    /// Whether an access hits although something is under way for its block: stores that were passed up, which it need not wait for.
+    fn hits_beside(&self, block: Address, want: &Want) -> bool {
+        let is_hit = |pending: &Pending| {
+            matches!(self.decide_want(pending, want), Decision::Here(cell) if cell.step == Step::Hit)
+                && pending.asked.is_none()
+                && pending.queue.is_empty()
+                && pending.probe.is_none()
+                && pending.evicting.is_none()
+                && !self.waits_for_evict_ack(pending)
+                && !Self::awaits_acquire(pending)
+        };
+        self.pending.get(block).is_some_and(is_hit)
     }
 
     fn note_promotion(&mut self, want: &Want, access: &Access, ticket: Ticket, out: &mut Outbox) {
@@ -166,8 +184,7 @@ impl Node {
     /// Puts a want behind those that already wait for its block, and does what can be done.
     pub(super) fn enqueue(&mut self, block: Address, mut want: Want, out: &mut Outbox) {
         self.begin(block, out, |node, pending, out| {
-            // What waits for an MSHR or a way is a miss, too.
-            if pending.mshr || pending.waits {
+            if node.joins(pending, &want) {
                 node.counters.merges += 1;
                 node.record_mshr(block, want.number, MshrChange::Merge, out);
             }
@@ -175,6 +192,21 @@ impl Node {
             let place = node.place_in(&pending.queue, &want);
             pending.enqueue(place, want);
         });
+    }
+
+    /// Whether a want that misses is served by a request that is under way for its block, or that one before it will make: it
+    /// needs none of its own.
+    fn joins(&self, pending: &Pending, want: &Want) -> bool {
+        let misses = |want: &Want| match self.decide_want(pending, want) {
+            Decision::Parent(_) | Decision::Place => want.request != MessageKind::Writeback,
+            Decision::Here(_) => matches!(want.who, Who::Local(_)),
+            // It goes alone, whatever else is on its way.
+            Decision::PassUp(_) | Decision::Never => false,
+        };
+        misses(want)
+            && (pending.asked.is_some() || pending.queue.iter().any(misses))
+            && !Self::lacks_sectors(pending, want)
+            && !self.misses_more(pending, want)
     }
 
     /// Performs an access at this node, whose state allows it.
@@ -223,7 +255,7 @@ impl Node {
         match want.who {
             Who::Local(ticket) => {
                 let coherent = want.action != Action::NStore;
-                let kind = access.kind;
+                let (kind, at_once) = (access.kind, want.cause == out.event);
                 // What is performed at once takes as long as a hit.
                 let latency = out.cycles(out.tick.saturating_sub(ticket.issued).max(self.config.hit_time));
                 let warp = ticket.warp;
@@ -238,6 +270,7 @@ impl Node {
                     ticket,
                     kind,
                     range: access.range,
+                    at_once,
                     txn: want.txn,
                     number: want.number,
                     read,
