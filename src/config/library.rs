@@ -182,6 +182,9 @@ pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found>
     fail(unknown(kind, name, bare, &bundled))
 }
 
+/// Names that one may have meant that are told, before the last.
+const MOST_TOLD: usize = 5;
+
 /// The kind of the bundled file of another kind that has this name, and that name.
 fn of_another_kind(kind: Kind, name: &str) -> Option<(Kind, String)> {
     Kind::ALL.into_iter().filter(|other| *other != kind).find_map(|other| {
@@ -219,7 +222,11 @@ fn unknown(kind: Kind, name: &str, bare: &str, bundled: &[(String, &str)]) -> Di
     if let [first @ .., last] = meant.as_slice()
         && !first.is_empty()
     {
-        let message = format!("`{name}` may be {} or {last}", first.join(", "));
+        let told = first.get(..MOST_TOLD).unwrap_or(first).join(", ");
+        let message = match first.len().saturating_sub(MOST_TOLD) {
+            0 => format!("`{name}` may be {told} or {last}"),
+            more => format!("`{name}` may be {told} or one of {} others", more + 1),
+        };
         return Diagnostic::new(message).expected("the whole name of one of them");
     }
     // A name may be right but for its folder.
@@ -259,6 +266,13 @@ mod tests {
         assert_eq!(find(Kind::Machine, "vi-1gpu", None).unwrap().reference, "tiny/vi-1gpu");
         let error = find(Kind::Machine, "umh-4gpu", None).unwrap_err();
         assert_eq!(error.message, "`umh-4gpu` may be tiny/umh-4gpu, umh-4gpu-nvlink or umh-4gpu-pcie");
+        let error = find(Kind::Machine, "baseline-memcpy", None).unwrap_err();
+        assert!(
+            error.message.ends_with("baseline-memcpy-4gpu-nvlink or baseline-memcpy-4gpu-pcie"),
+            "{error}"
+        );
+        let error = find(Kind::Machine, "baseline", None).unwrap_err();
+        assert!(error.message.ends_with("or one of 13 others"), "{error}");
     }
 
     #[test]

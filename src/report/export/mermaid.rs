@@ -31,7 +31,8 @@ pub struct Mermaid {
 fn is_noted(what: &What) -> bool {
     matches!(
         what,
-        What::Complete { .. }
+        What::Issue { .. }
+            | What::Complete { .. }
             | What::Transition { .. }
             | What::Evict { .. }
             | What::Merge { .. }
@@ -133,9 +134,7 @@ impl Mermaid {
                 Some((sent, _)) => self.take(message, sent, record.cycle),
                 None => Ok(()),
             },
-            what if chosen && (is_noted(what) || matches!(what, What::Issue { .. })) => {
-                self.note(record, names)
-            }
+            what if chosen && is_noted(what) => self.note(record, names),
             _ => Ok(()),
         }
     }
