@@ -42,7 +42,7 @@ Examples:
   umscope run mine.toml --break 'transition at gpu0 to M'
   umscope run mine.toml --record mine.rec
 
-JSON: scenario, machine, seed, cycles, events, accesses, digest (16 hex digits), wall_seconds, \
+JSON: scenario, machine, set{what was other than those say, as --set names it}, seed, cycles, events, accesses, digest (16 hex digits), wall_seconds, \
 prepare_seconds (reading and building), \
 events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violation, limit, interrupted or \
 break), expectations, failures[{message, cycle, event, line}], diagnosis (why it could not go on: verdict (deadlock, \
@@ -214,6 +214,7 @@ impl Run {
             diagnosis,
             scenario: work.name.clone(),
             machine,
+            set: work.scenario.set_beside(&work.options),
             seed,
             statistics: runner.machine().statistics(),
             wall_seconds,

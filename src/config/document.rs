@@ -11,6 +11,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::fail;
+use super::settings::Setting;
 use crate::diagnostic::{Diagnostic, Result, Source, from_toml};
 
 /// The most overrides that one document takes.
@@ -56,6 +57,9 @@ struct Override {
     offset: usize,
     /// The table that its key is looked up in.
     within: Vec<String>,
+    /// The names of the key, each with where it stands in the text, and where the value does.
+    key: Vec<(String, usize)>,
+    value: Range<usize>,
 }
 
 impl Document {
@@ -115,12 +119,27 @@ impl Document {
         if self.overrides.len() >= OVERRIDES || key.split('.').count() > 16 {
             return wrong("this is too much to set", 0..key.len());
         }
+        let mut at = 0;
+        let place = |name: &str| {
+            let own = at + (name.len() - name.trim_start().len());
+            at += name.len() + 1;
+            (name.trim().to_owned(), own)
+        };
+        let (names, value) = (key.split('.').map(place).collect(), key.len() + 1..text.len());
+        self.put_over(within, source, names, value);
+        Ok(())
+    }
+
+    /// Sets what a file says in its table `set`, in a table of this one; complaints point there.
+    pub fn lay(&mut self, within: &[&str], setting: &Setting) {
+        self.put_over(within, setting.source.clone(), setting.names.clone(), setting.value.clone());
+    }
+
+    fn put_over(&mut self, within: &[&str], source: Source, key: Vec<(String, usize)>, value: Range<usize>) {
         let end =
             self.overrides.last().map_or(self.source.text.len(), |last| last.offset + last.source.text.len());
-        let offset = end + 1;
         let within = within.iter().map(|&name| name.to_owned()).collect();
-        self.overrides.push(Override { source, offset, within });
-        Ok(())
+        self.overrides.push(Override { source, offset: end + 1, within, key, value });
     }
 
     /// Reads the text, with what was set, as a `T`.
@@ -198,7 +217,7 @@ impl Document {
         }
         let mut place = None;
         for name in key.split('.') {
-            let name = other_name(table, name).unwrap_or(name);
+            let name = other_name(|key| table.contains_key(key), name).unwrap_or(name);
             let Some((key, value)) = table.get_key_value(name) else { break };
             place = Some(key.span());
             let DeValue::Table(inner) = value.get_ref() else { break };
@@ -224,21 +243,15 @@ impl Document {
     }
 
     fn apply<'a>(&self, root: &mut DeTable<'a>, over: &'a Override) -> Result<()> {
-        let text = &over.source.text;
-        let Some((key, value)) = text.split_once('=') else { return Ok(()) };
-        let mut names: Vec<(&'a str, usize)> =
-            over.within.iter().map(|name| (name.as_str(), over.offset)).collect();
-        let mut at = over.offset;
-        for name in key.split('.') {
-            let indent = name.len() - name.trim_start().len();
-            names.push((name.trim(), at + indent));
-            at += name.len() + 1;
-        }
-        let value = parse_value(value, over.offset + key.len() + 1);
+        let within = over.within.iter().map(|name| (name.as_str(), over.offset));
+        let key = over.key.iter().map(|(name, at)| (name.as_str(), over.offset + at));
+        let names: Vec<(&'a str, usize)> = within.chain(key).collect();
+        let value = over.source.text.get(over.value.clone()).unwrap_or("");
+        let value = parse_value(value, over.offset + over.value.start);
         let Some((last, tables)) = names.split_last() else { return Ok(()) };
         let mut table = root;
         for (name, at) in tables {
-            let known = other_name(table, name).unwrap_or(name);
+            let known = other_name(|key| table.contains_key(key), name).unwrap_or(name);
             let key = Spanned::new(*at..*at + name.len(), known.into());
             let empty = || Spanned::new(*at..*at + name.len(), DeValue::Table(DeTable::default()));
             let DeValue::Table(inner) = table.entry(key).or_insert_with(empty).get_mut() else {
@@ -249,7 +262,7 @@ impl Document {
         }
         // Removed first, so that the key too has its place in the override.
         let key = Spanned::new(last.1..last.1 + last.0.len(), last.0.into());
-        if let Some(known) = other_name(table, last.0) {
+        if let Some(known) = other_name(|key| table.contains_key(key), last.0) {
             table.remove(known);
         }
         table.remove(&key);
@@ -292,11 +305,11 @@ pub(super) fn two_names(schema: &mut schemars::Schema) {
     }
 }
 
-/// The other name of a key, if it is the one under which a table has it.
-fn other_name(table: &DeTable<'_>, name: &str) -> Option<&'static str> {
+/// The other name of a key, if it is the one that a table has.
+pub fn other_name(has: impl Fn(&str) -> bool, name: &str) -> Option<&'static str> {
     let others = TWO_NAMES.into_iter().filter(|names| names.contains(&name)).flatten();
-    let mut others = others.filter(|other| *other != name && table.contains_key(*other));
-    others.next().filter(|_| !table.contains_key(name))
+    let mut others = others.filter(|other| *other != name && has(other));
+    others.next().filter(|_| !has(name))
 }
 
 /// Whether two overrides set the same key, by whichever of its names.

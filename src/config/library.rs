@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
-use toml::de::DeTable;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use super::fail;
 use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
@@ -123,16 +124,29 @@ pub fn kind_of(source: &Source) -> Option<Kind> {
     // As it stands: numbers may have more bits than a TOML reader would give them.
     let table = DeTable::parse(&source.text).ok()?;
     let has = |keys: &[&str]| keys.iter().any(|key| table.get_ref().contains_key(*key));
+    let varies = |(_, value): (_, &Spanned<DeValue<'_>>)| has_list(value);
+    let set = table.get_ref().get_key_value("set");
     if has(&["cache", "directory", "merge"]) {
         Some(Kind::Protocol)
-    } else if has(&["set", "scenario", "scenarios", "seeds"]) {
+    } else if has(&["do", "expect", "say", "kernel", "program"]) {
+        Some(Kind::Scenario)
+    } else if has(&["scenario", "scenarios", "machines", "seeds"]) || set.is_some_and(varies) {
         Some(Kind::Sweep)
-    } else if has(&["do", "expect", "say", "machine", "kernel", "program"]) {
+    } else if has(&["machine", "trace"]) {
         Some(Kind::Scenario)
     } else if has(&["gpu", "host", "network"]) {
         Some(Kind::Machine)
     } else {
         None
+    }
+}
+
+/// Whether a value is a list, or a table with one in it: what a sweep sets takes several values.
+fn has_list(value: &Spanned<DeValue<'_>>) -> bool {
+    match value.get_ref() {
+        DeValue::Array(_) => true,
+        DeValue::Table(table) => table.iter().any(|(_, value)| has_list(value)),
+        _ => false,
     }
 }
 
@@ -309,6 +323,22 @@ mod tests {
         }
         let error = find(Kind::Protocol, "/", None).unwrap_err();
         assert_eq!(error.message, "`/` is a folder, not a protocol");
+    }
+
+    #[test]
+    fn a_file_is_told_by_its_keys() {
+        for (text, kind) in [
+            ("machine = 'm'\n[set]\na.b = [1, 2]\n[[do]]", Some(Kind::Scenario)),
+            ("machine = 'm'\n[set]\na.b = 1", Some(Kind::Scenario)),
+            ("trace = 't'\nmachine = 'm'\n[set]\na.b = [1, 2]", Some(Kind::Sweep)),
+            ("scenario = 's'\n[set]\na = 1", Some(Kind::Sweep)),
+            ("trace = 't'\nmachine = 'm'\nseeds = [1]", Some(Kind::Sweep)),
+            ("[gpu]", Some(Kind::Machine)),
+            ("[cache.M]", Some(Kind::Protocol)),
+            ("[package]", None),
+        ] {
+            assert_eq!(kind_of(&Source::new("t", text)), kind, "{text}");
+        }
     }
 
     #[test]

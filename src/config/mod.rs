@@ -7,6 +7,7 @@ pub mod machine_file;
 pub mod mutation;
 pub mod protocol;
 pub mod schema;
+pub mod settings;
 pub mod shelf;
 pub mod sweep_file;
 
@@ -26,6 +27,7 @@ use std::path::Path;
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::protocol::table::Table;
 use machine::MachineSpec;
+use settings::Setting;
 
 /// Reads the machine file that `name` is a path to or the bundled name of.
 ///
@@ -44,21 +46,31 @@ pub fn load_machine_with(
     relative_to: Option<&Path>,
     overrides: &[String],
 ) -> Result<MachineSpec> {
-    load_machine_from(&Shelf::at(relative_to.map(Path::to_path_buf)), name, overrides)
+    load_machine_from(&Shelf::at(relative_to.map(Path::to_path_buf)), name, &[], overrides)
 }
 
-/// The same, looked up on `shelf`.
+/// The same, looked up on `shelf`, with what a scenario from there sets of it, which counts less than the overrides.
 ///
 /// # Errors
 /// As [`load_machine_with`].
-pub fn load_machine_from(shelf: &Shelf, name: &str, overrides: &[String]) -> Result<MachineSpec> {
+pub fn load_machine_from(
+    shelf: &Shelf,
+    name: &str,
+    settings: &[Setting],
+    overrides: &[String],
+) -> Result<MachineSpec> {
     let found = shelf.find(Kind::Machine, name)?;
     let mut document = Document::new(found.source);
+    for setting in settings {
+        document.lay(&[], setting);
+    }
     for text in overrides {
         document.set(text)?;
     }
     let file: MachineFile = document.read()?;
-    file.specification(&document, &shelf.in_folder(found.folder))
+    // A protocol that the scenario sets lies beside it.
+    let folder = found.folder.or_else(|| shelf.folder().map(Path::to_path_buf));
+    file.specification(&document, &shelf.in_folder(folder))
 }
 
 /// A machine from the text of a machine file.

@@ -113,10 +113,10 @@ mod tests {
         let bundled = disk.find(Kind::Machine, "tiny/umh-2gpu").unwrap();
         let kept: Vec<_> =
             vec![machine.keep(Kind::Machine), own.keep(Kind::Protocol), bundled.keep(Kind::Machine)];
-        let spec = load_machine_from(&disk, "m/mine", &[]).unwrap();
+        let spec = load_machine_from(&disk, "m/mine", &[], &[]).unwrap();
         drop(std::fs::remove_dir_all(folder.path()));
         let shelf = Shelf::of(kept.into(), Some(folder.path().to_path_buf()));
-        assert_eq!(load_machine_from(&shelf, "m/mine", &[]).unwrap(), spec);
+        assert_eq!(load_machine_from(&shelf, "m/mine", &[], &[]).unwrap(), spec);
         assert_eq!(load_protocol_from(&shelf, &spec.protocol).unwrap().name, "mesi");
         for name in ["umh-2gpu", "tiny/umh-2gpu", "configs/machines/tiny/umh-2gpu.toml"] {
             assert_eq!(shelf.find(Kind::Machine, name).unwrap(), bundled, "{name}");

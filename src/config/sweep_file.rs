@@ -3,16 +3,14 @@
 //! The documentation of each field is also its description in the JSON schema.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
 
 use super::document::{At, Document};
 use super::fail;
-use crate::diagnostic::{Diagnostic, Result, Source, from_toml};
+use super::settings::{self, Setting};
+use crate::diagnostic::{Diagnostic, Result, Source};
 
 /// A sweep: something to run, and the settings that it is run with, each value of each with all values of the others.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -48,25 +46,6 @@ pub struct SweepFile {
     set: toml::Table,
 }
 
-/// A key of the machine and the values that it is given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
-    pub key: String,
-    /// Where the key stands.
-    pub span: Range<usize>,
-    pub values: Vec<SetValue>,
-}
-
-/// A value of a setting.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetValue {
-    /// As `--set` takes it.
-    pub text: String,
-    /// As people write it: without the quotes of a string.
-    pub shown: String,
-    pub span: Range<usize>,
-}
-
 impl SweepFile {
     /// The settings, in the order in which they stand in `document`, which this was read from.
     ///
@@ -77,63 +56,25 @@ impl SweepFile {
             return Ok(Vec::new());
         }
         let source = document.source();
-        // Read again for the places.
-        let root = DeTable::parse(&source.text).map_err(|error| Box::new(from_toml(&error, source)))?;
-        let mut found = Vec::new();
-        let set = root.get_ref().iter().find(|(key, _)| key.get_ref() == "set");
-        if let Some(DeValue::Table(table)) = set.map(|(_, value)| value.get_ref()) {
-            collect("", table, source, &mut found)?;
+        let settings = settings::read(source)?;
+        for setting in &settings {
+            different(setting, source)?;
         }
-        found.sort_by_key(|setting| setting.span.start);
-        different(&found, source)?;
-        Ok(found)
+        Ok(settings)
     }
 }
 
-/// That no key and no value of a key is given twice.
-fn different(settings: &[Setting], source: &Source) -> Result<()> {
-    for (index, setting) in settings.iter().enumerate() {
-        if settings.iter().take(index).any(|before| before.key == setting.key) {
-            let twice = format!("`{}` is set twice, in two ways to write it", setting.key);
-            return fail(Diagnostic::new(twice).at(source, setting.span.clone()));
-        }
-        for (index, value) in setting.values.iter().enumerate() {
-            if setting.values.iter().take(index).any(|before| before.shown == value.shown) {
-                let twice = format!("`{}` is given this value twice", setting.key);
-                return fail(Diagnostic::new(twice).at(source, value.span.clone()));
-            }
-        }
+/// That a key has values, and none of them twice.
+fn different(setting: &Setting, source: &Source) -> Result<()> {
+    if setting.values.is_empty() {
+        let none = Diagnostic::new(format!("`{}` has no values", setting.key()));
+        return fail(none.at(source, setting.value.clone()).expected("at least one"));
     }
-    Ok(())
-}
-
-fn collect(prefix: &str, table: &DeTable<'_>, source: &Source, found: &mut Vec<Setting>) -> Result<()> {
-    for (name, value) in table {
-        let key = if prefix.is_empty() {
-            name.get_ref().to_string()
-        } else {
-            format!("{prefix}.{}", name.get_ref())
-        };
-        let text = |span: &Range<usize>| source.text.get(span.clone()).unwrap_or("").to_owned();
-        let single = |value: &Spanned<DeValue<'_>>| SetValue {
-            shown: value.get_ref().as_str().map_or_else(|| text(&value.span()), str::to_owned),
-            text: text(&value.span()),
-            span: value.span(),
-        };
-        let values = match value.get_ref() {
-            DeValue::Table(inner) => {
-                collect(&key, inner, source, found)?;
-                continue;
-            }
-            DeValue::Array(values) => values.iter().map(single).collect(),
-            _ => vec![single(value)],
-        };
-        let setting = Setting { key, span: name.span(), values };
-        if setting.values.is_empty() {
-            let none = Diagnostic::new(format!("`{}` has no values", setting.key));
-            return fail(none.at(source, value.span()).expected("at least one"));
+    for (index, value) in setting.values.iter().enumerate() {
+        if setting.values.iter().take(index).any(|before| before.shown == value.shown) {
+            let twice = format!("`{}` is given this value twice", setting.key());
+            return fail(Diagnostic::new(twice).at(source, value.span.clone()));
         }
-        found.push(setting);
     }
     Ok(())
 }
@@ -155,7 +96,7 @@ mod tests {
             .iter()
             .map(|setting| {
                 let values: Vec<_> = setting.values.iter().map(|value| value.text.as_str()).collect();
-                format!("{}={}", setting.key, values.join("|"))
+                format!("{}={}", setting.key(), values.join("|"))
             })
             .collect();
         assert_eq!(shown, ["b.x=1|2", "a.y=\"1 KiB\"", "gpu.l1.ways=2|4", "gpu.clock='1 GHz'"]);

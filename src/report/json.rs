@@ -17,6 +17,7 @@ pub fn run(run: &Run) -> Value {
     json!({
         "scenario": run.scenario,
         "machine": run.machine,
+        "set": run.set.iter().map(|(key, value)| (key.clone(), json!(value))).collect::<Map<_, _>>(),
         "seed": run.seed,
         "cycles": report.cycles,
         "events": report.events,

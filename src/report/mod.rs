@@ -25,6 +25,8 @@ pub struct Run {
     pub scenario: String,
     /// Name or path of the machine.
     pub machine: String,
+    /// What was other than machine and scenario alone say: keys with dots, and their values.
+    pub set: Vec<(String, toml::Value)>,
     pub seed: u64,
     pub report: Report,
     /// Why it could not go on, if it could not.

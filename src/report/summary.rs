@@ -54,6 +54,10 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
     let values = Values::new(&run.statistics);
     let spent = time(machine.time_base().nanoseconds(machine.tick()));
     line(&mut text, "machine", &format!("{} ({})", run.machine, heading.about_machine));
+    if !run.set.is_empty() {
+        let set: Vec<_> = run.set.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        line(&mut text, "set", &set.join(", "));
+    }
     let worked = values.get("work_cycles") as u64;
     let rest = if worked < report.cycles {
         format!("; the work was done at cycle {}, what the driver had begun later", grouped(worked))

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
+use crate::config::document::other_name;
+use crate::config::settings::Setting;
 use crate::config::{Kind, MachineChoice, Shelf};
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::model::time::EventNumber;
@@ -29,6 +31,24 @@ pub struct Draft {
     pub comment: Vec<String>,
 }
 
+impl Scenario {
+    /// What the file and `options` set of its machine.
+    fn changes(&self, options: &Options) -> Table {
+        let mut changes = Table::new();
+        let own = self.settings.iter().map(Setting::text);
+        own.chain(options.set.iter().cloned()).for_each(|text| set(&mut changes, &text));
+        changes
+    }
+
+    /// What is other than its machine and its file alone say: keys with dots, and their values.
+    #[must_use]
+    pub fn set_beside(&self, options: &Options) -> Vec<(String, Value)> {
+        let mut all = self.changes(options);
+        self.document.set_texts().for_each(|text| set(&mut all, text));
+        layout::dotted(&all).into_iter().map(|(key, value)| (key, value.clone())).collect()
+    }
+}
+
 impl Draft {
     /// `scenario` with all that `options` say. Its machine is written out where it is not a bundled one as it is.
     ///
@@ -45,19 +65,25 @@ impl Draft {
             set(&mut head, text);
         }
         let tasks = tasks(scenario, &mut head);
+        head.remove("set");
+        let mut changes = scenario.changes(options);
+        protocols(&mut changes, &scenario.shelf)?;
         if let MachineChoice::Named(name) = &scenario.file.machine {
             let found = scenario.shelf.find(Kind::Machine, &name.value)?;
-            if found.folder.is_none() && options.set.is_empty() {
+            if found.folder.is_none() {
                 head.insert("machine".into(), Value::String(found.reference));
+                if !changes.is_empty() {
+                    head.insert("set".into(), Value::Table(changes));
+                }
             } else {
                 let mut machine = parse(&found.source)?;
-                options.set.iter().for_each(|text| set(&mut machine, text));
                 protocols(&mut machine, &scenario.shelf.in_folder(found.folder))?;
+                lay(&mut machine, changes);
                 head.insert("machine".into(), Value::Table(machine));
             }
         } else if let Some(Value::Table(machine)) = head.get_mut("machine") {
-            options.set.iter().for_each(|text| set(machine, text));
             protocols(machine, &scenario.shelf)?;
+            lay(machine, changes);
         }
         if let Some(Value::String(name)) = head.get_mut("protocol") {
             *name = anywhere(name, &scenario.shelf)?;
@@ -109,8 +135,11 @@ impl Draft {
         if let Some(Value::String(name)) = self.head.get("machine") {
             let found = Shelf::default().find(Kind::Machine, name)?;
             let machine = found.source.text.parse::<Table>();
-            let machine =
+            let mut machine =
                 machine.map_err(|error| Box::new(crate::diagnostic::from_toml(&error, &found.source)))?;
+            if let Some(Value::Table(changes)) = self.head.remove("set") {
+                lay(&mut machine, changes);
+            }
             self.head.insert("machine".into(), Value::Table(machine));
         }
         Ok(())
@@ -171,14 +200,26 @@ fn set(table: &mut Table, text: &str) {
     let parsed = format!("v = {value}").parse::<Table>().ok().and_then(|mut table| table.remove("v"));
     let value = parsed.unwrap_or_else(|| Value::String(value.into()));
     let names: Vec<_> = key.split('.').map(str::trim).collect();
-    let Some((last, tables)) = names.split_last() else { return };
-    let mut inner = table;
-    for name in tables {
-        let next = inner.entry(*name).or_insert_with(|| Value::Table(Table::new()));
-        let Value::Table(next) = next else { return };
-        inner = next;
+    let nested = names
+        .into_iter()
+        .rev()
+        .fold(value, |value, name| Value::Table(Table::from_iter([(name.to_owned(), value)])));
+    if let Value::Table(nested) = nested {
+        lay(table, nested);
     }
-    inner.insert((*last).into(), value);
+}
+
+/// Sets what one table says in another, by whichever name that has of a key.
+fn lay(table: &mut Table, changes: Table) {
+    for (key, value) in changes {
+        let key = other_name(|own| table.contains_key(own), &key).map_or(key, str::to_owned);
+        match (table.get_mut(&key), value) {
+            (Some(Value::Table(inner)), Value::Table(changes)) => lay(inner, changes),
+            (_, value) => {
+                table.insert(key, value);
+            }
+        }
+    }
 }
 
 /// Has every protocol in a machine's table be found from anywhere.
@@ -206,6 +247,33 @@ fn anywhere(name: &str, shelf: &Shelf) -> Result<String> {
         _ => {
             let error = Diagnostic::new(format!("the protocol {} is in the recording only", found.reference));
             Err(Box::new(error.expected("the same file at that path, or a recording instead of a scenario")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_set_is_kept_under_the_name_that_the_machine_has_for_it() {
+        let task = "[[do]]\nby = 'gpu0.cu0'\nload = { address = 0x1000 }\n";
+        let set = "[set]\ngpu.sm.count = 2\ngpu.l1.mshrs = 3\n";
+        let options = Options { set: vec!["gpu.sm.count=3".into()], ..Options::default() };
+        for machine in ["machine = 'tiny/umh-2gpu'", "machine = { gpu = { cu = { count = 1 } } }"] {
+            let read = |text: String| Scenario::parse(Source::new("t", text), None).unwrap();
+            let scenario = read(format!("{machine}\n{set}{task}"));
+            let mut draft = Draft::of(&scenario, &options).unwrap();
+            let spec = scenario.machine(&options.set).unwrap();
+            assert_eq!(draft.scenario("t").unwrap().machine(&[]).unwrap(), spec);
+            assert_eq!(
+                draft.text().contains("\n[set]\ngpu.l1.mshrs = 3\ngpu.sm.count = 3\n"),
+                machine.contains('\''),
+                "{}",
+                draft.text()
+            );
+            draft.write_machine_out().unwrap();
+            assert_eq!(draft.scenario("t").unwrap().machine(&[]).unwrap(), spec);
         }
     }
 }

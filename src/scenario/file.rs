@@ -2,6 +2,8 @@
 //!
 //! The documentation of each field is also its description in the JSON schema.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -25,6 +27,11 @@ pub struct ScenarioFile {
     pub about: Option<String>,
     /// A bundled machine's name, the path of a machine file, or the machine itself as a table.
     pub machine: MachineChoice,
+    /// Keys of the machine file with dots (or as tables), each with another value than the machine has, as `--set` takes
+    /// them; what the command line sets counts more.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub(super) set: toml::Table,
     /// A protocol instead of the machine's own: a bundled name or a path.
     pub protocol: Option<At<String>>,
     /// The data of the kernels that take a `scale`, and the capacities that they press on, shrink by this power of two:

@@ -73,12 +73,19 @@ pub fn text(draft: &Draft) -> String {
     let mut text: String =
         draft.comment.iter().map(|line| format!("# {line}").trim_end().to_owned() + "\n").collect();
     for (key, value) in ordered(&draft.head) {
-        if !LISTS.contains(&key.as_str()) && !matches!((key.as_str(), value), ("machine", Value::Table(_))) {
+        let is_section = matches!((key.as_str(), value), ("machine" | "set", Value::Table(_)));
+        if !is_section && !LISTS.contains(&key.as_str()) {
             text.push_str(&format!("{} = {}\n", bare(key), inline(key, value)));
         }
     }
     if let Some(Value::Table(machine)) = draft.head.get("machine") {
         section(&mut text, "machine", machine);
+    }
+    if let Some(Value::Table(changes)) = draft.head.get("set") {
+        text.push_str("\n[set]\n");
+        for (key, value) in dotted(changes) {
+            text.push_str(&format!("{key} = {}\n", inline("", value)));
+        }
     }
     let (before, after) = LISTS.split_at(5);
     let list = |text: &mut String, key: &str| {
@@ -96,6 +103,21 @@ pub fn text(draft: &Draft) -> String {
         list(&mut text, key);
     }
     text
+}
+
+/// Every value in a table, whatever it is in, with its whole key.
+pub fn dotted(table: &Table) -> Vec<(String, &Value)> {
+    let mut all = Vec::new();
+    for (key, value) in ordered(table) {
+        match value {
+            Value::Table(inner) => {
+                let whole = |(rest, value)| (format!("{}.{rest}", bare(key)), value);
+                all.extend(dotted(inner).into_iter().map(whole));
+            }
+            value => all.push((bare(key), value)),
+        }
+    }
+    all
 }
 
 fn paragraph(text: &mut String, key: &str, table: &Table) {

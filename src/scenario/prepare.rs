@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::config::document::At;
 use crate::config::machine::MachineSpec;
+use crate::config::settings::{self, Setting};
 use crate::config::{self, Document, Kind, MachineChoice, Shelf};
 use crate::diagnostic::{Result, Source};
 use crate::machine::{Blueprint, FirstPass, Machine};
@@ -59,6 +60,8 @@ pub struct Scenario {
     pub(super) document: Document,
     /// Where the names in it are looked up.
     pub(super) shelf: Shelf,
+    /// What it sets of its machine.
+    pub(super) settings: Vec<Setting>,
     work: Work,
 }
 
@@ -130,8 +133,9 @@ impl Scenario {
     pub fn parse_on(source: Source, shelf: Shelf) -> Result<Self> {
         let document = Document::new(source);
         let file: ScenarioFile = document.read()?;
+        let settings = if file.set.is_empty() { Vec::new() } else { settings::read(document.source())? };
         let work = Work::read(&file, &document)?;
-        Ok(Self { file, document, shelf, work })
+        Ok(Self { file, document, shelf, settings, work })
     }
 
     /// The same with keys of its file set to other values, each `KEY=VALUE`.
@@ -142,14 +146,14 @@ impl Scenario {
         if set.is_empty() {
             return Ok(self);
         }
-        let mut document = self.document;
+        let mut document = self.document.clone();
         for text in set {
             let option = OPTIONS.iter().find(|(own, _)| *own == key_of(text));
             document.set_by(option.map_or("--set", |(_, option)| option), text)?;
         }
         let file: ScenarioFile = document.read()?;
         let work = Work::read(&file, &document)?;
-        Ok(Self { file, document, shelf: self.shelf, work })
+        Ok(Self { file, document, work, ..self })
     }
 
     /// What it shows; its file's name if it does not say.
@@ -228,9 +232,11 @@ impl Scenario {
     /// The same, with the protocol that the machine itself names.
     pub(super) fn own_machine(&self, set: &[String]) -> Result<MachineSpec> {
         let spec = match &self.file.machine {
-            MachineChoice::Named(name) => config::load_machine_from(&self.shelf, &name.value, set)
-                .map_err(|error| self.pointed(name, error))?,
-            MachineChoice::Inline(machine) if set.is_empty() => {
+            MachineChoice::Named(name) => {
+                config::load_machine_from(&self.shelf, &name.value, &self.settings, set)
+                    .map_err(|error| self.pointed(name, error))?
+            }
+            MachineChoice::Inline(machine) if set.is_empty() && self.settings.is_empty() => {
                 machine.specification(&self.document, &self.shelf)?
             }
             MachineChoice::Inline(_) => self.overridden(set)?,
@@ -241,13 +247,18 @@ impl Scenario {
     /// The machine written in the scenario, with overrides.
     fn overridden(&self, set: &[String]) -> Result<MachineSpec> {
         let mut document = self.document.clone();
+        for setting in &self.settings {
+            document.lay(&["machine"], setting);
+        }
         for text in set {
             document.set_within(&["machine"], text)?;
         }
         let file: ScenarioFile = document.read()?;
         match &file.machine {
             MachineChoice::Inline(machine) => machine.specification(&document, &self.shelf),
-            MachineChoice::Named(name) => config::load_machine_from(&self.shelf, &name.value, &[]),
+            MachineChoice::Named(name) => {
+                config::load_machine_from(&self.shelf, &name.value, &self.settings, set)
+            }
         }
     }
 

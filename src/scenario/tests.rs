@@ -54,6 +54,49 @@ fn every_bundled_scenario_holds() {
 }
 
 #[test]
+fn a_scenario_sets_keys_of_its_machine_and_the_command_line_counts_more() {
+    let set = "[set]\ngpu.sm.count = 3\n\"gpu.l1.mshrs\" = 2\ngpu.l2 = { ways = 2, size = '2 KiB' }\n";
+    let inline = "machine = { gpu = { cu = { count = 1 }, memory = { home = 'host' } } }\n";
+    for text in [format!("{STORE}{set}"), format!("{inline}{set}")] {
+        let scenario = scenario(&text);
+        let sizes = |over: &[String]| {
+            let gpu = scenario.machine(over).unwrap().gpu.unwrap();
+            (gpu.cu.count, gpu.l1.mshrs, gpu.l2.cache.ways, gpu.l2.cache.size.0)
+        };
+        assert_eq!(sizes(&[]), (3, 2, 2, 2048));
+        assert_eq!(sizes(&["gpu.cu.count=4".into()]), (4, 2, 2, 2048));
+    }
+}
+
+#[test]
+fn what_a_scenario_sets_wrongly_is_told_at_its_place() {
+    let line = STORE.lines().count() + 2;
+    for (set, message, place, suggestion) in [
+        ("gpu.l1.mshsr = 2", "unknown key `mshsr`", (line, 8), Some("did you mean mshrs?")),
+        (
+            "gpu.l1 = { ways = 3 }",
+            "gpu.l1.ways is 3, which does not divide 8 blocks of 64 B",
+            (line, 19),
+            None,
+        ),
+        ("gpu.clock.fast = 1", "`clock` is no table: nothing can be set in it", (line, 5), None),
+        (
+            "gpu.cu.count = 2\ngpu.sm.count = 3",
+            "`gpu.sm.count` is set twice, in two ways to write it",
+            (line + 1, 8),
+            None,
+        ),
+        ("\"gpu.l1.mshsr\" = 2", "unknown key `mshsr`", (line, 9), Some("did you mean mshrs?")),
+    ] {
+        let error = complaint(&format!("{STORE}[set]\n{set}\n"));
+        assert_eq!(error.message, message, "{set}");
+        assert_eq!(error.position(), Some(place), "{set}");
+        assert_eq!(error.source.as_ref().map(|source| &*source.name), Some("test.toml"), "{set}");
+        assert_eq!(error.suggestion.as_deref(), suggestion, "{set}");
+    }
+}
+
+#[test]
 fn a_failing_expectation_tells_line_and_moment() {
     let report = run(&format!(
         "{STORE}[[expect]]\nafter = \"first\"\nthat = [\n  \"state of gpu0.cu0.l1 block 0x1000 is N\",\n  \

@@ -15,7 +15,8 @@ use crate::cli::journal::Header;
 use crate::cli::pool;
 use crate::cli::work::Work;
 use crate::config::document::At;
-use crate::config::sweep_file::{SetValue, Setting, SweepFile};
+use crate::config::settings::{SetValue, Setting};
+use crate::config::sweep_file::SweepFile;
 use crate::config::{self, Document, Kind};
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::scenario::{CYCLES, Prepared};
@@ -138,7 +139,7 @@ impl Plan {
         let chosen = self.settings.iter().zip(&values);
         let set = chosen.filter_map(|(setting, value)| {
             let value = setting.values.get(*value)?;
-            Some((setting.key.clone(), value.shown.clone()))
+            Some((setting.key(), value.shown.clone()))
         });
         let scenario = self.works.get(work).map_or_else(String::new, |work| work.name.clone());
         let name = Name { scenario, set: set.collect(), seed };
@@ -164,7 +165,7 @@ impl Plan {
     /// What a point sets: as `--set` takes it, with the places of key and value.
     fn overrides(&self, point: &Point) -> Vec<(String, &Setting, &SetValue)> {
         let chosen = self.settings.iter().zip(&point.values);
-        let text = |setting: &Setting, value: &SetValue| format!("{}={}", setting.key, value.text);
+        let text = |setting: &Setting, value: &SetValue| format!("{}={}", setting.key(), value.text);
         chosen
             .filter_map(|(setting, value)| {
                 let value = setting.values.get(*value)?;
@@ -228,7 +229,7 @@ impl Plan {
             start..(start + length).min(whole.end)
         };
         // The key may be written in several ways, the value is as it stands.
-        let value_at = setting.key.len() + 1;
+        let value_at = setting.key().len() + 1;
         let span =
             if start < value_at { setting.span.clone() } else { within(&value.span, start - value_at) };
         (error.source, error.span) = (Some(self.source.clone()), Some(span));

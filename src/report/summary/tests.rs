@@ -198,6 +198,7 @@ fn tables(name: &str) -> String {
     let run = Run {
         scenario: name.to_owned(),
         machine: "m".to_owned(),
+        set: Vec::new(),
         seed: 0,
         statistics: runner.machine().statistics(),
         wall_seconds: 0.0,

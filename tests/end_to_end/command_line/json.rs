@@ -12,7 +12,7 @@ fn keys(value: &Value) -> Vec<&str> {
 fn a_run_is_one_document_with_stable_keys() {
     let run = document(&["run", "umh/fig5-b1", "--format", "json"]);
     let expected = "accesses cycles diagnosis digest ended events events_per_second expectations failures machine passed \
-                    peak_memory_bytes prepare_seconds scenario seed stats stopped_at wall_seconds";
+                    peak_memory_bytes prepare_seconds scenario seed set stats stopped_at wall_seconds";
     assert_eq!(keys(&run).join(" "), expected);
     assert_eq!(
         (run["scenario"].as_str(), run["machine"].as_str()),
@@ -22,7 +22,19 @@ fn a_run_is_one_document_with_stable_keys() {
     assert!(digest.len() == 16 && digest.chars().all(|digit| digit.is_ascii_hexdigit()), "{digest}");
     assert_eq!(run["stats"]["accesses"], run["accesses"]);
     assert!(run["stats"].as_object().unwrap().values().all(|value| value.is_number() || value.is_null()));
-    assert_eq!(run["stopped_at"], Value::Null);
+    assert_eq!((&run["stopped_at"], &run["set"]), (&Value::Null, &serde_json::json!({})));
+}
+
+#[test]
+fn a_run_tells_what_was_set_by_its_scenario_and_on_the_command_line() {
+    let set = ["--set", "gpu.l1.mshrs=3", "--set", "gpu.paging.service='2 us'"];
+    let run = document(&[&["run", "paging/blocking", "--format", "json"], &set[..]].concat());
+    let expected = serde_json::json!({
+        "gpu.l1.mshrs": 3, "gpu.paging.faults": "block", "gpu.paging.service": "2 us",
+    });
+    assert_eq!(run["set"], expected);
+    let text = call(&[&["run", "paging/blocking"], &set[..2]].concat()).stdout;
+    assert!(text.contains("\nset       gpu.l1.mshrs = 3, gpu.paging.faults = \"block\"\n"), "{text}");
 }
 
 #[test]
