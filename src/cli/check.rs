@@ -13,6 +13,7 @@ use super::sweep::Plan;
 use super::work::{Work, read_trace};
 use crate::config::document::At;
 use crate::config::machine::MachineSpec;
+use crate::config::machine_keys;
 use crate::config::{self, Kind};
 use crate::debug::command;
 use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
@@ -32,7 +33,8 @@ use crate::workload::{TaskKind, trace};
 /// meant is a warning. A name that `umscope list` shows will do, too.
 ///
 /// With --sizes it says what every cache and directory of the machine, or of the scenario's machine, has to store beside
-/// its data: the bits of an entry by what they are for, all entries, and the overhead over the data.
+/// its data: the bits of an entry by what they are for, all entries, and the overhead over the data. With --keys it says the
+/// value of every key of the machine file, defaults too; that is a machine file itself.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -40,10 +42,12 @@ Examples:
   umscope check tiny/umh-2gpu
   umscope check nmoesi --format json
   umscope check umh-4gpu-nvlink --sizes
+  umscope check tiny/umh-2gpu --keys > mine.toml
   umscope check umh-1gpu-pcie --sizes --set 'gpu.memory.secondary_block=64 B'
 
 JSON: file, kind (machine, protocol, scenario, sweep or trace), name, warnings, and the facts about it as flat keys.
-With --sizes, sizes is a list with an object for each kind of cache or directory that differs.
+With --sizes, sizes is a list with an object for each kind of cache or directory that differs; with --keys, keys has the keys of \
+the machine file with their values.
 
 Exit status: 0 nothing is wrong; 2 something is, and its place is told.")]
 pub struct Check {
@@ -58,6 +62,10 @@ pub struct Check {
     /// What caches and directories have to store beside their data
     #[arg(long)]
     sizes: bool,
+
+    /// Every key of the machine file with its value, defaults too: a machine file that says all
+    #[arg(long, conflicts_with = "sizes")]
+    keys: bool,
 
     /// Set a key of the machine file, such as gpu.l1.size="1 KiB"; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
@@ -77,12 +85,24 @@ struct Found {
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     /// The machine that was built of it.
-    machine: Option<Box<Machine>>,
+    built: Option<Box<Built>>,
+}
+
+/// A machine and what it was built from.
+struct Built {
+    spec: MachineSpec,
+    machine: Machine,
+}
+
+impl Built {
+    fn of(prepared: Prepared) -> Box<Self> {
+        Box::new(Self { spec: prepared.blueprint.spec, machine: prepared.machine })
+    }
 }
 
 impl Found {
     fn new(kind: &'static str, name: String, facts: Vec<(&'static str, Value)>) -> Self {
-        Self { kind, name, facts, errors: Vec::new(), warnings: Vec::new(), machine: None }
+        Self { kind, name, facts, errors: Vec::new(), warnings: Vec::new(), built: None }
     }
 }
 
@@ -97,7 +117,7 @@ impl Check {
         for warning in &found.warnings {
             say(warning);
         }
-        let machine = self.wanted(&found)?;
+        let built = self.wanted(&found)?;
         let mut output = Output::standard();
         match self.format {
             Format::Json => {
@@ -108,10 +128,18 @@ impl Check {
                 let warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
                 document.insert("warnings".into(), json!(warnings));
                 document.extend(found.facts.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
-                if let Some(machine) = machine {
-                    document.insert("sizes".into(), sizes::json(machine));
+                if let Some(built) = built {
+                    let (key, value) = self.wished(built);
+                    document.insert(key.into(), value);
                 }
                 output.json(&Value::Object(document))?;
+            }
+            Format::Text if self.keys => {
+                output.line(&format!("# {}: a {}, {}", self.file, found.kind, found.name))?;
+                for (key, value) in built.map(|built| machine_keys::keys(&built.spec)).unwrap_or_default() {
+                    output.line(&format!("{key} = {value}"))?;
+                }
+                output.done()?;
             }
             Format::Text => {
                 output.line(&format!("{}: a {}, {}", self.file, found.kind, found.name))?;
@@ -119,7 +147,7 @@ impl Check {
                     let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                     output.line(&format!("  {:<22} {value}", key.replace('_', " ")))?;
                 }
-                for line in machine.map(sizes::lines).unwrap_or_default() {
+                for line in built.map(|built| sizes::lines(&built.machine)).unwrap_or_default() {
                     output.line(&line)?;
                 }
                 output.done()?;
@@ -128,18 +156,28 @@ impl Check {
         Ok(Status::Held)
     }
 
-    /// The machine whose sizes are asked for.
-    fn wanted<'a>(&self, found: &'a Found) -> Result<Option<&'a Machine>> {
-        let machine = found.machine.as_deref();
-        if machine.is_none() && (self.sizes || !self.set.is_empty()) {
-            let option = if self.sizes { "--sizes" } else { "--set" };
-            let error = Diagnostic::new(format!(
-                "{option} is about a machine, and {} is a {}",
-                self.file, found.kind
-            ));
-            return Err(Box::new(error.expected("a machine or a scenario")));
+    /// The machine of which more is asked for.
+    fn wanted<'a>(&self, found: &'a Found) -> Result<Option<&'a Built>> {
+        let built = found.built.as_deref();
+        let option = match () {
+            () if self.sizes => "--sizes",
+            () if self.keys => "--keys",
+            () => "--set",
+        };
+        if built.is_none() && (self.sizes || self.keys || !self.set.is_empty()) {
+            let message = format!("{option} is about a machine, and {} is a {}", self.file, found.kind);
+            return Err(Box::new(Diagnostic::new(message).expected("a machine or a scenario")));
         }
-        Ok(machine.filter(|_| self.sizes))
+        Ok(built.filter(|_| self.sizes || self.keys))
+    }
+
+    /// What is asked for beside the facts, and its key.
+    fn wished(&self, built: &Built) -> (&'static str, Value) {
+        if self.sizes {
+            return ("sizes", sizes::json(&built.machine));
+        }
+        let keys = machine_keys::keys(&built.spec).into_iter();
+        ("keys", Value::Object(keys.map(|(key, value)| (key, json!(value))).collect()))
     }
 
     fn look(&self, interrupt: &Interrupt) -> Result<Found> {
@@ -211,7 +249,7 @@ impl Check {
         let scenario = Scenario::parse(Source::new(found.source.name, text), None)?;
         let prepared = scenario.prepare(&Options { set: self.set.clone(), ..Options::default() })?;
         let mut found = Found::new("machine", spec.name.clone(), parts(&spec, &prepared));
-        found.machine = Some(Box::new(prepared.machine));
+        found.built = Some(Built::of(prepared));
         Ok(found)
     }
 
@@ -251,7 +289,7 @@ impl Check {
                 ("faults", json!(file.faults.len())),
             ],
         );
-        found.machine = Some(Box::new(prepared.machine));
+        found.built = Some(Built::of(prepared));
         Ok(found)
     }
 }

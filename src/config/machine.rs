@@ -141,7 +141,9 @@ pub struct L2Spec {
 }
 
 /// What stands behind a GPU's L2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum GpuHome {
     /// A stacked memory directory: GPU memory caches host memory (UMH).
@@ -176,7 +178,9 @@ pub struct GpuMemorySpec {
 }
 
 /// What a far-fault does to its compute unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum FaultMode {
     /// The warp waits, the others go on.
@@ -187,7 +191,18 @@ pub enum FaultMode {
 }
 
 /// When the data of the work come to the GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum CopyMode {
     /// Page by page, as far-faults and prefetchers ask.
@@ -198,6 +213,9 @@ pub enum CopyMode {
     /// While the work runs, which has them all at once: the bound of all that overlaps.
     Overlapped,
 }
+
+/// Bytes of an entry of the walk cache.
+pub const WALK_ENTRY: u64 = 8;
 
 /// Paged GPU memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -257,7 +275,9 @@ pub struct ReadOnlySpec {
 }
 
 /// What the L2 of a socket caches ("Beyond the Socket: NUMA-Aware GPUs", Fig. 7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Organisation {
     /// (a) Lines of its own memory, for all sockets.
@@ -339,7 +359,9 @@ pub struct RemoteDirectorySpec {
 }
 
 /// How a memory controller orders its requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum DramScheduler {
     /// As they come, without a queue.
@@ -412,7 +434,9 @@ pub struct HostSpec {
 }
 
 /// The kind of a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum NetworkKind {
     #[default]
@@ -421,7 +445,7 @@ pub enum NetworkKind {
 }
 
 /// The shape of a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Topology {
     /// All GPUs and the host share one medium in each direction.
@@ -474,7 +498,9 @@ pub struct BalancerSpec {
 }
 
 /// What becomes of lanes when a kernel is launched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum AtLaunch {
     /// As many in each direction.

@@ -4,6 +4,7 @@ pub mod document;
 pub mod library;
 pub mod machine;
 pub mod machine_file;
+pub mod machine_keys;
 pub mod mutation;
 pub mod protocol;
 pub mod schema;

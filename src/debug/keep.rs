@@ -4,9 +4,10 @@ use toml::{Table, Value};
 
 use super::session::Session;
 use super::subject::Subject;
+use crate::config::machine::MachineSpec;
 use crate::diagnostic::Result;
 use crate::model::inspect::BlockView;
-use crate::recording::{End, Ending, Mark, Recording};
+use crate::recording::{End, Ending, Input, Mark, Recording};
 use crate::scenario::{Draft, FARTHEST, Options};
 
 /// Blocks told of in a scenario's comment, at most; and transactions and messages.
@@ -21,6 +22,22 @@ impl Session {
         let event = self.event();
         let inputs = self.inputs().iter().filter(|(at, _)| *at < event).cloned().collect();
         Ok((&maker.scenario, Options { inputs, ..maker.options.clone() }))
+    }
+
+    /// The machine as it is here, and what was set of it: `KEY=VALUE` by its scenario, on the command line, or on the way.
+    ///
+    /// # Errors
+    /// If it is not known what it was made of.
+    pub fn machine_here(&self) -> Result<(MachineSpec, Vec<String>)> {
+        let (scenario, options) = self.options_here()?;
+        let mut set = options.set.clone();
+        set.extend(options.inputs.iter().filter_map(|(_, input)| match input {
+            Input::Set(text) => Some(text.clone()),
+            _ => None,
+        }));
+        let spec = scenario.machine(&set)?;
+        set.extend(scenario.set_texts());
+        Ok((spec, set))
     }
 
     /// What the present branch is made of, to its end.
@@ -170,6 +187,24 @@ that = "value at 0x2000 in host.cpu0.l1 is 1"
             all.append(&mut records.list);
         }
         (all, machine.digest())
+    }
+
+    #[test]
+    fn the_machine_is_told_key_by_key_as_it_is_at_that_moment() {
+        let text = "machine = 'tiny/umh-2gpu'\n[set]\ngpu.l1.mshrs = 3\n[[do]]\nby = 'gpu0.cu0'\nload = { address = 0x1000 }\n";
+        let mut session = Session::open(Origin::of_text("t", text).unwrap(), None);
+        let mut run = |line: &str| match session.execute(line, &Interrupt::default()) {
+            Ok(outcome) => outcome.lines.join("\n"),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(run("info machine gpu.l1.m"), "gpu.l1.mshrs = 3  # set here");
+        run("goto 2");
+        run("fork set network.latency=\"2 us\"");
+        run("step 1");
+        assert_eq!(run("info machine network.lat"), "network.latency = \"2 us\"  # set here");
+        run("goto 1");
+        assert_eq!(run("info machine network.lat"), "network.latency = \"250 ns\"");
+        assert!(run("info machine latancy").ends_with("did you mean latency?"));
     }
 
     #[test]

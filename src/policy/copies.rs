@@ -1,7 +1,18 @@
 //! Which data are copied between host and GPUs before a task begins, and which copies count as up to date after that.
 
 /// Where data can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// Host memory.
@@ -30,7 +41,18 @@ impl Side {
 }
 
 /// Who directs copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum CopyPolicy {
     /// The programmer, with memcpy: whoever works gets the arrays that it uses, if the other side has written them since ("UMH",

@@ -1,7 +1,9 @@
 //! Dealing thread blocks over the compute units of GPUs.
 
 /// How the blocks of a kernel are dealt over GPUs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
     /// One after the other to whichever compute unit has room, whatever its GPU: the "fine-grained dynamic assignment" of a

@@ -4,7 +4,18 @@
 use crate::model::lanes::{Flow, Flows, LaneDecision, LaneDirection, LaneReason};
 
 /// Who decides about the lanes of links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum LanePolicy {
     /// Nobody: a direction keeps its lanes.

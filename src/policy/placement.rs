@@ -4,7 +4,9 @@
 use crate::model::page::Page;
 
 /// A placement of memory over sockets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// "Fine-grained memory interleaving at a sub-page granularity across memory channels": in pieces of `gpu.l2.interleave` times

@@ -1,7 +1,9 @@
 //! Which warp of a compute unit issues next.
 
 /// The order in which warps that are ready take their turns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarpScheduler {
     /// The one that issued last goes on until it waits ("greedy then round-robin", "Beyond the Socket: NUMA-Aware GPUs",

@@ -35,9 +35,13 @@ impl Scenario {
     /// What the file and `options` set of its machine.
     fn changes(&self, options: &Options) -> Table {
         let mut changes = Table::new();
-        let own = self.settings.iter().map(Setting::text);
-        own.chain(options.set.iter().cloned()).for_each(|text| set(&mut changes, &text));
+        self.set_texts().chain(options.set.iter().cloned()).for_each(|text| set(&mut changes, &text));
         changes
+    }
+
+    /// What the file sets of its machine, each `KEY=VALUE`.
+    pub fn set_texts(&self) -> impl Iterator<Item = String> {
+        self.settings.iter().map(Setting::text)
     }
 
     /// What is other than its machine and its file alone say: keys with dots, and their values.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::document::At;
 use super::super::fail;
-use super::super::machine::{CopyMode, GpuHome, PagingSpec};
+use super::super::machine::{CopyMode, GpuHome, PagingSpec, WALK_ENTRY};
 use super::super::machine_file::paging::PagingFile;
 use super::{Build, KIB, MIB};
 use crate::diagnostic::Result;
@@ -20,9 +20,6 @@ fn value<T: Copy + Default>(key: Option<&At<T>>) -> T {
 fn span<T>(key: Option<&At<T>>) -> Option<&Range<usize>> {
     key.map(|key| &key.span)
 }
-
-/// Bytes of an entry of the walk cache.
-const WALK_ENTRY: u64 = 8;
 
 impl Build<'_> {
     /// The paging of a GPU: always of one with memory of its own, and of others if the file says so.

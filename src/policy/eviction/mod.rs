@@ -9,7 +9,18 @@ use crate::model::random::Random;
 use crate::model::recency::Recency;
 
 /// An eviction policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    serde::Deserialize,
+    serde::Serialize,
+    schemars::JsonSchema,
+)]
 pub enum Evictor {
     #[serde(rename = "random")]
     #[default]

@@ -1,4 +1,4 @@
-//! `check --sizes`: the storage arithmetic of the UMH paper, through the command line.
+//! `check --sizes`: the storage arithmetic of the UMH paper, through the command line; and `check --keys`.
 
 use serde_json::Value;
 
@@ -57,4 +57,31 @@ fn what_has_no_sizes_says_so() {
     assert!(outcome.stderr.contains("--sizes is about a machine, and nmoesi is a protocol"), "{outcome:?}");
     let outcome = call(&["check", "umh-1gpu-pcie", "--sizes", "--set", "gpu.memory.wais=2"]);
     assert!(outcome.code == Some(2) && outcome.stderr.contains("did you mean ways?"), "{outcome:?}");
+}
+
+#[test]
+fn the_keys_of_a_machine_are_a_file_of_that_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    let set = ["--set", "gpu.l1.mshrs=2", "--set", "gpu.cu.wavefronts=16"];
+    let keys = call(&[&["check", "paging/blocking", "--keys"], &set[..]].concat()).stdout;
+    std::fs::write(&path, &keys).unwrap();
+    let path = path.to_str().unwrap();
+    let again = call(&["check", path, "--keys"]).stdout;
+    let rest = |text: &str| text.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(rest(&again), rest(&keys));
+    let json = document(&["check", path, "--keys", "--format", "json"])["keys"].clone();
+    let of = |key: &str| json[key].clone();
+    assert_eq!((of("gpu.l1.mshrs"), of("gpu.paging.faults")), (2.into(), "block".into()));
+    // A default, in its unit.
+    assert_eq!(of("gpu.paging.walk_cache"), "8 KiB");
+    let digest = |machine: &str, set: &[&str]| {
+        let run = [
+            &["run", "workloads/paged/bfs", "--scale", "512", "--machine", machine, "--format", "json"],
+            set,
+        ];
+        document(&run.concat())["digest"].clone()
+    };
+    let set = [&set[..], &["--set", "gpu.paging.faults=block"]].concat();
+    assert_eq!(digest(path, &[]), digest("tiny/paged-1gpu", &set));
 }

@@ -61,6 +61,12 @@ const TOPICS: &[Topic] = &[
     topic("memory", "memory [COMPONENT]", "memory controllers: what waits, open rows", hardware::memory),
     topic("tags", "tags", "tags in DRAM: hits and misses, pending queues, scoreboards", tags::tags),
     topic("transactions", "transactions", "transactions in flight, oldest first", hardware::transactions),
+    topic(
+        "machine",
+        "machine [KEY]",
+        "every key of the machine file with its value here, or those with KEY in them",
+        settings::machine,
+    ),
     topic("components", "components", "every component of the machine", hardware::components),
     topic("statistics", "statistics [PREFIX]", "counters", settings::statistics),
     topic("bookmarks", "bookmarks", "named positions", settings::bookmarks),

@@ -1,6 +1,8 @@
 //! What the session knows: position, breakpoints, bookmarks, displays; and what the machine counts.
 
 use super::cut;
+use crate::config::document::sets_the_same;
+use crate::config::machine_keys;
 use crate::debug::bookmark::Bookmark;
 use crate::debug::command::Arguments;
 use crate::debug::session::Session;
@@ -71,6 +73,28 @@ pub(super) fn statistics(session: &mut Session, arguments: &Arguments) -> Result
         return Err(Box::new(error.nearest(prefix, heads.iter().copied()).expected(heads.join(", "))));
     }
     Ok(cut(session, list, "statistics"))
+}
+
+/// Every key of the machine, as it is here.
+pub(super) fn machine(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    let words = arguments.words();
+    if let Some(second) = words.get(1) {
+        return Err(arguments.error(second.span.clone(), "one key, or a part of one, is enough"));
+    }
+    let (spec, set) = session.machine_here()?;
+    let part = arguments.text();
+    let all = machine_keys::keys(&spec);
+    let is_set = |key: &str| set.iter().any(|text| sets_the_same(text, key));
+    let told = |(key, value): &(String, toml::Value)| {
+        format!("{key} = {value}{}", if is_set(key) { "  # set here" } else { "" })
+    };
+    let list: Vec<_> = all.iter().filter(|(key, _)| key.contains(part)).map(told).collect();
+    if list.is_empty() {
+        let error = arguments.complaint(format!("this machine has no key with \"{part}\" in it"));
+        let names = all.iter().flat_map(|(key, _)| key.split('.').chain([key.as_str()]));
+        return Err(Box::new(error.nearest(part, names).expected("a part of a key such as l1.mshrs")));
+    }
+    Ok(cut(session, list, "keys"))
 }
 
 /// A rate of nothing is not known.
