@@ -115,6 +115,8 @@ enum Places {
         remote: u32,
         block: u32,
         dealing: Interleave,
+        /// How addresses are dealt over the memories that they live in.
+        homes: Interleave,
         /// The block in each slot, by [`tag`]: what a lookup reads.
         tags: CowVec<u64, 64>,
     },
@@ -150,8 +152,22 @@ impl Store {
     #[must_use]
     pub fn tagged(sets: u32, ways: u32, block: u32, dealing: Interleave) -> Self {
         let count = sets as usize * ways as usize;
-        let places = Places::Tagged { sets, ways, remote: 0, block, dealing, tags: CowVec::new(count) };
+        let homes = Interleave::NONE;
+        let places =
+            Places::Tagged { sets, ways, remote: 0, block, dealing, homes, tags: CowVec::new(count) };
         Self { places, slots: CowVec::new(count), last: (NOWHERE, None) }
+    }
+
+    /// The same places for what lives in several memories: a block has its set by where it is in its own, so that the blocks of
+    /// each use all sets. Pieces smaller than what goes once round the slices would leave some of these without any.
+    #[must_use]
+    pub fn of_homes(mut self, dealt: Interleave) -> Self {
+        if let Places::Tagged { dealing, homes, .. } = &mut self.places
+            && dealt.size >= dealing.size * dealing.count
+        {
+            *homes = dealt;
+        }
+        self
     }
 
     /// Room for every block of `block` bytes that `dealing` gives it.
@@ -167,8 +183,8 @@ impl Store {
     #[must_use]
     pub fn emptied(&self) -> Self {
         match &self.places {
-            Places::Tagged { sets, ways, remote, block, dealing, .. } => {
-                let mut store = Self::tagged(*sets, *ways, *block, *dealing);
+            Places::Tagged { sets, ways, remote, block, dealing, homes, .. } => {
+                let mut store = Self::tagged(*sets, *ways, *block, *dealing).of_homes(*homes);
                 store.partition(*remote);
                 store
             }
@@ -180,8 +196,9 @@ impl Store {
     #[must_use]
     pub fn set_of(&self, address: Address) -> u32 {
         match &self.places {
-            Places::Tagged { sets, block, dealing, .. } => {
-                let number = divide(dealing.local(address), u64::from(*block)).0;
+            Places::Tagged { sets, block, dealing, homes, .. } => {
+                let local = dealing.local(Address(homes.local(address)));
+                let number = divide(local, u64::from(*block)).0;
                 divide(number, u64::from(*sets)).1 as u32
             }
             Places::Memory { .. } => 0,
@@ -500,5 +517,21 @@ mod tests {
         assert_eq!(store.set_of(Address(0x0)), 0);
         assert_eq!(store.set_of(Address(0x4000)), 64);
         assert_eq!(store.set_of(Address(0x8000)), 0);
+    }
+
+    #[test]
+    fn the_blocks_of_one_home_use_all_sets() {
+        let (slices, homes) = (Interleave::in_turn(128, 16), Interleave::in_turn(4096, 4));
+        let store = Store::tagged(128, 16, 128, slices).of_homes(homes);
+        let mut counts = [0; 128];
+        // The first 256 KiB of the memory of home 2 that fall to slice 5.
+        let pages = (0..64).map(|page| page * 0x4000 + 0x2000);
+        let lines = pages.flat_map(|page| [page + 0x280, page + 0xa80]).map(Address);
+        for line in lines {
+            assert_eq!((homes.index(line), slices.index(line)), (2, 5));
+            counts[store.set_of(line) as usize] += 1;
+        }
+        assert_eq!(counts, [1; 128]);
+        assert_eq!(store.emptied().set_of(Address(0x6a80)), store.set_of(Address(0x6a80)));
     }
 }

@@ -62,13 +62,18 @@ impl Builder<'_> {
     /// All sockets, connected with each other; the nodes through which the host reaches each memory.
     pub(super) fn sockets(&mut self, gpu: &GpuSpec, numa: &NumaSpec) -> Result<Vec<Vec<usize>>> {
         let dealing = over_slices(gpu);
+        let dealt = match homes(gpu, numa, &self.blueprint.workload) {
+            Homes::Dealt(homes) => homes,
+            _ => Interleave::NONE,
+        };
         let mut sockets = Vec::new();
         for index in 0..gpu.count {
             let socket = self.socket(index, gpu, numa, dealing)?;
             for &node in [&socket.l1s, &socket.slices, &socket.remote, &socket.memories].into_iter().flatten()
             {
-                if let Some((config, _)) = self.configs.get_mut(node) {
+                if let Some((config, store)) = self.configs.get_mut(node) {
                     config.home = Some(index);
+                    *store = store.emptied().of_homes(dealt);
                 }
             }
             sockets.push(socket);

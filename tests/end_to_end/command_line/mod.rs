@@ -1,5 +1,6 @@
 //! The command line as scripts rely on it.
 
+mod bandwidth;
 mod broken_input;
 mod explore;
 mod diagnosis;
