@@ -708,3 +708,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn panes_scroll_to_the_component_that_is_selected_until_the_user_scrolls() {
+    let mut session = live::lesson("kernels/transpose-4gpu");
+    let mut app = app(live::frame(&mut session, &["goto cycle 500"]), 80, 24);
+    (app.focus, app.zoom) = (Pane::Caches, true);
+    assert!(!screen(&mut app).contains("host.llc"));
+    app.show(Arc::new(live::frame(&mut session, &["select host.llc"])));
+    assert!(screen(&mut app).contains("host.llc"), "{}", screen(&mut app));
+    press(&mut app, "g g");
+    assert!(!screen(&mut app).contains("host.llc"), "{}", screen(&mut app));
+    app.focus = Pane::Mshrs;
+    assert!(screen(&mut app).contains("host.llc"), "{}", screen(&mut app));
+}

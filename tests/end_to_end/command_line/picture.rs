@@ -96,3 +96,11 @@ fn what_was_free_before_a_transfer_set_is_seen_in_half_a_screen() {
         outcome.stdout.lines().map(|line| line.chars().take(60).collect::<String>() + "\n").collect();
     assert!(text.contains(" 0 evicted, ") && text.contains(" frames were free"), "{text}");
 }
+
+#[test]
+fn memories_that_are_caches_stand_before_other_caches() {
+    let frame = ["frame", "scalegpu/burst", "--at", "27", "--size", "80x24", "--layout", "caches"];
+    let text = call(&frame).stdout;
+    let first = text.lines().find(|line| line.contains("hits")).unwrap();
+    assert!(first.contains("gpu0.memory.0"), "{text}");
+}
