@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Number, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -64,7 +65,29 @@ pub struct SetValue {
     pub text: String,
     /// As people write it: without the quotes of a string.
     pub shown: String,
+    /// What results have: a number or a boolean as such, anything else as people write it.
+    pub json: Value,
     pub span: Range<usize>,
+}
+
+impl SetValue {
+    fn new(value: &Spanned<DeValue<'_>>, source: &Source) -> Self {
+        let span = value.span();
+        let text = source.text.get(span.clone()).unwrap_or("").to_owned();
+        let shown = value.get_ref().as_str().map_or_else(|| text.clone(), str::to_owned);
+        let json = match value.get_ref() {
+            DeValue::Boolean(is_on) => Some(Value::from(*is_on)),
+            DeValue::Integer(number) => {
+                i64::from_str_radix(number.as_str(), number.radix()).ok().map(Value::from)
+            }
+            DeValue::Float(number) => {
+                number.as_str().parse().ok().and_then(Number::from_f64).map(Value::from)
+            }
+            _ => None,
+        };
+        let json = json.unwrap_or_else(|| Value::from(shown.as_str()));
+        Self { text, shown, json, span }
+    }
 }
 
 impl SweepFile {
@@ -114,12 +137,7 @@ fn collect(prefix: &str, table: &DeTable<'_>, source: &Source, found: &mut Vec<S
         } else {
             format!("{prefix}.{}", name.get_ref())
         };
-        let text = |span: &Range<usize>| source.text.get(span.clone()).unwrap_or("").to_owned();
-        let single = |value: &Spanned<DeValue<'_>>| SetValue {
-            shown: value.get_ref().as_str().map_or_else(|| text(&value.span()), str::to_owned),
-            text: text(&value.span()),
-            span: value.span(),
-        };
+        let single = |value: &Spanned<DeValue<'_>>| SetValue::new(value, source);
         let values = match value.get_ref() {
             DeValue::Table(inner) => {
                 collect(&key, inner, source, found)?;
@@ -159,6 +177,13 @@ mod tests {
             })
             .collect();
         assert_eq!(shown, ["b.x=1|2", "a.y=\"1 KiB\"", "gpu.l1.ways=2|4", "gpu.clock='1 GHz'"]);
+    }
+
+    #[test]
+    fn results_have_numbers_and_booleans_as_such() {
+        let all = read("[set]\na = [0x10, 1_000, 2.5, true, \"2\", '1 KiB', nan, [1]]\n").unwrap();
+        let json: Vec<String> = all[0].values.iter().map(|value| value.json.to_string()).collect();
+        assert_eq!(json, ["16", "1000", "2.5", "true", "\"2\"", "\"1 KiB\"", "\"nan\"", "\"[1]\""]);
     }
 
     #[test]
