@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::arguments::{Changes, Switch, Target};
 use super::destination;
+use super::exit::say;
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::config::library::Found;
@@ -181,7 +182,7 @@ impl Work {
         let scenario = Scenario::parse(found.source, found.folder)?.with(&set)?;
         let mut trace = None;
         if let Some((path, format)) = scenario.trace()? {
-            options.trace = Some(read_trace(&path, format, interrupt)?.workload);
+            options.trace = Some(read_to_run(&path, format, interrupt)?);
             options.trace_from = Some((path.clone(), format));
             trace = Some(path);
         }
@@ -202,7 +203,7 @@ impl Work {
         );
         let (set, options) = options(&target.changes);
         let scenario = Scenario::parse(Source::new(target.scenario.as_str(), file), None)?.with(&set)?;
-        let workload = read_trace(Path::new(&target.scenario), format, interrupt)?.workload;
+        let workload = read_to_run(Path::new(&target.scenario), format, interrupt)?;
         let path = PathBuf::from(&target.scenario);
         let trace_from = Some((path.clone(), format));
         let options = Options { trace: Some(workload), trace_from, ..options };
@@ -311,6 +312,15 @@ pub fn read_trace(path: &Path, format: Option<Format>, interrupt: &Interrupt) ->
         if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     trace::read(path, format, Box::new(told))
+}
+
+/// The same for a run: says if cores get other numbers than they have in the trace.
+fn read_to_run(path: &Path, format: Option<Format>, interrupt: &Interrupt) -> Result<Workload> {
+    let trace = read_trace(path, format, interrupt)?;
+    if let Some(text) = trace.renumbered() {
+        say(text);
+    }
+    Ok(trace.workload)
 }
 
 fn unknown(target: &Target) -> Box<Diagnostic> {

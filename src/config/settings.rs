@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use serde_json::{Number, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -30,7 +31,29 @@ pub struct SetValue {
     pub text: String,
     /// As people write it: without the quotes of a string.
     pub shown: String,
+    /// What results have: a number or a boolean as such, anything else as people write it.
+    pub json: Value,
     pub span: Range<usize>,
+}
+
+impl SetValue {
+    fn new(value: &Spanned<DeValue<'_>>, source: &Source) -> Self {
+        let span = value.span();
+        let text = source.text.get(span.clone()).unwrap_or("").to_owned();
+        let shown = value.get_ref().as_str().map_or_else(|| text.clone(), str::to_owned);
+        let json = match value.get_ref() {
+            DeValue::Boolean(is_on) => Some(Value::from(*is_on)),
+            DeValue::Integer(number) => {
+                i64::from_str_radix(number.as_str(), number.radix()).ok().map(Value::from)
+            }
+            DeValue::Float(number) => {
+                number.as_str().parse().ok().and_then(Number::from_f64).map(Value::from)
+            }
+            _ => None,
+        };
+        let json = json.unwrap_or_else(|| Value::from(shown.as_str()));
+        Self { text, shown, json, span }
+    }
 }
 
 impl Setting {
@@ -72,12 +95,7 @@ pub fn read(source: &Source) -> Result<Vec<Setting>> {
 fn collect(prefix: &[(String, usize)], table: &DeTable<'_>, source: &Source, found: &mut Vec<Setting>) {
     for (name, value) in table {
         let names = [prefix, &names(name, source)].concat();
-        let text = |span: &Range<usize>| source.text.get(span.clone()).unwrap_or("").to_owned();
-        let single = |value: &Spanned<DeValue<'_>>| SetValue {
-            shown: value.get_ref().as_str().map_or_else(|| text(&value.span()), str::to_owned),
-            text: text(&value.span()),
-            span: value.span(),
-        };
+        let single = |value: &Spanned<DeValue<'_>>| SetValue::new(value, source);
         let values = match value.get_ref() {
             DeValue::Table(inner) => {
                 collect(&names, inner, source, found);

@@ -302,6 +302,20 @@ that = "value at 0x1000 in gpu1.cu0.l1 is 7"
     }
 
     #[test]
+    fn a_complaint_names_the_input_that_was_typed() {
+        let mut session = session();
+        for (line, head) in [
+            ("fork set gpu.l2.latency=foo", "fork set:1:16: wrong type"),
+            ("fork set xx=1", "fork set:1:1: unknown key"),
+            ("fork set gpu.count=4", "fork set:1:1: this cannot change under way"),
+            ("fork hold x", "fork hold:1:1: "),
+        ] {
+            let error = session.execute(line, &Interrupt::default()).unwrap_err().to_string();
+            assert!(error.starts_with(head), "{error}");
+        }
+    }
+
+    #[test]
     fn changes_add_up_and_are_told_apart() {
         let mut session = session();
         execute(&mut session, "goto 10");

@@ -6,7 +6,7 @@ use super::Machine;
 use super::build::SAMPLE_CYCLES;
 use super::paging::view_tlb;
 use super::tasks::operation;
-use crate::model::access::Bytes;
+use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{
@@ -40,15 +40,28 @@ impl Machine {
         let shown = warp
             .work
             .and_then(|work| operation(&self.tasks.workload, work, warp.current.unwrap_or(warp.next)));
+        let first = self
+            .first_wait(warp)
+            .filter(|(_, range)| !shown.as_deref().is_some_and(|one| touches(one, *range)));
         WarpView {
             state: warp.state,
             since: warp.since,
+            earlier: first.map(|(kind, range)| format!("{} {}", kind.name(), range.start)),
             instruction: shown.as_deref().map(describe_operation),
             work,
             waits: warp.waits.to_vec(),
             page: warp.untranslated().zip(self.page_size()).map(|(page, size)| page.range(size).start),
             done: warp.done(),
         }
+    }
+
+    /// The access that a warp waits for first: what [`Inspect::why`] tells of.
+    fn first_wait(&self, warp: &Warp) -> Option<(AccessKind, Range)> {
+        if let Some(access) = warp.first_untranslated() {
+            return Some((access.kind, access.range));
+        }
+        let txn = self.txns.find(*warp.waits.first()?)?;
+        Some((txn.kind, txn.range))
     }
 
     /// The channels that something is in, with their indices.
@@ -241,6 +254,16 @@ fn describe_access(access: &WarpAccess) -> String {
     };
     let lanes = if more > 0 { format!(" x{} lanes", more + 1) } else { String::new() };
     format!("{} {first}{lanes} {bytes}", access.kind.name()).trim_end().to_owned()
+}
+
+/// Whether an operation accesses a byte of a range.
+fn touches(operation: &Operation, range: Range) -> bool {
+    match operation {
+        Operation::Access(access) | Operation::SpinUntil(access, _) => {
+            access.lanes.iter().any(|(_, address)| range.contains(address))
+        }
+        Operation::Compute(_) | Operation::Barrier | Operation::Fence(_) => false,
+    }
 }
 
 fn describe_operation(operation: &Operation) -> String {

@@ -314,6 +314,8 @@ pub struct WarpView {
     pub work: Option<String>,
     /// Its current instruction, for people ("n-store 0x1004 := 09 00 00 00").
     pub instruction: Option<String>,
+    /// What it waits for first, if that is an access of an instruction before that ("n-store 0x1000").
+    pub earlier: Option<String>,
     /// The accesses it waits for.
     pub waits: Vec<TxnNumber>,
     /// The page that it waits for.

@@ -125,7 +125,7 @@ fn hold(text: &str) -> Result<Change> {
     cycles.map(Change::Hold).ok_or_else(|| {
         let error = Diagnostic::new(format!("{:?} is no number of cycles", text.trim()));
         let error = error.expected(format!("1 to {MOST_HELD}: what comes next comes so much later"));
-        Box::new(error.at(&Source::new(":hold", text), 0..text.len()))
+        Box::new(error.at(&Source::new("fork hold", text), 0..text.len()))
     })
 }
 
@@ -134,7 +134,7 @@ impl Reader<'_> {
         match input {
             Input::Set(text) => {
                 self.options.set.push(text.clone());
-                self.adopt(input)
+                self.adopt(input).map_err(|error| named(error, input))
             }
             Input::Fault(text) => {
                 self.faults.push(fault(text)?);
@@ -143,7 +143,7 @@ impl Reader<'_> {
             Input::Access(text) => self.access(text),
             Input::Cell(text) => {
                 let text = unquoted(text);
-                let source = Source::new(":cell", text.as_str());
+                let source = Source::new("fork cell", text.as_str());
                 let tables = self.blueprint()?.tables;
                 self.mutations.push(mutation::parse(&source, 0..text.len(), &tables)?);
                 self.adopt(input)
@@ -167,7 +167,7 @@ impl Reader<'_> {
     fn adopt(&self, input: &Input) -> Result<Change> {
         let template = Machine::build(&self.blueprint()?)?;
         self.machine.can_adopt(&template).map_err(|reason| {
-            let source = Source::new(format!(":{}", input.verb()), input.text());
+            let source = typed(input);
             let error = Diagnostic::new(format!("this cannot change under way: {reason}"));
             Box::new(error.at(&source, 0..source.text.len()))
         })?;
@@ -179,13 +179,13 @@ impl Reader<'_> {
         Choice::parse(text, self.machine.components()).map(Change::Choose).map_err(|wrong| {
             let error = Diagnostic::new(wrong.message).expected(wrong.expected);
             let known = wrong.known.iter().map(String::as_str);
-            Box::new(error.nearest(&wrong.word, known).at(&Source::new(":choose", text), 0..text.len()))
+            Box::new(error.nearest(&wrong.word, known).at(&Source::new("fork choose", text), 0..text.len()))
         })
     }
 
     /// `gpu0.cu0 store 0x1000 07`
     fn access(&mut self, text: &str) -> Result<Change> {
-        let source = Source::new(":access", text);
+        let source = Source::new("fork access", text);
         let start = text.len() - text.trim_start().len();
         let end = start + text.trim().find(char::is_whitespace).unwrap_or(text.trim().len());
         let name = At { value: text.get(start..end).unwrap_or_default().to_owned(), span: start..end };
@@ -203,6 +203,19 @@ impl Reader<'_> {
         let what = TaskKind::Program { agent: agent.path.clone(), warp: None, operations: operations.into() };
         Ok(Change::Work(Task { id, after: Vec::new(), delay: 0, launch: None, what }))
     }
+}
+
+/// An input as the user typed it.
+fn typed(input: &Input) -> Source {
+    Source::new(format!("fork {}", input.verb()), input.text())
+}
+
+/// A complaint about what is set of a machine names the input that sets it.
+fn named(mut error: Box<Diagnostic>, input: &Input) -> Box<Diagnostic> {
+    if let Some(source) = error.source.as_mut().filter(|source| *source.text == *input.text()) {
+        *source = typed(input);
+    }
+    error
 }
 
 /// `cache N read = "ack > I"` without the quotes that a protocol file has there.
@@ -236,7 +249,7 @@ fn fault(text: &str) -> Result<Fault> {
         table.push_str(&format!(", {key} = {value}"));
     }
     table.push_str(" }");
-    let document = Document::new(Source::new(":fault", table));
+    let document = Document::new(Source::new("fork fault", table));
     let file: Injected = document.read()?;
     setup::fault(&file.fault, &document)
 }

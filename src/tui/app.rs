@@ -36,6 +36,8 @@ pub struct PaneState {
     pub at: (u16, u16),
     /// Whether the user scrolled a pane that otherwise follows its end.
     pub held: bool,
+    /// Whether the component that is selected must be in view: until the user scrolls.
+    pub seeks: bool,
 }
 
 /// A line for the user, shown until the next command.

@@ -48,13 +48,24 @@ pub const NAMES: [&str; 10] = [
     "paging",
 ];
 
+/// Other names of layouts: what a layout is good for, and its own name.
+const ALSO: [(&str, &str); 1] = [("numa", "links")];
+
+/// The number of the layout of this name, from 0.
+#[must_use]
+pub fn find(name: &str) -> Option<usize> {
+    let also = ALSO.iter().find(|(other, _)| *other == name);
+    let own = also.map_or(name, |(_, own)| own);
+    NAMES.iter().position(|known| *known == own)
+}
+
 /// The layout to begin with: where pages come and go, or change what may be done with them, that is the story.
 #[must_use]
 pub fn first(components: &Components) -> usize {
     let moves =
         |kind| matches!(kind, ComponentKind::Gmmu | ComponentKind::Driver | ComponentKind::CopyEngine);
     let name = if components.iter().any(|(_, part)| moves(part.kind)) { "paging" } else { "overview" };
-    NAMES.iter().position(|known| *known == name).unwrap_or(0)
+    find(name).unwrap_or(0)
 }
 
 /// The smallest screen that is drawn.
@@ -290,6 +301,12 @@ mod tests {
         assert_eq!(NAMES[first(&components)], "overview");
         components.add("gpu0.copy", ComponentKind::CopyEngine);
         assert_eq!(NAMES[first(&components)], "paging");
+    }
+
+    #[test]
+    fn a_layout_is_found_by_what_it_is_good_for() {
+        assert_eq!(find("numa"), find("links"));
+        assert!(find("links").is_some() && find("nuna").is_none());
     }
 
     #[test]

@@ -455,6 +455,7 @@ impl Inspect for Sample {
             since: 398,
             work: None,
             instruction: None,
+            earlier: None,
             waits: Vec::new(),
             page: None,
             done: 0,

@@ -62,15 +62,13 @@ impl Settings {
         let theme = theme(name, folder, variable)?;
         let layout = match &asked.layout {
             None => None,
-            Some(name) => {
-                Some(super::layout::NAMES.iter().position(|known| known == name).ok_or_else(|| {
-                    Box::new(
-                        Diagnostic::new(format!("no layout is called {name}"))
-                            .expected(super::layout::NAMES.join(", "))
-                            .nearest(name, super::layout::NAMES),
-                    )
-                })?)
-            }
+            Some(name) => Some(super::layout::find(name).ok_or_else(|| {
+                Box::new(
+                    Diagnostic::new(format!("no layout is called {name}"))
+                        .expected(super::layout::NAMES.join(", "))
+                        .nearest(name, super::layout::NAMES),
+                )
+            })?),
         };
         Ok(Self { theme, keymap, ascii: asked.ascii || !glyphs::locale_is_utf8(variable), layout })
     }

@@ -533,6 +533,21 @@ fn choices_that_differ_in_their_last_words_are_seen_whole() {
 }
 
 #[test]
+fn of_many_long_choices_the_one_under_the_cursor_is_in_view() {
+    let mut frame = Sample::frame();
+    let question = frame.lesson.as_mut().and_then(|lesson| lesson.question.as_mut()).unwrap();
+    let rule = "if another child owns the block, tells the owner that somebody reads, then grants";
+    question.choices = (1..=12).map(|nth| format!("{rule} choice-{nth}.")).collect();
+    let mut app = app(frame, 80, 24);
+    press(&mut app, "p");
+    let text = screen(&mut app);
+    assert!(text.contains("choice-1.") && !text.contains("choice-12.") && text.contains('▼'), "{text}");
+    (0..11).for_each(|_| drop(press(&mut app, "down")));
+    let text = screen(&mut app);
+    assert!(text.contains("choice-12.") && !text.contains("choice-1.") && text.contains('▲'), "{text}");
+}
+
+#[test]
 fn the_help_fits_its_box() {
     let app = app(Sample::frame(), 80, 24);
     for line in help::lines(&app.keymap, &app.frame.info.commands, 72) {
@@ -707,4 +722,18 @@ proptest! {
             let _ = app.new_wish();
         }
     }
+}
+
+#[test]
+fn panes_scroll_to_the_component_that_is_selected_until_the_user_scrolls() {
+    let mut session = live::lesson("kernels/transpose-4gpu");
+    let mut app = app(live::frame(&mut session, &["goto cycle 500"]), 80, 24);
+    (app.focus, app.zoom) = (Pane::Caches, true);
+    assert!(!screen(&mut app).contains("host.llc"));
+    app.show(Arc::new(live::frame(&mut session, &["select host.llc"])));
+    assert!(screen(&mut app).contains("host.llc"), "{}", screen(&mut app));
+    press(&mut app, "g g");
+    assert!(!screen(&mut app).contains("host.llc"), "{}", screen(&mut app));
+    app.focus = Pane::Mshrs;
+    assert!(screen(&mut app).contains("host.llc"), "{}", screen(&mut app));
 }

@@ -54,13 +54,13 @@ pub struct Point {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     pub scenario: String,
-    pub set: Vec<(String, String)>,
+    pub set: Vec<(String, SetValue)>,
     pub seed: Option<u64>,
 }
 
 impl Name {
     pub fn json(&self) -> Map<String, Value> {
-        let set = self.set.iter().map(|(key, value)| (key.clone(), json!(value)));
+        let set = self.set.iter().map(|(key, value)| (key.clone(), value.json.clone()));
         let mut map = Map::new();
         map.insert("scenario".into(), json!(self.scenario));
         map.insert("set".into(), Value::Object(set.collect()));
@@ -72,7 +72,7 @@ impl Name {
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.scenario)?;
-        self.set.iter().try_for_each(|(key, value)| write!(f, " {key}={value}"))?;
+        self.set.iter().try_for_each(|(key, value)| write!(f, " {key}={}", value.shown))?;
         self.seed.map_or(Ok(()), |seed| write!(f, " seed {seed}"))
     }
 }
@@ -139,7 +139,7 @@ impl Plan {
         let chosen = self.settings.iter().zip(&values);
         let set = chosen.filter_map(|(setting, value)| {
             let value = setting.values.get(*value)?;
-            Some((setting.key(), value.shown.clone()))
+            Some((setting.key(), value.clone()))
         });
         let scenario = self.works.get(work).map_or_else(String::new, |work| work.name.clone());
         let name = Name { scenario, set: set.collect(), seed };

@@ -99,6 +99,12 @@ impl Warp {
         self.untranslated.first().map(|(page, _)| *page)
     }
 
+    /// Its oldest untranslated access.
+    #[must_use]
+    pub fn first_untranslated(&self) -> Option<&Access> {
+        self.untranslated.first().map(|(_, aside)| &aside.access)
+    }
+
     /// Whether one of its accesses waits for the translation of a page.
     #[must_use]
     pub fn waits_for(&self, page: Page) -> bool {

@@ -20,8 +20,11 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         |form: &Form| frame.caches.iter().all(|cache| form(cache).chars().count() <= usize::from(room));
     let [.., shortest] = FORMS;
     let form = FORMS.into_iter().find(fits).unwrap_or(shortest);
+    // Memories that are caches are few and matter most: they come before all.
+    let (tagged, others): (Vec<_>, Vec<_>) =
+        frame.caches.iter().partition(|cache| frame.tags.iter().any(|tags| tags.node == cache.node));
     let mut y = 0;
-    for cache in &frame.caches {
+    for cache in tagged.into_iter().chain(others) {
         y = one(frame, canvas, y, (cache, &form(cache)));
     }
 }

@@ -20,9 +20,11 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     // before all.
     let (mut used, idle): (Vec<_>, Vec<_>) = frame.mshrs.iter().partition(|file| file.used > 0);
     used.sort_by_key(|file| !is_scoreboard(frame, file));
-    let others = if frame.mshrs.len() > MOST { idle.len() } else { 0 };
-    let idle = idle.into_iter().take(if others > 0 { 0 } else { MOST });
-    let (before, never): (Vec<_>, Vec<_>) = idle.partition(|file| file.high_water > 0);
+    let is_told =
+        |file: &&MshrView| frame.mshrs.len() <= MOST || frame.selection.component == Some(file.node);
+    let (idle, hidden): (Vec<_>, Vec<_>) = idle.into_iter().partition(is_told);
+    let others = hidden.len();
+    let (before, never): (Vec<_>, Vec<_>) = idle.into_iter().partition(|file| file.high_water > 0);
     let mut y = tags::queues(frame, canvas, 0, true);
     for file in used.into_iter().chain(before) {
         y = one(frame, canvas, y, file);
@@ -130,6 +132,7 @@ fn bar(file: &MshrView) -> Option<String> {
 fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, file: &MshrView) {
     // There may be very many: what is scrolled away needs no text.
     if !canvas.shows(y) {
+        canvas.item(1, y, 16, Target::Component(file.node));
         return canvas.reserve(y);
     }
     let path = frame.info.components.path(file.node);

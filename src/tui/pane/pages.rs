@@ -142,13 +142,28 @@ fn driver(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     if set.set == 0 {
         return y + 1;
     }
-    let (number, at, demanded, prefetched) = (set.set, cycle(set.at), set.demanded, set.prefetched);
-    let mut last = format!("set {number} at {at}: {demanded} demanded + {prefetched} prefetched");
-    if gpu.frames.is_some() {
-        last += &format!(", {} evicted; free frames before: {}", set.evicted, set.free);
-    }
-    canvas.field(1, y + 1, room, &last, Role::Text);
+    let texts = transferred(gpu, cycle(set.at));
+    let [.., shortest] = &texts;
+    let text = texts.iter().find(|text| text.chars().count() <= usize::from(room)).unwrap_or(shortest);
+    canvas.field(1, y + 1, room, text, Role::Text);
     y + 2
+}
+
+/// What the last transfer set was, in less and less room.
+fn transferred(gpu: &PagesView, cycle: u64) -> [String; 3] {
+    let set = gpu.last_set;
+    let (number, demanded, prefetched, evicted, free) =
+        (set.set, set.demanded, set.prefetched, set.evicted, set.free);
+    let long = format!("set {number} at {cycle}: {demanded} demanded + {prefetched} prefetched");
+    let short = format!("set {number}: {demanded} + {prefetched} prefetched");
+    if gpu.frames.is_none() {
+        return [long, short.clone(), short];
+    }
+    [
+        format!("{long}, {evicted} evicted; free frames before: {free}"),
+        format!("{short}, {evicted} evicted, {free} frames were free"),
+        format!("{short}, {evicted} evicted, {free} free"),
+    ]
 }
 
 /// A far-fault under way: its last stage and what it waits for.

@@ -199,7 +199,7 @@ impl App {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         match word {
-            "layout" => match layout::NAMES.iter().position(|name| *name == rest) {
+            "layout" => match layout::find(rest) {
                 Some(number) => self.show_layout(number),
                 None => self.no_such("layout", rest, &layout::NAMES),
             },

@@ -11,10 +11,14 @@ use crossterm::event::{Event, KeyEventKind};
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::session::{RunState, Tone};
+use crate::debug::frame::wish::Pane;
 use crate::debug::proto::Answer;
 
 use super::app::{App, Message, Overlay};
 use super::prompt::{self, Kind, Prompt};
+
+/// Panes that scroll to the component that is selected.
+const SEEKING: [Pane; 2] = [Pane::Caches, Pane::Mshrs];
 
 impl App {
     /// Takes an event of the terminal.
@@ -36,6 +40,14 @@ impl App {
         };
         if question(&self.frame) != question(&frame) && matches!(self.overlay, Some(Overlay::Choices(_))) {
             self.overlay = None;
+        }
+        let component = frame.selection.component;
+        if component.is_some() && component != self.frame.selection.component {
+            for pane in SEEKING {
+                if let Some(state) = self.panes.get_mut(pane as usize) {
+                    state.seeks = true;
+                }
+            }
         }
         // While the engine takes lines as the commands of a breakpoint, no key may mean anything else.
         match (&self.prompt, frame.collecting) {

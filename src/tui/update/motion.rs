@@ -111,6 +111,7 @@ impl App {
         if let Some(state) = self.pane_mut() {
             state.up = target as u16;
             state.held = target < most;
+            state.seeks = false;
         }
     }
 

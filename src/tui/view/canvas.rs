@@ -47,6 +47,8 @@ pub struct Canvas<'a> {
     stuck: u16,
     /// From this row on nobody asks how many rows there are exactly.
     end: u16,
+    /// The first row with the component that is selected, in view or not.
+    chosen: Option<u16>,
 }
 
 /// Tells whether an item is selected.
@@ -64,7 +66,19 @@ impl<'a> Canvas<'a> {
         hits: &'a mut Vec<Hit>,
     ) -> Self {
         let area = area.intersection(buffer.area);
-        Self { buffer, area, theme, look, pane, is_selected, hits, extent: (0, 0), stuck: 0, end: u16::MAX }
+        Self {
+            buffer,
+            area,
+            theme,
+            look,
+            pane,
+            is_selected,
+            hits,
+            extent: (0, 0),
+            stuck: 0,
+            end: u16::MAX,
+            chosen: None,
+        }
     }
 
     /// A surface that draws nothing and tells how large the content is in the room of `area`.
@@ -77,7 +91,19 @@ impl<'a> Canvas<'a> {
         hits: &'a mut Vec<Hit>,
     ) -> Self {
         let look = Look { up: u16::MAX, left: 0, cursor: None };
-        Self { buffer, area, theme, look, pane, is_selected, hits, extent: (0, 0), stuck: 0, end: u16::MAX }
+        Self {
+            buffer,
+            area,
+            theme,
+            look,
+            pane,
+            is_selected,
+            hits,
+            extent: (0, 0),
+            stuck: 0,
+            end: u16::MAX,
+            chosen: None,
+        }
     }
 
     /// Columns in view.
@@ -96,6 +122,12 @@ impl<'a> Canvas<'a> {
     #[must_use]
     pub fn extent(&self) -> (u16, u16) {
         self.extent
+    }
+
+    /// The first row drawn so far of the component that is selected, in view or not.
+    #[must_use]
+    pub fn chosen(&self) -> Option<u16> {
+        self.chosen
     }
 
     /// Keeps the first `rows` rows in view while the rest scrolls.
@@ -221,10 +253,14 @@ impl<'a> Canvas<'a> {
 
     /// Notes that `target` stands here, and shows whether it is selected or under the cursor.
     pub fn item(&mut self, x: u16, y: u16, width: u16, target: Target) {
+        let is_selected = self.is_selected.is_selected(target);
+        if is_selected && matches!(target, Target::Component(_)) {
+            self.chosen = self.chosen.or(Some(y));
+        }
         let Some(area) = self.place(x, y, width) else {
             return;
         };
-        if self.is_selected.is_selected(target) {
+        if is_selected {
             self.buffer.set_style(area, self.theme.style(Role::Selected));
         }
         if self.look.cursor == Some(target) {

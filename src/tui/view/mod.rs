@@ -146,7 +146,7 @@ fn title(app: &App, frame: &Frame, placed: Placed, buffer: &mut Buffer) {
 fn look(app: &App, pane: Pane, inner: Rect) -> Look {
     let state = app.pane(pane);
     let cursor = (pane == app.focus).then_some(state.cursor).flatten();
-    if (state.up, state.left) == (0, 0) && !pane::follows_end(pane, &app.frame) {
+    if (state.up, state.left) == (0, 0) && !state.seeks && !pane::follows_end(pane, &app.frame) {
         return Look { up: 0, left: 0, cursor };
     }
     let mut nothing = Vec::new();
@@ -156,7 +156,12 @@ fn look(app: &App, pane: Pane, inner: Rect) -> Look {
     pane::draw(pane, app, &mut measure);
     let extent = measure.extent();
     let most = extent.1.saturating_sub(inner.height);
-    let up = if pane::follows_end(pane, &app.frame) && !state.held { most } else { state.up.min(most) };
+    let follows = pane::follows_end(pane, &app.frame) && !state.held;
+    let sought = measure.chosen().filter(|row| {
+        let is_seen = (state.up..state.up.saturating_add(inner.height)).contains(row);
+        state.seeks && !is_seen
+    });
+    let up = if follows { most } else { sought.unwrap_or(state.up).min(most) };
     let left = state.left.min(extent.0.saturating_sub(inner.width));
     Look { up, left, cursor }
 }

@@ -31,7 +31,7 @@ pub fn draw(app: &App, body: Rect, buffer: &mut Buffer, seen: &mut Seen) {
     buffer.set_stringn(area.x + 2, area.y, format!(" {title} "), usize::from(most.saturating_sub(4)), style);
     let inner = Rect::new(area.x + 2, area.y + 1, area.width.saturating_sub(4), height.saturating_sub(2));
     let rows = lines.len() as u16;
-    let up = app.overlay_up.min(rows.saturating_sub(inner.height));
+    let up = in_view(&lines, inner.height).unwrap_or(app.overlay_up).min(rows.saturating_sub(inner.height));
     seen.overlay = (rows, inner.height);
     let mut hits = Vec::new();
     let look = Look { up, left: 0, cursor: None };
@@ -50,6 +50,14 @@ pub fn draw(app: &App, body: Rect, buffer: &mut Buffer, seen: &mut Seen) {
     if rows > up + inner.height {
         buffer.set_stringn(area.right() - 1, area.bottom().saturating_sub(2), "▼", 1, style);
     }
+}
+
+/// How many lines are scrolled away so that the one under the cursor, if there is one, is in view as a whole.
+fn in_view(lines: &[Line], height: u16) -> Option<u16> {
+    let has_cursor = |line: &Line| line.iter().any(|(_, role)| *role == Role::Cursor);
+    let first = lines.iter().position(has_cursor)?;
+    let last = lines.iter().rposition(has_cursor)?;
+    Some((last + 1).saturating_sub(usize::from(height)).min(first) as u16)
 }
 
 fn content(app: &App, overlay: &Overlay, width: u16) -> (&'static str, Vec<Line>) {

@@ -55,6 +55,20 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// On which cores the trace's own run, if these have other numbers there.
+    #[must_use]
+    pub fn renumbered(&self) -> Option<String> {
+        let is_same = self.cores.iter().zip(0..).all(|(core, number)| *core == number);
+        let last = self.cores.len().checked_sub(1).filter(|_| !is_same)?;
+        if let [core] = self.cores.as_slice() {
+            return Some(format!("the trace's core {core} runs on host.cpu0"));
+        }
+        let cores: Vec<_> = self.cores.iter().take(8).map(ToString::to_string).collect();
+        let more = if self.cores.len() > cores.len() { " ..." } else { "" };
+        let cores = cores.join(", ");
+        Some(format!("the trace's cores {cores}{more} run on host.cpu0 to host.cpu{last}, in this order"))
+    }
+
     /// Bytes that the tasks touch and that the host filled for them, each counted once; above some 65,000 pieces, with
     /// what lies between neighbours.
     #[must_use]

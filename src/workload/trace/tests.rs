@@ -101,7 +101,7 @@ fn what_is_nearly_a_trace_is_told_so() {
         (b"0 L\n", Some((1, 4)), ""),
         (b"0 0xzz\n", Some((1, 3)), ""),
         (b"\x1f\x8b\x08rest", None, "compressed with gzip"),
-        (&whole[..20], Some((1, 1)), "ends or breaks here"),
+        (&whole[..20], Some((1, 1)), "ends or breaks at byte "),
         (b"some words\n", None, "no trace that is known here"),
     ] {
         fs::write(&path, bytes).unwrap();
@@ -180,7 +180,7 @@ fn a_packed_trace_that_is_cut_off_or_damaged_is_refused() {
     for bytes in [&whole[..whole.len() / 2], &whole[..20], &damaged] {
         fs::write(&path, bytes).unwrap();
         let error = read(&path, None, silent()).unwrap_err();
-        assert!(error.message.contains("ends or breaks here") && error.position().is_some(), "{error:?}");
+        assert!(error.message.contains("ends or breaks at byte ") && error.position().is_some(), "{error:?}");
         assert_eq!(error.expected.as_deref(), Some("a whole xz or zstd file"));
     }
     fs::write(&path, &whole).unwrap();

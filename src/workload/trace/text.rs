@@ -1,9 +1,11 @@
 //! A trace file, plain or compressed, read once from start to end. No more than a line of it is in memory.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::unpack::{Packing, unpack};
@@ -35,6 +37,8 @@ pub struct Lines<'a> {
     name: Arc<str>,
     reader: Box<dyn BufRead + 'a>,
     packing: Packing,
+    /// Bytes of the file that were taken.
+    taken: Rc<Cell<u64>>,
     buffer: Vec<u8>,
     /// Of the current line, from 1; 0 before the first.
     number: usize,
@@ -62,10 +66,35 @@ impl Lines<'static> {
     }
 }
 
+/// A reader that counts what is taken from it.
+struct Counted<R> {
+    reader: R,
+    taken: Rc<Cell<u64>>,
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.taken.set(self.taken.get() + read as u64);
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.reader.fill_buf()
+    }
+    fn consume(&mut self, amount: usize) {
+        self.taken.set(self.taken.get() + amount as u64);
+        self.reader.consume(amount);
+    }
+}
+
 impl<'a> Lines<'a> {
     fn new(name: &str, reader: impl BufRead + 'a, packing: Packing) -> Self {
-        let reader = unpack(reader, packing);
-        Self { name: Arc::from(name), reader, packing, buffer: Vec::new(), number: 0 }
+        let taken = Rc::default();
+        let reader = unpack(Counted { reader, taken: Rc::clone(&taken) }, packing);
+        Self { name: Arc::from(name), reader, packing, taken, buffer: Vec::new(), number: 0 }
     }
 
     /// The lines of a text in memory.
@@ -118,7 +147,12 @@ impl<'a> Lines<'a> {
             return Box::new(about(&self.name, format!("cannot be read: {error}")));
         }
         self.buffer.clear();
-        self.wrong(0..0, "the compressed text ends or breaks here", "a whole xz or zstd file")
+        // A piece of the file is many lines, of which none comes out if it is broken.
+        let taken = self.taken.get();
+        let message = format!(
+            "the compressed text ends or breaks at byte {taken} of the file: in this line, or after it"
+        );
+        self.wrong(0..0, &message, "a whole xz or zstd file")
     }
 
     /// A complaint about a part of the current line.

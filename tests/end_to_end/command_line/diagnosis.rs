@@ -188,3 +188,14 @@ fn wrong_input_is_refused() {
         assert!(outcome.stderr.contains(words), "{arguments:?}: {outcome:?}");
     }
 }
+
+#[test]
+fn a_warp_is_told_to_wait_for_what_why_tells_of() {
+    let arguments = ["debug", "workloads/paged/bfs", "--scale", "64", "--no-tui"];
+    let commands = ["goto cycle 200000", "info warps gpu0.cu0", "why gpu0.cu0 warp 0"];
+    let arguments: Vec<&str> =
+        arguments.into_iter().chain(commands.iter().flat_map(|one| ["-x", *one])).collect();
+    let text = call(&arguments).stdout;
+    assert!(text.contains("waits for the TLB to replay far-fault 0x195"), "{text}");
+    assert!(text.contains(", and waits for n-store 0x195"), "{text}");
+}

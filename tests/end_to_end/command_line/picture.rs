@@ -87,3 +87,20 @@ fn a_tag_miss_handler_stands_before_other_mshrs_on_a_small_screen() {
     assert!(queue.is_some() && queue < board && board < miss, "{}", outcome.stdout);
     assert!(row("read, data coming").is_some(), "{}", outcome.stdout);
 }
+
+#[test]
+fn what_was_free_before_a_transfer_set_is_seen_in_half_a_screen() {
+    let frame = ["frame", "workloads/paged/bfs", "--scale", "64", "--at", "200000", "--size", "120x40"];
+    let outcome = call(&frame);
+    let text: String =
+        outcome.stdout.lines().map(|line| line.chars().take(60).collect::<String>() + "\n").collect();
+    assert!(text.contains(" 0 evicted, ") && text.contains(" frames were free"), "{text}");
+}
+
+#[test]
+fn memories_that_are_caches_stand_before_other_caches() {
+    let frame = ["frame", "scalegpu/burst", "--at", "27", "--size", "80x24", "--layout", "caches"];
+    let text = call(&frame).stdout;
+    let first = text.lines().find(|line| line.contains("hits")).unwrap();
+    assert!(first.contains("gpu0.memory.0"), "{text}");
+}

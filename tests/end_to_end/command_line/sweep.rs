@@ -81,7 +81,10 @@ fn every_combination_is_run_as_run_runs_it() {
     for row in [&rows[0], &rows[13], &rows[23]] {
         let mut arguments = vec!["run".to_owned(), "kernels/vector-add-2gpu".to_owned()];
         for (key, value) in row["set"].as_object().unwrap() {
-            arguments.extend(["--set".to_owned(), format!("{key}={}", value.as_str().unwrap())]);
+            arguments.extend([
+                "--set".to_owned(),
+                format!("{key}={}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+            ]);
         }
         arguments.extend(["--seed".to_owned(), row["seed"].to_string()]);
         arguments.extend(["--checks", "off", "--format", "json"].map(str::to_owned));
@@ -91,8 +94,8 @@ fn every_combination_is_run_as_run_runs_it() {
         }
     }
     assert_eq!((&rows[0]["seed"], &rows[1]["seed"]), (&Value::from(3), &Value::from(1)));
-    assert_eq!(rows[1]["set"]["gpu.l1.ways"], "1");
-    assert_eq!(rows[2]["set"]["gpu.l1.ways"], "2");
+    assert_eq!(rows[1]["set"]["gpu.l1.ways"], 1);
+    assert_eq!(rows[2]["set"]["gpu.l1.ways"], 2);
 }
 
 #[test]
@@ -328,7 +331,7 @@ fn workloads_can_be_swept_over_machines_and_scales() {
     let told: Vec<String> =
         rows.iter().map(|row| format!("{} {}", row["scenario"], row["set"]["scale"])).collect();
     assert_eq!(told.len(), 8);
-    assert_eq!(told[2], "\"workloads/umh/mt on baseline-zerocopy-1gpu-nvlink\" \"1024\"");
+    assert_eq!(told[2], "\"workloads/umh/mt on baseline-zerocopy-1gpu-nvlink\" 1024");
     assert!(rows[0]["accesses"].as_u64() > rows[1]["accesses"].as_u64(), "{told:?}");
     let alone = document(&[
         "run",

@@ -200,3 +200,27 @@ fn two_runs_of_traces_are_compared_on_one_machine_or_on_one_each() {
         assert!(outcome.code == Some(2) && outcome.stderr.contains(wanted), "{outcome:?}");
     }
 }
+
+#[test]
+fn it_is_said_where_cores_with_other_numbers_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cores.txt");
+    let name = path.to_str().unwrap();
+    for (text, told) in [
+        ("0 r 1000\n1 w 1040\n", ""),
+        ("1 r 1000\n", "the trace's core 1 runs on host.cpu0\n"),
+        ("7 r 1000\n3 w 1040\n", "the trace's cores 3, 7 run on host.cpu0 to host.cpu1, in this order\n"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let outcome = call(&["run", name, "--machine", "tiny/cpu-2core"]);
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), told));
+    }
+}
+
+#[test]
+fn a_machine_without_gpus_is_not_told_to_be_given_some() {
+    let outcome = call(&["run", "tests/data/accel-sim", "--machine", "tiny/cpu-2core"]);
+    assert_eq!(outcome.code, Some(2));
+    let told = "this machine has 0\n expected a machine with 1 GPU: another --machine\n";
+    assert!(outcome.stderr.ends_with(told), "{}", outcome.stderr);
+}

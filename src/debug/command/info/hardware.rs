@@ -122,8 +122,11 @@ pub(super) fn warps(session: &mut Session, arguments: &Arguments) -> Result<Vec<
         lines.push(format!("{}  {letters}", machine.components().path(view.agent)));
         for (number, warp) in view.warps.iter().enumerate().filter(|(_, warp)| warp.instruction.is_some()) {
             let txns: Vec<_> = warp.waits.iter().map(|txn| format!(" txn {}", txn.0)).collect();
+            let earlier = warp.earlier.as_ref();
+            let earlier =
+                earlier.map_or_else(String::new, |first| format!(", and waits for {first} before it"));
             lines.push(format!(
-                "    warp {number} {} since cycle {}: {}{}",
+                "    warp {number} {} since cycle {}: {}{}{earlier}",
                 warp.state.name(),
                 time.cycle(warp.since),
                 warp.instruction.as_deref().unwrap_or_default(),
