@@ -233,6 +233,12 @@ impl Pending {
         self.passed.remove(place)
     }
 
+    /// Whether there is something that may go on.
+    #[must_use]
+    pub fn waits_for_more(&self) -> bool {
+        !self.queue.is_empty() || self.probe.is_some() || self.acquire.is_some()
+    }
+
     /// Nothing is under way any more.
     #[must_use]
     pub fn is_idle(&self) -> bool {

@@ -104,6 +104,20 @@ impl Node {
 
     /// Gives blocks another try whose MSHR or way may be free now, and goes on flushing.
     pub(super) fn settle(&mut self, out: &mut Outbox) {
+        // Mostly nobody waits for anything.
+        if self.has_to_settle() {
+            self.settle_all(out);
+        }
+    }
+
+    fn has_to_settle(&self) -> bool {
+        let is_waited_for = !self.waiting.for_mshr.is_empty() || !self.waiting.freed.is_empty();
+        is_waited_for || self.flushing || self.may_purge() || self.wants_release()
+    }
+
+    /// Apart, so that asking whether costs little.
+    #[inline(never)]
+    fn settle_all(&mut self, out: &mut Outbox) {
         for _ in 0..self.waiting.for_mshr.len() {
             if !self.has_mshr() {
                 break;

@@ -387,7 +387,8 @@ impl Node {
                     service.awaiting == 0
                 });
                 if done {
-                    pending.serving.remove(index);
+                    // Large, and wanted by nobody any more: not moved out.
+                    pending.serving.drain(index..=index);
                 }
             }
             true
