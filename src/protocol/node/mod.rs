@@ -271,7 +271,7 @@ impl Node {
         self.tell_transition((from, to), action, false, about, out);
     }
 
-    /// Counts and records a change that has been made, for something that has waited or has not.
+    /// Counts and records a change that has been made, for something that has waited or has not. A memory has no states.
     fn tell_transition(
         &mut self,
         (from, to): (State, State),
@@ -280,6 +280,9 @@ impl Node {
         about: About,
         out: &mut Outbox,
     ) {
+        if self.config.role == Role::Root {
+            return;
+        }
         self.count_cell(from, action);
         out.record(self.config.id, about, || {
             if from == to {

@@ -317,10 +317,8 @@ impl Node {
             self.perform(block, want, out);
         } else {
             self.touch(block);
-            if self.config.role != Role::Root {
-                let (state, waited) = (self.state(block), want.arrived < out.tick);
-                self.tell_transition((state, state), want.action, waited, Self::about(want), out);
-            }
+            let (state, waited) = (self.state(block), want.arrived < out.tick);
+            self.tell_transition((state, state), want.action, waited, Self::about(want), out);
             let read = Access { kind: AccessKind::Load, range: want.range, bytes: Bytes::new(), mask: None };
             self.complete(want, &read, Bytes::new(), Bytes::new(), out);
         }
@@ -349,10 +347,8 @@ impl Node {
             }
             enter(&self.config, entry, service.unit, child, want, granted);
         }
-        if self.config.role != Role::Root {
-            let waited = want.arrived < out.tick;
-            self.tell_transition((before, state), want.action, waited, Self::about(want), out);
-        }
+        let waited = want.arrived < out.tick;
+        self.tell_transition((before, state), want.action, waited, Self::about(want), out);
         self.record_directory(block, service.unit, want.number, out);
         let Some(&to) = self.config.children.get(child as usize) else { return };
         let mut message = self.message(MessageKind::Grant, to, want.range, out);
