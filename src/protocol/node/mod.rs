@@ -294,7 +294,7 @@ impl Node {
     }
 
     fn count_cell(&mut self, state: State, action: Action) {
-        if let Some(row) = self.config.table.rows.iter().position(|row| row.state == state)
+        if let Some(row) = self.config.table.rows.position(state)
             && let Some(count) = self.cells.get_mut(row * Action::ALL.len() + action.index())
         {
             *count += 1;
