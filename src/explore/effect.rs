@@ -88,7 +88,7 @@ impl System {
             Input::Message(message) => {
                 let accepts = node.accepts(message) && node.sinks(message);
                 if accepts {
-                    node.receive((**message).clone(), &mut out);
+                    node.receive(&mut (**message).clone(), &mut out);
                 }
                 accepts
             }

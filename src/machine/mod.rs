@@ -176,7 +176,7 @@ struct Fixed {
     node_of: Vec<Option<usize>>,
     agent_of: Vec<Option<usize>>,
     link_of: Vec<Option<usize>>,
-    /// Per node: the channel out of it to each component, the clock period of its port, and the agent above it.
+    /// Per node: the channel out of it to each component.
     routes: Vec<Vec<Option<u32>>>,
     /// Per node: the channels out of it, by the component that they lead to.
     out: Vec<Vec<u32>>,
@@ -184,7 +184,7 @@ struct Fixed {
     buffers_behind: Vec<[u32; Network::ALL.len()]>,
     /// All virtual networks share one lane of each channel.
     folded: bool,
-    port_period: Vec<Tick>,
+    /// Per node: the agent above it.
     agent_above: Vec<Option<usize>>,
     /// Component and the two ends of each visible link, by link.
     visible_links: Vec<Option<(ComponentId, String, String)>>,

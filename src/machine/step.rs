@@ -222,20 +222,19 @@ impl Machine {
         if !self.can_take(node, message) {
             return self.hold_back(key, out);
         }
-        let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
         let Some(channel) = self.channels.get_mut(index) else { return Handled::No };
         let Some(queue) = channel.lanes.get_mut(lane) else { return Handled::No };
-        let Some((_, message)) = queue.take() else { return Handled::No };
+        let Some((_, mut message)) = queue.take() else { return Handled::No };
         queue.told = false;
         if let Some(next) = queue.head_due() {
-            let at = next.max(self.now + period);
-            self.queue.push(at, Event::Deliver(key));
+            let period = self.ports.get(node).map_or(1, Port::period);
+            self.queue.push(next.max(self.now + period), Event::Deliver(key));
         }
         let sends_more = !queue.outgoing.is_empty();
         if queue.is_empty() && channel.is_empty() {
             self.laden.set(index as u32, false);
         }
-        self.hand_over(node, message, sends_more.then_some(key), out);
+        self.hand_over(node, &mut message, sends_more.then_some(key), out);
         Handled::Yes
     }
 
@@ -243,22 +242,21 @@ impl Machine {
     pub(super) fn hand_over(
         &mut self,
         node: usize,
-        message: Message,
+        message: &mut Message,
         waiting: Option<LaneKey>,
         out: &mut Outbox,
     ) {
-        let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
         if let Some(port) = self.ports.get_mut(node) {
-            port.take(self.now + period);
+            port.take(self.now);
         }
         if out.records.on {
-            let about = About::message(&message).because(message.cause);
+            let about = About::message(message).because(message.cause);
             let copy = Arc::new(message.clone());
             out.record(message.to, about, || What::Delivery(copy));
         }
         let range = message.range;
         self.note_touched(range);
-        self.note_reached(node, &message);
+        self.note_reached(node, message);
         if let Some(target) = self.nodes.get_mut(node) {
             let (txn, merges) = (message.txn, target.counters.merges);
             target.receive(message, out);

@@ -10,7 +10,7 @@ use crate::model::record::What;
 use crate::model::time::Tick;
 use crate::parts::channel::{Lane, Path, Ready, WAITS};
 use crate::parts::link::Link;
-use crate::parts::port::LaneKey;
+use crate::parts::port::{LaneKey, Port};
 use crate::protocol::outbox::{About, Outbox};
 use std::sync::Arc;
 
@@ -301,7 +301,7 @@ impl Machine {
     }
 
     fn retry_inputs(&mut self, node: usize) {
-        let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
+        let period = self.ports.get(node).map_or(1, Port::period);
         let takes_requests = self.takes_requests(node);
         let Some(held) = self.held.get_mut(node) else { return };
         let mut held = std::mem::take(held);

@@ -88,7 +88,7 @@ impl Builder<'_> {
         let queue = Queue::new(fixed.time.ticks_per_cycle);
         let mut machine = Machine {
             agent_wake: vec![None; self.agents.len()],
-            ports: vec![Port::default(); self.nodes.len()],
+            ports: self.period.iter().map(|&period| Port::new(period)).collect(),
             checker: self.blueprint.checks.then(|| Checker::new(self.spec.values, self.consistency(&fixed))),
             last_tick: self.blueprint.max_cycles.saturating_add(1).saturating_mul(fixed.time.ticks_per_cycle)
                 - 1,
@@ -248,7 +248,6 @@ impl Builder<'_> {
             out,
             folded: channels.iter().any(|channel| channel.folded),
             buffers_behind,
-            port_period: self.period.clone(),
             agent_above,
             level_of: self.nodes.iter().map(level).collect(),
             visible_links: self.visible.clone(),

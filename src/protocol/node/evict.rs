@@ -192,7 +192,7 @@ impl Node {
         out: &mut Outbox,
     ) {
         let action = store.as_ref().map_or(Action::Store, |store| self.action_of(store));
-        let mut want = Want::of(message.clone(), child, action, out.tick);
+        let mut want = Want::of(&mut message.clone(), child, action, out.tick);
         want.access = store.map(Arc::new);
         self.enqueue(block, want, out);
     }

@@ -383,8 +383,8 @@ impl Node {
             )
     }
 
-    /// Takes a message.
-    pub fn receive(&mut self, message: Message, out: &mut Outbox) {
+    /// Takes a message, and out of it what it carries.
+    pub fn receive(&mut self, message: &mut Message, out: &mut Outbox) {
         self.store.focus(self.block_of(message.range.start));
         match message.kind {
             _ if self.is_tagged() => self.receive_tagged(message, out),
@@ -393,15 +393,15 @@ impl Node {
             | MessageKind::Write
             | MessageKind::Fetch
             | MessageKind::Forward => self.receive_request(message, out),
-            MessageKind::ProbeRead | MessageKind::ProbeWrite => self.receive_probe(&message, out),
-            MessageKind::Grant | MessageKind::PeerData => self.receive_grant(&message, out),
-            MessageKind::Reply => self.receive_reply(&message, out),
-            MessageKind::GrantAck => self.receive_grant_ack(&message, out),
-            MessageKind::Answer => self.receive_answer(&message, out),
-            MessageKind::Writeback | MessageKind::Notify => self.receive_eviction(&message, out),
-            MessageKind::EvictAck => self.receive_evict_ack(&message, out),
-            MessageKind::Flush => self.receive_flush(&message, out),
-            MessageKind::Flushed => self.receive_flushed(&message, out),
+            MessageKind::ProbeRead | MessageKind::ProbeWrite => self.receive_probe(message, out),
+            MessageKind::Grant | MessageKind::PeerData => self.receive_grant(message, out),
+            MessageKind::Reply => self.receive_reply(message, out),
+            MessageKind::GrantAck => self.receive_grant_ack(message, out),
+            MessageKind::Answer => self.receive_answer(message, out),
+            MessageKind::Writeback | MessageKind::Notify => self.receive_eviction(message, out),
+            MessageKind::EvictAck => self.receive_evict_ack(message, out),
+            MessageKind::Flush => self.receive_flush(message, out),
+            MessageKind::Flushed => self.receive_flushed(message, out),
         }
         self.settle(out);
     }

@@ -53,7 +53,7 @@ pub struct Want {
 impl Want {
     /// What a message of a child asks; `child` is its position.
     #[must_use]
-    pub fn of(message: Message, child: u16, action: Action, arrived: Tick) -> Self {
+    pub fn of(message: &mut Message, child: u16, action: Action, arrived: Tick) -> Self {
         Self {
             who: Who::Child(child),
             request: message.kind,
@@ -63,7 +63,7 @@ impl Want {
             number: message.number,
             cause: message.cause,
             arrived,
-            access: message.access,
+            access: message.access.take(),
             sectors: message.sectors,
             got: Sectors::NONE,
             behind: 0,

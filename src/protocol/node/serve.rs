@@ -15,11 +15,11 @@ use crate::protocol::store::{Entry, Unit, bit};
 use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Step, When};
 
 impl Node {
-    pub(super) fn receive_request(&mut self, message: Message, out: &mut Outbox) {
+    pub(super) fn receive_request(&mut self, message: &mut Message, out: &mut Outbox) {
         let Some(child) = self.config.child(message.from) else { return };
         let block = self.block_of(message.range.start);
         self.ensure_root_entry(block);
-        let action = self.action_of_request(&message);
+        let action = self.action_of_request(message);
         let is_performed = matches!(message.kind, MessageKind::Fetch | MessageKind::Forward);
         if matches!(
             self.decide(block, (action, message.sectors), is_performed, self.is_uncached(block, out)),
