@@ -86,7 +86,7 @@ impl System {
         out.homes.clone_from(&self.homes);
         let taken = match input {
             Input::Message(message) => {
-                let accepts = node.accepts(message) && node.sinks(message);
+                let accepts = node.takes(message);
                 if accepts {
                     node.receive(&mut (**message).clone(), &mut out);
                 }

@@ -77,6 +77,8 @@ impl Machine {
             (self.now, self.event) = (tick, self.event + 1);
             (out.tick, out.event) = (self.now, self.event);
             let handled = match event {
+                // Most are one of these two.
+                Event::Deliver(key) => self.arrive(key, out),
                 Event::Agent(agent) => self.run_agent(agent as usize, out),
                 event => self.handle(event, out),
             };
@@ -224,7 +226,7 @@ impl Machine {
         }
         let Some(channel) = self.channels.get_mut(index) else { return Handled::No };
         let Some(queue) = channel.lanes.get_mut(lane) else { return Handled::No };
-        let Some((_, mut message)) = queue.take() else { return Handled::No };
+        let Some(mut head) = queue.take() else { return Handled::No };
         queue.told = false;
         if let Some(next) = queue.head_due() {
             let period = self.ports.get(node).map_or(1, Port::period);
@@ -234,7 +236,7 @@ impl Machine {
         if queue.is_empty() && channel.is_empty() {
             self.laden.set(index as u32, false);
         }
-        self.hand_over(node, &mut message, sends_more.then_some(key), out);
+        self.hand_over(node, &mut head.1, sends_more.then_some(key), out);
         Handled::Yes
     }
 

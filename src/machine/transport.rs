@@ -357,11 +357,9 @@ impl Machine {
     pub(super) fn can_take(&self, node: usize, message: &Message) -> bool {
         let Some(target) = self.nodes.get(node) else { return false };
         let full = self.full.get(node).filter(|full| **full != [0; Network::ALL.len()]);
-        let network = message.kind.network();
         full.is_none_or(|full| {
             has_room(target.room_for(message), full.map(|lanes| lanes > 0), self.fixed.folded)
-        }) && (network != Network::Request || target.accepts(message))
-            && target.sinks(message)
+        }) && target.takes(message)
     }
 
     /// Whether the L1 of an agent can send a request down.

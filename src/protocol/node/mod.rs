@@ -383,6 +383,16 @@ impl Node {
             )
     }
 
+    /// Whether this message could be taken now.
+    #[must_use]
+    pub fn takes(&self, message: &Message) -> bool {
+        match message.kind {
+            _ if self.is_tagged() => self.lack(message).is_none(),
+            MessageKind::Writeback | MessageKind::Notify => self.sinks(message),
+            kind => kind.network() != Network::Request || self.accepts(message),
+        }
+    }
+
     /// Takes a message, and out of it what it carries.
     pub fn receive(&mut self, message: &mut Message, out: &mut Outbox) {
         self.store.focus(self.block_of(message.range.start));
