@@ -56,11 +56,13 @@ impl Machine {
             return;
         }
         let mut memory = !out.touches.is_empty();
-        let mut touches = std::mem::take(&mut out.touches);
-        for touch in touches.drain(..) {
-            self.touch_memory(node, touch, out);
+        if memory {
+            let mut touches = std::mem::take(&mut out.touches);
+            for touch in touches.drain(..) {
+                self.touch_memory(node, touch, out);
+            }
+            out.touches = touches;
         }
-        out.touches = touches;
         let mut sends = std::mem::take(&mut out.sends);
         for sent in sends.drain(..) {
             let reads = (sent.read > 0 || sent.tag) && !self.plan.is_ordered;
@@ -85,16 +87,14 @@ impl Machine {
             *count += 1;
             *bytes += u64::from(message.size);
         }
-        let about = About::message(&message);
-        let from = message.from;
         let is_lost = self.is_lost(&message);
         // One that waits for its data is told when it leaves.
         if out.records.on && (is_lost || matches!(ready, Ready::At(_))) {
             let copy = Arc::new(message.clone());
-            out.record(from, about, || What::Message(copy));
+            out.record(message.from, About::message(&message), || What::Message(copy));
         }
         if is_lost {
-            self.tell_struck(from, about, "lose-message", out);
+            self.tell_struck(message.from, About::message(&message), "lose-message", out);
             return;
         }
         let Some(index) = self.channel_between(node, message.to) else { return };
