@@ -64,7 +64,7 @@ use crate::model::level::Level;
 use crate::model::message::{MessageKind, Network};
 use crate::model::state::State;
 use crate::model::time::{EventNumber, Tick, TimeBase};
-use crate::parts::agent::Agent;
+use crate::parts::agent::{Agent, Told};
 use crate::parts::channel::Channel;
 use crate::parts::dram::Dram;
 use crate::parts::link::Link;
@@ -255,6 +255,8 @@ pub struct Machine {
     sent: [(u64, u64); MessageKind::ALL.len()],
     latencies: Latencies,
     wake_ups: u64,
+    /// What an agent has told in an event, until that is done.
+    told: Told,
     injected: Injected,
     /// Cycles that a transaction may take, if that is checked.
     transaction_limit: Option<u64>,

@@ -11,7 +11,7 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{Records, What};
 use crate::model::time::{EventNumber, Tick};
-use crate::parts::agent::{Surroundings, Told, Work};
+use crate::parts::agent::{Surroundings, Work};
 use crate::parts::port::{LaneKey, Port};
 use crate::protocol::node::Offer;
 use crate::protocol::outbox::{About, Completion, Outbox};
@@ -306,7 +306,6 @@ impl Machine {
             && let Some(Some(agent)) = self.fixed.agent_above.get(node).copied()
         {
             let mut completions = std::mem::take(&mut out.completions);
-            let mut told = Told::default();
             for completion in &completions {
                 self.finish_access(completion, out);
                 if self.is_dropped() {
@@ -315,10 +314,10 @@ impl Machine {
                     continue;
                 }
                 if let Some(agent) = self.agents.get_mut(agent) {
-                    agent.complete(completion, 1, &mut told, out);
+                    agent.complete(completion, 1, &mut self.told, out);
                 }
             }
-            self.take_told(agent, told, out);
+            self.take_told(agent, out);
             completions.clear();
             out.completions = completions;
         }
@@ -364,20 +363,21 @@ impl Machine {
             self.wake(index);
             return Handled::Yes;
         }
-        let mut told = Told::default();
-        self.issue(index, l1, has_room, &mut told, out);
-        let mut completions = std::mem::take(&mut out.completions);
-        for completion in completions.drain(..) {
-            self.finish_access(&completion, out);
+        self.issue(index, l1, has_room, out);
+        if !out.completions.is_empty() {
+            let mut completions = std::mem::take(&mut out.completions);
+            for completion in completions.drain(..) {
+                self.finish_access(&completion, out);
+            }
+            out.completions = completions;
         }
-        out.completions = completions;
         self.dispatch(l1, out);
-        self.take_told(index, told, out);
+        self.take_told(index, out);
         self.wake(index);
         Handled::Yes
     }
 
-    fn issue(&mut self, index: usize, l1: usize, has_room: bool, told: &mut Told, out: &mut Outbox) {
+    fn issue(&mut self, index: usize, l1: usize, has_room: bool, out: &mut Outbox) {
         let (txns, made) = (&mut self.txns, &mut self.txns_made);
         let (latencies, event) = (&mut self.latencies, self.event);
         let workload = &self.tasks.workload;
@@ -411,7 +411,7 @@ impl Machine {
             is_here: &is_here,
             is_deep: self.fixed.reach.below.get(index).is_some_and(|below| !below.is_empty()),
         };
-        agent.issue(&mut around, told, out);
+        agent.issue(&mut around, &mut self.told, out);
         for (number, access) in begun {
             self.note_begun(l1, number, &access);
         }
@@ -423,10 +423,11 @@ impl Machine {
     }
 
     /// Ends what an agent has ended, and keeps results.
-    fn take_told(&mut self, agent: usize, told: Told, out: &mut Outbox) {
-        if told.is_empty() {
+    fn take_told(&mut self, agent: usize, out: &mut Outbox) {
+        if self.told.is_empty() {
             return;
         }
+        let told = std::mem::take(&mut self.told);
         self.ask_for_pages(agent, told.asked, out);
         for address in told.placed {
             self.place_page(agent, address, out);

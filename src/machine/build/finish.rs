@@ -22,6 +22,7 @@ use crate::model::component::ComponentId;
 use crate::model::level::Level;
 use crate::model::message::{MessageKind, Network};
 use crate::model::time::Tick;
+use crate::parts::agent::Told;
 use crate::parts::channel::Channel;
 use crate::parts::port::Port;
 use crate::protocol::homes::Homes;
@@ -117,6 +118,7 @@ impl Builder<'_> {
             violations: Vec::new(),
             sent: [(0, 0); MessageKind::ALL.len()],
             wake_ups: 0,
+            told: Told::default(),
             injected: Injected::default(),
             transaction_limit: None,
             overdue_after: 0,
