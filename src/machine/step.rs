@@ -34,7 +34,7 @@ impl Machine {
         records.list.clear();
         if self.plan.due > self.event {
             let mut out = self.outbox(records);
-            let taken = self.take_event(Tick::MAX, &mut out);
+            let taken = self.take_events(Tick::MAX, self.event + 1, &mut out);
             self.close(out);
             if taken {
                 return StepOutcome::Ran;
@@ -49,7 +49,7 @@ impl Machine {
         while self.event < limit {
             // One outbox for all that the queue has.
             let mut out = self.outbox(&mut silent);
-            while self.event < limit.min(self.plan.due) && self.take_event(Tick::MAX, &mut out) {}
+            self.take_events(Tick::MAX, limit.min(self.plan.due), &mut out);
             self.close(out);
             if self.event < limit {
                 let outcome = self.step_aside(&mut silent);
@@ -65,14 +65,16 @@ impl Machine {
     pub(super) fn pass_time(&mut self, tick: Tick) {
         let mut silent = Records::silent();
         let mut out = self.outbox(&mut silent);
-        let happened = tick > 0 && self.take_event(tick - 1, &mut out);
+        let happened = tick > 0 && self.take_events(tick - 1, self.event + 1, &mut out);
         debug_assert!(!happened, "an event came first");
         self.close(out);
     }
 
-    /// Executes the next event of the queue until a tick. `false`, and nothing is done, if something else comes first.
-    fn take_event(&mut self, last: Tick, out: &mut Outbox) -> bool {
-        while let Some((tick, event)) = self.next_event(last) {
+    /// Executes events of the queue until a tick, and until so many have been executed in all. `false` if something else comes
+    /// before that many.
+    fn take_events(&mut self, last: Tick, limit: EventNumber, out: &mut Outbox) -> bool {
+        while self.event < limit {
+            let Some((tick, event)) = self.next_event(last) else { return false };
             let moment = (self.now, self.event);
             (self.now, self.event) = (tick, self.event + 1);
             (out.tick, out.event) = (self.now, self.event);
@@ -85,12 +87,12 @@ impl Machine {
             if handled == Handled::Yes {
                 self.sample_ways(out);
                 self.check_event(out);
-                return true;
+            } else {
+                (self.now, self.event) = moment;
+                out.records.list.clear();
             }
-            (self.now, self.event) = moment;
-            out.records.list.clear();
         }
-        false
+        true
     }
 
     /// Takes the next event until a tick out of the queue, unless the sample of a link ends before it, or time does.
@@ -139,7 +141,7 @@ impl Machine {
         }
         let (mut rest, mut silent) = (self.clone(), Records::silent());
         let mut out = rest.outbox(&mut silent);
-        let goes_on = rest.take_event(Tick::MAX, &mut out);
+        let goes_on = rest.take_events(Tick::MAX, rest.event + 1, &mut out);
         rest.close(out);
         (!goes_on && rest.queue.is_empty()).then_some(rest)
     }
@@ -175,10 +177,14 @@ impl Machine {
     /// The head of a lane has come to its receiver, which takes it, or it queues before its port.
     fn arrive(&mut self, key: LaneKey, out: &mut Outbox) -> Handled {
         let Some(node) = self.head_of(key) else { return Handled::No };
+        let Some(port) = self.ports.get(node) else { return Handled::No };
+        if port.is_busy(self.now) { self.wait_at_port(node, key) } else { self.deliver(key, out) }
+    }
+
+    /// A head that has come queues before its port. Apart, since a port is mostly free.
+    #[inline(never)]
+    fn wait_at_port(&mut self, node: usize, key: LaneKey) -> Handled {
         let Some(port) = self.ports.get_mut(node) else { return Handled::No };
-        if !port.is_busy(self.now) {
-            return self.deliver(key, out);
-        }
         if port.join(key) {
             self.queue.push(port.free_at().max(self.now), Event::Port(node as u32));
         }
