@@ -26,9 +26,10 @@ impl Node {
     ) {
         self.store.focus(victim);
         let Some(entry) = self.store.get(victim) else { return };
-        let (state, dirty, holders) = (entry.state, entry.data.marked_bytes(), entry.holders());
+        let holders = entry.holders();
         let about = About::new(self.range_of(victim), txn.1);
-        out.record(self.config.id, about, || What::Evict { state, dirty });
+        let evicted = || What::Evict { state: entry.state, dirty: entry.data.marked_bytes() };
+        out.record(self.config.id, about, evicted);
         self.counters.evictions += 1;
         self.start(victim, out, |node, pending, out| {
             let since = out.tick;

@@ -204,7 +204,11 @@ impl Pending {
         if self.queue.capacity() == 0 {
             self.queue.reserve_exact(1);
         }
-        self.queue.insert(place.min(self.queue.len()), want);
+        if place < self.queue.len() {
+            self.queue.insert(place, want);
+        } else {
+            self.queue.push_back(want);
+        }
     }
 
     /// Goes on serving a child.

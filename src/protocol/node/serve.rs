@@ -202,9 +202,11 @@ impl Node {
             MessageKind::Forward | MessageKind::Writeback => MessageKind::Write,
             kind => kind,
         };
-        let exclusive = self.config.role == Role::Root
-            || self.config.table.is_exclusive(self.state(block))
-            || self.config.has_fault(Fault::ExclusiveFromShared);
+        let exclusive = || {
+            self.config.role == Role::Root
+                || self.config.table.is_exclusive(self.state(block))
+                || self.config.has_fault(Fault::ExclusiveFromShared)
+        };
         self.config.table.directory(kind).iter().copied().find(|rule| {
             let holds = match rule.when {
                 When::Always => true,
@@ -213,7 +215,7 @@ impl Node {
             };
             // Rule 7 of `PROTOCOL.md`: E only if the granting node is itself exclusive, or the root.
             let grants =
-                kind == MessageKind::Write || !self.config.table.is_exclusive(rule.grant) || exclusive;
+                kind == MessageKind::Write || !self.config.table.is_exclusive(rule.grant) || exclusive();
             holds && grants
         })
     }
@@ -221,7 +223,7 @@ impl Node {
     /// Sends the probes that a rule asks for.
     fn probe_for(&mut self, pending: &Pending, service: &mut Service, out: &mut Outbox) {
         let (Who::Child(child), Some(rule)) = (service.want.who, service.rule) else { return };
-        if self.is_own_side(child) {
+        if rule.probe == Probe::Nobody || self.is_own_side(child) {
             return;
         }
         let entry = self.unit(pending.block, service.unit);
