@@ -68,7 +68,7 @@ fn table(document: &Document, file: &ProtocolFile) -> Result<Table> {
         name: file.name.clone(),
         title: file.title.clone().unwrap_or_else(|| file.name.clone()),
         source: file.source.clone().unwrap_or_default(),
-        rows,
+        rows: rows.into(),
         read: reader.rules(&file.directory.read)?,
         read_nc: reader.rules(&file.directory.read_nc)?,
         write: reader.rules(&file.directory.write)?,

@@ -86,9 +86,9 @@ impl System {
         out.homes.clone_from(&self.homes);
         let taken = match input {
             Input::Message(message) => {
-                let accepts = node.accepts(message) && node.sinks(message);
+                let accepts = node.takes(message);
                 if accepts {
-                    node.receive((**message).clone(), &mut out);
+                    node.receive(&mut (**message).clone(), &mut out);
                 }
                 accepts
             }

@@ -39,7 +39,7 @@ impl std::fmt::Display for Mutant {
 #[must_use]
 pub fn all(table: &Table) -> Vec<Mutant> {
     let mut changes = Vec::new();
-    for row in &table.rows {
+    for row in table.rows.iter() {
         for action in Action::ALL {
             let of = |cells: &[Option<Cell>]| cells.get(action.index()).copied().flatten();
             let (leaf, inner) = (of(&row.leaf), of(&row.inner));

@@ -159,9 +159,14 @@ impl Machine {
     /// data count as violations too.
     pub(super) fn check_event(&mut self, out: &mut Outbox) {
         let is_unlimited = self.transaction_limit.is_none();
-        if self.checker.is_none() && self.paging.is_none() && is_unlimited && out.breaches.is_empty() {
-            return;
+        if self.checker.is_some() || self.paging.is_some() || !is_unlimited || !out.breaches.is_empty() {
+            self.check_rules(out);
         }
+    }
+
+    /// Apart, so that where nothing is checked an event costs one question.
+    #[inline(never)]
+    fn check_rules(&mut self, out: &mut Outbox) {
         for Breach { at, about, rule, text } in std::mem::take(&mut out.breaches) {
             self.violate(at, about, rule, &text, out);
         }

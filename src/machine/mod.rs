@@ -64,7 +64,7 @@ use crate::model::level::Level;
 use crate::model::message::{MessageKind, Network};
 use crate::model::state::State;
 use crate::model::time::{EventNumber, Tick, TimeBase};
-use crate::parts::agent::Agent;
+use crate::parts::agent::{Agent, Told};
 use crate::parts::channel::Channel;
 use crate::parts::dram::Dram;
 use crate::parts::link::Link;
@@ -176,7 +176,7 @@ struct Fixed {
     node_of: Vec<Option<usize>>,
     agent_of: Vec<Option<usize>>,
     link_of: Vec<Option<usize>>,
-    /// Per node: the channel out of it to each component, the clock period of its port, and the agent above it.
+    /// Per node: the channel out of it to each component.
     routes: Vec<Vec<Option<u32>>>,
     /// Per node: the channels out of it, by the component that they lead to.
     out: Vec<Vec<u32>>,
@@ -184,7 +184,7 @@ struct Fixed {
     buffers_behind: Vec<[u32; Network::ALL.len()]>,
     /// All virtual networks share one lane of each channel.
     folded: bool,
-    port_period: Vec<Tick>,
+    /// Per node: the agent above it.
     agent_above: Vec<Option<usize>>,
     /// Component and the two ends of each visible link, by link.
     visible_links: Vec<Option<(ComponentId, String, String)>>,
@@ -255,6 +255,8 @@ pub struct Machine {
     sent: [(u64, u64); MessageKind::ALL.len()],
     latencies: Latencies,
     wake_ups: u64,
+    /// What an agent has told in an event, until that is done.
+    told: Told,
     injected: Injected,
     /// Cycles that a transaction may take, if that is checked.
     transaction_limit: Option<u64>,

@@ -127,12 +127,12 @@ impl Machine {
         let key = LaneKey::new(index, lane);
         self.set_held(to, key, false);
         let channel = self.channels.get_mut(index)?;
-        let message = channel.take_oldest(lane)?;
+        let mut message = channel.take_oldest(lane)?;
         if let Some(next) = channel.lanes.get(lane)?.head_due() {
             self.queue.push(next.max(self.now), Event::Deliver(key));
         }
         let waiting = channel.is_waiting(lane).then_some(key);
-        self.hand_over(to, message, waiting, out);
+        self.hand_over(to, &mut message, waiting, out);
         Some(())
     }
 

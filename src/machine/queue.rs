@@ -48,6 +48,8 @@ pub struct Queue {
     rest: BinaryHeap<Reverse<(Tick, u64, Event)>>,
     /// Events that were put there.
     made: u64,
+    /// How many of what is there lie before the wheel.
+    past: usize,
     len: usize,
 }
 
@@ -64,7 +66,7 @@ struct Wheel {
     /// By slot, the last place of its list, which names the first one.
     last: Vec<u32>,
     places: Vec<Place>,
-    /// The first of the places without an event, in a list.
+    /// The first of the places without an event, in a list. There is always one.
     free: u32,
 }
 
@@ -76,13 +78,16 @@ struct Place {
     next: u32,
 }
 
+/// The last place without an event.
+const FREE: Place = Place { tick: 0, event: Event::Task(0), next: NONE };
+
 impl Queue {
     /// For a machine with so many ticks in a cycle.
     #[must_use]
     pub fn new(cycle: Tick) -> Self {
         // Few events of a slot are at different ticks, and the wheel reaches some hundred cycles ahead.
         let shift = (cycle.max(1) / 8).checked_ilog2().unwrap_or(0);
-        Self { wheel: Wheel::new(shift), rest: BinaryHeap::new(), made: 0, len: 0 }
+        Self { wheel: Wheel::new(shift), rest: BinaryHeap::new(), made: 0, past: 0, len: 0 }
     }
 
     pub fn push(&mut self, tick: Tick, event: Event) {
@@ -91,6 +96,7 @@ impl Queue {
             self.wheel.push(tick, event);
         } else {
             self.made += 1;
+            self.past += usize::from(self.wheel.is_past(tick));
             self.rest.push(Reverse((tick, self.made, event)));
         }
     }
@@ -101,28 +107,25 @@ impl Queue {
 
     /// The next event, if it is due at `last` or before.
     pub fn pop_until(&mut self, last: Tick) -> Option<(Tick, Event)> {
-        if let Some(tick) = self.first_of_rest() {
-            if self.wheel.is_past(tick) {
-                return if tick <= last { self.pop_past() } else { None };
-            }
-            if self.wheel.is_empty() && tick <= last {
-                self.turn_to(tick);
-            }
+        if self.past > 0 {
+            return self.pop_past(last);
         }
-        let slot = self.wheel.first_slot()?;
-        let tick = self.wheel.first(slot)?.tick;
-        if tick > last {
-            return None;
+        if self.wheel.is_empty() {
+            self.turn_to(self.first_of_rest().filter(|tick| *tick <= last)?);
         }
+        let (tick, event) = self.wheel.take_until(last)?;
+        self.len -= 1;
         if self.wheel.is_ahead(tick) {
             self.turn_to(tick);
         }
-        self.len -= 1;
-        self.wheel.take(slot).map(|event| (tick, event))
+        Some((tick, event))
     }
 
-    fn pop_past(&mut self) -> Option<(Tick, Event)> {
+    #[cold]
+    fn pop_past(&mut self, last: Tick) -> Option<(Tick, Event)> {
+        self.first_of_rest().filter(|tick| *tick <= last)?;
         self.len -= 1;
+        self.past -= 1;
         self.rest.pop().map(|Reverse((tick, _, event))| (tick, event))
     }
 
@@ -133,6 +136,14 @@ impl Queue {
     /// The wheel begins at the slot of a tick, before which it has nothing: what it reaches from there comes onto it.
     fn turn_to(&mut self, tick: Tick) {
         self.wheel.base = tick >> self.wheel.shift;
+        if self.first_of_rest().is_some_and(|tick| self.wheel.reaches(tick)) {
+            self.bring_near();
+        }
+    }
+
+    /// Apart, since it happens once in many turns.
+    #[cold]
+    fn bring_near(&mut self) {
         while self.first_of_rest().is_some_and(|tick| self.wheel.reaches(tick))
             && let Some(Reverse((tick, _, event))) = self.rest.pop()
         {
@@ -179,8 +190,8 @@ impl Wheel {
             words: [0; WORDS],
             summary: 0,
             last: vec![NONE; SLOTS as usize],
-            places: Vec::new(),
-            free: NONE,
+            places: vec![FREE],
+            free: 0,
         }
     }
 
@@ -210,11 +221,14 @@ impl Wheel {
         let own = self.free;
         if let Some(place) = self.places.get_mut(own as usize) {
             self.free = std::mem::replace(place, Place { tick, event, next: own }).next;
-            return own;
         }
-        let own = self.places.len() as u32;
-        self.places.push(Place { tick, event, next: own });
         own
+    }
+
+    #[cold]
+    fn add_place(&mut self) {
+        self.free = self.places.len() as u32;
+        self.places.push(FREE);
     }
 
     fn link(&mut self, from: u32, to: u32) {
@@ -226,6 +240,14 @@ impl Wheel {
     /// Puts an event behind those of its tick, which the wheel must reach.
     fn push(&mut self, tick: Tick, event: Event) {
         let (slot, own) = (self.slot(tick), self.place(tick, event));
+        self.enter(slot, own, tick);
+        if self.free == NONE {
+            self.add_place();
+        }
+    }
+
+    /// Enters a place into the list of its slot.
+    fn enter(&mut self, slot: usize, own: u32, tick: Tick) {
         let Some(last) = self.last.get_mut(slot) else { return };
         let Some(end) = self.places.get(*last as usize) else {
             *last = own;
@@ -251,24 +273,27 @@ impl Wheel {
         self.places.get(last.next as usize)
     }
 
-    /// Takes the first event of a slot.
-    fn take(&mut self, slot: usize) -> Option<Event> {
-        let last = *self.last.get(slot)?;
-        let first = self.places.get(last as usize)?.next;
-        let place = self.places.get_mut(first as usize)?;
-        let (event, next) = (place.event, std::mem::replace(&mut place.next, self.free));
+    /// Takes its first event, if that is due at `until` or before.
+    fn take_until(&mut self, until: Tick) -> Option<(Tick, Event)> {
+        let slot = self.first_slot()?;
+        let last = self.last.get_mut(slot)?;
+        let first = self.places.get(*last as usize)?.next;
+        let place = self.places.get_mut(first as usize).filter(|place| place.tick <= until)?;
+        let taken = (place.tick, place.event);
+        let next = std::mem::replace(&mut place.next, self.free);
         self.free = first;
-        if first != last {
+        if first != *last {
+            let last = *last;
             self.link(last, next);
-            return Some(event);
+            return Some(taken);
         }
-        *self.last.get_mut(slot)? = NONE;
+        *last = NONE;
         let word = &mut self.words[slot / 64];
         *word &= !(1 << (slot % 64));
         if *word == 0 {
             self.summary &= !(1 << (slot / 64));
         }
-        Some(event)
+        Some(taken)
     }
 
     /// The first slot that has an event.

@@ -11,7 +11,7 @@ use crate::model::fault::Fault;
 use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{Records, What};
 use crate::model::time::{EventNumber, Tick};
-use crate::parts::agent::{Surroundings, Told, Work};
+use crate::parts::agent::{Surroundings, Work};
 use crate::parts::port::{LaneKey, Port};
 use crate::protocol::node::Offer;
 use crate::protocol::outbox::{About, Completion, Outbox};
@@ -34,7 +34,7 @@ impl Machine {
         records.list.clear();
         if self.plan.due > self.event {
             let mut out = self.outbox(records);
-            let taken = self.take_event(Tick::MAX, &mut out);
+            let taken = self.take_events(Tick::MAX, self.event + 1, &mut out);
             self.close(out);
             if taken {
                 return StepOutcome::Ran;
@@ -49,7 +49,7 @@ impl Machine {
         while self.event < limit {
             // One outbox for all that the queue has.
             let mut out = self.outbox(&mut silent);
-            while self.event < limit.min(self.plan.due) && self.take_event(Tick::MAX, &mut out) {}
+            self.take_events(Tick::MAX, limit.min(self.plan.due), &mut out);
             self.close(out);
             if self.event < limit {
                 let outcome = self.step_aside(&mut silent);
@@ -65,30 +65,34 @@ impl Machine {
     pub(super) fn pass_time(&mut self, tick: Tick) {
         let mut silent = Records::silent();
         let mut out = self.outbox(&mut silent);
-        let happened = tick > 0 && self.take_event(tick - 1, &mut out);
+        let happened = tick > 0 && self.take_events(tick - 1, self.event + 1, &mut out);
         debug_assert!(!happened, "an event came first");
         self.close(out);
     }
 
-    /// Executes the next event of the queue until a tick. `false`, and nothing is done, if something else comes first.
-    fn take_event(&mut self, last: Tick, out: &mut Outbox) -> bool {
-        while let Some((tick, event)) = self.next_event(last) {
+    /// Executes events of the queue until a tick, and until so many have been executed in all. `false` if something else comes
+    /// before that many.
+    fn take_events(&mut self, last: Tick, limit: EventNumber, out: &mut Outbox) -> bool {
+        while self.event < limit {
+            let Some((tick, event)) = self.next_event(last) else { return false };
             let moment = (self.now, self.event);
             (self.now, self.event) = (tick, self.event + 1);
             (out.tick, out.event) = (self.now, self.event);
             let handled = match event {
+                // Most are one of these two.
+                Event::Deliver(key) => self.arrive(key, out),
                 Event::Agent(agent) => self.run_agent(agent as usize, out),
                 event => self.handle(event, out),
             };
             if handled == Handled::Yes {
                 self.sample_ways(out);
                 self.check_event(out);
-                return true;
+            } else {
+                (self.now, self.event) = moment;
+                out.records.list.clear();
             }
-            (self.now, self.event) = moment;
-            out.records.list.clear();
         }
-        false
+        true
     }
 
     /// Takes the next event until a tick out of the queue, unless the sample of a link ends before it, or time does.
@@ -137,7 +141,7 @@ impl Machine {
         }
         let (mut rest, mut silent) = (self.clone(), Records::silent());
         let mut out = rest.outbox(&mut silent);
-        let goes_on = rest.take_event(Tick::MAX, &mut out);
+        let goes_on = rest.take_events(Tick::MAX, rest.event + 1, &mut out);
         rest.close(out);
         (!goes_on && rest.queue.is_empty()).then_some(rest)
     }
@@ -173,10 +177,14 @@ impl Machine {
     /// The head of a lane has come to its receiver, which takes it, or it queues before its port.
     fn arrive(&mut self, key: LaneKey, out: &mut Outbox) -> Handled {
         let Some(node) = self.head_of(key) else { return Handled::No };
+        let Some(port) = self.ports.get(node) else { return Handled::No };
+        if port.is_busy(self.now) { self.wait_at_port(node, key) } else { self.deliver(key, out) }
+    }
+
+    /// A head that has come queues before its port. Apart, since a port is mostly free.
+    #[inline(never)]
+    fn wait_at_port(&mut self, node: usize, key: LaneKey) -> Handled {
         let Some(port) = self.ports.get_mut(node) else { return Handled::No };
-        if !port.is_busy(self.now) {
-            return self.deliver(key, out);
-        }
         if port.join(key) {
             self.queue.push(port.free_at().max(self.now), Event::Port(node as u32));
         }
@@ -222,20 +230,19 @@ impl Machine {
         if !self.can_take(node, message) {
             return self.hold_back(key, out);
         }
-        let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
         let Some(channel) = self.channels.get_mut(index) else { return Handled::No };
         let Some(queue) = channel.lanes.get_mut(lane) else { return Handled::No };
-        let Some((_, message)) = queue.take() else { return Handled::No };
+        let Some(mut head) = queue.take() else { return Handled::No };
         queue.told = false;
         if let Some(next) = queue.head_due() {
-            let at = next.max(self.now + period);
-            self.queue.push(at, Event::Deliver(key));
+            let period = self.ports.get(node).map_or(1, Port::period);
+            self.queue.push(next.max(self.now + period), Event::Deliver(key));
         }
         let sends_more = !queue.outgoing.is_empty();
         if queue.is_empty() && channel.is_empty() {
             self.laden.set(index as u32, false);
         }
-        self.hand_over(node, message, sends_more.then_some(key), out);
+        self.hand_over(node, &mut head.1, sends_more.then_some(key), out);
         Handled::Yes
     }
 
@@ -243,22 +250,21 @@ impl Machine {
     pub(super) fn hand_over(
         &mut self,
         node: usize,
-        message: Message,
+        message: &mut Message,
         waiting: Option<LaneKey>,
         out: &mut Outbox,
     ) {
-        let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
         if let Some(port) = self.ports.get_mut(node) {
-            port.take(self.now + period);
+            port.take(self.now);
         }
         if out.records.on {
-            let about = About::message(&message).because(message.cause);
+            let about = About::message(message).because(message.cause);
             let copy = Arc::new(message.clone());
             out.record(message.to, about, || What::Delivery(copy));
         }
         let range = message.range;
         self.note_touched(range);
-        self.note_reached(node, &message);
+        self.note_reached(node, message);
         if let Some(target) = self.nodes.get_mut(node) {
             let (txn, merges) = (message.txn, target.counters.merges);
             target.receive(message, out);
@@ -306,7 +312,6 @@ impl Machine {
             && let Some(Some(agent)) = self.fixed.agent_above.get(node).copied()
         {
             let mut completions = std::mem::take(&mut out.completions);
-            let mut told = Told::default();
             for completion in &completions {
                 self.finish_access(completion, out);
                 if self.is_dropped() {
@@ -315,10 +320,10 @@ impl Machine {
                     continue;
                 }
                 if let Some(agent) = self.agents.get_mut(agent) {
-                    agent.complete(completion, 1, &mut told, out);
+                    agent.complete(completion, 1, &mut self.told, out);
                 }
             }
-            self.take_told(agent, told, out);
+            self.take_told(agent, out);
             completions.clear();
             out.completions = completions;
         }
@@ -364,20 +369,21 @@ impl Machine {
             self.wake(index);
             return Handled::Yes;
         }
-        let mut told = Told::default();
-        self.issue(index, l1, has_room, &mut told, out);
-        let mut completions = std::mem::take(&mut out.completions);
-        for completion in completions.drain(..) {
-            self.finish_access(&completion, out);
+        self.issue(index, l1, has_room, out);
+        if !out.completions.is_empty() {
+            let mut completions = std::mem::take(&mut out.completions);
+            for completion in completions.drain(..) {
+                self.finish_access(&completion, out);
+            }
+            out.completions = completions;
         }
-        out.completions = completions;
         self.dispatch(l1, out);
-        self.take_told(index, told, out);
+        self.take_told(index, out);
         self.wake(index);
         Handled::Yes
     }
 
-    fn issue(&mut self, index: usize, l1: usize, has_room: bool, told: &mut Told, out: &mut Outbox) {
+    fn issue(&mut self, index: usize, l1: usize, has_room: bool, out: &mut Outbox) {
         let (txns, made) = (&mut self.txns, &mut self.txns_made);
         let (latencies, event) = (&mut self.latencies, self.event);
         let workload = &self.tasks.workload;
@@ -411,7 +417,7 @@ impl Machine {
             is_here: &is_here,
             is_deep: self.fixed.reach.below.get(index).is_some_and(|below| !below.is_empty()),
         };
-        agent.issue(&mut around, told, out);
+        agent.issue(&mut around, &mut self.told, out);
         for (number, access) in begun {
             self.note_begun(l1, number, &access);
         }
@@ -423,10 +429,11 @@ impl Machine {
     }
 
     /// Ends what an agent has ended, and keeps results.
-    fn take_told(&mut self, agent: usize, told: Told, out: &mut Outbox) {
-        if told.is_empty() {
+    fn take_told(&mut self, agent: usize, out: &mut Outbox) {
+        if self.told.is_empty() {
             return;
         }
+        let told = std::mem::take(&mut self.told);
         self.ask_for_pages(agent, told.asked, out);
         for address in told.placed {
             self.place_page(agent, address, out);

@@ -10,7 +10,7 @@ use crate::model::record::What;
 use crate::model::time::Tick;
 use crate::parts::channel::{Lane, Path, Ready, WAITS};
 use crate::parts::link::Link;
-use crate::parts::port::LaneKey;
+use crate::parts::port::{LaneKey, Port};
 use crate::protocol::outbox::{About, Outbox};
 use std::sync::Arc;
 
@@ -56,11 +56,13 @@ impl Machine {
             return;
         }
         let mut memory = !out.touches.is_empty();
-        let mut touches = std::mem::take(&mut out.touches);
-        for touch in touches.drain(..) {
-            self.touch_memory(node, touch, out);
+        if memory {
+            let mut touches = std::mem::take(&mut out.touches);
+            for touch in touches.drain(..) {
+                self.touch_memory(node, touch, out);
+            }
+            out.touches = touches;
         }
-        out.touches = touches;
         let mut sends = std::mem::take(&mut out.sends);
         for sent in sends.drain(..) {
             let reads = (sent.read > 0 || sent.tag) && !self.plan.is_ordered;
@@ -85,16 +87,14 @@ impl Machine {
             *count += 1;
             *bytes += u64::from(message.size);
         }
-        let about = About::message(&message);
-        let from = message.from;
         let is_lost = self.is_lost(&message);
         // One that waits for its data is told when it leaves.
         if out.records.on && (is_lost || matches!(ready, Ready::At(_))) {
             let copy = Arc::new(message.clone());
-            out.record(from, about, || What::Message(copy));
+            out.record(message.from, About::message(&message), || What::Message(copy));
         }
         if is_lost {
-            self.tell_struck(from, about, "lose-message", out);
+            self.tell_struck(message.from, About::message(&message), "lose-message", out);
             return;
         }
         let Some(index) = self.channel_between(node, message.to) else { return };
@@ -301,7 +301,7 @@ impl Machine {
     }
 
     fn retry_inputs(&mut self, node: usize) {
-        let period = self.fixed.port_period.get(node).copied().unwrap_or(1);
+        let period = self.ports.get(node).map_or(1, Port::period);
         let takes_requests = self.takes_requests(node);
         let Some(held) = self.held.get_mut(node) else { return };
         let mut held = std::mem::take(held);
@@ -357,11 +357,9 @@ impl Machine {
     pub(super) fn can_take(&self, node: usize, message: &Message) -> bool {
         let Some(target) = self.nodes.get(node) else { return false };
         let full = self.full.get(node).filter(|full| **full != [0; Network::ALL.len()]);
-        let network = message.kind.network();
         full.is_none_or(|full| {
             has_room(target.room_for(message), full.map(|lanes| lanes > 0), self.fixed.folded)
-        }) && (network != Network::Request || target.accepts(message))
-            && target.sinks(message)
+        }) && target.takes(message)
     }
 
     /// Whether the L1 of an agent can send a request down.

@@ -52,20 +52,23 @@ impl<T: Clone + Default, const CHUNK: usize> CowVec<T, CHUNK> {
         if index >= self.len {
             return None;
         }
-        if self.chunks.get(index / CHUNK).is_none_or(Option::is_none) {
-            self.write_first(index / CHUNK);
+        let number = index / CHUNK;
+        let is_own = |chunk: &Arc<[T; CHUNK]>| Arc::strong_count(chunk) == 1;
+        if !self.chunks.get(number).and_then(Option::as_ref).is_some_and(is_own) {
+            self.make_own(number);
         }
-        Arc::make_mut(self.chunks.get_mut(index / CHUNK)?.as_mut()?).get_mut(index % CHUNK)
+        Arc::get_mut(self.chunks.get_mut(number)?.as_mut()?)?.get_mut(index % CHUNK)
     }
 
-    /// Makes a chunk that was never written.
+    /// Makes a chunk that was never written, or a copy of one that others have too.
     #[cold]
-    fn write_first(&mut self, number: usize) {
+    fn make_own(&mut self, number: usize) {
         if number >= self.chunks.len() {
             self.chunks.resize(number + 1, None);
         }
         if let Some(chunk) = self.chunks.get_mut(number) {
-            *chunk = Some(Arc::new(std::array::from_fn(|_| T::default())));
+            let new = || Arc::new(std::array::from_fn(|_| T::default()));
+            Arc::make_mut(chunk.get_or_insert_with(new));
         }
     }
 
@@ -93,6 +96,21 @@ impl<T: Clone + Default, const CHUNK: usize> CowVec<T, CHUNK> {
     pub fn written(&self) -> usize {
         self.chunks.iter().flatten().count() * CHUNK
     }
+}
+
+/// What is shared, for writing: a copy, if others have it too. None only if somebody holds on to it weakly.
+///
+/// Like [`Arc::make_mut`], but who need not copy does not pay for how large a copy is.
+pub fn own<T: Clone>(shared: &mut Arc<T>) -> Option<&mut T> {
+    if Arc::strong_count(shared) > 1 {
+        copy(shared);
+    }
+    Arc::get_mut(shared)
+}
+
+#[cold]
+fn copy<T: Clone>(shared: &mut Arc<T>) {
+    *shared = Arc::new(T::clone(shared));
 }
 
 #[cfg(test)]

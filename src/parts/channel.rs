@@ -218,10 +218,9 @@ impl Lane {
         if self.beyond_switch() == 0 {
             self.asked = self.asked.saturating_sub(1);
         }
-        let taken = self.incoming.pop_front();
-        let left = self.incoming.len() as u32;
+        let left = (self.incoming.len() as u32).saturating_sub(1);
         (self.crossing, self.unsent) = (self.crossing.min(left), self.unsent.min(left));
-        taken
+        self.incoming.pop_front()
     }
 
     /// The next message to send, with its place and the tick from which it may leave. Messages about one block keep

@@ -23,13 +23,25 @@ impl LaneKey {
 }
 
 /// When a node can take its next message, and which lanes wait for that.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Port {
+    period: Tick,
     free_at: Tick,
     waiting: VecDeque<LaneKey>,
 }
 
 impl Port {
+    /// One that takes a message in so many ticks.
+    #[must_use]
+    pub fn new(period: Tick) -> Self {
+        Self { period, free_at: 0, waiting: VecDeque::new() }
+    }
+
+    #[must_use]
+    pub fn period(&self) -> Tick {
+        self.period
+    }
+
     /// The tick from which on it can take a message.
     #[must_use]
     pub fn free_at(&self) -> Tick {
@@ -42,9 +54,9 @@ impl Port {
         self.free_at > now || !self.waiting.is_empty()
     }
 
-    /// A message is taken: the next one at `next` at the earliest.
-    pub fn take(&mut self, next: Tick) {
-        self.free_at = next;
+    /// A message is taken now: the next one a period later at the earliest.
+    pub fn take(&mut self, now: Tick) {
+        self.free_at = now + self.period;
     }
 
     /// Puts a lane behind those that wait. Returns whether it is the only one.
@@ -78,9 +90,9 @@ mod tests {
 
     #[test]
     fn lanes_are_called_in_the_order_in_which_they_came() {
-        let mut port = Port::default();
+        let mut port = Port::new(4);
         assert!(!port.is_busy(0));
-        port.take(10);
+        port.take(6);
         assert!(port.is_busy(9) && !port.is_busy(10));
         let (first, second) = (LaneKey::new(7, 2), LaneKey::new(3, 0));
         assert!(port.join(first));

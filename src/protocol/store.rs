@@ -134,13 +134,27 @@ fn run_of(dealing: Interleave, block: u32, address: Address) -> (u64, u64) {
     divide(divide(dealing.local(address), u64::from(block)).0, CHUNK as u64)
 }
 
+/// The least recently used of some entries, or the first place that has none.
+fn least_used<'a>(
+    entries: impl Iterator<Item = Option<&'a Entry>>,
+) -> Result<Option<(usize, &'a Entry)>, usize> {
+    let mut oldest: Option<(usize, &Entry)> = None;
+    for (place, entry) in entries.enumerate() {
+        let entry = entry.ok_or(place)?;
+        if oldest.is_none_or(|(_, oldest)| entry.used < oldest.used) {
+            oldest = Some((place, entry));
+        }
+    }
+    Ok(oldest)
+}
+
 /// Whether a block can have a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// This slot is free.
     Free(usize),
-    /// This block must be evicted first.
-    Victim(Address),
+    /// This block must be evicted first, from this slot.
+    Victim(usize, Address),
     /// Every way of the set is busy.
     None,
 }
@@ -236,6 +250,11 @@ impl Store {
         }
     }
 
+    /// The same, where it is known that it stands in a slot.
+    pub fn focus_on(&mut self, slot: usize, address: Address) {
+        self.last = (address, Some(slot));
+    }
+
     /// The entry of the block that starts at `address`.
     #[must_use]
     pub fn get(&self, address: Address) -> Option<&Entry> {
@@ -276,19 +295,21 @@ impl Store {
             (remote, false) => 0..ways.saturating_sub(remote),
         };
         let slots = first + own.start as usize..first + own.end as usize;
-        let mut oldest: Option<&Entry> = None;
-        for slot in slots.clone() {
-            let Some(Some(entry)) = self.slots.get(slot) else { return Room::Free(slot) };
-            if oldest.is_none_or(|oldest| entry.used < oldest.used) {
-                oldest = Some(entry);
-            }
-        }
+        let found = match self.slots.slice(slots.start, slots.len()) {
+            Some(set) => least_used(set.iter().map(Option::as_ref)),
+            None => least_used(slots.clone().map(|slot| self.slots.get(slot)?.as_ref())),
+        };
         // Few are busy: mostly one has to be asked.
-        if oldest.is_some_and(|oldest| busy(oldest.block)) {
-            let all = slots.filter_map(|slot| self.slots.get(slot)?.as_ref());
-            oldest = all.filter(|entry| !busy(entry.block)).min_by_key(|entry| entry.used);
+        match found {
+            Err(place) => Room::Free(slots.start + place),
+            Ok(Some((_, oldest))) if busy(oldest.block) => {
+                let all = slots.filter_map(|slot| Some((slot, self.slots.get(slot)?.as_ref()?)));
+                let rest = all.filter(|(_, entry)| !busy(entry.block)).min_by_key(|(_, entry)| entry.used);
+                rest.map_or(Room::None, |(slot, entry)| Room::Victim(slot, entry.block))
+            }
+            Ok(Some((place, oldest))) => Room::Victim(slots.start + place, oldest.block),
+            Ok(None) => Room::None,
         }
-        oldest.map_or(Room::None, |entry| Room::Victim(entry.block))
     }
 
     /// Puts an entry into the slot that [`Store::room`] found.
@@ -313,17 +334,16 @@ impl Store {
         self.last = (address, Some(slot));
     }
 
-    pub fn remove(&mut self, address: Address) {
-        let Some(slot) = self.slot_of(address) else { return };
+    /// Takes out the entry of the block that starts at `address`.
+    pub fn remove(&mut self, address: Address) -> Option<Entry> {
+        let slot = self.slot_of(address)?;
         if let Places::Tagged { tags, .. } = &mut self.places
             && let Some(known) = tags.get_mut(slot)
         {
             *known = 0;
         }
-        if let Some(place) = self.slots.get_mut(slot) {
-            *place = None;
-        }
         self.last = (address, None);
+        self.slots.get_mut(slot)?.take()
     }
 
     /// The blocks that overlap a range, by address.
@@ -422,10 +442,10 @@ mod tests {
         let (address, mut evicted) = (Address(block * 64), None);
         let slot = match store.room(address, remote, |_| false) {
             Room::Free(slot) => slot,
-            Room::Victim(victim) => {
+            Room::Victim(slot, victim) => {
                 evicted = Some(victim);
                 store.remove(victim);
-                let Room::Free(slot) = store.room(address, remote, |_| false) else { return None };
+                assert_eq!(store.room(address, remote, |_| false), Room::Free(slot));
                 slot
             }
             Room::None => return None,

@@ -1,6 +1,7 @@
 //! A protocol as a value: the paper's table, what the directory does for each request, and how data merge.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
@@ -114,6 +115,54 @@ pub struct Row {
     pub inner: [Option<Cell>; Action::ALL.len()],
 }
 
+/// The rows of a table, each found by its state without a look at the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rows {
+    list: Vec<Row>,
+    /// The position of the row of each letter.
+    places: [u8; LETTERS],
+}
+
+/// States that there can be.
+const LETTERS: usize = 26;
+
+impl Rows {
+    /// The position of the row of a state.
+    #[must_use]
+    pub fn position(&self, state: State) -> Option<usize> {
+        let place = *self.places.get(usize::from(state.0.wrapping_sub(b'A')))?;
+        Some(usize::from(place)).filter(|place| *place < self.list.len())
+    }
+}
+
+impl From<Vec<Row>> for Rows {
+    /// In the same order.
+    fn from(list: Vec<Row>) -> Self {
+        let mut places = [u8::MAX; LETTERS];
+        for (position, row) in list.iter().enumerate().rev() {
+            if let Some(place) = places.get_mut(usize::from(row.state.0.wrapping_sub(b'A'))) {
+                *place = position as u8;
+            }
+        }
+        Self { list, places }
+    }
+}
+
+impl Deref for Rows {
+    type Target = [Row];
+
+    fn deref(&self) -> &[Row] {
+        &self.list
+    }
+}
+
+impl DerefMut for Rows {
+    /// What a state means and does can be changed; which state a row is for cannot.
+    fn deref_mut(&mut self) -> &mut [Row] {
+        &mut self.list
+    }
+}
+
 /// When a directory rule applies. The first rule of a request whose condition holds is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum When {
@@ -159,7 +208,7 @@ pub struct Table {
     pub title: String,
     pub source: String,
     /// In the order of the file; `I` is one of them.
-    pub rows: Vec<Row>,
+    pub rows: Rows,
     pub read: Vec<DirectoryRule>,
     pub read_nc: Vec<DirectoryRule>,
     pub write: Vec<DirectoryRule>,
@@ -175,7 +224,7 @@ pub struct Table {
 impl Table {
     #[must_use]
     pub fn row(&self, state: State) -> Option<&Row> {
-        self.rows.iter().find(|row| row.state == state)
+        self.rows.get(self.rows.position(state)?)
     }
 
     /// The cell for `action` on a block in `state`.
@@ -189,7 +238,7 @@ impl Table {
     /// The position of the row of a state, and the cell for `action` in a node without children.
     #[must_use]
     pub fn leaf_cell(&self, state: State, action: Action) -> Option<(usize, Cell)> {
-        let position = self.rows.iter().position(|row| row.state == state)?;
+        let position = self.rows.position(state)?;
         let cell = self.rows.get(position)?.leaf.get(action.index()).copied().flatten()?;
         Some((position, cell))
     }

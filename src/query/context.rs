@@ -88,7 +88,7 @@ impl Context {
     /// Every state of the machine's tables, each once.
     pub(super) fn states(&self) -> Vec<State> {
         let mut states = Vec::new();
-        for row in self.tables.iter().flat_map(|table| &table.rows) {
+        for row in self.tables.iter().flat_map(|table| table.rows.iter()) {
             if !states.contains(&row.state) {
                 states.push(row.state);
             }

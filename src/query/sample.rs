@@ -195,7 +195,7 @@ pub(crate) fn table() -> Table {
         name: "nmoesi".into(),
         title: "NMOESI".into(),
         source: String::new(),
-        rows: b"NMOESI".iter().map(|letter| row(*letter)).collect(),
+        rows: b"NMOESI".iter().map(|letter| row(*letter)).collect::<Vec<_>>().into(),
         read: vec![DirectoryRule { when: When::Always, probe: Probe::ReadOwner, grant: State(b'S') }],
         read_nc: Vec::new(),
         write: Vec::new(),

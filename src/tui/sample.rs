@@ -586,7 +586,8 @@ pub fn table() -> Table {
                     None,
                 ],
             ),
-        ],
+        ]
+        .into(),
         read: Vec::new(),
         read_nc: Vec::new(),
         write: Vec::new(),

@@ -86,7 +86,7 @@ fn nmoesi_is_table_two() {
 fn the_variants_differ_where_they_should() {
     let printed = table("nmoesi-printed");
     let mut expected = table("nmoesi");
-    for row in &mut expected.rows {
+    for row in expected.rows.iter_mut() {
         if row.state == O {
             row.leaf[Action::Read.index()] = Some(cell(Step::Data, Next::To(State::I)));
             row.inner[Action::Read.index()] = Some(cell(Step::Data, Next::To(State::I)));

@@ -22,6 +22,7 @@ use crate::model::component::ComponentId;
 use crate::model::level::Level;
 use crate::model::message::{MessageKind, Network};
 use crate::model::time::Tick;
+use crate::parts::agent::Told;
 use crate::parts::channel::Channel;
 use crate::parts::port::Port;
 use crate::protocol::homes::Homes;
@@ -88,7 +89,7 @@ impl Builder<'_> {
         let queue = Queue::new(fixed.time.ticks_per_cycle);
         let mut machine = Machine {
             agent_wake: vec![None; self.agents.len()],
-            ports: vec![Port::default(); self.nodes.len()],
+            ports: self.period.iter().map(|&period| Port::new(period)).collect(),
             checker: self.blueprint.checks.then(|| Checker::new(self.spec.values, self.consistency(&fixed))),
             last_tick: self.blueprint.max_cycles.saturating_add(1).saturating_mul(fixed.time.ticks_per_cycle)
                 - 1,
@@ -117,6 +118,7 @@ impl Builder<'_> {
             violations: Vec::new(),
             sent: [(0, 0); MessageKind::ALL.len()],
             wake_ups: 0,
+            told: Told::default(),
             injected: Injected::default(),
             transaction_limit: None,
             overdue_after: 0,
@@ -248,7 +250,6 @@ impl Builder<'_> {
             out,
             folded: channels.iter().any(|channel| channel.folded),
             buffers_behind,
-            port_period: self.period.clone(),
             agent_above,
             level_of: self.nodes.iter().map(level).collect(),
             visible_links: self.visible.clone(),

@@ -74,7 +74,7 @@ impl Work {
 }
 
 /// What an agent tells the machine after a step.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Told {
     /// Work that ended, with what its last access read.
     pub ended: Vec<(Work, Bytes)>,

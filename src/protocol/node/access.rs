@@ -203,8 +203,8 @@ impl Node {
             // It goes alone, whatever else is on its way.
             Decision::PassUp(_) | Decision::Never => false,
         };
-        misses(want)
-            && (pending.asked.is_some() || pending.queue.iter().any(misses))
+        (pending.asked.is_some() || pending.queue.iter().any(misses))
+            && misses(want)
             && !Self::lacks_sectors(pending, want)
             && !self.misses_more(pending, want)
     }

@@ -26,9 +26,10 @@ impl Node {
     ) {
         self.store.focus(victim);
         let Some(entry) = self.store.get(victim) else { return };
-        let (state, dirty, holders) = (entry.state, entry.data.marked_bytes(), entry.holders());
+        let holders = entry.holders();
         let about = About::new(self.range_of(victim), txn.1);
-        out.record(self.config.id, about, || What::Evict { state, dirty });
+        let evicted = || What::Evict { state: entry.state, dirty: entry.data.marked_bytes() };
+        out.record(self.config.id, about, evicted);
         self.counters.evictions += 1;
         self.start(victim, out, |node, pending, out| {
             let since = out.tick;
@@ -61,23 +62,23 @@ impl Node {
     ) {
         let block = pending.block;
         self.note_free(block);
-        let Some(entry) = self.store.get(block) else { return };
-        let state = entry.state;
-        let dirty = entry.data.mask.any().then(|| (entry.data.clone(), self.sectors_to_send(entry)));
+        let Some(entry) = self.store.remove(block) else { return };
+        let (state, is_dirty) = (entry.state, entry.data.mask.any());
         let about = About::new(self.range_of(block), txn.1);
         let step =
             self.config.table.cell(state, action, self.config.role != Role::Leaf).map(|cell| cell.step);
-        self.transition(block, action, State::I, about, out);
-        self.store.remove(block);
-        if dirty.is_none() && step == Some(Step::Silent) {
+        self.tell_transition((state, State::I), action, false, about, out);
+        if !is_dirty && step == Some(Step::Silent) {
             return;
         }
-        let kind = if dirty.is_some() { MessageKind::Writeback } else { MessageKind::Notify };
+        let kind = if is_dirty { MessageKind::Writeback } else { MessageKind::Notify };
         let Some(parent) = pending.parent else { return };
         let mut message = self.message(kind, parent, self.range_of(block), out);
         (message.txn, message.number) = txn;
         message.granted = Some(state);
-        if let Some((data, (sectors, bytes))) = dirty {
+        if is_dirty {
+            let (sectors, bytes) = self.sectors_to_send(&entry);
+            let data = entry.data;
             self.renew_answers(&data);
             self.counters.writebacks += 1;
             // Only a flush evicts for nobody.
@@ -192,7 +193,7 @@ impl Node {
         out: &mut Outbox,
     ) {
         let action = store.as_ref().map_or(Action::Store, |store| self.action_of(store));
-        let mut want = Want::of(message.clone(), child, action, out.tick);
+        let mut want = Want::of(&mut message.clone(), child, action, out.tick);
         want.access = store.map(Arc::new);
         self.enqueue(block, want, out);
     }

@@ -271,7 +271,7 @@ impl Node {
         self.tell_transition((from, to), action, false, about, out);
     }
 
-    /// Counts and records a change that has been made, for something that has waited or has not.
+    /// Counts and records a change that has been made, for something that has waited or has not. A memory has no states.
     fn tell_transition(
         &mut self,
         (from, to): (State, State),
@@ -280,6 +280,9 @@ impl Node {
         about: About,
         out: &mut Outbox,
     ) {
+        if self.config.role == Role::Root {
+            return;
+        }
         self.count_cell(from, action);
         out.record(self.config.id, about, || {
             if from == to {
@@ -291,7 +294,7 @@ impl Node {
     }
 
     fn count_cell(&mut self, state: State, action: Action) {
-        if let Some(row) = self.config.table.rows.iter().position(|row| row.state == state)
+        if let Some(row) = self.config.table.rows.position(state)
             && let Some(count) = self.cells.get_mut(row * Action::ALL.len() + action.index())
         {
             *count += 1;
@@ -380,8 +383,18 @@ impl Node {
             )
     }
 
-    /// Takes a message.
-    pub fn receive(&mut self, message: Message, out: &mut Outbox) {
+    /// Whether this message could be taken now.
+    #[must_use]
+    pub fn takes(&self, message: &Message) -> bool {
+        match message.kind {
+            _ if self.is_tagged() => self.lack(message).is_none(),
+            MessageKind::Writeback | MessageKind::Notify => self.sinks(message),
+            kind => kind.network() != Network::Request || self.accepts(message),
+        }
+    }
+
+    /// Takes a message, and out of it what it carries.
+    pub fn receive(&mut self, message: &mut Message, out: &mut Outbox) {
         self.store.focus(self.block_of(message.range.start));
         match message.kind {
             _ if self.is_tagged() => self.receive_tagged(message, out),
@@ -390,15 +403,15 @@ impl Node {
             | MessageKind::Write
             | MessageKind::Fetch
             | MessageKind::Forward => self.receive_request(message, out),
-            MessageKind::ProbeRead | MessageKind::ProbeWrite => self.receive_probe(&message, out),
-            MessageKind::Grant | MessageKind::PeerData => self.receive_grant(&message, out),
-            MessageKind::Reply => self.receive_reply(&message, out),
-            MessageKind::GrantAck => self.receive_grant_ack(&message, out),
-            MessageKind::Answer => self.receive_answer(&message, out),
-            MessageKind::Writeback | MessageKind::Notify => self.receive_eviction(&message, out),
-            MessageKind::EvictAck => self.receive_evict_ack(&message, out),
-            MessageKind::Flush => self.receive_flush(&message, out),
-            MessageKind::Flushed => self.receive_flushed(&message, out),
+            MessageKind::ProbeRead | MessageKind::ProbeWrite => self.receive_probe(message, out),
+            MessageKind::Grant | MessageKind::PeerData => self.receive_grant(message, out),
+            MessageKind::Reply => self.receive_reply(message, out),
+            MessageKind::GrantAck => self.receive_grant_ack(message, out),
+            MessageKind::Answer => self.receive_answer(message, out),
+            MessageKind::Writeback | MessageKind::Notify => self.receive_eviction(message, out),
+            MessageKind::EvictAck => self.receive_evict_ack(message, out),
+            MessageKind::Flush => self.receive_flush(message, out),
+            MessageKind::Flushed => self.receive_flushed(message, out),
         }
         self.settle(out);
     }

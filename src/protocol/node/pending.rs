@@ -53,7 +53,7 @@ pub struct Want {
 impl Want {
     /// What a message of a child asks; `child` is its position.
     #[must_use]
-    pub fn of(message: Message, child: u16, action: Action, arrived: Tick) -> Self {
+    pub fn of(message: &mut Message, child: u16, action: Action, arrived: Tick) -> Self {
         Self {
             who: Who::Child(child),
             request: message.kind,
@@ -63,7 +63,7 @@ impl Want {
             number: message.number,
             cause: message.cause,
             arrived,
-            access: message.access,
+            access: message.access.take(),
             sectors: message.sectors,
             got: Sectors::NONE,
             behind: 0,
@@ -204,7 +204,11 @@ impl Pending {
         if self.queue.capacity() == 0 {
             self.queue.reserve_exact(1);
         }
-        self.queue.insert(place.min(self.queue.len()), want);
+        if place < self.queue.len() {
+            self.queue.insert(place, want);
+        } else {
+            self.queue.push_back(want);
+        }
     }
 
     /// Goes on serving a child.
@@ -231,6 +235,12 @@ impl Pending {
         let came_later = self.queue.iter_mut().filter(|want| want.behind as usize > place);
         came_later.for_each(|want| want.behind -= 1);
         self.passed.remove(place)
+    }
+
+    /// Whether there is something that may go on.
+    #[must_use]
+    pub fn waits_for_more(&self) -> bool {
+        !self.queue.is_empty() || self.probe.is_some() || self.acquire.is_some()
     }
 
     /// Nothing is under way any more.

@@ -104,6 +104,20 @@ impl Node {
 
     /// Gives blocks another try whose MSHR or way may be free now, and goes on flushing.
     pub(super) fn settle(&mut self, out: &mut Outbox) {
+        // Mostly nobody waits for anything.
+        if self.has_to_settle() {
+            self.settle_all(out);
+        }
+    }
+
+    fn has_to_settle(&self) -> bool {
+        let is_waited_for = !self.waiting.for_mshr.is_empty() || !self.waiting.freed.is_empty();
+        is_waited_for || self.flushing || self.may_purge() || self.wants_release()
+    }
+
+    /// Apart, so that asking whether costs little.
+    #[inline(never)]
+    fn settle_all(&mut self, out: &mut Outbox) {
         for _ in 0..self.waiting.for_mshr.len() {
             if !self.has_mshr() {
                 break;
@@ -167,33 +181,34 @@ impl Node {
 
     /// Finds a place for a block, evicting another if need be. `false` if none can be had yet.
     pub(super) fn make_room(&mut self, block: Address, want: &Want, out: &mut Outbox) -> bool {
-        loop {
-            if !self.recalling.is_empty() && self.is_evicting_from(self.store.set_of(block)) {
-                return false;
-            }
-            let is_remote = self.is_remote(block, out);
-            let room =
-                self.store.room(block, is_remote, |other| other == block || self.pending.contains(other));
-            match room {
-                Room::Free(slot) => {
-                    let entry = Entry { remote: is_remote, ..self.new_entry(block) };
-                    self.store.place(slot, entry);
-                    self.forget_sectors(block);
-                    self.touch(block);
-                    return true;
-                }
-                Room::Victim(victim) => {
-                    let freed = self.waiting.freed.len();
-                    self.evict(victim, (want.txn, want.number), out);
-                    if self.store.get(victim).is_some() {
-                        return false;
-                    }
-                    // Its place is taken at once: whoever else waits for one need not look.
-                    self.waiting.freed.truncate(freed);
-                }
-                Room::None => return false,
-            }
+        if !self.recalling.is_empty() && self.is_evicting_from(self.store.set_of(block)) {
+            return false;
         }
+        let is_remote = self.is_remote(block, out);
+        let is_busy = |other| other == block || self.pending.contains(other);
+        let slot = match self.store.room(block, is_remote, is_busy) {
+            Room::Free(slot) => slot,
+            Room::Victim(slot, victim) if self.clear(slot, victim, want, out) => slot,
+            Room::Victim(..) | Room::None => return false,
+        };
+        self.uses += 1;
+        let entry = Entry { remote: is_remote, used: self.uses, ..self.new_entry(block) };
+        self.store.place(slot, entry);
+        self.forget_sectors(block);
+        true
+    }
+
+    /// Evicts a block for the sake of a want. Returns whether its slot is free.
+    fn clear(&mut self, slot: usize, victim: Address, want: &Want, out: &mut Outbox) -> bool {
+        let freed = self.waiting.freed.len();
+        self.store.focus_on(slot, victim);
+        self.evict(victim, (want.txn, want.number), out);
+        if self.store.get(victim).is_some() {
+            return false;
+        }
+        // Its place is taken at once: whoever else waits for one need not look.
+        self.waiting.freed.truncate(freed);
+        true
     }
 
     /// One eviction at a time in a set, so that a block that waits for room does not empty the set.

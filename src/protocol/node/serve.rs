@@ -15,11 +15,11 @@ use crate::protocol::store::{Entry, Unit, bit};
 use crate::protocol::table::{Cell, DirectoryRule, Next, Probe, Step, When};
 
 impl Node {
-    pub(super) fn receive_request(&mut self, message: Message, out: &mut Outbox) {
+    pub(super) fn receive_request(&mut self, message: &mut Message, out: &mut Outbox) {
         let Some(child) = self.config.child(message.from) else { return };
         let block = self.block_of(message.range.start);
         self.ensure_root_entry(block);
-        let action = self.action_of_request(&message);
+        let action = self.action_of_request(message);
         let is_performed = matches!(message.kind, MessageKind::Fetch | MessageKind::Forward);
         if matches!(
             self.decide(block, (action, message.sectors), is_performed, self.is_uncached(block, out)),
@@ -202,9 +202,11 @@ impl Node {
             MessageKind::Forward | MessageKind::Writeback => MessageKind::Write,
             kind => kind,
         };
-        let exclusive = self.config.role == Role::Root
-            || self.config.table.is_exclusive(self.state(block))
-            || self.config.has_fault(Fault::ExclusiveFromShared);
+        let exclusive = || {
+            self.config.role == Role::Root
+                || self.config.table.is_exclusive(self.state(block))
+                || self.config.has_fault(Fault::ExclusiveFromShared)
+        };
         self.config.table.directory(kind).iter().copied().find(|rule| {
             let holds = match rule.when {
                 When::Always => true,
@@ -213,7 +215,7 @@ impl Node {
             };
             // Rule 7 of `PROTOCOL.md`: E only if the granting node is itself exclusive, or the root.
             let grants =
-                kind == MessageKind::Write || !self.config.table.is_exclusive(rule.grant) || exclusive;
+                kind == MessageKind::Write || !self.config.table.is_exclusive(rule.grant) || exclusive();
             holds && grants
         })
     }
@@ -221,7 +223,7 @@ impl Node {
     /// Sends the probes that a rule asks for.
     fn probe_for(&mut self, pending: &Pending, service: &mut Service, out: &mut Outbox) {
         let (Who::Child(child), Some(rule)) = (service.want.who, service.rule) else { return };
-        if self.is_own_side(child) {
+        if rule.probe == Probe::Nobody || self.is_own_side(child) {
             return;
         }
         let entry = self.unit(pending.block, service.unit);
@@ -317,10 +319,8 @@ impl Node {
             self.perform(block, want, out);
         } else {
             self.touch(block);
-            if self.config.role != Role::Root {
-                let (state, waited) = (self.state(block), want.arrived < out.tick);
-                self.tell_transition((state, state), want.action, waited, Self::about(want), out);
-            }
+            let (state, waited) = (self.state(block), want.arrived < out.tick);
+            self.tell_transition((state, state), want.action, waited, Self::about(want), out);
             let read = Access { kind: AccessKind::Load, range: want.range, bytes: Bytes::new(), mask: None };
             self.complete(want, &read, Bytes::new(), Bytes::new(), out);
         }
@@ -349,10 +349,8 @@ impl Node {
             }
             enter(&self.config, entry, service.unit, child, want, granted);
         }
-        if self.config.role != Role::Root {
-            let waited = want.arrived < out.tick;
-            self.tell_transition((before, state), want.action, waited, Self::about(want), out);
-        }
+        let waited = want.arrived < out.tick;
+        self.tell_transition((before, state), want.action, waited, Self::about(want), out);
         self.record_directory(block, service.unit, want.number, out);
         let Some(&to) = self.config.children.get(child as usize) else { return };
         let mut message = self.message(MessageKind::Grant, to, want.range, out);
@@ -387,7 +385,8 @@ impl Node {
                     service.awaiting == 0
                 });
                 if done {
-                    pending.serving.remove(index);
+                    // Large, and wanted by nobody any more: not moved out.
+                    pending.serving.drain(index..=index);
                 }
             }
             true

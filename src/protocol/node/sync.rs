@@ -205,7 +205,12 @@ impl Node {
         }
     }
 
-    /// Starts the release that was asked for while another one went on.
+    /// Whether a release was asked for while another one went on.
+    pub(super) fn wants_release(&self) -> bool {
+        self.releases.wanted
+    }
+
+    /// Starts it.
     pub(super) fn release_again(&mut self, out: &mut Outbox) {
         if self.releases.left == 0 && std::mem::take(&mut self.releases.wanted) {
             self.start_release(out);

@@ -38,9 +38,9 @@ impl Node {
     }
 
     /// Takes a message of a child or of the parent.
-    pub(super) fn receive_tagged(&mut self, message: Message, out: &mut Outbox) {
+    pub(super) fn receive_tagged(&mut self, message: &mut Message, out: &mut Outbox) {
         match message.kind {
-            MessageKind::Reply if message.has_data => self.arrive(&message, out),
+            MessageKind::Reply if message.has_data => self.arrive(message, out),
             MessageKind::Reply => self.note_relayed(message.range, out),
             MessageKind::Notify => {
                 let mut ack = self.message(MessageKind::EvictAck, message.from, message.range, out);
@@ -68,9 +68,9 @@ impl Node {
     }
 
     /// What a child's message asks. A writeback is a store of the bytes that are dirty.
-    fn want_of(&self, mut message: Message, out: &Outbox) -> Option<Want> {
+    fn want_of(&self, message: &mut Message, out: &Outbox) -> Option<Want> {
         let child = self.config.child(message.from)?;
-        let action = self.action_of_message(&message);
+        let action = self.action_of_message(message);
         if let (MessageKind::Writeback, Some(patch)) = (message.kind, message.patch.as_deref()) {
             message.access = Some(Arc::new(access_of(patch, AccessKind::NStore)));
         }
@@ -96,7 +96,7 @@ impl Node {
     /// The block that stands in the place of another.
     fn occupant(&self, block: Address) -> Option<Address> {
         match self.store.room(block, false, |_| false) {
-            Room::Victim(victim) => Some(victim),
+            Room::Victim(_, victim) => Some(victim),
             Room::Free(_) | Room::None => None,
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::pending::Pending;
 use super::{Node, Role};
 use crate::model::address::Address;
+use crate::model::cow::own;
 use crate::model::fault::Fault;
 use crate::model::state::State;
 use crate::protocol::outbox::Outbox;
@@ -20,7 +21,7 @@ impl Node {
         let known = self.pending.take(block);
         let is_new = known.is_none();
         let mut shared = known.unwrap_or_else(|| self.spare.take());
-        let pending = Arc::make_mut(&mut shared);
+        let Some(pending) = own(&mut shared) else { return };
         if is_new {
             pending.renew(block, self.config.parent(block, &out.homes), out.tick);
             pending.uncached = self.is_uncached(block, out);
@@ -38,7 +39,7 @@ impl Node {
         change: impl FnOnce(&mut Self, &mut Pending, &mut Outbox),
     ) {
         let mut shared = self.spare.take();
-        let pending = Arc::make_mut(&mut shared);
+        let Some(pending) = own(&mut shared) else { return };
         pending.renew(block, self.config.parent(block, &out.homes), out.tick);
         change(self, pending, out);
         if pending.is_idle() {
@@ -57,7 +58,7 @@ impl Node {
         change: impl FnOnce(&mut Self, &mut Pending, &mut Outbox) -> bool,
     ) {
         let Some(mut shared) = self.pending.take(block) else { return };
-        let pending = Arc::make_mut(&mut shared);
+        let Some(pending) = own(&mut shared) else { return };
         if !change(self, pending, out) {
             self.pending.insert(block, shared);
             return;
@@ -69,7 +70,10 @@ impl Node {
     /// Does whatever has become possible for a block. Returns whether nothing is under way any more.
     fn resume(&mut self, pending: &mut Pending, out: &mut Outbox) -> bool {
         self.store.focus(pending.block);
-        self.drive(pending, out);
+        // Mostly something has ended, and nothing waited for that.
+        if pending.waits_for_more() {
+            self.drive(pending, out);
+        }
         if pending.asked.is_none() && pending.queue.is_empty() && pending.passed.is_empty() {
             self.release_mshr(pending, None, out);
         }
@@ -92,6 +96,8 @@ impl Node {
         }
     }
 
+    /// Apart, so that what ends costs little.
+    #[inline(never)]
     fn drive(&mut self, pending: &mut Pending, out: &mut Outbox) {
         loop {
             if let Some(probe) = pending.probe {

@@ -88,7 +88,7 @@ impl Study<'_> {
     }
 
     fn states(&mut self) {
-        for row in &self.table.rows {
+        for row in self.table.rows.iter() {
             let state = row.state;
             if !self.leaf.reachable.contains(&state) && !self.inner.reachable.contains(&state) {
                 let expected = format!("a cell with `> {state}`, a rule that grants it, or no row for it");
