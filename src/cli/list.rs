@@ -7,6 +7,7 @@ use super::arguments::Format;
 use super::exit::{Ended, Status, Trouble};
 use super::output::Output;
 use crate::config::{self, Kind};
+use crate::diagnostic::Diagnostic;
 use crate::workload::kernels::{Definition, KERNELS, ParameterDefinition};
 use crate::workload::suites::{Rates, SUITES, Suite, Workload};
 use crate::workload::trace;
@@ -20,19 +21,23 @@ Examples:
   umscope list
   umscope list scenarios
   umscope list kernels          (with their parameters)
+  umscope list kernels sort     (of those with this in their names)
   umscope list workloads        (of the papers' tables: each is a scenario)
   umscope list --format json | jq -r '.machines[].name'
 
 JSON: machines[{name, title}], protocols[{name, title}], kernels[{name, title, source, \
 parameters[{name, about, default, expected}]}], workloads[{name, title, source, machine, kernel, with, blocks, \
 megabytes, rates{l1_hits, l2_hits, l1_coalesced, coalesced, line_use}, differs}], scenarios[{name, title}], sweeps[{name, title}], \
-trace_formats[{name, title}]; with a kind given, only its key. `blocks`, `megabytes` and `rates` (in per \
+trace_formats[{name, title}]; with a kind given, only its key, and with a NAME only the entries that fit it. `blocks`, `megabytes` and `rates` (in per \
 cent; of a GPU with hardware coherence what hits, of one without what is coalesced and used of a line) are those of the \
 paper's tables, null where they have none.")]
 pub struct List {
     /// Only these
     #[arg(value_enum)]
     what: Option<What>,
+
+    /// Only what has this in its name, whatever the case
+    name: Option<String>,
 
     /// How to write it
     #[arg(long, value_enum, default_value_t)]
@@ -177,14 +182,50 @@ fn parameters(kernel: &str, output: &mut Output) -> Result<(), Trouble> {
 impl List {
     pub fn carry_out(&self) -> Ended {
         let kinds = self.what.map_or_else(|| What::ALL.to_vec(), |what| vec![what]);
-        let mut output = Output::standard();
-        if self.format == Format::Json {
-            let keys: Map<_, _> =
-                kinds.iter().map(|what| (what.name().replace('-', "_"), what.json())).collect();
-            output.json(&Value::Object(keys))?;
-            return Ok(Status::Held);
+        self.check_name(&kinds)?;
+        match self.format {
+            Format::Json => self.document(&kinds)?,
+            Format::Text => self.lines(&kinds)?,
         }
-        let lists: Vec<_> = kinds.iter().map(|what| (what.name(), what.entries())).collect();
+        Ok(Status::Held)
+    }
+
+    /// Whether this name is asked for.
+    fn fits(&self, name: &str) -> bool {
+        let part = self.name.as_ref().map(|part| part.to_ascii_lowercase());
+        part.is_none_or(|part| name.to_ascii_lowercase().contains(&part))
+    }
+
+    /// That something has what is looked for in its name.
+    fn check_name(&self, kinds: &[What]) -> Result<(), Trouble> {
+        let Some(part) = &self.name else { return Ok(()) };
+        let names: Vec<String> = kinds.iter().flat_map(|what| what.entries()).map(|(name, _)| name).collect();
+        if names.iter().any(|name| self.fits(name)) {
+            return Ok(());
+        }
+        let what = self.what.map_or("what is bundled", What::name);
+        let error = Diagnostic::new(format!("none of {what} has {part:?} in its name"));
+        let error = error.expected(format!("a part of a name that `umscope list {what}` shows"));
+        Err(error.nearest(part, names.iter().map(String::as_str)).into())
+    }
+
+    fn document(&self, kinds: &[What]) -> Result<(), Trouble> {
+        let fits = |entry: &Value| entry["name"].as_str().is_some_and(|name| self.fits(name));
+        let list = |what: &What| {
+            let all = what.json();
+            all.as_array().into_iter().flatten().filter(|entry| fits(entry)).cloned().collect()
+        };
+        let keys: Map<_, _> = kinds.iter().map(|what| (what.name().replace('-', "_"), list(what))).collect();
+        Output::standard().json(&Value::Object(keys))
+    }
+
+    fn lines(&self, kinds: &[What]) -> Result<(), Trouble> {
+        let mut output = Output::standard();
+        let fitting = |what: &What| {
+            let entries: Vec<_> = what.entries().into_iter().filter(|(name, _)| self.fits(name)).collect();
+            (what.name(), entries)
+        };
+        let lists: Vec<_> = kinds.iter().map(fitting).collect();
         let names = lists.iter().flat_map(|(_, entries)| entries.iter().map(|(name, _)| name.len()));
         let width = names.max().unwrap_or(0);
         for (index, (heading, entries)) in lists.iter().enumerate() {
@@ -199,7 +240,6 @@ impl List {
                 }
             }
         }
-        output.done()?;
-        Ok(Status::Held)
+        output.done()
     }
 }

@@ -38,6 +38,26 @@ fn a_run_tells_what_was_set_by_its_scenario_and_on_the_command_line() {
 }
 
 #[test]
+fn a_list_is_narrowed_by_what_is_in_names() {
+    for (kind, part, expected) in
+        [("kernels", "SORT", "radix-sort"), ("machines", "fig5", ""), ("protocols", "nmo", "nmoesi")]
+    {
+        let outcome = call(&["list", kind, part, "--format", "json"]);
+        if expected.is_empty() {
+            assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
+            assert!(outcome.stderr.contains("none of machines has \"fig5\" in its name"), "{outcome:?}");
+            continue;
+        }
+        let listed: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let names: Vec<_> =
+            listed[kind].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+        assert!(names.contains(&expected) && names.len() < 10, "{names:?}");
+        let text = call(&["list", kind, part]).stdout;
+        assert!(text.lines().next().unwrap().starts_with(names[0]), "{text}");
+    }
+}
+
+#[test]
 fn every_workload_of_the_papers_runs_by_its_name() {
     let listed = document(&["list", "workloads", "--format", "json"]);
     let workloads = listed["workloads"].as_array().unwrap();
