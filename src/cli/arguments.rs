@@ -27,8 +27,8 @@ pub struct Target {
 /// What is changed about it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Changes {
-    /// Set a key of the machine file, such as gpu.l1.size="1 KiB", or the scenario's scale or launch; may be given
-    /// several times
+    /// Set a key of the machine file, such as gpu.l1.size="1 KiB", or the scenario's scale, launch, or a parameter of its
+    /// kernels, such as with.pieces=8; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 
@@ -63,7 +63,8 @@ impl Changes {
     #[must_use]
     pub fn split(&self) -> (Vec<String>, Vec<String>) {
         let is_own = |text: &String| {
-            text.split_once('=').is_some_and(|(key, _)| ["scale", "launch"].contains(&key.trim()))
+            let key = text.split_once('=').map_or("", |(key, _)| key.trim());
+            ["scale", "launch"].contains(&key) || key.starts_with("with.")
         };
         let (mut scenario, machine): (Vec<_>, Vec<_>) = self.set.iter().cloned().partition(is_own);
         scenario.extend(self.scale.map(|scale| format!("scale={scale}")));

@@ -41,6 +41,9 @@ pub struct ScenarioFile {
     pub scale: Option<At<u64>>,
     /// Seed of everything random, and of what kernels without a `seed` of their own generate. Default: 0, and that of the kernels.
     pub seed: Option<u64>,
+    /// Parameters of all kernels that take them, such as { pieces = 8 }, instead of what each of them says.
+    #[serde(default)]
+    pub with: Given,
     /// Whether the rules of the protocol are checked after every event. Default: true.
     pub checks: Option<bool>,
     /// How the run must end. Default: finished.

@@ -650,3 +650,21 @@ fn an_initial_state_beyond_the_memory_is_refused() {
         .unwrap_or_default();
     assert!(error.contains("lies beyond the host memory") && error.contains("far:3"), "{error}");
 }
+
+#[test]
+fn kernels_take_what_is_set_for_all_of_them() {
+    let tasks = |scenario: &Scenario| scenario.blueprint(&Options::default()).unwrap().workload.tasks.len();
+    let set = |text: &str| {
+        let scenario = Scenario::load("kernels/vector-add-2gpu").unwrap();
+        scenario.with(&[text.to_owned()]).map(|scenario| tasks(&scenario))
+    };
+    let plain = tasks(&Scenario::load("kernels/vector-add-2gpu").unwrap());
+    assert_eq!(set("with.pieces=4").unwrap(), plain + 3, "a launch for each");
+    for (text, message) in [
+        ("with.peices=4", "--set:1:6: no kernel here takes `peices`"),
+        ("with.pieces=0", "--set:1:13: wrong value for `pieces`"),
+    ] {
+        let error = set(text).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+}

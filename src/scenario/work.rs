@@ -20,7 +20,7 @@ use super::access::Accesses;
 use super::file::{KernelFile, ScenarioFile};
 use super::instruction as instructions;
 use super::place::Place;
-use super::values::{NumberOrText, Texts};
+use super::values::{Given, NumberOrText, Texts};
 
 /// The largest `scale`: beyond this nothing is left of any data.
 pub const MOST_SCALE: u64 = 1 << 30;
@@ -61,8 +61,9 @@ impl Work {
     /// If an id is used twice or unknown, tasks wait for each other in a circle, or an access makes no sense.
     pub fn read(file: &ScenarioFile, document: &Document) -> Result<Self> {
         let scale = scale(file, document)?;
-        let seed = file.seed;
-        let mut reader = Reader { document, scale, seed, tasks: Vec::new(), waits: Vec::new() };
+        takers(file, document)?;
+        let (seed, with) = (file.seed, &file.with);
+        let mut reader = Reader { document, scale, seed, with, tasks: Vec::new(), waits: Vec::new() };
         reader.accesses(file)?;
         reader.programs(file)?;
         reader.kernels(file)?;
@@ -170,6 +171,8 @@ struct Reader<'a> {
     scale: Option<At<u64>>,
     /// Of the inputs that kernels generate.
     seed: Option<u64>,
+    /// Parameters of all kernels that take them.
+    with: &'a Given,
     tasks: Vec<Entry>,
     /// What each task waits for, as written.
     waits: Vec<&'a Texts>,
@@ -260,7 +263,10 @@ impl<'a> Reader<'a> {
                 error.suggestion = Some(format!("the largest scale that leaves work here is {largest}"));
             }
             if error.source.is_none() {
-                let (source, place) = self.document.locate(kernel.name.span.clone());
+                let told = |name: &str| error.message.contains(&format!("`{name}`"));
+                let common = self.with.0.iter().find(|(name, _)| told(&name.value));
+                let span = common.map_or(&kernel.name.span, |(_, value)| &value.span);
+                let (source, place) = self.document.locate(span.clone());
                 (error.source, error.span) = (Some(source.clone()), Some(place));
             }
             error
@@ -269,17 +275,13 @@ impl<'a> Reader<'a> {
 
     /// What a kernel does with its data shrunk by `scale`.
     fn scaled(&self, kernel: &KernelFile, scale: Option<u64>) -> Result<Vec<TaskKind>> {
-        let parameter = |(name, value): &(At<String>, At<NumberOrText>)| Parameter {
-            name: name.value.clone(),
-            name_span: Some(name.span.clone()),
-            value: match &value.value {
-                NumberOrText::Number(number) => Value::Integer(*number),
-                NumberOrText::Text(text) => Value::Text(text.clone()),
-            },
-            value_span: Some(value.span.clone()),
-        };
-        let source = Some(self.document.source().clone());
-        let mut parameters = Parameters { source, list: kernel.with.0.iter().map(parameter).collect() };
+        let takes = |(name, _): &&(At<String>, At<NumberOrText>)| takes(kernel, &name.value);
+        let common = self.with.0.iter().filter(takes).map(|one| parameter(one, false));
+        let mut list: Vec<Parameter> = common.collect();
+        let own = kernel.with.0.iter().map(|one| parameter(one, true));
+        let own: Vec<_> = own.filter(|own| !list.iter().any(|common| common.name == own.name)).collect();
+        list.extend(own);
+        let mut parameters = Parameters { source: Some(self.document.source().clone()), list };
         if let Some(scale) = scale {
             parameters.offer(&kernel.name.value, "scale", scale);
         }
@@ -322,6 +324,38 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// A parameter as a kernel takes it; with its place, if that is in the file.
+fn parameter((name, value): &(At<String>, At<NumberOrText>), is_placed: bool) -> Parameter {
+    let place = |span: &Range<usize>| is_placed.then(|| span.clone());
+    Parameter {
+        name: name.value.clone(),
+        name_span: place(&name.span),
+        value: match &value.value {
+            NumberOrText::Number(number) => Value::Integer(*number),
+            NumberOrText::Text(text) => Value::Text(text.clone()),
+        },
+        value_span: place(&value.span),
+    }
+}
+
+/// Whether a kernel has a parameter of this name.
+fn takes(kernel: &KernelFile, name: &str) -> bool {
+    kernels::find(&kernel.name.value)
+        .is_ok_and(|kernel| kernel.parameters().any(|parameter| parameter.name == name))
+}
+
+/// That each parameter which is given to all kernels is one of any.
+fn takers(file: &ScenarioFile, document: &Document) -> Result<()> {
+    let kernels = || file.kernels.iter().map(|kernel| &kernel.value);
+    let idle = file.with.0.iter().find(|(name, _)| !kernels().any(|kernel| takes(kernel, &name.value)));
+    let Some((name, _)) = idle else { return Ok(()) };
+    let known = kernels().filter_map(|kernel| kernels::find(&kernel.name.value).ok());
+    let known: Vec<_> = known.flat_map(|kernel| kernel.parameters().map(|one| one.name)).collect();
+    let error = document.complain(Some(&name.span), format!("no kernel here takes `{}`", name.value));
+    let expected = if known.is_empty() { "work with a [[kernel]]".to_owned() } else { known.join(", ") };
+    Err(error.expected(expected).nearest(&name.value, known).into())
+}
+
 /// By what data and capacities shrink. Capacities alone do not: that would be another machine for the same work.
 fn scale(file: &ScenarioFile, document: &Document) -> Result<Option<At<u64>>> {
     let Some(scale) = &file.scale else { return Ok(None) };
@@ -329,11 +363,9 @@ fn scale(file: &ScenarioFile, document: &Document) -> Result<Option<At<u64>>> {
         let error = document.complain(Some(&scale.span), format!("scale is {}", scale.value));
         return Err(error.expected(format!("a power of two from 1 to {MOST_SCALE}")).into());
     }
-    let takes = |kernel: &At<KernelFile>| {
-        kernels::find(&kernel.value.name.value)
-            .map_or(true, |kernel| kernel.parameters().any(|parameter| parameter.name == "scale"))
-    };
-    if scale.value > 1 && !file.kernels.iter().any(takes) {
+    let is_known = |kernel: &KernelFile| kernels::find(&kernel.name.value).is_ok();
+    let shrinks = |kernel: &At<KernelFile>| takes(&kernel.value, "scale") || !is_known(&kernel.value);
+    if scale.value > 1 && !file.kernels.iter().any(shrinks) {
         let error = document.complain(Some(&scale.span), "there is no work here that a scale shrinks");
         return Err(error
             .expected("a [[kernel]] with the parameter scale, which `umscope list kernels` shows")
