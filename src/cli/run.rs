@@ -98,7 +98,8 @@ look-ups) pending_high_water scoreboard_high_water
 they came, or come back unchanged)
 
 Rows of --sample: how it is when each multiple of CYCLES begins, and one of the end. Columns: cycle, event, the \
-counters so far (the keys of stats, such as gpu0.l2.0.misses and messages.read.count), then for each node the \
+counters so far (the keys of stats, such as gpu0.l2.0.misses and messages.read.count; of the first 100 tasks, whose \
+columns are empty before there is something to tell, tasks.ID.cycles and so on), then for each node the \
 MSHRs in use now (NODE.mshrs_used), the warps by state now (gpu0.warps.memory), and for each link the bytes and the \
 share of time it was busy since the last row (LINK.interval.bytes, LINK.interval.utilisation). With --format json \
 standard output is the document alone, so --sample needs --sample-to.

@@ -6,9 +6,23 @@ use std::collections::BTreeMap;
 use super::behind::Behind;
 use super::csv;
 use super::load::{self, BusySince};
-use crate::machine::Machine;
+use crate::machine::{Machine, TaskView};
 use crate::model::component::ComponentId;
 use crate::model::inspect::{Inspect, WarpState};
+
+/// What the keys of the statistics of tasks begin with.
+const TASKS: &str = "tasks.";
+
+/// Tasks that have columns: a workload may have thousands.
+const MOST_TASKS: usize = 100;
+
+/// The statistics that the first tasks come to have.
+fn task_keys(machine: &Machine) -> Vec<String> {
+    let of_task = |task: TaskView| {
+        ["cycles", "accesses", "l1_share", "mean_cycles"].map(|end| format!("{TASKS}{}.{end}", task.id))
+    };
+    machine.tasks().into_iter().take(MOST_TASKS).flat_map(of_task).collect()
+}
 
 /// When the next row is due, and what its columns are.
 #[derive(Clone, Debug)]
@@ -18,6 +32,8 @@ pub struct Series {
     /// The cycle of the next row.
     next: u64,
     counters: Vec<String>,
+    /// Statistics of tasks: unlike other counters, they are not there before there is something to tell.
+    tasks: Vec<String>,
     nodes: Vec<ComponentId>,
     /// Compute units and cores by the first word of their paths.
     groups: BTreeMap<String, Vec<ComponentId>>,
@@ -41,7 +57,9 @@ impl Series {
         let links: Vec<_> = load::links(machine).collect();
         // A share of all the time so far is no use beside that of an interval.
         let shares: Vec<_> = links.iter().map(|id| format!("{}.utilisation", components.path(*id))).collect();
-        let counted = |key: &String| key != "cycles" && key != "events" && !shares.contains(key);
+        let counted = |key: &String| {
+            key != "cycles" && key != "events" && !key.starts_with(TASKS) && !shares.contains(key)
+        };
         let counters = machine.statistics().into_iter().map(|(key, _)| key).filter(counted).collect();
         let nodes = components.iter().filter(|(id, _)| machine.mshrs(*id, 0).is_some());
         let mut groups: BTreeMap<String, Vec<ComponentId>> = BTreeMap::new();
@@ -53,6 +71,7 @@ impl Series {
             every: every.max(1),
             next: every.max(1),
             counters,
+            tasks: task_keys(machine),
             nodes: nodes.map(|(id, _)| id).collect(),
             groups,
             links: links
@@ -68,7 +87,7 @@ impl Series {
     pub fn header(&self, machine: &Machine) -> String {
         let path = |id: ComponentId| machine.components().path(id);
         let mut names = vec!["cycle".to_owned(), "event".to_owned()];
-        names.extend(self.counters.iter().cloned());
+        names.extend(self.counters.iter().chain(&self.tasks).cloned());
         names.extend(self.nodes.iter().map(|&node| format!("{}.mshrs_used", path(node))));
         let states =
             |group| WarpState::ALL.map(|state| format!("{group}.warps.{}", state.name().replace('-', "_")));
@@ -94,8 +113,13 @@ impl Series {
         let cycle = time.cycle(machine.tick());
         while cycle >= self.next {
             let now = time.tick_of_cycle(self.next);
-            let row =
-                row(&self.counters, &self.nodes, &self.groups, &mut self.links, self.behind.at(machine, now));
+            let row = row(
+                (&self.counters, &self.tasks),
+                &self.nodes,
+                &self.groups,
+                &mut self.links,
+                self.behind.at(machine, now),
+            );
             let next = self.next.saturating_add(self.every);
             if !put(&format!("{},{row}", std::mem::replace(&mut self.next, next)))? {
                 break;
@@ -118,26 +142,26 @@ impl Series {
         let end = time.cycle(machine.tick());
         while self.next < end {
             let then = self.behind.after(machine, time.tick_of_cycle(self.next));
-            let row = row(&self.counters, &self.nodes, &self.groups, &mut self.links, then);
+            let row = row((&self.counters, &self.tasks), &self.nodes, &self.groups, &mut self.links, then);
             let next = self.next.saturating_add(self.every);
             if !put(&format!("{},{row}", std::mem::replace(&mut self.next, next)))? {
                 return Ok(());
             }
         }
-        let row = row(&self.counters, &self.nodes, &self.groups, &mut self.links, machine);
+        let row = row((&self.counters, &self.tasks), &self.nodes, &self.groups, &mut self.links, machine);
         put(&format!("{end},{row}")).map(|_| ())
     }
 }
 
 /// A row of how a machine is, but for the cycle.
 fn row(
-    counters: &[String],
+    (counters, tasks): (&[String], &[String]),
     nodes: &[ComponentId],
     groups: &BTreeMap<String, Vec<ComponentId>>,
     links: &mut [LinkSince],
     machine: &Machine,
 ) -> String {
-    let mut row = format!("{}{}", machine.event(), values(counters, nodes, groups, machine));
+    let mut row = format!("{}{}", machine.event(), values((counters, tasks), nodes, groups, machine));
     for since in links {
         let bytes = machine.link(since.link, 0).map_or(0, |link| link.bytes);
         let more = bytes.saturating_sub(std::mem::replace(&mut since.bytes, bytes));
@@ -149,7 +173,7 @@ fn row(
 
 /// The columns that do not depend on the interval.
 fn values(
-    counters: &[String],
+    (counters, tasks): (&[String], &[String]),
     nodes: &[ComponentId],
     groups: &BTreeMap<String, Vec<ComponentId>>,
     machine: &Machine,
@@ -163,6 +187,15 @@ fn values(
         if let Some((_, value)) = known.find(|(key, _)| key == column) {
             row.push_str(&csv::number(*value));
         }
+    }
+    let of_tasks: BTreeMap<&str, f64> = statistics
+        .iter()
+        .filter(|(key, _)| key.starts_with(TASKS))
+        .map(|(key, value)| (key.as_str(), *value))
+        .collect();
+    for column in tasks {
+        row.push(',');
+        row.extend(of_tasks.get(column.as_str()).map(|value| csv::number(*value)));
     }
     for node in nodes {
         let used = machine.mshrs(*node, 0).map_or(0, |mshrs| mshrs.used);
@@ -254,6 +287,16 @@ mod tests {
         assert!(launches.is_sorted(), "{launches:?}");
         assert_eq!(launches.last().copied(), machine.statistic("launches.count"));
         assert_eq!(columns["launches.cycles"].last().copied(), machine.statistic("launches.cycles"));
+    }
+
+    #[test]
+    fn tasks_have_columns_before_they_have_anything_to_tell() {
+        let (columns, machine) = columns("umh/fig5-b1", 100);
+        let (first, second) = (&columns["tasks.first.cycles"], &columns["tasks.second.mean_cycles"]);
+        assert!(first[0].is_nan() && second[10].is_nan(), "{first:?} {second:?}");
+        for key in ["tasks.first.cycles", "tasks.second.accesses", "tasks.second.mean_cycles"] {
+            assert_eq!(columns[key].last().copied(), machine.statistic(key), "{key}");
+        }
     }
 
     #[test]
