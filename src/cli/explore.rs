@@ -109,7 +109,7 @@ pub struct Explore {
     #[arg(long)]
     no_symmetry: bool,
 
-    /// Stop once so many states were looked at; what is being looked at then is finished (with --hold, runs)
+    /// Stop once so many states were found (with --hold, runs)
     #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
     max_states: Option<u64>,
 

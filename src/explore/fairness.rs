@@ -117,7 +117,7 @@ impl Graph {
                 graph.expand(&mut worker, number, state, &mut next);
             }
             let states = next.states.capacity() + level.states.capacity();
-            let held = states * size_of::<u32>() + shared.lock().footprint() * 2;
+            let held = states * size_of::<u32>() + shared.lock().footprint(1);
             if !go_on(graph.counts()) {
                 return Err(Bound::Interrupt);
             }

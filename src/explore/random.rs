@@ -149,7 +149,7 @@ impl Run<'_> {
     fn thread(&self, shared: &Shared) {
         let mut worker = Worker::new(self.system, shared);
         while !self.stop.load(Ordering::Relaxed) {
-            let full = shared.lock().footprint() * (1 + self.limits.threads);
+            let full = shared.lock().footprint(self.limits.threads);
             if full as u64 > self.limits.memory {
                 return;
             }

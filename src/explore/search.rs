@@ -7,6 +7,8 @@
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rustc_hash::FxHashSet;
+
 use super::system::System;
 use super::tables::Shared;
 use super::visited::{ROOT, SHARDS, Visited, shard_of};
@@ -87,6 +89,8 @@ struct Candidate {
 struct Found {
     candidates: Vec<Vec<Candidate>>,
     states: Vec<u32>,
+    /// Numbers of a state.
+    width: usize,
     edges: Vec<Edge>,
     wrong: Vec<Wrong>,
     transitions: u64,
@@ -107,8 +111,9 @@ impl Search {
         limits: Limits,
         mut go_on: impl FnMut(Counts) -> bool,
     ) -> Self {
-        let mut workers: Vec<Worker<'_>> =
-            (0..limits.threads.max(1)).map(|_| Worker::new(system, shared)).collect();
+        // More have nothing to do in any round.
+        let threads = limits.threads.clamp(1, ROUND / CHUNK);
+        let mut workers: Vec<Worker<'_>> = (0..threads).map(|_| Worker::new(system, shared)).collect();
         let mut search = Self {
             visited: Visited::default(),
             counts: Counts::default(),
@@ -160,20 +165,24 @@ impl Search {
             .flat_map(|(part, states)| (0..states.numbers.len()).step_by(CHUNK).map(move |at| (part, at)))
             .collect();
         let held: usize = frontier.iter().map(|part| part.states.capacity() * 4).sum();
-        for round in chunks.chunks(ROUND / CHUNK) {
+        let mut rest = chunks.as_slice();
+        while !rest.is_empty() {
+            // Close to the limit, no more are looked at than can lead to something new.
+            let left = limits.states.saturating_sub(self.counts.states);
+            let most = left.div_ceil(CHUNK as u64).clamp(1, (ROUND / CHUNK) as u64) as usize;
+            let (round, later) = rest.split_at(most.min(rest.len()));
+            rest = later;
             workers.iter_mut().for_each(Worker::catch_up);
-            let found = expand(workers, &self.visited, frontier, round);
+            let mut found = expand(workers, &self.visited, frontier, round);
+            let enough = Self::keep_within(left, &mut found);
             self.take(found, &mut next, workers.len());
             let states: usize = next.iter().map(|part| part.states.capacity() * 4).sum();
             let edges: usize = self.edges.iter().map(|edges| edges.capacity() * size_of::<Edge>()).sum();
-            let bytes = self.visited.footprint()
-                + held
-                + states
-                + edges
-                + shared.lock().footprint() * (1 + workers.len());
+            let tables = shared.lock().footprint(workers.len());
+            let bytes = self.visited.footprint() + held + states + edges + tables;
             self.bound = if !go_on(self.counts) {
                 Some(Bound::Interrupt)
-            } else if self.counts.states >= limits.states {
+            } else if enough || self.counts.states >= limits.states {
                 Some(Bound::States)
             } else if bytes as u64 > limits.memory {
                 Some(Bound::Memory)
@@ -190,6 +199,27 @@ impl Search {
         next
     }
 
+    /// Leaves out what is found beyond the first so many new states; whether anything is.
+    fn keep_within(left: u64, found: &mut [Found]) -> bool {
+        let all: usize = found.iter().flat_map(|one| &one.candidates).map(Vec::len).sum();
+        if all as u64 <= left {
+            return false;
+        }
+        let mut new: FxHashSet<u128> = FxHashSet::default();
+        let mut is_over = false;
+        for candidates in found.iter_mut().flat_map(|one| &mut one.candidates) {
+            candidates.retain(|candidate| {
+                if (new.len() as u64) < left {
+                    new.insert(candidate.hash);
+                }
+                let fits = new.contains(&candidate.hash);
+                is_over |= !fits;
+                fits
+            });
+        }
+        is_over
+    }
+
     /// Puts what the threads have found into the table, in the order of the chunks.
     fn take(&mut self, mut found: Vec<Found>, next: &mut [Frontier], threads: usize) {
         for one in &mut found {
@@ -197,11 +227,6 @@ impl Search {
             self.wrong.append(&mut one.wrong);
             self.edges.push(std::mem::take(&mut one.edges));
         }
-        let width = found.iter().find_map(|one| {
-            let count: usize = one.candidates.iter().map(Vec::len).sum();
-            (count > 0).then(|| one.states.len() / count)
-        });
-        let Some(width) = width else { return };
         let share = SHARDS.div_ceil(threads.max(1));
         let found = &found;
         let parts = self.visited.shards.chunks_mut(share).zip(next.chunks_mut(share)).enumerate();
@@ -215,8 +240,8 @@ impl Search {
                         let (state, is_new) = shard.insert(candidate.hash, candidate.parent);
                         if is_new {
                             new += 1;
-                            let at = candidate.place as usize * width;
-                            next.states.extend_from_slice(&one.states[at..at + width]);
+                            let at = candidate.place as usize * one.width;
+                            next.states.extend_from_slice(&one.states[at..at + one.width]);
                             next.numbers.push(state);
                         }
                         if candidate.is_delivery {
@@ -259,7 +284,7 @@ fn expand(
             let end = (at + CHUNK).min(part.numbers.len());
             let width = part.states.len() / part.numbers.len();
             let mut found =
-                Found { candidates: (0..SHARDS).map(|_| Vec::new()).collect(), ..Found::default() };
+                Found { candidates: (0..SHARDS).map(|_| Vec::new()).collect(), width, ..Found::default() };
             for (index, &state) in part.numbers[at..end].iter().enumerate() {
                 let from = (at + index) * width;
                 step(worker, visited, &part.states[from..from + width], state, &mut found);

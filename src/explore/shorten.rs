@@ -40,7 +40,7 @@ impl Walk {
                 }
                 left = left.saturating_sub(self.moves.len());
                 self.leave_out(&mut next, &mut worker);
-                is_full = 2 * shared.lock().footprint() as u64 > memory;
+                is_full = shared.lock().footprint(1) as u64 > memory;
             }
         }
     }

@@ -145,15 +145,14 @@ impl Tables {
         self.effects.keys().filter_map(of).collect()
     }
 
-    /// Bytes that all of it takes, roughly.
+    /// Bytes that all of it takes, roughly, with what so many threads copy of it: what they look up, and not what stands for it.
     #[must_use]
-    pub fn footprint(&self) -> usize {
-        let node = size_of::<NodeSummary>() + 1024;
-        let message = size_of::<MessageSummary>() + 256;
-        let lane = size_of::<LaneSummary>() + 96;
-        self.nodes.len() * node
-            + self.messages.len() * message
-            + self.lanes.len() * lane
-            + self.effects.len() * (size_of::<Effect>() * 2 + 64)
+    pub fn footprint(&self, threads: usize) -> usize {
+        let own = self.nodes.len() * 1024 + self.messages.len() * 256 + self.lanes.len() * 96;
+        let copied = self.nodes.len() * size_of::<NodeSummary>()
+            + self.messages.len() * size_of::<MessageSummary>()
+            + self.lanes.len() * size_of::<LaneSummary>()
+            + self.effects.len() * (size_of::<Effect>() + 32);
+        own + self.effects.len() * (size_of::<Effect>() + 32) + copied * (1 + threads)
     }
 }

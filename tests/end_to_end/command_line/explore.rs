@@ -90,6 +90,9 @@ fn a_bounded_exploration_claims_nothing() {
             (&Value::Bool(false), &Value::Null)
         );
         assert_eq!(call(&with(&bound)).code, Some(0));
+        if bound[0] == "--max-states" {
+            assert_eq!(found["states"], 500);
+        }
     }
 }
 
