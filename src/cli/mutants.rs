@@ -70,10 +70,11 @@ explore/three-l1 (`umscope explore --fair`): then it is a protocol that is corre
 half a million random steps on explore/large and a random test (`umscope stress`) of tiny/umh-2gpu must break nothing, since more blocks and \
 children can need a rule that few do not. `by` says which; what the random test catches has no recording.
 
-JSON: protocol, mutants[{name, caught, equivalent, by, recording}]; recording is null without --record.
+JSON: protocol, complete (false if it was interrupted), mutants[{name, caught, equivalent, by, recording}]; recording is null \
+without --record.
 
 Exit status: 0 all are caught or equivalent; 1 one is neither, or the protocol itself breaks a rule; 2 wrong input; 130 \
-interrupted by ctrl-c.")]
+interrupted by ctrl-c (what is known so far is printed, and that it is partial).")]
 pub struct Mutants {
     /// A protocol file, or the name of a bundled one
     #[arg(value_name = "PROTOCOL")]
@@ -224,13 +225,13 @@ impl Mutants {
             let message = format!("no mutant of {} has {only:?} in its name", self.protocol);
             return Err(Diagnostic::new(message).expected("such as 'cache S' or 'fault no-'").into());
         }
-        let places = match self.places(&interrupt)? {
-            Ok(places) => places,
+        let judged = match self.places(&interrupt)? {
+            Ok(places) => self.judge_all(&mutants, &table, &found.source, &places, &interrupt)?,
+            // Of no mutant anything is known yet.
+            Err(Status::Interrupted) => Vec::new(),
             Err(status) => return Ok(status),
         };
-        let results = self.judge_all(&mutants, &table, &found.source, &places, &interrupt)?;
-        let judged: Vec<Judged> = results.into_iter().flatten().collect();
-        self.print(&table, &judged)?;
+        self.print(&table, &judged, mutants.len())?;
         Ok(if judged.len() < mutants.len() {
             Status::Interrupted
         } else if judged.iter().all(|one| one.caught || one.equivalent) {
@@ -289,7 +290,7 @@ impl Mutants {
         source: &Source,
         places: &Places,
         interrupt: &Interrupt,
-    ) -> Result<Vec<Option<Judged>>, Trouble> {
+    ) -> Result<Vec<Judged>, Trouble> {
         let results: Vec<Option<Judged>> = mutants.iter().map(|_| None).collect();
         let shared = Mutex::new((results, None::<Trouble>));
         let told = |done| format!("{}: {done} of {} mutants", self.protocol, mutants.len());
@@ -312,7 +313,7 @@ impl Mutants {
         });
         match shared.into_inner().unwrap_or_else(PoisonError::into_inner) {
             (_, Some(trouble)) => Err(trouble),
-            (results, None) => Ok(results),
+            (results, None) => Ok(results.into_iter().flatten().collect()),
         }
     }
 
@@ -425,7 +426,9 @@ impl Mutants {
         Ok(Some(path))
     }
 
-    fn print(&self, table: &Table, judged: &[Judged]) -> Result<(), Trouble> {
+    /// What is known of the mutants, of which there are `all`.
+    fn print(&self, table: &Table, judged: &[Judged], all: usize) -> Result<(), Trouble> {
+        let complete = judged.len() == all;
         let mut output = Output::standard();
         if self.format == Format::Json {
             let mutant = |one: &Judged| {
@@ -438,7 +441,7 @@ impl Mutants {
                 })
             };
             let mutants: Vec<Value> = judged.iter().map(mutant).collect();
-            return output.json(&json!({ "protocol": table.name, "mutants": mutants }));
+            return output.json(&json!({ "protocol": table.name, "complete": complete, "mutants": mutants }));
         }
         let width = judged.iter().map(|one| one.name.len()).max().unwrap_or(0);
         for one in judged {
@@ -456,6 +459,9 @@ impl Mutants {
             "\n{} mutants: {caught} caught, {equivalent} equivalent, {survived} survived",
             judged.len()
         ))?;
+        if !complete {
+            output.line(&format!("partial: interrupted after {} of {all} mutants", judged.len()))?;
+        }
         output.done()
     }
 }

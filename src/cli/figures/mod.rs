@@ -38,7 +38,8 @@ fn after_help() -> String {
          JSON: a list of {{id, claim, paper[], ours[], unit, holds, scale, note}}; holds is null where nothing is \
          measured, and the note says what is missing; ours has null for a number of a claim that is not \
          measured.\n\n\
-         Exit status: 0 also if figures are missed; 2 wrong input; 130 interrupted (what is done stays in --to)."
+         Exit status: 0 also if figures are missed; 2 wrong input; 130 interrupted (what is done stays in --to; \
+         the figures that it suffices for are printed, and the others as not measured)."
     )
 }
 
@@ -95,23 +96,21 @@ impl Figures {
         let kept = self.to.as_deref().filter(|path| *path != Path::new("-"));
         let runs = Runs { effort, to: kept, shard: self.shard, merge: &self.merge, jobs: self.jobs };
         let results = runs.carry_out(&figures, &interrupt)?;
-        if interrupt.is_raised() {
-            return Ok(Status::Interrupted);
-        }
+        let status = if interrupt.is_raised() { Status::Interrupted } else { Status::Held };
         if self.shard.is_some() {
-            return Ok(Status::Held);
+            return Ok(status);
         }
         let rows: Vec<_> = figures.iter().map(|figure| figure.row(effort, &results)).collect();
-        if let Some(folder) = &self.svg {
+        if let Some(folder) = self.svg.as_ref().filter(|_| status == Status::Held) {
             charts(folder, &rows)?;
         }
         let mut output = Output::standard();
         match self.format {
-            Format::Text => output.put(&text::text(&rows))?,
+            Format::Text => output.put(&text::text(&rows, status == Status::Interrupted))?,
             Format::Json => output.json(&figures::json(&rows))?,
             Format::Markdown => output.put(&markdown::page(&rows, &self.command()))?,
         }
-        Ok(Status::Held)
+        Ok(status)
     }
 
     /// What has to be typed to see the same again.

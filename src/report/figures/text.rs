@@ -7,9 +7,10 @@ use super::figure::{Figure, Finding, Row};
 /// Columns of a line.
 const WIDTH: usize = 100;
 
-/// All rows: first what was measured, then what was not, then how many hold.
+/// All rows: first what was measured, then what was not, then how many hold; and whether more would be if it had not been
+/// interrupted.
 #[must_use]
-pub fn text(rows: &[Row]) -> String {
+pub fn text(rows: &[Row], interrupted: bool) -> String {
     let mut text = String::new();
     for row in rows {
         if let Ok(found) = &row.found {
@@ -18,6 +19,9 @@ pub fn text(rows: &[Row]) -> String {
     }
     absent(&mut text, rows);
     let _ = writeln!(text, "{}", verdicts(rows));
+    if interrupted {
+        text.push_str("partial: interrupted before all runs were done\n");
+    }
     text
 }
 
@@ -134,7 +138,11 @@ mod tests {
                 Row { figure, found }
             })
             .collect();
-        insta::assert_snapshot!(text(&rows));
+        insta::assert_snapshot!(text(&rows, false));
+        assert_eq!(
+            text(&rows, true),
+            text(&rows, false) + "partial: interrupted before all runs were done\n"
+        );
         insta::assert_snapshot!(format!("{:#}", super::super::json(&rows)));
     }
 

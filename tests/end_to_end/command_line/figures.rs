@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{call, document};
+use super::{call, document, interrupted};
 use crate::common::terminal::Terminal;
 use crate::common::umscope;
 
@@ -39,6 +40,15 @@ fn a_figure_fails_nothing_whether_it_holds_or_not() {
         ["2 hold, 0 missed, 0 not measured", "1 hold, 1 missed, 0 not measured"].contains(&verdicts),
         "{verdicts}"
     );
+}
+
+#[test]
+fn an_interrupt_shows_the_figures_that_what_is_done_suffices_for() {
+    let outcome = interrupted(&["figures", "umh-mask", "umh-peer"], Duration::from_millis(1500));
+    assert_eq!(outcome.status.code(), Some(130), "{outcome:?}");
+    let text = String::from_utf8_lossy(&outcome.stdout);
+    assert!(text.contains("umh-mask: ") && text.contains(": a run is missing"), "{text}");
+    assert!(text.ends_with("partial: interrupted before all runs were done\n"), "{text}");
 }
 
 #[test]
@@ -108,7 +118,7 @@ fn figures_do_not_depend_on_how_many_run_at_a_time_and_charts_come_with_them() {
 }
 
 #[test]
-fn ctrl_c_leaves_nothing_behind() {
+fn ctrl_c_writes_no_charts_and_tells_that_the_figures_are_partial() {
     let folder = tempfile::tempdir().unwrap();
     let charts = folder.path().join("charts");
     let arguments = ["figures", "umh-block", "--svg", charts.to_str().unwrap()];
@@ -117,5 +127,5 @@ fn ctrl_c_leaves_nothing_behind() {
     terminal.send("\x03");
     let status = terminal.wait_for_end();
     assert_eq!((status.exit_code(), status.signal()), (130, None), "{}", terminal.text());
-    assert!(!charts.exists() && !terminal.text().contains("umh-block"), "{}", terminal.text());
+    assert!(!charts.exists() && terminal.text().contains("partial: interrupted"), "{}", terminal.text());
 }

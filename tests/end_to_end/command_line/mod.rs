@@ -19,6 +19,9 @@ mod stream;
 mod sweep;
 mod trace;
 
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
 use crate::common::binary::{Outcome, run};
 use crate::common::umscope;
 
@@ -31,4 +34,14 @@ fn call(arguments: &[&str]) -> Outcome {
 fn document(arguments: &[&str]) -> serde_json::Value {
     let outcome = call(arguments);
     serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
+}
+
+/// What the program says that is interrupted after a while.
+fn interrupted(arguments: &[&str], after: Duration) -> Output {
+    let mut command = Command::new(umscope());
+    let child = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(after);
+    let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    assert!(kill.success(), "it ended before it was interrupted");
+    child.wait_with_output().unwrap()
 }

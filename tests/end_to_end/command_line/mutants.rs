@@ -1,6 +1,8 @@
 //! `umscope mutants`: what is caught, and what is equivalent.
 
-use super::{call, document};
+use std::time::Duration;
+
+use super::{call, document, interrupted};
 
 #[test]
 fn a_mutant_is_caught_or_told_to_be_equivalent() {
@@ -53,4 +55,14 @@ fn what_no_file_could_say_is_caught_by_the_table() {
     let mutant = &told["mutants"][0];
     assert_eq!(mutant["caught"], true, "{told}");
     assert_eq!(mutant["by"], "table: an evicted block is gone", "{told}");
+}
+
+#[test]
+fn an_interrupt_tells_what_is_known_and_that_it_is_partial() {
+    for (format, told) in [("text", "\npartial: interrupted after "), ("json", "\"complete\": false")] {
+        let outcome = interrupted(&["mutants", "nmoesi", "--format", format], Duration::from_millis(1500));
+        assert_eq!(outcome.status.code(), Some(130), "{outcome:?}");
+        let text = String::from_utf8_lossy(&outcome.stdout);
+        assert!(text.contains(told), "{text}");
+    }
 }
