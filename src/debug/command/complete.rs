@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use super::{ALL, Completes, find};
+use crate::config::machine_keys;
 use crate::debug::bookmark::Bookmark;
 use crate::debug::session::Session;
 use crate::diagnostic::Source;
+use crate::model::fault::Fault;
 use crate::query::{self, Context, Language};
 
 /// One way to go on.
@@ -41,7 +43,8 @@ fn commands() -> impl Iterator<Item = (String, String)> {
 
 fn arguments(session: &Session, completes: Completes, before: &str, rest: usize) -> Vec<Candidate> {
     let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
-    let is_first = before.get(rest..start).is_some_and(|between| between.trim().is_empty());
+    let words: Vec<&str> = before.get(rest..start).unwrap_or_default().split_whitespace().collect();
+    let is_first = words.is_empty();
     let typed = before.get(start..).unwrap_or_default();
     let place = start..before.len();
     let plain = |words: Vec<(String, String)>| fitting(words.into_iter(), typed, place.clone());
@@ -63,7 +66,7 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
         Completes::Filter => of_query(Language::Records),
         Completes::Stop => of_query(Language::Stop),
         Completes::State => of_query(Language::State),
-        Completes::Words(words) if is_first => {
+        Completes::Words(words) | Completes::Subject(words) if is_first => {
             plain(words.iter().map(|word| ((*word).to_owned(), String::new())).collect())
         }
         Completes::Command if is_first => plain(commands().collect()),
@@ -79,14 +82,8 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
                 .collect(),
         ),
         Completes::Position if is_first => plain(positions(session)),
-        Completes::Component if is_first => plain(
-            session
-                .machine()
-                .components()
-                .iter()
-                .map(|(_, component)| (component.path.clone(), component.kind.name().to_owned()))
-                .collect(),
-        ),
+        Completes::Component if is_first => plain(components(session)),
+        Completes::Subject(_) => plain(after(session, &words)),
         Completes::Nothing
         | Completes::Path
         | Completes::Words(_)
@@ -94,6 +91,33 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
         | Completes::Position
         | Completes::Component => Vec::new(),
     }
+}
+
+/// What may follow the first words of `info` or `fork`, which name what comes next.
+fn after(session: &Session, words: &[&str]) -> Vec<(String, String)> {
+    match words {
+        ["machine"] => keys(session, ""),
+        ["set"] => keys(session, "="),
+        ["fault"] => Fault::NAMES.map(|name| (name.to_owned(), String::new())).to_vec(),
+        ["mshr" | "links" | "warps" | "caches" | "memory" | "access"] => components(session),
+        ["block"] => {
+            let blocks = session.machine().blocks(MOST);
+            blocks.into_iter().map(|block| (block.to_string(), String::new())).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The keys of the machine, each with its value.
+fn keys(session: &Session, end: &str) -> Vec<(String, String)> {
+    let Ok((spec, _)) = session.machine_here() else { return Vec::new() };
+    let key = |(key, value): (String, toml::Value)| (key + end, value.to_string());
+    machine_keys::keys(&spec).into_iter().map(key).collect()
+}
+
+fn components(session: &Session) -> Vec<(String, String)> {
+    let all = session.machine().components().iter();
+    all.map(|(_, component)| (component.path.clone(), component.kind.name().to_owned())).collect()
 }
 
 fn positions(session: &Session) -> Vec<(String, String)> {
@@ -118,4 +142,33 @@ fn fitting(
         .take(MOST)
         .map(|(text, about)| Candidate { text, about, replaces: place.clone() })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::debug::origin::Origin;
+
+    const TEXT: &str =
+        "machine = 'tiny/umh-2gpu'\n[[do]]\nby = 'gpu0.cu0'\nstore = { address = 0x1000, bytes = '07' }\n";
+
+    #[test]
+    fn after_the_topic_or_the_change_comes_what_it_is_about() {
+        let session = Session::open(Origin::of_text("t", TEXT).unwrap(), None);
+        let words = |line: &str| -> Vec<(String, String)> {
+            let found = complete(&session, line, line.len()).into_iter();
+            found.map(|one| (format!("{}{}", &line[..one.replaces.start], one.text), one.about)).collect()
+        };
+        let one = |line: &str| match &words(line)[..] {
+            [(text, about)] => (text.clone(), about.clone()),
+            several => panic!("{several:?}"),
+        };
+        let told = |text: &str, about: &str| (text.to_owned(), about.to_owned());
+        assert_eq!(one("fork set gpu.l1.m"), told("fork set gpu.l1.mshrs=", "4"));
+        assert_eq!(one("info machine gpu.l1.m"), told("info machine gpu.l1.mshrs", "4"));
+        assert_eq!(one("fork fault lose-m"), told("fork fault lose-message", ""));
+        assert_eq!(one("info mshr gpu1.l"), told("info mshr gpu1.l2.0", "l2"));
+        assert_eq!(one("fork se"), told("fork set", ""));
+        assert_eq!(words("fork set gpu.l1.mshrs=4 x"), []);
+    }
 }

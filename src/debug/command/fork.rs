@@ -22,7 +22,7 @@ pub const FORK: Command = Command {
 The change is an event of its own. Both runs stay: `branches` lists them, `branch N` goes to the other, `diff` tells
 where they part. What comes before stays the same, so that going back and forth works as ever. Components, cache
 sizes and clocks cannot change under way.",
-    completes: Completes::Words(&VERBS),
+    completes: Completes::Subject(&VERBS),
     run: fork,
 };
 

@@ -106,6 +106,8 @@ pub enum Completes {
     Nothing,
     /// One of these words first.
     Words(&'static [&'static str]),
+    /// One of these words, and then what it is about.
+    Subject(&'static [&'static str]),
     /// A filter over records.
     Filter,
     /// A filter with a condition, or a state.

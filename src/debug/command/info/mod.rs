@@ -99,7 +99,7 @@ pub const INFO: Command = Command {
     group: Group::Looking,
     about: "show what is known about a topic",
     details: "Alone, lists the topics. A unique prefix of a topic is enough.",
-    completes: Completes::Words(&NAMES),
+    completes: Completes::Subject(&NAMES),
     run: info,
 };
 

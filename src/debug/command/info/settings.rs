@@ -88,7 +88,10 @@ pub(super) fn machine(session: &mut Session, arguments: &Arguments) -> Result<Ve
     let told = |(key, value): &(String, toml::Value)| {
         format!("{key} = {value}{}", if is_set(key) { "  # set here" } else { "" })
     };
-    let list: Vec<_> = all.iter().filter(|(key, _)| key.contains(part)).map(told).collect();
+    // What somebody has set comes first.
+    let (set, rest): (Vec<_>, Vec<_>) =
+        all.iter().filter(|(key, _)| key.contains(part)).partition(|(key, _)| is_set(key));
+    let list: Vec<_> = set.into_iter().chain(rest).map(told).collect();
     if list.is_empty() {
         let error = arguments.complaint(format!("this machine has no key with \"{part}\" in it"));
         let names = all.iter().flat_map(|(key, _)| key.split('.').chain([key.as_str()]));
