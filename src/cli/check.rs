@@ -135,7 +135,9 @@ impl Check {
                 output.json(&Value::Object(document))?;
             }
             Format::Text if self.keys => {
-                output.line(&format!("# {}: a {}, {}", self.file, found.kind, found.name))?;
+                // Neither a path nor a title may end the comment.
+                let heading = format!("# {}: a {}, {}", self.file, found.kind, found.name);
+                output.line(&heading.replace(char::is_control, " "))?;
                 for (key, value) in built.map(|built| machine_keys::keys(&built.spec)).unwrap_or_default() {
                     output.line(&format!("{key} = {value}"))?;
                 }
@@ -159,12 +161,8 @@ impl Check {
     /// The machine of which more is asked for.
     fn wanted<'a>(&self, found: &'a Found) -> Result<Option<&'a Built>> {
         let built = found.built.as_deref();
-        let option = match () {
-            () if self.sizes => "--sizes",
-            () if self.keys => "--keys",
-            () => "--set",
-        };
-        if built.is_none() && (self.sizes || self.keys || !self.set.is_empty()) {
+        let asked = [("--sizes", self.sizes), ("--keys", self.keys), ("--set", !self.set.is_empty())];
+        if let (None, Some((option, _))) = (built, asked.into_iter().find(|(_, asked)| *asked)) {
             let message = format!("{option} is about a machine, and {} is a {}", self.file, found.kind);
             return Err(Box::new(Diagnostic::new(message).expected("a machine or a scenario")));
         }

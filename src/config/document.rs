@@ -14,8 +14,9 @@ use super::fail;
 use super::settings::Setting;
 use crate::diagnostic::{Diagnostic, Result, Source, from_toml};
 
-/// The most overrides that one document takes.
-const OVERRIDES: usize = 1000;
+/// The most overrides that one document takes, and the most names in the key of one.
+pub const OVERRIDES: usize = 1000;
+pub const DEEPEST: usize = 16;
 
 /// A value and where it stands; reads only from TOML.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,7 +117,7 @@ impl Document {
         if key.split('.').any(|name| name.trim().is_empty()) {
             return wrong("a name is missing in the key", 0..key.len());
         }
-        if self.overrides.len() >= OVERRIDES || key.split('.').count() > 16 {
+        if self.overrides.len() >= OVERRIDES || key.split('.').count() > DEEPEST {
             return wrong("this is too much to set", 0..key.len());
         }
         let mut at = 0;

@@ -1,5 +1,8 @@
 //! A machine file as a typed specification: plain numbers in base units, already checked.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::units::{Bandwidth, BitEnergy, Duration, Frequency, Size};
 use crate::policy::copies::{CopyPolicy, Side};
 use crate::policy::cta::Schedule;
@@ -141,9 +144,7 @@ pub struct L2Spec {
 }
 
 /// What stands behind a GPU's L2.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum GpuHome {
     /// A stacked memory directory: GPU memory caches host memory (UMH).
@@ -178,9 +179,7 @@ pub struct GpuMemorySpec {
 }
 
 /// What a far-fault does to its compute unit.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FaultMode {
     /// The warp waits, the others go on.
@@ -191,18 +190,7 @@ pub enum FaultMode {
 }
 
 /// When the data of the work come to the GPU.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    serde::Deserialize,
-    serde::Serialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CopyMode {
     /// Page by page, as far-faults and prefetchers ask.
@@ -275,9 +263,7 @@ pub struct ReadOnlySpec {
 }
 
 /// What the L2 of a socket caches ("Beyond the Socket: NUMA-Aware GPUs", Fig. 7).
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Organisation {
     /// (a) Lines of its own memory, for all sockets.
@@ -359,9 +345,7 @@ pub struct RemoteDirectorySpec {
 }
 
 /// How a memory controller orders its requests.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DramScheduler {
     /// As they come, without a queue.
@@ -434,9 +418,7 @@ pub struct HostSpec {
 }
 
 /// The kind of a network.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NetworkKind {
     #[default]
@@ -445,7 +427,7 @@ pub enum NetworkKind {
 }
 
 /// The shape of a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Topology {
     /// All GPUs and the host share one medium in each direction.
@@ -498,9 +480,7 @@ pub struct BalancerSpec {
 }
 
 /// What becomes of lanes when a kernel is launched.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AtLaunch {
     /// As many in each direction.

@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::document::sets_the_same;
+use super::document::{DEEPEST, OVERRIDES, sets_the_same};
 use super::fail;
 use crate::diagnostic::{Diagnostic, Result, Source, from_toml};
 
@@ -82,6 +82,13 @@ pub fn read(source: &Source) -> Result<Vec<Setting>> {
         collect(&[], table, source, &mut found);
     }
     found.sort_by_key(|setting| setting.span.start);
+    let too_many = found.get(OVERRIDES).map(|setting| setting.span.clone());
+    let too_deep =
+        || found.iter().find(|setting| setting.names.len() > DEEPEST).map(|setting| setting.span.clone());
+    if let Some(span) = too_many.or_else(too_deep) {
+        let most = format!("at most {OVERRIDES} keys of {DEEPEST} names");
+        return fail(Diagnostic::new("this is too much to set").at(source, span).expected(most));
+    }
     for (index, setting) in found.iter().enumerate() {
         let key = setting.key();
         if found.iter().take(index).any(|before| sets_the_same(&before.key(), &key)) {

@@ -1,18 +1,10 @@
 //! Which data are copied between host and GPUs before a task begins, and which copies count as up to date after that.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// Where data can be.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    serde::Deserialize,
-    serde::Serialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// Host memory.
@@ -41,18 +33,7 @@ impl Side {
 }
 
 /// Who directs copies.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    serde::Deserialize,
-    serde::Serialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CopyPolicy {
     /// The programmer, with memcpy: whoever works gets the arrays that it uses, if the other side has written them since ("UMH",

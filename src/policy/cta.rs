@@ -1,9 +1,10 @@
 //! Dealing thread blocks over the compute units of GPUs.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// How the blocks of a kernel are dealt over GPUs.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
     /// One after the other to whichever compute unit has room, whatever its GPU: the "fine-grained dynamic assignment" of a

@@ -1,21 +1,13 @@
 //! Which direction of a link gets a lane of the other: the link load balancer of "Beyond the Socket: NUMA-Aware GPUs",
 //! section 4.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::lanes::{Flow, Flows, LaneDecision, LaneDirection, LaneReason};
 
 /// Who decides about the lanes of links.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    serde::Deserialize,
-    serde::Serialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LanePolicy {
     /// Nobody: a direction keeps its lanes.

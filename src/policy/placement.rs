@@ -1,12 +1,13 @@
 //! Which memory a page lives in: of several sockets ("Beyond the Socket: NUMA-Aware GPUs", section 3), or of host and GPU
 //! ("Selective GPU Caches", section 4).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::page::Page;
 
 /// A placement of memory over sockets.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// "Fine-grained memory interleaving at a sub-page granularity across memory channels": in pieces of `gpu.l2.interleave` times

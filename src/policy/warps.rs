@@ -1,9 +1,10 @@
 //! Which warp of a compute unit issues next.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// The order in which warps that are ready take their turns.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarpScheduler {
     /// The one that issued last goes on until it waits ("greedy then round-robin", "Beyond the Socket: NUMA-Aware GPUs",

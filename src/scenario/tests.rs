@@ -94,6 +94,11 @@ fn what_a_scenario_sets_wrongly_is_told_at_its_place() {
         assert_eq!(error.source.as_ref().map(|source| &*source.name), Some("test.toml"), "{set}");
         assert_eq!(error.suggestion.as_deref(), suggestion, "{set}");
     }
+    let deep = format!("\"{}\" = 1", vec!["a"; 100_000].join("."));
+    let many: Vec<_> = (0..20_000).map(|number| format!("k{number} = 1")).collect();
+    for set in [deep, many.join("\n")] {
+        assert_eq!(complaint(&format!("{STORE}[set]\n{set}\n")).message, "this is too much to set");
+    }
 }
 
 #[test]
@@ -667,4 +672,13 @@ fn kernels_take_what_is_set_for_all_of_them() {
         let error = set(text).unwrap_err().to_string();
         assert!(error.starts_with(message), "{error}");
     }
+    let head = "machine = 'tiny/umh-2gpu'\nwith = { pieces = 0 }\n[[kernel]]\n";
+    let error = complaint(&format!("{head}name = 'vector-add'\n"));
+    assert_eq!((error.message.as_str(), error.position()), ("wrong value for `pieces`", Some((2, 19))));
+    // What is no kernel might take it.
+    let error = complaint(&format!("{head}name = 'vector-ad'\n"));
+    assert_eq!(
+        (error.position(), error.suggestion.as_deref()),
+        (Some((4, 8)), Some("did you mean vector-add?"))
+    );
 }

@@ -263,10 +263,8 @@ impl<'a> Reader<'a> {
                 error.suggestion = Some(format!("the largest scale that leaves work here is {largest}"));
             }
             if error.source.is_none() {
-                let told = |name: &str| error.message.contains(&format!("`{name}`"));
-                let common = self.with.0.iter().find(|(name, _)| told(&name.value));
-                let span = common.map_or(&kernel.name.span, |(_, value)| &value.span);
-                let (source, place) = self.document.locate(span.clone());
+                let span = error.span.take().unwrap_or_else(|| kernel.name.span.clone());
+                let (source, place) = self.document.locate(span);
                 (error.source, error.span) = (Some(source.clone()), Some(place));
             }
             error
@@ -276,12 +274,12 @@ impl<'a> Reader<'a> {
     /// What a kernel does with its data shrunk by `scale`.
     fn scaled(&self, kernel: &KernelFile, scale: Option<u64>) -> Result<Vec<TaskKind>> {
         let takes = |(name, _): &&(At<String>, At<NumberOrText>)| takes(kernel, &name.value);
-        let common = self.with.0.iter().filter(takes).map(|one| parameter(one, false));
+        let common = self.with.0.iter().filter(takes).map(parameter);
         let mut list: Vec<Parameter> = common.collect();
-        let own = kernel.with.0.iter().map(|one| parameter(one, true));
+        let own = kernel.with.0.iter().map(parameter);
         let own: Vec<_> = own.filter(|own| !list.iter().any(|common| common.name == own.name)).collect();
         list.extend(own);
-        let mut parameters = Parameters { source: Some(self.document.source().clone()), list };
+        let mut parameters = Parameters { list };
         if let Some(scale) = scale {
             parameters.offer(&kernel.name.value, "scale", scale);
         }
@@ -324,18 +322,21 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A parameter as a kernel takes it; with its place, if that is in the file.
-fn parameter((name, value): &(At<String>, At<NumberOrText>), is_placed: bool) -> Parameter {
-    let place = |span: &Range<usize>| is_placed.then(|| span.clone());
+/// A parameter as a kernel takes it.
+fn parameter((name, value): &(At<String>, At<NumberOrText>)) -> Parameter {
     Parameter {
         name: name.value.clone(),
-        name_span: place(&name.span),
+        name_span: Some(name.span.clone()),
         value: match &value.value {
             NumberOrText::Number(number) => Value::Integer(*number),
             NumberOrText::Text(text) => Value::Text(text.clone()),
         },
-        value_span: place(&value.span),
+        value_span: Some(value.span.clone()),
     }
+}
+
+fn is_known(kernel: &KernelFile) -> bool {
+    kernels::find(&kernel.name.value).is_ok()
 }
 
 /// Whether a kernel has a parameter of this name.
@@ -344,10 +345,14 @@ fn takes(kernel: &KernelFile, name: &str) -> bool {
         .is_ok_and(|kernel| kernel.parameters().any(|parameter| parameter.name == name))
 }
 
-/// That each parameter which is given to all kernels is one of any.
+/// That each parameter which is given to all kernels is one of any. What is no kernel is told later.
 fn takers(file: &ScenarioFile, document: &Document) -> Result<()> {
     let kernels = || file.kernels.iter().map(|kernel| &kernel.value);
-    let idle = file.with.0.iter().find(|(name, _)| !kernels().any(|kernel| takes(kernel, &name.value)));
+    let idle = file
+        .with
+        .0
+        .iter()
+        .find(|(name, _)| !kernels().any(|kernel| takes(kernel, &name.value) || !is_known(kernel)));
     let Some((name, _)) = idle else { return Ok(()) };
     let known = kernels().filter_map(|kernel| kernels::find(&kernel.name.value).ok());
     let known: Vec<_> = known.flat_map(|kernel| kernel.parameters().map(|one| one.name)).collect();
@@ -363,7 +368,6 @@ fn scale(file: &ScenarioFile, document: &Document) -> Result<Option<At<u64>>> {
         let error = document.complain(Some(&scale.span), format!("scale is {}", scale.value));
         return Err(error.expected(format!("a power of two from 1 to {MOST_SCALE}")).into());
     }
-    let is_known = |kernel: &KernelFile| kernels::find(&kernel.name.value).is_ok();
     let shrinks = |kernel: &At<KernelFile>| takes(&kernel.value, "scale") || !is_known(&kernel.value);
     if scale.value > 1 && !file.kernels.iter().any(shrinks) {
         let error = document.complain(Some(&scale.span), "there is no work here that a scale shrinks");

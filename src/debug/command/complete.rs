@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{ALL, Completes, find};
+use super::{ALL, Completes, Takes, find};
 use crate::config::machine_keys;
 use crate::debug::bookmark::Bookmark;
 use crate::debug::session::Session;
@@ -66,8 +66,9 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
         Completes::Filter => of_query(Language::Records),
         Completes::Stop => of_query(Language::Stop),
         Completes::State => of_query(Language::State),
-        Completes::Words(words) | Completes::Subject(words) if is_first => {
-            plain(words.iter().map(|word| ((*word).to_owned(), String::new())).collect())
+        Completes::Words(words) if is_first => plain(words.iter().map(|word| bare(word)).collect()),
+        Completes::Subject(subjects) if is_first => {
+            plain(subjects.iter().map(|(word, _)| bare(word)).collect())
         }
         Completes::Command if is_first => plain(commands().collect()),
         Completes::Breakpoint => plain(
@@ -83,7 +84,10 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
         ),
         Completes::Position if is_first => plain(positions(session)),
         Completes::Component if is_first => plain(components(session)),
-        Completes::Subject(_) => plain(after(session, &words)),
+        Completes::Subject(subjects) => {
+            let subject = subjects.iter().find(|(word, _)| words == [*word]);
+            plain(subject.map(|(_, takes)| taken(session, *takes)).unwrap_or_default())
+        }
         Completes::Nothing
         | Completes::Path
         | Completes::Words(_)
@@ -93,18 +97,20 @@ fn arguments(session: &Session, completes: Completes, before: &str, rest: usize)
     }
 }
 
-/// What may follow the first words of `info` or `fork`, which name what comes next.
-fn after(session: &Session, words: &[&str]) -> Vec<(String, String)> {
-    match words {
-        ["machine"] => keys(session, ""),
-        ["set"] => keys(session, "="),
-        ["fault"] => Fault::NAMES.map(|name| (name.to_owned(), String::new())).to_vec(),
-        ["mshr" | "links" | "warps" | "caches" | "memory" | "access"] => components(session),
-        ["block"] => {
-            let blocks = session.machine().blocks(MOST);
-            blocks.into_iter().map(|block| (block.to_string(), String::new())).collect()
-        }
-        _ => Vec::new(),
+/// A word that needs no explanation.
+fn bare(word: &str) -> (String, String) {
+    (word.to_owned(), String::new())
+}
+
+/// What may follow the word that names a subject.
+fn taken(session: &Session, takes: Takes) -> Vec<(String, String)> {
+    match takes {
+        Takes::Nothing => Vec::new(),
+        Takes::Component => components(session),
+        Takes::Block => session.machine().blocks(MOST).iter().map(|block| bare(&block.to_string())).collect(),
+        Takes::Key => keys(session, ""),
+        Takes::Setting => keys(session, "="),
+        Takes::Fault => Fault::NAMES.map(bare).to_vec(),
     }
 }
 
@@ -168,7 +174,9 @@ mod tests {
         assert_eq!(one("info machine gpu.l1.m"), told("info machine gpu.l1.mshrs", "4"));
         assert_eq!(one("fork fault lose-m"), told("fork fault lose-message", ""));
         assert_eq!(one("info mshr gpu1.l"), told("info mshr gpu1.l2.0", "l2"));
-        assert_eq!(one("fork se"), told("fork set", ""));
+        for verb in crate::recording::VERBS {
+            assert_eq!(one(&format!("fork {verb}")), told(&format!("fork {verb}"), ""));
+        }
         assert_eq!(words("fork set gpu.l1.mshrs=4 x"), []);
     }
 }

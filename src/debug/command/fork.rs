@@ -1,6 +1,6 @@
 //! `fork`, `branch` and `branches`: what if.
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::session::Session;
 use crate::debug::travel::Travel;
 use crate::diagnostic::Result;
@@ -22,7 +22,7 @@ pub const FORK: Command = Command {
 The change is an event of its own. Both runs stay: `branches` lists them, `branch N` goes to the other, `diff` tells
 where they part. What comes before stays the same, so that going back and forth works as ever. Components, cache
 sizes and clocks cannot change under way.",
-    completes: Completes::Subject(&VERBS),
+    completes: Completes::Subject(&CHANGES),
     run: fork,
 };
 
@@ -50,6 +50,16 @@ pub const BRANCHES: Command = Command {
         Ok(Effect::Said(list(session)))
     },
 };
+
+/// What each change is about.
+const CHANGES: [(&str, Takes); VERBS.len()] = [
+    ("choose", Takes::Nothing),
+    ("set", Takes::Setting),
+    ("cell", Takes::Nothing),
+    ("fault", Takes::Fault),
+    ("hold", Takes::Nothing),
+    ("access", Takes::Component),
+];
 
 fn fork(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let (verb, rest) = arguments.split_first();

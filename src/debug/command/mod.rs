@@ -106,8 +106,8 @@ pub enum Completes {
     Nothing,
     /// One of these words first.
     Words(&'static [&'static str]),
-    /// One of these words, and then what it is about.
-    Subject(&'static [&'static str]),
+    /// One of these words, and then what it takes.
+    Subject(&'static [(&'static str, Takes)]),
     /// A filter over records.
     Filter,
     /// A filter with a condition, or a state.
@@ -125,6 +125,20 @@ pub enum Completes {
     Component,
     /// A file.
     Path,
+}
+
+/// What follows a word that names a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    Nothing,
+    Component,
+    /// The address of a block.
+    Block,
+    /// A key of the machine file.
+    Key,
+    /// The same, and a value for it.
+    Setting,
+    Fault,
 }
 
 /// A command.

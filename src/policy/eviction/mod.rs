@@ -4,23 +4,15 @@ mod lru;
 mod lru_block;
 mod random;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::page::{Page, PageSet};
 use crate::model::random::Random;
 use crate::model::recency::Recency;
 
 /// An eviction policy.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    serde::Deserialize,
-    serde::Serialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Deserialize, Serialize, JsonSchema)]
 pub enum Evictor {
     #[serde(rename = "random")]
     #[default]

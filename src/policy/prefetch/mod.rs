@@ -7,23 +7,15 @@ mod random;
 mod sequential;
 mod tree;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::model::address::Range;
 use crate::model::page::{Page, PageSet};
 use crate::model::random::Random;
 
 /// A prefetcher.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    serde::Deserialize,
-    serde::Serialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Prefetcher {
     #[default]

@@ -268,12 +268,12 @@ impl Node {
         }
     }
 
-    /// Goes on with what a full remote directory has begun: the memory tells the CPU once nothing is being served, and the CPU
-    /// answers once all its blocks have.
+    /// Whether a full remote directory may have begun something.
     pub(super) fn may_purge(&self) -> bool {
         self.remote.is_some() || !self.purging.is_empty()
     }
 
+    /// Goes on with that: the memory tells the CPU once nothing is being served, and the CPU answers once all its blocks have.
     pub(super) fn purge_more(&mut self, out: &mut Outbox) {
         self.purge_ended(out);
         let is_draining = self.remote.as_ref().is_some_and(|remote| remote.purge == Purge::Draining);

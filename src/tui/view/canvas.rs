@@ -91,19 +91,7 @@ impl<'a> Canvas<'a> {
         hits: &'a mut Vec<Hit>,
     ) -> Self {
         let look = Look { up: u16::MAX, left: 0, cursor: None };
-        Self {
-            buffer,
-            area,
-            theme,
-            look,
-            pane,
-            is_selected,
-            hits,
-            extent: (0, 0),
-            stuck: 0,
-            end: u16::MAX,
-            chosen: None,
-        }
+        Self { area, ..Self::new(buffer, area, theme, (pane, look), is_selected, hits) }
     }
 
     /// Columns in view.

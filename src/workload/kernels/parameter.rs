@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::diagnostic::{Diagnostic, Result};
 use crate::model::units::Size;
 
 /// A parameter of a kernel.
@@ -46,7 +46,8 @@ pub enum Value {
     Text(String),
 }
 
-/// A parameter given by the user; spans are byte offsets into the source's text.
+/// A parameter given by the user. Spans are of the document that it was read from, and so are those of complaints: who has
+/// read it locates them.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     pub name: String,
@@ -58,8 +59,6 @@ pub struct Parameter {
 /// The parameters given for one kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters {
-    /// The text that the spans point into.
-    pub source: Option<Source>,
     pub list: Vec<Parameter>,
 }
 
@@ -73,7 +72,7 @@ impl Parameters {
             value: value.clone(),
             value_span: None,
         };
-        Self { source: None, list: list.iter().map(parameter).collect() }
+        Self { list: list.iter().map(parameter).collect() }
     }
 
     /// Gives the kernel a value for a parameter that it takes and that is not given.
@@ -88,13 +87,11 @@ impl Parameters {
             self.list.push(Parameter { name: name.to_owned(), name_span: None, value, value_span: None });
         }
     }
+}
 
-    fn place(&self, diagnostic: Diagnostic, span: Option<&Range<usize>>) -> Box<Diagnostic> {
-        Box::new(match (&self.source, span) {
-            (Some(source), Some(span)) => diagnostic.at(source, span.clone()),
-            _ => diagnostic,
-        })
-    }
+/// A complaint about what stands at a span.
+fn placed(diagnostic: Diagnostic, span: Option<&Range<usize>>) -> Box<Diagnostic> {
+    Box::new(Diagnostic { span: span.cloned(), ..diagnostic })
 }
 
 impl Kind {
@@ -194,14 +191,14 @@ impl<'a> Values<'a> {
         for (nth, parameter) in given.list.iter().enumerate() {
             let found = definitions.clone().zip(&mut values).find(|(it, _)| it.name == parameter.name);
             let Some((definition, slot)) = found else {
-                return Err(unknown(kernel, definitions, given, parameter));
+                return Err(unknown(kernel, definitions, parameter));
             };
             if given.list.iter().take(nth).any(|earlier| earlier.name == parameter.name) {
                 let twice = Diagnostic::new(format!("the parameter `{}` is given twice", parameter.name));
-                return Err(given.place(twice, parameter.name_span.as_ref()));
+                return Err(placed(twice, parameter.name_span.as_ref()));
             }
             let Some(value) = definition.kind.accept(&parameter.value) else {
-                return Err(refused(definition, given, parameter));
+                return Err(refused(definition, parameter));
             };
             slot.1 = value;
         }
@@ -250,36 +247,33 @@ impl<'a> Values<'a> {
     /// A complaint about what was given for `name`; points at it, if it was given.
     pub fn complain(&self, name: &str, message: impl Into<String>) -> Box<Diagnostic> {
         let parameter = self.given.list.iter().find(|parameter| parameter.name == name);
-        self.given.place(Diagnostic::new(message), parameter.and_then(|it| it.value_span.as_ref()))
+        placed(Diagnostic::new(message), parameter.and_then(|it| it.value_span.as_ref()))
     }
 }
 
 fn unknown(
     kernel: &str,
     definitions: impl Iterator<Item = &'static ParameterDefinition>,
-    given: &Parameters,
     parameter: &Parameter,
 ) -> Box<Diagnostic> {
     let names: Vec<_> = definitions.map(|it| it.name).collect();
     let unknown = Diagnostic::new(format!("the kernel {kernel} has no parameter `{}`", parameter.name))
         .expected(format!("one of {}", names.join(", ")))
         .nearest(&parameter.name, names);
-    given.place(unknown, parameter.name_span.as_ref())
+    placed(unknown, parameter.name_span.as_ref())
 }
 
-fn refused(definition: &ParameterDefinition, given: &Parameters, parameter: &Parameter) -> Box<Diagnostic> {
+fn refused(definition: &ParameterDefinition, parameter: &Parameter) -> Box<Diagnostic> {
     let mut refused =
         Diagnostic::new(format!("wrong value for `{}`", parameter.name)).expected(definition.kind.expected());
     if let (Kind::Choice { options, .. }, Value::Text(text)) = (definition.kind, &parameter.value) {
         refused = refused.nearest(text, options.iter().copied());
     }
-    given.place(refused, parameter.value_span.as_ref())
+    placed(refused, parameter.value_span.as_ref())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     static DEFINITIONS: &[ParameterDefinition] = &[
@@ -317,12 +311,10 @@ mod tests {
             let error = resolve(&[("size", wrong)]).unwrap_err();
             assert_eq!(error.expected.as_deref(), Some("an integer from 1 to 9"));
         }
-        let source = Source { name: Arc::from("a.toml"), text: Arc::from("x\nsize = 77") };
         let mut given = Parameters::of(&[("size", Value::Integer(77))]);
-        given.source = Some(source);
         given.list[0].value_span = Some(9..11);
         let error = Values::resolve("test", DEFINITIONS.iter(), &given).unwrap_err();
-        assert_eq!(error.position(), Some((2, 8)));
+        assert_eq!(error.span, Some(9..11));
     }
 
     #[test]

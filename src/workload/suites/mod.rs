@@ -214,7 +214,7 @@ impl Workload {
             value: Value::Text((*value).to_owned()),
             value_span: None,
         };
-        Parameters { source: None, list: self.with.iter().map(parameter).collect() }
+        Parameters { list: self.with.iter().map(parameter).collect() }
     }
 
     /// What it does, with its data shrunk by `scale`, a power of two.

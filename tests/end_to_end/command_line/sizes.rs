@@ -70,6 +70,10 @@ fn the_keys_of_a_machine_are_a_file_of_that_machine() {
     let again = call(&["check", path, "--keys"]).stdout;
     let rest = |text: &str| text.split_once('\n').unwrap().1.to_owned();
     assert_eq!(rest(&again), rest(&keys));
+    let titled = folder.path().join("titled.toml");
+    std::fs::write(&titled, "title = \"of two\\nlines\"\nmachine = 'tiny/umh-1gpu'\n").unwrap();
+    let keys = call(&["check", titled.to_str().unwrap(), "--keys"]).stdout;
+    assert!(keys.lines().next().unwrap().ends_with("of two lines"), "{keys}");
     let json = document(&["check", path, "--keys", "--format", "json"])["keys"].clone();
     let of = |key: &str| json[key].clone();
     assert_eq!((of("gpu.l1.mshrs"), of("gpu.paging.faults")), (2.into(), "block".into()));

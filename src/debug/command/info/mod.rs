@@ -10,7 +10,7 @@ mod tags;
 
 pub(super) use hardware::link_lines;
 
-use super::{Arguments, Command, Completes, Effect, Group};
+use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 
@@ -18,6 +18,7 @@ use crate::diagnostic::Result;
 struct Topic {
     name: &'static str,
     usage: &'static str,
+    takes: Takes,
     about: &'static str,
     show: fn(&mut Session, &Arguments) -> Result<Vec<String>>,
 }
@@ -28,7 +29,14 @@ const fn topic(
     about: &'static str,
     show: fn(&mut Session, &Arguments) -> Result<Vec<String>>,
 ) -> Topic {
-    Topic { name, usage, about, show }
+    Topic { name, usage, takes: Takes::Nothing, about, show }
+}
+
+impl Topic {
+    /// One that may be about something.
+    const fn taking(self, takes: Takes) -> Self {
+        Self { takes, ..self }
+    }
 }
 
 const TOPICS: &[Topic] = &[
@@ -36,16 +44,21 @@ const TOPICS: &[Topic] = &[
     topic("stop", "stop", "why it stopped here", settings::stop),
     topic("breakpoints", "breakpoints", "breakpoints and watchpoints", settings::breakpoints),
     topic("blocks", "blocks", "every block that is held somewhere, with its states", blocks::all),
-    topic("block", "block [ADDRESS]", "one block at every node: state, directory, dirty bytes", blocks::one),
+    topic("block", "block [ADDRESS]", "one block at every node: state, directory, dirty bytes", blocks::one)
+        .taking(Takes::Block),
     topic(
         "mshr",
         "mshr [COMPONENT]",
         "miss status holding registers and what they wait for",
         hardware::mshrs,
-    ),
-    topic("links", "links [COMPONENT]", "links: lanes, load, queues, messages in flight", hardware::links),
-    topic("warps", "warps [COMPONENT]", "what each warp and core does", hardware::warps),
-    topic("caches", "caches [COMPONENT]", "caches: places taken, hits and misses", hardware::caches),
+    )
+    .taking(Takes::Component),
+    topic("links", "links [COMPONENT]", "links: lanes, load, queues, messages in flight", hardware::links)
+        .taking(Takes::Component),
+    topic("warps", "warps [COMPONENT]", "what each warp and core does", hardware::warps)
+        .taking(Takes::Component),
+    topic("caches", "caches [COMPONENT]", "caches: places taken, hits and misses", hardware::caches)
+        .taking(Takes::Component),
     topic(
         "pages",
         "pages",
@@ -58,7 +71,8 @@ const TOPICS: &[Topic] = &[
         "TLBs: entries, faults that they were told of, and translations that are missing",
         pages::tlbs,
     ),
-    topic("memory", "memory [COMPONENT]", "memory controllers: what waits, open rows", hardware::memory),
+    topic("memory", "memory [COMPONENT]", "memory controllers: what waits, open rows", hardware::memory)
+        .taking(Takes::Component),
     topic("tags", "tags", "tags in DRAM: hits and misses, pending queues, scoreboards", tags::tags),
     topic("transactions", "transactions", "transactions in flight, oldest first", hardware::transactions),
     topic(
@@ -66,7 +80,8 @@ const TOPICS: &[Topic] = &[
         "machine [KEY]",
         "every key of the machine file with its value here, or those with KEY in them",
         settings::machine,
-    ),
+    )
+    .taking(Takes::Key),
     topic("components", "components", "every component of the machine", hardware::components),
     topic("statistics", "statistics [PREFIX]", "counters", settings::statistics),
     topic("bookmarks", "bookmarks", "named positions", settings::bookmarks),
@@ -92,6 +107,16 @@ const NAMES: [&str; TOPICS.len()] = {
     names
 };
 
+const SUBJECTS: [(&str, Takes); TOPICS.len()] = {
+    let mut subjects = [("", Takes::Nothing); TOPICS.len()];
+    let mut index = 0;
+    while index < TOPICS.len() {
+        subjects[index] = (TOPICS[index].name, TOPICS[index].takes);
+        index += 1;
+    }
+    subjects
+};
+
 pub const INFO: Command = Command {
     name: "info",
     aliases: &["i"],
@@ -99,7 +124,7 @@ pub const INFO: Command = Command {
     group: Group::Looking,
     about: "show what is known about a topic",
     details: "Alone, lists the topics. A unique prefix of a topic is enough.",
-    completes: Completes::Subject(&NAMES),
+    completes: Completes::Subject(&SUBJECTS),
     run: info,
 };
 
