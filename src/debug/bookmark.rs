@@ -79,4 +79,16 @@ store = { address = 0x1000, bytes = "07" }
         let back = run("goto after");
         assert_eq!((back.0, back.1, run("info position").2), (8, 2, there));
     }
+
+    #[test]
+    fn what_counts_nothing_is_told_what_does() {
+        let mut session = Session::open(Origin::of_text("t", TEXT).unwrap(), None);
+        let mut complaint = |line: &str| session.execute(line, &Interrupt::default()).unwrap_err();
+        let error = complaint("goto evnt 3");
+        assert_eq!((error.message.as_str(), error.position()), ("evnt counts nothing here", Some((1, 6))));
+        assert_eq!(error.suggestion.as_deref(), Some("did you mean event?"));
+        for line in ["goto 3 4", "goto end 3", "goto event 3 4"] {
+            assert_eq!(complaint(line).message, "nothing is expected here", "{line}");
+        }
+    }
 }

@@ -87,9 +87,21 @@ fn goto(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
                 ));
             }
         },
+        [kind, _] if !is_place(session, kind.text) => {
+            let error = arguments.error(kind.span.clone(), format!("{} counts nothing here", kind.text));
+            return Err(Box::new(
+                error.nearest(kind.text, ["event", "cycle"]).expected("event N or cycle N"),
+            ));
+        }
         [_, second, ..] => return Err(arguments.error(second.span.clone(), "nothing is expected here")),
     };
     Ok(Effect::Go(travel))
+}
+
+/// Whether a word is a position by itself.
+fn is_place(session: &Session, word: &str) -> bool {
+    let is_known = ["start", "end"].contains(&word) || session.bookmarks.contains_key(word);
+    is_known || word.starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn run(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
