@@ -122,6 +122,8 @@ pub struct CacheSpec {
     /// Until it takes what comes from below, in the same cycles.
     pub fill: u32,
     pub mshrs: u32,
+    /// Messages that it takes in a cycle, 1 to 16.
+    pub ports: u32,
     /// Its own table, if it differs from the machine's.
     pub protocol: Option<String>,
 }
@@ -175,6 +177,8 @@ pub struct GpuMemorySpec {
     /// SMD lookup in core cycles.
     pub latency: u32,
     pub mshrs: u32,
+    /// Messages that a directory or partition takes in a cycle, 1 to 16.
+    pub ports: u32,
     pub dram: DramSpec,
 }
 

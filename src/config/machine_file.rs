@@ -128,6 +128,8 @@ pub struct CacheFile {
     pub fill: Option<At<u64>>,
     /// Misses that may be under way.
     pub mshrs: Option<At<u64>>,
+    /// Messages that it takes in a cycle of its device, 1 to 16. Default: 1.
+    pub ports: Option<At<u64>>,
     /// Its own protocol, if it differs from the machine's.
     pub protocol: Option<At<String>>,
 }
@@ -155,6 +157,8 @@ pub struct L2File {
     pub fill: Option<At<u64>>,
     /// Misses that may be under way in one slice.
     pub mshrs: Option<At<u64>>,
+    /// Messages that one slice takes in a core cycle, 1 to 16. Default: 1.
+    pub ports: Option<At<u64>>,
     /// Its own protocol, if it differs from the machine's.
     pub protocol: Option<At<String>>,
     /// Addresses are dealt over the slices in pieces of this size, a power of two. Default: "4 KiB", or the largest block of
@@ -189,6 +193,8 @@ pub struct GpuMemoryFile {
     pub latency: Option<At<u64>>,
     /// Misses that may be under way in one directory. Default: 32.
     pub mshrs: Option<At<u64>>,
+    /// Messages that one directory, or one partition of a memory without, takes in a core cycle, 1 to 16. Default: 1.
+    pub ports: Option<At<u64>>,
     /// The stacked DRAM. Default: 8 banks, 2 KiB rows, 12 ns each for column, activate and precharge, 38.4 GB/s, rows always
     /// reopened.
     pub dram: Option<DramFile>,

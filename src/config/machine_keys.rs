@@ -94,6 +94,7 @@ impl Keys {
         self.put(&of("latency"), spec.latency);
         self.put(&of("fill"), spec.fill);
         self.put(&of("mshrs"), spec.mshrs);
+        self.put(&of("ports"), spec.ports);
         if let Some(protocol) = &spec.protocol {
             self.text(&of("protocol"), protocol);
         }
@@ -120,6 +121,7 @@ impl Keys {
         self.put("gpu.memory.mask_bytes", spec.mask_bytes);
         self.put("gpu.memory.latency", spec.latency);
         self.put("gpu.memory.mshrs", spec.mshrs);
+        self.put("gpu.memory.ports", spec.ports);
         self.dram("gpu.memory.dram", &spec.dram);
     }
 

@@ -90,7 +90,7 @@ impl Machine {
     }
 
     /// The mean of some spans in quoted cycles; unknown if there are none.
-    fn mean_cycles(&self, sum: Tick, count: u64) -> f64 {
+    pub(super) fn mean_cycles(&self, sum: Tick, count: u64) -> f64 {
         if count == 0 { f64::NAN } else { self.exact_cycles(sum as f64) / count as f64 }
     }
 

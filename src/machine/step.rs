@@ -12,7 +12,7 @@ use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{Records, What};
 use crate::model::time::{EventNumber, Tick};
 use crate::parts::agent::{Surroundings, Work};
-use crate::parts::port::{LaneKey, Port};
+use crate::parts::port::LaneKey;
 use crate::protocol::node::Offer;
 use crate::protocol::outbox::{About, Completion, Outbox};
 
@@ -185,7 +185,7 @@ impl Machine {
     #[inline(never)]
     fn wait_at_port(&mut self, node: usize, key: LaneKey) -> Handled {
         let Some(port) = self.ports.get_mut(node) else { return Handled::No };
-        if port.join(key) {
+        if port.join(key, self.now) {
             self.queue.push(port.free_at().max(self.now), Event::Port(node as u32));
         }
         Handled::No
@@ -207,7 +207,7 @@ impl Machine {
     fn run_port(&mut self, node: usize, out: &mut Outbox) -> Handled {
         let mut handled = Handled::No;
         while handled == Handled::No
-            && let Some(key) = self.ports.get_mut(node).and_then(Port::call)
+            && let Some(key) = self.ports.get_mut(node).and_then(|port| port.call(self.now))
         {
             if self.head_of(key).is_some() {
                 handled = self.deliver(key, out);
@@ -235,8 +235,8 @@ impl Machine {
         let Some(mut head) = queue.take() else { return Handled::No };
         queue.told = false;
         if let Some(next) = queue.head_due() {
-            let period = self.ports.get(node).map_or(1, Port::period);
-            self.queue.push(next.max(self.now + period), Event::Deliver(key));
+            let following = self.ports.get(node).map_or(self.now + 1, |port| port.following(self.now));
+            self.queue.push(next.max(following), Event::Deliver(key));
         }
         let sends_more = !queue.outgoing.is_empty();
         if queue.is_empty() && channel.is_empty() {

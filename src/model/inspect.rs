@@ -367,6 +367,10 @@ pub struct CacheView {
     pub misses: u64,
     pub evictions: u64,
     pub writebacks: u64,
+    /// Share of the time so far in which its ports were busy, from 0 to 1.
+    pub port_utilisation: f64,
+    /// Quoted cycles that a message has waited for one, on average.
+    pub port_wait: f64,
     /// Of those hits and misses, the ones whose home is another socket.
     pub remote_hits: u64,
     pub remote_misses: u64,

@@ -78,6 +78,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         accesses::by_level(&values),
         accesses::by_class(&values),
         caches::caches(&values),
+        caches::ports(&values),
         caches::memories(&values),
         paging::table(&values),
         selective::table(&values),

@@ -501,6 +501,8 @@ impl Inspect for Sample {
             misses: 1,
             evictions: 0,
             writebacks: 0,
+            port_utilisation: 0.0,
+            port_wait: 0.0,
             remote_hits: 0,
             remote_misses: 0,
             partition: None,

@@ -1,5 +1,7 @@
 //! Caches and memories: their geometry and their numbers.
 
+use std::ops::RangeInclusive;
+
 use super::super::check::{Known, around};
 use super::super::document::At;
 use super::super::fail;
@@ -11,6 +13,9 @@ use crate::model::units::{Bandwidth, Size};
 
 /// Blocks (lines or secondary blocks) that one cache or memory may have.
 const BLOCKS: u64 = 1 << 26;
+
+/// Messages that a node may take in a cycle.
+pub(super) const PORTS: RangeInclusive<u32> = 1..=16;
 
 /// What a cache is if its file says nothing.
 pub(super) struct CacheDefaults {
@@ -50,9 +55,10 @@ impl Build<'_> {
             0..=1_000_000,
         )?;
         let mshrs = check.count(&format!("{key}.mshrs"), file.mshrs.as_ref(), defaults.mshrs, 1..=4096)?;
+        let ports = check.count(&format!("{key}.ports"), file.ports.as_ref(), 1, PORTS)?;
         let protocol = self.protocol(file.protocol.as_ref())?;
         let (size, line_bytes) = (Size(size.value), line.value as u32);
-        let spec = CacheSpec { size, ways, line: line_bytes, latency, fill, mshrs, protocol };
+        let spec = CacheSpec { size, ways, line: line_bytes, latency, fill, mshrs, ports, protocol };
         Ok((spec, line))
     }
 

@@ -4,7 +4,7 @@ use super::super::check::Known;
 use super::super::fail;
 use super::super::machine::{CuSpec, GpuHome, GpuMemorySpec, GpuSpec, L2Spec, MOST_WAVEFRONTS};
 use super::super::machine_file::{CacheFile, GpuFile, GpuMemoryFile, L2File};
-use super::cache::CacheDefaults;
+use super::cache::{CacheDefaults, PORTS};
 use super::{Build, GIB, KIB, MEMORY};
 use crate::diagnostic::Result;
 use crate::model::units::Size;
@@ -151,6 +151,7 @@ impl Build<'_> {
             latency: file.latency.clone(),
             fill: file.fill.clone(),
             mshrs: file.mshrs.clone(),
+            ports: file.ports.clone(),
             protocol: file.protocol.clone(),
         };
         let (cache, mut line) = self.cache("gpu.l2", &plain, &defaults)?;
@@ -205,6 +206,7 @@ impl Build<'_> {
             mask_bytes: check.choice("gpu.memory.mask_bytes", file.mask_bytes.as_ref(), &[1, 2, 4, 8])?,
             latency: check.count("gpu.memory.latency", file.latency.as_ref(), 2, 0..=1_000_000)?,
             mshrs: check.count("gpu.memory.mshrs", file.mshrs.as_ref(), 32, 1..=4096)?,
+            ports: check.count("gpu.memory.ports", file.ports.as_ref(), 1, PORTS)?,
             dram,
         };
         Ok((spec, secondary))

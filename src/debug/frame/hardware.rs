@@ -9,11 +9,15 @@ use crate::model::inspect::{CacheView, LinkView};
 use crate::model::page_view::{CopyView, PageMove, PagesView};
 use crate::model::time::TimeBase;
 
-/// What of a cache is about lines of other sockets, about lines that it may not keep, and what the memory behind it knows about
+/// From this share of time on, ports that are busy are told of.
+const CROWDED: f64 = 0.5;
+
+/// What of a cache is about lines of other sockets, its ports where they are busy, about lines that it may not keep, and what the memory behind it knows about
 /// the CPU's caches. Nothing of what it does not have.
 #[must_use]
 pub fn of_cache(cache: &CacheView) -> Vec<String> {
     let mut lines = remote(cache);
+    lines.extend(ports(cache));
     lines.extend(not_kept(cache));
     lines.extend(remote_directory(cache));
     lines
@@ -42,6 +46,14 @@ fn remote(cache: &CacheView) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// That what it takes in a cycle holds others up.
+fn ports(cache: &CacheView) -> Option<String> {
+    (cache.port_utilisation >= CROWDED).then(|| {
+        let busy = cache.port_utilisation * 100.0;
+        format!("ports: {busy:.0} % busy, a message waits {:.1} cycles", cache.port_wait)
+    })
 }
 
 /// What became of lines that it may not keep.

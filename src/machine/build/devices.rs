@@ -159,6 +159,7 @@ impl Builder<'_> {
             latency: memory.latency,
             fill: memory.latency,
             mshrs: 0,
+            ports: memory.ports,
             // A memory that the host caches too answers in the protocol of the host.
             protocol: gpu.l2.cache.protocol.clone().filter(|_| gpu.unified.is_none()),
         };
@@ -183,6 +184,7 @@ impl Builder<'_> {
             latency: memory.latency,
             fill: memory.latency,
             mshrs: memory.mshrs,
+            ports: memory.ports,
             protocol: None,
         };
         // Dealt in pieces smaller than its blocks, a stack may be asked for part of any block (UMH, section 5.3).
@@ -244,6 +246,7 @@ impl Builder<'_> {
                 latency: 1,
                 fill: 1,
                 mshrs: 0,
+                ports: 1,
                 protocol: None,
             };
             let path = format!("host.hmd{number}");

@@ -24,7 +24,6 @@ use crate::model::message::{MessageKind, Network};
 use crate::model::time::Tick;
 use crate::parts::agent::Told;
 use crate::parts::channel::Channel;
-use crate::parts::port::Port;
 use crate::protocol::homes::Homes;
 use crate::protocol::node::{Node, NodeConfig, Role};
 
@@ -87,9 +86,10 @@ impl Builder<'_> {
         let tasks = Tasks::new(self.blueprint.workload.clone());
         let tags = CachedMemories::among(&self.nodes).map(Box::new);
         let queue = Queue::new(fixed.time.ticks_per_cycle);
+        let ports = std::mem::take(&mut self.ports);
         let mut machine = Machine {
             agent_wake: vec![None; self.agents.len()],
-            ports: self.period.iter().map(|&period| Port::new(period)).collect(),
+            ports,
             checker: self.blueprint.checks.then(|| Checker::new(self.spec.values, self.consistency(&fixed))),
             last_tick: self.blueprint.max_cycles.saturating_add(1).saturating_mul(fixed.time.ticks_per_cycle)
                 - 1,

@@ -33,6 +33,7 @@ use crate::parts::agent::{Agent, AgentConfig};
 use crate::parts::channel::Path;
 use crate::parts::dram::{Controller, Dram, DramTiming, InOrder, Scheduling, TagBanks};
 use crate::parts::link::{Link, Packets};
+use crate::parts::port::Port;
 use crate::policy::prefetch::Prefetcher;
 use crate::policy::warps::WarpScheduler;
 use crate::protocol::interleave::Interleave;
@@ -72,7 +73,7 @@ struct Builder<'a> {
     lookup: Vec<Tick>,
     /// The same for what comes from a parent.
     fill: Vec<Tick>,
-    period: Vec<Tick>,
+    ports: Vec<Port>,
     agents: Vec<Agent>,
     gpu_agents: Vec<Vec<usize>>,
     drams: Vec<Dram>,
@@ -138,7 +139,7 @@ fn build_once(blueprint: &Blueprint, touched: Vec<Arc<[Page]>>) -> Result<Machin
         configs: Vec::new(),
         lookup: Vec::new(),
         fill: Vec::new(),
-        period: Vec::new(),
+        ports: Vec::new(),
         agents: Vec::new(),
         gpu_agents: Vec::new(),
         drams: Vec::new(),
@@ -257,7 +258,7 @@ impl Builder<'_> {
         self.configs.push((config, store));
         self.lookup.push(clock.cycles(u64::from(cache.latency.max(1))));
         self.fill.push(clock.cycles(u64::from(cache.fill.max(1))));
-        self.period.push(clock.period);
+        self.ports.push(Port::new(clock.period, cache.ports));
         self.dram_of.push(None);
         Ok(self.configs.len() - 1)
     }

@@ -28,6 +28,7 @@ impl Builder<'_> {
             latency: gpu.memory.latency,
             fill: gpu.memory.latency,
             mshrs: 0,
+            ports: gpu.memory.ports,
             protocol: Some(tags.protocol.clone()),
         };
         let mut partitions = Vec::new();

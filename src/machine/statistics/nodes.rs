@@ -2,8 +2,9 @@
 
 use super::Sheet;
 use crate::machine::Machine;
-use crate::model::component::ComponentKind;
+use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::time::Tick;
+use crate::parts::port::PortCounters;
 use crate::protocol::node::{Counters, Node};
 
 /// Counts of one node, or summed over those of a level.
@@ -14,6 +15,9 @@ struct Counted {
     high_water: u32,
     /// Ticks that MSHRs were in use, summed over them.
     mshr_ticks: Tick,
+    ports: PortCounters,
+    /// The largest utilisation of the ports of one of them.
+    busiest: f64,
 }
 
 impl Counted {
@@ -22,9 +26,12 @@ impl Counted {
         self.counters.add(&other.counters);
         self.high_water = self.high_water.max(other.high_water);
         self.mshr_ticks = self.mshr_ticks.saturating_add(other.mshr_ticks);
+        self.ports.add(&other.ports);
+        self.busiest = self.busiest.max(other.busiest);
     }
 
-    fn put(&self, prefix: &str, now: Tick, sheet: &mut Sheet) {
+    fn put(&self, prefix: &str, machine: &Machine, sheet: &mut Sheet) {
+        let now = machine.now;
         let counters = &self.counters;
         let values = [
             ("hits", counters.hits),
@@ -45,6 +52,10 @@ impl Counted {
         }
         sheet.share(format!("{prefix}.mshr_mean"), self.mshr_ticks, now.saturating_mul(self.nodes));
         sheet.share(format!("{prefix}.hit_rate"), counters.hits, counters.hits + counters.misses);
+        let ports = &self.ports;
+        sheet.put(format!("{prefix}.port_utilisation"), ports.utilisation(now));
+        let wait = machine.mean_cycles(ports.waited, ports.taken);
+        sheet.put(format!("{prefix}.port_queued_mean_cycles"), wait);
     }
 }
 
@@ -54,7 +65,7 @@ impl Machine {
         let mut each = Sheet::default();
         for node in &self.nodes {
             let counted = self.counted(node);
-            counted.put(self.fixed.components.path(node.id()), self.now, &mut each);
+            counted.put(self.fixed.components.path(node.id()), self, &mut each);
             let Some(level) = self.level_name(node) else { continue };
             match levels.iter_mut().find(|(name, _)| *name == level) {
                 Some((_, sum)) => sum.add(&counted),
@@ -62,17 +73,28 @@ impl Machine {
             }
         }
         for (name, sum) in levels {
-            sum.put(&format!("levels.{name}"), self.now, sheet);
+            sum.put(&format!("levels.{name}"), self, sheet);
+            sheet.put(format!("levels.{name}.port_busiest"), sum.busiest);
         }
         sheet.0.append(&mut each.0);
     }
 
+    /// What the ports of a node have done.
+    pub(in crate::machine) fn port_counters(&self, node: ComponentId) -> PortCounters {
+        let index = self.fixed.node_of.get(node.index()).copied().flatten();
+        let port = index.and_then(|index| self.ports.get(index));
+        port.map_or_else(PortCounters::default, |port| port.counters(self.now))
+    }
+
     fn counted(&self, node: &Node) -> Counted {
+        let ports = self.port_counters(node.id());
         Counted {
             nodes: 1,
             counters: node.counters,
             high_water: node.high_water(),
             mshr_ticks: node.mshr_ticks(self.now),
+            ports,
+            busiest: ports.utilisation(self.now),
         }
     }
 

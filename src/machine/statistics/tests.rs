@@ -1,7 +1,8 @@
-use crate::machine::Machine;
 use crate::machine::sample::working;
+use crate::machine::{Machine, StepOutcome};
 use crate::model::access::AccessKind::{self, Load, NStore, Store};
 use crate::model::inspect::Inspect;
+use crate::model::record::{Record, Records, What};
 
 /// The two small GPUs after this work.
 fn after(work: &[(&str, AccessKind, Vec<u64>)]) -> Machine {
@@ -246,4 +247,38 @@ fn folded_networks_share_what_is_queued_and_buffered() {
     };
     assert_eq!(lanes("network.virtual_networks=3"), (3, 3));
     assert_eq!(lanes("network.virtual_networks=1"), (1, 1));
+}
+
+/// Both L1s load line after line from the one slice, with so many ports a cache.
+fn crowded(ports: u32) -> (Machine, u64) {
+    let lines = |cu: u64| (0..24).map(|line| 0x1_0000 + (2 * line + cu) * 0x40).collect::<Vec<_>>();
+    let set = format!("gpu.l2.ports={ports}");
+    let changes = [set.as_str(), "gpu.l2.slices=1", "gpu.cu.count=4", "gpu.cu.outstanding=16"];
+    let work: Vec<_> = (0..4)
+        .map(|cu| (["gpu0.cu0", "gpu0.cu1", "gpu0.cu2", "gpu0.cu3"][cu], Load, lines(cu as u64)))
+        .collect();
+    let mut machine = working("tiny/umh-1gpu", &changes, &work);
+    let slice = machine.components().find("gpu0.l2.0").unwrap();
+    let (mut records, mut taken) = (Records::listening(), 0);
+    while machine.step(&mut records) == StepOutcome::Ran {
+        let here = |record: &&Record| record.at == slice && matches!(record.what, What::Delivery(_));
+        taken += records.list.iter().filter(here).count() as u64;
+    }
+    (machine, taken)
+}
+
+#[test]
+fn ports_are_busy_for_a_cycle_a_message_and_more_of_them_hold_less_up() {
+    let of = |ports| {
+        let (machine, taken) = crowded(ports);
+        let time = machine.tick() as f64 / machine.time_base().ticks_per_cycle as f64;
+        let share = taken as f64 / time / f64::from(ports);
+        // A message that was taken last may hold its port beyond the end.
+        let busy = machine.statistic("gpu0.l2.0.port_utilisation").unwrap();
+        assert!((busy - share).abs() <= 1.0 / time, "{busy} of {share}");
+        assert_eq!(machine.statistic("levels.l2.port_utilisation"), Some(busy));
+        machine.statistic("gpu0.l2.0.port_queued_mean_cycles").unwrap()
+    };
+    let (one, two, many) = (of(1), of(2), of(16));
+    assert!(one > two && two > many, "{one} {two} {many}");
 }

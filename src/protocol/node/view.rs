@@ -403,6 +403,8 @@ impl Node {
             misses: self.counters.misses,
             evictions: self.counters.evictions,
             writebacks: self.counters.writebacks,
+            port_utilisation: 0.0,
+            port_wait: 0.0,
             remote_hits: self.counters.remote_hits,
             remote_misses: self.counters.remote_misses,
             partition: None,

@@ -37,3 +37,32 @@ fn a_stream_gets_the_bandwidth_of_memory_and_link() {
         assert!((least..=100.0).contains(&share), "{machine} {set:?}: {reached} of {most} GB/s, {share} %");
     }
 }
+
+/// Each of 16 banks a stack opens its row anew for every 64 B (section 5.4): 36 ns. Four stacks.
+const REOPENED: f64 = 4.0 * 16.0 * 64.0 / 36.0;
+
+#[test]
+fn a_gpu_reads_its_own_stacks_at_what_its_banks_and_ports_let_through() {
+    let mut file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
+    let kernel =
+        "name = \"stream\"\nwith = { blocks = 1200, warps = 4, times = 1, wavefront = 64, compute = 0 }";
+    writeln!(file, "machine = \"umh-1gpu-nvlink\"\nchecks = false").unwrap();
+    writeln!(
+        file,
+        "[[kernel]]\nid = \"fetch\"\n{kernel}\n[[kernel]]\nid = \"work\"\nafter = [\"fetch\"]\n{kernel}"
+    )
+    .unwrap();
+    let path = file.path().to_str().unwrap();
+    let reached = |set: &str| {
+        let run = document(&["run", path, "--format", "json", "--set", set, "--set", "gpu.l1.mshrs=64"]);
+        let bytes = 1200.0 * 4.0 * 256.0;
+        (bytes / run["stats"]["tasks.work.cycles"].as_f64().unwrap() * 0.8, run)
+    };
+    let (share, _) = reached("gpu.l2.ports=2");
+    assert!((0.6..=1.0).contains(&(share / REOPENED)), "{share} of {REOPENED} GB/s");
+    // Five messages a line: more than half of what one port takes is not data.
+    let (less, run) = reached("gpu.l2.ports=1");
+    assert!(less < share * 0.7, "{less} and {share} GB/s");
+    let busy = run["stats"]["gpu0.l2.0.port_utilisation"].as_f64().unwrap();
+    assert!(busy > 0.6, "{busy}");
+}
