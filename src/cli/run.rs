@@ -48,7 +48,8 @@ events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violati
 break), expectations, failures[{message, cycle, event, line}], diagnosis (why it could not go on: verdict (deadlock, \
 lost-message, lost-wake-up, livelock, starvation, slow or unknown), event, cycle, complete, circle, transactions[], \
 waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, avoidable, others, notes[]), stopped_at (a record as `umscope log` prints \
-it) and stats{flat dotted keys}; null for what is unknown.
+it), resources[{name, count, utilisation (mean, 0 to 1), busiest, busiest_at, queued_mean_cycles}] (what accesses compete for, \
+the busiest first: ports, buses and banks of memories, links, crossbars, page walkers; then MSHRs, which hold who waits) and stats{flat dotted keys}; null for what is unknown.
 
 Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1, but coherence_share):
   cycles, events, accesses (issued; access.* has those that were performed), work_cycles (until the last task ended; with paged memory pages may come later), violations (checks that \
@@ -65,8 +66,7 @@ of dynamic synchronisation). From issue to its L1, which follows translation and
 warps.STATE and paging.*
   NODE.*, levels.LEVEL.*   hits misses hit_rate merges evictions recalls writebacks probes merged_bytes \
 peer_transfers promotions mshr_full mshr_high_water mshr_mean (in use, over time, a node) port_utilisation (of its ports, the share of time \
-that they were busy with a message) port_queued_mean_cycles (that a message waited for one); levels.LEVEL.port_busiest (the most of one \
-node); LEVEL: gpu_l1 l2 smd \
+that they were busy with a message) port_queued_mean_cycles (that a message waited for one); LEVEL: gpu_l1 l2 smd \
 memory cpu_l1 llc client hmd
   messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere; over a link of the network. Pages and copies are no messages: only LINK.bytes has them
   LINK.bytes, .messages, .utilisation, .efficiency (the share of data in its bytes), .queued_cycles, .queued_mean_cycles (for the wire), .no_credit_cycles (for \
@@ -220,6 +220,7 @@ impl Run {
             set: work.scenario.set_beside(&work.options),
             seed,
             statistics: runner.machine().statistics(),
+            resources: runner.machine().resources(),
             wall_seconds,
             prepare_seconds,
             peak_memory_bytes: peak_memory(),

@@ -17,6 +17,7 @@ use crate::model::lowest::Lowest;
 use crate::model::message::{Message, Network, TxnNumber};
 use crate::model::operation::{Operation, WarpAccess};
 use crate::model::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
+use crate::model::resource::ResourceView;
 use crate::model::tags::TagView;
 use crate::model::text::hex_head;
 use crate::model::time::{EventNumber, Tick, TimeBase};
@@ -380,6 +381,10 @@ impl Inspect for Machine {
         view.remote_directory =
             parents.into_iter().flatten().find_map(|parent| self.node(*parent)?.remote_view());
         Some(view)
+    }
+
+    fn resources(&self) -> Vec<ResourceView> {
+        self.resource_views()
     }
 
     fn memory(&self, node: ComponentId) -> Option<MemoryView> {

@@ -22,13 +22,8 @@ impl Machine {
             state.result = Some(bytes);
         }
         let done = state.left == 0;
-        if let Work::Block { block, .. } = work {
-            let left = self.tasks.blocks.entry((task, block)).or_insert(1);
-            *left = left.saturating_sub(1);
-            if *left == 0 {
-                self.tasks.blocks.remove(&(task, block));
-                self.deal_to(task, agent, out);
-            }
+        if self.tasks.frees_room(work) {
+            self.deal_to(agent, out);
         }
         if done && matches!(work, Work::Block { .. }) {
             self.close_kernel(task, out);
@@ -79,6 +74,7 @@ impl Machine {
                 if warps == 0 {
                     self.end_task(task, out);
                 } else {
+                    self.tasks.kernels.push(task);
                     self.deal(task, out);
                 }
             }
@@ -108,9 +104,16 @@ impl Machine {
         }
     }
 
-    /// A compute unit has room again: as many blocks as fit.
-    fn deal_to(&mut self, task: usize, agent: usize, out: &mut Outbox) {
-        while self.deal_one(task, agent, out) {}
+    /// A compute unit has room again: as many blocks as fit, of the kernels in the order of their launches.
+    fn deal_to(&mut self, agent: usize, out: &mut Outbox) {
+        if self.tasks.kernels.is_empty() {
+            return;
+        }
+        let mut place = 0;
+        while let Some(&task) = self.tasks.kernels.get(place) {
+            while self.deal_one(task, agent, out) {}
+            place += 1;
+        }
         self.wake(agent);
     }
 

@@ -33,6 +33,7 @@ mod plan;
 mod queue;
 mod quiet_check;
 mod release_check;
+mod resources;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sizes;

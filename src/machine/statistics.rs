@@ -95,7 +95,7 @@ impl Machine {
     }
 
     /// A span of ticks in quoted cycles and parts of one.
-    fn exact_cycles(&self, ticks: f64) -> f64 {
+    pub(super) fn exact_cycles(&self, ticks: f64) -> f64 {
         ticks / self.fixed.time.ticks_per_cycle.max(1) as f64
     }
 }

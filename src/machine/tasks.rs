@@ -34,6 +34,8 @@ pub struct Tasks {
     pub results: BTreeMap<Arc<str>, Bytes>,
     /// Warps left of each block under way, by task and block.
     pub blocks: BTreeMap<(usize, u64), u32>,
+    /// Kernels under way, in the order in which they were launched. Follows from the rest.
+    pub kernels: Vec<usize>,
     /// The events that launched kernels. Follows from the rest, so no part of the digest.
     pub launches: Vec<EventNumber>,
 }
@@ -46,7 +48,14 @@ impl Tasks {
             .iter()
             .map(|task| TaskState { waits_for: task.after.len(), ..TaskState::default() })
             .collect();
-        Self { workload, states, results: BTreeMap::new(), blocks: BTreeMap::new(), launches: Vec::new() }
+        Self {
+            workload,
+            states,
+            results: BTreeMap::new(),
+            blocks: BTreeMap::new(),
+            kernels: Vec::new(),
+            launches: Vec::new(),
+        }
     }
 
     /// Which of the kernel launches a task is, from 0.
@@ -66,6 +75,7 @@ impl Tasks {
         if let Some(state) = self.states.get_mut(task) {
             state.ended = Some(now);
         }
+        self.kernels.retain(|kernel| *kernel != task);
         let mut ready = Vec::new();
         for (index, later) in self.workload.tasks.iter().enumerate() {
             let uses = later.after.iter().filter(|&&before| before == task).count();
@@ -80,6 +90,18 @@ impl Tasks {
             }
         }
         ready
+    }
+
+    /// Counts that some work has ended. Whether its compute unit has room again for blocks: a block has ended with the last of its
+    /// warps.
+    pub fn frees_room(&mut self, work: Work) -> bool {
+        let Work::Block { task, block, .. } = work else { return true };
+        let left = self.blocks.entry((task, block)).or_insert(1);
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            self.blocks.remove(&(task, block));
+        }
+        !self.blocks.contains_key(&(task, block))
     }
 
     /// Adds a task that waits for nothing; returns its number.

@@ -67,6 +67,26 @@ impl ComponentKind {
         }
     }
 
+    /// As a title of all of its kind; L1s as those of GPUs.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Cu => "compute units",
+            Self::Core => "cores",
+            Self::L1 => "GPU L1",
+            Self::L2 => "GPU L2",
+            Self::Llc => "LLC",
+            Self::Client => "client cache",
+            Self::Smd => "SMD",
+            Self::Hmd => "HMD",
+            Self::Memory => "GPU memory",
+            Self::Gmmu => "GMMU",
+            Self::Driver => "driver",
+            Self::CopyEngine => "copy engine",
+            Self::Link => "links",
+        }
+    }
+
     /// Whether it has MSHRs: a node, or the GMMU for far-faults.
     #[must_use]
     pub fn has_mshrs(self) -> bool {

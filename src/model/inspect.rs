@@ -9,6 +9,7 @@ use super::component::{ComponentId, Components};
 use super::lanes::{Flows, LaneDecision, LaneDirection, LanePhase};
 use super::message::{MessageKind, Network, TxnNumber};
 use super::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
+use super::resource::ResourceView;
 use super::selective::{RemoteDirectoryView, UncachedView};
 use super::state::{Action, State};
 use super::tags::TagView;
@@ -503,6 +504,10 @@ pub trait Inspect {
     fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink>;
     /// Counts of table cells used, over all nodes or at one.
     fn cells(&self, nodes: &[ComponentId]) -> Vec<CellCount>;
+    /// What accesses compete for, the busiest first.
+    fn resources(&self) -> Vec<ResourceView> {
+        Vec::new()
+    }
     /// All statistics as flat dotted keys, in a fixed order.
     fn statistics(&self) -> Vec<(String, f64)>;
     /// One statistic.

@@ -21,6 +21,7 @@ pub mod patch;
 pub mod random;
 pub mod recency;
 pub mod record;
+pub mod resource;
 pub mod sectors;
 pub mod selective;
 pub mod sorted;

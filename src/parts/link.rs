@@ -128,6 +128,12 @@ impl Link {
         }
     }
 
+    /// Whether any number of bytes go over it at once.
+    #[must_use]
+    pub fn is_ideal(&self) -> bool {
+        self.rate.is_none()
+    }
+
     /// Has the rate and latency of `other` from here on, and its lanes unless they stay where they are.
     pub fn adopt(&mut self, other: &Self, keeps_lanes: bool) {
         (self.whole, self.nominal, self.latency) = (other.whole, other.nominal, other.latency);

@@ -6,6 +6,7 @@ use super::{Run, diagnosis};
 use crate::debug::describe;
 use crate::model::component::{ComponentId, Components};
 use crate::model::record::{Field, KINDS, Record};
+use crate::model::resource::ResourceView;
 use crate::model::text::hex;
 use crate::model::time::TimeBase;
 use crate::scenario::{Ended, Failure};
@@ -33,7 +34,20 @@ pub fn run(run: &Run) -> Value {
         "failures": failures(&report.failures),
         "diagnosis": run.diagnosis.as_ref().map(diagnosis::json),
         "stopped_at": run.stopped_at.as_ref().map(|stopped| stopped.json.clone()),
+        "resources": run.resources.iter().map(resource).collect::<Value>(),
         "stats": statistics(&run.statistics),
+    })
+}
+
+/// What accesses competed for.
+fn resource(view: &ResourceView) -> Value {
+    json!({
+        "name": view.name(),
+        "count": view.count,
+        "utilisation": view.mean,
+        "busiest": view.busiest,
+        "busiest_at": view.at,
+        "queued_mean_cycles": view.wait,
     })
 }
 

@@ -16,6 +16,7 @@ pub mod sizes;
 pub mod summary;
 
 use crate::debug::diagnosis::Diagnosis;
+use crate::model::resource::ResourceView;
 use crate::scenario::{Ended, Report};
 
 /// A run that is over, with what its report does not know.
@@ -35,6 +36,8 @@ pub struct Run {
     pub stopped_at: Option<Stopped>,
     /// Flat dotted keys.
     pub statistics: Vec<(String, f64)>,
+    /// What accesses competed for, the busiest first.
+    pub resources: Vec<ResourceView>,
     /// What the run itself took, without reading and building.
     pub wall_seconds: f64,
     /// What came before: reading files, indexing traces, and building the machine.

@@ -70,6 +70,12 @@ fn scaled(number: f64, units: &[&str], step: f64) -> String {
     format!("{number}")
 }
 
+/// A mean: with a decimal where that says something.
+#[must_use]
+pub fn mean(value: f64) -> String {
+    if value < 100.0 { format!("{value:.1}") } else { grouped(value.round() as u64) }
+}
+
 /// A share of one in percent.
 #[must_use]
 pub fn percent(share: f64) -> String {

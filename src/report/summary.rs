@@ -6,6 +6,7 @@ mod copies;
 mod network;
 mod numa;
 mod paging;
+mod resources;
 mod selective;
 mod synchronisation;
 mod table;
@@ -78,7 +79,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         accesses::by_level(&values),
         accesses::by_class(&values),
         caches::caches(&values),
-        caches::ports(&values),
+        resources::table(&run.resources),
         caches::memories(&values),
         paging::table(&values),
         selective::table(&values),

@@ -16,8 +16,6 @@ struct Counted {
     /// Ticks that MSHRs were in use, summed over them.
     mshr_ticks: Tick,
     ports: PortCounters,
-    /// The largest utilisation of the ports of one of them.
-    busiest: f64,
 }
 
 impl Counted {
@@ -27,7 +25,6 @@ impl Counted {
         self.high_water = self.high_water.max(other.high_water);
         self.mshr_ticks = self.mshr_ticks.saturating_add(other.mshr_ticks);
         self.ports.add(&other.ports);
-        self.busiest = self.busiest.max(other.busiest);
     }
 
     fn put(&self, prefix: &str, machine: &Machine, sheet: &mut Sheet) {
@@ -74,7 +71,6 @@ impl Machine {
         }
         for (name, sum) in levels {
             sum.put(&format!("levels.{name}"), self, sheet);
-            sheet.put(format!("levels.{name}.port_busiest"), sum.busiest);
         }
         sheet.0.append(&mut each.0);
     }
@@ -87,14 +83,12 @@ impl Machine {
     }
 
     fn counted(&self, node: &Node) -> Counted {
-        let ports = self.port_counters(node.id());
         Counted {
             nodes: 1,
             counters: node.counters,
             high_water: node.high_water(),
             mshr_ticks: node.mshr_ticks(self.now),
-            ports,
-            busiest: ports.utilisation(self.now),
+            ports: self.port_counters(node.id()),
         }
     }
 

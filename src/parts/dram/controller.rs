@@ -173,7 +173,8 @@ impl Controller {
         }
         for one in &issued {
             let Some(burst) = one.moves else { continue };
-            self.counters.count(one.access, one.bytes, burst.length);
+            let before = self.timing.wait(one.access) + self.timing.cas;
+            self.counters.count(one.access, one.bytes, burst.length, before);
             if let Some(job) = self.jobs.get_mut(&one.job) {
                 job.rows = job.rows.saturating_sub(1);
                 job.end = job.end.max(burst.end);

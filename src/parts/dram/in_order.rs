@@ -70,7 +70,7 @@ impl InOrder {
         let end = data_at + burst;
         bank.free_at = end;
         self.bus_free_at = end;
-        self.counters.count(access, bytes, burst);
+        self.counters.count(access, bytes, burst, opening + self.timing.cas);
         end
     }
 

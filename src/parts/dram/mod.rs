@@ -96,6 +96,15 @@ impl DramTiming {
         rows
     }
 
+    /// How long an access of a kind waits for its row.
+    fn wait(&self, access: RowAccess) -> Tick {
+        match access {
+            RowAccess::Hit => 0,
+            RowAccess::Miss => self.activate,
+            RowAccess::Conflict | RowAccess::Reopen => self.precharge + self.activate,
+        }
+    }
+
     /// How long a row takes to be opened in a bank, and what that is called.
     fn opening(&self, open: Option<u64>, row: u64) -> (Tick, RowAccess) {
         match open {
@@ -118,6 +127,8 @@ pub struct DramCounters {
     pub bytes: u64,
     /// Ticks in which a data bus moved bytes, summed over the channels.
     pub busy: Tick,
+    /// Ticks in which a bank opened a row or moved its data, summed over the banks.
+    pub banks_busy: Tick,
     /// Most requests that ever waited at once.
     pub queue_high_water: u32,
 }
@@ -130,15 +141,18 @@ impl DramCounters {
         self.writes += other.writes;
         self.bytes += other.bytes;
         self.busy += other.busy;
+        self.banks_busy += other.banks_busy;
         self.queue_high_water = self.queue_high_water.max(other.queue_high_water);
     }
 
-    fn count(&mut self, access: RowAccess, bytes: u32, busy: Tick) {
+    /// Counts data that move for so long, after their bank has been busy for so long before.
+    fn count(&mut self, access: RowAccess, bytes: u32, busy: Tick, before: Tick) {
         if let Some(count) = self.rows.get_mut(access as usize) {
             *count += 1;
         }
         self.bytes += u64::from(bytes);
         self.busy += busy;
+        self.banks_busy += before + busy;
     }
 }
 
@@ -152,6 +166,14 @@ pub enum Dram {
 }
 
 impl Dram {
+    #[must_use]
+    pub fn timing(&self) -> &DramTiming {
+        match self {
+            Self::InOrder(dram) => dram.timing(),
+            Self::FrFcfs(controller) => controller.timing(),
+        }
+    }
+
     #[must_use]
     pub fn counters(&self) -> DramCounters {
         match self {

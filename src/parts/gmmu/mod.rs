@@ -106,6 +106,8 @@ pub struct Gmmu {
     /// MSHRs in use, by compute unit.
     held: Vec<u32>,
     pub walked: u64,
+    /// Ticks that walks take, summed over those that were begun.
+    walk_ticks: Tick,
     pub high_water: usize,
 }
 
@@ -120,6 +122,7 @@ impl Gmmu {
             far_faults: BTreeMap::new(),
             held: vec![0; units],
             walked: 0,
+            walk_ticks: 0,
             high_water: 0,
         }
     }
@@ -178,6 +181,7 @@ impl Gmmu {
             let ends = now.tick + span;
             self.walks.push(Walk { unit, page, writes, ends, asked, began: now, cached, memory });
             self.walked += 1;
+            self.walk_ticks += span;
         }
         outcomes
     }
@@ -206,6 +210,13 @@ impl Gmmu {
             }
         }
         units
+    }
+
+    /// Ticks until now that walkers walked, summed over them.
+    #[must_use]
+    pub fn walk_ticks(&self, now: Tick) -> Tick {
+        let ahead: Tick = self.walks.iter().map(|walk| walk.ends.saturating_sub(now)).sum();
+        self.walk_ticks.saturating_sub(ahead)
     }
 
     /// Faults that are tracked for a compute unit.

@@ -44,20 +44,6 @@ pub fn caches(values: &Values) -> Table {
     table
 }
 
-/// A row for each level some node of which was busy for a twentieth of the time.
-pub fn ports(values: &Values) -> Table {
-    let mut table = Table::new(["ports", "busy", "busiest", "mean wait"]);
-    for (level, name) in LEVELS {
-        let key = |name: &str| format!("levels.{level}.{name}");
-        if values.get(&key("port_busiest")) >= 0.05 {
-            let busy = ["port_utilisation", "port_busiest"].map(|name| values.percent(&key(name)));
-            let wait = values.mean(&key("port_queued_mean_cycles"));
-            table.row(name, busy.into_iter().chain([wait]));
-        }
-    }
-    table
-}
-
 /// A row for the memories of each level that were used. An SMD's always open the row anew: UMH, section 5.4.
 pub fn memories(values: &Values) -> Table {
     let heads = ["memory", "row hits", "misses", "conflicts", "reopened", "reads", "writes", "bytes"];

@@ -201,6 +201,7 @@ fn tables(name: &str) -> String {
         set: Vec::new(),
         seed: 0,
         statistics: runner.machine().statistics(),
+        resources: runner.machine().resources(),
         wall_seconds: 0.0,
         prepare_seconds: 0.0,
         peak_memory_bytes: None,

@@ -51,9 +51,7 @@ impl<'a> Values<'a> {
 
     /// A mean: with a decimal where that says something.
     pub fn mean(&self, key: &str) -> String {
-        known(self.get(key), |value| {
-            if value < 100.0 { format!("{value:.1}") } else { grouped(value.round() as u64) }
-        })
+        known(self.get(key), number::mean)
     }
 }
 

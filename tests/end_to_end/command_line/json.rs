@@ -12,7 +12,7 @@ fn keys(value: &Value) -> Vec<&str> {
 fn a_run_is_one_document_with_stable_keys() {
     let run = document(&["run", "umh/fig5-b1", "--format", "json"]);
     let expected = "accesses cycles diagnosis digest ended events events_per_second expectations failures machine passed \
-                    peak_memory_bytes prepare_seconds scenario seed set stats stopped_at wall_seconds";
+                    peak_memory_bytes prepare_seconds resources scenario seed set stats stopped_at wall_seconds";
     assert_eq!(keys(&run).join(" "), expected);
     assert_eq!(
         (run["scenario"].as_str(), run["machine"].as_str()),
@@ -23,6 +23,14 @@ fn a_run_is_one_document_with_stable_keys() {
     assert_eq!(run["stats"]["accesses"], run["accesses"]);
     assert!(run["stats"].as_object().unwrap().values().all(|value| value.is_number() || value.is_null()));
     assert_eq!((&run["stopped_at"], &run["set"]), (&Value::Null, &serde_json::json!({})));
+    let busiest = &run["resources"][0];
+    let expected = "busiest busiest_at count name queued_mean_cycles utilisation";
+    assert_eq!(keys(busiest).join(" "), expected);
+    let link = run["stats"][format!("{}.utilisation", busiest["busiest_at"].as_str().unwrap())].clone();
+    assert_eq!(
+        (&busiest["name"], &busiest["count"], &busiest["busiest"]),
+        (&"links".into(), &2.into(), &link)
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod figures;
 mod help;
 mod indexing;
 mod json;
+mod kernels;
 mod lanes;
 mod mutants;
 mod picture;

@@ -10,6 +10,7 @@ use crate::diagnostic::Result;
 use crate::model::component::ComponentId;
 use crate::model::inspect::WarpState;
 use crate::model::record::by_warp;
+use crate::model::resource::ResourceView;
 use crate::query::Pattern;
 
 /// The component that is named, those beneath it or of a pattern, or all.
@@ -54,6 +55,23 @@ pub(super) fn mshrs(session: &mut Session, arguments: &Arguments) -> Result<Vec<
         }
     }
     Ok(cut(session, lines, "MSHRs in use so far"))
+}
+
+/// What accesses compete for.
+pub(super) fn resources(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    arguments.none()?;
+    let line = |view: &ResourceView| {
+        let (name, busy, busiest) = (view.name(), view.mean * 100.0, view.busiest * 100.0);
+        let wait =
+            view.wait.map_or_else(String::new, |cycles| format!(", a message waits {cycles:.1} cycles"));
+        let of = match view.count {
+            1 => format!("{busy:.1} % busy  {}", view.at),
+            count => format!("{busy:.1} % busy  {count}, busiest {} {busiest:.1} %", view.at),
+        };
+        format!("{name:<22} {of}{wait}")
+    };
+    let lines: Vec<String> = session.machine().resources().iter().map(line).collect();
+    Ok(if lines.is_empty() { vec!["nothing has been used yet".to_owned()] } else { lines })
 }
 
 pub(super) fn links(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {

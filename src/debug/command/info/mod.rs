@@ -73,6 +73,12 @@ const TOPICS: &[Topic] = &[
     ),
     topic("memory", "memory [COMPONENT]", "memory controllers: what waits, open rows", hardware::memory)
         .taking(Takes::Component),
+    topic(
+        "resources",
+        "resources",
+        "what accesses compete for, the busiest first: what bounds the run so far; then MSHRs",
+        hardware::resources,
+    ),
     topic("tags", "tags", "tags in DRAM: hits and misses, pending queues, scoreboards", tags::tags),
     topic("transactions", "transactions", "transactions in flight, oldest first", hardware::transactions),
     topic(

@@ -1,0 +1,57 @@
+//! What accesses compete for.
+
+/// A kind of resource that can hold accesses up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Resource {
+    /// The ports of caches and directories, each of which takes a message in a cycle.
+    Ports,
+    /// Their MSHRs.
+    Mshrs,
+    /// The data bus of a memory.
+    Bus,
+    /// Its banks, from when a row is opened until its data have moved.
+    Banks,
+    /// Directions of the links of the network.
+    Link,
+    /// The wire into a node.
+    CrossbarTo,
+    /// The wire out of a node.
+    CrossbarFrom,
+    /// The page walkers of a GMMU.
+    Walkers,
+}
+
+/// Resources of one kind at one level of the machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceView {
+    pub kind: Resource,
+    /// The level, as a title.
+    pub level: &'static str,
+    /// How many there are.
+    pub count: u32,
+    /// Share of the time so far in which they were busy, from 0 to 1: the mean, and the busiest of them.
+    pub mean: f64,
+    pub busiest: f64,
+    /// The path of that one.
+    pub at: String,
+    /// Quoted cycles that a message waited for one, where that is known.
+    pub wait: Option<f64>,
+}
+
+impl ResourceView {
+    /// Such as `GPU L2 ports`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let level = self.level;
+        match self.kind {
+            Resource::Ports => format!("{level} ports"),
+            Resource::Mshrs => format!("{level} MSHRs"),
+            Resource::Bus => format!("{level} DRAM bus"),
+            Resource::Banks => format!("{level} DRAM banks"),
+            Resource::Link => "links".to_owned(),
+            Resource::CrossbarTo => format!("crossbar to {level}"),
+            Resource::CrossbarFrom => format!("crossbar from {level}"),
+            Resource::Walkers => "page walkers".to_owned(),
+        }
+    }
+}
