@@ -185,6 +185,7 @@ impl Inspect for Toy {
             here: None,
             granule: 1,
             bytes: None,
+            remote_claim: None,
             place: Some((0, 0)),
         })
     }

@@ -141,6 +141,8 @@ pub struct BlockView {
     pub granule: u32,
     /// The bytes, if values are kept.
     pub bytes: Option<Arc<[u8]>>,
+    /// Of a memory with a remote directory: whether that says that the CPU may have it.
+    pub remote_claim: Option<bool>,
     /// Set and way, where the node has them.
     pub place: Option<(u32, u32)>,
 }

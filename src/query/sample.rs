@@ -89,6 +89,7 @@ impl Sample {
             here: None,
             granule: 1,
             bytes: None,
+            remote_claim: None,
             place: None,
         };
         self.blocks.insert((node, address), view);

@@ -90,6 +90,7 @@ impl Sample {
             here: None,
             granule: 1,
             bytes: None,
+            remote_claim: None,
             place: None,
         }
     }

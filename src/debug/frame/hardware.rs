@@ -81,7 +81,10 @@ fn remote_directory(cache: &CacheView) -> Vec<String> {
         strangers => format!(": {:.1} %", known.false_positives as f64 / strangers as f64 * 100.0),
     };
     vec![
-        format!("{flushing}the CPU may have {}/{} lines{flushes}", known.lines, known.capacity),
+        format!(
+            "remote directory: {flushing}the CPU may have {}/{} lines{flushes}",
+            known.lines, known.capacity
+        ),
         format!(
             "found {}/{}, {}, {} false{rate}",
             known.found,
@@ -167,7 +170,10 @@ mod tests {
         let l2 = machine.components().find("gpu0.l2.0").unwrap();
         let told = of_cache(&machine.cache(l2, 0).unwrap());
         // Two loads of lines that the CPU never had; the filter takes one of them for another.
-        assert_eq!(told[1..], ["the CPU may have 1/16 lines", "found 1/2, 1 NACK, 1 false: 50.0 %"]);
+        assert_eq!(
+            told[1..],
+            ["remote directory: the CPU may have 1/16 lines", "found 1/2, 1 NACK, 1 false: 50.0 %"]
+        );
         let all: std::collections::BTreeMap<_, _> = machine.statistics().into_iter().collect();
         assert_eq!(all["remote_directory.false_positive_rate"].to_bits(), 0.5f64.to_bits());
     }

@@ -23,6 +23,12 @@ pub fn bytes(bytes: &[u8]) -> String {
     hex_head(bytes, 16)
 }
 
+/// What a remote directory says of a line.
+#[must_use]
+pub fn remote_claim(claim: bool) -> &'static str {
+    if claim { "the CPU may have it" } else { "not in the CPU's caches" }
+}
+
 /// What a table column means to a reader; `read` and `write` come from the parent.
 #[must_use]
 pub fn action(action: Action) -> &'static str {
@@ -68,6 +74,13 @@ fn set_apart(text: &str) -> String {
 /// The name of the access that a record is about.
 fn word(kind: AccessKind, record: &Record) -> &'static str {
     kind.name_of(record.range.map_or(1, |range| range.len))
+}
+
+/// What came for loads and is not kept.
+fn use_once(served: u32, brought: Sectors, dropped: Sectors) -> String {
+    let all = if dropped.is_empty() { String::new() } else { format!(", {} dropped", dropped.count()) };
+    let (sectors, loads) = (plural(brought.count().into(), "sector"), plural(served.into(), "load"));
+    format!("{sectors} of 32 B for {loads}: not kept{all}")
 }
 
 /// What a log line says after the kind and the place.
@@ -149,11 +162,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::RemoteMiss { home } => {
             format!("misses {}, which lives in another memory (home {home})", place(record))
         }
-        What::UseOnce { served, brought, dropped } => {
-            let all =
-                if dropped.is_empty() { String::new() } else { format!(", {} dropped", dropped.count()) };
-            format!("{} of 32 B came for {served} and are not kept{all}", brought.count())
-        }
+        What::UseOnce { served, brought, dropped } => use_once(*served, *brought, *dropped),
         What::Overtaken => "a probe has passed what is on its way: it is not kept".to_owned(),
         What::RemoteDirectory { change, lines, capacity } => {
             format!("the remote directory: {}, {lines} of {capacity} lines", change.name())

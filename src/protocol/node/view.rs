@@ -237,6 +237,7 @@ impl Node {
             here: entry.and_then(|entry| entry.here.as_deref().cloned()),
             granule: self.config.granule,
             bytes: entry.filter(|entry| entry.data.has_values()).map(|entry| Arc::from(entry.data.bytes())),
+            remote_claim: self.remote().map(|remote| remote.directory.contains(block)),
             place: self.store.place_of(block),
         })
     }

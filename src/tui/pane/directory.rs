@@ -2,7 +2,7 @@
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::directory::DirectoryRow;
-use crate::debug::frame::text::plural;
+use crate::debug::frame::text::{plural, remote_claim};
 use crate::model::inspect::BlockView;
 use crate::model::state::State;
 
@@ -41,7 +41,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let mut y = 1;
     for row in &directory.rows {
         node(frame, canvas, y, row, &window, &columns);
-        y = y.saturating_add(1);
+        y = claim(canvas, y.saturating_add(1), row, &columns);
     }
     if directory.rows.is_empty() {
         canvas.text(1, y, "Nobody holds this block", Role::Dim);
@@ -115,6 +115,14 @@ fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, window: 
         }
     }
     canvas.item(1, y, columns.state.saturating_sub(2), Target::Component(row.node));
+}
+
+/// What the remote directory of a memory says of the block, below its row. Returns the row after that.
+fn claim(canvas: &mut Canvas, y: u16, row: &DirectoryRow, columns: &Columns) -> u16 {
+    let Some(claim) = row.view.as_ref().and_then(|view| view.remote_claim) else { return y };
+    let role = if claim { Role::Strong } else { Role::Dim };
+    canvas.text(columns.state, y, &format!("remote directory: {}", remote_claim(claim)), role);
+    y.saturating_add(1)
 }
 
 fn touched(frame: &Frame, row: &DirectoryRow) -> bool {

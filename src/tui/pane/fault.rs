@@ -40,12 +40,22 @@ pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
         y = canvas.paragraph(1, y, &text, Role::Waiting);
     }
     if fault.waits.is_empty() {
-        let text = match fault.kind {
-            FaultKind::Far => "over: the page was translated for all who waited",
-            FaultKind::Protection => "over: the page may be written",
-        };
-        canvas.text(1, y, text, Role::Good);
+        let (text, role) = end(fault);
+        canvas.text(1, y, text, role);
     }
+}
+
+/// What became of one for which nothing waits.
+fn end(fault: &FaultView) -> (&'static str, Role) {
+    let has = |stage| fault.steps.iter().any(|step| step.stage == stage);
+    if has(FaultStage::Dropped) && !has(FaultStage::Arrived) {
+        return ("dropped: to be replayed when another fault has ended", Role::Waiting);
+    }
+    let text = match fault.kind {
+        FaultKind::Far => "over: the page was translated for all who waited",
+        FaultKind::Protection => "over: the page may be written",
+    };
+    (text, Role::Good)
 }
 
 /// The same in few words: what came before an access of the page.

@@ -20,10 +20,19 @@ pub fn title(frame: &Frame) -> String {
     };
     let end = if is_over(frame, lesson) { " · the end" } else { "" };
     if steps > 0 {
-        format!("{step} of {steps}{end}{score}")
+        let first = step + 1 - told_last(lesson).min(step);
+        let told = if first < step { format!("{first}-{step}") } else { step.to_string() };
+        format!("{told} of {steps}{end}{score}")
     } else {
         score.trim_start_matches(" · ").to_owned()
     }
+}
+
+/// How many things were told together last; one if nothing was.
+fn told_last(lesson: &Lesson) -> usize {
+    let mut told = lesson.said.iter().rev().filter(|say| !say.text.is_empty());
+    let last = told.next().map(|say| say.event);
+    1 + told.take_while(|say| Some(say.event) == last).count()
 }
 
 /// Whether all of the story has been told, and the run has ended well.

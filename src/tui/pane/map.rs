@@ -95,17 +95,26 @@ fn order(devices: &[Device]) -> Vec<&Device> {
 }
 
 /// The levels of a device from above, with what stands before their letters.
-const LEVELS: [(&str, &[ComponentKind]); 4] = [
-    ("", &[ComponentKind::Cu, ComponentKind::Core]),
-    ("l1", &[ComponentKind::L1]),
-    ("l2", &[ComponentKind::L2, ComponentKind::Llc, ComponentKind::Client]),
-    ("", &[ComponentKind::Smd, ComponentKind::Memory, ComponentKind::Hmd]),
+const LEVELS: [&[ComponentKind]; 4] = [
+    &[ComponentKind::Cu, ComponentKind::Core],
+    &[ComponentKind::L1],
+    &[ComponentKind::L2, ComponentKind::Llc, ComponentKind::Client],
+    &[ComponentKind::Smd, ComponentKind::Memory, ComponentKind::Hmd],
 ];
+
+/// What stands before nodes of a kind that have no room for their names.
+fn prefix(kind: ComponentKind) -> &'static str {
+    match kind {
+        ComponentKind::L1 | ComponentKind::L2 | ComponentKind::Smd | ComponentKind::Hmd => kind.name(),
+        ComponentKind::Memory => "mem",
+        _ => "",
+    }
+}
 
 /// Rows of the devices, their names included, if a level of many nodes may have so many `rows` of letters.
 fn tall(devices: &[&Device], width: u16, rows: usize) -> u16 {
     let across = DENSE.min(usize::from(width.saturating_sub(1))).max(1);
-    let of_level = |(_, kinds): &(&str, &[ComponentKind])| {
+    let of_level = |kinds: &&[ComponentKind]| {
         let of_device = devices.iter().map(|device| {
             let count = device.nodes.iter().filter(|node| kinds.contains(&node.kind)).count();
             match count.div_ceil(across) {
@@ -123,7 +132,7 @@ fn tall(devices: &[&Device], width: u16, rows: usize) -> u16 {
 fn levels(frame: &Frame, canvas: &mut Canvas, devices: &[&Device], columns: &[Column]) -> u16 {
     let mut y = 1;
     let mut above: Vec<Vec<u16>> = vec![Vec::new(); devices.len()];
-    for (nth, (prefix, kinds)) in LEVELS.iter().enumerate() {
+    for (nth, kinds) in LEVELS.iter().enumerate() {
         let nodes: Vec<Vec<&MapNode>> = devices
             .iter()
             .map(|device| device.nodes.iter().filter(|node| kinds.contains(&node.kind)).collect())
@@ -139,6 +148,7 @@ fn levels(frame: &Frame, canvas: &mut Canvas, devices: &[&Device], columns: &[Co
             if cells.is_empty() {
                 continue;
             }
+            let prefix = nodes.first().map_or("", |node| prefix(node.kind));
             let (bottom, below) = column.level(canvas, top, prefix, &cells);
             if join && !above.is_empty() {
                 join_levels(canvas, y, above, &below);

@@ -104,3 +104,27 @@ fn memories_that_are_caches_stand_before_other_caches() {
     let first = text.lines().find(|line| line.contains("hits")).unwrap();
     assert!(first.contains("gpu0.memory.0"), "{text}");
 }
+
+#[test]
+fn what_was_told_at_one_event_is_counted_together() {
+    let title = |cycle| {
+        let screen = screen("scalegpu/burst", cycle, "120x40");
+        let (_, title) = screen.split_once("lesson · ").unwrap();
+        title.split(" ─").next().unwrap().to_owned()
+    };
+    assert_eq!([title("300"), title("1527")], ["3 of 6", "4-6 of 6"]);
+}
+
+#[test]
+fn a_memory_tells_what_its_remote_directory_says_of_a_block() {
+    let screen = screen("selective/nack", "1327", "120x40");
+    let below = screen.lines().skip_while(|line| !line.contains("▸gpu0.memory.0")).nth(1).unwrap();
+    assert!(below.contains("remote directory: the CPU may have it"), "{screen}");
+}
+
+#[test]
+fn a_fault_that_was_dropped_is_not_over() {
+    let screen = screen("selective/read-only-pending", "2405", "200x60");
+    assert!(screen.contains("dropped: to be replayed when another fault has ended"), "{screen}");
+    assert!(!screen.contains("over: the page may be written"), "{screen}");
+}

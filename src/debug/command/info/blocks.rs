@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::cut;
 use crate::debug::command::Arguments;
 use crate::debug::describe::{names, optional};
+use crate::debug::frame::text::remote_claim;
 use crate::debug::session::Session;
 use crate::debug::subject::Subject;
 use crate::diagnostic::Result;
@@ -65,6 +66,9 @@ fn describe(machine: &dyn Subject, view: &BlockView) -> Vec<String> {
     if let Some(here) = &view.here {
         let bytes = here.count().saturating_mul(view.granule);
         let _ = write!(line, "  {bytes} of {} bytes here", view.range.len);
+    }
+    if let Some(claim) = view.remote_claim {
+        let _ = write!(line, "  remote directory: {}", remote_claim(claim));
     }
     if let Some(doing) = &view.doing {
         let since = view
