@@ -24,6 +24,7 @@ use crate::model::inspect::{
 use crate::model::message::{Message, MessageKind, Network, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, Record, RecordId, What};
+use crate::model::resource::{Resource, ResourceView};
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::protocol::table::{Cell, Next, Presence, Row, Step, Table};
@@ -510,6 +511,19 @@ impl Inspect for Sample {
             uncached: None,
             remote_directory: None,
         })
+    }
+    fn resources(&self) -> Vec<ResourceView> {
+        let view = |kind, level, busiest, at: &str, wait| {
+            let (count, mean, at) = (4, busiest / 2.0, at.to_owned());
+            ResourceView { kind, level, count, mean, busiest, at, wait }
+        };
+        vec![
+            view(Resource::Link, "network", 0.75, "link.gpu0.in", Some(12.0)),
+            view(Resource::Ports, "GPU L2", 0.62, "gpu0.l2.0", Some(1.25)),
+            view(Resource::Banks, "SMD", 0.3, "gpu1.smd0", None),
+            view(Resource::Ports, "HMD", 0.01, "host.hmd0", Some(0.0)),
+            view(Resource::Mshrs, "GPU L1", 0.9, "gpu0.cu1.l1", None),
+        ]
     }
     fn transactions(&self, _limit: usize, _chained: usize) -> Vec<TransactionView> {
         self.transaction(TXN).into_iter().collect()

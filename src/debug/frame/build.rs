@@ -77,6 +77,9 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     if wish.panes.has(Pane::Map) || wish.panes.has(Pane::Links) {
         frame.links = machine.links(PACKETS);
     }
+    if wish.panes.has(Pane::Links) {
+        frame.resources = machine.resources();
+    }
     let (has_map, has_directory) = (wish.panes.has(Pane::Map), wish.panes.has(Pane::Directory));
     let block = selection.block.filter(|_| has_map || has_directory);
     let focus = block.map(|block| Focus::new(machine, block));

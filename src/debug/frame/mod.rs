@@ -23,6 +23,7 @@ use crate::model::component::ComponentId;
 use crate::model::inspect::{AgentView, CacheView, LinkView, MshrView, TransactionView, WaitLink};
 use crate::model::message::TxnNumber;
 use crate::model::record::RecordId;
+use crate::model::resource::ResourceView;
 use crate::model::tags::TagView;
 use crate::model::time::{EventNumber, TimeBase};
 
@@ -55,6 +56,8 @@ pub struct Frame {
     pub map: Map,
     pub directory: Directory,
     pub links: Vec<LinkView>,
+    /// What accesses compete for, beside links.
+    pub resources: Vec<ResourceView>,
     pub mshrs: Vec<MshrView>,
     /// Of memories that are caches.
     pub tags: Vec<TagView>,
@@ -136,6 +139,7 @@ impl Default for Frame {
             map: Map::default(),
             directory: Directory::default(),
             links: Vec::new(),
+            resources: Vec::new(),
             mshrs: Vec::new(),
             tags: Vec::new(),
             agents: Vec::new(),

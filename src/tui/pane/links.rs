@@ -4,12 +4,17 @@ use crate::debug::frame::{Frame, hardware};
 use crate::model::component::ComponentId;
 use crate::model::inspect::{LinkView, PacketView};
 use crate::model::message::Network;
+use crate::model::resource::{Resource, ResourceView};
 
 use super::{link_lanes, link_pages, map_rail, per_cent};
 use crate::tui::glyphs;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
 use crate::tui::view::canvas::{Canvas, fit};
+
+/// Other resources that are shown, of those that serve and of MSHRs; from which share of time on.
+const OTHERS: usize = 4;
+const WORTH: f64 = 0.05;
 
 /// Messages on their way that are shown of a link.
 const PACKETS: usize = 4;
@@ -45,6 +50,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
             y = link_lanes::draw(frame, canvas, y, link);
         }
     }
+    y = resources(frame, canvas, y);
     if canvas.height() > y + 1 {
         canvas.paragraph(
             1,
@@ -53,6 +59,33 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
             Role::Dim,
         );
     }
+}
+
+/// What else accesses compete for, the busiest first. Returns the row after it.
+fn resources(frame: &Frame, canvas: &mut Canvas, y: u16) -> u16 {
+    let is_other = |view: &&ResourceView| view.kind != Resource::Link && view.busiest >= WORTH;
+    let (holds, serves): (Vec<_>, Vec<_>) =
+        frame.resources.iter().filter(is_other).partition(|view| view.kind == Resource::Mshrs);
+    let shown: Vec<_> = serves.into_iter().take(OTHERS).chain(holds.into_iter().take(OTHERS)).collect();
+    if shown.is_empty() {
+        return y;
+    }
+    canvas.text(1, y + 1, "also busy", Role::Dim);
+    let mut row = y + 2;
+    for view in shown {
+        canvas.field(2, row, 22, &view.name(), Role::Text);
+        canvas.text_right(32, row, &per_cent(view.mean), Role::Strong);
+        let of = if view.count > 1 {
+            format!("most {} {}", view.at, per_cent(view.busiest))
+        } else {
+            view.at.clone()
+        };
+        let wait = view.wait.filter(|cycles| *cycles >= 0.1);
+        let wait = wait.map_or_else(String::new, |cycles| format!(", wait {cycles:.1}"));
+        canvas.field(34, row, canvas.width().saturating_sub(35), &format!("{of}{wait}"), Role::Dim);
+        row += 1;
+    }
+    row
 }
 
 /// Whether a line more of each link fits, with all that is on its way.
