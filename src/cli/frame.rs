@@ -99,7 +99,7 @@ fn draw(session: &mut Session, settings: Settings, (columns, rows): (u16, u16)) 
     let info = Arc::new(session.info());
     let frame = Arc::new(session.frame(&info, &Wish::default()));
     let mut app = App::new(frame, settings.theme, settings.keymap, settings.ascii);
-    app.show_layout(settings.layout.unwrap_or_else(|| layout::first(&app.frame.info.components)));
+    app.show_layout(settings.layout.unwrap_or_else(|| layout::first(&app.frame)));
     app.see(columns, rows);
     // What is on the screen decides what a frame holds.
     if let Some(wish) = app.new_wish() {

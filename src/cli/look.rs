@@ -9,7 +9,8 @@ use crate::tui::settings::{Asked, Settings};
 #[derive(Clone, Debug, Default, Args)]
 pub struct Look {
     /// The arrangement of panes to begin with: overview, coherence, links, warps, transaction, caches, protocol, log,
-    /// lesson or paging (without it overview, or paging where pages move)
+    /// lesson, paging or permissions (without it overview, paging where pages move, or permissions where what may be done with
+    /// them changes)
     #[arg(long, value_name = "NAME")]
     layout: Option<String>,
 

@@ -2,8 +2,9 @@
 
 use ratatui::layout::Rect;
 
+use crate::debug::frame::Frame;
 use crate::debug::frame::wish::Pane;
-use crate::model::component::{ComponentKind, Components};
+use crate::model::component::ComponentKind;
 
 /// An arrangement of panes.
 #[derive(Clone, Debug)]
@@ -34,8 +35,8 @@ pub struct Placed {
     pub area: Rect,
 }
 
-/// Names of the layouts `F1` to `F10`.
-pub const NAMES: [&str; 10] = [
+/// Names of the layouts `F1` to `F10`, and of one more.
+pub const NAMES: [&str; 11] = [
     "overview",
     "coherence",
     "links",
@@ -46,6 +47,7 @@ pub const NAMES: [&str; 10] = [
     "log",
     "lesson",
     "paging",
+    "permissions",
 ];
 
 /// Other names of layouts: what a layout is good for, and its own name.
@@ -59,12 +61,18 @@ pub fn find(name: &str) -> Option<usize> {
     NAMES.iter().position(|known| *known == own)
 }
 
-/// The layout to begin with: where pages come and go, or change what may be done with them, that is the story.
+/// The layout to begin with: where pages come and go, that is the story; where what may be done with them changes, it is about the
+/// copies of their lines, too.
 #[must_use]
-pub fn first(components: &Components) -> usize {
+pub fn first(frame: &Frame) -> usize {
+    let (components, has_permissions) = (&frame.info.components, frame.pages.permissions.is_some());
     let moves =
         |kind| matches!(kind, ComponentKind::Gmmu | ComponentKind::Driver | ComponentKind::CopyEngine);
-    let name = if components.iter().any(|(_, part)| moves(part.kind)) { "paging" } else { "overview" };
+    let name = match components.iter().any(|(_, part)| moves(part.kind)) {
+        _ if has_permissions => "permissions",
+        true => "paging",
+        false => "overview",
+    };
     find(name).unwrap_or(0)
 }
 
@@ -181,6 +189,15 @@ pub fn layout(number: usize, body: Rect, lesson: bool, natural: &Natural) -> Tre
         (9, _) if lesson => {
             vec![pair(Pages, Lesson, 3), pair(Transaction, Mshrs, 3), pair(Warps, Links, 1), timeline]
         }
+        (10, Room::Small) => {
+            vec![pair(Pages, story, 3), slot(Directory, 5, want(Directory), 3), timeline]
+        }
+        (10, _) => vec![
+            pair(Pages, if lesson { Lesson } else { Mshrs }, 3),
+            pair(Transaction, Directory, 3),
+            if lesson { pair(Warps, Mshrs, 2) } else { pair(Warps, Protocol, 2) },
+            timeline,
+        ],
         (9, _) => {
             vec![pair(Pages, Transaction, 3), pair(Mshrs, Links, 2), pair(Warps, Protocol, 2), timeline]
         }
@@ -287,7 +304,12 @@ fn grow(kept: &mut [Growing], mut left: i32) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::debug::frame::session::Info;
+    use crate::model::component::{ComponentId, Components};
+    use crate::model::page_view::PermissionsView;
 
     fn all(number: usize, width: u16, height: u16) -> Vec<Placed> {
         let body = Rect::new(0, 0, width, height);
@@ -296,11 +318,29 @@ mod tests {
 
     #[test]
     fn a_machine_opens_in_the_layout_that_shows_its_story() {
-        let mut components = Components::default();
-        components.add("gpu0.l2.0", ComponentKind::L2);
-        assert_eq!(NAMES[first(&components)], "overview");
-        components.add("gpu0.copy", ComponentKind::CopyEngine);
-        assert_eq!(NAMES[first(&components)], "paging");
+        let (mut components, mut frame) = (Components::default(), Frame::default());
+        let mut opens = |path: &str, kind, permissions| {
+            components.add(path, kind);
+            frame.info = Arc::new(Info { components: Arc::new(components.clone()), ..Info::default() });
+            frame.pages.permissions = permissions;
+            NAMES[first(&frame)]
+        };
+        assert_eq!(opens("gpu0.l2.0", ComponentKind::L2, None), "overview");
+        assert_eq!(opens("gpu0.copy", ComponentKind::CopyEngine, None), "paging");
+        let permissions = PermissionsView {
+            driver: ComponentId(0),
+            page: 4096,
+            is_on: true,
+            has_given_up: false,
+            counts: Default::default(),
+            group: 1,
+            cells: Vec::new(),
+            faults: Vec::new(),
+            by_cores: 0,
+            by_gpus: 0,
+            recent: None,
+        };
+        assert_eq!(opens("gpu0.driver", ComponentKind::Driver, Some(permissions)), "permissions");
     }
 
     #[test]

@@ -38,7 +38,7 @@ const IDLE: Duration = Duration::from_millis(50);
 pub fn run(client: &Client, settings: Settings) -> io::Result<End> {
     let mut screen = Screen::take()?;
     let mut app = App::new(client.frame(), settings.theme, settings.keymap, settings.ascii);
-    app.show_layout(settings.layout.unwrap_or_else(|| layout::first(&app.frame.info.components)));
+    app.show_layout(settings.layout.unwrap_or_else(|| layout::first(&app.frame)));
     let mut session = Session { client, app, version: None, drawn: None, dirty: true };
     loop {
         if let Some(end) = session.turn(&mut screen)? {

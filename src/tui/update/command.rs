@@ -132,6 +132,7 @@ impl App {
         if let Some(pane) = match name {
             "coherence" => Some(Pane::Directory),
             "overview" => Some(Pane::Map),
+            "permissions" => Some(Pane::Pages),
             other => Pane::parse(other),
         } {
             self.focus = pane;
