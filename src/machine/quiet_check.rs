@@ -14,12 +14,20 @@ type Disagreement = (ComponentId, Range, String);
 impl Machine {
     /// The same that an exploration checks in every quiet state.
     pub(super) fn check_directories(&mut self, out: &mut Outbox) {
-        let found = self.nodes.iter().find_map(|parent| {
-            self.unheld(parent, &out.homes).or_else(|| self.unknown_owner(parent, &out.homes))
-        });
-        if let Some((at, range, text)) = found {
+        if let Some((at, range, text)) = self.disagreement(&out.homes) {
             self.violate(at, About::new(range, None), "directory", &format!("all is quiet, and {text}"), out);
         }
+    }
+
+    fn disagreement(&self, homes: &Homes) -> Option<Disagreement> {
+        let of = |parent| self.unheld(parent, homes).or_else(|| self.unknown_owner(parent, homes));
+        self.nodes.iter().find_map(of)
+    }
+
+    /// Where a directory and its children disagree as they stand, in words.
+    #[must_use]
+    pub fn disagrees_somewhere(&self) -> Option<String> {
+        self.disagreement(&self.homes).map(|(_, _, text)| text)
     }
 
     /// Whether what a directory lists of a child is there: its units are the child's blocks, and they leave it only by a message.

@@ -8,9 +8,10 @@ use crate::config::document::At;
 use crate::config::machine::MachineSpec;
 use crate::config::settings::{self, Setting};
 use crate::config::{self, Document, Kind, MachineChoice, Shelf};
-use crate::diagnostic::{Result, Source};
+use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::machine::{Blueprint, FirstPass, Machine};
 use crate::model::inspect::Inspect;
+use crate::model::state::State;
 use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
 use crate::query::{Context, Stop};
@@ -21,7 +22,7 @@ use crate::workload::{Task, Workload};
 use super::bug::{self, Bug};
 use super::checker::Checker;
 use super::expectation::Compiler;
-use super::file::{BreakFile, Ending, ScenarioFile, StartFile};
+use super::file::{BreakFile, Ending, ScenarioFile, StartFile, StateFile};
 use super::narration::{self, Narrator};
 use super::prose;
 use super::runner::Runner;
@@ -383,14 +384,26 @@ impl Scenario {
         }
         for (at, initial) in self.file.states.iter().zip(&blueprint.initial) {
             if let Some(breach) = machine.breach(initial.address) {
-                let message = format!("the states to begin with contradict each other: {breach}");
+                return Err(self.contradiction(at, &breach));
+            }
+            let block =
+                machine.components().find(&initial.node).and_then(|id| machine.block(id, initial.address));
+            if block.is_some_and(|block| block.state == Some(State::I) && !block.units.is_empty()) {
+                let message = format!("{} has a holder of a block that it does not have", initial.node);
                 let error = self.document.complain(Some(&at.value.node.span), message);
-                return Err(error
-                    .expected("every holder listed by its parent, and one writer or many readers")
-                    .into());
+                return Err(error.expected("its state there, such as state = \"S\"").into());
             }
         }
-        Ok(())
+        match (self.file.states.last(), machine.disagrees_somewhere()) {
+            (Some(last), Some(breach)) => Err(self.contradiction(last, &breach)),
+            _ => Ok(()),
+        }
+    }
+
+    fn contradiction(&self, at: &At<StateFile>, breach: &str) -> Box<Diagnostic> {
+        let message = format!("the states to begin with contradict each other: {breach}");
+        let error = self.document.complain(Some(&at.value.node.span), message);
+        error.expected("every holder listed by its parent, and no other; one writer or many readers").into()
     }
 
     /// What a launch of a kernel of its trace takes, if it says so.

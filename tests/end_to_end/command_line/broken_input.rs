@@ -169,3 +169,35 @@ fn nothing_is_overwritten_by_a_run_that_cannot_start() {
     complaint(&["run", "umh/fig5-b1", "--break", "nonsense is", "--sample", "10", "--sample-to", file]);
     assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
 }
+
+#[test]
+fn states_to_begin_with_that_contradict_each_other_are_pointed_at() {
+    let file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
+    let said = |states: &[&str]| {
+        let states: Vec<_> =
+            states.iter().map(|state| format!("[[state]]\naddress = 0x0\n{state}\n")).collect();
+        let states = states.concat();
+        let text = format!(
+            "machine = \"tiny/m2s-a\"\n{states}[[do]]\nby = \"gpu0.cu0\"\nload = {{ address = 0x400, len = 1 }}\n"
+        );
+        fs::write(file.path(), text).unwrap();
+        let outcome = call(&["run", file.path().to_str().unwrap()]);
+        (outcome.code, outcome.stderr)
+    };
+    let l1 = "node = \"gpu0.cu0.l1\"\nstate = \"E\"";
+    let l2 = "node = \"gpu0.l2.0\"\nowner = \"gpu0.cu0\"\nsharers = [\"gpu0.cu0\"]";
+    let with_state = format!("{l2}\nstate = \"E\"");
+    let host = "node = \"host.hmd0\"\nowner = \"gpu0.l2.0\"\nsharers = [\"gpu0.l2.0\"]";
+    assert_eq!(said(&[l1, &with_state, host]).0, Some(0));
+    for (states, expected) in [
+        (&[l1, l2, host][..], "gpu0.l2.0 has a holder of a block that it does not have"),
+        (
+            &[&with_state, host],
+            "gpu0.l2.0 lists it as a holder, and it holds nothing: gpu0.cu0.l1, block 0x0",
+        ),
+        (&[l1, &with_state], "gpu0.l2.0 holds block 0x0 in E, but host.hmd0 does not have it"),
+    ] {
+        let (code, text) = said(states);
+        assert!(code == Some(2) && text.contains(expected), "{text}");
+    }
+}
