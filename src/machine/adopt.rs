@@ -65,6 +65,9 @@ impl Machine {
             own.config = new.config;
         }
         self.adopt_lanes(other);
+        for (own, new) in self.ports.iter_mut().zip(&other.ports) {
+            own.adopt(new, self.now);
+        }
         if let Some((own, new)) = self.paging.as_mut().zip(other.paging.as_ref()) {
             own.adopt(new);
         }

@@ -374,7 +374,7 @@ impl Inspect for Machine {
     fn cache(&self, node: ComponentId, sets: u32) -> Option<CacheView> {
         let mut view = self.node(node)?.cache_view(sets)?;
         let ports = self.port_counters(node);
-        view.port_utilisation = ports.utilisation(self.now);
+        view.port_utilisation = ports.utilisation();
         view.port_wait = if ports.taken == 0 { 0.0 } else { self.mean_cycles(ports.waited, ports.taken) };
         view.partition = self.partition_view(node);
         let parents = self.node(node).filter(|_| view.uncached.is_some()).map(|node| &node.config.parents);

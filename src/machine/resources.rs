@@ -53,7 +53,7 @@ impl Machine {
             let (at, ports) = (node.id(), port.counters(self.now));
             let title = self.level_title(at);
             let waits = Some((self.exact_cycles(ports.waited as f64), ports.taken));
-            let one = One { at, busy: ports.utilisation(self.now), waits };
+            let one = One { at, busy: ports.utilisation(), waits };
             kinds.entry((Resource::Ports, title)).or_default().push(one);
             let mshrs = node.config.mshrs;
             if mshrs > 0 {

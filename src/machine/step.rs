@@ -12,7 +12,7 @@ use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{Records, What};
 use crate::model::time::{EventNumber, Tick};
 use crate::parts::agent::{Surroundings, Work};
-use crate::parts::port::LaneKey;
+use crate::parts::port::{LaneKey, Port};
 use crate::protocol::node::Offer;
 use crate::protocol::outbox::{About, Completion, Outbox};
 
@@ -206,6 +206,11 @@ impl Machine {
     /// The port of a node is free: the first of the heads before it that the node can take is taken.
     fn run_port(&mut self, node: usize, out: &mut Outbox) -> Handled {
         let mut handled = Handled::No;
+        // Ports may have gone meanwhile.
+        if let Some(free_at) = self.ports.get(node).map(Port::free_at).filter(|free_at| *free_at > self.now) {
+            self.queue.push(free_at, Event::Port(node as u32));
+            return handled;
+        }
         while handled == Handled::No
             && let Some(key) = self.ports.get_mut(node).and_then(|port| port.call(self.now))
         {

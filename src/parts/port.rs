@@ -29,24 +29,23 @@ pub struct PortCounters {
     pub taken: u64,
     /// Ticks that a port was busy with one, summed over the ports.
     pub busy: Tick,
-    /// Ports.
-    pub count: u64,
+    /// Ticks that there were ports, summed over them.
+    pub offered: Tick,
     /// Ticks that messages waited for a port, summed over the messages.
     pub waited: Tick,
 }
 
 impl PortCounters {
-    /// Share of the time until now in which they were busy, from 0 to 1.
+    /// Share of the time in which they were busy, from 0 to 1.
     #[must_use]
-    pub fn utilisation(&self, now: Tick) -> f64 {
-        let all = now.saturating_mul(self.count);
-        if all == 0 { 0.0 } else { self.busy as f64 / all as f64 }
+    pub fn utilisation(&self) -> f64 {
+        if self.offered == 0 { 0.0 } else { self.busy as f64 / self.offered as f64 }
     }
 
     pub fn add(&mut self, other: &Self) {
         self.taken += other.taken;
         self.busy = self.busy.saturating_add(other.busy);
-        self.count += other.count;
+        self.offered = self.offered.saturating_add(other.offered);
         self.waited = self.waited.saturating_add(other.waited);
     }
 }
@@ -65,6 +64,9 @@ pub struct Port {
     taken: u64,
     /// Ticks that heads have waited for it, summed over them.
     waited: Tick,
+    /// Since when there are so many ports, and what others offered before.
+    since: Tick,
+    offered: Tick,
 }
 
 impl Port {
@@ -72,7 +74,16 @@ impl Port {
     #[must_use]
     pub fn new(period: Tick, count: u32) -> Self {
         let others = (1..count).map(|_| 0).collect();
-        Self { period, free_at: 0, others, waiting: VecDeque::new(), taken: 0, waited: 0 }
+        Self {
+            period,
+            free_at: 0,
+            others,
+            waiting: VecDeque::new(),
+            taken: 0,
+            waited: 0,
+            since: 0,
+            offered: 0,
+        }
     }
 
     #[must_use]
@@ -120,6 +131,25 @@ impl Port {
         Some(lane)
     }
 
+    /// There are as many from now on as in `other`. Those that come are free; those that go are free first.
+    pub fn adopt(&mut self, other: &Self, now: Tick) {
+        (self.offered, self.since) = (self.offered_until(now), now);
+        let count = other.others.len() + 1;
+        self.others.push_front(self.free_at);
+        while self.others.len() > count {
+            self.others.pop_front();
+        }
+        while self.others.len() < count {
+            self.others.push_front(now);
+        }
+        self.free_at = self.others.pop_front().unwrap_or(now);
+    }
+
+    fn offered_until(&self, now: Tick) -> Tick {
+        let count = self.others.len() as u64 + 1;
+        self.offered + now.saturating_sub(self.since).saturating_mul(count)
+    }
+
     /// What it has done until now.
     #[must_use]
     pub fn counters(&self, now: Tick) -> PortCounters {
@@ -128,7 +158,7 @@ impl Port {
         PortCounters {
             taken: self.taken,
             busy: self.taken.saturating_mul(self.period).saturating_sub(ahead.sum()),
-            count: 1 + self.others.len() as u64,
+            offered: self.offered_until(now),
             waited: self.waited + waiting.sum::<Tick>(),
         }
     }
@@ -183,5 +213,20 @@ mod tests {
         ports.take(10);
         assert_eq!((ports.free_at(), ports.following(12)), (11, 14));
         assert_eq!(Port::new(4, 1).following(7), 11);
+    }
+
+    #[test]
+    fn ports_that_come_are_free_and_those_that_go_are_free_first() {
+        let mut ports = Port::new(4, 1);
+        ports.take(6);
+        ports.adopt(&Port::new(4, 3), 8);
+        assert!(!ports.is_busy(8));
+        ports.take(8);
+        ports.take(8);
+        assert_eq!(ports.free_at(), 10, "three are busy");
+        assert_eq!(ports.counters(20).offered, 8 + 3 * 12);
+        ports.adopt(&Port::new(4, 1), 9);
+        assert_eq!((ports.free_at(), ports.following(12)), (12, 16));
+        assert_eq!(ports.counters(20).offered, 8 + 3 + 11);
     }
 }

@@ -50,7 +50,7 @@ impl Counted {
         sheet.share(format!("{prefix}.mshr_mean"), self.mshr_ticks, now.saturating_mul(self.nodes));
         sheet.share(format!("{prefix}.hit_rate"), counters.hits, counters.hits + counters.misses);
         let ports = &self.ports;
-        sheet.put(format!("{prefix}.port_utilisation"), ports.utilisation(now));
+        sheet.put(format!("{prefix}.port_utilisation"), ports.utilisation());
         let wait = machine.mean_cycles(ports.waited, ports.taken);
         sheet.put(format!("{prefix}.port_queued_mean_cycles"), wait);
     }

@@ -249,15 +249,20 @@ fn folded_networks_share_what_is_queued_and_buffered() {
     assert_eq!(lanes("network.virtual_networks=1"), (1, 1));
 }
 
-/// Both L1s load line after line from the one slice, with so many ports a cache.
-fn crowded(ports: u32) -> (Machine, u64) {
+/// Four L1s that load line after line from the one slice, which has so many ports.
+fn crowd(ports: u32) -> Machine {
     let lines = |cu: u64| (0..24).map(|line| 0x1_0000 + (2 * line + cu) * 0x40).collect::<Vec<_>>();
     let set = format!("gpu.l2.ports={ports}");
     let changes = [set.as_str(), "gpu.l2.slices=1", "gpu.cu.count=4", "gpu.cu.outstanding=16"];
     let work: Vec<_> = (0..4)
         .map(|cu| (["gpu0.cu0", "gpu0.cu1", "gpu0.cu2", "gpu0.cu3"][cu], Load, lines(cu as u64)))
         .collect();
-    let mut machine = working("tiny/umh-1gpu", &changes, &work);
+    working("tiny/umh-1gpu", &changes, &work)
+}
+
+/// What became of them, and how many messages the slice took.
+fn crowded(ports: u32) -> (Machine, u64) {
+    let mut machine = crowd(ports);
     let slice = machine.components().find("gpu0.l2.0").unwrap();
     let (mut records, mut taken) = (Records::listening(), 0);
     while machine.step(&mut records) == StepOutcome::Ran {
@@ -281,4 +286,27 @@ fn ports_are_busy_for_a_cycle_a_message_and_more_of_them_hold_less_up() {
     };
     let (one, two, many) = (of(1), of(2), of(16));
     assert!(one > two && two > many, "{one} {two} {many}");
+}
+
+#[test]
+fn ports_can_change_under_way() {
+    let time = |later: Option<u32>| {
+        let mut machine = crowd(1);
+        machine.run_until(300);
+        if let Some(ports) = later {
+            let (other, mut records) = (crowd(ports), Records::silent());
+            machine.can_adopt(&other).unwrap();
+            let mut out = machine.outbox(&mut records);
+            machine.adopt(&other, &mut out);
+            machine.close(out);
+        }
+        machine.run_until(u64::MAX);
+        assert!(machine.is_finished());
+        let busy = machine.statistic("gpu0.l2.0.port_utilisation").unwrap();
+        assert!((0.0..=1.0).contains(&busy), "{busy}");
+        machine.tick()
+    };
+    let (one, many) = (time(None), time(Some(16)));
+    assert_eq!(one, time(Some(1)), "the same again changes nothing");
+    assert!(many < one, "{many} {one}");
 }
