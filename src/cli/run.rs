@@ -48,7 +48,7 @@ events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violati
 break), expectations, failures[{message, cycle, event, line}], diagnosis (why it could not go on: verdict (deadlock, \
 lost-message, lost-wake-up, livelock, starvation, slow or unknown), event, cycle, complete, circle, transactions[], \
 waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, avoidable, others, notes[]), stopped_at (a record as `umscope log` prints \
-it), resources[{name, count, utilisation (mean, 0 to 1), busiest, busiest_at, queued_mean_cycles}] (what accesses compete for, \
+it), resources[{name, count (of components that have them), utilisation (mean, 0 to 1), busiest, busiest_at, queued_mean_cycles}] (what accesses compete for, \
 the busiest first: ports, buses and banks of memories, links, crossbars, page walkers; then MSHRs, which hold who waits) and stats{flat dotted keys}; null for what is unknown.
 
 Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1, but coherence_share):

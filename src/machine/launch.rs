@@ -104,7 +104,7 @@ impl Machine {
         }
     }
 
-    /// A compute unit has room again: as many blocks as fit, of the kernels in the order of their launches.
+    /// A block or program of a compute unit has ended: as many blocks as fit now, first of the kernel that was launched first.
     fn deal_to(&mut self, agent: usize, out: &mut Outbox) {
         if self.tasks.kernels.is_empty() {
             return;

@@ -318,6 +318,10 @@ impl Machine {
         self.queue.digest(&mut hasher);
         std::hash::Hash::hash(&self.tasks.states, &mut hasher);
         std::hash::Hash::hash(&self.tasks.results, &mut hasher);
+        // Which they are follows from the states; their order does not.
+        if self.tasks.kernels.len() > 1 {
+            std::hash::Hash::hash(&self.tasks.kernels, &mut hasher);
+        }
         hasher.finish()
     }
 

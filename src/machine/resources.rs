@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Machine;
-use crate::model::component::{ComponentId, ComponentKind};
+use crate::model::component::{ComponentId, title_of_level};
 use crate::model::resource::{Resource, ResourceView};
+use crate::protocol::node::Node;
 
 /// One of several of a kind.
 struct One {
@@ -38,20 +39,17 @@ impl Machine {
     }
 
     fn share(&self, ticks: u64, of: u64) -> f64 {
-        (ticks as f64 / self.now.max(1) as f64 / of.max(1) as f64).min(1.0)
+        ticks as f64 / self.now.max(1) as f64 / of.max(1) as f64
     }
 
-    fn level_title(&self, at: ComponentId) -> &'static str {
-        self.fixed.components.get(at).map_or("", |component| match component.kind {
-            ComponentKind::L1 if component.is_host() => "CPU L1",
-            kind => kind.title(),
-        })
+    fn level_title(&self, node: &Node) -> &'static str {
+        self.level_name(node).map_or("", title_of_level)
     }
 
     fn put_nodes(&self, kinds: &mut Kinds) {
         for (node, port) in self.nodes.iter().zip(&self.ports) {
             let (at, ports) = (node.id(), port.counters(self.now));
-            let title = self.level_title(at);
+            let title = self.level_title(node);
             let waits = Some((self.exact_cycles(ports.waited as f64), ports.taken));
             let one = One { at, busy: ports.utilisation(), waits };
             kinds.entry((Resource::Ports, title)).or_default().push(one);
@@ -66,11 +64,11 @@ impl Machine {
     fn put_memories(&self, kinds: &mut Kinds) {
         for (node, dram) in self.nodes.iter().zip(&self.fixed.dram_of) {
             let Some(dram) = dram.and_then(|(index, _)| self.drams.get(index)) else { continue };
-            let (at, title, counters) = (node.id(), self.level_title(node.id()), dram.counters());
+            let (at, title) = (node.id(), self.level_title(node));
+            let (bus, taken) = dram.busy_until(self.now);
             let channels = u64::from(dram.timing().channels.max(1));
             let banks = channels * u64::from(dram.timing().banks.max(1));
-            let of =
-                [(Resource::Bus, counters.busy, channels), (Resource::Banks, counters.banks_busy, banks)];
+            let of = [(Resource::Bus, bus, channels), (Resource::Banks, taken, banks)];
             for (kind, ticks, count) in of {
                 let one = One { at, busy: self.share(ticks, count), waits: None };
                 kinds.entry((kind, title)).or_default().push(one);
@@ -84,7 +82,7 @@ impl Machine {
         for ((link, shown), ends) in self.links.iter().zip(&self.fixed.visible_links).zip(ends) {
             let (key, at) = match (shown, ends) {
                 (Some((id, _, _)), _) => ((Resource::Link, "network"), *id),
-                (None, Some((kind, at))) if !link.is_ideal() => ((kind, self.level_title(at)), at),
+                (None, Some((kind, node))) if !link.is_ideal() => ((kind, self.level_title(node)), node.id()),
                 (None, _) => continue,
             };
             let messages = link.carried.iter().map(|(count, _)| count).sum();
@@ -94,7 +92,7 @@ impl Machine {
     }
 
     /// By link: whether it ends at one node or begins there, and at which, as far as channels use it.
-    fn wire_ends(&self) -> Vec<Option<(Resource, ComponentId)>> {
+    fn wire_ends(&self) -> Vec<Option<(Resource, &Node)>> {
         let mut ends: Vec<Option<(usize, usize, bool, bool)>> = vec![None; self.links.len()];
         for channel in &self.channels {
             for link in [Some(channel.path.first), channel.path.second].into_iter().flatten() {
@@ -109,8 +107,8 @@ impl Machine {
             // Between two, it is the wire of the one above.
             let is_up = from.config.parents.contains(&to.id());
             match (one_from, one_to) {
-                (true, is_alone) if !is_alone || is_up => Some((Resource::CrossbarFrom, from.id())),
-                (_, true) => Some((Resource::CrossbarTo, to.id())),
+                (true, is_alone) if !is_alone || is_up => Some((Resource::CrossbarFrom, from)),
+                (_, true) => Some((Resource::CrossbarTo, to)),
                 _ => None,
             }
         };

@@ -185,7 +185,7 @@ impl Machine {
     #[inline(never)]
     fn wait_at_port(&mut self, node: usize, key: LaneKey) -> Handled {
         let Some(port) = self.ports.get_mut(node) else { return Handled::No };
-        if port.join(key, self.now) {
+        if port.join(key) {
             self.queue.push(port.free_at().max(self.now), Event::Port(node as u32));
         }
         Handled::No
@@ -212,7 +212,7 @@ impl Machine {
             return handled;
         }
         while handled == Handled::No
-            && let Some(key) = self.ports.get_mut(node).and_then(|port| port.call(self.now))
+            && let Some(key) = self.ports.get_mut(node).and_then(Port::call)
         {
             if self.head_of(key).is_some() {
                 handled = self.deliver(key, out);
@@ -238,7 +238,15 @@ impl Machine {
         let Some(channel) = self.channels.get_mut(index) else { return Handled::No };
         let Some(queue) = channel.lanes.get_mut(lane) else { return Handled::No };
         let Some(mut head) = queue.take() else { return Handled::No };
-        queue.told = false;
+        queue.ready_from = queue.ready_from.max(head.0);
+        let waited = self.now.saturating_sub(queue.ready_from);
+        if std::mem::replace(&mut queue.told, false) {
+            queue.ready_from = self.now;
+        } else if waited > 0
+            && let Some(port) = self.ports.get_mut(node)
+        {
+            port.note_wait(waited);
+        }
         if let Some(next) = queue.head_due() {
             let following = self.ports.get(node).map_or(self.now + 1, |port| port.following(self.now));
             self.queue.push(next.max(following), Event::Deliver(key));

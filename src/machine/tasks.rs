@@ -34,7 +34,7 @@ pub struct Tasks {
     pub results: BTreeMap<Arc<str>, Bytes>,
     /// Warps left of each block under way, by task and block.
     pub blocks: BTreeMap<(usize, u64), u32>,
-    /// Kernels under way, in the order in which they were launched. Follows from the rest.
+    /// Kernels under way, in the order in which they were launched.
     pub kernels: Vec<usize>,
     /// The events that launched kernels. Follows from the rest, so no part of the digest.
     pub launches: Vec<EventNumber>,

@@ -47,6 +47,24 @@ pub enum ComponentKind {
     Link,
 }
 
+/// Levels of nodes, by their words in keys of statistics, and as titles.
+pub const LEVELS: [(&str, &str); 8] = [
+    ("gpu_l1", "GPU L1"),
+    ("l2", "GPU L2"),
+    ("smd", "SMD"),
+    ("memory", "GPU memory"),
+    ("cpu_l1", "CPU L1"),
+    ("llc", "LLC"),
+    ("client", "client cache"),
+    ("hmd", "HMD"),
+];
+
+/// The title of a level.
+#[must_use]
+pub fn title_of_level(word: &str) -> &'static str {
+    LEVELS.iter().find(|(level, _)| *level == word).map_or("", |(_, title)| title)
+}
+
 impl ComponentKind {
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -64,26 +82,6 @@ impl ComponentKind {
             Self::Driver => "driver",
             Self::CopyEngine => "copy-engine",
             Self::Link => "link",
-        }
-    }
-
-    /// As a title of all of its kind; L1s as those of GPUs.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Cu => "compute units",
-            Self::Core => "cores",
-            Self::L1 => "GPU L1",
-            Self::L2 => "GPU L2",
-            Self::Llc => "LLC",
-            Self::Client => "client cache",
-            Self::Smd => "SMD",
-            Self::Hmd => "HMD",
-            Self::Memory => "GPU memory",
-            Self::Gmmu => "GMMU",
-            Self::Driver => "driver",
-            Self::CopyEngine => "copy engine",
-            Self::Link => "links",
         }
     }
 

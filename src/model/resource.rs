@@ -27,7 +27,7 @@ pub struct ResourceView {
     pub kind: Resource,
     /// The level, as a title.
     pub level: &'static str,
-    /// How many there are.
+    /// How many components have them.
     pub count: u32,
     /// Share of the time so far in which they were busy, from 0 to 1: the mean, and the busiest of them.
     pub mean: f64,

@@ -92,6 +92,8 @@ pub struct Lane {
     pub starved: bool,
     /// That the head is blocked has been told (one record, not one per try).
     pub told: bool,
+    /// From when on heads wait for nothing but the port: all that stood before them had come, and could be taken.
+    pub ready_from: Tick,
     /// No more may be put behind what waits to be sent. Follows from the rest.
     pub full: bool,
 }

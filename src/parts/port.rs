@@ -58,15 +58,16 @@ pub struct Port {
     free_at: Tick,
     /// Of the others, in order.
     others: VecDeque<Tick>,
-    /// With the tick at which each came.
-    waiting: VecDeque<(LaneKey, Tick)>,
+    waiting: VecDeque<LaneKey>,
     /// Messages taken so far.
     taken: u64,
-    /// Ticks that heads have waited for it, summed over them.
+    /// Ticks that what was taken has waited for it, summed over the messages.
     waited: Tick,
     /// Since when there are so many ports, and what others offered before.
     since: Tick,
     offered: Tick,
+    /// Ticks that ports which are gone would have been busy.
+    gone: Tick,
 }
 
 impl Port {
@@ -83,6 +84,7 @@ impl Port {
             waited: 0,
             since: 0,
             offered: 0,
+            gone: 0,
         }
     }
 
@@ -109,6 +111,11 @@ impl Port {
         self.others.front().map_or(now + self.period, |other| now.max(*other))
     }
 
+    /// What is taken next has waited for so long for others to be taken.
+    pub fn note_wait(&mut self, waited: Tick) {
+        self.waited += waited;
+    }
+
     /// A message is taken now: that port takes the next one a period later at the earliest.
     pub fn take(&mut self, now: Tick) {
         self.taken += 1;
@@ -118,17 +125,15 @@ impl Port {
         }
     }
 
-    /// Puts a lane, whose head has come now, behind those that wait. Returns whether it is the only one.
-    pub fn join(&mut self, lane: LaneKey, now: Tick) -> bool {
-        self.waiting.push_back((lane, now));
+    /// Puts a lane behind those that wait. Returns whether it is the only one.
+    pub fn join(&mut self, lane: LaneKey) -> bool {
+        self.waiting.push_back(lane);
         self.waiting.len() == 1
     }
 
     /// The lane that has waited longest stops waiting.
-    pub fn call(&mut self, now: Tick) -> Option<LaneKey> {
-        let (lane, since) = self.waiting.pop_front()?;
-        self.waited += now.saturating_sub(since);
-        Some(lane)
+    pub fn call(&mut self) -> Option<LaneKey> {
+        self.waiting.pop_front()
     }
 
     /// There are as many from now on as in `other`. Those that come are free; those that go are free first.
@@ -137,7 +142,8 @@ impl Port {
         let count = other.others.len() + 1;
         self.others.push_front(self.free_at);
         while self.others.len() > count {
-            self.others.pop_front();
+            let gone = self.others.pop_front().unwrap_or(now);
+            self.gone += gone.saturating_sub(now);
         }
         while self.others.len() < count {
             self.others.push_front(now);
@@ -153,13 +159,12 @@ impl Port {
     /// What it has done until now.
     #[must_use]
     pub fn counters(&self, now: Tick) -> PortCounters {
-        let waiting = self.waiting.iter().map(|(_, since)| now.saturating_sub(*since));
         let ahead = self.others.iter().chain([&self.free_at]).map(|free_at| free_at.saturating_sub(now));
         PortCounters {
             taken: self.taken,
-            busy: self.taken.saturating_mul(self.period).saturating_sub(ahead.sum()),
+            busy: self.taken.saturating_mul(self.period).saturating_sub(ahead.sum::<Tick>() + self.gone),
             offered: self.offered_until(now),
-            waited: self.waited + waiting.sum::<Tick>(),
+            waited: self.waited,
         }
     }
 
@@ -169,11 +174,11 @@ impl Port {
         !self.waiting.is_empty()
     }
 
-    /// What waits. When it is free follows from the events to come.
+    /// What waits, and when more than one port is free. When the first one is follows from the events to come.
     pub fn digest(&self, hasher: &mut impl Hasher) {
         if self.is_awaited() {
-            self.waiting.len().hash(hasher);
-            self.waiting.iter().for_each(|(lane, _)| lane.hash(hasher));
+            self.waiting.hash(hasher);
+            self.others.iter().for_each(|free_at| free_at.hash(hasher));
         }
     }
 }
@@ -189,14 +194,13 @@ mod tests {
         port.take(6);
         assert!(port.is_busy(9) && !port.is_busy(10));
         let (first, second) = (LaneKey::new(7, 2), LaneKey::new(3, 0));
-        assert!(port.join(first, 7));
-        assert!(!port.join(second, 9));
+        assert!(port.join(first));
+        assert!(!port.join(second));
         // Free again, but others came before.
         assert!(port.is_busy(10));
-        assert_eq!(port.counters(10).waited, 3 + 1, "those that wait still, too");
-        assert_eq!([port.call(10), port.call(14), port.call(18)], [Some(first), Some(second), None]);
+        assert_eq!([port.call(), port.call(), port.call()], [Some(first), Some(second), None]);
         let counters = port.counters(18);
-        assert_eq!((counters.taken, counters.busy, counters.waited), (1, 4, 3 + 5));
+        assert_eq!((counters.taken, counters.busy), (1, 4));
         assert!(!port.is_busy(10));
         port.take(18);
         assert_eq!(port.counters(19).busy, 4 + 1, "what is to come is not counted");

@@ -47,6 +47,7 @@ actions! {
     Layout8 "layout-8",
     Layout9 "layout-9",
     Layout10 "layout-10",
+    Layout11 "layout-11",
     Prompt "prompt",
     Filter "filter",
     Predict "predict",
@@ -68,6 +69,6 @@ impl Action {
     #[must_use]
     pub fn layout(self) -> Option<usize> {
         let first = Self::Layout1 as usize;
-        (first..=Self::Layout10 as usize).contains(&(self as usize)).then(|| self as usize - first)
+        (first..=Self::Layout11 as usize).contains(&(self as usize)).then(|| self as usize - first)
     }
 }

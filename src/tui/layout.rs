@@ -1,4 +1,4 @@
-//! Which panes stand where: ten layouts as data, each for small, middle and large screens.
+//! Which panes stand where: eleven layouts as data, each for small, middle and large screens.
 
 use ratatui::layout::Rect;
 
@@ -35,7 +35,7 @@ pub struct Placed {
     pub area: Rect,
 }
 
-/// Names of the layouts `F1` to `F10`, and of one more.
+/// Names of the layouts `F1` to `F11`.
 pub const NAMES: [&str; 11] = [
     "overview",
     "coherence",

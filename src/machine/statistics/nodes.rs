@@ -93,7 +93,7 @@ impl Machine {
     }
 
     /// The level of the hierarchy that a node belongs to; L1s of cores apart from those of compute units.
-    fn level_name(&self, node: &Node) -> Option<&'static str> {
+    pub(in crate::machine) fn level_name(&self, node: &Node) -> Option<&'static str> {
         let component = self.fixed.components.get(node.id())?;
         match component.kind {
             ComponentKind::L1 if component.is_host() => Some("cpu_l1"),

@@ -1,8 +1,12 @@
 use crate::machine::sample::working;
+use std::collections::BTreeMap;
+
 use crate::machine::{Machine, StepOutcome};
 use crate::model::access::AccessKind::{self, Load, NStore, Store};
+use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
-use crate::model::record::{Record, Records, What};
+use crate::model::message::Message;
+use crate::model::record::{Records, What};
 
 /// The two small GPUs after this work.
 fn after(work: &[(&str, AccessKind, Vec<u64>)]) -> Machine {
@@ -253,36 +257,65 @@ fn folded_networks_share_what_is_queued_and_buffered() {
 fn crowd(ports: u32) -> Machine {
     let lines = |cu: u64| (0..24).map(|line| 0x1_0000 + (2 * line + cu) * 0x40).collect::<Vec<_>>();
     let set = format!("gpu.l2.ports={ports}");
-    let changes = [set.as_str(), "gpu.l2.slices=1", "gpu.cu.count=4", "gpu.cu.outstanding=16"];
+    let changes = [
+        set.as_str(),
+        "gpu.l2.slices=1",
+        "gpu.cu.count=4",
+        "gpu.cu.outstanding=16",
+        "network.buffers=64",
+        "gpu.l2.mshrs=64",
+    ];
     let work: Vec<_> = (0..4)
         .map(|cu| (["gpu0.cu0", "gpu0.cu1", "gpu0.cu2", "gpu0.cu3"][cu], Load, lines(cu as u64)))
         .collect();
     working("tiny/umh-1gpu", &changes, &work)
 }
 
-/// What became of them, and how many messages the slice took.
-fn crowded(ports: u32) -> (Machine, u64) {
+/// What became of them, how many messages the slice took, and the mean of the quoted cycles that those of the L1s took longer than
+/// the fastest. What comes from below comes one by one.
+fn crowded(ports: u32) -> (Machine, u64, f64) {
     let mut machine = crowd(ports);
     let slice = machine.components().find("gpu0.l2.0").unwrap();
-    let (mut records, mut taken) = (Records::listening(), 0);
+    let (mut records, mut sent, mut took) = (Records::listening(), BTreeMap::new(), Vec::new());
     while machine.step(&mut records) == StepOutcome::Ran {
-        let here = |record: &&Record| record.at == slice && matches!(record.what, What::Delivery(_));
-        taken += records.list.iter().filter(here).count() as u64;
+        for record in &records.list {
+            let key =
+                |message: &Message| (message.from, message.kind as usize, message.txn, message.range.start);
+            match &record.what {
+                What::Message(message) if message.to == slice => {
+                    sent.insert(key(message), machine.tick());
+                }
+                What::Delivery(message) if message.to == slice => {
+                    took.push((message.from, machine.tick() - sent.remove(&key(message)).unwrap()));
+                }
+                What::Stall { .. } | What::NoCredit { .. } => panic!("something else waits"),
+                _ => {}
+            }
+        }
     }
-    (machine, taken)
+    let fastest =
+        |from| took.iter().filter(|(other, _)| *other == from).map(|(_, ticks)| *ticks).min().unwrap();
+    let above =
+        took.iter().filter(|(from, _)| machine.components().get(*from).unwrap().kind == ComponentKind::L1);
+    let waits: u64 = above.map(|(from, ticks)| ticks - fastest(*from)).sum();
+    let cycle = machine.time_base().ticks_per_cycle;
+    let mean = waits as f64 / cycle as f64 / took.len() as f64;
+    (machine, took.len() as u64, mean)
 }
 
 #[test]
 fn ports_are_busy_for_a_cycle_a_message_and_more_of_them_hold_less_up() {
     let of = |ports| {
-        let (machine, taken) = crowded(ports);
+        let (machine, taken, waited) = crowded(ports);
         let time = machine.tick() as f64 / machine.time_base().ticks_per_cycle as f64;
         let share = taken as f64 / time / f64::from(ports);
         // A message that was taken last may hold its port beyond the end.
         let busy = machine.statistic("gpu0.l2.0.port_utilisation").unwrap();
-        assert!((busy - share).abs() <= 1.0 / time, "{busy} of {share}");
+        assert!((busy - share).abs() < 1.5 / time, "{busy} of {share}");
         assert_eq!(machine.statistic("levels.l2.port_utilisation"), Some(busy));
-        machine.statistic("gpu0.l2.0.port_queued_mean_cycles").unwrap()
+        let told = machine.statistic("gpu0.l2.0.port_queued_mean_cycles").unwrap();
+        assert!((waited..waited + 0.15).contains(&told), "{told} and {waited}");
+        told
     };
     let (one, two, many) = (of(1), of(2), of(16));
     assert!(one > two && two > many, "{one} {two} {many}");
@@ -290,9 +323,9 @@ fn ports_are_busy_for_a_cycle_a_message_and_more_of_them_hold_less_up() {
 
 #[test]
 fn ports_can_change_under_way() {
-    let time = |later: Option<u32>| {
+    let wait = |later: Option<u32>| {
         let mut machine = crowd(1);
-        machine.run_until(300);
+        machine.run_until(100);
         if let Some(ports) = later {
             let (other, mut records) = (crowd(ports), Records::silent());
             machine.can_adopt(&other).unwrap();
@@ -304,9 +337,9 @@ fn ports_can_change_under_way() {
         assert!(machine.is_finished());
         let busy = machine.statistic("gpu0.l2.0.port_utilisation").unwrap();
         assert!((0.0..=1.0).contains(&busy), "{busy}");
-        machine.tick()
+        (machine.statistic("gpu0.l2.0.port_queued_mean_cycles").unwrap() * 1e6) as u64
     };
-    let (one, many) = (time(None), time(Some(16)));
-    assert_eq!(one, time(Some(1)), "the same again changes nothing");
+    let (one, many) = (wait(None), wait(Some(16)));
+    assert_eq!(one, wait(Some(1)), "the same again changes nothing");
     assert!(many < one, "{many} {one}");
 }

@@ -50,9 +50,9 @@ pub(super) struct Request {
 }
 
 impl Request {
-    fn issue(&self, access: RowAccess, moves: Option<Burst>) -> Issued {
+    fn issue(&self, access: RowAccess, bank_busy: Tick, moves: Option<Burst>) -> Issued {
         let Self { job, about, row, bytes, writes, .. } = *self;
-        Issued { job, about, bank: self.bank as u32, row, bytes, access, writes, moves }
+        Issued { job, about, bank: self.bank as u32, row, bytes, access, writes, bank_busy, moves }
     }
 }
 
@@ -112,6 +112,12 @@ impl DramChannel {
     pub fn put(&mut self, request: Request) {
         self.due = 0;
         self.queue_mut(request.writes).push_back(request);
+    }
+
+    /// Ticks that the bus and the banks are taken for ahead.
+    pub fn ahead(&self, now: Tick) -> (Tick, Tick) {
+        let banks = self.banks.iter().map(|bank| bank.row_at.saturating_sub(now));
+        (self.bus_free_at.saturating_sub(now), banks.sum())
     }
 
     /// Issues all commands that can be issued at `now`.
@@ -182,7 +188,7 @@ impl DramChannel {
             }
             if let Some(request) = self.queue_mut(writes).get_mut(index) {
                 request.opened = Some(access);
-                issued.push(request.issue(access, None));
+                issued.push(request.issue(access, wait, None));
             }
         }
     }
@@ -209,11 +215,15 @@ impl DramChannel {
         let length = self.rate.occupy(u64::from(request.bytes));
         let end = now + timing.cas + length;
         self.bus_free_at = end;
+        let mut busy = 0;
         if let Some(bank) = self.banks.get_mut(request.bank) {
+            // From when its row was open, or else from when it is asked; never twice.
+            let asked = if request.opened.is_some() { bank.column_at } else { now };
+            busy = end.saturating_sub(asked.max(bank.row_at));
             (bank.column_at, bank.row_at) = (now + length, end);
             bank.is_held &= request.opened.is_none();
         }
-        Some(request.issue(request.opened.unwrap_or(RowAccess::Hit), Some(Burst { length, end })))
+        Some(request.issue(request.opened.unwrap_or(RowAccess::Hit), busy, Some(Burst { length, end })))
     }
 
     /// Class and index of the oldest request whose row is open, of the class whose turn it is; or one of the other

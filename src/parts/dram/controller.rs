@@ -38,6 +38,8 @@ pub struct Issued {
     pub bytes: u32,
     pub access: RowAccess,
     pub writes: bool,
+    /// Ticks that its bank is taken for it, beyond what was told of it before.
+    pub(super) bank_busy: Tick,
     /// What it moves; nothing if it only opens a row.
     pub moves: Option<Burst>,
 }
@@ -165,6 +167,12 @@ impl Controller {
         rows
     }
 
+    /// Ticks that the buses and the banks are taken for ahead.
+    pub fn ahead(&self, now: Tick) -> (Tick, Tick) {
+        let each = self.channels.iter().map(|channel| channel.ahead(now));
+        each.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
+    }
+
     /// Issues all commands that can be issued at `now`.
     pub fn advance(&mut self, now: Tick) -> Commands {
         let mut issued = Commands::new();
@@ -172,9 +180,9 @@ impl Controller {
             channel.advance(&self.timing, &self.scheduling, now, &mut issued);
         }
         for one in &issued {
+            self.counters.banks_busy += one.bank_busy;
             let Some(burst) = one.moves else { continue };
-            let before = self.timing.wait(one.access) + self.timing.cas;
-            self.counters.count(one.access, one.bytes, burst.length, before);
+            self.counters.count(one.access, one.bytes, burst.length);
             if let Some(job) = self.jobs.get_mut(&one.job) {
                 job.rows = job.rows.saturating_sub(1);
                 job.end = job.end.max(burst.end);

@@ -53,6 +53,12 @@ impl InOrder {
         end
     }
 
+    /// Ticks that the bus and the banks are taken for ahead.
+    pub fn ahead(&self, now: Tick) -> (Tick, Tick) {
+        let banks = self.banks.iter().map(|bank| bank.free_at.saturating_sub(now));
+        (self.bus_free_at.saturating_sub(now), banks.sum())
+    }
+
     /// The same for the tag of what stands at a local address.
     pub fn access_tag(&mut self, local: u64, now: Tick) -> Tick {
         self.timing.tag(local).map_or(now, |piece| self.access_row(piece, now))
@@ -70,7 +76,8 @@ impl InOrder {
         let end = data_at + burst;
         bank.free_at = end;
         self.bus_free_at = end;
-        self.counters.count(access, bytes, burst, opening + self.timing.cas);
+        self.counters.count(access, bytes, burst);
+        self.counters.banks_busy += end - start;
         end
     }
 

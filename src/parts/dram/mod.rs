@@ -96,15 +96,6 @@ impl DramTiming {
         rows
     }
 
-    /// How long an access of a kind waits for its row.
-    fn wait(&self, access: RowAccess) -> Tick {
-        match access {
-            RowAccess::Hit => 0,
-            RowAccess::Miss => self.activate,
-            RowAccess::Conflict | RowAccess::Reopen => self.precharge + self.activate,
-        }
-    }
-
     /// How long a row takes to be opened in a bank, and what that is called.
     fn opening(&self, open: Option<u64>, row: u64) -> (Tick, RowAccess) {
         match open {
@@ -127,7 +118,8 @@ pub struct DramCounters {
     pub bytes: u64,
     /// Ticks in which a data bus moved bytes, summed over the channels.
     pub busy: Tick,
-    /// Ticks in which a bank opened a row or moved its data, summed over the banks.
+    /// Ticks in which a bank was taken, from when it began to open a row or was asked for a column until the data had moved; summed
+    /// over the banks.
     pub banks_busy: Tick,
     /// Most requests that ever waited at once.
     pub queue_high_water: u32,
@@ -145,14 +137,12 @@ impl DramCounters {
         self.queue_high_water = self.queue_high_water.max(other.queue_high_water);
     }
 
-    /// Counts data that move for so long, after their bank has been busy for so long before.
-    fn count(&mut self, access: RowAccess, bytes: u32, busy: Tick, before: Tick) {
+    fn count(&mut self, access: RowAccess, bytes: u32, busy: Tick) {
         if let Some(count) = self.rows.get_mut(access as usize) {
             *count += 1;
         }
         self.bytes += u64::from(bytes);
         self.busy += busy;
-        self.banks_busy += before + busy;
     }
 }
 
@@ -166,6 +156,18 @@ pub enum Dram {
 }
 
 impl Dram {
+    /// Ticks until now in which its buses moved bytes, and in which its banks were taken, each summed. A bus that is promised ahead is
+    /// taken to be promised without gaps.
+    #[must_use]
+    pub fn busy_until(&self, now: Tick) -> (Tick, Tick) {
+        let counters = self.counters();
+        let (bus, banks) = match self {
+            Self::InOrder(dram) => dram.ahead(now),
+            Self::FrFcfs(controller) => controller.ahead(now),
+        };
+        (counters.busy.saturating_sub(bus), counters.banks_busy.saturating_sub(banks))
+    }
+
     #[must_use]
     pub fn timing(&self) -> &DramTiming {
         match self {

@@ -2,19 +2,8 @@
 
 use super::table::Table;
 use super::values::Values;
+use crate::model::component::LEVELS;
 use crate::report::number::short;
-
-/// Levels by their words in keys.
-const LEVELS: [(&str, &str); 8] = [
-    ("gpu_l1", "GPU L1"),
-    ("l2", "GPU L2"),
-    ("smd", "SMD"),
-    ("memory", "GPU memory"),
-    ("cpu_l1", "CPU L1"),
-    ("llc", "LLC"),
-    ("client", "client cache"),
-    ("hmd", "HMD"),
-];
 
 /// A row for each level that was asked. Memory is behind an HMD: nothing misses there.
 pub fn caches(values: &Values) -> Table {
