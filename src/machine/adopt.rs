@@ -59,7 +59,7 @@ impl Machine {
         self.add_faults(&other.fixed.faults);
         (self.fixed, self.last_tick) = (other.fixed.clone(), other.last_tick);
         for (own, new) in self.nodes.iter_mut().zip(&other.nodes) {
-            own.config = new.config.clone();
+            own.adopt(new, self.now);
         }
         for (own, new) in self.agents.iter_mut().zip(&other.agents) {
             own.config = new.config;

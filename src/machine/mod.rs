@@ -189,6 +189,10 @@ struct Fixed {
     agent_above: Vec<Option<usize>>,
     /// Component and the two ends of each visible link, by link.
     visible_links: Vec<Option<(ComponentId, String, String)>>,
+    /// Per node: the title of its level.
+    titles: Vec<&'static str>,
+    /// Links and wires that accesses compete for.
+    wires: Vec<resources::Wire>,
     /// Per node: its level.
     level_of: Vec<Level>,
     /// Agents of each GPU.

@@ -1,36 +1,118 @@
 //! What accesses compete for, and how busy each of it was: what bounds a run is the first of them.
 
-use std::collections::BTreeMap;
-
 use super::Machine;
-use crate::model::component::{ComponentId, title_of_level};
+use crate::model::component::{Component, ComponentId, Components};
 use crate::model::resource::{Resource, ResourceView};
+use crate::model::time::Tick;
+use crate::parts::channel::Channel;
+use crate::parts::link::Link;
 use crate::protocol::node::Node;
 
-/// One of several of a kind.
-struct One {
+/// A kind of resource, at a level.
+type Key = (Resource, &'static str);
+
+/// A link that is told of, by its number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wire {
+    link: usize,
+    key: Key,
     at: ComponentId,
-    /// Share of the time, from 0 to 1.
-    busy: f64,
-    /// Quoted cycles that all that used it waited for it, and how many that were, where it is known.
-    waits: Option<(f64, u64)>,
 }
 
 /// Those of one kind at one level.
-type Kinds = BTreeMap<(Resource, &'static str), Vec<One>>;
+struct Sum {
+    key: Key,
+    count: u32,
+    /// Shares of the time, from 0 to 1, summed.
+    busy: f64,
+    busiest: f64,
+    at: ComponentId,
+    /// Ticks that all that used them waited for them, and how many that were, where it is known.
+    waits: (Tick, u64),
+}
+
+#[derive(Default)]
+struct Sums(Vec<Sum>);
+
+impl Sums {
+    fn put(&mut self, key: Key, at: ComponentId, busy: f64, waits: (Tick, u64)) {
+        // Those of a kind stand together, mostly.
+        let Some(sum) = self.0.iter_mut().rev().find(|sum| sum.key == key) else {
+            return self.0.push(Sum { key, count: 1, busy, busiest: busy, at, waits });
+        };
+        sum.count += 1;
+        sum.busy += busy;
+        sum.waits = (sum.waits.0.saturating_add(waits.0), sum.waits.1 + waits.1);
+        if busy > sum.busiest {
+            (sum.busiest, sum.at) = (busy, at);
+        }
+    }
+}
+
+/// Of each node the title of its level.
+pub(super) fn titles(nodes: &[Node], components: &Components) -> Vec<&'static str> {
+    let level = |node: &Node| components.get(node.id()).and_then(Component::level);
+    nodes.iter().map(|node| level(node).map_or("", |(_, title)| title)).collect()
+}
+
+/// The links of the network, and the wires of crossbars that are as wide as something.
+pub(super) fn wires(
+    nodes: &[Node],
+    titles: &[&'static str],
+    (links, shown): (&[Link], &[Option<ComponentId>]),
+    channels: &[Channel],
+) -> Vec<Wire> {
+    let ends = wire_ends(nodes, links.len(), channels);
+    let wire = |link: usize| {
+        if let Some(at) = *shown.get(link)? {
+            return Some(Wire { link, key: (Resource::Link, "network"), at });
+        }
+        let (kind, node) = ends
+            .get(link)
+            .copied()
+            .flatten()
+            .filter(|_| links.get(link).is_some_and(|link| !link.is_ideal()))?;
+        Some(Wire { link, key: (kind, titles.get(node)?), at: nodes.get(node)?.id() })
+    };
+    (0..links.len()).filter_map(wire).collect()
+}
+
+/// By link: whether it ends at one node or begins there, and at which, as far as channels use it.
+fn wire_ends(nodes: &[Node], links: usize, channels: &[Channel]) -> Vec<Option<(Resource, usize)>> {
+    let mut ends: Vec<Option<(usize, usize, bool, bool)>> = vec![None; links];
+    for channel in channels {
+        for link in [Some(channel.path.first), channel.path.second].into_iter().flatten() {
+            let Some(known) = ends.get_mut(link) else { continue };
+            let (from, to) = (channel.from, channel.to);
+            let (first, last, one_from, one_to) = known.unwrap_or((from, to, true, true));
+            *known = Some((first, last, one_from && first == from, one_to && last == to));
+        }
+    }
+    let told = |(from, to, one_from, one_to): (usize, usize, bool, bool)| {
+        // Between two, it is the wire of the one above.
+        let is_up = nodes.get(from)?.config.parents.contains(&nodes.get(to)?.id());
+        match (one_from, one_to) {
+            (true, is_alone) if !is_alone || is_up => Some((Resource::CrossbarFrom, from)),
+            (_, true) => Some((Resource::CrossbarTo, to)),
+            _ => None,
+        }
+    };
+    ends.into_iter().map(|ends| ends.and_then(told)).collect()
+}
 
 impl Machine {
     /// All that is used, by kind, the busiest first; MSHRs, which hold who waits for the others, behind those. Of all the time so far.
     pub(super) fn resource_views(&self) -> Vec<ResourceView> {
-        let mut kinds = Kinds::new();
+        let mut sums = Sums::default();
         if self.now > 0 {
-            self.put_nodes(&mut kinds);
-            self.put_memories(&mut kinds);
-            self.put_links(&mut kinds);
-            self.put_walkers(&mut kinds);
+            self.put_ports(&mut sums);
+            self.put_mshrs(&mut sums);
+            self.put_memories(&mut sums);
+            self.put_links(&mut sums);
+            self.put_walkers(&mut sums);
         }
-        let path = |at| self.fixed.components.path(at).to_owned();
-        let mut views: Vec<_> = kinds.into_iter().filter_map(|kind| sum_up(kind, path)).collect();
+        let used = sums.0.iter().filter(|sum| sum.busiest > 0.0);
+        let mut views: Vec<ResourceView> = used.map(|sum| self.resource_view(sum)).collect();
         let is_held = |view: &ResourceView| view.kind == Resource::Mshrs;
         views.sort_by(|one, other| {
             is_held(one).cmp(&is_held(other)).then(other.busiest.total_cmp(&one.busiest))
@@ -38,112 +120,65 @@ impl Machine {
         views
     }
 
-    fn share(&self, ticks: u64, of: u64) -> f64 {
+    fn resource_view(&self, sum: &Sum) -> ResourceView {
+        let ((kind, level), (waited, users)) = (sum.key, sum.waits);
+        ResourceView {
+            kind,
+            level,
+            count: sum.count,
+            mean: sum.busy / f64::from(sum.count.max(1)),
+            busiest: sum.busiest,
+            at: self.fixed.components.path(sum.at).to_owned(),
+            wait: (users > 0).then(|| self.mean_cycles(waited, users)),
+        }
+    }
+
+    fn share(&self, ticks: Tick, of: u64) -> f64 {
         ticks as f64 / self.now.max(1) as f64 / of.max(1) as f64
     }
 
-    fn level_title(&self, node: &Node) -> &'static str {
-        self.level_name(node).map_or("", title_of_level)
+    fn put_ports(&self, sums: &mut Sums) {
+        for ((node, port), title) in self.nodes.iter().zip(&self.ports).zip(&self.fixed.titles) {
+            let ports = port.counters(self.now);
+            sums.put((Resource::Ports, title), node.id(), ports.utilisation(), (ports.waited, ports.taken));
+        }
     }
 
-    fn put_nodes(&self, kinds: &mut Kinds) {
-        for (node, port) in self.nodes.iter().zip(&self.ports) {
-            let (at, ports) = (node.id(), port.counters(self.now));
-            let title = self.level_title(node);
-            let waits = Some((self.exact_cycles(ports.waited as f64), ports.taken));
-            let one = One { at, busy: ports.utilisation(), waits };
-            kinds.entry((Resource::Ports, title)).or_default().push(one);
-            let mshrs = node.config.mshrs;
-            if mshrs > 0 {
-                let busy = self.share(node.mshr_ticks(self.now), u64::from(mshrs));
-                kinds.entry((Resource::Mshrs, title)).or_default().push(One { at, busy, waits: None });
+    fn put_mshrs(&self, sums: &mut Sums) {
+        for (node, title) in self.nodes.iter().zip(&self.fixed.titles) {
+            let offered = node.mshrs_offered(self.now);
+            if offered > 0 {
+                let busy = node.mshr_ticks(self.now) as f64 / offered as f64;
+                sums.put((Resource::Mshrs, title), node.id(), busy, (0, 0));
             }
         }
     }
 
-    fn put_memories(&self, kinds: &mut Kinds) {
-        for (node, dram) in self.nodes.iter().zip(&self.fixed.dram_of) {
+    fn put_memories(&self, sums: &mut Sums) {
+        for ((node, dram), title) in self.nodes.iter().zip(&self.fixed.dram_of).zip(&self.fixed.titles) {
             let Some(dram) = dram.and_then(|(index, _)| self.drams.get(index)) else { continue };
-            let (at, title) = (node.id(), self.level_title(node));
-            let (bus, taken) = dram.busy_until(self.now);
+            let (bus, banks) = dram.busy_until(self.now);
             let channels = u64::from(dram.timing().channels.max(1));
-            let banks = channels * u64::from(dram.timing().banks.max(1));
-            let of = [(Resource::Bus, bus, channels), (Resource::Banks, taken, banks)];
-            for (kind, ticks, count) in of {
-                let one = One { at, busy: self.share(ticks, count), waits: None };
-                kinds.entry((kind, title)).or_default().push(one);
-            }
+            let count = channels * u64::from(dram.timing().banks.max(1));
+            sums.put((Resource::Bus, title), node.id(), self.share(bus, channels), (0, 0));
+            sums.put((Resource::Banks, title), node.id(), self.share(banks, count), (0, 0));
         }
     }
 
-    /// Links of the network, and the wires of crossbars that are as wide as something.
-    fn put_links(&self, kinds: &mut Kinds) {
-        let ends = self.wire_ends();
-        for ((link, shown), ends) in self.links.iter().zip(&self.fixed.visible_links).zip(ends) {
-            let (key, at) = match (shown, ends) {
-                (Some((id, _, _)), _) => ((Resource::Link, "network"), *id),
-                (None, Some((kind, node))) if !link.is_ideal() => ((kind, self.level_title(node)), node.id()),
-                (None, _) => continue,
-            };
+    fn put_links(&self, sums: &mut Sums) {
+        for wire in &self.fixed.wires {
+            let Some(link) = self.links.get(wire.link) else { continue };
             let messages = link.carried.iter().map(|(count, _)| count).sum();
-            let waits = Some((self.exact_cycles(link.queued as f64), messages));
-            kinds.entry(key).or_default().push(One { at, busy: link.utilisation(self.now), waits });
+            sums.put(wire.key, wire.at, link.utilisation(self.now), (link.queued, messages));
         }
     }
 
-    /// By link: whether it ends at one node or begins there, and at which, as far as channels use it.
-    fn wire_ends(&self) -> Vec<Option<(Resource, &Node)>> {
-        let mut ends: Vec<Option<(usize, usize, bool, bool)>> = vec![None; self.links.len()];
-        for channel in &self.channels {
-            for link in [Some(channel.path.first), channel.path.second].into_iter().flatten() {
-                let Some(known) = ends.get_mut(link) else { continue };
-                let (from, to) = (channel.from, channel.to);
-                let (first, last, one_from, one_to) = known.unwrap_or((from, to, true, true));
-                *known = Some((first, last, one_from && first == from, one_to && last == to));
-            }
-        }
-        let told = |(from, to, one_from, one_to): (usize, usize, bool, bool)| {
-            let (from, to) = (self.nodes.get(from)?, self.nodes.get(to)?);
-            // Between two, it is the wire of the one above.
-            let is_up = from.config.parents.contains(&to.id());
-            match (one_from, one_to) {
-                (true, is_alone) if !is_alone || is_up => Some((Resource::CrossbarFrom, from)),
-                (_, true) => Some((Resource::CrossbarTo, to)),
-                _ => None,
-            }
-        };
-        ends.into_iter().map(|ends| ends.and_then(told)).collect()
-    }
-
-    fn put_walkers(&self, kinds: &mut Kinds) {
+    fn put_walkers(&self, sums: &mut Sums) {
         for one in self.paging.iter().flat_map(|paging| &paging.gpus) {
             let busy = self.share(one.gmmu.walk_ticks(self.now), u64::from(one.gmmu.config().walkers));
-            let one = One { at: one.ports.gmmu, busy, waits: None };
-            kinds.entry((Resource::Walkers, "GMMU")).or_default().push(one);
+            sums.put((Resource::Walkers, "GMMU"), one.ports.gmmu, busy, (0, 0));
         }
     }
-}
-
-/// Several of a kind as one row; nothing if none was ever used.
-fn sum_up(
-    ((kind, level), all): ((Resource, &'static str), Vec<One>),
-    path: impl Fn(ComponentId) -> String,
-) -> Option<ResourceView> {
-    let busiest = all.iter().max_by(|one, other| one.busy.total_cmp(&other.busy))?;
-    if busiest.busy == 0.0 {
-        return None;
-    }
-    let waits = all.iter().filter_map(|one| one.waits);
-    let (cycles, users) = waits.fold((0.0, 0), |(sum, count), (cycles, users)| (sum + cycles, count + users));
-    Some(ResourceView {
-        kind,
-        level,
-        count: all.len() as u32,
-        mean: all.iter().map(|one| one.busy).sum::<f64>() / all.len() as f64,
-        busiest: busiest.busy,
-        at: path(busiest.at),
-        wait: (users > 0).then(|| cycles / users as f64),
-    })
 }
 
 #[cfg(test)]
@@ -151,6 +186,7 @@ mod tests {
     use crate::machine::sample::working;
     use crate::model::access::AccessKind::Load;
     use crate::model::inspect::Inspect;
+    use crate::model::record::Records;
     use crate::model::resource::ResourceView;
 
     #[test]
@@ -187,6 +223,26 @@ mod tests {
         // A line of 64 B and its header take more than four cycles over 16 B; the stacks' lines come that way.
         assert!(of("crossbar to GPU L1").busiest > 0.0 && of("crossbar from GPU L1").busiest > 0.0);
         assert_eq!(of("crossbar to GPU L1").count, 2);
+    }
+
+    #[test]
+    fn how_busy_mshrs_were_does_not_change_with_their_number() {
+        let lines = (0..64).map(|line| line * 0x1000).collect::<Vec<_>>();
+        let build = |mshrs: &str| {
+            let changes = ["gpu.cu.outstanding=8", mshrs];
+            working("tiny/umh-1gpu", &changes, &[("gpu0.cu0", Load, lines.clone())])
+        };
+        let mut machine = build("gpu.l1.mshrs=4");
+        machine.run_until(200);
+        let share = |machine: &super::Machine| {
+            let all = machine.resources();
+            all.into_iter().find(|view| view.name() == "GPU L1 MSHRs").map(|view| view.busiest).unwrap()
+        };
+        let (before, other, mut records) = (share(&machine), build("gpu.l1.mshrs=8"), Records::silent());
+        let mut out = machine.outbox(&mut records);
+        machine.adopt(&other, &mut out);
+        machine.close(out);
+        assert!(before > 0.4 && (share(&machine) - before).abs() < 1e-9, "{before}");
     }
 
     #[test]

@@ -59,12 +59,6 @@ pub const LEVELS: [(&str, &str); 8] = [
     ("hmd", "HMD"),
 ];
 
-/// The title of a level.
-#[must_use]
-pub fn title_of_level(word: &str) -> &'static str {
-    LEVELS.iter().find(|(level, _)| *level == word).map_or("", |(_, title)| title)
-}
-
 impl ComponentKind {
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -129,6 +123,17 @@ impl Component {
     #[must_use]
     pub fn is_host(&self) -> bool {
         self.path.starts_with(HOST)
+    }
+
+    /// Of [`LEVELS`], the one that a node belongs to: its word and its title. L1s of cores are apart from those of compute units.
+    #[must_use]
+    pub fn level(&self) -> Option<(&'static str, &'static str)> {
+        let own = match self.kind {
+            ComponentKind::L1 if self.is_host() => "cpu_l1",
+            ComponentKind::L1 => "gpu_l1",
+            kind => kind.name(),
+        };
+        LEVELS.into_iter().find(|(word, _)| *word == own)
     }
 }
 

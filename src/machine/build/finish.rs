@@ -11,6 +11,7 @@ use crate::machine::injected::Injected;
 use crate::machine::latency::Latencies;
 use crate::machine::plan::Plan;
 use crate::machine::queue::Queue;
+use crate::machine::resources;
 use crate::machine::synchronise::Reach;
 use crate::machine::tags::CachedMemories;
 use crate::machine::tasks::Tasks;
@@ -237,7 +238,12 @@ impl Builder<'_> {
         }
         let kind = |node: &Node| self.components.get(node.id()).map(|component| component.kind);
         let level = |node: &Node| kind(node).map_or(Level::L1, Level::of);
+        let titles = resources::titles(&self.nodes, &self.components);
+        let shown: Vec<_> = self.visible.iter().map(|link| link.as_ref().map(|(id, _, _)| *id)).collect();
+        let wires = resources::wires(&self.nodes, &titles, (&self.links, &shown), channels);
         Fixed {
+            titles,
+            wires,
             spec: self.spec.clone(),
             time: self.time,
             components: self.components.clone(),

@@ -2,7 +2,7 @@
 
 use super::Sheet;
 use crate::machine::Machine;
-use crate::model::component::{ComponentId, ComponentKind};
+use crate::model::component::{Component, ComponentId};
 use crate::model::time::Tick;
 use crate::parts::port::PortCounters;
 use crate::protocol::node::{Counters, Node};
@@ -63,7 +63,8 @@ impl Machine {
         for node in &self.nodes {
             let counted = self.counted(node);
             counted.put(self.fixed.components.path(node.id()), self, &mut each);
-            let Some(level) = self.level_name(node) else { continue };
+            let component = self.fixed.components.get(node.id());
+            let Some((level, _)) = component.and_then(Component::level) else { continue };
             match levels.iter_mut().find(|(name, _)| *name == level) {
                 Some((_, sum)) => sum.add(&counted),
                 None => levels.push((level, counted)),
@@ -89,16 +90,6 @@ impl Machine {
             high_water: node.high_water(),
             mshr_ticks: node.mshr_ticks(self.now),
             ports: self.port_counters(node.id()),
-        }
-    }
-
-    /// The level of the hierarchy that a node belongs to; L1s of cores apart from those of compute units.
-    pub(in crate::machine) fn level_name(&self, node: &Node) -> Option<&'static str> {
-        let component = self.fixed.components.get(node.id())?;
-        match component.kind {
-            ComponentKind::L1 if component.is_host() => Some("cpu_l1"),
-            ComponentKind::L1 => Some("gpu_l1"),
-            kind => kind.is_node().then(|| kind.name()),
         }
     }
 }

@@ -61,6 +61,19 @@ fn row_hits_go_before_older_requests_that_need_another_row() {
     assert_eq!(order, expected);
     assert_eq!(dram.counters.rows, [1, 1, 1, 0]);
     assert_eq!((dram.counters.busy, dram.counters.bytes, dram.counters.queue_high_water), (12, 192, 3));
+    assert_eq!(dram.counters.banks_busy, 102, "all the time, and none of it twice");
+}
+
+#[test]
+fn what_is_promised_ahead_is_no_time_in_which_a_memory_was_busy() {
+    let mut dram = Dram::InOrder(InOrder::new(TIMING, ByteRate::new(16, 1)));
+    if let Dram::InOrder(dram) = &mut dram {
+        // 20 + 10 + 4, then 10 + 4 for each hit, in one bank.
+        let ends = [0, 1, 2].map(|column| dram.access(at(0, 0, column), 64, false, 0));
+        assert_eq!(ends, [34, 48, 62]);
+    }
+    let busy = [0, 31, 62, 80].map(|now| dram.busy_until(now));
+    assert_eq!(busy, [(0, 0), (0, 31), (12, 62), (12, 62)]);
 }
 
 #[test]

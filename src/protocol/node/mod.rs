@@ -41,6 +41,7 @@ use crate::model::record::What;
 use crate::model::sectors::Sectors;
 use crate::model::sorted::SortedMap;
 use crate::model::state::{Action, State};
+use crate::model::time::Tick;
 use crate::protocol::homes::Homes;
 use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
 use crate::protocol::store::{Entry, Store, Unit};
@@ -71,6 +72,8 @@ pub struct Node {
     /// Blocks whose eviction waits for children.
     recalling: SmallVec<[Address; 2]>,
     mshrs_used: u32,
+    /// Since when there are so many, and the ticks that there were others before, summed over those.
+    mshrs_before: (Tick, Tick),
     high_water: u32,
     uses: u64,
     flushing: bool,
@@ -117,6 +120,7 @@ impl Node {
             called: None,
             recalling: SmallVec::new(),
             mshrs_used: 0,
+            mshrs_before: (0, 0),
             high_water: 0,
             uses: 0,
             flushing: false,

@@ -464,6 +464,19 @@ impl Node {
         self.counters.mshr_ticks.wrapping_add(u64::from(self.mshrs_used).wrapping_mul(now))
     }
 
+    /// Ticks until `now` that there were MSHRs, summed over them; 0 if they are without limit.
+    #[must_use]
+    pub fn mshrs_offered(&self, now: Tick) -> Tick {
+        let (since, before) = self.mshrs_before;
+        before + now.saturating_sub(since).saturating_mul(u64::from(self.config.mshrs))
+    }
+
+    /// It is configured as `other` from now on.
+    pub fn adopt(&mut self, other: &Self, now: Tick) {
+        self.mshrs_before = (now, self.mshrs_offered(now));
+        self.config = other.config.clone();
+    }
+
     /// Most MSHRs ever in use.
     #[must_use]
     pub fn high_water(&self) -> u32 {
