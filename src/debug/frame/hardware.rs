@@ -12,8 +12,8 @@ use crate::model::time::TimeBase;
 /// From this share of time on, ports that are busy are told of.
 const CROWDED: f64 = 0.5;
 
-/// What of a cache is about lines of other sockets, its ports where they are busy, about lines that it may not keep, and what the memory behind it knows about
-/// the CPU's caches. Nothing of what it does not have.
+/// What of a cache is about lines of other sockets, its ports where they are busy, lines that it may not keep, and what the memory
+/// behind it knows about the CPU's caches. Nothing of what it does not have.
 #[must_use]
 pub fn of_cache(cache: &CacheView) -> Vec<String> {
     let mut lines = remote(cache);
