@@ -49,14 +49,14 @@ break), expectations, failures[{message, cycle, event, line}], diagnosis (why it
 lost-message, lost-wake-up, livelock, starvation, slow or unknown), event, cycle, complete, circle, transactions[], \
 waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, avoidable, others, notes[]), stopped_at (a record as `umscope log` prints \
 it), resources[{name, count (of components that have them), utilisation (mean, 0 to 1), busiest, busiest_at, queued_mean_cycles}] (what accesses compete for, \
-the busiest first: ports, buses and banks of memories, links, crossbars, page walkers; then MSHRs, which hold who waits) and stats{flat dotted keys}; null for what is unknown.
+the busiest first: ports, buses and banks of memories, links, crossbars, page walkers, SIMD units; then MSHRs, which hold who waits) and stats{flat dotted keys}; null for what is unknown.
 
 Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1, but coherence_share):
   cycles, events, accesses (issued; access.* has those that were performed), work_cycles (until the last task ended; with paged memory pages may come later), violations (checks that \
 failed)
   warp_cycles.STATE, warp_share.STATE   of all warp slots, GPUn.* of a GPU (host.* of the cores), and warp_cycles of \
-each unit; STATE: none ready running memory mshr_full link_full barrier fence translation far_fault protection_fault done. Shares are of the time with work, \
-without none and done
+each unit; STATE: none ready running (computes, or waits for a SIMD unit) memory mshr_full link_full barrier fence translation far_fault protection_fault done. Shares are of the time with work, \
+without none and done. Of compute units with fewer SIMD units than wavefronts: UNIT.simd_utilisation, UNIT.simd_queued_mean_cycles (that a warp waited for one)
   access.LEVEL.count, .share, .mean_cycles, .time_share, .merged, .probed   by the farthest place that got a request \
 of an access: l1 (a hit), joined (a miss under way in its L1), l2, llc, client (the CPU-side \
 cache for a GPU), smd, memory (a GPU's own), hmd, peer (another GPU handed the data over). Merged: waited there for a miss under way; probed: other caches were asked

@@ -104,6 +104,8 @@ pub struct CuSpec {
     pub wavefronts: u32,
     /// Lanes that issue in one cycle (SIMD width); a wavefront of 64 on 16 lanes takes 4 cycles to issue.
     pub lanes: u32,
+    /// SIMD units: so many wavefronts compute at a time, 1 to 64. As many as wavefronts: none waits for one.
+    pub simds: u32,
     /// Threads in a wavefront, 1 to 64.
     pub wavefront_size: u32,
     /// Memory instructions that a warp may have in flight.

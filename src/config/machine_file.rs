@@ -100,6 +100,8 @@ pub struct CuFile {
     pub wavefronts: Option<At<u64>>,
     /// Lanes that issue in one cycle (SIMD width), 1 to 64. Default: 4.
     pub lanes: Option<At<u64>>,
+    /// SIMD units: so many wavefronts compute at a time, the others wait for one; 1 to 64. Default: as many as wavefronts.
+    pub simds: Option<At<u64>>,
     /// Threads in a wavefront, 1 to 64. Default: as many as lanes.
     #[serde(alias = "warp_size")]
     pub wavefront_size: Option<At<u64>>,

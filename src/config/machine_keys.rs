@@ -81,6 +81,7 @@ impl Keys {
         self.put("gpu.cu.count", spec.count);
         self.put("gpu.cu.wavefronts", spec.wavefronts);
         self.put("gpu.cu.lanes", spec.lanes);
+        self.put("gpu.cu.simds", spec.simds);
         self.put("gpu.cu.wavefront_size", spec.wavefront_size);
         self.put("gpu.cu.outstanding", spec.outstanding);
         self.word("gpu.cu.scheduler", spec.scheduler);

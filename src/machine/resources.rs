@@ -110,6 +110,7 @@ impl Machine {
             self.put_memories(&mut sums);
             self.put_links(&mut sums);
             self.put_walkers(&mut sums);
+            self.put_simds(&mut sums);
         }
         let used = sums.0.iter().filter(|sum| sum.busiest > 0.0);
         let mut views: Vec<ResourceView> = used.map(|sum| self.resource_view(sum)).collect();
@@ -177,6 +178,15 @@ impl Machine {
         for one in self.paging.iter().flat_map(|paging| &paging.gpus) {
             let busy = self.share(one.gmmu.walk_ticks(self.now), u64::from(one.gmmu.config().walkers));
             sums.put((Resource::Walkers, "GMMU"), one.ports.gmmu, busy, (0, 0));
+        }
+    }
+
+    fn put_simds(&self, sums: &mut Sums) {
+        for agent in &self.agents {
+            if let Some(simds) = &agent.simds {
+                let busy = simds.utilisation(self.now);
+                sums.put((Resource::Simds, "compute units"), agent.config.id, busy, simds.waits());
+            }
         }
     }
 }

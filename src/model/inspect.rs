@@ -23,7 +23,7 @@ pub enum WarpState {
     #[default]
     None,
     Ready,
-    /// Computing between two accesses.
+    /// Computing between two accesses, or waiting for a SIMD unit to do so.
     Running,
     /// Waits for memory.
     Memory,

@@ -19,6 +19,8 @@ pub enum Resource {
     CrossbarFrom,
     /// The page walkers of a GMMU.
     Walkers,
+    /// The SIMD units of compute units.
+    Simds,
 }
 
 /// Resources of one kind at one level of the machine.
@@ -52,6 +54,7 @@ impl ResourceView {
             Resource::CrossbarTo => format!("crossbar to {level}"),
             Resource::CrossbarFrom => format!("crossbar from {level}"),
             Resource::Walkers => "page walkers".to_owned(),
+            Resource::Simds => "SIMD units".to_owned(),
         }
     }
 }

@@ -12,4 +12,5 @@ pub mod link;
 pub mod meter;
 pub mod port;
 pub mod residency;
+pub mod simd;
 pub mod tlb;

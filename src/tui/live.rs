@@ -119,7 +119,7 @@ buffers = 16
 balancer = {{ sample = 1000 }}
 [[kernel]]
 name = "reduction"
-with = {{ size = 32768, workgroup = 64, wavefront = 16, launch = 100 }}
+with = {{ size = 32768, workgroup = 64, wavefront = 16, launch = 100, compute = 4 }}
 "#
     );
     Session::open(Origin::of_text("lanes", &text).unwrap(), None)

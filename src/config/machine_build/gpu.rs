@@ -118,10 +118,14 @@ impl Build<'_> {
         let file = file.cu.clone().unwrap_or_default();
         let lanes = check.count("gpu.cu.lanes", file.lanes.as_ref(), 4, 1..=64)?;
         let size = file.wavefront_size.as_ref();
+        let wavefronts =
+            check.count("gpu.cu.wavefronts", file.wavefronts.as_ref(), 4, 1..=MOST_WAVEFRONTS)?;
+        let most = MOST_WAVEFRONTS.into();
         Ok(CuSpec {
             count: check.count("gpu.cu.count", file.count.as_ref(), 1, 1..=512)?,
-            wavefronts: check.count("gpu.cu.wavefronts", file.wavefronts.as_ref(), 4, 1..=MOST_WAVEFRONTS)?,
+            wavefronts,
             lanes,
+            simds: check.count("gpu.cu.simds", file.simds.as_ref(), wavefronts, 1..=most)?,
             wavefront_size: check.count("gpu.cu.wavefront_size", size, lanes, 1..=64)?,
             outstanding: check.count("gpu.cu.outstanding", file.outstanding.as_ref(), 1, 1..=64)?,
             scheduler: file.scheduler.unwrap_or_default(),

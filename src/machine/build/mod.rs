@@ -283,6 +283,7 @@ impl Builder<'_> {
             id,
             clock,
             lanes,
+            simds: gpu.map(|gpu| gpu.cu.simds).filter(|simds| *simds < slots).unwrap_or(0),
             scheduler: gpu.map_or(WarpScheduler::default(), |gpu| gpu.cu.scheduler),
             outstanding,
             l1_latency: latency,

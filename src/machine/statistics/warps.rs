@@ -35,6 +35,11 @@ impl Machine {
             for (state, time) in WarpState::ALL.into_iter().zip(agent.time_in(self.now)) {
                 sheet.put(format!("{path}.warp_cycles.{}", key_word(state.name())), self.cycles(time));
             }
+            if let Some(simds) = &agent.simds {
+                let (waited, times) = simds.waits();
+                sheet.put(format!("{path}.simd_utilisation"), simds.utilisation(self.now));
+                sheet.put(format!("{path}.simd_queued_mean_cycles"), self.mean_cycles(waited, times));
+            }
         }
     }
 

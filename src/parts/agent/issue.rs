@@ -64,7 +64,8 @@ impl Agent {
             Some(Operation::Compute(cycles)) => {
                 warp.next += 1;
                 warp.instructions += 1;
-                warp.ready_at = now + self.config.clock.cycles(u64::from((*cycles).max(1)));
+                let ticks = self.config.clock.cycles(u64::from((*cycles).max(1)));
+                warp.ready_at = self.simds.as_mut().map_or(now + ticks, |simds| simds.take(now, ticks));
                 self.set_state(slot, WarpState::Running, out);
             }
             Some(Operation::Access(access)) => {

@@ -23,6 +23,7 @@ use crate::model::page::Page;
 use crate::model::paging::FaultKind;
 use crate::model::record::What;
 use crate::model::time::{Clock, Tick};
+use crate::parts::simd::Simds;
 use crate::parts::tlb::Tlb;
 use crate::policy::placement::first_touch;
 use crate::policy::warps::WarpScheduler;
@@ -39,6 +40,8 @@ pub struct AgentConfig {
     pub clock: Clock,
     /// Lanes that issue in one cycle.
     pub lanes: u32,
+    /// SIMD units, where they are fewer than warps; 0 where no warp waits for one.
+    pub simds: u32,
     pub scheduler: WarpScheduler,
     /// Memory instructions that a warp may have in flight.
     pub outstanding: u32,
@@ -108,6 +111,8 @@ pub struct Agent {
     pub warps: Vec<Warp>,
     /// Of a compute unit on a machine with pages. A core has none: its page table is asked at once.
     pub tlb: Option<Box<Tlb>>,
+    /// Where warps wait for them.
+    pub simds: Option<Box<Simds>>,
     /// Warps that are ready or running. Follows from their states.
     active: Bits,
     last: usize,
@@ -155,6 +160,7 @@ impl Agent {
             l1,
             warps: vec![Warp::default(); slots as usize],
             tlb: None,
+            simds: (config.simds > 0).then(|| Box::new(Simds::new(config.simds, 0))),
             active: Bits::new(slots),
             last: 0,
             issue_free_at: 0,
@@ -162,6 +168,16 @@ impl Agent {
             stalled: VecDeque::new(),
             accesses: 0,
             time_in: [0; WarpState::ALL.len()],
+        }
+    }
+
+    /// Takes over the configuration of another one with as many warps.
+    pub fn adopt(&mut self, other: &Self, now: Tick) {
+        self.config = other.config;
+        match (&mut self.simds, other.config.simds) {
+            (simds, 0) => *simds = None,
+            (Some(simds), count) => simds.set_count(count, now),
+            (simds, count) => *simds = Some(Box::new(Simds::new(count, now))),
         }
     }
 
@@ -279,6 +295,9 @@ impl Agent {
         }
         if let Some(tlb) = &self.tlb {
             tlb.digest(hasher);
+        }
+        if let Some(simds) = &self.simds {
+            simds.digest(hasher);
         }
     }
 }

@@ -8,6 +8,12 @@ use crate::model::operation::{Lanes, Operation, StoreValue, WarpAccess};
 /// Cycles of a launch: what `MGPUSim`'s dispatcher takes for each kernel.
 const LAUNCH_CYCLES: u64 = 1600;
 
+/// Cycles that a SIMD unit of 16 lanes takes for an instruction of a wavefront of 64 threads (Southern Islands).
+const CYCLES: u64 = 4;
+
+/// Cycles between a load and a store, at most. Kernels compute up to a hundred times as long elsewhere.
+const MOST_CYCLES: u64 = 10_000_000;
+
 pub const WAVEFRONT: ParameterDefinition = ParameterDefinition {
     name: "wavefront",
     about: "threads in a wavefront: 64 for AMD, 32 for CUDA",
@@ -24,11 +30,8 @@ pub const ELEMENT: ParameterDefinition = ParameterDefinition {
     about: "bytes of an element",
     kind: Kind::PowerOfTwo { default: 4, most: 16 },
 };
-pub const COMPUTE: ParameterDefinition = ParameterDefinition {
-    name: "compute",
-    about: "cycles that a wavefront computes between loads and stores",
-    kind: Kind::Integer { default: 4, least: 0, most: 1_000_000_000 },
-};
+/// Where nothing is known of what a kernel computes.
+pub const COMPUTE: ParameterDefinition = compute(CYCLES);
 pub const LAUNCH: ParameterDefinition = launch(LAUNCH_CYCLES);
 pub const STORE: ParameterDefinition = ParameterDefinition {
     name: "store",
@@ -114,6 +117,19 @@ pub const fn launch(default: u64) -> ParameterDefinition {
         about: "cycles of the launch, before the first block starts",
         kind: Kind::Integer { default, least: 0, most: 1_000_000_000 },
     }
+}
+
+const fn compute(default: u64) -> ParameterDefinition {
+    ParameterDefinition {
+        name: "compute",
+        about: "cycles that a wavefront computes between loads and stores",
+        kind: Kind::Integer { default, least: 0, most: MOST_CYCLES },
+    }
+}
+
+/// [`LAUNCHED`] of a kernel that computes so many instructions between loads and stores.
+pub const fn computing(instructions: u64) -> [ParameterDefinition; 4] {
+    [compute(CYCLES * instructions), LAUNCH, STORE, SEED]
 }
 
 /// What every kernel of real launches takes after its own parameters.

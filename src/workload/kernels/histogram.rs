@@ -4,6 +4,8 @@
 //! `data[g * W * B + i * W + l]` for `i` below `B`, counts in bytes of its own in local memory (so each thread takes as many
 //! elements as a byte counts), and stores `out[g * B + i * W + l]` for `i` below `B / W`. The host then adds each count
 //! `out[g * B + j]` to `bins[j]`, group by group. Counting in local memory is modelled as cycles.
+//!
+//! Computes seven instructions for an element, counted in the source: its counter is found in local memory, read and written.
 
 use std::sync::Arc;
 
@@ -39,9 +41,12 @@ pub const DEFINITION: Definition = Definition {
         common::next("sums", "the host's sums"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing(7),
     build,
 };
+
+/// Summing up a bin takes so many times as long as counting an element: 32 words with four counts of a byte each.
+const SUMMING: u32 = 50;
 
 fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
     let settings = Settings::with_host(values)?;
@@ -62,7 +67,10 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         script: Script::default()
             .then(bins, [Step::Load(0, 0), Step::Compute(settings.compute)])
             .then(1, [Step::Barrier])
-            .then(bins / workgroup, [Step::Compute(settings.compute), Step::Store(1, 0)]),
+            .then(
+                bins / workgroup,
+                [Step::Compute(SUMMING * settings.compute), Step::Store(1, 0)],
+            ),
         map: Arc::new(move |at: At| {
             let part = if at.array == 0 { workgroup * bins } else { bins };
             Some(at.group * part + at.round * workgroup + at.local)

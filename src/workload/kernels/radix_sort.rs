@@ -11,6 +11,8 @@
 //! Where an element goes depends on the keys: here each thread's elements have every digit once, in an order drawn from the
 //! seed anew for each digit. So every count is 1, thread t's element of digit d goes to `d * threads + t`, and the places
 //! are those that a real run on such keys would compute. Real keys are less even.
+//!
+//! Computes ten instructions for an element, counted in the source: its digit, and the counter in local memory.
 
 use std::sync::Arc;
 
@@ -46,7 +48,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("buckets", "how many words of each digit each thread has, then where they go"),
         common::SYNC,
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing(10),
     build,
 };
 

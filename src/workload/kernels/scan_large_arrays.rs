@@ -9,6 +9,8 @@
 //!   then every thread loads its element and stores it.
 //!
 //! The host touches no data between launches. Trees in local memory are cycles, with a barrier at each level.
+//!
+//! Computes six instructions on the way up a level, down one, and in an addition, counted in the source.
 
 use std::sync::Arc;
 
@@ -37,7 +39,7 @@ pub const DEFINITION: Definition = Definition {
         common::next("output", "their prefix sums, and on further pages those of the sums"),
         common::next("sums", "the sums of the blocks, level by level on pages of their own"),
     ],
-    shared: common::LAUNCHED,
+    shared: &common::computing(6),
     build,
 };
 

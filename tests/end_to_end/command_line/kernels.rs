@@ -3,11 +3,19 @@
 use std::io::Write;
 
 use super::document;
+use crate::common::binary::run;
+use crate::common::umscope;
+
+/// A scenario of these lines.
+fn scenario(lines: &str) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
+    write!(file, "{lines}").unwrap();
+    file
+}
 
 /// Runs a scenario of these lines.
 fn after(lines: &str) -> serde_json::Value {
-    let mut file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
-    write!(file, "{lines}").unwrap();
+    let file = scenario(lines);
     document(&["run", file.path().to_str().unwrap(), "--format", "json"])
 }
 
@@ -37,4 +45,62 @@ fn a_block_that_has_no_room_beside_a_program_comes_after_it() {
     ));
     assert_eq!(run["ended"], "finished", "{run}");
     assert_eq!(run["accesses"], 49);
+}
+
+/// One compute unit, and a kernel of four warps that compute 10,000 cycles between one access and the next.
+fn computing(set: &str, times: u32) -> String {
+    format!(
+        "machine = \"tiny/umh-1gpu\"\nset = {{ \"gpu.cu.count\" = 1, \"gpu.cu.wavefronts\" = 4, {set} }}\n[[kernel]]\nid = \"k\"\nname = \"stream\"\n\
+         with = {{ blocks = 1, warps = 4, times = {times}, wavefront = 4, compute = 10000, launch = 1 }}\n"
+    )
+}
+
+/// Cycles of that kernel, and how busy SIMD units were and how long warps waited for one, if they could.
+fn computed(set: &str) -> (f64, Option<(f64, f64)>) {
+    let run = after(&computing(set, 2));
+    let resources = run["resources"].as_array().unwrap().clone();
+    let simds = resources.into_iter().find(|resource| resource["name"] == "SIMD units");
+    let simds = simds.map(|simds| {
+        let both = (simds["utilisation"].as_f64(), simds["queued_mean_cycles"].as_f64());
+        let stats = &run["stats"];
+        let of = |key: &str| stats[format!("gpu0.cu0.simd_{key}")].as_f64();
+        assert_eq!(both, (of("utilisation"), of("queued_mean_cycles")));
+        (both.0.unwrap(), both.1.unwrap())
+    });
+    (run["stats"]["tasks.k.cycles"].as_f64().unwrap(), simds)
+}
+
+#[test]
+fn warps_compute_on_as_many_units_as_there_are() {
+    let (together, unlimited) = computed("\"gpu.cu.simds\" = 4");
+    assert_eq!(unlimited, None, "no warp waits for one");
+    assert!((10_000.0..12_000.0).contains(&together), "{together}");
+    let (one_by_one, simds) = computed("\"gpu.cu.simds\" = 1");
+    assert!((40_000.0..42_000.0).contains(&one_by_one), "{one_by_one}");
+    let (busy, waited) = simds.unwrap();
+    assert!(busy > 0.9, "{busy}");
+    // For none, one, two and three others.
+    assert!((waited - 15_000.0).abs() < 1_000.0, "{waited}");
+    let (pairs, _) = computed("\"gpu.cu.simds\" = 2");
+    assert!((20_000.0..22_000.0).contains(&pairs), "{pairs}");
+}
+
+#[test]
+fn units_can_come_under_way() {
+    let file = scenario(&computing("\"gpu.cu.simds\" = 1", 3));
+    let path = file.path().to_str().unwrap();
+    let end = |change: &str| {
+        let script = format!("goto cycle 5000\n{change}\nend\ninfo position\n");
+        let told = run(umscope(), &["debug", path, "--no-tui"], &script);
+        assert_eq!(told.code, Some(0), "{told:?}");
+        let cycle = told.stdout.rsplit("cycle ").next().and_then(|rest| {
+            rest.split(|digit: char| !digit.is_ascii_digit() && digit != ',')
+                .next()
+                .map(|digits| digits.replace(',', ""))
+        });
+        cycle.unwrap().parse::<u64>().unwrap()
+    };
+    // Four waited in turn already; after that each has a unit.
+    assert!((80_000..82_000).contains(&end("")));
+    assert!((50_000..52_000).contains(&end("fork set gpu.cu.simds=4")));
 }

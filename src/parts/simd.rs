@@ -1,0 +1,110 @@
+//! The SIMD units of a compute unit: each computes for one warp at a time, first come first served.
+
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+
+use crate::model::time::Tick;
+
+/// When units are free, and what they have done.
+#[derive(Clone, Debug)]
+pub struct Simds {
+    /// From when on each is free, the first one first.
+    free_at: VecDeque<Tick>,
+    /// Ticks that they compute, some of them still to come.
+    taken: Tick,
+    /// Times that a warp took one, and ticks that warps waited for one, summed over them.
+    times: u64,
+    waited: Tick,
+    /// Since when there are so many, and what others offered before.
+    since: Tick,
+    offered: Tick,
+}
+
+impl Simds {
+    #[must_use]
+    pub fn new(count: u32, now: Tick) -> Self {
+        Self {
+            free_at: (0..count.max(1)).map(|_| now).collect(),
+            taken: 0,
+            times: 0,
+            waited: 0,
+            since: now,
+            offered: 0,
+        }
+    }
+
+    /// A warp computes for so many ticks, on the unit that is free first. Returns when it has done.
+    pub fn take(&mut self, now: Tick, ticks: Tick) -> Tick {
+        let begin = self.free_at.pop_front().map_or(now, |free_at| free_at.max(now));
+        let end = begin + ticks;
+        let place = self.free_at.partition_point(|free_at| *free_at <= end);
+        self.free_at.insert(place, end);
+        self.taken += ticks;
+        self.times += 1;
+        self.waited += begin - now;
+        end
+    }
+
+    /// There are so many from now on. Those that come are free; those that go are free first.
+    pub fn set_count(&mut self, count: u32, now: Tick) {
+        (self.offered, self.since) = (self.offered_until(now), now);
+        let count = count.max(1) as usize;
+        while self.free_at.len() > count {
+            let gone = self.free_at.pop_front().unwrap_or(now);
+            self.taken -= gone.saturating_sub(now).min(self.taken);
+        }
+        while self.free_at.len() < count {
+            self.free_at.push_front(now);
+        }
+        self.free_at.make_contiguous().sort_unstable();
+    }
+
+    fn offered_until(&self, now: Tick) -> Tick {
+        self.offered + now.saturating_sub(self.since).saturating_mul(self.free_at.len() as u64)
+    }
+
+    /// Share of the time until now in which they computed, from 0 to 1.
+    #[must_use]
+    pub fn utilisation(&self, now: Tick) -> f64 {
+        let ahead: Tick = self.free_at.iter().map(|free_at| free_at.saturating_sub(now)).sum();
+        self.taken.saturating_sub(ahead) as f64 / self.offered_until(now).max(1) as f64
+    }
+
+    /// Ticks that warps waited for one, and how often they took one.
+    #[must_use]
+    pub fn waits(&self) -> (Tick, u64) {
+        (self.waited, self.times)
+    }
+
+    pub fn digest(&self, hasher: &mut impl Hasher) {
+        self.free_at.hash(hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warp_computes_on_the_unit_that_is_free_first() {
+        let mut simds = Simds::new(2, 0);
+        assert_eq!([simds.take(0, 10), simds.take(0, 4), simds.take(1, 5)], [10, 4, 9]);
+        assert_eq!(simds.waits(), (3, 3));
+        // Until 10 one has computed for 10 ticks, the other for 9 of them; nothing of what is to come is counted.
+        assert!((simds.utilisation(10) - 19.0 / 20.0).abs() < 1e-9);
+        assert!((simds.utilisation(5) - 1.0).abs() < 1e-9);
+        assert_eq!(simds.take(9, 1), 10, "the one that took less is free before the one that came first");
+    }
+
+    #[test]
+    fn units_that_come_are_free_and_those_that_go_are_free_first() {
+        let mut simds = Simds::new(1, 0);
+        assert_eq!(simds.take(0, 10), 10);
+        simds.set_count(2, 4);
+        assert_eq!(simds.take(4, 2), 6);
+        simds.set_count(1, 5);
+        assert_eq!(simds.take(5, 1), 11);
+        // 10 + 1 of the one, one tick of the other: of 4 + 2 + 6.
+        assert!((simds.utilisation(11) - 12.0 / 12.0).abs() < 1e-9, "{}", simds.utilisation(11));
+    }
+}
