@@ -120,12 +120,11 @@ impl Build<'_> {
         let size = file.wavefront_size.as_ref();
         let wavefronts =
             check.count("gpu.cu.wavefronts", file.wavefronts.as_ref(), 4, 1..=MOST_WAVEFRONTS)?;
-        let most = MOST_WAVEFRONTS.into();
         Ok(CuSpec {
             count: check.count("gpu.cu.count", file.count.as_ref(), 1, 1..=512)?,
             wavefronts,
             lanes,
-            simds: check.count("gpu.cu.simds", file.simds.as_ref(), wavefronts, 1..=most)?,
+            simds: check.count("gpu.cu.simds", file.simds.as_ref(), wavefronts, 1..=MOST_WAVEFRONTS)?,
             wavefront_size: check.count("gpu.cu.wavefront_size", size, lanes, 1..=64)?,
             outstanding: check.count("gpu.cu.outstanding", file.outstanding.as_ref(), 1, 1..=64)?,
             scheduler: file.scheduler.unwrap_or_default(),

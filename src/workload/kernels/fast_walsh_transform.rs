@@ -4,7 +4,7 @@
 //! data between launches. Thread `g` of a launch works on `p = 2 * step * (g / step) + g % step` and `q = p + step`: it loads
 //! both and stores both. Each launch reads what the one before wrote, of other threads from the second on.
 //!
-//! Computes 29 instructions, as in MGPUSim's disassembly of the source: most of them divide the thread's number by the step.
+//! Computes 29 instructions, as in `MGPUSim`'s disassembly of the source: most of them divide the thread's number by the step.
 
 use std::iter::successors;
 use std::sync::Arc;

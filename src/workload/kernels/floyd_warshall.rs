@@ -8,7 +8,7 @@
 //! Which ways are shorter depends on the graph: here it is a `shorter` percentage of them, chosen by the seed. `MGPUSim`'s
 //! version of the kernel stores only where the way is shorter; this is not modelled.
 //!
-//! Computes 18 instructions in all, half with each of its loads, as in MGPUSim's disassembly of the source.
+//! Computes 18 instructions in all, half with each of its loads, as in `MGPUSim`'s disassembly of the source.
 
 use std::sync::Arc;
 

@@ -67,10 +67,7 @@ fn build(values: &Values<'_>) -> Result<Vec<TaskKind>> {
         script: Script::default()
             .then(bins, [Step::Load(0, 0), Step::Compute(settings.compute)])
             .then(1, [Step::Barrier])
-            .then(
-                bins / workgroup,
-                [Step::Compute(SUMMING * settings.compute), Step::Store(1, 0)],
-            ),
+            .then(bins / workgroup, [Step::Compute(SUMMING * settings.compute), Step::Store(1, 0)]),
         map: Arc::new(move |at: At| {
             let part = if at.array == 0 { workgroup * bins } else { bins };
             Some(at.group * part + at.round * workgroup + at.local)

@@ -6,7 +6,7 @@
 //! stores `C[4 gy + r, gx]` for r below 4. Reading the tile from local memory is cycles.
 //!
 //! Computes 26 instructions for a vector of B: 16 products that are added, the tile in local memory, sums and addresses, as in
-//! MGPUSim's disassembly of the source, a fourth of the loop.
+//! `MGPUSim`'s disassembly of the source, a fourth of the loop.
 
 use std::sync::Arc;
 

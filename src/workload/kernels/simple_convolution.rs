@@ -8,7 +8,7 @@
 //! it would leave out a row and a column: here they are used. And threads at a border stay in step with their neighbours, where
 //! the source's loops begin with the first column that is there.
 //!
-//! Computes 18 instructions for each element of the mask, as in MGPUSim's disassembly of the source: addresses, mostly.
+//! Computes 18 instructions for each element of the mask, as in `MGPUSim`'s disassembly of the source: addresses, mostly.
 
 use std::sync::Arc;
 

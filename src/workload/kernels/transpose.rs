@@ -1,6 +1,6 @@
 //! Matrix transpose through local memory, a block of the matrix per workgroup.
 //!
-//! Computes 20 instructions, counted in the source (float4: there are five times as many in MGPUSim's disassembly).
+//! Computes 20 instructions, counted in the source (float4: there are five times as many in `MGPUSim`'s disassembly).
 
 use super::array::Array;
 use super::common::{self, Phase, Phases, Scale};
