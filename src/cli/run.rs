@@ -55,7 +55,7 @@ Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to
   cycles, events, accesses (issued; access.* has those that were performed), work_cycles (until the last task ended; with paged memory pages may come later), violations (checks that \
 failed)
   warp_cycles.STATE, warp_share.STATE   of all warp slots, GPUn.* of a GPU (host.* of the cores), and warp_cycles of \
-each unit; STATE: none ready running (computes, or waits for a SIMD unit) memory mshr_full link_full barrier fence translation far_fault protection_fault done. Shares are of the time with work, \
+each unit; STATE: none ready running (computes) memory mshr_full link_full barrier fence translation far_fault protection_fault simd_full done. Shares are of the time with work, \
 without none and done. Of compute units with fewer SIMD units than wavefronts: UNIT.simd_utilisation, UNIT.simd_queued_mean_cycles (that a warp waited for one)
   access.LEVEL.count, .share, .mean_cycles, .time_share, .merged, .probed   by the farthest place that got a request \
 of an access: l1 (a hit), joined (a miss under way in its L1), l2, llc, client (the CPU-side \

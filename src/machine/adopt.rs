@@ -62,7 +62,7 @@ impl Machine {
             own.adopt(new, self.now);
         }
         for (own, new) in self.agents.iter_mut().zip(&other.agents) {
-            own.adopt(new, self.now);
+            own.adopt(new, out);
         }
         self.adopt_lanes(other);
         for (own, new) in self.ports.iter_mut().zip(&other.ports) {

@@ -158,6 +158,9 @@ impl Machine {
             WarpState::None | WarpState::Done | WarpState::Ready | WarpState::Running => return Vec::new(),
             WarpState::MshrFull => vec![link(format!("warp {slot} waits for a free MSHR of its L1"))],
             WarpState::LinkFull => vec![link(format!("warp {slot} waits for room below its L1"))],
+            WarpState::SimdFull => {
+                vec![link(format!("warp {slot} waits for a SIMD unit: all compute for other warps"))]
+            }
             WarpState::Barrier => vec![link(format!("warp {slot} waits for its block at a barrier"))],
             WarpState::Translation | WarpState::FarFault | WarpState::ProtectionFault => {
                 self.why_translation(agent, slot)

@@ -155,7 +155,12 @@ impl Machine {
                     wait(to, text, Some(block), Some(*number));
                 }
             }
-            WarpState::None | WarpState::Ready | WarpState::Running | WarpState::Done => {}
+            // Units are never held for long.
+            WarpState::None
+            | WarpState::Ready
+            | WarpState::Running
+            | WarpState::SimdFull
+            | WarpState::Done => {}
         }
     }
 

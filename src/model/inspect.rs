@@ -23,7 +23,7 @@ pub enum WarpState {
     #[default]
     None,
     Ready,
-    /// Computing between two accesses, or waiting for a SIMD unit to do so.
+    /// Computing between two accesses.
     Running,
     /// Waits for memory.
     Memory,
@@ -43,6 +43,8 @@ pub enum WarpState {
     /// Waits until a page that is taken for read-only may be written. It stands last, so that the digests of machines without
     /// such pages stay as they were.
     ProtectionFault,
+    /// Waits for a SIMD unit to compute on: all compute for other warps. It stands here for the same reason.
+    SimdFull,
 }
 
 impl WarpState {
@@ -57,7 +59,7 @@ impl WarpState {
         counts
     }
 
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::None,
         Self::Ready,
         Self::Running,
@@ -70,6 +72,7 @@ impl WarpState {
         Self::FarFault,
         Self::Done,
         Self::ProtectionFault,
+        Self::SimdFull,
     ];
 
     #[must_use]
@@ -87,6 +90,7 @@ impl WarpState {
             Self::FarFault => "far-fault",
             Self::Done => "done",
             Self::ProtectionFault => "protection-fault",
+            Self::SimdFull => "simd-full",
         }
     }
 
@@ -113,6 +117,7 @@ impl WarpState {
             Self::FarFault => 'p',
             Self::Done => 'd',
             Self::ProtectionFault => 'w',
+            Self::SimdFull => 'u',
         }
     }
 }

@@ -10,6 +10,8 @@ use crate::model::time::Tick;
 pub struct Simds {
     /// From when on each is free, the first one first.
     free_at: VecDeque<Tick>,
+    /// Warps that have to wait, and when each begins: first come first served, so that they stand in order.
+    waiting: VecDeque<(Tick, u32)>,
     /// Ticks that they compute, some of them still to come.
     taken: Tick,
     /// Times that a warp took one, and ticks that warps waited for one, summed over them.
@@ -25,6 +27,7 @@ impl Simds {
     pub fn new(count: u32, now: Tick) -> Self {
         Self {
             free_at: (0..count.max(1)).map(|_| now).collect(),
+            waiting: VecDeque::new(),
             taken: 0,
             times: 0,
             waited: 0,
@@ -33,16 +36,30 @@ impl Simds {
         }
     }
 
-    /// A warp computes for so many ticks, on the unit that is free first. Returns when it has done.
-    pub fn take(&mut self, now: Tick, ticks: Tick) -> Tick {
+    /// A warp computes for so many ticks, on the unit that is free first. Returns when it begins.
+    pub fn take(&mut self, warp: u32, now: Tick, ticks: Tick) -> Tick {
         let begin = self.free_at.pop_front().map_or(now, |free_at| free_at.max(now));
+        if begin > now {
+            self.waiting.push_back((begin, warp));
+        }
         let end = begin + ticks;
         let place = self.free_at.partition_point(|free_at| *free_at <= end);
         self.free_at.insert(place, end);
         self.taken += ticks;
         self.times += 1;
         self.waited += begin - now;
-        end
+        begin
+    }
+
+    /// When the next of those that wait begins.
+    #[must_use]
+    pub fn next_begin(&self) -> Option<Tick> {
+        self.waiting.front().map(|(begin, _)| *begin)
+    }
+
+    /// The next of those that wait, if it begins now.
+    pub fn call(&mut self, now: Tick) -> Option<u32> {
+        self.waiting.pop_front_if(|(begin, _)| *begin <= now).map(|(_, warp)| warp)
     }
 
     /// There are so many from now on. Those that come are free; those that go are free first.
@@ -77,7 +94,7 @@ impl Simds {
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        self.free_at.hash(hasher);
+        (&self.free_at, &self.waiting).hash(hasher);
     }
 }
 
@@ -88,22 +105,31 @@ mod tests {
     #[test]
     fn a_warp_computes_on_the_unit_that_is_free_first() {
         let mut simds = Simds::new(2, 0);
-        assert_eq!([simds.take(0, 10), simds.take(0, 4), simds.take(1, 5)], [10, 4, 9]);
+        assert_eq!([simds.take(7, 0, 10), simds.take(8, 0, 4), simds.take(9, 1, 5)], [0, 0, 4]);
         assert_eq!(simds.waits(), (3, 3));
         // Until 10 one has computed for 10 ticks, the other for 9 of them; nothing of what is to come is counted.
         assert!((simds.utilisation(10) - 19.0 / 20.0).abs() < 1e-9);
         assert!((simds.utilisation(5) - 1.0).abs() < 1e-9);
-        assert_eq!(simds.take(9, 1), 10, "the one that took less is free before the one that came first");
+        assert_eq!(simds.take(7, 9, 1), 9, "the one that took less is free before the one that came first");
+    }
+
+    #[test]
+    fn warps_that_wait_are_called_when_they_begin() {
+        let mut simds = Simds::new(1, 0);
+        (1..=3).for_each(|warp| _ = simds.take(warp, 0, 10));
+        assert_eq!((simds.next_begin(), simds.call(9)), (Some(10), None));
+        assert_eq!((simds.call(10), simds.call(10), simds.next_begin()), (Some(2), None, Some(20)));
+        assert_eq!((simds.call(25), simds.next_begin()), (Some(3), None));
     }
 
     #[test]
     fn units_that_come_are_free_and_those_that_go_are_free_first() {
         let mut simds = Simds::new(1, 0);
-        assert_eq!(simds.take(0, 10), 10);
+        assert_eq!(simds.take(0, 0, 10), 0);
         simds.set_count(2, 4);
-        assert_eq!(simds.take(4, 2), 6);
+        assert_eq!(simds.take(1, 4, 2), 4);
         simds.set_count(1, 5);
-        assert_eq!(simds.take(5, 1), 11);
+        assert_eq!(simds.take(2, 5, 1), 10);
         // 10 + 1 of the one, one tick of the other: of 4 + 2 + 6.
         assert!((simds.utilisation(11) - 12.0 / 12.0).abs() < 1e-9, "{}", simds.utilisation(11));
     }

@@ -377,6 +377,7 @@ fn warp_state(state: WarpState) -> &'static str {
         WarpState::Translation => "waits for the translation of an address",
         WarpState::FarFault => "waits for a page",
         WarpState::ProtectionFault => "waits until a page may be written",
+        WarpState::SimdFull => "waits for a SIMD unit",
         WarpState::Done => "has no work left at the moment",
     }
 }

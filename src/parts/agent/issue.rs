@@ -31,6 +31,7 @@ impl Agent {
     /// Issues for one warp.
     pub fn issue(&mut self, around: &mut Surroundings<'_>, told: &mut Told, out: &mut Outbox) {
         let now = out.tick;
+        self.compute(now, out);
         if self.issue_free_at > now {
             return;
         }
@@ -41,6 +42,13 @@ impl Agent {
             return;
         }
         self.issue_access(slot, around, told, out);
+    }
+
+    /// Warps that have waited for a SIMD unit until now have one.
+    pub(super) fn compute(&mut self, now: Tick, out: &mut Outbox) {
+        while let Some(slot) = self.simds.as_mut().and_then(|simds| simds.call(now)) {
+            self.set_state(slot as usize, WarpState::Running, out);
+        }
     }
 
     /// Takes the next operation of a warp; `true` if it has accesses to issue.
@@ -65,8 +73,10 @@ impl Agent {
                 warp.next += 1;
                 warp.instructions += 1;
                 let ticks = self.config.clock.cycles(u64::from((*cycles).max(1)));
-                warp.ready_at = self.simds.as_mut().map_or(now + ticks, |simds| simds.take(now, ticks));
-                self.set_state(slot, WarpState::Running, out);
+                let begin = self.simds.as_mut().map_or(now, |simds| simds.take(slot as u32, now, ticks));
+                warp.ready_at = begin + ticks;
+                let state = if begin > now { WarpState::SimdFull } else { WarpState::Running };
+                self.set_state(slot, state, out);
             }
             Some(Operation::Access(access)) => {
                 self.load_accesses(slot, access, None, now);

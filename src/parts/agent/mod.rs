@@ -172,10 +172,14 @@ impl Agent {
     }
 
     /// Takes over the configuration of another one with as many warps.
-    pub fn adopt(&mut self, other: &Self, now: Tick) {
+    pub fn adopt(&mut self, other: &Self, out: &mut Outbox) {
         self.config = other.config;
+        let now = out.tick;
         match (&mut self.simds, other.config.simds) {
-            (simds, 0) => *simds = None,
+            (_, 0) => {
+                self.compute(Tick::MAX, out);
+                self.simds = None;
+            }
             (Some(simds), count) => simds.set_count(count, now),
             (simds, count) => *simds = Some(Box::new(Simds::new(count, now))),
         }
@@ -276,6 +280,7 @@ impl Agent {
     #[must_use]
     pub fn next_wake(&self, now: Tick) -> Option<Tick> {
         let soonest = self.issue_free_at.max(now);
+        let begin = self.simds.as_ref().and_then(|simds| simds.next_begin()).map(|begin| begin.max(now));
         let mut ready = None;
         for warp in self.active.iter().filter_map(|slot| self.warps.get(slot as usize)) {
             ready = Some(ready.map_or(warp.ready_at, |ready: Tick| ready.min(warp.ready_at)));
@@ -283,7 +288,8 @@ impl Agent {
                 break;
             }
         }
-        Some(self.config.clock.edge(ready?.max(soonest)))
+        let ready = ready.map(|ready| ready.max(soonest));
+        Some(self.config.clock.edge([ready, begin].into_iter().flatten().min()?))
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {

@@ -76,7 +76,11 @@ pub(super) fn role(state: WarpState) -> Role {
     match state {
         WarpState::None | WarpState::Done => Role::Dim,
         WarpState::Ready | WarpState::Running => Role::Good,
-        WarpState::Memory | WarpState::Fence | WarpState::Barrier | WarpState::Translation => Role::Waiting,
+        WarpState::Memory
+        | WarpState::Fence
+        | WarpState::Barrier
+        | WarpState::Translation
+        | WarpState::SimdFull => Role::Waiting,
         WarpState::MshrFull | WarpState::LinkFull | WarpState::FarFault | WarpState::ProtectionFault => {
             Role::Bad
         }
