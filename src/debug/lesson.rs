@@ -31,6 +31,8 @@ pub struct Lesson {
     listens: bool,
     /// What was said, by event, ascending.
     said: Vec<(EventNumber, usize)>,
+    /// What the event that was looked at last has shown to be due before it.
+    early: Vec<usize>,
     settled: Vec<Option<EventNumber>>,
     failed: Vec<Failed>,
     failures_seen: usize,
@@ -61,6 +63,7 @@ impl Lesson {
         let mut lesson = Self {
             told: narrator.begin(),
             said: Vec::new(),
+            early: Vec::new(),
             settled: vec![None; checker.expectations().len()],
             narrator,
             checker,
@@ -91,7 +94,8 @@ impl Lesson {
     }
 
     fn say(&mut self, event: EventNumber, say: usize) {
-        self.said.push((event, say));
+        let place = self.said.partition_point(|(at, _)| *at <= event);
+        self.said.insert(place, (event, say));
         if let Some(ask) = self.narrator.says.get(say).and_then(|say| say.ask.clone()) {
             self.ask(Asked::new(event, Some(say), ask));
         }
@@ -118,12 +122,27 @@ impl Lesson {
         self.listens
     }
 
+    /// What belongs before the event that was looked at last.
+    #[must_use]
+    pub fn early(&self) -> &[usize] {
+        &self.early
+    }
+
+    /// Whether something is asked with a piece of narration.
+    #[must_use]
+    pub fn asks_with(&self, say: usize) -> bool {
+        self.narrator.says.get(say).is_some_and(|say| say.ask.is_some())
+    }
+
     /// Looks at what a step from position `at` did.
     pub fn observe(&mut self, machine: &dyn Subject, records: &[Record], outcome: StepOutcome) {
         let event = machine.event();
         let due = self.narrator.observe(&mut self.told, machine, records);
+        self.early.clear();
         for due in due {
-            self.say(event, due.say);
+            let is_early = self.narrator.is_early(due.say);
+            self.say(event - EventNumber::from(is_early), due.say);
+            self.early.extend(is_early.then_some(due.say));
         }
         self.checker.observe(machine, records);
         // A run that must break a rule is over where it has: what comes after that says nothing.

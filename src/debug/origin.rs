@@ -175,6 +175,38 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
     }
 
     #[test]
+    fn what_is_said_before_an_event_is_said_where_nothing_of_it_is_seen() {
+        let text = LESSON.replace(
+            "on = \"message type read from gpu1.smd0\"",
+            "before = \"issue kind n-store at gpu1.cu1\"",
+        ) + "[[say]]\non = \"issue kind n-store at gpu1.cu1\"\ntext = \"Now.\"\n";
+        let mut session = Session::open(Origin::of_text("lesson", &text).unwrap(), None);
+        // Nobody stops for it, but it is told.
+        let told = execute(&mut session, "end").lines.join("\n");
+        let issued = session.timeline().lesson().unwrap().said().collect::<Vec<_>>();
+        assert_eq!(issued[0] + 1, issued[1], "{issued:?}");
+        let (early, late) = (told.find("The HMD").unwrap(), told.find("Now.").unwrap());
+        assert!(early < late, "{told}");
+        let mut session = Session::open(Origin::of_text("lesson", &text).unwrap(), None);
+        execute(&mut session, "set stop-at-narration on");
+        let mut stops = |verb: &str| {
+            let told = execute(&mut session, verb).lines.remove(0);
+            (session.event(), told)
+        };
+        let (first, told) = stops("continue");
+        assert!(told.starts_with("lesson: The HMD knows"), "{told}");
+        let (second, told) = stops("continue");
+        assert!(told.starts_with("lesson: Now."), "{told}");
+        assert_eq!(vec![first, second], issued);
+        assert_eq!(stops("reverse-continue").0, first);
+        assert_eq!((stops("continue").0, stops("start").0, stops("continue").0), (second, 0, first));
+        let waits = |session: &mut Session| execute(session, "info block 0x1004").lines.join("\n");
+        assert!(!waits(&mut session).contains("gpu1"), "its L1 has not been asked yet");
+        execute(&mut session, "continue");
+        assert!(waits(&mut session).contains("gpu1"));
+    }
+
+    #[test]
     fn where_a_recording_ends_is_told_what_was_found_or_that_it_is_another_run() {
         let reason = |digest: Option<u64>| {
             let mut origin = Origin::of_text("lesson", LESSON).unwrap();

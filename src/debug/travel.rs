@@ -194,12 +194,18 @@ impl Travel {
             records.list.clear();
             records.on = listen || is_count && self.left <= FEW;
             let end_is_new = timeline.at_end().is_none();
+            let is_new = timeline.lesson().is_some_and(|lesson| lesson.wants(timeline.event()));
             let outcome = timeline.step(&mut records);
             let is_asked =
                 self.stops && stops.quiz && outcome == StepOutcome::Ran && ask(timeline, &records.list);
-            if is_asked && !self.passes() {
-                let trip = Trip { of: Tripped::Quiz, record: None, change: None };
-                self.phase = Phase::Moving { to: timeline.event() - 1, cause: Cause::Tripped(vec![trip]) };
+            let mut early = Trips::new();
+            early.extend(is_asked.then_some(Trip { of: Tripped::Quiz, record: None, change: None }));
+            if self.stops && is_new {
+                self.tell_early(timeline, stops, &mut early);
+            }
+            if !early.is_empty() && !self.passes() {
+                let to = timeline.event() - 1;
+                self.phase = Phase::Moving { to, cause: Cause::Tripped(early.into_iter().collect()) };
                 return None;
             }
             let mut stopped = Vec::new();
@@ -238,6 +244,17 @@ impl Travel {
         let passes = matches!(self.goal, Goal::Nowhere) && self.left > 1;
         self.left -= u64::from(passes);
         passes
+    }
+
+    /// Adds what the lesson says before the event that has just happened, where that has come to light only now.
+    fn tell_early(&self, timeline: &Timeline, stops: &Breakpoints, trips: &mut Trips) {
+        let Some(lesson) = timeline.lesson().filter(|_| matches!(self.goal, Goal::Nowhere)) else { return };
+        let stopping = lesson
+            .early()
+            .iter()
+            .copied()
+            .filter(|say| stops.narration || (stops.quiz && lesson.asks_with(*say)));
+        trips.extend(stopping.map(|say| Trip { of: Tripped::Narration(say), record: None, change: None }));
     }
 
     /// Adds what the lesson says and finds wrong at `event`, where that stops this movement.

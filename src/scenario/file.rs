@@ -358,6 +358,8 @@ pub struct StartFile {
 pub struct SayFile {
     /// At the first record that this query matches.
     pub on: Option<At<String>>,
+    /// Before the event of that record instead: a question about it comes before its answer is seen.
+    pub before: Option<At<String>>,
     /// At the n-th of them instead, from 1.
     pub nth: Option<At<u64>>,
     /// After this task has ended.

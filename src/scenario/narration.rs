@@ -28,6 +28,8 @@ pub enum Moment {
     Start,
     /// At the n-th record that matches.
     On(Matching, u64),
+    /// Before the event of the n-th record that matches: of what it does nothing is seen yet.
+    Before(Matching, u64),
     /// When a task has ended.
     After(String),
     /// After the first event of this cycle or a later one.
@@ -68,6 +70,12 @@ pub struct Narrator {
 }
 
 impl Narrator {
+    /// Whether a saying belongs before the event that makes it due.
+    #[must_use]
+    pub fn is_early(&self, say: usize) -> bool {
+        self.says.get(say).is_some_and(|say| matches!(say.when, Moment::Before(..)))
+    }
+
     /// What has been said before the first event: nothing.
     #[must_use]
     pub fn begin(&self) -> Told {
@@ -81,14 +89,14 @@ impl Narrator {
         starts.map(|(index, _)| index).collect()
     }
 
-    /// What is due after an event that made `records`. The same `told` and event always give the same.
+    /// What is due after an event that made `records`, or was due before it. The same `told` and event always give the same.
     pub fn observe(&self, told: &mut Told, subject: &dyn Subject, records: &[Record]) -> Vec<Due> {
         let mut due = Vec::new();
         for ((index, say), seen) in self.says.iter().enumerate().zip(&mut told.seen) {
             let Some(count) = seen else { continue };
             let record = match &say.when {
                 Moment::Start => continue,
-                Moment::On(query, nth) => {
+                Moment::On(query, nth) | Moment::Before(query, nth) => {
                     let components = subject.components();
                     let mut matches =
                         records.iter().filter(|record| query.filter.matches(record, components));
@@ -121,8 +129,12 @@ pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, tables: &[Arc<Table>
     let mut found = Vec::new();
     if let Some(query) = &file.on {
         found.push(Moment::On(compiler.matching(query)?, compiler.nth(file.nth.as_ref())?));
-    } else {
-        compiler.alone(file.nth.as_ref(), "nth", "on")?;
+    }
+    if let Some(query) = &file.before {
+        found.push(Moment::Before(compiler.matching(query)?, compiler.nth(file.nth.as_ref())?));
+    }
+    if found.is_empty() {
+        compiler.alone(file.nth.as_ref(), "nth", "on or before")?;
     }
     if let Some(id) = &file.after {
         found.push(Moment::After(compiler.task(id)?));
@@ -132,7 +144,7 @@ pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, tables: &[Arc<Table>
     }
     if found.len() > 1 {
         let error = compiler.complain(&at.span, "this is said at more than one moment");
-        return Err(error.expected("one of on, after and at").into());
+        return Err(error.expected("one of on, before, after and at").into());
     }
     let when = found.pop().unwrap_or(Moment::Start);
     let ask = file.ask.as_ref().map(|question| ask(compiler, question, tables)).transpose()?;
