@@ -8,8 +8,11 @@ use std::path::Path;
 
 use umscope::config::{Kind, find, list};
 use umscope::diagnostic::Source;
+use umscope::model::access::AccessKind;
 use umscope::model::inspect::Inspect;
-use umscope::scenario::{Options, Report, Runner, Scenario};
+use umscope::model::record::What;
+use umscope::model::state::{Action, State};
+use umscope::scenario::{CellName, Options, Report, Runner, Scenario};
 
 /// What is changed about a scenario to see it fail.
 #[derive(Clone, Copy, Debug)]
@@ -338,6 +341,56 @@ fn every_lesson_says_all_that_it_has_to_say_and_asks() {
         let unsaid: Vec<_> = unsaid.map(|say| narrator.says[say].text.trim()).collect();
         assert!(unsaid.is_empty(), "{name} never says: {unsaid:?}");
     }
+}
+
+/// Whether a record shows what the protocol does with an action in a state.
+fn shows(what: &What, cell: (State, Action)) -> bool {
+    let seen = match what {
+        What::Transition { from, action, .. } => (*from, *action),
+        What::Hit { state, action, .. } => (*state, *action),
+        What::Evict { state, .. } => (*state, Action::Evict),
+        _ => return false,
+    };
+    seen == cell
+}
+
+/// What a miss asks for is sent with it: the cell that the L1 of what has issued uses, if the line is not there.
+fn missed(what: &What) -> Option<(State, Action)> {
+    let What::Issue { kind, .. } = what else { return None };
+    let action = match kind {
+        AccessKind::Load => Action::Load,
+        AccessKind::NStore => Action::NStore,
+        _ => Action::Store,
+    };
+    Some((State::I, action))
+}
+
+#[test]
+fn no_question_is_asked_where_its_answer_is_seen() {
+    let mut seen = Vec::new();
+    for name in names() {
+        let prepared = Scenario::load(&name).unwrap().prepare(&Options::default()).unwrap();
+        let narrator = prepared.narrator.clone();
+        let cell = |say: usize| match narrator.says[say].ask.as_ref()?.because.as_ref()?.0 {
+            CellName::Cache(state, action) | CellName::Inner(state, action) => Some((state, action)),
+            CellName::Merge(_, state) => Some((state, Action::Merge)),
+            _ => None,
+        };
+        let mut told = narrator.begin();
+        Runner::new(prepared.machine, prepared.checker, true).run(|machine, records| {
+            for due in narrator.observe(&mut told, machine, records) {
+                let Some(cell) = cell(due.say).filter(|_| !narrator.is_early(due.say)) else { continue };
+                let told = records.iter().find(|record| Some(record.id) == due.record);
+                let is_missed = told.is_some_and(|record| missed(&record.what) == Some(cell));
+                if is_missed || records.iter().any(|record| shows(&record.what, cell)) {
+                    let question = &narrator.says[due.say].ask.as_ref().unwrap().text;
+                    seen.push(format!("{name}, event {}: {question}", machine.event()));
+                }
+            }
+            ControlFlow::Continue(())
+        });
+    }
+    assert!(seen.is_empty(), "{}", seen.join("\n"));
 }
 
 /// A scenario with a change, and without the machine's own checks: only its expectations can fail.
