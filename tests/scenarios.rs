@@ -376,17 +376,20 @@ fn no_question_is_asked_where_its_answer_is_seen() {
             CellName::Merge(_, state) => Some((state, Action::Merge)),
             _ => None,
         };
-        let mut told = narrator.begin();
+        let (mut told, mut before) = (narrator.begin(), Vec::new());
         Runner::new(prepared.machine, prepared.checker, true).run(|machine, records| {
             for due in narrator.observe(&mut told, machine, records) {
-                let Some(cell) = cell(due.say).filter(|_| !narrator.is_early(due.say)) else { continue };
-                let told = records.iter().find(|record| Some(record.id) == due.record);
+                let Some(cell) = cell(due.say) else { continue };
+                let is_early = narrator.is_early(due.say);
+                let told = records.iter().find(|record| Some(record.id) == due.record && !is_early);
                 let is_missed = told.is_some_and(|record| missed(&record.what) == Some(cell));
-                if is_missed || records.iter().any(|record| shows(&record.what, cell)) {
+                let on_screen = if is_early { &before } else { records };
+                if is_missed || on_screen.iter().any(|record| shows(&record.what, cell)) {
                     let question = &narrator.says[due.say].ask.as_ref().unwrap().text;
                     seen.push(format!("{name}, event {}: {question}", machine.event()));
                 }
             }
+            before = records.to_vec();
             ControlFlow::Continue(())
         });
     }

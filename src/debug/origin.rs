@@ -194,7 +194,7 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
             (session.event(), told)
         };
         let (first, told) = stops("continue");
-        assert!(told.starts_with("lesson: The HMD knows"), "{told}");
+        assert!(told.starts_with("lesson: Next: The HMD knows"), "{told}");
         let (second, told) = stops("continue");
         assert!(told.starts_with("lesson: Now."), "{told}");
         assert_eq!(vec![first, second], issued);

@@ -148,7 +148,10 @@ pub(super) fn say(compiler: Compiler<'_>, at: &At<SayFile>, tables: &[Arc<Table>
     }
     let when = found.pop().unwrap_or(Moment::Start);
     let ask = file.ask.as_ref().map(|question| ask(compiler, question, tables)).transpose()?;
-    Ok(Say { when, text: flow(&file.text), ask })
+    let text = flow(&file.text);
+    // Else what log and panes show there would seem to be what is spoken of.
+    let text = if matches!(when, Moment::Before(..)) { format!("Next: {}", text.trim_start()) } else { text };
+    Ok(Say { when, text, ask })
 }
 
 /// The table of this name among those of the machine.
