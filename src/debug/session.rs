@@ -187,6 +187,12 @@ impl Session {
         self.selection = selection;
     }
 
+    /// Whether a bug is to be found, and has not been found yet.
+    #[must_use]
+    pub fn is_hunting(&self) -> bool {
+        self.hunt.as_ref().is_some_and(|hunt| !hunt.found)
+    }
+
     /// Whether `continue` stops where the lesson says something: on for a screen, off for a console.
     pub fn stop_at_narration(&mut self, stop: bool) {
         self.settings.stop_at_narration = stop;

@@ -84,6 +84,10 @@ fn found(session: &mut Session) -> Result<Option<Diagnosis>> {
         return Err(Box::new(Diagnostic::new("there is no machine here that could be looked into")));
     };
     let Some(mut diagnosis) = diagnose(machine) else { return Ok(None) };
+    if session.is_hunting() {
+        // They would say what is to be found.
+        diagnosis.notes.clear();
+    }
     let first = diagnosis.sentences.iter().map(|sentence| sentence.since_cycle).min().unwrap_or(0);
     let timeline = session.timeline();
     let start = timeline.before_cycle(first).unwrap_or(timeline.start());

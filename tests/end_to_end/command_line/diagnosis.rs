@@ -69,6 +69,15 @@ fn the_console_hunts_a_bug_and_goes_to_where_it_began() {
     ] {
         assert!(outcome.stdout.contains(words), "{words}: {}", outcome.stdout);
     }
+    // What would say it is told when it has been found.
+    let note = "note: requests, probes and replies share one virtual network";
+    let answer = "requests, probes and replies share one network and its buffers";
+    for (commands, told) in
+        [("end\ndeadlock\n".to_owned(), false), (format!("end\nbug {answer}\ndeadlock\n"), true)]
+    {
+        let outcome = run(umscope(), &["debug", "debugging/all-wait", "--no-tui"], &commands);
+        assert_eq!(outcome.stdout.contains(note), told, "{}", outcome.stdout);
+    }
     let outcome = run(umscope(), &["debug", "umh/fig5-b1", "--no-tui"], "hint\ndeadlock\ndeadlock gto\n");
     assert!(outcome.stdout.contains("there is no bug to be found here"), "{outcome:?}");
     assert!(outcome.stdout.contains("nothing here waits for ever"), "{outcome:?}");
