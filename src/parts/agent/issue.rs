@@ -31,7 +31,9 @@ impl Agent {
     /// Issues for one warp.
     pub fn issue(&mut self, around: &mut Surroundings<'_>, told: &mut Told, out: &mut Outbox) {
         let now = out.tick;
-        self.compute(now, out);
+        if self.simds.is_some() {
+            self.compute(now, out);
+        }
         if self.issue_free_at > now {
             return;
         }

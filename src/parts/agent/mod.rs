@@ -280,7 +280,6 @@ impl Agent {
     #[must_use]
     pub fn next_wake(&self, now: Tick) -> Option<Tick> {
         let soonest = self.issue_free_at.max(now);
-        let begin = self.simds.as_ref().and_then(|simds| simds.next_begin()).map(|begin| begin.max(now));
         let mut ready = None;
         for warp in self.active.iter().filter_map(|slot| self.warps.get(slot as usize)) {
             ready = Some(ready.map_or(warp.ready_at, |ready: Tick| ready.min(warp.ready_at)));
@@ -288,8 +287,11 @@ impl Agent {
                 break;
             }
         }
-        let ready = ready.map(|ready| ready.max(soonest));
-        Some(self.config.clock.edge([ready, begin].into_iter().flatten().min()?))
+        if let Some(begin) = self.simds.as_ref().and_then(|simds| simds.next_begin()) {
+            let begin = begin.max(now);
+            return Some(self.config.clock.edge(ready.map_or(begin, |ready| begin.min(ready.max(soonest)))));
+        }
+        Some(self.config.clock.edge(ready?.max(soonest)))
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
