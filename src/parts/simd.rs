@@ -59,7 +59,8 @@ impl Simds {
 
     /// The next of those that wait, if it begins now.
     pub fn call(&mut self, now: Tick) -> Option<u32> {
-        self.waiting.pop_front_if(|(begin, _)| *begin <= now).map(|(_, warp)| warp)
+        self.next_begin().filter(|begin| *begin <= now)?;
+        self.waiting.pop_front().map(|(_, warp)| warp)
     }
 
     /// There are so many from now on. Those that come are free; those that go are free first.
