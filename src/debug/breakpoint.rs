@@ -83,7 +83,7 @@ impl Breakpoint {
 
     /// Whether it trips at the event that led to `machine`, its ignore count aside.
     fn trips(&mut self, machine: &dyn Subject, records: &[Record]) -> Option<Trip> {
-        let mut trip = Trip { of: Tripped::Breakpoint(self.id), record: None, change: None };
+        let mut trip = Trip::plain(Tripped::Breakpoint(self.id));
         match &mut self.trigger {
             Trigger::Record(filter) => {
                 let components = machine.components();
@@ -125,6 +125,14 @@ pub struct Trip {
     pub change: Option<(String, String)>,
 }
 
+impl Trip {
+    /// Over no record and no change.
+    #[must_use]
+    pub fn plain(of: Tripped) -> Self {
+        Self { of, record: None, change: None }
+    }
+}
+
 pub type Trips = SmallVec<[Trip; 1]>;
 
 /// Most breakpoints at a time.
@@ -150,6 +158,12 @@ impl Breakpoints {
     #[must_use]
     pub fn new(violations: bool) -> Self {
         Self { list: Vec::new(), next: 1, violations, narration: false, quiz: false, failed: 0 }
+    }
+
+    /// Whether a piece of narration stops a run, with which something is asked or not.
+    #[must_use]
+    pub fn heed(&self, asks: bool) -> bool {
+        self.narration || self.quiz && asks
     }
 
     #[must_use]
@@ -233,7 +247,7 @@ impl Breakpoints {
         }
         let failed = machine.violations().len();
         if failed > self.failed && self.violations {
-            trips.push(Trip { of: Tripped::Violation, record: None, change: None });
+            trips.push(Trip::plain(Tripped::Violation));
         }
         self.failed = failed;
     }

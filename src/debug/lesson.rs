@@ -128,6 +128,19 @@ impl Lesson {
         &self.early
     }
 
+    /// Whether something may belong before the next event that it has not looked at.
+    #[must_use]
+    pub fn looks_ahead(&self) -> bool {
+        !self.over && self.narrator.looks_ahead(&self.told)
+    }
+
+    /// Says what belongs before the event that would lead to `next`, where nobody has seen it yet. Returns what that is.
+    pub fn foresee(&mut self, next: &dyn Subject, records: &[Record]) -> Vec<usize> {
+        let early = self.narrator.foresee(&mut self.told, next, records);
+        early.iter().for_each(|say| self.say(self.at, *say));
+        early
+    }
+
     /// Whether something is asked with a piece of narration.
     #[must_use]
     pub fn asks_with(&self, say: usize) -> bool {

@@ -204,6 +204,22 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
         assert!(!waits(&mut session).contains("gpu1"), "its L1 has not been asked yet");
         execute(&mut session, "continue");
         assert!(waits(&mut session).contains("gpu1"));
+        // Whoever comes there event by event, or is stopped there by something else, is told as much, and no run goes back for it.
+        let kind = session.records(first - 1, first).first().unwrap().kind();
+        for (stop, verb) in [(String::new(), "step"), (format!("break {kind}"), "continue")] {
+            let mut session = Session::open(Origin::of_text("lesson", &text).unwrap(), None);
+            let said = |session: &Session| session.timeline().lesson().unwrap().said().collect::<Vec<_>>();
+            for line in ["set stop-at-narration on", &format!("goto event {}", first - 1), &stop] {
+                execute(&mut session, line);
+            }
+            assert!(said(&session).is_empty(), "{verb}");
+            let told = execute(&mut session, verb).lines;
+            assert_eq!((session.event(), said(&session)), (first, vec![first]), "{verb}");
+            let is_told = told.iter().any(|line| line.starts_with("lesson: Next:"));
+            assert_eq!(is_told, verb == "continue", "{told:?}");
+            execute(&mut session, "continue");
+            assert_eq!((session.event(), said(&session)), (second, issued.clone()), "{verb}");
+        }
     }
 
     #[test]

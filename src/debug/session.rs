@@ -144,6 +144,7 @@ impl Session {
         for given in origin.breaks {
             session.add_given(given);
         }
+        session.timeline.foresee();
         session
     }
 

@@ -201,6 +201,19 @@ impl Timeline {
         outcome
     }
 
+    /// Has the lesson say what belongs before the next event, where the cursor comes to rest before that has happened. Returns what it
+    /// says.
+    pub fn foresee(&mut self) -> Vec<usize> {
+        let at = self.event();
+        let ahead = |lesson: &&mut Lesson| lesson.wants(at) && lesson.looks_ahead();
+        let Some(lesson) = self.lesson.as_mut().filter(ahead) else { return Vec::new() };
+        let (mut next, mut records) = (self.current.fork(), Records::listening());
+        match next.step(&mut records) {
+            StepOutcome::Ran => lesson.foresee(&*next, &records.list),
+            _ => Vec::new(),
+        }
+    }
+
     /// Takes a checkpoint at the cursor and adapts the interval to what it cost.
     fn take(&mut self) {
         let before = Instant::now();

@@ -199,7 +199,7 @@ impl Travel {
             let is_asked =
                 self.stops && stops.quiz && outcome == StepOutcome::Ran && ask(timeline, &records.list);
             let mut early = Trips::new();
-            early.extend(is_asked.then_some(Trip { of: Tripped::Quiz, record: None, change: None }));
+            early.extend(is_asked.then(|| Trip::plain(Tripped::Quiz)));
             if self.stops && is_new {
                 self.tell_early(timeline, stops, &mut early);
             }
@@ -249,27 +249,22 @@ impl Travel {
     /// Adds what the lesson says before the event that has just happened, where that has come to light only now.
     fn tell_early(&self, timeline: &Timeline, stops: &Breakpoints, trips: &mut Trips) {
         let Some(lesson) = timeline.lesson().filter(|_| matches!(self.goal, Goal::Nowhere)) else { return };
-        let stopping = lesson
-            .early()
-            .iter()
-            .copied()
-            .filter(|say| stops.narration || (stops.quiz && lesson.asks_with(*say)));
-        trips.extend(stopping.map(|say| Trip { of: Tripped::Narration(say), record: None, change: None }));
+        let stopping = lesson.early().iter().copied().filter(|say| stops.heed(lesson.asks_with(*say)));
+        trips.extend(stopping.map(|say| Trip::plain(Tripped::Narration(say))));
     }
 
     /// Adds what the lesson says and finds wrong at `event`, where that stops this movement.
     fn tell(&self, timeline: &Timeline, stops: &Breakpoints, event: EventNumber, trips: &mut Trips) {
         let Some(lesson) = timeline.lesson().filter(|_| matches!(self.goal, Goal::Nowhere)) else { return };
-        let trip = |of| Trip { of, record: None, change: None };
         if stops.violations {
-            trips.extend(lesson.failed_at(event).map(|(index, _)| trip(Tripped::Expectation(index))));
+            let failed = lesson.failed_at(event).map(|(index, _)| Trip::plain(Tripped::Expectation(index)));
+            trips.extend(failed);
         }
-        let asks = |say: &usize| lesson.asked_at(event).any(|asked| asked.say == Some(*say));
-        let stopping = lesson.said_at(event).filter(|say| stops.narration || (stops.quiz && asks(say)));
-        trips.extend(stopping.map(|say| trip(Tripped::Narration(say))));
+        let stopping = lesson.said_at(event).filter(|say| stops.heed(lesson.asks_with(*say)));
+        trips.extend(stopping.map(|say| Trip::plain(Tripped::Narration(say))));
         // What the quiz has asked before it does not ask again, but it is a place to stop as before.
         let quizzed = stops.quiz && lesson.asked_at(event).any(|asked| asked.say.is_none());
-        trips.extend(quizzed.then(|| trip(Tripped::Quiz)));
+        trips.extend(quizzed.then(|| Trip::plain(Tripped::Quiz)));
     }
 
     /// Starts to look at the stretch whose last candidate is `last`.

@@ -1,6 +1,6 @@
 //! Carrying out commands, slice by slice.
 
-use super::breakpoint::Tripped;
+use super::breakpoint::{Trip, Tripped};
 use super::command::{self, Arguments, Effect};
 use super::frame::selection::Selection;
 use super::interrupt::Interrupt;
@@ -161,6 +161,7 @@ impl Session {
             return Some(said(job.interrupt()));
         }
         self.travel.take()?;
+        self.timeline.foresee();
         Some(self.halt(vec![Reason::Interrupted], Vec::new()))
     }
 
@@ -225,6 +226,7 @@ impl Session {
 
     /// The cursor has come to rest.
     fn arrive(&mut self, cause: Cause) -> Outcome {
+        let foreseen = self.timeline.foresee();
         match cause {
             Cause::Arrived => {
                 let records = self.last_records().to_vec();
@@ -237,6 +239,11 @@ impl Session {
             }
             Cause::Tripped(trips) => {
                 let all = self.last_records().to_vec();
+                let lesson = self.timeline.lesson();
+                let asks = |say: usize| lesson.is_some_and(|lesson| lesson.asks_with(say));
+                let heeded = foreseen.into_iter().filter(|say| self.breakpoints.heed(asks(*say)));
+                let also = heeded.map(|say| Trip::plain(Tripped::Narration(say)));
+                let trips: Vec<_> = trips.into_iter().chain(also).collect();
                 let reasons: Vec<_> =
                     trips.iter().map(|trip| Reason::of(trip, &self.breakpoints, &self.timeline)).collect();
                 if trips.iter().any(|trip| trip.of == Tripped::Quiz) {

@@ -89,6 +89,25 @@ impl Narrator {
         starts.map(|(index, _)| index).collect()
     }
 
+    /// Whether something may still be due before an event.
+    #[must_use]
+    pub fn looks_ahead(&self, told: &Told) -> bool {
+        told.seen.iter().enumerate().any(|(say, seen)| seen.is_some() && self.is_early(say))
+    }
+
+    /// What is due before an event that has not happened yet, and would make `records`. It is said then, and no more after that.
+    pub fn foresee(&self, told: &mut Told, subject: &dyn Subject, records: &[Record]) -> Vec<usize> {
+        let due = self.observe(&mut told.clone(), subject, records);
+        let early: Vec<usize> =
+            due.into_iter().map(|due| due.say).filter(|say| self.is_early(*say)).collect();
+        for say in &early {
+            if let Some(seen) = told.seen.get_mut(*say) {
+                *seen = None;
+            }
+        }
+        early
+    }
+
     /// What is due after an event that made `records`, or was due before it. The same `told` and event always give the same.
     pub fn observe(&self, told: &mut Told, subject: &dyn Subject, records: &[Record]) -> Vec<Due> {
         let mut due = Vec::new();
