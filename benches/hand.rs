@@ -177,14 +177,18 @@ fn sockets() -> Vec<(String, Duration, Duration)> {
         (name.to_owned(), median(made), median(drawn))
     };
     let mut all = Vec::new();
-    for (layout, name) in layout::NAMES.iter().enumerate() {
+    let named = |name: &str| std::env::args().any(|word| word == name);
+    let any = layout::NAMES.iter().any(|name| named(name));
+    for (layout, name) in layout::NAMES.iter().enumerate().filter(|(_, name)| !any || named(name)) {
         // What stands where is known once it has been drawn.
         let mut app = app(Arc::new(session.frame(&info, &Wish::default())), 200, 60);
         app.layout = layout;
         app.seen = view::draw(&app, &mut Buffer::empty(Rect::new(0, 0, 200, 60)));
         all.push(time(&mut session, name, layout, app.new_wish().unwrap()));
     }
-    all.push(time(&mut session, "all panes", 0, Wish::default()));
+    if !any {
+        all.push(time(&mut session, "all panes", 0, Wish::default()));
+    }
     all
 }
 

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use super::onward::{Followed, Onward};
 use super::{Machine, Transaction};
 use crate::model::address::Address;
+use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
 use crate::model::inspect::{TransactionView, WaitLink};
 use crate::model::message::{Message, MessageKind, TxnNumber};
@@ -33,6 +34,8 @@ struct Sought {
 struct Walk {
     address: Address,
     number: Option<TxnNumber>,
+    /// The nodes that it has come to.
+    nodes: SmallVec<[ComponentId; 8]>,
     links: Vec<WaitLink>,
     /// As many of them as matter before its own message has come: then others are ahead.
     own: usize,
@@ -95,7 +98,7 @@ impl Machine {
         }
         let own = own.unwrap_or(links.len());
         let onward = last.and_then(|(node, busy)| Onward::of_busy(node, address, &busy));
-        Walk { address, number, links, own, carrier, onward }
+        Walk { address, number, nodes: seen, links, own, carrier, onward }
     }
 
     /// The whole chain: a walk, the message that it comes down to, and what that waits for.
@@ -122,23 +125,32 @@ impl Machine {
     /// Where all messages are that these walks may come down to, in one look at what is under way.
     fn transit<'a>(&self, walks: impl Iterator<Item = &'a Walk>) -> Transit {
         let mut transit = Transit::default();
+        let mut near = Bits::new(self.nodes.len() as u32);
         for walk in walks {
             let (Some(own), Some(carrier)) = (walk.number, walk.carrier) else { continue };
             transit.entry(own).or_default().missing = Some(walk.address);
             transit.entry(carrier).or_default();
+            let nodes = walk.nodes.iter().filter_map(|node| *self.fixed.node_of.get(node.index())?);
+            nodes.for_each(|node| near.set(node as u32, true));
         }
         // Mostly they are among the oldest: few of very many need to be looked up.
         let (first, last) = (transit.keys().min().copied(), transit.keys().max().copied());
         let (Some(first), Some(last)) = (first, last) else { return transit };
         let mut missing = transit.values().filter(|sought| sought.missing.is_some()).count();
-        for (index, channel) in self.laden() {
+        // Mostly they come to one of these nodes, or leave it.
+        let is_near = |channel: &Channel| near.get(channel.from as u32) || near.get(channel.to as u32);
+        let all = || self.laden();
+        let nearest = all().filter(|(_, channel)| is_near(channel));
+        for (index, channel) in nearest.chain(all().filter(|(_, channel)| !is_near(channel))) {
             // Who is ahead need not be known of those whose own messages are found.
             if missing == 0 {
                 break;
             }
             let mut note = |message: &Message| {
-                let number = message.number.filter(|number| (first..=last).contains(number));
-                let Some(sought) = number.and_then(|number| transit.get_mut(&number)) else { return };
+                let Some(number) = message.number.filter(|number| *number >= first && *number <= last) else {
+                    return;
+                };
+                let Some(sought) = transit.get_mut(&number) else { return };
                 if sought.channels.last() != Some(&index) {
                     sought.channels.push(index);
                 }

@@ -1,6 +1,6 @@
 //! Inspection of a machine: every view is read off the parts.
 
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 
 use super::Machine;
 use super::build::SAMPLE_CYCLES;
@@ -73,8 +73,8 @@ impl Machine {
 
     /// What is on links, what waits for them, and what waits behind them, in one look at the channels; of each link so many
     /// messages at most.
-    fn traffic(&self, links: impl Iterator<Item = usize>, most: usize) -> BTreeMap<usize, Traffic<'_>> {
-        let mut all: BTreeMap<usize, Traffic<'_>> = links.map(|link| (link, Traffic::new(most))).collect();
+    fn traffic(&self, links: impl Iterator<Item = usize>, most: usize) -> FxHashMap<usize, Traffic<'_>> {
+        let mut all: FxHashMap<usize, Traffic<'_>> = links.map(|link| (link, Traffic::new(most))).collect();
         for (_, channel) in self.laden() {
             let (first, last) = (channel.path.first, channel.path.last());
             for end in [Some(first), Some(last).filter(|last| *last != first)].into_iter().flatten() {

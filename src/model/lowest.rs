@@ -1,21 +1,23 @@
 //! Of very many things the first few by a key: the others are looked at once, and not kept.
 
-use std::collections::BTreeMap;
-
 /// The things with the lowest keys so far, one a key.
 #[derive(Clone, Debug)]
 pub struct Lowest<K, T> {
     most: usize,
-    list: BTreeMap<K, T>,
-    /// The highest of as many as are wanted; none while there is room.
+    /// Those that were wanted when they came, in order once there are so many that the others have to go.
+    list: Vec<(K, T)>,
+    /// A key at which, or below, there are as many as are wanted; none while there may be room.
     last: Option<K>,
 }
+
+/// Things for which there is room at least before they are put in order.
+const ROOM: usize = 32;
 
 impl<K: Ord + Copy, T> Lowest<K, T> {
     /// None yet, and so many at most.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        Self { most, list: BTreeMap::new(), last: None }
+        Self { most, list: Vec::new(), last: None }
     }
 
     /// Those with the lowest keys of all, so many at most.
@@ -25,7 +27,7 @@ impl<K: Ord + Copy, T> Lowest<K, T> {
         lowest
     }
 
-    /// The key beyond which nothing is wanted any more.
+    /// A key beyond which nothing is wanted any more.
     #[must_use]
     pub fn last(&self) -> Option<K> {
         self.last
@@ -36,25 +38,35 @@ impl<K: Ord + Copy, T> Lowest<K, T> {
         self.most > 0 && self.last.is_none_or(|last| key < last)
     }
 
-    /// Takes a thing, if it is among the lowest and there is none with its key.
+    /// Takes a thing, if it is among the lowest; which one it keeps of those with one key means nothing.
     pub fn add(&mut self, key: K, one: T) {
-        if !self.wants(key) || self.list.insert(key, one).is_some() || self.list.len() < self.most {
-            return;
+        if self.wants(key) {
+            self.list.push((key, one));
+            if self.list.len() >= 2 * self.most + ROOM {
+                self.put_in_order();
+            }
         }
-        if self.list.len() > self.most {
-            self.list.pop_last();
+    }
+
+    fn put_in_order(&mut self) {
+        self.list.sort_unstable_by_key(|(key, _)| *key);
+        self.list.dedup_by_key(|(key, _)| *key);
+        self.list.truncate(self.most);
+        if self.list.len() == self.most {
+            self.last = self.list.last().map(|(key, _)| *key);
         }
-        self.last = self.list.last_key_value().map(|(key, _)| *key);
     }
 
     /// The keys, ascending.
-    pub fn into_keys(self) -> impl Iterator<Item = K> {
-        self.list.into_keys()
+    pub fn into_keys(mut self) -> impl Iterator<Item = K> {
+        self.put_in_order();
+        self.list.into_iter().map(|(key, _)| key)
     }
 
     /// The things, by their keys.
-    pub fn into_values(self) -> impl Iterator<Item = T> {
-        self.list.into_values()
+    pub fn into_values(mut self) -> impl Iterator<Item = T> {
+        self.put_in_order();
+        self.list.into_iter().map(|(_, one)| one)
     }
 }
 
@@ -66,13 +78,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_are_the_first_of_all_in_order(keys in prop::collection::vec(0u8..40, 0..60), most in 0usize..12) {
+        fn they_are_the_first_of_all_in_order(keys in prop::collection::vec(0u8..80, 0..400), most in 0usize..12) {
             let mut sorted = keys.clone();
             sorted.sort_unstable();
             sorted.dedup();
             sorted.truncate(most);
             let lowest = Lowest::of(keys.iter().map(|key| (*key, *key)), most);
-            prop_assert!(most == 0 || lowest.last() == sorted.get(most - 1).copied());
+            prop_assert!(most == 0 || lowest.last().is_none_or(|last| Some(&last) >= sorted.get(most - 1)));
+            prop_assert_eq!(lowest.clone().into_values().collect::<Vec<_>>(), sorted.clone());
             prop_assert_eq!(lowest.into_keys().collect::<Vec<_>>(), sorted);
         }
     }

@@ -298,6 +298,11 @@ fn blocks(frame: &Frame, canvas: &mut Canvas, y: u16) {
     let (first, width) = (y + 2, address_column(frame) - 2);
     for (nth, block) in directory.blocks.iter().enumerate() {
         let y = first.saturating_add(nth as u16);
+        // The first tells how wide they are.
+        if nth > 0 && !canvas.shows(y) {
+            canvas.reserve(y);
+            continue;
+        }
         canvas.text(1, y, &block.address.to_string(), Role::Text);
         for ((x, _, _), (now, target)) in columns.iter().zip(&block.cells) {
             letter(canvas, *x, y, *now, *target);
@@ -317,6 +322,10 @@ fn addresses(frame: &Frame, canvas: &mut Canvas, y: u16) {
     canvas.text(1, y, "blocks that somebody holds", Role::Dim);
     for (nth, block) in frame.directory.blocks.iter().enumerate() {
         let (x, y) = (1 + (nth as u16 % across) * column, y + 1 + nth as u16 / across);
+        if nth > usize::from(across) && !canvas.shows(y) {
+            canvas.reserve(y);
+            continue;
+        }
         let text = block.address.to_string();
         canvas.text(x, y, &text, Role::Text);
         canvas.item(x, y, text.len() as u16, Target::Block(block.address));

@@ -144,12 +144,8 @@ fn levels(frame: &Frame, canvas: &mut Canvas, devices: &[&Device], columns: &[Co
         let top = y + u16::from(join);
         let mut end = top;
         for ((column, nodes), above) in columns.iter().zip(&nodes).zip(&mut above) {
-            let cells: Vec<Cell> = nodes.iter().map(|node| cell(frame, node)).collect();
-            if cells.is_empty() {
-                continue;
-            }
-            let prefix = nodes.first().map_or("", |node| prefix(node.kind));
-            let (bottom, below) = column.level(canvas, top, prefix, &cells);
+            let Some(first) = nodes.first() else { continue };
+            let (bottom, below) = column.level(canvas, top, prefix(first.kind), (frame, nodes));
             if join && !above.is_empty() {
                 join_levels(canvas, y, above, &below);
             }
@@ -172,14 +168,23 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// One character: a node that waits is `>`, an agent the state of most of its warps that have something to do.
-    fn letter(&self) -> String {
-        if let Mark::Warps(counts) = &self.node.mark {
-            return telling(counts).map_or('.', |(state, _)| state.letter()).to_string();
+    /// The name of the node; returns the column after it.
+    fn label(&self, canvas: &mut Canvas, x: u16, y: u16) -> u16 {
+        let role = if self.node.touched { Role::Changed } else { Role::Text };
+        canvas.text(x, y, &self.label, role)
+    }
+}
+
+/// Of one among many, one character: a node that waits is `>`, an agent the state of most of its warps that have something to do.
+fn letter(frame: &Frame, node: &MapNode) -> char {
+    match &node.mark {
+        Mark::Warps(counts) => telling(counts).map_or('.', |(state, _)| state.letter()),
+        Mark::State { now, target: Some(to), .. } if Some(*to) != *now => '>',
+        Mark::State { now: Some(state), .. } => state.letter(),
+        Mark::None | Mark::State { .. } | Mark::Holders { .. } => {
+            let cell = cell(frame, node);
+            cell.brief.trim_start_matches(['[', '{']).chars().next().unwrap_or('.')
         }
-        let state = self.brief.trim_start_matches(['[', ' ', '{']);
-        let waits = self.brief.contains('>');
-        if waits { ">".into() } else { state.chars().next().unwrap_or('.').to_string() }
     }
 }
 
@@ -218,16 +223,25 @@ impl Column {
 
     /// Draws the nodes of one level: with their names if there is room, else their letters, in several rows if need be.
     /// Returns the row after it and the middle of each node.
-    fn level(&self, canvas: &mut Canvas, y: u16, prefix: &str, cells: &[Cell]) -> (u16, Vec<u16>) {
+    fn level(
+        &self,
+        canvas: &mut Canvas,
+        y: u16,
+        prefix: &str,
+        (frame, nodes): (&Frame, &[&MapNode]),
+    ) -> (u16, Vec<u16>) {
         let room = usize::from(self.width.saturating_sub(1));
+        // Of very many it need not be measured.
+        if nodes.len() > room.max(DENSE) {
+            return (self.strip(canvas, y, prefix, (frame, nodes)), vec![self.centre()]);
+        }
+        let cells: Vec<Cell> = nodes.iter().map(|node| cell(frame, node)).collect();
         let gaps = cells.len().saturating_sub(1);
         let named = |letters: fn(&Cell) -> usize| {
             cells.iter().map(|cell| cell.label.width() + letters(cell)).sum::<usize>() + gaps
         };
-        // Of very many it need not be measured.
-        let few = cells.len() <= room;
-        let full = if few { named(|cell| cell.letters.width()) } else { usize::MAX };
-        let brief = if few { named(|cell| cell.brief.width()) } else { usize::MAX };
+        let full = named(|cell| cell.letters.width());
+        let brief = named(|cell| cell.brief.width());
         if full.min(brief) <= room {
             let (total, letters): (usize, fn(&Cell) -> String) = if full <= room {
                 (full, |cell| cell.letters.clone())
@@ -236,8 +250,10 @@ impl Column {
             };
             let mut x = self.start(total);
             let mut middles = Vec::new();
-            for cell in cells {
-                let end = Self::cell(canvas, x, y, cell, true, &letters(cell));
+            for cell in &cells {
+                let start = cell.label(canvas, x, y);
+                let end = canvas.text(start, y, &letters(cell), cell.role);
+                canvas.item(x, y, end - x, Target::Component(cell.node.id));
                 middles.push(u16::midpoint(x, end.saturating_sub(1)));
                 x = end + 1;
             }
@@ -246,50 +262,50 @@ impl Column {
             }
             return (y + 1, middles);
         }
-        if cells.len() > DENSE {
-            return (self.strip(canvas, y, prefix, cells), vec![self.centre()]);
+        if nodes.len() > DENSE {
+            return (self.strip(canvas, y, prefix, (frame, nodes)), vec![self.centre()]);
         }
         let letters: usize = cells.iter().map(|cell| cell.brief.width()).sum();
         let prefix = if prefix.width() + 1 + letters <= room { prefix } else { "" };
         let begin = self.start(letters + prefix.width() + 1);
         let start = canvas.text(begin, y, prefix, Role::Dim) + u16::from(!prefix.is_empty());
         let (mut x, mut row) = (start, y);
-        for cell in cells {
+        for cell in &cells {
             if usize::from(x - self.x) + cell.brief.width() > room && x > start {
                 (x, row) = (start, row + 1);
             }
             let left = (self.x + self.width).saturating_sub(x + 1);
-            x = Self::cell(canvas, x, row, cell, false, &fit(&crowded(&cell.brief, left), left));
+            x = plain(canvas, (x, row), cell.node, &fit(&crowded(&cell.brief, left), left), cell.role);
         }
         (row + 1, vec![self.centre()])
     }
 
     /// Many nodes: a letter each, in rows of eight.
-    fn strip(&self, canvas: &mut Canvas, y: u16, prefix: &str, cells: &[Cell]) -> u16 {
+    fn strip(&self, canvas: &mut Canvas, y: u16, prefix: &str, (frame, nodes): (&Frame, &[&MapNode])) -> u16 {
         let room = usize::from(self.width.saturating_sub(1)).max(1);
         let prefix = if prefix.width() + 1 + DENSE <= room { prefix } else { "" };
         let gap = u16::from(!prefix.is_empty());
         let across = DENSE.min(room);
-        if cells.len().div_ceil(across) > self.rows {
-            return self.tally(canvas, y, prefix, cells);
+        if nodes.len().div_ceil(across) > self.rows {
+            return self.tally(canvas, y, prefix, (frame, nodes));
         }
         let start =
             canvas.text(self.start(prefix.width() + usize::from(gap) + across), y, prefix, Role::Dim) + gap;
-        for (nth, cell) in cells.iter().enumerate() {
-            let (x, row) = (start + (nth % across) as u16, y + (nth / across) as u16);
-            Self::cell(canvas, x, row, cell, false, &cell.letter());
+        for (nth, node) in nodes.iter().enumerate() {
+            let at = (start + (nth % across) as u16, y + (nth / across) as u16);
+            plain(canvas, at, node, &letter(frame, node).to_string(), cell(frame, node).role);
         }
-        y + cells.len().div_ceil(across) as u16
+        y + nodes.len().div_ceil(across) as u16
     }
 
     /// Too many even for that: how many have each letter, the most first.
-    fn tally(&self, canvas: &mut Canvas, y: u16, prefix: &str, cells: &[Cell]) -> u16 {
-        let mut groups: Vec<(String, usize, &Cell)> = Vec::new();
-        for cell in cells {
-            let letter = cell.letter();
+    fn tally(&self, canvas: &mut Canvas, y: u16, prefix: &str, (frame, nodes): (&Frame, &[&MapNode])) -> u16 {
+        let mut groups: Vec<(char, usize, &MapNode)> = Vec::new();
+        for node in nodes {
+            let letter = letter(frame, node);
             match groups.iter_mut().find(|(known, ..)| *known == letter) {
                 Some((_, count, _)) => *count += 1,
-                None => groups.push((letter, 1, cell)),
+                None => groups.push((letter, 1, node)),
             }
         }
         groups.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
@@ -301,21 +317,17 @@ impl Column {
             if x + text.width() as u16 > self.x + room && x > self.x {
                 (x, row) = (self.x, row + 1);
             }
-            x = Self::cell(canvas, x, row, first, false, &text) + 1;
+            x = plain(canvas, (x, row), first, &text, cell(frame, first).role) + 1;
         }
         row + 1
     }
+}
 
-    fn cell(canvas: &mut Canvas, x: u16, y: u16, cell: &Cell, named: bool, letters: &str) -> u16 {
-        let mut end = x;
-        if named {
-            let role = if cell.node.touched { Role::Changed } else { Role::Text };
-            end = canvas.text(end, y, &cell.label, role);
-        }
-        end = canvas.text(end, y, letters, cell.role);
-        canvas.item(x, y, end - x, Target::Component(cell.node.id));
-        end
-    }
+/// A node without its name.
+fn plain(canvas: &mut Canvas, (x, y): (u16, u16), node: &MapNode, letters: &str, role: Role) -> u16 {
+    let end = canvas.text(x, y, letters, role);
+    canvas.item(x, y, end - x, Target::Component(node.id));
+    end
 }
 
 /// The lines from the nodes of one level to those of the next.

@@ -64,7 +64,10 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, file: &MshrView) -> u16 {
     }
     let more = file.under_way.saturating_sub(file.entries.len());
     if more > 0 {
-        canvas.text(3, y, &format!("and {more} more"), Role::Dim);
+        if canvas.shows(y) {
+            canvas.text(3, y, &format!("and {more} more"), Role::Dim);
+        }
+        canvas.reserve(y);
         y += 1;
     }
     y
