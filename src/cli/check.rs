@@ -104,6 +104,16 @@ impl Found {
     fn new(kind: &'static str, name: String, facts: Vec<(&'static str, Value)>) -> Self {
         Self { kind, name, facts, errors: Vec::new(), warnings: Vec::new(), built: None }
     }
+
+    /// The same, with what is wrong with the tables of the protocol files on disk that a scenario uses.
+    fn with_tables(mut self, scenario: &Scenario, options: &Options) -> Result<Self> {
+        for table in scenario.tables_on_disk(options)? {
+            let (_, faults) = config::protocol::examine(&table)?;
+            self.errors.extend(faults.errors);
+            self.warnings.extend(faults.warnings);
+        }
+        Ok(self)
+    }
 }
 
 impl Check {
@@ -248,7 +258,7 @@ impl Check {
         let prepared = scenario.prepare(&Options { set: self.set.clone(), ..Options::default() })?;
         let mut found = Found::new("machine", spec.name.clone(), parts(&spec, &prepared));
         found.built = Some(Built::of(prepared));
-        Ok(found)
+        found.with_tables(&scenario, &Options { set: self.set.clone(), ..Options::default() })
     }
 
     fn protocol(&self) -> Result<Found> {
@@ -288,7 +298,7 @@ impl Check {
             ],
         );
         found.built = Some(Built::of(prepared));
-        Ok(found)
+        found.with_tables(&work.scenario, &work.options)
     }
 }
 

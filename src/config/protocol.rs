@@ -116,7 +116,13 @@ impl<'a> Reader<'a> {
         }
         let reader = Self { document, states };
         for (name, _) in &file.state.0 {
-            reader.state(name)?;
+            reader.state(name).map_err(|mut error| {
+                // Mostly it is the row that was forgotten.
+                if let Some(state) = State::parse(&name.value) {
+                    error.message = format!("the state {state} has no row in [cache]");
+                }
+                error
+            })?;
         }
         Ok(reader)
     }

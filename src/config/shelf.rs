@@ -56,6 +56,12 @@ impl Shelf {
         Self { folder, kept: self.kept.clone() }
     }
 
+    /// The same files by the names under which they were found: paths among those need no folder any more.
+    #[must_use]
+    pub fn by_reference(&self) -> Self {
+        self.in_folder(None)
+    }
+
     /// The file that `name` means.
     ///
     /// # Errors

@@ -227,6 +227,11 @@ impl Lesson {
         self.failed.iter().enumerate().filter(move |(_, failed)| failed.event == event)
     }
 
+    /// Everything that failed so far.
+    pub fn failures(&self) -> impl Iterator<Item = &Failed> {
+        self.failed.iter()
+    }
+
     #[must_use]
     pub fn failure(&self, index: usize) -> Option<&Failed> {
         self.failed.get(index)

@@ -402,10 +402,11 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
     fn the_last_cycle_ends_a_run_here_too() {
         let options = Options { max_cycles: Some(500), ..Options::default() };
         let mut session = bundled("umh/fig5-b1", &options);
-        let stop = execute(&mut session, "end").stop.unwrap();
-        assert_eq!(stop.reasons, [Reason::Limit(500)]);
-        assert!(session.cycle() <= 500);
-        assert_eq!(execute(&mut session, "step").stop.unwrap().reasons, [Reason::Limit(500)]);
+        for verb in ["end", "step"] {
+            let [end, failed] = &execute(&mut session, verb).stop.unwrap().reasons[..] else { panic!("{verb}") };
+            assert_eq!((end, session.cycle() <= 500), (&Reason::Limit(500), true), "{verb}");
+            assert!(failed.sentence().contains("expectations failed, the first at event"), "{failed:?}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::breakpoint::{Breakpoints, Trip, Tripped};
 use super::describe;
 use super::frame::session::{Stop as StopView, Tone};
+use super::lesson::Lesson;
 use super::timeline::Timeline;
 use crate::machine::Machine;
 use crate::model::component::Components;
@@ -40,6 +41,12 @@ pub enum Reason {
     Expectation(String),
     /// The quiz asks this.
     Question(String),
+    /// So much failed before the end of a run; the first of it.
+    Failed {
+        count: usize,
+        event: EventNumber,
+        text: String,
+    },
     /// All work is done.
     Finished,
     /// Work is left, but nothing can move.
@@ -115,6 +122,18 @@ impl Reason {
         }
     }
 
+    /// What failed on the way to the end of a run, if anything did.
+    #[must_use]
+    pub fn of_failures(timeline: &Timeline) -> Option<Self> {
+        let checks = timeline.machine().violations().iter().map(|failed| (failed.event, &*failed.text));
+        let lesson = timeline.lesson().into_iter().flat_map(Lesson::failures);
+        let mut all: Vec<_> =
+            checks.chain(lesson.map(|failed| (failed.event, failed.message.as_str()))).collect();
+        all.sort_by_key(|(event, _)| *event);
+        let (event, text) = *all.first()?;
+        Some(Self::Failed { count: all.len(), event, text: text.to_owned() })
+    }
+
     /// One sentence; empty for a plain arrival.
     #[must_use]
     pub fn sentence(&self) -> String {
@@ -134,6 +153,10 @@ impl Reason {
             Self::Narration(text) => format!("lesson: {text}"),
             Self::Expectation(text) => format!("expectation failed: {text}"),
             Self::Question(text) => format!("question: {text}"),
+            Self::Failed { count: 1, event, text } => format!("failed at event {event}: {text}"),
+            Self::Failed { count, event, text } => {
+                format!("{count} checks and expectations failed, the first at event {event}: {text}")
+            }
             Self::Finished => "end of the run: all work is done".to_owned(),
             Self::Stuck => "stuck: work is left, but nothing can move (deadlock tells why)".to_owned(),
             Self::Limit(cycle) => format!("end of the run: cycle {cycle} is the last (max-cycles)"),
@@ -156,6 +179,7 @@ impl Reason {
     pub fn tone(&self) -> Tone {
         match self {
             Self::Violation { .. }
+            | Self::Failed { .. }
             | Self::Found(_)
             | Self::Differs
             | Self::Expectation(_)

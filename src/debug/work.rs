@@ -257,9 +257,15 @@ impl Session {
                 };
                 self.halt(reasons, hit)
             }
-            Cause::End(StepOutcome::Stuck) => self.halt(vec![Reason::Stuck], Vec::new()),
-            Cause::End(StepOutcome::Limit(cycle)) => self.halt(vec![Reason::Limit(cycle)], Vec::new()),
-            Cause::End(_) => self.halt(vec![Reason::Finished], Vec::new()),
+            Cause::End(outcome) => {
+                let end = match outcome {
+                    StepOutcome::Stuck => Reason::Stuck,
+                    StepOutcome::Limit(cycle) => Reason::Limit(cycle),
+                    _ => Reason::Finished,
+                };
+                let failed = Reason::of_failures(&self.timeline);
+                self.halt(std::iter::once(end).chain(failed).collect(), Vec::new())
+            }
             Cause::Start => self.halt(vec![Reason::Start], Vec::new()),
         }
     }

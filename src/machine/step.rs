@@ -132,11 +132,7 @@ impl Machine {
 
     /// This machine once all has happened that is no event, if no event follows: at the end of a run that may be left.
     pub(super) fn at_rest(&self) -> Option<Self> {
-        if self.queue.is_empty()
-            || self.queue.len() > LEFT
-            || self.goes_by_choice()
-            || self.plan.due <= self.event
-        {
+        if self.queue.is_empty() || self.queue.len() > LEFT || self.plan.due <= self.event {
             return None;
         }
         let (mut rest, mut silent) = (self.clone(), Records::silent());

@@ -190,9 +190,10 @@ impl Machine {
             let before = node.remote_ways();
             let remote = ways::apply(decision.step, before, ways);
             if remote != before {
-                node.partition(remote);
                 let local = ways - remote;
                 out.record(node.id(), About::default(), || What::WayRepartition { local, remote, decision });
+                node.repartition(remote, out);
+                self.after_node(index, out);
             }
         }
         let ways_of = |nodes: &[usize]| {

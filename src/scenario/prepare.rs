@@ -439,8 +439,9 @@ impl Prepared {
 /// Loads every protocol table that a machine names, and has the machine name them as they call themselves.
 fn tables(spec: &mut MachineSpec, shelf: &Shelf) -> Result<Vec<Arc<Table>>> {
     let mut tables: Vec<Arc<Table>> = Vec::new();
+    let shelf = shelf.by_reference();
     for name in spec.protocols() {
-        let mut table = config::load_protocol_from(shelf, name)?;
+        let mut table = config::load_protocol_from(&shelf, name)?;
         if tables.iter().any(|known| known.name == table.name && **known != table) {
             table.name.clone_from(name);
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::config::{Kept, Kind, MachineChoice, Shelf};
-use crate::diagnostic::Result;
+use crate::diagnostic::{Result, Source};
 use crate::recording::{Input, Origin, Recording, TraceFile};
 use crate::workload::trace::Format;
 
@@ -55,21 +55,30 @@ impl Scenario {
         Ok(on_disk.map(|file| PathBuf::from(file.reference)).collect())
     }
 
+    /// The protocol files on disk that it uses.
+    ///
+    /// # Errors
+    /// As [`Self::machine`].
+    pub fn tables_on_disk(&self, options: &Options) -> Result<Vec<Source>> {
+        let files = self.files(options)?.into_iter();
+        Ok(files.filter(|file| file.on_disk && file.kind == Kind::Protocol).map(|file| file.source).collect())
+    }
+
     /// The machine and protocol files that it uses.
     fn files(&self, options: &Options) -> Result<Vec<Kept>> {
         let mut files = Vec::new();
         if let MachineChoice::Named(name) = &self.file.machine {
             files.push(self.shelf.find(Kind::Machine, &name.value)?.keep(Kind::Machine));
         }
-        let mut keep = |name: &str| -> Result<()> {
-            let kept = self.shelf.find(Kind::Protocol, name)?.keep(Kind::Protocol);
+        let mut keep = |shelf: &Shelf, name: &str| -> Result<()> {
+            let kept = shelf.find(Kind::Protocol, name)?.keep(Kind::Protocol);
             if !files.contains(&kept) {
                 files.push(kept);
             }
             Ok(())
         };
         if let Some(protocol) = &self.file.protocol {
-            keep(&protocol.value)?;
+            keep(&self.shelf, &protocol.value)?;
         }
         // Every change on the way may name another.
         let mut set = options.set.clone();
@@ -80,8 +89,9 @@ impl Scenario {
                 used.push(self.own_machine(&set)?);
             }
         }
+        let found = self.shelf.by_reference();
         for spec in &mut used {
-            spec.protocols().into_iter().try_for_each(|name| keep(name))?;
+            spec.protocols().into_iter().try_for_each(|name| keep(&found, name))?;
         }
         Ok(files)
     }
@@ -116,7 +126,6 @@ impl Scenario {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Source;
     use crate::machine::{Machine, StepOutcome};
     use crate::model::inspect::Inspect;
     use crate::model::record::{Record, Records, What};

@@ -150,7 +150,7 @@ fn broken_tables_are_told_where_and_why() {
         ),
         ("\nI = {", "\n#", None, "the state I is missing in [cache]"),
         ("\nS = {", "\nSh = {", Some((7, 1)), "`Sh` is no state"),
-        ("S = ''", "Q = ''", Some((4, 1)), "unknown state `Q`"),
+        ("S = ''", "Q = ''", Some((4, 1)), "the state Q has no row in [cache]"),
         ("M = { S = 'M' }", "M = { S = 'm' }", Some((13, 12)), "unknown state `m`"),
         ("load = ", "laod = ", Some((6, 7)), "unknown key `laod`"),
         ("'write others'", "'write other'", Some((11, 20)), "unknown value `write other`"),

@@ -41,7 +41,7 @@ fn remote(cache: &CacheView) -> Vec<String> {
     if let Some((_, last, _)) = partition.decided.last() {
         let (memory, ingress, full) = (last.memory, last.ingress, partition.threshold);
         lines.push(format!(
-            "{}: memory {memory} %, ingress {ingress} % (full from {full} %)",
+            "{}: memory {memory} %, projected ingress {ingress} % (full from {full} %)",
             last.step.name()
         ));
     }

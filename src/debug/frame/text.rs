@@ -170,7 +170,7 @@ pub fn describe(record: &Record, names: &Names) -> String {
         What::Nack { false_positive: true } => "the CPU never had it: a false positive".to_owned(),
         What::Nack { false_positive: false } => "the CPU does not have it any more".to_owned(),
         What::WayRepartition { local, remote, decision } => format!(
-            "{}: {local} local and {remote} remote ways  memory {} %, ingress {} %",
+            "{}: {local} local and {remote} remote ways  memory {} %, projected ingress {} %",
             decision.step.name(),
             decision.memory,
             decision.ingress

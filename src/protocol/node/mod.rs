@@ -201,9 +201,16 @@ impl Node {
         }
     }
 
-    /// Lets so many ways take blocks whose home is another socket.
+    /// Lets so many ways take blocks whose home is another socket, from the beginning.
     pub fn partition(&mut self, remote: u32) {
         self.store.partition(remote);
+    }
+
+    /// The same under way: who waits for a way may have one now.
+    pub fn repartition(&mut self, remote: u32, out: &mut Outbox) {
+        self.partition(remote);
+        self.waiting.call_all();
+        self.settle(out);
     }
 
     /// Ways for blocks whose home is another socket; 0 where any way takes any block.

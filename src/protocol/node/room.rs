@@ -34,6 +34,11 @@ impl Waiting {
         block
     }
 
+    /// Of every set that is waited for, a way may have become free.
+    pub fn call_all(&mut self) {
+        self.freed.extend(self.for_way.keys().rev().copied());
+    }
+
     /// A block waits for a way of its set: in the place that it had, or behind the others.
     fn put(&mut self, set: u32, block: Address, nth: Option<usize>) {
         let blocks = self.for_way.entry(set).or_default();

@@ -123,7 +123,7 @@ fn one(
     canvas.item(x, y, width, Target::Cell(state, action));
 }
 
-/// What a cell does and how often it did: where there is no room for both, the step is shortened, never the count cut.
+/// What a cell does and how often it did: where there is no room for both, the step is shortened, then the count left out, never cut.
 fn counted(cell: Cell, times: u64, room: usize) -> String {
     let [long, short, next] = words(cell);
     if times == 0 {
@@ -136,11 +136,11 @@ fn counted(cell: Cell, times: u64, room: usize) -> String {
         .or_else(|| fits(&short, &exact))
         .or_else(|| fits(&long, &round))
         .or_else(|| fits(&short, &round))
+        // What it does is asked for more often than how often it did.
+        .or_else(|| [&long, &short].into_iter().find(|step| step.len() <= room).cloned())
         .or_else(|| fits(&next, &round).filter(|_| !next.is_empty()))
-        .unwrap_or_else(|| {
-            let step: String = short.chars().take(room.saturating_sub(round.len() + 1)).collect();
-            format!("{step} {round}")
-        })
+        .or_else(|| Some(next.clone()).filter(|next| !next.is_empty() && next.len() <= room))
+        .unwrap_or_else(|| short.chars().take(room).collect())
 }
 
 /// A count in at most four characters: `999`, `1.2k`, `55k`, `1.2M`.
@@ -206,11 +206,12 @@ mod tests {
         let hit = cell(Step::Hit, Next::Same);
         assert_eq!(counted(hit, 55_123, 9), "hit 55123");
         assert_eq!(counted(hit, 55_123, 7), "hit 55k");
-        assert_eq!(counted(hit, 1_234_567, 7), "hi 1.2M");
+        assert_eq!(counted(hit, 1_234_567, 7), "hit");
         let read = cell(Step::Ask(MessageKind::ReadNc), Next::To(State(b'N')));
         assert_eq!(counted(read, 7, 11), "read-nc>N 7");
         assert_eq!(counted(read, 7, 8), "rdnc>N 7");
-        assert_eq!(counted(read, 55_123, 7), ">N 55k");
+        assert_eq!(counted(read, 55_123, 7), "rdnc>N");
+        assert_eq!(counted(read, 55_123, 5), ">N");
         assert_eq!(counted(read, 0, 7), "rdnc>N");
         assert_eq!(rounded(u64::MAX), "18E");
     }
