@@ -403,7 +403,9 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
         let options = Options { max_cycles: Some(500), ..Options::default() };
         let mut session = bundled("umh/fig5-b1", &options);
         for verb in ["end", "step"] {
-            let [end, failed] = &execute(&mut session, verb).stop.unwrap().reasons[..] else { panic!("{verb}") };
+            let [end, failed] = &execute(&mut session, verb).stop.unwrap().reasons[..] else {
+                panic!("{verb}")
+            };
             assert_eq!((end, session.cycle() <= 500), (&Reason::Limit(500), true), "{verb}");
             assert!(failed.sentence().contains("expectations failed, the first at event"), "{failed:?}");
         }

@@ -31,7 +31,7 @@ pub struct ResourceView {
     pub level: &'static str,
     /// How many components have them.
     pub count: u32,
-    /// Share of the time so far in which they were busy, from 0 to 1: the mean, and the busiest of them.
+    /// Share of the time so far in which they were busy, from 0 to 1: the mean, and the busiest of them (of all banks, a single one).
     pub mean: f64,
     pub busiest: f64,
     /// The path of that one.
@@ -41,6 +41,12 @@ pub struct ResourceView {
 }
 
 impl ResourceView {
+    /// Whether there is but one, so that the mean tells all.
+    #[must_use]
+    pub fn is_one(&self) -> bool {
+        self.count == 1 && self.busiest <= self.mean
+    }
+
     /// Such as `GPU L2 ports`.
     #[must_use]
     pub fn name(&self) -> String {

@@ -26,6 +26,8 @@ pub(super) struct Bank {
     column_at: Tick,
     /// From when the row can be closed and another opened.
     row_at: Tick,
+    /// Ticks for which it was ever taken.
+    taken: Tick,
 }
 
 impl Hash for Bank {
@@ -120,6 +122,21 @@ impl DramChannel {
         (self.bus_free_at.saturating_sub(now), banks.sum())
     }
 
+    /// Ticks until `now` for which the bank was taken that was taken for longest.
+    pub fn busiest_bank(&self, now: Tick) -> Tick {
+        let each = self.banks.iter().map(|bank| bank.taken.saturating_sub(bank.row_at.saturating_sub(now)));
+        each.max().unwrap_or(0)
+    }
+
+    /// Counts for what its banks are taken by commands of this channel.
+    pub fn note_taken(&mut self, issued: &[Issued]) {
+        for one in issued {
+            if let Some(bank) = self.banks.get_mut(one.bank as usize) {
+                bank.taken += one.bank_busy;
+            }
+        }
+    }
+
     /// Issues all commands that can be issued at `now`.
     pub fn advance(
         &mut self,
@@ -184,7 +201,8 @@ impl DramChannel {
                 continue;
             }
             if let Some(state) = self.banks.get_mut(bank) {
-                *state = Bank { open: Some(row), is_held: true, column_at: now + wait, row_at: now + wait };
+                let opened = now + wait;
+                *state = Bank { open: Some(row), is_held: true, column_at: opened, row_at: opened, ..*state };
             }
             if let Some(request) = self.queue_mut(writes).get_mut(index) {
                 request.opened = Some(access);

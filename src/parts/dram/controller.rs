@@ -173,11 +173,18 @@ impl Controller {
         each.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
     }
 
+    /// Ticks until `now` for which the bank was taken that was taken for longest.
+    pub fn busiest_bank(&self, now: Tick) -> Tick {
+        self.channels.iter().map(|channel| channel.busiest_bank(now)).max().unwrap_or(0)
+    }
+
     /// Issues all commands that can be issued at `now`.
     pub fn advance(&mut self, now: Tick) -> Commands {
         let mut issued = Commands::new();
         for channel in &mut self.channels {
+            let before = issued.len();
             channel.advance(&self.timing, &self.scheduling, now, &mut issued);
+            channel.note_taken(issued.get(before..).unwrap_or_default());
         }
         for one in &issued {
             self.counters.banks_busy += one.bank_busy;

@@ -19,6 +19,8 @@ pub struct InOrder {
     rate: ByteRate,
     banks: Vec<Bank>,
     bus_free_at: Tick,
+    /// Ticks for which each bank was ever taken.
+    taken: Vec<Tick>,
     pub counters: DramCounters,
 }
 
@@ -26,8 +28,8 @@ impl InOrder {
     #[must_use]
     pub fn new(timing: DramTiming, rate: ByteRate) -> Self {
         let banks = timing.channels.max(1) as usize * timing.banks.max(1) as usize;
-        let banks = vec![Bank::default(); banks];
-        Self { timing, rate, banks, bus_free_at: 0, counters: DramCounters::default() }
+        let (taken, banks) = (vec![0; banks], vec![Bank::default(); banks]);
+        Self { timing, rate, banks, bus_free_at: 0, taken, counters: DramCounters::default() }
     }
 
     #[must_use]
@@ -59,7 +61,13 @@ impl InOrder {
         (self.bus_free_at.saturating_sub(now), banks.sum())
     }
 
-    /// The same for the tag of what stands at a local address.
+    /// Ticks until `now` for which the bank was taken that was taken for longest.
+    pub fn busiest_bank(&self, now: Tick) -> Tick {
+        let each = self.taken.iter().zip(&self.banks);
+        each.map(|(taken, bank)| taken.saturating_sub(bank.free_at.saturating_sub(now))).max().unwrap_or(0)
+    }
+
+    /// [`Self::access`] for the tag of what stands at a local address.
     pub fn access_tag(&mut self, local: u64, now: Tick) -> Tick {
         self.timing.tag(local).map_or(now, |piece| self.access_row(piece, now))
     }
@@ -71,13 +79,19 @@ impl InOrder {
         let start = now.max(bank.free_at);
         let (opening, access) = self.timing.opening(bank.open, row);
         bank.open = Some(row);
-        let data_at = (start + opening + self.timing.cas).max(self.bus_free_at);
+        let asked = start + opening + self.timing.cas;
+        let data_at = asked.max(self.bus_free_at);
         let burst = self.rate.occupy(u64::from(bytes));
         let end = data_at + burst;
         bank.free_at = end;
         self.bus_free_at = end;
         self.counters.count(access, bytes, burst);
         self.counters.banks_busy += end - start;
+        let (for_bank, for_bus) = &mut self.counters.waited;
+        (*for_bank, *for_bus) = (*for_bank + (start - now), *for_bus + (data_at - asked));
+        if let Some(taken) = self.taken.get_mut(place) {
+            *taken += end - start;
+        }
         end
     }
 

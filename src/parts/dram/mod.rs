@@ -121,6 +121,9 @@ pub struct DramCounters {
     /// Ticks in which a bank was taken, from when it began to open a row or was asked for a column until the data had moved; summed
     /// over the banks.
     pub banks_busy: Tick,
+    /// Ticks that accesses to rows waited for their bank, and then for the bus. A controller, which puts them off for better ones,
+    /// does not count them.
+    pub waited: (Tick, Tick),
     /// Most requests that ever waited at once.
     pub queue_high_water: u32,
 }
@@ -134,6 +137,7 @@ impl DramCounters {
         self.bytes += other.bytes;
         self.busy += other.busy;
         self.banks_busy += other.banks_busy;
+        self.waited = (self.waited.0 + other.waited.0, self.waited.1 + other.waited.1);
         self.queue_high_water = self.queue_high_water.max(other.queue_high_water);
     }
 
@@ -166,6 +170,24 @@ impl Dram {
             Self::FrFcfs(controller) => controller.ahead(now),
         };
         (counters.busy.saturating_sub(bus), counters.banks_busy.saturating_sub(banks))
+    }
+
+    /// Accesses to rows whose waiting is known.
+    #[must_use]
+    pub fn waiters(&self) -> u64 {
+        match self {
+            Self::InOrder(dram) => dram.counters.rows.iter().sum(),
+            Self::FrFcfs(_) => 0,
+        }
+    }
+
+    /// Ticks until now in which the bank was taken that was taken for longest.
+    #[must_use]
+    pub fn busiest_bank(&self, now: Tick) -> Tick {
+        match self {
+            Self::InOrder(dram) => dram.busiest_bank(now),
+            Self::FrFcfs(controller) => controller.busiest_bank(now),
+        }
     }
 
     #[must_use]

@@ -62,6 +62,7 @@ fn row_hits_go_before_older_requests_that_need_another_row() {
     assert_eq!(dram.counters.rows, [1, 1, 1, 0]);
     assert_eq!((dram.counters.busy, dram.counters.bytes, dram.counters.queue_high_water), (12, 192, 3));
     assert_eq!(dram.counters.banks_busy, 102, "all the time, and none of it twice");
+    assert_eq!(dram.busiest_bank(1000), 102, "all of it in one bank");
 }
 
 #[test]
@@ -72,6 +73,8 @@ fn what_is_promised_ahead_is_no_time_in_which_a_memory_was_busy() {
         let ends = [0, 1, 2].map(|column| dram.access(at(0, 0, column), 64, false, 0));
         assert_eq!(ends, [34, 48, 62]);
     }
+    // The second waits for 34, the third for 48; of the bus, which comes with the bank, none waits.
+    assert_eq!((dram.counters().waited, dram.waiters()), ((34 + 48, 0), 3));
     let busy = [0, 31, 62, 80].map(|now| dram.busy_until(now));
     assert_eq!(busy, [(0, 0), (0, 31), (12, 62), (12, 62)]);
 }

@@ -75,9 +75,10 @@ fn resources(frame: &Frame, canvas: &mut Canvas, y: u16) -> u16 {
     for view in shown {
         canvas.field(2, row, 22, &view.name(), Role::Text);
         canvas.text_right(32, row, &per_cent(view.mean), Role::Strong);
-        let of = match view.count {
-            1 => view.at.clone(),
-            _ => format!("most {} {}", per_cent(view.busiest), view.at),
+        let of = if view.is_one() {
+            view.at.clone()
+        } else {
+            format!("most {} {}", per_cent(view.busiest), view.at)
         };
         let wait = view.wait.filter(|cycles| *cycles >= 0.1);
         let wait = wait.map_or_else(String::new, |cycles| format!(", wait {cycles:.1}"));

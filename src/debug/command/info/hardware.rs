@@ -64,9 +64,10 @@ pub(super) fn resources(session: &mut Session, arguments: &Arguments) -> Result<
         let (name, busy, busiest) = (view.name(), view.mean * 100.0, view.busiest * 100.0);
         let wait =
             view.wait.map_or_else(String::new, |cycles| format!(", a message waits {cycles:.1} cycles"));
-        let of = match view.count {
-            1 => format!("{busy:.1} % busy  {}", view.at),
-            count => format!("{busy:.1} % busy  {count}, busiest {} {busiest:.1} %", view.at),
+        let of = if view.is_one() {
+            format!("{busy:.1} % busy  {}", view.at)
+        } else {
+            format!("{busy:.1} % busy  {}, busiest {} {busiest:.1} %", view.count, view.at)
         };
         format!("{name:<22} {of}{wait}")
     };
