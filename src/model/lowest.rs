@@ -42,7 +42,7 @@ impl<K: Ord + Copy, T> Lowest<K, T> {
     pub fn add(&mut self, key: K, one: T) {
         if self.wants(key) {
             self.list.push((key, one));
-            if self.list.len() >= 2 * self.most + ROOM {
+            if self.list.len() >= self.most.saturating_mul(2).saturating_add(ROOM) {
                 self.put_in_order();
             }
         }
@@ -75,6 +75,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn of_any_number_all_are_kept() {
+        let lowest = Lowest::of((0..100u8).rev().map(|key| (key, ())), usize::MAX);
+        assert!(lowest.into_keys().eq(0..100));
+    }
 
     proptest! {
         #[test]
