@@ -245,3 +245,40 @@ fn a_directory_that_is_wrong_when_all_is_quiet_fails_in_a_run_too() {
     let again = call(&["run", found]);
     assert!(again.code == Some(1) && again.stdout.contains("FAILED: directory"), "{again:?}");
 }
+
+#[test]
+fn a_fault_that_strikes_once_in_a_run_is_refused() {
+    let refused = call(&["explore", "explore/two-l1", "--fault", "drop-wake-up"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("strikes once in a run"), "{refused:?}");
+}
+
+#[test]
+fn a_check_looks_at_the_tables_behind_scenarios_and_machines() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let table = std::fs::read_to_string("configs/protocols/mesi.toml").unwrap();
+    let hit = |row: &str| {
+        let begin = row.find("store").unwrap_or(0);
+        let (head, tail) = row.split_at(begin);
+        format!("{head}{}", tail.replacen("\"write > M\"", "\"hit > M\"", 1))
+    };
+    let is_shared = |row: &str| row.starts_with("S = {") && row.contains("load");
+    let lines = table.lines().map(|row| if is_shared(row) { hit(row) } else { row.to_owned() });
+    let broken: Vec<String> = lines.collect();
+    std::fs::write(at("two.toml"), broken.join("\n")).unwrap();
+    std::fs::write(
+        at("s.toml"),
+        "machine = 'tiny/umh-2gpu'\nprotocol = 'two'\n[[do]]\nby = 'gpu0.cu0'\nload = { address = 0 }\n",
+    )
+    .unwrap();
+    let protocol = format!("protocol={}", at("two.toml"));
+    for arguments in [
+        &["check", &at("two.toml")][..],
+        &["check", &at("s.toml")],
+        &["check", "tiny/umh-2gpu", "--set", &protocol],
+    ] {
+        let told = call(arguments);
+        assert!(told.code == Some(2) && told.stderr.contains("a store is performed in S"), "{told:?}");
+    }
+    assert_eq!(call(&["check", "tiny/umh-2gpu", "--set", "protocol=mesi"]).code, Some(0));
+}

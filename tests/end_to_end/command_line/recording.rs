@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use super::{call, document};
 use crate::common::binary::run;
@@ -258,4 +259,40 @@ fn the_console_forks_keeps_and_opens_again() {
     }
     let twice = run(umscope(), &["debug", "umh/fig5-b1", "--no-tui"], &format!("save moment {moment}\n"));
     assert!(twice.code == Some(2) && twice.stdout.contains("cannot write this file"), "{twice:?}");
+}
+
+#[test]
+fn files_beside_a_scenario_in_a_sibling_folder_are_kept_under_their_own_paths() {
+    let folder = tempfile::tempdir().unwrap();
+    let [own, other] = ["own", "other"].map(|name| folder.path().join(name));
+    [&own, &other].iter().for_each(|path| fs::create_dir(path).unwrap());
+    scenario(&own);
+    let inside = |arguments: &[&str]| {
+        let mut command = Command::new(umscope());
+        let output = command.args(arguments).current_dir(&other).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    assert_eq!(inside(&["run", "../own/mine.toml", "--record", "r.rec"]).0, Some(0));
+    let text = fs::read_to_string(other.join("r.rec")).unwrap();
+    assert!(text.contains("file protocol disk ../own/mine-protocol.toml"), "{text}");
+    let (code, told) = inside(&["replay", "r.rec"]);
+    assert!(code == Some(0) && told.contains("the same up to event"), "{told}");
+}
+
+#[test]
+fn the_end_of_chosen_steps_has_one_digest_however_one_comes_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (found, again) = (at("found.rec"), at("again.rec"));
+    let explored = call(&["explore", "explore/two-l1", "--fault", "writebacks-wait", "--record", &found]);
+    assert_eq!(explored.code, Some(1), "{explored:?}");
+    assert_eq!(call(&["run", &found, "--record", &again]).code, Some(1));
+    assert_eq!(call(&["replay", &again]).code, Some(0));
+    let console = run(
+        umscope(),
+        &["debug", &found, "--no-tui"],
+        "goto 10\nstep\ninfo position\nend\ninfo position\nreverse-step\nstep\ninfo position\n",
+    );
+    let digests: Vec<&str> = console.stdout.lines().filter(|line| line.contains(" digest ")).collect();
+    assert!(digests.len() == 3 && digests.iter().all(|line| *line == digests[0]), "{digests:?}");
 }
