@@ -210,8 +210,13 @@ impl Run {
             recorder.end(runner.mark(), &report)?;
         }
         let diagnosis = diagnosis::of(&report, runner.machine(), &begun);
-        if let (Some(path), Some(diagnosis)) = (&self.dot, &diagnosis) {
-            diagnosis::write_dot(path, diagnosis, runner.machine())?;
+        match (&self.dot, &diagnosis) {
+            (Some(path), Some(diagnosis)) => diagnosis::write_dot(path, diagnosis, runner.machine())?,
+            // One of an earlier run may be there.
+            (Some(path), None) => {
+                say(format_args!("nothing waits for ever: {} is not written", path.display()));
+            }
+            (None, _) => {}
         }
         let done = Done {
             diagnosis,

@@ -123,7 +123,7 @@ pub struct CacheFile {
     /// Size of a block, a power of two from 8 B to 16 KiB. Default: "64 B", or that of the caches above it.
     #[serde(alias = "block")]
     pub line: Option<At<Size>>,
-    /// Lookup, in cycles of its device.
+    /// Lookup, in cycles of its device. Of an L1, until a hit is there: what misses is asked for at once.
     pub latency: Option<At<u64>>,
     /// Of a cache with others above it: cycles until it takes what comes from below, and what it answers with that leaves.
     /// Default: as `latency`.

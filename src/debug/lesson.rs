@@ -137,7 +137,9 @@ impl Lesson {
     /// Says what belongs before the event that would lead to `next`, where nobody has seen it yet. Returns what that is.
     pub fn foresee(&mut self, next: &dyn Subject, records: &[Record]) -> Vec<usize> {
         let early = self.narrator.foresee(&mut self.told, next, records);
-        early.iter().for_each(|say| self.say(self.at, *say));
+        for say in &early {
+            self.say(self.at, *say);
+        }
         early
     }
 

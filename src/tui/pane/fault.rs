@@ -52,7 +52,7 @@ fn end(fault: &FaultView) -> (&'static str, Role) {
         return ("dropped: to be replayed when another fault has ended", Role::Waiting);
     }
     let text = match fault.kind {
-        FaultKind::Far => "over: the page was translated for all who waited",
+        FaultKind::Far => "over: the page is there, and all who waited look it up again",
         FaultKind::Protection => "over: the page may be written",
     };
     (text, Role::Good)

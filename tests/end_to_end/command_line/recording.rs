@@ -265,7 +265,9 @@ fn the_console_forks_keeps_and_opens_again() {
 fn files_beside_a_scenario_in_a_sibling_folder_are_kept_under_their_own_paths() {
     let folder = tempfile::tempdir().unwrap();
     let [own, other] = ["own", "other"].map(|name| folder.path().join(name));
-    [&own, &other].iter().for_each(|path| fs::create_dir(path).unwrap());
+    for path in [&own, &other] {
+        fs::create_dir(path).unwrap();
+    }
     scenario(&own);
     let inside = |arguments: &[&str]| {
         let mut command = Command::new(umscope());
