@@ -192,7 +192,7 @@ impl Machine {
         for agent in &self.agents {
             if let Some(simds) = &agent.simds {
                 let busy = simds.utilisation(self.now);
-                sums.put((Resource::Simds, "compute units"), agent.config.id, busy, simds.waits());
+                sums.put((Resource::Simds, "compute units"), agent.config.id, busy, simds.waits(self.now));
             }
         }
     }

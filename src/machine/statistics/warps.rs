@@ -36,7 +36,7 @@ impl Machine {
                 sheet.put(format!("{path}.warp_cycles.{}", key_word(state.name())), self.cycles(time));
             }
             if let Some(simds) = &agent.simds {
-                let (waited, times) = simds.waits();
+                let (waited, times) = simds.waits(self.now);
                 sheet.put(format!("{path}.simd_utilisation"), simds.utilisation(self.now));
                 sheet.put(format!("{path}.simd_queued_mean_cycles"), self.mean_cycles(waited, times));
             }

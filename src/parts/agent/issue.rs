@@ -48,9 +48,17 @@ impl Agent {
 
     /// Warps that have waited for a SIMD unit until now have one.
     pub(super) fn compute(&mut self, now: Tick, out: &mut Outbox) {
-        while let Some(slot) = self.simds.as_mut().and_then(|simds| simds.call(now)) {
-            self.set_state(slot as usize, WarpState::Running, out);
+        while let Some((slot, end)) = self.simds.as_mut().and_then(|simds| simds.call(now)) {
+            self.run_until(slot as usize, end, out);
         }
+    }
+
+    /// A warp computes until `end`.
+    pub(super) fn run_until(&mut self, slot: usize, end: Tick, out: &mut Outbox) {
+        if let Some(warp) = self.warps.get_mut(slot) {
+            warp.ready_at = end;
+        }
+        self.set_state(slot, WarpState::Running, out);
     }
 
     /// Takes the next operation of a warp; `true` if it has accesses to issue.
@@ -75,10 +83,15 @@ impl Agent {
                 warp.next += 1;
                 warp.instructions += 1;
                 let ticks = self.config.clock.cycles(u64::from((*cycles).max(1)));
-                let begin = self.simds.as_mut().map_or(now, |simds| simds.take(slot as u32, now, ticks));
-                warp.ready_at = begin + ticks;
-                let state = if begin > now { WarpState::SimdFull } else { WarpState::Running };
-                self.set_state(slot, state, out);
+                let at_once = Some(now + ticks);
+                match self.simds.as_mut().map_or(at_once, |simds| simds.take(slot as u32, now, ticks)) {
+                    Some(end) => self.run_until(slot, end, out),
+                    None => {
+                        // Until it is called.
+                        warp.ready_at = Tick::MAX;
+                        self.set_state(slot, WarpState::SimdFull, out);
+                    }
+                }
             }
             Some(Operation::Access(access)) => {
                 self.load_accesses(slot, access, None, now);
@@ -127,6 +140,10 @@ impl Agent {
     ) -> Option<(Work, AccessKind, Range)> {
         let now = out.tick;
         if self.issue_free_at > now || self.config.values || self.config.page > 0 {
+            return None;
+        }
+        // Who has waited for a SIMD unit has it before anything else happens.
+        if self.simds.as_ref().and_then(|simds| simds.next_begin()).is_some_and(|begin| begin <= now) {
             return None;
         }
         let slot = self.pick(now)?;

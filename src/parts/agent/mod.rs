@@ -176,11 +176,16 @@ impl Agent {
         self.config = other.config;
         let now = out.tick;
         match (&mut self.simds, other.config.simds) {
-            (_, 0) => {
-                self.compute(Tick::MAX, out);
-                self.simds = None;
+            (simds, 0) => {
+                let waiting = simds.take().into_iter().flat_map(|simds| simds.release(now));
+                for (slot, end) in waiting.collect::<Vec<_>>() {
+                    self.run_until(slot as usize, end, out);
+                }
             }
-            (Some(simds), count) => simds.set_count(count, now),
+            (Some(simds), count) => {
+                simds.set_count(count, now);
+                self.compute(now, out);
+            }
             (simds, count) => *simds = Some(Box::new(Simds::new(count, now))),
         }
     }

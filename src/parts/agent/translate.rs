@@ -129,7 +129,10 @@ impl Agent {
             }
             warp.translated.extend(ready.into_iter().map(|(_, aside)| aside));
             warp.ready_at = warp.ready_at.max(out.tick + self.config.clock.period);
-            self.set_state(slot, WarpState::Ready, out);
+            // What computes, or will, does so first.
+            if !matches!(warp.state, WarpState::Running | WarpState::SimdFull) {
+                self.set_state(slot, WarpState::Ready, out);
+            }
         }
         self.unstall(out);
     }

@@ -62,8 +62,7 @@ pub(super) fn resources(session: &mut Session, arguments: &Arguments) -> Result<
     arguments.none()?;
     let line = |view: &ResourceView| {
         let (name, busy, busiest) = (view.name(), view.mean * 100.0, view.busiest * 100.0);
-        let wait =
-            view.wait.map_or_else(String::new, |cycles| format!(", a message waits {cycles:.1} cycles"));
+        let wait = view.wait.map_or_else(String::new, |cycles| format!(", wait {cycles:.1} cycles"));
         let of = if view.is_one() {
             format!("{busy:.1} % busy  {}", view.at)
         } else {
