@@ -84,8 +84,12 @@ impl Lesson {
     #[must_use]
     pub fn until(&self, event: EventNumber) -> Self {
         let mut lesson = Self { over: true, ..self.clone() };
-        lesson.said.retain(|(at, _)| *at <= event);
-        lesson.asked.retain(|asked| asked.event <= event);
+        // What belongs before the next event is about another one.
+        let is_early = |say: usize| self.narrator.is_early(say);
+        lesson.said.retain(|(at, say)| *at < event || *at == event && !is_early(*say));
+        lesson
+            .asked
+            .retain(|asked| asked.event < event || asked.event == event && !asked.say.is_some_and(is_early));
         lesson.failed.retain(|failed| failed.event <= event);
         for settled in &mut lesson.settled {
             *settled = settled.filter(|at| *at <= event);

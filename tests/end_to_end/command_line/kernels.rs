@@ -100,7 +100,40 @@ fn units_can_come_under_way() {
         });
         cycle.unwrap().parse::<u64>().unwrap()
     };
-    // Four waited in turn already; after that each has a unit.
+    // Those that wait have a unit as soon as there are more.
     assert!((80_000..82_000).contains(&end("")));
-    assert!((50_000..52_000).contains(&end("fork set gpu.cu.simds=4")));
+    assert!((30_000..32_000).contains(&end("fork set gpu.cu.simds=4")));
+}
+
+#[test]
+fn a_unit_that_comes_free_at_the_tick_of_a_hit_is_taken_first_whoever_looks() {
+    let program =
+        |id: &str, steps: &str| format!("[[program]]\nid = \"{id}\"\nby = \"gpu0.cu0\"\ndo = [{steps}]\n");
+    let load = "\"load 0x1000 4\"";
+    let computes = format!("{load}, \"compute 7\"");
+    let file = scenario(&format!(
+        "machine = \"tiny/umh-1gpu\"\n[set]\ngpu.cu.wavefronts = 4\ngpu.cu.simds = 1\nvalues = false\n{}{}{}",
+        program("a", &computes),
+        program("b", &computes),
+        program("c", &[load; 13].join(", ")),
+    ));
+    let path = file.path().to_str().unwrap();
+    let end = |checks: &str| {
+        let run = document(&["run", path, "--checks", checks, "--format", "json"]);
+        (run["events"].clone(), run["digest"].clone())
+    };
+    assert_eq!(end("off"), end("on"));
+}
+
+#[test]
+fn a_unit_that_a_fork_adds_serves_a_warp_that_waits() {
+    let file = scenario(&computing("\"gpu.cu.simds\" = 1", 3));
+    let script = "until cycle 5000\nfork set gpu.cu.simds=2\ninfo warps gpu0.cu0\ninfo resources\n";
+    let told = run(umscope(), &["debug", file.path().to_str().unwrap(), "--no-tui"], script).stdout;
+    // The first has ended by then: two of the three that waited compute.
+    assert_eq!(told.matches(" simd-full since").count(), 1, "{told}");
+    let wait =
+        told.lines().find(|line| line.starts_with("SIMD units")).and_then(|line| line.split("wait ").nth(1));
+    let wait: f64 = wait.and_then(|wait| wait.split(' ').next()?.parse().ok()).unwrap();
+    assert!((7_000.0..10_000.0).contains(&wait), "what is to come does not count: {told}");
 }
