@@ -84,13 +84,11 @@ impl Agent {
                 warp.instructions += 1;
                 let ticks = self.config.clock.cycles(u64::from((*cycles).max(1)));
                 let at_once = Some(now + ticks);
+                // One that waits is called.
+                warp.ready_at = Tick::MAX;
                 match self.simds.as_mut().map_or(at_once, |simds| simds.take(slot as u32, now, ticks)) {
                     Some(end) => self.run_until(slot, end, out),
-                    None => {
-                        // Until it is called.
-                        warp.ready_at = Tick::MAX;
-                        self.set_state(slot, WarpState::SimdFull, out);
-                    }
+                    None => self.set_state(slot, WarpState::SimdFull, out),
                 }
             }
             Some(Operation::Access(access)) => {
