@@ -255,10 +255,11 @@ impl Check {
         let found = config::find(Kind::Machine, &self.file, None)?;
         let text = format!("machine = {}\n", toml::Value::String(found.reference));
         let scenario = Scenario::parse(Source::new(found.source.name, text), None)?;
-        let prepared = scenario.prepare(&Options { set: self.set.clone(), ..Options::default() })?;
+        let options = Options { set: self.set.clone(), ..Options::default() };
+        let prepared = scenario.prepare(&options)?;
         let mut found = Found::new("machine", spec.name.clone(), parts(&spec, &prepared));
         found.built = Some(Built::of(prepared));
-        found.with_tables(&scenario, &Options { set: self.set.clone(), ..Options::default() })
+        found.with_tables(&scenario, &options)
     }
 
     fn protocol(&self) -> Result<Found> {

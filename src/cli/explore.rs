@@ -16,7 +16,6 @@ use super::exit::{Ended, Status, Trouble};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::Progress;
-use crate::diagnostic::Diagnostic;
 use crate::explore::fairness::{self, Fairness};
 use crate::explore::outcome::{Outcome, Violation, explore};
 use crate::explore::random;
@@ -184,16 +183,7 @@ impl Explore {
 
     fn open(&self) -> Result<Subject, Trouble> {
         let (scenario, options) = self.read()?;
-        let blueprint = scenario.blueprint(&options)?;
-        if let Some(fault) = blueprint.faults.iter().find(|fault| fault.number().is_some()) {
-            let message = format!(
-                "{} strikes once in a run, by its number: an exploration, which goes through all runs at once, has no first",
-                fault.name()
-            );
-            let expected = "a fault of nodes, such as no-grant-ack, or `umscope run` for this one";
-            return Err(Box::new(Diagnostic::new(message).expected(expected)).into());
-        }
-        let machine = Machine::build(&blueprint)?;
+        let machine = Machine::build(&scenario.blueprint(&options)?)?;
         let system = System::new(&machine, &scenario.alphabet(&machine)?)?;
         Ok(Subject { scenario, options, system })
     }

@@ -97,12 +97,20 @@ fn check_tracked(wiring: &Wiring<'_>) -> Result<()> {
 
 impl System {
     /// # Errors
-    /// If the machine or the alphabet is too large to be explored, or keeps no values.
+    /// If the machine or the alphabet is too large to be explored, keeps no values, or has a fault that strikes by number.
     pub fn new(machine: &Machine, alphabet: &Alphabet) -> Result<Self> {
         if machine.page_size().is_some() {
             let text = "its pages move, are copied or change, which is not explored";
             let expected =
                 "--hold 1, which does the work of the scenario with events held back; or umscope stress";
+            return Err(Box::new(Diagnostic::new(text).expected(expected)));
+        }
+        if let Some(fault) = machine.idle_faults().into_iter().find(|fault| fault.number().is_some()) {
+            let text = format!(
+                "{} strikes once in a run, by its number: an exploration, which goes through all runs at once, has no first",
+                fault.name()
+            );
+            let expected = "a fault of nodes, such as no-grant-ack, or `umscope run` for this one";
             return Err(Box::new(Diagnostic::new(text).expected(expected)));
         }
         let wiring = machine.wiring();

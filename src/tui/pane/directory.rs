@@ -322,7 +322,8 @@ fn addresses(frame: &Frame, canvas: &mut Canvas, y: u16) {
     canvas.text(1, y, "blocks that somebody holds", Role::Dim);
     for (nth, block) in frame.directory.blocks.iter().enumerate() {
         let (x, y) = (1 + (nth as u16 % across) * column, y + 1 + nth as u16 / across);
-        if nth > usize::from(across) && !canvas.shows(y) {
+        // The first row tells how wide they are.
+        if nth >= usize::from(across) && !canvas.shows(y) {
             canvas.reserve(y);
             continue;
         }
