@@ -64,3 +64,10 @@ pub fn usual_path(scenario: &str, rule: &str) -> PathBuf {
     let stem = Path::new(scenario).file_stem().map_or("explore".into(), |stem| stem.to_string_lossy());
     PathBuf::from(format!("{stem}-{rule}.rec"))
 }
+
+/// The file for a further violation, beside the one that the user has named for the first.
+#[must_use]
+pub fn another_path(first: &Path, rule: &str) -> PathBuf {
+    let stem = first.file_stem().unwrap_or_default().to_string_lossy();
+    first.with_file_name(format!("{stem}-{rule}.rec"))
+}

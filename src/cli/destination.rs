@@ -75,6 +75,14 @@ impl Destination {
         Self::file(path).map_err(|error| cannot(path, &error).into())
     }
 
+    /// That something can be written there, before the work begins whose result that is.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn try_out(path: &Path) -> Result<(), Trouble> {
+        Self::open(Some(path)).map(drop)
+    }
+
     fn file(path: &Path) -> io::Result<Self> {
         // A link keeps pointing at what is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());

@@ -1,7 +1,9 @@
 //! What a run that could not go on is diagnosed with, and the graph of it as a file.
 
+use std::io::Write;
 use std::path::Path;
 
+use super::destination::Destination;
 use super::exit::Trouble;
 use crate::debug::diagnosis::{Diagnosis, diagnose, doom, dot, trace};
 use crate::machine::Machine;
@@ -39,5 +41,7 @@ pub fn of(report: &Report, machine: &Machine, start: &Machine) -> Option<Diagnos
 /// Writes the wait-for graph for Graphviz; a file that is there is replaced.
 pub fn write_dot(path: &Path, diagnosis: &Diagnosis, machine: &Machine) -> Result<(), Trouble> {
     let text = dot(diagnosis, machine.components());
-    std::fs::write(path, text).map_err(|error| Trouble::Io("write the wait-for graph", error))
+    let mut file = Destination::open(Some(path))?;
+    file.write_all(text.as_bytes()).map_err(|error| Trouble::Io("write the wait-for graph", error))?;
+    file.finish()
 }

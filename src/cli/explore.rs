@@ -3,7 +3,7 @@
 mod holds;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
@@ -12,10 +12,12 @@ use serde_json::{Value, json};
 
 use super::arguments::{Format, number, positive, tried};
 use super::counterexample;
+use super::destination::Destination;
 use super::exit::{Ended, Status, Trouble};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::Progress;
+use super::work;
 use crate::explore::fairness::{self, Fairness};
 use crate::explore::outcome::{Outcome, Violation, explore};
 use crate::explore::random;
@@ -93,6 +95,7 @@ pub struct Explore {
 
     /// Seed of --random
     #[arg(long, value_name = "NUMBER", value_parser = number, allow_negative_numbers = true, default_value_t = 0)]
+    #[arg(requires = "random")]
     seed: u64,
 
     /// Instead of what [explore] says, do the work of the scenario again and again, each time with up to so many other
@@ -125,7 +128,7 @@ pub struct Explore {
     #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
     jobs: Option<u64>,
 
-    /// Where to write the recording of the first violation; others go beside it [default: SCENARIO-RULE.rec in the current folder]
+    /// Where to write the recording of the first violation; others go beside it as NAME-RULE.rec [default: SCENARIO-RULE.rec in the current folder]
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
@@ -157,6 +160,7 @@ impl Explore {
             return self.hold_back(most, &interrupt);
         }
         let subject = self.open()?;
+        self.record.as_deref().map_or(Ok(()), Destination::try_out)?;
         interrupt.heed();
         let start = Instant::now();
         let plain = self.no_symmetry.then(|| subject.system.without_symmetry());
@@ -193,6 +197,7 @@ impl Explore {
         let is_own = |set: &&String| set.trim_start().starts_with("explore.");
         let mut with: Vec<String> = self.set.iter().filter(is_own).cloned().collect();
         with.extend(tried(self.protocol.as_deref(), &self.fault, &self.mutate));
+        work::no_recording(Path::new(&self.scenario), "a scenario; umscope debug opens a recording")?;
         let scenario = Scenario::load(&self.scenario)?.with(&with)?;
         let set = self.set.iter().filter(|set| !is_own(set)).cloned().collect();
         Ok((scenario, Options { set, ..Options::default() }))
@@ -258,7 +263,7 @@ impl Explore {
             let usual = counterexample::usual_path(&self.scenario, violation.rule);
             let path = match &self.record {
                 Some(given) if index == 0 => given.clone(),
-                Some(given) => given.with_file_name(usual.file_name().unwrap_or(usual.as_os_str())),
+                Some(given) => counterexample::another_path(given, violation.rule),
                 None => usual,
             };
             counterexample::write(&path, what, &subject.system.names, violation)?;

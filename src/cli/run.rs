@@ -9,7 +9,7 @@ use std::time::Instant;
 use clap::Args;
 
 use super::arguments::{Format, Target, positive};
-use super::destination::apart;
+use super::destination::{Destination, apart};
 use super::diagnosis;
 use super::drive::{drive, drive_unseen};
 use super::exit::{Ended, Status, Trouble, say};
@@ -45,7 +45,7 @@ Examples:
 JSON: scenario, machine, set{what was other than those say, as --set names it}, seed, cycles, events, accesses, digest (16 hex digits), wall_seconds, \
 prepare_seconds (reading and building), \
 events_per_second, peak_memory_bytes, passed, ended (finished, deadlock, violation, limit, interrupted or \
-break), expectations, failures[{message, cycle, event, line}], diagnosis (why it could not go on: verdict (deadlock, \
+break), expectations, failures[{message, cycle, event, line, expectation}], diagnosis (why it could not go on: verdict (deadlock, \
 lost-message, lost-wake-up, livelock, starvation, slow or unknown), event, cycle, complete, circle, transactions[], \
 waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, avoidable, others, notes[]), stopped_at (a record as `umscope log` prints \
 it), resources[{name, count (of components that have them), utilisation (mean, 0 to 1), busiest, busiest_at, queued_mean_cycles}] (what accesses compete for, \
@@ -64,8 +64,8 @@ cache for a GPU), smd, memory (a GPU's own), hmd, peer (another GPU handed the d
 .p99_cycles, .max_cycles, .LEVEL.count, .LEVEL.mean_cycles   KIND: load store n_store atomic, and exclusive (the request \
 of dynamic synchronisation). From issue to its L1, which follows translation and far-faults, until performed; what those take is in \
 warps.STATE and paging.*
-  NODE.*, levels.LEVEL.*   hits misses hit_rate merges evictions recalls writebacks probes merged_bytes \
-peer_transfers promotions mshr_full mshr_high_water mshr_mean (in use, over time, a node) port_utilisation (of its ports, the share of time \
+  NODE.*, levels.LEVEL.*   hits misses hit_rate merges evictions recalls writebacks probes (sent to children) \
+probed (probes that came from the parent) lost (blocks that these took away) merged_bytes peer_transfers promotions mshr_full mshr_high_water mshr_mean (in use, over time, a node) port_utilisation (of its ports, the share of time \
 that they were busy with a message) port_queued_mean_cycles (that a message waited for one); LEVEL: gpu_l1 l2 smd \
 memory cpu_l1 llc client hmd
   messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere; over a link of the network. Pages and copies are no messages: only LINK.bytes has them
@@ -162,6 +162,7 @@ impl Run {
         for path in [self.sample_file(), self.dot.as_deref()].into_iter().flatten() {
             work.spare(path)?;
         }
+        self.dot.as_deref().map_or(Ok(()), Destination::try_out)?;
         let prepared = work.prepare()?;
         let stop =
             self.stop.as_ref().map(|query| Stop::compile(&Text::new("--break", query), &prepared.context));

@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 
 use super::arguments::{Format, number, positive, tried};
 use super::counterexample;
-use super::destination;
+use super::destination::{self, Destination};
 use super::exit::{Ended, Status, Trouble, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::pool;
+use super::progress::Progress;
 use crate::config;
 use crate::config::machine::MachineSpec;
 use crate::debug::diagnosis::{Diagnosis, diagnose, trace};
@@ -121,11 +122,12 @@ impl Stress {
         let set = [self.set.clone(), if self.full_size { Vec::new() } else { small(&spec) }].concat();
         let options = Options { set, ..Options::default() };
         destination::spare(&self.failure, &self.scenario("", "")?.reads(&options)?)?;
+        Destination::try_out(&self.failure)?;
         let plan = self.plan(&options)?;
         interrupt.heed();
         let total = self.all(&plan, &interrupt)?;
         let small = match &total.failure {
-            Some(failure) => Some(self.keep(&plan, &options, failure)?),
+            Some(failure) => Some(self.keep(&plan, &options, failure, &interrupt)?),
             None => None,
         };
         let mut output = Output::standard();
@@ -163,12 +165,8 @@ impl Stress {
         let done: Mutex<Vec<(u64, Result<Round>)>> = Mutex::new(Vec::new());
         let told = |rounds| format!("{rounds} of {count} rounds");
         pool::each(usize::try_from(count).unwrap_or(usize::MAX), self.jobs, interrupt, told, |index| {
-            let round = match plan.round_until(index as u64, &|| interrupt.is_raised()) {
-                Ok(None) => return ControlFlow::Break(()),
-                Ok(Some(round)) => Ok(round),
-                Err(error) => Err(error),
-            };
-            let failed = !round.as_ref().is_ok_and(|round| round.failure.is_none());
+            let round = plan.round_until(index as u64, &|| interrupt.is_raised());
+            let failed = !round.as_ref().is_ok_and(|round| round.failure.is_none() && !round.cut);
             done.lock().unwrap_or_else(PoisonError::into_inner).push((index as u64, round));
             if failed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -189,6 +187,7 @@ impl Stress {
             total.accesses += round.accesses;
             total.events += round.events;
             total.coverage.add(&round.coverage);
+            total.complete &= !round.cut;
             if round.failure.is_some() {
                 total.failure = round.failure;
                 break;
@@ -199,9 +198,20 @@ impl Stress {
     }
 
     /// Makes a failure small and writes it as a scenario, with its machine as it was set.
-    fn keep(&self, plan: &Plan, options: &Options, failure: &Failure) -> std::result::Result<Small, Trouble> {
-        let streams = shrink(plan, &failure.streams, &failure.rule);
-        let found = plan.breaks(&streams).map_or_else(|| failure.text.clone(), |(_, text)| text);
+    fn keep(
+        &self,
+        plan: &Plan,
+        options: &Options,
+        failure: &Failure,
+        interrupt: &Interrupt,
+    ) -> std::result::Result<Small, Trouble> {
+        let mut progress = Progress::start();
+        let mut told = |left: usize, all: usize| {
+            progress.tell(|| format!("{} fails: {left} of {all} instructions left", failure.rule));
+        };
+        let streams = shrink(plan, &failure.streams, &failure.rule, &|| interrupt.is_raised(), &mut told);
+        progress.clear();
+        let found = plan.breaks(&streams, &|| false).map_or_else(|| failure.text.clone(), |(_, text)| text);
         // Where a transaction may take its time, the usual limit of a run comes first.
         let last = failure.machine.time_base().cycle(failure.machine.tick());
         let limit = format!("max-cycles = {}\n", last.saturating_mul(4).max(stress::LIMIT * 10));
@@ -211,6 +221,7 @@ impl Stress {
             "Found by umscope stress {} --seed {}, round {}: {}.",
             self.machine, self.seed, failure.round, failure.rule
         ));
+        draft.put_at(&self.failure);
         let name = self.failure.display().to_string();
         if let Err(error) = std::fs::write(&self.failure, draft.text()) {
             say(format_args!("found: {}: {}", failure.rule, failure.text));

@@ -43,6 +43,8 @@ pub struct Round {
     pub cycles: u64,
     pub coverage: Coverage,
     pub failure: Option<Failure>,
+    /// It was broken off before its end.
+    pub cut: bool,
 }
 
 /// Why a round ended too early.
@@ -72,18 +74,14 @@ impl Plan {
     /// # Errors
     /// If the machine cannot be built.
     pub fn round(&self, number: u64) -> crate::diagnostic::Result<Round> {
-        Ok(self.round_until(number, &|| false)?.unwrap_or_default())
+        self.round_until(number, &|| false)
     }
 
-    /// The same, unless it is to stop; then none.
+    /// The same, as far as it comes until it is to stop.
     ///
     /// # Errors
     /// If the machine cannot be built.
-    pub fn round_until(
-        &self,
-        number: u64,
-        stop: &dyn Fn() -> bool,
-    ) -> crate::diagnostic::Result<Option<Round>> {
+    pub fn round_until(&self, number: u64, stop: &dyn Fn() -> bool) -> crate::diagnostic::Result<Round> {
         let accesses = ROUND.min(self.accesses.saturating_sub(number * ROUND)).max(1);
         let seed = mix(self.seed, number);
         let probe = Machine::build(&self.blueprint)?;
@@ -92,7 +90,7 @@ impl Plan {
         let mut coverage = Coverage::default();
         let watched = number.is_multiple_of(WATCHED).then_some(&mut coverage);
         let begun = machine.clone();
-        let Some((machine, found)) = run(machine, watched, stop) else { return Ok(None) };
+        let Ran { machine, found, cut } = run(machine, watched, stop);
         coverage.count(&machine);
         let failure = found.map(|(rule, text)| Failure {
             round: number,
@@ -104,13 +102,14 @@ impl Plan {
             begun: Box::new(begun),
             streams,
         });
-        Ok(Some(Round {
+        Ok(Round {
             accesses: machine.accesses(),
             events: machine.event(),
             cycles: machine.time_base().cycle(machine.tick()),
             coverage,
             failure,
-        }))
+            cut,
+        })
     }
 
     /// The machine with these streams to carry out.
@@ -125,9 +124,12 @@ impl Plan {
 
     /// The rule that these streams break, if they do, and a sentence.
     #[must_use]
-    pub fn breaks(&self, streams: &[Stream]) -> Option<(String, String)> {
-        let machine = self.machine(streams).ok()?;
-        run(machine, None, &|| false)?.1
+    pub fn breaks(&self, streams: &[Stream], stop: &dyn Fn() -> bool) -> Option<(String, String)> {
+        self.ran(streams, stop)?.found
+    }
+
+    fn ran(&self, streams: &[Stream], stop: &dyn Fn() -> bool) -> Option<Ran> {
+        Some(run(self.machine(streams).ok()?, None, stop))
     }
 }
 
@@ -140,44 +142,58 @@ const PATIENCE: u64 = 64 * LIMIT;
 /// Events between two looks at that, and at whether to stop.
 const LOOK: u64 = 1024;
 
-/// A machine that has run to its end, or to the first rule that broke: its name, and a sentence.
-type Ran = (Machine, Option<(String, String)>);
+/// What a run came to.
+struct Ran {
+    machine: Machine,
+    /// The rule that broke, or why it could not go on, and a sentence.
+    found: Option<(String, String)>,
+    /// It was to stop before its end.
+    cut: bool,
+}
 
-/// Runs to the end, or to the first rule that breaks; none if it is to stop.
-fn run(mut machine: Machine, mut watched: Option<&mut Coverage>, stop: &dyn Fn() -> bool) -> Option<Ran> {
+/// Runs to the end, to the first rule that breaks, or until it is to stop.
+fn run(mut machine: Machine, mut watched: Option<&mut Coverage>, stop: &dyn Fn() -> bool) -> Ran {
     let mut records = Records { on: watched.is_some(), list: Vec::new() };
     let mut begun = (0, 0);
     loop {
         if machine.event() % LOOK == LOOK - 1 {
             if stop() {
-                return None;
+                return Ran { machine, found: None, cut: true };
             }
-            let (cycle, accesses) = (machine.time_base().cycle(machine.tick()), machine.accesses());
-            if accesses > begun.0 {
-                begun = (accesses, cycle);
-            } else if cycle > begun.1 + PATIENCE {
-                return Some((
-                    machine,
-                    Some(("stuck".into(), format!("no access has begun since cycle {}", begun.1))),
-                ));
+            if let Some(text) = is_idle(&machine, &mut begun) {
+                return Ran { machine, found: Some(("stuck".into(), text)), cut: false };
             }
         }
         let outcome = machine.step(&mut records);
         if let Some(coverage) = &mut watched {
             coverage.observe(&machine, &records.list);
         }
-        if let Some(violation) = machine.violations().first() {
-            let found = (violation.rule.to_owned(), violation.text.to_string());
-            return Some((machine, Some(found)));
+        if let Some(found) = ending(&machine, outcome) {
+            return Ran { machine, found, cut: false };
         }
-        match outcome {
-            StepOutcome::Ran => {}
-            StepOutcome::Finished => return Some((machine, None)),
-            StepOutcome::Stuck => return Some((machine, Some(("stuck".into(), "nothing can move".into())))),
-            StepOutcome::Limit(cycle) => {
-                return Some((machine, Some(("limit".into(), format!("it still goes on at cycle {cycle}")))));
-            }
-        }
+    }
+}
+
+/// Whether no access has begun for long, with how many had begun in the end, and when.
+fn is_idle(machine: &Machine, begun: &mut (u64, u64)) -> Option<String> {
+    let (cycle, accesses) = (machine.time_base().cycle(machine.tick()), machine.accesses());
+    if accesses > begun.0 {
+        *begun = (accesses, cycle);
+    }
+    (cycle > begun.1 + PATIENCE).then(|| format!("no access has begun since cycle {}", begun.1))
+}
+
+/// What a run has come to, if this was its end.
+fn ending(machine: &Machine, outcome: StepOutcome) -> Option<Option<(String, String)>> {
+    if let Some(violation) = machine.violations().first() {
+        return Some(Some((violation.rule.to_owned(), violation.text.to_string())));
+    }
+    let found = |rule: &str, text: String| Some(Some((rule.to_owned(), text)));
+    match outcome {
+        StepOutcome::Ran => None,
+        StepOutcome::Finished => Some(None),
+        StepOutcome::Stuck => found("stuck", "nothing can move".into()),
+        StepOutcome::Limit(cycle) => found("limit", format!("it still goes on at cycle {cycle}")),
     }
 }
 

@@ -24,11 +24,16 @@ pub struct Stream {
     pub deeds: Vec<Deed>,
 }
 
+/// The task of a stream.
+pub(super) fn task_name(index: usize) -> String {
+    format!("stream{index}")
+}
+
 impl Stream {
     pub(super) fn task(&self, index: usize) -> Task {
         let operations: Vec<_> = self.deeds.iter().map(Deed::operation).collect();
         Task {
-            id: format!("stream{index}").into(),
+            id: task_name(index).into(),
             after: Vec::new(),
             delay: 0,
             launch: None,
@@ -45,7 +50,8 @@ impl Stream {
     pub fn text(&self, index: usize) -> String {
         let lines: Vec<_> = self.deeds.iter().map(|deed| format!("    \"{}\",\n", deed.text())).collect();
         format!(
-            "\n[[program]]\nid = \"stream{index}\"\nby = \"{}\"\ndo = [\n{}]\n",
+            "\n[[program]]\nid = \"{}\"\nby = \"{}\"\ndo = [\n{}]\n",
+            task_name(index),
             self.agent,
             lines.concat()
         )

@@ -1,22 +1,47 @@
-//! Making a failing run small: instructions are left out as long as the same rule breaks, first all behind the failure, of an
+//! Making a failing run small. All behind the failure goes first. Where much is left, short runs of other seeds are tried: one
+//! that breaks the rule is smaller to begin with. Then instructions are left out as long as the same rule breaks: all of an
 //! agent or about a line, then fewer and fewer of those that are left.
 
 use std::collections::BTreeSet;
 
-use super::Plan;
-use super::program::{Deed, Stream};
+use super::accesses::Ground;
+use super::program::{Deed, Stream, task_name};
+use super::{Plan, mix};
+use crate::machine::Machine;
+use crate::model::inspect::Inspect;
 
-/// Instructions that all runs of shrinking may have together.
+/// Instructions that all runs of shrinking may have together, of one failure.
 const WORK: usize = 2_000_000;
+
+/// So many instructions or fewer are soon made less.
+const FEW: usize = 500;
+
+/// Instructions that may have begun beyond those that a warp has done.
+const AHEAD: u64 = 64;
+
+/// Accesses of short runs, and how many of them are tried.
+const SHORT: [(u64, u64); 4] = [(30, 4_000), (150, 1_500), (800, 400), (4_000, 100)];
 
 /// What counts as one line.
 const LINE: u64 = 64;
 
-/// Fewer instructions that break the same rule, until none can be left out, or the work is done that may be spent on it.
-#[must_use]
-pub fn shrink(plan: &Plan, streams: &[Stream], rule: &str) -> Vec<Stream> {
-    let mut shrinking = Shrinking { plan, rule, best: streams.to_vec(), left: WORK };
+/// Fewer instructions that break the same rule, until none can be left out, the work is done that may be spent on it, or it
+/// is to stop. What is left, and of how many, is told on the way.
+pub fn shrink(
+    plan: &Plan,
+    streams: &[Stream],
+    rule: &str,
+    stop: &dyn Fn() -> bool,
+    told: &mut dyn FnMut(usize, usize),
+) -> Vec<Stream> {
+    let all = count(streams);
+    let mut shrinking = Shrinking { plan, rule, best: streams.to_vec(), left: WORK, stop, told, all };
     shrinking.cut_behind();
+    if count(&shrinking.best) > FEW
+        && let Some(short) = shrinking.short()
+    {
+        shrinking.best = short;
+    }
     loop {
         let before = count(&shrinking.best);
         shrinking.drop_agents();
@@ -41,20 +66,46 @@ struct Shrinking<'a> {
     best: Vec<Stream>,
     /// Instructions that may still be run.
     left: usize,
+    stop: &'a dyn Fn() -> bool,
+    told: &'a mut dyn FnMut(usize, usize),
+    /// Instructions that there were.
+    all: usize,
 }
 
 impl Shrinking<'_> {
+    /// A short run that breaks the rule.
+    fn short(&self) -> Option<Vec<Stream>> {
+        let ground = Ground::of(&self.plan.blueprint.spec, &Machine::build(&self.plan.blueprint).ok()?);
+        for (accesses, tries) in SHORT {
+            for attempt in 0..tries {
+                if (self.stop)() {
+                    return None;
+                }
+                let streams = ground.streams(accesses, mix(self.plan.seed ^ accesses, attempt));
+                if count(&streams) < count(&self.best) && self.fails(&streams) {
+                    return Some(streams);
+                }
+            }
+        }
+        None
+    }
+
+    fn fails(&self, streams: &[Stream]) -> bool {
+        self.plan.breaks(streams, self.stop).is_some_and(|(broken, _)| broken == self.rule)
+    }
+
     /// Takes these instead, if they fail in the same way.
     fn take(&mut self, streams: Vec<Stream>) -> bool {
         let work = count(&streams).max(1);
-        if work > self.left {
+        if work > self.left || (self.stop)() {
             self.left = 0;
             return false;
         }
         self.left -= work;
-        let fails = self.plan.breaks(&streams).is_some_and(|(broken, _)| broken == self.rule);
+        let fails = self.fails(&streams);
         if fails {
             self.best = streams;
+            (self.told)(count(&self.best), self.all);
         }
         fails
     }
@@ -70,16 +121,19 @@ impl Shrinking<'_> {
         count(&fewer) < count(&self.best) && self.take(fewer)
     }
 
-    /// Most of it comes after the failure.
+    /// What nobody had come to when it failed.
     fn cut_behind(&mut self) {
-        let longest = |streams: &[Stream]| streams.iter().map(|stream| stream.deeds.len()).max().unwrap_or(0);
-        let mut length = longest(&self.best) / 2;
-        while length > 0 && self.left > 0 {
-            let end = longest(&self.best).saturating_sub(length);
-            if !self.drop_those(|_, place, _| place >= end) {
-                length /= 2;
-            }
-        }
+        let Some(ran) = self.plan.ran(&self.best, self.stop) else { return };
+        let agents = ran.machine.components().iter().filter_map(|(id, _)| ran.machine.agent(id));
+        let warps: Vec<_> = agents.flat_map(|agent| agent.warps).collect();
+        let come = |number: usize| {
+            let name = task_name(number);
+            warps.iter().find(|warp| warp.work.as_ref() == Some(&name)).map(|warp| warp.done + AHEAD)
+        };
+        let ends: Vec<_> = (0..self.best.len()).map(come).collect();
+        self.drop_those(|stream, place, _| {
+            ends.get(stream).copied().flatten().is_some_and(|end| place as u64 >= end)
+        });
     }
 
     fn drop_agents(&mut self) {

@@ -21,6 +21,20 @@ fn a_sound_machine_breaks_nothing_and_a_round_is_the_same_each_time() {
 }
 
 #[test]
+fn a_round_that_is_broken_off_tells_what_it_came_to() {
+    let plan = plan("machine = \"tiny/umh-2gpu\"\n", 3000);
+    let looks = std::cell::Cell::new(0);
+    let round = plan.round_until(0, &|| {
+        looks.set(looks.get() + 1);
+        looks.get() > 3
+    });
+    let (cut, whole) = (round.unwrap(), plan.round(0).unwrap());
+    assert!(cut.cut && !whole.cut);
+    assert!((1..whole.accesses).contains(&cut.accesses), "{}", cut.accesses);
+    assert!(cut.coverage.watched() > 0);
+}
+
+#[test]
 fn fences_come_beside_the_accesses() {
     let round = plan("machine = \"tiny/vi-1gpu\"\n", 1000).round(0).unwrap();
     assert!(round.failure.is_none(), "{:?}", round.failure.map(|failure| failure.text));
@@ -42,10 +56,10 @@ fn a_broken_rule_is_found_and_comes_out_small_and_as_a_scenario() {
     let plan = plan(&format!("{head}{fault}"), 3000);
     let failure = plan.round(0).unwrap().failure.unwrap();
     assert_eq!(failure.rule, "stale-read");
-    let small = shrink(&plan, &failure.streams, &failure.rule);
+    let small = shrink(&plan, &failure.streams, &failure.rule, &|| false, &mut |_, _| ());
     let count: usize = small.iter().map(|stream| stream.deeds.len()).sum();
     assert!(count <= 6, "{small:?}");
-    assert_eq!(plan.breaks(&small).map(|(rule, _)| rule).as_deref(), Some("stale-read"));
+    assert_eq!(plan.breaks(&small, &|| false).map(|(rule, _)| rule).as_deref(), Some("stale-read"));
     let programs: String = small.iter().enumerate().map(|(index, stream)| stream.text(index)).collect();
     let scenario = Scenario::parse(Source::new("small", format!("{head}{fault}{programs}")), None).unwrap();
     let mut runner = scenario.prepare(&Options::default()).unwrap().runner();

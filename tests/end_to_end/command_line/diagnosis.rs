@@ -158,6 +158,19 @@ fn however_one_comes_to_where_nothing_can_move_it_is_said() {
 }
 
 #[test]
+fn a_recording_is_no_scenario_to_explore_and_nothing_to_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("two.rec").display().to_string();
+    let found = call(&["explore", "explore/two-l1", "--fault", "no-grant-ack", "--record", &file]);
+    assert_eq!(found.code, Some(1), "{found:?}");
+    for command in ["explore", "check"] {
+        let outcome = call(&[command, &file]);
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        assert!(outcome.stderr.contains("two.rec is a recording"), "{outcome:?}");
+    }
+}
+
+#[test]
 fn random_accesses_break_nothing_that_is_sound_and_find_what_is_not() {
     let arguments = ["stress", "tiny/umh-2gpu", "--accesses", "3000", "--format", "json"];
     let mut one = document(&arguments);
@@ -189,8 +202,16 @@ fn wrong_input_is_refused() {
         (&["stress", "tiny/umh-2gpu", "--set", "gpu.cuont=2"], "did you mean count?"),
         (&["stress", "tiny/umh-2gpu", "--accesses", "0"], "expected a number above 0"),
         (&["stress"], "MACHINE"),
-        (&["run", "debugging/two-wait", "--dot", "/no/such/folder/x.dot"], "cannot write the wait-for graph"),
+        (&["run", "debugging/two-wait", "--dot", "/no/such/folder/x.dot"], "/no/such/folder/x.dot"),
         (&["run", "debugging/two-wait", "--transaction-limit", "x"], "expected a whole number"),
+        (&["stress", "tiny/umh-2gpu", "--failure", "/no/such/folder/x.toml"], "/no/such/folder/x.toml"),
+        (&["explore", "explore/two-l1", "--record", "/no/such/folder/x.rec"], "/no/such/folder/x.rec"),
+        (&["explore", "explore/two-l1", "--seed", "3"], "--random"),
+        (&["explore", "configs/machines/tiny/umh-2gpu.toml"], "this is a machine, not a scenario"),
+        (&["explore", "configs/protocols/mesi.toml"], "this is a protocol, not a scenario"),
+        (&["mutants", "configs/machines/tiny/umh-2gpu.toml"], "this is a machine, not a protocol"),
+        (&["stress", "configs/protocols/mesi.toml"], "this is a protocol, not a machine"),
+        (&["replay", "configs/protocols/mesi.toml"], "this is no recording"),
     ] {
         let outcome = call(arguments);
         assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
