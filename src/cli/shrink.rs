@@ -1,7 +1,7 @@
 //! `umscope shrink`: the smallest scenario that fails in the same way.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -68,7 +68,9 @@ impl Shrink {
             });
         }
         progress.clear();
-        let text = shrinker.best(&work.name).text();
+        let mut best = shrinker.best(&work.name);
+        best.put_at(self.output.as_deref().unwrap_or(Path::new("")));
+        let text = best.text();
         output.write_all(text.as_bytes()).map_err(|error| Trouble::Io("write the scenario", error))?;
         output.finish()?;
         let notes = shrinker.notes().iter();

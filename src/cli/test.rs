@@ -34,7 +34,8 @@ Examples:
   umscope test scenarios/ --format junit > results.xml
 
 JSON: passed, failed, scenarios[{name, path, passed, expectations, cycles, events, digest, \
-failures[{message, cycle, event, line}], diagnosis (as of `umscope run`)}]; null for what a scenario that cannot be read does not have.
+failures[{message, cycle, event, line, expectation}], diagnosis (as of `umscope run`)}]; null for what a scenario that cannot be read does not have; \
+its failure has column, expected and suggestion too.
 
 Exit status: 0 all held; 1 an expectation or a check failed, or a scenario ended otherwise than it says; \
 2 a scenario cannot be read (the others are run); 130 interrupted.")]
@@ -188,10 +189,7 @@ impl Tested {
             path: &self.path,
             seconds: self.seconds,
             failures: self.result.iter().flat_map(|report| &report.failures).map(sentence).collect(),
-            error: self.result.as_ref().err().map(|error| {
-                let line = error.position().map_or_else(String::new, |(line, _)| format!("line {line}: "));
-                line + &error.message
-            }),
+            error: self.result.as_ref().err().map(ToString::to_string),
         }
     }
 
@@ -204,6 +202,9 @@ impl Tested {
                 "cycle": null,
                 "event": null,
                 "line": error.position().map(|(line, _)| line),
+                "column": error.position().map(|(_, column)| column),
+                "expected": error.expected,
+                "suggestion": error.suggestion,
             }]),
         };
         json!({

@@ -24,19 +24,38 @@ pub struct Shelf {
     folder: Option<PathBuf>,
     /// Nothing else is looked at if this is given.
     kept: Option<Arc<[Kept]>>,
+    /// Protocols that the file brings along, by name: they come before all others.
+    brought: Arc<[(String, Source)]>,
 }
 
 impl Shelf {
     /// Paths are relative to `folder`, if there is one, and to the current folder.
     #[must_use]
     pub fn at(folder: Option<PathBuf>) -> Self {
-        Self { folder, kept: None }
+        Self { folder, ..Self::default() }
     }
 
     /// Only these files exist.
     #[must_use]
     pub fn of(kept: Arc<[Kept]>, folder: Option<PathBuf>) -> Self {
-        Self { folder, kept: Some(kept) }
+        Self { folder, kept: Some(kept), ..Self::default() }
+    }
+
+    /// The same, with protocols that a file brings along.
+    #[must_use]
+    pub fn bringing(self, brought: Vec<(String, Source)>) -> Self {
+        Self { brought: brought.into(), ..self }
+    }
+
+    /// The protocols that the file brings along.
+    pub fn brought(&self) -> impl Iterator<Item = &Source> {
+        self.brought.iter().map(|(_, source)| source)
+    }
+
+    /// Whether the protocol of this name is one that the file brings along.
+    #[must_use]
+    pub fn brings(&self, name: &str) -> bool {
+        self.brought.iter().any(|(own, _)| own == name)
     }
 
     #[must_use]
@@ -53,7 +72,7 @@ impl Shelf {
     /// The same files from another folder.
     #[must_use]
     pub fn in_folder(&self, folder: Option<PathBuf>) -> Self {
-        Self { folder, kept: self.kept.clone() }
+        Self { folder, ..self.clone() }
     }
 
     /// The same files by the names under which they were found: paths among those need no folder any more.
@@ -67,6 +86,10 @@ impl Shelf {
     /// # Errors
     /// As [`library::find`].
     pub fn find(&self, kind: Kind, name: &str) -> Result<Found> {
+        let mut brought = self.brought.iter().filter(|_| kind == Kind::Protocol);
+        if let Some((name, source)) = brought.find(|(own, _)| own == name) {
+            return Ok(Found { source: source.clone(), folder: None, reference: name.clone() });
+        }
         let Some(kept) = &self.kept else { return library::find(kind, name, self.folder()) };
         let of_kind = || kept.iter().filter(|file| file.kind == kind);
         let on_disk = paths(name, self.folder()).find_map(|path| {

@@ -72,6 +72,7 @@ pub fn failures(failures: &[Failure]) -> Value {
             "cycle": failure.cycle,
             "event": failure.event,
             "line": failure.line,
+            "expectation": failure.expectation,
         })
     };
     failures.iter().map(failure).collect()

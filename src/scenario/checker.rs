@@ -18,6 +18,8 @@ pub struct Failure {
     pub event: EventNumber,
     /// The line of the scenario file, if an expectation failed.
     pub line: Option<usize>,
+    /// What was expected, in the words of the file.
+    pub expectation: Option<String>,
 }
 
 /// How a run ended.
@@ -148,7 +150,7 @@ impl Checker {
         let left = self.progress.iter().filter(|progress| !progress.settled).count();
         if left > 0 {
             let message = format!("{left} expectations were not reached: the run ended at the failed check");
-            self.failures.fail(place(subject), None, message);
+            self.failures.fail(place(subject), message);
         }
     }
 
@@ -157,7 +159,7 @@ impl Checker {
             if let What::Violation { rule, text } = &record.what {
                 self.violated = true;
                 if self.ends != Ending::Violation {
-                    self.failures.fail(record_place(record), None, format!("{rule}: {text}"));
+                    self.failures.fail(record_place(record), format!("{rule}: {text}"));
                 }
             }
         }
@@ -191,12 +193,12 @@ impl Checker {
             }
             (Ended::Interrupted, _) => "the run was interrupted".into(),
         };
-        self.failures.fail(place(subject), None, message);
+        self.failures.fail(place(subject), message);
     }
 
     /// What is expected of any run made again does not hold.
     pub(super) fn fail_here(&mut self, subject: &dyn Subject, message: String) {
-        self.failures.fail(place(subject), None, message);
+        self.failures.fail(place(subject), message);
     }
 }
 
@@ -284,23 +286,34 @@ impl Failures {
         for condition in &expectation.that {
             if let Some(complaint) = condition.predicate.complaint(subject) {
                 all = false;
-                self.fail(place(subject), Some(condition.line), with_reason(expectation, &complaint));
+                let (cycle, event) = place(subject);
+                let message = format!("{}: {complaint}{}", expectation.when.told(), about(expectation));
+                let told = Some(format!("{}: {}", expectation.when.told(), condition.text));
+                self.put(Failure { message, cycle, event, line: Some(condition.line), expectation: told });
             }
         }
         all
     }
 
-    fn fail_expectation(&mut self, expectation: &Expectation, at: (u64, EventNumber), message: String) {
-        let message = match &expectation.about {
-            Some(about) => format!("{message} ({about})"),
-            None => message,
-        };
-        self.fail(at, Some(expectation.line), message);
+    fn fail_expectation(
+        &mut self,
+        expectation: &Expectation,
+        (cycle, event): (u64, EventNumber),
+        message: String,
+    ) {
+        let message = message + &about(expectation);
+        let told = Some(expectation.when.told());
+        self.put(Failure { message, cycle, event, line: Some(expectation.line), expectation: told });
     }
 
-    fn fail(&mut self, (cycle, event): (u64, EventNumber), line: Option<usize>, message: String) {
+    /// Something failed that stands nowhere in the file.
+    fn fail(&mut self, (cycle, event): (u64, EventNumber), message: String) {
+        self.put(Failure { message, cycle, event, line: None, expectation: None });
+    }
+
+    fn put(&mut self, failure: Failure) {
         if self.0.len() < MOST_FAILURES {
-            self.0.push(Failure { message, cycle, event, line });
+            self.0.push(failure);
         }
     }
 }
@@ -313,19 +326,9 @@ fn record_place(record: &Record) -> (u64, EventNumber) {
     (record.cycle, record.id.event)
 }
 
-/// When and what was expected, and what is.
-/// A complaint of a predicate, which says both what is and what should be.
-fn with_reason(expectation: &Expectation, complaint: &str) -> String {
-    let when = match &expectation.when {
-        When::After(id) => format!("after {id}"),
-        When::At(cycle) => format!("at cycle {cycle}"),
-        When::On(query, nth) if *nth > 1 => format!("on number {nth} of {}", query.text),
-        When::On(query, _) => format!("on {}", query.text),
-        When::Always => "always".into(),
-        When::Never(_) | When::Count(..) | When::End => "in the end".into(),
-    };
-    let about = expectation.about.as_ref().map_or(String::new(), |about| format!(" ({about})"));
-    format!("{when}: {complaint}{about}")
+/// Why it is expected, if the file says so.
+fn about(expectation: &Expectation) -> String {
+    expectation.about.as_ref().map_or(String::new(), |about| format!(" ({about})"))
 }
 
 /// A record in a few words.

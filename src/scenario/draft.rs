@@ -6,8 +6,8 @@ use toml::{Table, Value};
 
 use crate::config::document::other_name;
 use crate::config::settings::Setting;
-use crate::config::{Kind, MachineChoice, Shelf};
-use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::config::{self, Kind, MachineChoice, Shelf};
+use crate::diagnostic::{Result, Source};
 use crate::model::time::EventNumber;
 use crate::recording::Input;
 
@@ -57,7 +57,7 @@ impl Draft {
     /// `scenario` with all that `options` say. Its machine is written out where it is not a bundled one as it is.
     ///
     /// # Errors
-    /// If a file that it needs is nowhere but in a recording.
+    /// If a file that it needs cannot be found or read.
     pub fn of(scenario: &Scenario, options: &Options) -> Result<Self> {
         let source = scenario.source();
         let parse = |source: &Source| {
@@ -71,7 +71,11 @@ impl Draft {
         let tasks = tasks(scenario, &mut head);
         head.remove("set");
         let mut changes = scenario.changes(options);
-        protocols(&mut changes, &scenario.shelf)?;
+        let mut brought = match head.remove("protocols") {
+            Some(Value::Table(brought)) => brought,
+            _ => Table::new(),
+        };
+        protocols(&mut changes, &scenario.shelf, &mut brought)?;
         if let MachineChoice::Named(name) = &scenario.file.machine {
             let found = scenario.shelf.find(Kind::Machine, &name.value)?;
             if found.folder.is_none() {
@@ -81,16 +85,19 @@ impl Draft {
                 }
             } else {
                 let mut machine = parse(&found.source)?;
-                protocols(&mut machine, &scenario.shelf.in_folder(found.folder))?;
+                protocols(&mut machine, &scenario.shelf.in_folder(found.folder), &mut brought)?;
                 lay(&mut machine, changes);
                 head.insert("machine".into(), Value::Table(machine));
             }
         } else if let Some(Value::Table(machine)) = head.get_mut("machine") {
-            protocols(machine, &scenario.shelf)?;
+            protocols(machine, &scenario.shelf, &mut brought)?;
             lay(machine, changes);
         }
         if let Some(Value::String(name)) = head.get_mut("protocol") {
-            *name = anywhere(name, &scenario.shelf)?;
+            *name = anywhere(name, &scenario.shelf, &mut brought)?;
+        }
+        if !brought.is_empty() {
+            head.insert("protocols".into(), Value::Table(brought));
         }
         let mut draft = Self { head, tasks, comment: Vec::new() };
         draft.options(options);
@@ -160,6 +167,14 @@ impl Draft {
         self.head.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
+    /// Names the files in the folder of `path`, where it is to be written, or below that from there: they may move together.
+    pub fn put_at(&mut self, path: &Path) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if let Ok(folder) = std::fs::canonicalize(folder) {
+            from_folder(&mut self.head, &folder);
+        }
+    }
+
     /// The file's text.
     #[must_use]
     pub fn text(&self) -> String {
@@ -172,6 +187,22 @@ impl Draft {
     /// As [`Scenario::parse`].
     pub fn scenario(&self, name: &str) -> Result<Scenario> {
         Scenario::parse(Source::new(name, self.text()), None)
+    }
+}
+
+/// Names the files that are named in a table, and lie in a folder or below, from there.
+fn from_folder(table: &mut Table, folder: &Path) {
+    for (key, value) in table.iter_mut() {
+        match value {
+            Value::String(name) if key == "protocol" || key == "trace" => {
+                if let Some(rest) = Path::new(name.as_str()).strip_prefix(folder).ok().and_then(Path::to_str)
+                {
+                    *name = rest.to_owned();
+                }
+            }
+            Value::Table(inner) => from_folder(inner, folder),
+            _ => {}
+        }
     }
 }
 
@@ -227,19 +258,19 @@ fn lay(table: &mut Table, changes: Table) {
 }
 
 /// Has every protocol in a machine's table be found from anywhere.
-fn protocols(table: &mut Table, shelf: &Shelf) -> Result<()> {
+fn protocols(table: &mut Table, shelf: &Shelf, brought: &mut Table) -> Result<()> {
     for (key, value) in table.iter_mut() {
         match value {
-            Value::String(name) if key == "protocol" => *name = anywhere(name, shelf)?,
-            Value::Table(inner) => protocols(inner, shelf)?,
+            Value::String(name) if key == "protocol" => *name = anywhere(name, shelf, brought)?,
+            Value::Table(inner) => protocols(inner, shelf, brought)?,
             _ => {}
         }
     }
     Ok(())
 }
 
-/// A name that finds the same protocol from any folder.
-fn anywhere(name: &str, shelf: &Shelf) -> Result<String> {
+/// A name that finds the same protocol from any folder. What was on disk once, and is so no more, is brought along.
+fn anywhere(name: &str, shelf: &Shelf, brought: &mut Table) -> Result<String> {
     let found = shelf.find(Kind::Protocol, name)?;
     if found.folder.is_none() {
         return Ok(found.reference);
@@ -248,11 +279,22 @@ fn anywhere(name: &str, shelf: &Shelf) -> Result<String> {
     let same = std::fs::read_to_string(path).is_ok_and(|text| *text == *found.source.text);
     match std::fs::canonicalize(path) {
         Ok(path) if same => Ok(path.display().to_string()),
-        _ => {
-            let error = Diagnostic::new(format!("the protocol {} is in the recording only", found.reference));
-            Err(Box::new(error.expected("the same file at that path, or a recording instead of a scenario")))
-        }
+        _ => Ok(bring(path, &found.source.text, brought)),
     }
+}
+
+/// Brings a protocol along by the name of its file, or by one like it if another goes by that.
+fn bring(path: &Path, text: &str, brought: &mut Table) -> String {
+    let stem = path.file_stem().map_or("protocol".into(), |stem| stem.to_string_lossy().into_owned());
+    let own = Value::String(text.to_owned());
+    let names = std::iter::once(stem.clone()).chain((2..).map(|number| format!("{stem}-{number}")));
+    let is_free = |name: &String| match brought.get(name) {
+        Some(other) => *other == own,
+        None => config::find(Kind::Protocol, name, None).is_err(),
+    };
+    let name = { names }.find(is_free).unwrap_or(stem);
+    brought.insert(name.clone(), own);
+    name
 }
 
 #[cfg(test)]
@@ -279,5 +321,49 @@ mod tests {
             draft.write_machine_out().unwrap();
             assert_eq!(draft.scenario("t").unwrap().machine(&[]).unwrap(), spec);
         }
+    }
+
+    #[test]
+    fn what_is_in_a_recording_only_is_brought_along() {
+        let folder = tempfile::tempdir().unwrap();
+        let table = crate::config::find(Kind::Protocol, "mesi", None).unwrap().source.text;
+        // By the name of a bundled one, which its machine has for something else.
+        std::fs::write(folder.path().join("vi.toml"), &*table).unwrap();
+        let text = "machine = 'tiny/umh-2gpu'\nprotocol = 'vi'\n\
+                    [[do]]\nby = 'gpu0.cu0'\nstore = { address = 0x1000, bytes = '07' }\n";
+        let scenario = Scenario::parse(Source::new("t", text), Some(folder.path().to_path_buf())).unwrap();
+        let recording = scenario.recording("t", &Options::default()).unwrap();
+        let mut beside = Draft::of(&scenario, &Options::default()).unwrap();
+        beside.put_at(&folder.path().join("small.toml"));
+        assert!(beside.text().starts_with("protocol = \"vi.toml\"\n"), "{}", beside.text());
+        drop(folder);
+        let (recorded, options) = Scenario::recorded(&recording).unwrap();
+        let draft = Draft::of(&recorded, &options).unwrap();
+        assert!(draft.text().starts_with("protocol = \"vi-2\"\n"), "{}", draft.text());
+        let again = draft.scenario("again").unwrap();
+        assert_eq!(Draft::of(&again, &Options::default()).unwrap(), draft);
+        let digest = |scenario: &Scenario| {
+            let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
+            machine.run_until(1000);
+            machine.digest()
+        };
+        assert_eq!(digest(&again), digest(&recorded));
+        let bundled = Scenario::parse(Source::new("t", text.replace("'vi'", "'mesi'")), None).unwrap();
+        assert_eq!(digest(&again), digest(&bundled));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_protocol_that_is_brought_along_is_shown_where_it_stands() {
+        let table = crate::config::find(Kind::Protocol, "mesi", None).unwrap().source.text;
+        let wrong = table.replacen("load = \"hit\"", "load = \"hot\"", 1);
+        let text = format!(
+            "machine = 'tiny/umh-2gpu'\nprotocol = 'own'\n[protocols]\nown = \"\"\"\n{}\"\"\"\n",
+            wrong.replace('"', "'")
+        );
+        let line = 1 + text.lines().position(|line| line.contains("'hot'")).unwrap();
+        let scenario = Scenario::parse(Source::new("t.toml", text), None).unwrap();
+        let error = scenario.prepare(&Options::default()).unwrap_err();
+        assert_eq!(error.position().map(|(line, _)| line), Some(line), "{error}");
+        assert!(error.to_string().starts_with("t.toml:"), "{error}");
     }
 }

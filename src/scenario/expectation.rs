@@ -45,6 +45,25 @@ pub enum When {
     End,
 }
 
+impl When {
+    /// The same in words, with what it is about if it says that itself.
+    #[must_use]
+    pub fn told(&self) -> String {
+        match self {
+            Self::After(id) => format!("after {id}"),
+            Self::At(cycle) => format!("at cycle {cycle}"),
+            Self::On(query, nth) if *nth > 1 => format!("on number {nth} of {}", query.text),
+            Self::On(query, _) => format!("on {}", query.text),
+            Self::Always => "always".into(),
+            Self::Never(query) => format!("never {}", query.text),
+            Self::Count(query, least, u64::MAX) => format!("at least {least} of {}", query.text),
+            Self::Count(query, least, most) if least == most => format!("{least} of {}", query.text),
+            Self::Count(query, least, most) => format!("{least} to {most} of {}", query.text),
+            Self::End => "in the end".into(),
+        }
+    }
+}
+
 /// A filter and how it is written.
 #[derive(Clone, Debug)]
 pub struct Matching {

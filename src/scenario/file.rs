@@ -32,8 +32,12 @@ pub struct ScenarioFile {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub(super) set: toml::Table,
-    /// A protocol instead of the machine's own: a bundled name or a path.
+    /// A protocol instead of the machine's own: one of `protocols`, a bundled name or a path.
     pub protocol: Option<At<String>>,
+    /// Protocols that it brings along, by name: each the text of a protocol file. `protocol`, here and in its machine, finds
+    /// them before all others.
+    #[serde(default)]
+    pub protocols: BTreeMap<String, At<String>>,
     /// The data of the kernels that take a `scale`, and the capacities that they press on, shrink by this power of two:
     /// the size of every L1, L2 and LLC and of every GPU memory. Each has so many times fewer sets (a power of two, one
     /// at least) of the same ways and blocks. Host memory, latencies, bandwidths, MSHRs and buffers stay. A kernel

@@ -73,7 +73,7 @@ pub fn text(draft: &Draft) -> String {
     let mut text: String =
         draft.comment.iter().map(|line| format!("# {line}").trim_end().to_owned() + "\n").collect();
     for (key, value) in ordered(&draft.head) {
-        let is_section = matches!((key.as_str(), value), ("machine" | "set", Value::Table(_)));
+        let is_section = matches!((key.as_str(), value), ("machine" | "set" | "protocols", Value::Table(_)));
         if !is_section && !LISTS.contains(&key.as_str()) {
             text.push_str(&format!("{} = {}\n", bare(key), inline(key, value)));
         }
@@ -102,7 +102,21 @@ pub fn text(draft: &Draft) -> String {
     for key in after {
         list(&mut text, key);
     }
+    if let Some(Value::Table(protocols)) = draft.head.get("protocols") {
+        text.push_str("\n[protocols]\n");
+        for (name, protocol) in protocols {
+            text.push_str(&format!("{} = {}\n", bare(name), whole(protocol)));
+        }
+    }
     text
+}
+
+/// A file in a file: its text as it is, where that can be.
+fn whole(value: &Value) -> String {
+    match value {
+        Value::String(text) if !text.contains("'''") && !text.contains('\r') => format!("'''\n{text}'''"),
+        other => other.to_string(),
+    }
 }
 
 /// Every value in a table, whatever it is in, with its whole key.

@@ -136,6 +136,7 @@ impl Scenario {
         let file: ScenarioFile = document.read()?;
         let settings = if file.set.is_empty() { Vec::new() } else { settings::read(document.source())? };
         let work = Work::read(&file, &document)?;
+        let shelf = shelf.bringing(brought(&file, &document));
         Ok(Self { file, document, shelf, settings, work })
     }
 
@@ -434,6 +435,20 @@ impl Prepared {
     pub fn runner(self) -> Runner {
         Runner::new(self.machine, self.checker, self.blueprint.checks)
     }
+}
+
+/// The protocols that a scenario brings along. Each stands in as many lines as it does in that file, so that what is said about
+/// one points there.
+fn brought(file: &ScenarioFile, document: &Document) -> Vec<(String, Source)> {
+    let protocols = file.protocols.iter().map(|(name, at)| {
+        let (source, place) = document.locate(at.span.clone());
+        let (before, own) = source.text.split_at_checked(place.start).unwrap_or((&source.text, ""));
+        // The first line of a text of several is not its own.
+        let opens = own.starts_with("'''\n") || own.starts_with("\"\"\"\n");
+        let lines = before.matches('\n').count() + usize::from(opens);
+        (name.clone(), Source::new(source.name.clone(), "\n".repeat(lines) + &at.value))
+    });
+    protocols.collect()
 }
 
 /// Loads every protocol table that a machine names, and has the machine name them as they call themselves.

@@ -55,22 +55,26 @@ impl Scenario {
         Ok(on_disk.map(|file| PathBuf::from(file.reference)).collect())
     }
 
-    /// The protocol files on disk that it uses.
+    /// The protocols that it brings along, and the files on disk of those that it uses.
     ///
     /// # Errors
     /// As [`Self::machine`].
-    pub fn tables_on_disk(&self, options: &Options) -> Result<Vec<Source>> {
+    pub fn own_tables(&self, options: &Options) -> Result<Vec<Source>> {
         let files = self.files(options)?.into_iter();
-        Ok(files.filter(|file| file.on_disk && file.kind == Kind::Protocol).map(|file| file.source).collect())
+        let on_disk = files.filter(|file| file.on_disk && file.kind == Kind::Protocol);
+        Ok(self.shelf.brought().cloned().chain(on_disk.map(|file| file.source)).collect())
     }
 
-    /// The machine and protocol files that it uses.
+    /// The machine and protocol files that it uses, without those that it brings along.
     fn files(&self, options: &Options) -> Result<Vec<Kept>> {
         let mut files = Vec::new();
         if let MachineChoice::Named(name) = &self.file.machine {
             files.push(self.shelf.find(Kind::Machine, &name.value)?.keep(Kind::Machine));
         }
         let mut keep = |shelf: &Shelf, name: &str| -> Result<()> {
+            if shelf.brings(name) {
+                return Ok(());
+            }
             let kept = shelf.find(Kind::Protocol, name)?.keep(Kind::Protocol);
             if !files.contains(&kept) {
                 files.push(kept);

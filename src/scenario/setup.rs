@@ -122,6 +122,13 @@ fn state(
 /// If there is none of that name, or it takes no such parameter.
 pub fn fault(file: &At<FaultFile>, document: &Document) -> Result<Fault> {
     let FaultFile { name, message, nth } = &file.value;
+    let unknown = || {
+        let error = document.complain(Some(&name.span), format!("there is no fault {}", name.value));
+        error.expected("a name that `umscope list faults` shows").nearest(&name.value, Fault::NAMES)
+    };
+    if !Fault::NAMES.contains(&name.value.as_str()) {
+        return Err(unknown().into());
+    }
     let takes = match name.value.as_str() {
         "lose-message" => (true, true),
         "drop-wake-up" | "drop-replay" | "lose-page" => (false, true),
@@ -144,10 +151,7 @@ pub fn fault(file: &At<FaultFile>, document: &Document) -> Result<Fault> {
         "drop-wake-up" => Fault::DropWakeUp { nth: number },
         "drop-replay" => Fault::DropReplay { nth: number },
         "lose-page" => Fault::LosePage { nth: number },
-        other => Fault::plain(other).ok_or_else(|| {
-            let error = document.complain(Some(&name.span), format!("there is no fault {other}"));
-            error.expected(Fault::NAMES.join(", ")).nearest(other, Fault::NAMES)
-        })?,
+        other => Fault::plain(other).ok_or_else(unknown)?,
     })
 }
 

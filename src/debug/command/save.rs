@@ -36,7 +36,7 @@ fn save(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         "breakpoints" => (lines(session), count(session)),
         "answers" => answers(session)?,
         "moment" => (Vec::new(), format!("event {}", session.event())),
-        "scenario" => scenario(session)?,
+        "scenario" => scenario(session, Path::new(rest.text()))?,
         _ => {
             let error = arguments
                 .complaint("what shall be saved where?")
@@ -57,9 +57,11 @@ fn save(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     }
 }
 
-/// A scenario that begins here.
-fn scenario(session: &Session) -> Result<(Vec<String>, String)> {
-    let text = session.scenario_from_here()?.text();
+/// A scenario that begins here, to be written to `path`.
+fn scenario(session: &Session, path: &Path) -> Result<(Vec<String>, String)> {
+    let mut draft = session.scenario_from_here()?;
+    draft.put_at(path);
+    let text = draft.text();
     Ok((text.lines().map(str::to_owned).collect(), format!("event {}", session.event())))
 }
 

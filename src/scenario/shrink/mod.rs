@@ -69,9 +69,8 @@ impl Shrinker {
             *one = Value::Array(vec![one.clone()]);
         }
         let trace = options.trace.clone();
-        let Some((target, event)) = failure::failure(&best, trace.as_ref(), EventNumber::MAX, stop)? else {
-            return Ok(None);
-        };
+        let (ways, event) = failure::failures(&best, trace.as_ref(), EventNumber::MAX, stop)?;
+        let Some(target) = ways.into_iter().next() else { return Ok(None) };
         let jobs = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let limit = event.saturating_add(PATIENCE).saturating_mul(2);
         let passes = Vec::new();
@@ -107,8 +106,8 @@ impl Shrinker {
     }
 
     fn fails(&self, draft: &Draft, stop: &AtomicBool) -> bool {
-        let failure = failure::failure(draft, self.trace.as_ref(), self.limit, stop);
-        failure.is_ok_and(|found| found.is_some_and(|(failure, _)| failure == self.target))
+        let failures = failure::failures(draft, self.trace.as_ref(), self.limit, stop);
+        failures.is_ok_and(|(ways, _)| ways.contains(&self.target))
     }
 
     /// Tries a few candidates. Returns whether nothing more can be left out.
@@ -238,15 +237,15 @@ mod tests {
     fn what_is_left_is_needed_and_fails_alike() {
         let (best, target, _) = shrunk(&scattered(), 2);
         assert!(matches!(target, Failure::Violation(_)), "{target}");
-        let found = failure::failure(&best, None, 100_000, &NOBODY).unwrap();
-        assert_eq!(found.map(|(failure, _)| failure), Some(target));
+        let (found, _) = failure::failures(&best, None, 100_000, &NOBODY).unwrap();
+        assert_eq!(found, [target]);
         assert!(best.tasks.len() <= 3, "{}", best.text());
         let text = best.text();
         assert!(!text.contains("gpu3") && !text.contains("0x2000"), "{text}");
         for index in 0..best.tasks.len() {
             let smaller = pass::candidate(&best, Pass::Tasks { chunk: 1 }, index).flatten().unwrap();
-            let found = failure::failure(&smaller, None, 100_000, &NOBODY).unwrap();
-            assert!(found.is_none(), "{}", smaller.text());
+            let (found, _) = failure::failures(&smaller, None, 100_000, &NOBODY).unwrap();
+            assert_eq!(found, [], "{}", smaller.text());
         }
     }
 
@@ -277,6 +276,19 @@ mod tests {
         let (best, target, _) = shrunk(text, 2);
         assert!(matches!(&target, Failure::Expectation(text) if text.contains("gpu1")), "{target}");
         assert_eq!(best.list("expect").len(), 1, "{}", best.text());
+    }
+
+    #[test]
+    fn the_same_condition_fails_in_the_end() {
+        // The second of two on one line fails; without the first store the first one would, too.
+        let text = "machine = 'tiny/umh-2gpu'\n\
+            do = [{ by = 'gpu0.cu0', store = { address = 0x1000, bytes = '07' } }, { by = 'gpu0.cu0', store = { address = 0x2000, bytes = '08' } }]\n\
+            expect = [{ that = ['state of gpu0.cu0.l1 block 0x1000 is M', 'state of gpu0.cu0.l1 block 0x2000 is S'] }]\n";
+        let (best, target, _) = shrunk(text, 2);
+        let condition = "in the end: state of gpu0.cu0.l1 block 0x2000 is S";
+        assert_eq!(target, Failure::Expectation(condition.into()));
+        let (found, _) = failure::failures(&best, None, 100_000, &NOBODY).unwrap();
+        assert!(found.contains(&target), "{}", best.text());
     }
 
     #[test]
