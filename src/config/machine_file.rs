@@ -308,7 +308,7 @@ pub struct NetworkFile {
     /// Bytes of a message without its data, 1 to 1024. Default: 16.
     pub header: Option<At<u64>>,
     /// Data of a packet at most, 8 B to 64 KiB: a message with more goes in several, each with a header. Default: any message
-    /// is one packet.
+    /// is one packet. Pages and copies that move have headers where this or `granularity` is set, and are their bytes alone else.
     pub payload: Option<At<Size>>,
     /// Data of a message go in whole pieces of this size, 1 B to 128 B, a power of two. Default: "1 B".
     pub granularity: Option<At<Size>>,

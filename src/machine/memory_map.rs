@@ -1,5 +1,7 @@
 //! Which memory has an address, that of the host or one of the GPUs', and bytes that go from one to another.
 
+use smallvec::SmallVec;
+
 use super::Machine;
 use super::dealing::{over_hmds, over_slices};
 use super::paging::Holder;
@@ -34,6 +36,12 @@ impl Machine {
     pub(super) fn gpu_memory(&self, gpu: usize, address: Address) -> Option<usize> {
         let memories = self.paging.as_ref()?.memories_of(gpu);
         memories.get(self.over_partitions().index(address)).copied()
+    }
+
+    /// How a range is dealt over the memories of a GPU, or of the host: of each where its part begins, and its bytes.
+    pub(super) fn dealt(&self, gpu: Option<usize>, range: Range) -> SmallVec<[(Address, u32); 8]> {
+        let dealing = gpu.map_or_else(|| over_hmds(&self.fixed.spec.host), |_| self.over_partitions());
+        dealing.parts(range)
     }
 
     /// The memory of a socket that is the home of an address; none while its page has no home.

@@ -1,6 +1,8 @@
 //! How addresses are dealt over equal neighbours: slices, partitions, HMDs, sockets.
 
-use crate::model::address::Address;
+use smallvec::SmallVec;
+
+use crate::model::address::{Address, Range};
 
 /// How addresses are dealt over equal neighbours (slices, partitions, HMDs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,6 +70,24 @@ impl Interleave {
         (bits == 0 || theirs.is_multiple_of(bits)).then(|| fold(other, self.count) as usize)
     }
 
+    /// What of `range` falls to each of the neighbours: where that begins, and its bytes, which follow each other there.
+    #[must_use]
+    pub fn parts(self, range: Range) -> SmallVec<[(Address, u32); 8]> {
+        let mut parts: SmallVec<[(Address, u32); 8]> = SmallVec::new();
+        let piece = if self.count == 1 { u64::MAX } else { self.size.max(1) };
+        let mut start = range.start.0;
+        while start < range.end() {
+            let end = (divide(start, piece).0 + 1).saturating_mul(piece).min(range.end());
+            let (index, bytes) = (self.index(Address(start)), (end - start) as u32);
+            match parts.iter_mut().find(|(other, _)| self.index(*other) == index) {
+                Some((_, all)) => *all += bytes,
+                None => parts.push((Address(start), bytes)),
+            }
+            start = end;
+        }
+        parts
+    }
+
     /// The address with the dealing squeezed out, so that a slice uses all its sets.
     #[must_use]
     pub fn local(self, address: Address) -> u64 {
@@ -97,6 +117,22 @@ mod tests {
         }
         let camped = Interleave::in_turn(4096, 4);
         assert!((0..64).all(|piece| camped.index(Address(piece * 4 * 4096)) == 0));
+    }
+
+    #[test]
+    fn a_range_is_dealt_whole_and_each_part_lies_together() {
+        for (dealing, range, expected) in [
+            (Interleave::NONE, Range::new(Address(100), 5000), vec![(100, 5000)]),
+            (Interleave::in_turn(256, 2), Range::new(Address(128), 640), vec![(128, 384), (256, 256)]),
+            (
+                Interleave::in_turn(4096, 3),
+                Range::new(Address(8192), 8192),
+                vec![(8192, 4096), (12288, 4096)],
+            ),
+        ] {
+            let parts: Vec<_> = dealing.parts(range).iter().map(|(start, bytes)| (start.0, *bytes)).collect();
+            assert_eq!(parts, expected);
+        }
     }
 
     #[test]

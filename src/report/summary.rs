@@ -79,6 +79,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         accesses::by_level(&values),
         accesses::by_class(&values),
         caches::caches(&values),
+        caches::probes(&values),
         resources::table(&run.resources),
         caches::memories(&values),
         paging::table(&values),

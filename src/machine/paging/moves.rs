@@ -9,7 +9,7 @@ use crate::model::page::{Page, PageRun};
 use crate::model::paging::{MoveReason, PageChange};
 use crate::model::time::EventNumber;
 use crate::parts::driver::Planned;
-use crate::protocol::outbox::Outbox;
+use crate::protocol::outbox::{Outbox, Touch, TouchKind};
 
 /// Nodes that a page leaves.
 struct Drained<'a> {
@@ -225,42 +225,60 @@ impl Machine {
 
     /// A page has left the caches: its bytes move.
     fn depart(&mut self, page: Page, out: &mut Outbox) {
+        let owner = self.paging.as_ref().and_then(|paging| paging.owners.get(&page).copied());
+        match owner {
+            Some(Owner::ToGpu(gpu)) => self.depart_to_gpu(gpu as usize, page, out),
+            Some(Owner::ToHost(gpu)) => self.depart_to_host(gpu as usize, page, out),
+            _ => {}
+        }
+    }
+
+    fn depart_to_gpu(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
+        let now = self.now;
+        let Some(paging) = self.paging.as_mut() else { return };
+        let Some(list) = paging.wanted.get_mut(&page).filter(|list| !list.is_empty()) else { return };
+        let planned = list.remove(0).1;
+        paging.wanted.retain(|_, list| !list.is_empty());
+        let (bytes, mode) = (u64::from(paging.page), paging.copies.mode);
+        let Some(one) = paging.gpus.get_mut(gpu) else { return };
+        let due = carry(&mut self.links, one.ports.links.0, bytes, now);
+        if planned.reason == MoveReason::Copied && mode == CopyMode::Overlapped {
+            one.streams_until = Some(due);
+            one.arrivals.push_back((now, planned));
+        } else {
+            one.arrivals.push_back((due, planned));
+        }
+        self.arm_sampler();
+        self.pass_memory(None, page, TouchKind::Read, out);
+        self.wake_paging(gpu);
+    }
+
+    fn depart_to_host(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
         let now = self.now;
         let Some(paging) = self.paging.as_mut() else { return };
         let bytes = u64::from(paging.page);
-        match paging.owners.get(&page).copied() {
-            Some(Owner::ToGpu(gpu)) => {
-                let waiting = paging.wanted.get_mut(&page);
-                let Some(planned) = waiting.filter(|list| !list.is_empty()).map(|list| list.remove(0).1)
-                else {
-                    return;
-                };
-                paging.wanted.retain(|_, list| !list.is_empty());
-                let Some(one) = paging.gpus.get_mut(gpu as usize) else { return };
-                let due = carry(&mut self.links, one.ports.links.0, bytes, now);
-                if planned.reason == MoveReason::Copied && paging.copies.mode == CopyMode::Overlapped {
-                    one.streams_until = Some(due);
-                    one.arrivals.push_back((now, planned));
-                } else {
-                    one.arrivals.push_back((due, planned));
-                }
-                self.arm_sampler();
-                self.wake_paging(gpu as usize);
-            }
-            Some(Owner::ToHost(gpu)) => {
-                let gpu = gpu as usize;
-                let Some(one) = paging.gpus.get_mut(gpu) else { return };
-                if !one.driver.as_ref().is_some_and(|driver| driver.residency.is_dirty(page)) {
-                    self.settle_back(gpu, page, out);
-                    return;
-                }
-                let arrival = carry(&mut self.links, one.ports.links.1, bytes, now);
-                one.departures.push_back((arrival, page, out.event));
-                self.arm_sampler();
-                self.tell_page(gpu, page, PageChange::WrittenBack, 0, out);
-                self.wake_paging(gpu);
-            }
-            _ => {}
+        let Some(one) = paging.gpus.get_mut(gpu) else { return };
+        if !one.driver.as_ref().is_some_and(|driver| driver.residency.is_dirty(page)) {
+            self.settle_back(gpu, page, out);
+            return;
+        }
+        let arrival = carry(&mut self.links, one.ports.links.1, bytes, now);
+        one.departures.push_back((arrival, page, out.event));
+        self.arm_sampler();
+        self.pass_memory(Some(gpu), page, TouchKind::Read, out);
+        self.tell_page(gpu, page, PageChange::WrittenBack, 0, out);
+        self.wake_paging(gpu);
+    }
+
+    /// A page that comes or goes is read at one side, a GPU's or the host's, or written at the other. Nobody waits for that: the
+    /// memory does it while the page is on the link, in turn with all else that is asked of it.
+    pub(super) fn pass_memory(&mut self, gpu: Option<usize>, page: Page, what: TouchKind, out: &mut Outbox) {
+        let Some(range) = self.paging.as_ref().map(|paging| page.range(paging.page)) else { return };
+        for (start, bytes) in self.dealt(gpu, range) {
+            let memory = gpu.map_or_else(|| self.host_memory(start), |gpu| self.gpu_memory(gpu, start));
+            let Some(memory) = memory else { continue };
+            self.touch_memory(memory, Touch { what, range: Range::new(start, bytes) }, out);
+            self.advance_memory(memory, out);
         }
     }
 
@@ -413,6 +431,27 @@ mod tests {
         // A page moves to the GPU that wants it at most once from the other.
         assert!(count("taken_back") <= 6.0, "{}", count("taken_back"));
         assert!(count("demanded") + count("prefetched") <= 12.0);
+    }
+
+    #[test]
+    fn a_page_on_its_way_is_read_and_written_in_the_memories_at_both_ends() {
+        let first = program("gpu0.cu0", Store, &[0x1000]);
+        let second = Task { after: vec![0], ..program("host.cpu0", Load, &[0x1000]) };
+        for page in [4096.0, 16384.0] {
+            let changes = [format!("gpu.paging.page={page} B"), "gpu.memory.size=64 KiB".into()];
+            let changes: Vec<&str> = changes.iter().map(String::as_str).collect();
+            // There, and back as it has been written; beside the lines of the two accesses.
+            let mut there = performing("tiny/paged-1gpu", &changes, vec![first.clone()]);
+            let mut back = performing("tiny/paged-1gpu", &changes, vec![first.clone(), second.clone()]);
+            for (machine, pages) in [(&mut there, 1.0), (&mut back, 2.0)] {
+                machine.run_until(u64::MAX);
+                assert!(machine.is_finished());
+                for memory in ["gpu0.memory.0", "host.hmd0"] {
+                    let bytes = machine.statistic(&format!("{memory}.dram.bytes")).unwrap();
+                    assert!((pages * page..pages * page + 600.0).contains(&bytes), "{memory}: {bytes}");
+                }
+            }
+        }
     }
 
     #[test]

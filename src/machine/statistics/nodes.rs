@@ -38,6 +38,8 @@ impl Counted {
             ("recalls", counters.recalls),
             ("writebacks", counters.writebacks),
             ("probes", counters.probes),
+            ("probed", counters.probed),
+            ("lost", counters.lost),
             ("merged_bytes", counters.merged_bytes),
             ("peer_transfers", counters.peer_transfers),
             ("promotions", counters.promotions),

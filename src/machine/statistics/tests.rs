@@ -6,7 +6,9 @@ use crate::model::access::AccessKind::{self, Load, NStore, Store};
 use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
 use crate::model::message::Message;
+use crate::model::message::MessageKind::{ProbeRead, ProbeWrite};
 use crate::model::record::{Records, What};
+use crate::model::state::{Action, State};
 
 /// The two small GPUs after this work.
 fn after(work: &[(&str, AccessKind, Vec<u64>)]) -> Machine {
@@ -52,6 +54,38 @@ fn an_access_counts_where_its_farthest_request_came_to() {
     assert!(machine.statistic("access.smd.mean_cycles") < machine.statistic("access.hmd.mean_cycles"));
     assert!(machine.statistic("access.l2.mean_cycles").unwrap().is_nan());
     assert!(machine.statistic("access.peer.count").is_none(), "this machine has no peer transfers");
+}
+
+#[test]
+fn probes_that_come_and_what_they_take_away_are_those_of_the_records() {
+    let addresses = [0x1000, 0x1040, 0x2000, 0x9000, 0x1000];
+    let units = ["gpu0.cu0", "gpu1.cu0", "gpu1.cu1", "host.cpu0"];
+    let work: Vec<_> =
+        units.iter().flat_map(|unit| [Store, Load].map(|kind| (*unit, kind, addresses.to_vec()))).collect();
+    let mut machine = working("tiny/umh-2gpu", &["gpu.l2.size=128 B", "gpu.l2.ways=1"], &work);
+    let (mut records, mut probed, mut lost) = (Records::listening(), BTreeMap::new(), BTreeMap::new());
+    while machine.step(&mut records) == StepOutcome::Ran {
+        for record in &records.list {
+            let node = machine.components().path(record.at).to_owned();
+            match &record.what {
+                What::Delivery(message) if matches!(message.kind, ProbeRead | ProbeWrite) => {
+                    *probed.entry(node).or_insert(0) += 1;
+                }
+                What::Transition { to: State::I, action: Action::Read | Action::Write, .. } => {
+                    *lost.entry(node).or_insert(0) += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    let nodes = machine.components().iter().filter(|(_, part)| part.kind.is_node());
+    for path in nodes.map(|(_, part)| part.path.clone()) {
+        for (key, counts) in [("probed", &probed), ("lost", &lost)] {
+            let expected = f64::from(counts.get(&path).copied().unwrap_or(0));
+            assert_statistics(&machine, &[(&format!("{path}.{key}"), expected)]);
+        }
+    }
+    assert!(probed.len() > 5 && lost.len() > 3, "{probed:?} {lost:?}");
 }
 
 #[test]

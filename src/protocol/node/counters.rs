@@ -12,7 +12,10 @@ pub struct Counters {
     pub evictions: u64,
     pub recalls: u64,
     pub writebacks: u64,
+    /// Probes sent to children, probes that came from the parent, and blocks that these took away.
     pub probes: u64,
+    pub probed: u64,
+    pub lost: u64,
     pub merged_bytes: u64,
     pub peer_transfers: u64,
     pub promotions: u64,
@@ -53,6 +56,8 @@ impl Counters {
         self.recalls += other.recalls;
         self.writebacks += other.writebacks;
         self.probes += other.probes;
+        self.probed += other.probed;
+        self.lost += other.lost;
         self.merged_bytes += other.merged_bytes;
         self.peer_transfers += other.peer_transfers;
         self.promotions += other.promotions;

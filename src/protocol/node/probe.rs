@@ -20,6 +20,7 @@ use crate::protocol::table::{Next, Step};
 impl Node {
     /// Splits a probe into the blocks of this node that it concerns; each answers as soon as it may.
     pub(super) fn receive_probe(&mut self, message: &Message, out: &mut Outbox) {
+        self.counters.probed += 1;
         let size = self.config.block;
         let count = message.range.len.div_ceil(size);
         let broadcasts = self.config.broadcasts();
@@ -117,6 +118,7 @@ impl Node {
         self.give(block, from, gives, probe, out);
         self.transition(block, probe.action, to, about, out);
         let (is_held, is_owner) = (to != State::I, self.config.table.is_owner(to));
+        self.counters.lost += u64::from(from != State::I && !is_held);
         if let Some(job) = self.jobs.get_mut(probe.job) {
             let position = (block.0.saturating_sub(job.range.start.0) / u64::from(self.config.block)) as u32;
             job.copies.set(position, is_held);

@@ -7,12 +7,12 @@ use crate::report::number::short;
 
 /// A row for each level that was asked. Memory is behind an HMD: nothing misses there.
 pub fn caches(values: &Values) -> Table {
-    let heads = ["caches", "hits", "of", "merged", "MSHRs", "most", "full", "evicted", "recalled", "probes"];
+    let heads = ["caches", "hits", "of", "merged", "MSHRs", "most", "full", "evicted", "recalled"];
     let mut table = Table::new(heads);
     for (level, name) in LEVELS {
         let key = |name: &str| format!("levels.{level}.{name}");
         let asked = values.get(&key("hits")) + values.get(&key("misses"));
-        if asked.is_nan() || asked + values.get(&key("probes")) == 0.0 || level == "hmd" {
+        if asked.is_nan() || asked == 0.0 || level == "hmd" {
             continue;
         }
         table.row(
@@ -26,9 +26,20 @@ pub fn caches(values: &Values) -> Table {
                 values.short(&key("mshr_full")),
                 values.short(&key("evictions")),
                 values.short(&key("recalls")),
-                values.short(&key("probes")),
             ],
         );
+    }
+    table
+}
+
+/// A row for each level that sent probes to its children, or was sent some.
+pub fn probes(values: &Values) -> Table {
+    let mut table = Table::new(["probes", "sent", "came", "took a block"]);
+    for (level, name) in LEVELS {
+        let key = |name: &str| format!("levels.{level}.{name}");
+        if values.get(&key("probes")) + values.get(&key("probed")) > 0.0 {
+            table.row(name, ["probes", "probed", "lost"].map(|name| values.short(&key(name))));
+        }
     }
     table
 }
