@@ -15,6 +15,7 @@ pub mod goal;
 pub mod hunt;
 pub mod interrupt;
 pub mod job;
+pub mod latency;
 pub mod lesson;
 mod keep;
 mod lesson_view;

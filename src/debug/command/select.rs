@@ -159,7 +159,7 @@ mod tests {
             Err(error) => error.to_string(),
         };
         assert_eq!(told("select page 3"), "selected: block 0x3000");
-        assert_eq!(told("why page 3"), "nothing waits for page 0x3");
+        assert_eq!(told("why page 3"), "nothing waits for page 0x3, which begins at address 0x3000");
         told("select none");
         assert_eq!(told("select txn 999"), "selected: txn 999, which has not begun");
         assert_eq!(told("why"), "transaction 999 has not begun, and none is in flight");

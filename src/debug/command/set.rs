@@ -65,7 +65,8 @@ fn set(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             return Err(Box::new(error.nearest(name, NAMES.iter().copied()).expected(NAMES.join(", "))));
         }
     }
-    Ok(Effect::nothing())
+    let said = show(session).into_iter().find(|line| line.split(' ').next() == Some(name));
+    Ok(said.map_or_else(Effect::nothing, Effect::line))
 }
 
 fn speed(value: &Arguments) -> Result<Option<f64>> {

@@ -40,10 +40,8 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         [kind, number] if kind.text == "page" => {
             let page = session.page(arguments, number)?;
             let nothing = || {
-                Effect::line(format!(
-                    "nothing waits for page {:#x}",
-                    page.0 / u64::from(session.context().page.0)
-                ))
+                let number = page.0 / u64::from(session.context().page.0);
+                Effect::line(format!("nothing waits for page {number:#x}, which begins at address {page}"))
             };
             Ok(fault_chain(session, Some(page)).unwrap_or_else(nothing))
         }

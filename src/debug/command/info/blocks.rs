@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::cut;
 use crate::debug::command::Arguments;
 use crate::debug::describe::{names, optional};
+use crate::debug::frame::text::plural;
 use crate::debug::frame::text::remote_claim;
 use crate::debug::session::Session;
 use crate::debug::subject::Subject;
@@ -61,7 +62,11 @@ fn describe(machine: &dyn Subject, view: &BlockView) -> Vec<String> {
     let components = machine.components();
     let mut line = format!("{:<18} {:<5} {}", components.path(view.node), state(view), view.range);
     if let Some(dirty) = view.dirty.as_ref().filter(|bits| bits.any()) {
-        let _ = write!(line, "  {} dirty bytes", dirty.count().saturating_mul(view.granule));
+        // A mask of coarse pieces does not say how many of their bytes are.
+        let _ = match view.granule {
+            0 | 1 => write!(line, "  {}", plural(u64::from(dirty.count()), "dirty byte")),
+            piece => write!(line, "  {} of {piece} B", plural(u64::from(dirty.count()), "dirty piece")),
+        };
     }
     if let Some(here) = &view.here {
         let bytes = here.count().saturating_mul(view.granule);

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod hardware;
+mod latency;
 mod lesson;
 mod pages;
 mod settings;
@@ -81,6 +82,12 @@ const TOPICS: &[Topic] = &[
     ),
     topic("tags", "tags", "tags in DRAM: hits and misses, pending queues, scoreboards", tags::tags),
     topic("transactions", "transactions", "transactions in flight, oldest first", hardware::transactions),
+    topic(
+        "latency",
+        "latency [txn N]",
+        "where the cycles of an access that has ended went: what it waited for last",
+        latency::latency,
+    ),
     topic(
         "machine",
         "machine [KEY]",
