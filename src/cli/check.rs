@@ -10,7 +10,7 @@ use super::exit::{Ended, Status, complain, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::sweep::Plan;
-use super::work::{Work, read_trace};
+use super::work::{self, Work, read_trace};
 use crate::config::document::At;
 use crate::config::machine::MachineSpec;
 use crate::config::machine_keys;
@@ -105,9 +105,9 @@ impl Found {
         Self { kind, name, facts, errors: Vec::new(), warnings: Vec::new(), built: None }
     }
 
-    /// The same, with what is wrong with the tables of the protocol files on disk that a scenario uses.
+    /// The same, with what is wrong with the tables that a scenario brings along, or uses from the disk.
     fn with_tables(mut self, scenario: &Scenario, options: &Options) -> Result<Self> {
-        for table in scenario.tables_on_disk(options)? {
+        for table in scenario.own_tables(options)? {
             let (_, faults) = config::protocol::examine(&table)?;
             self.errors.extend(faults.errors);
             self.warnings.extend(faults.warnings);
@@ -190,6 +190,7 @@ impl Check {
 
     fn look(&self, interrupt: &Interrupt) -> Result<Found> {
         let path = Path::new(&self.file);
+        work::no_recording(path, "umscope replay, which checks one")?;
         let named = self.trace_format.as_deref().map(trace::Format::parse).transpose()?;
         if let Some(format) = named.or_else(|| trace::detect(path)) {
             return self.trace(path, format, interrupt);

@@ -8,6 +8,7 @@ use super::exit::{Ended, Status, Trouble};
 use super::output::Output;
 use crate::config::{self, Kind};
 use crate::diagnostic::Diagnostic;
+use crate::model::fault::Fault;
 use crate::workload::kernels::{Definition, KERNELS, ParameterDefinition};
 use crate::workload::suites::{Rates, SUITES, Suite, Workload};
 use crate::workload::trace;
@@ -22,13 +23,14 @@ Examples:
   umscope list scenarios
   umscope list kernels          (with their parameters)
   umscope list kernels sort     (of those with this in their names)
+  umscope list faults           (what --fault and [[fault]] take)
   umscope list workloads        (of the papers' tables: each is a scenario)
   umscope list --format json | jq -r '.machines[].name'
 
 JSON: machines[{name, title}], protocols[{name, title}], kernels[{name, title, source, \
 parameters[{name, about, default, expected}]}], workloads[{name, title, source, machine, kernel, with, blocks, \
 megabytes, rates{l1_hits, l2_hits, l1_coalesced, coalesced, line_use}, differs}], scenarios[{name, title}], sweeps[{name, title}], \
-trace_formats[{name, title}]; with a kind given, only its key, and with a NAME only the entries that fit it. `blocks`, `megabytes` and `rates` (in per \
+trace_formats[{name, title}], faults[{name, title}]; with a kind given, only its key, and with a NAME only the entries that fit it. `blocks`, `megabytes` and `rates` (in per \
 cent; of a GPU with hardware coherence what hits, of one without what is coalesced and used of a line) are those of the \
 paper's tables, null where they have none.")]
 pub struct List {
@@ -53,10 +55,11 @@ enum What {
     Scenarios,
     Sweeps,
     TraceFormats,
+    Faults,
 }
 
 impl What {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Machines,
         Self::Protocols,
         Self::Kernels,
@@ -64,6 +67,7 @@ impl What {
         Self::Scenarios,
         Self::Sweeps,
         Self::TraceFormats,
+        Self::Faults,
     ];
 
     fn name(self) -> &'static str {
@@ -75,6 +79,7 @@ impl What {
             Self::Scenarios => "scenarios",
             Self::Sweeps => "sweeps",
             Self::TraceFormats => "trace-formats",
+            Self::Faults => "faults",
         }
     }
 
@@ -89,6 +94,9 @@ impl What {
             Self::TraceFormats => {
                 let entry = |format: trace::Format| (format.name().to_owned(), format.title().to_owned());
                 trace::Format::ALL.map(entry).into()
+            }
+            Self::Faults => {
+                Fault::NAMES.iter().map(|name| ((*name).to_owned(), Fault::about(name).to_owned())).collect()
             }
             Self::Workloads => {
                 workloads().map(|(suite, workload)| (suite.path(workload), told(workload))).collect()

@@ -1,6 +1,7 @@
 //! Standard output as a command sees it. A reader that has seen enough (`umscope list | head -1`) ends nothing with
 //! an error: what is written afterwards goes nowhere.
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
 
 use super::exit::Trouble;
@@ -33,12 +34,12 @@ impl<W: Write> Output<W> {
 
     /// Writes `text` and hands it on.
     pub fn put(&mut self, text: &str) -> Result<(), Trouble> {
-        self.write_all(text.as_bytes()).and_then(|()| self.flush()).map_err(failed)
+        self.write_all(tame(text).as_bytes()).and_then(|()| self.flush()).map_err(failed)
     }
 
     /// Writes `text` and a line break; it may wait in a buffer until [`Self::done`].
     pub fn line(&mut self, text: &str) -> Result<(), Trouble> {
-        writeln!(self, "{text}").map_err(failed)
+        writeln!(self, "{}", tame(text)).map_err(failed)
     }
 
     /// Writes one JSON document.
@@ -60,6 +61,19 @@ impl<W: Write> Output<W> {
             result => result,
         }
     }
+}
+
+/// A text without characters that command a terminal: names and titles come from files of others.
+fn tame(text: &str) -> Cow<'_, str> {
+    let commands = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    if !text.contains(commands) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if commands(letter) { shown.extend(letter.escape_default()) } else { shown.push(letter) }
+    }
+    Cow::Owned(shown)
 }
 
 fn failed(error: io::Error) -> Trouble {
@@ -98,6 +112,14 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn what_commands_a_terminal_is_shown_and_not_obeyed() {
+        let mut output = Output::new(Vec::new());
+        output.line("a\tb").unwrap();
+        output.put("\u{1b}[2Jc\u{9b}\n").unwrap();
+        assert_eq!(output.inner.get_ref().as_slice(), b"a\tb\n\\u{1b}[2Jc\\u{9b}\n");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::config::library::Found;
 use crate::config::{self, Kind, MachineChoice};
-use crate::diagnostic::{Diagnostic, Result, Source};
+use crate::diagnostic::{Diagnostic, Result, Source, TEXT_LIMIT, read_text};
 use crate::machine::FirstPass;
 use crate::model::time::EventNumber;
 use crate::query::{Filter, Text};
@@ -29,6 +29,17 @@ fn is_scenario(path: &Path) -> bool {
         || keys().is_some_and(|found| config::kind_of(&found.source).is_some())
 }
 
+/// That a file is no recording, where none can be used.
+///
+/// # Errors
+/// If it is one; `expected` says what it should be.
+pub fn no_recording(path: &Path, expected: &str) -> Result<()> {
+    if !recording::write::is_recording(path) {
+        return Ok(());
+    }
+    Err(Box::new(Diagnostic::new(format!("{} is a recording", path.display())).expected(expected)))
+}
+
 /// Whether what this names runs on a machine that is named beside it: a trace, or one of the workloads.
 #[must_use]
 pub fn is_moved(name: &str) -> bool {
@@ -40,7 +51,9 @@ pub fn is_moved(name: &str) -> bool {
         Ok(found) if config::kind_of(&found.source).is_some() => {
             found.folder.is_none() && suites::scenario(&found.reference, None).is_some()
         }
-        _ => path.exists(),
+        _ => {
+            path.exists() && read_text(path, TEXT_LIMIT).map_or(true, |file| config::kind_of(&file).is_none())
+        }
     }
 }
 
@@ -174,10 +187,6 @@ impl Work {
     }
 
     fn found(name: String, found: Found, changes: &Changes, interrupt: &Interrupt) -> Result<Self> {
-        if let Some(kind) = config::kind_of(&found.source).filter(|kind| *kind != Kind::Scenario) {
-            let wrong = Diagnostic::new(format!("this is a {}, not a scenario", kind.name()));
-            return Err(wrong.of(&found.source).expected("a file with the key machine").into());
-        }
         let (set, mut options) = options(changes);
         let scenario = Scenario::parse(found.source, found.folder)?.with(&set)?;
         let mut trace = None;

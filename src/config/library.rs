@@ -160,7 +160,7 @@ pub(super) fn paths(name: &str, relative_to: Option<&Path>) -> impl Iterator<Ite
 /// of. `.toml` may be left out. A file on disk wins over a bundled one. The workloads of papers are found like bundled scenarios.
 ///
 /// # Errors
-/// If there is none (with the nearest name), or it cannot be read as text.
+/// If there is none (with the nearest name), it cannot be read as text, or is of another kind by its keys.
 pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found> {
     let bare = kind.bare(name);
     let bundled = kind.bundled();
@@ -169,8 +169,10 @@ pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found>
         if path.exists() && !path.is_dir() {
             let source = read_text(&path, TEXT_LIMIT)?;
             // A scenario `moesi.toml` beside a scenario that names the protocol `moesi` is not meant.
-            if is_bundled && kind_of(&source).is_some_and(|found| found != kind) {
-                continue;
+            match kind_of(&source).filter(|found| *found != kind) {
+                Some(_) if is_bundled => continue,
+                Some(other) => return fail(of_other_keys(kind, other, &source)),
+                None => {}
             }
             let folder = path.parent().map(Path::to_path_buf);
             return Ok(Found { source, folder, reference: path.display().to_string() });
@@ -194,6 +196,18 @@ pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found>
         return Ok(Found { source, folder: None, reference: found.clone() });
     }
     fail(unknown(kind, name, bare, &bundled))
+}
+
+/// That a file on disk is of another kind, by the keys it has.
+fn of_other_keys(kind: Kind, other: Kind, source: &Source) -> Diagnostic {
+    let expected = match kind {
+        Kind::Machine => "a file with the keys gpu, host or network",
+        Kind::Protocol => "a file with the keys cache and directory",
+        Kind::Scenario => "a file with the key machine",
+        Kind::Sweep => "a file with the keys scenario and set",
+    };
+    let message = format!("this is a {}, not a {}", other.name(), kind.name());
+    Diagnostic::new(message).of(source).expected(expected)
 }
 
 /// Names that one may have meant that are told, before the last.

@@ -14,6 +14,8 @@ use crate::diagnostic::{Diagnostic, Result, Source, read_text};
 /// The largest recording that is read, in bytes.
 pub const LIMIT: u64 = 256 << 20;
 
+const EXPECTED: &str = "a recording, as umscope run --record writes it";
+
 /// Reads the recording at `path`. One that is cut off has no end.
 ///
 /// # Errors
@@ -22,10 +24,14 @@ pub const LIMIT: u64 = 256 << 20;
 pub fn read(path: &Path) -> Result<Recording> {
     // Tells best why a file cannot be read at all.
     if !super::write::is_recording(path) {
-        read_text(path, LIMIT).map_err(|mut error| {
-            error.expected.get_or_insert_with(|| "a recording, as umscope run --record writes it".to_owned());
+        let source = read_text(path, LIMIT).map_err(|mut error| {
+            error.expected.get_or_insert_with(|| EXPECTED.to_owned());
             error
         })?;
+        // One that was cut off at once is told as that.
+        if !MAGIC.starts_with(&*source.text) {
+            return Err(Box::new(Diagnostic::new("this is no recording").of(&source).expected(EXPECTED)));
+        }
     }
     let name = path.display().to_string();
     let mut bytes = Vec::new();

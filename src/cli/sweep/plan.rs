@@ -91,10 +91,6 @@ impl Plan {
 
     fn read(name: &str, interrupt: &Interrupt) -> Result<Self> {
         let found = config::find(Kind::Sweep, name, None)?;
-        if let Some(kind) = config::kind_of(&found.source).filter(|kind| *kind != Kind::Sweep) {
-            let wrong = Diagnostic::new(format!("this is a {}, not a sweep", kind.name()));
-            return Err(wrong.of(&found.source).expected("a file with the keys scenario and set").into());
-        }
         let document = Document::new(found.source);
         let file: SweepFile = document.read()?;
         let settings = file.settings(&document)?;

@@ -126,7 +126,13 @@ fn a_test_tells_every_scenario_and_why_it_failed() {
     assert_eq!(scenarios[0]["path"], "umh/fig5-b1");
     assert_eq!(scenarios[1]["name"], "An expectation that does not hold");
     let failure = &scenarios[1]["failures"][0];
-    assert_eq!(keys(failure).join(" "), "cycle event line message");
+    assert_eq!(keys(failure).join(" "), "cycle event expectation line message");
+    assert!(
+        failure["expectation"]
+            .as_str()
+            .is_some_and(|text| text == "after load: state of gpu0.cu0.l1 block 0x1000 is M"),
+        "{failure}"
+    );
     assert_eq!(failure["line"], 11);
     assert!(failure["event"].as_u64() <= scenarios[1]["events"].as_u64());
 }
@@ -199,7 +205,10 @@ fn junit_and_lists_and_schemas_are_well_formed() {
     let junit = call(&["test", "tests/data/fails.toml", "--format", "junit"]);
     assert!(junit.code == Some(1) && junit.stdout.contains("<failure message="), "{junit:?}");
     let list = document(&["list", "--format", "json"]);
-    assert_eq!(keys(&list).join(" "), "kernels machines protocols scenarios sweeps trace_formats workloads");
+    assert_eq!(
+        keys(&list).join(" "),
+        "faults kernels machines protocols scenarios sweeps trace_formats workloads"
+    );
     for kind in ["machine", "protocol", "scenario", "sweep"] {
         assert_eq!(document(&["schema", kind])["type"], "object", "{kind}");
         let first = if kind == "scenario" {

@@ -95,6 +95,14 @@ impl Study<'_> {
                 self.warn(&self.row(state), &format!("nothing leads to {state}"), &expected);
             }
         }
+        let declared =
+            |state| self.file.state.0.iter().any(|(name, _)| State::parse(&name.value) == Some(state));
+        let rows = self.table.rows.iter().map(|row| row.state);
+        let left_out: Vec<State> = rows.filter(|state| *state != State::I && !declared(*state)).collect();
+        for state in left_out {
+            let message = format!("{state} is not in [state]: it is neither exclusive nor an owner");
+            self.warn(&self.row(state), &message, &format!("{state} = \"\" in [state], or what it is"));
+        }
         for state in self.leaf.reachable.clone() {
             if named(&self.file.cache, state).is_none() {
                 let message =

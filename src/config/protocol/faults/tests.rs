@@ -35,6 +35,15 @@ fn the_bundled_protocols_have_no_faults() {
 }
 
 #[test]
+fn a_state_that_is_left_out_of_the_list_is_told() {
+    let found = found("mesi", "S = \"\"", "S = \"\"", "");
+    let messages: Vec<_> = found.iter().map(|fault| fault.message.as_str()).collect();
+    assert_eq!(messages, ["warning: S is not in [state]: it is neither exclusive nor an owner"]);
+    let row = bundled("mesi").text.lines().position(|line| line.starts_with("S = {")).unwrap() + 1;
+    assert_eq!(found[0].position().map(|(line, _)| line), Some(row));
+}
+
+#[test]
 fn each_fault_is_told_at_its_place() {
     let mut wrong = Vec::new();
     for (protocol, line, from, to, place, message) in CASES {
