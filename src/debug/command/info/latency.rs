@@ -4,7 +4,7 @@ use crate::debug::command::Arguments;
 use crate::debug::latency::{Awaited, Latency, Leg};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::model::component::Components;
+use crate::model::component::{ComponentKind, Components};
 use crate::model::message::TxnNumber;
 use crate::model::record::{Record, What, by_warp};
 
@@ -21,15 +21,10 @@ pub(super) fn latency(session: &mut Session, arguments: &Arguments) -> Result<Ve
         [_, second, ..] => return Err(arguments.error(second.span.clone(), "txn N is enough")),
     };
     let named = number.map(|word| arguments.number(word, "the number of a transaction")).transpose()?;
-    let wanted = named.map(TxnNumber).or(session.spoken_selection().txn);
-    if let Some(txn) = wanted {
-        let is_in_flight = session.machine().transaction(txn).is_some();
-        if is_in_flight || session.over_or_ahead(txn) != "has ended" {
-            let stands = if is_in_flight { "has not ended" } else { session.over_or_ahead(txn) };
-            let error = arguments.complaint(format!("transaction {} {stands}", txn.0));
-            return Err(Box::new(error.expected("one that has; why txn N tells of one in flight")));
-        }
-    }
+    let wanted = match named.map(TxnNumber) {
+        Some(txn) => Some(ended(session, arguments, txn)?),
+        None => session.spoken_selection().txn.filter(|txn| ended(session, arguments, *txn).is_ok()),
+    };
     let Some(latency) = find(session, wanted) else {
         let text = wanted.map_or_else(
             || "no access has ended lately".to_owned(),
@@ -38,6 +33,19 @@ pub(super) fn latency(session: &mut Session, arguments: &Arguments) -> Result<Ve
         return Ok(vec![text]);
     };
     Ok(told(&latency, session.machine().components()))
+}
+
+/// A transaction, if it has ended.
+fn ended(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Result<TxnNumber> {
+    let stands = match session.machine().transaction(txn) {
+        Some(_) => "has not ended",
+        None => session.over_or_ahead(txn),
+    };
+    if stands == "has ended" {
+        return Ok(txn);
+    }
+    let error = arguments.complaint(format!("transaction {} {stands}", txn.0));
+    Err(Box::new(error.expected("one that has; why txn N tells of one in flight")))
 }
 
 /// The latency of an access, out of the records up to here.
@@ -74,16 +82,21 @@ fn told(latency: &Latency, components: &Components) -> Vec<String> {
         latency.complete.cycle
     )];
     let share = |cycles: u64| format!("{:>3.0} %", cycles as f64 / all.max(1) as f64 * 100.0);
-    lines.extend(latency.legs.iter().map(|leg| {
-        format!("{:>9} {:>7} {}  {}", leg.since, leg.cycles, share(leg.cycles), text(leg, components))
-    }));
+    let mut before: Option<&Leg> = None;
+    for leg in &latency.legs {
+        let text = text(leg, before, components);
+        lines.push(format!("{:>9} {:>7} {}  {text}", leg.since, leg.cycles, share(leg.cycles)));
+        before = Some(leg);
+    }
     let sums = SORTS.map(|(name, sort)| {
         let own = latency.legs.iter().filter(|leg| sort_of(leg, components) == sort);
         (name, own.map(|leg| leg.cycles).sum::<u64>())
     });
     let sums = sums.into_iter().filter(|(_, cycles)| *cycles > 0);
     let sums: Vec<_> = sums.map(|(name, cycles)| format!("{name} {}", share(cycles).trim())).collect();
-    lines.push(format!("in all: {}", sums.join(", ")));
+    if !sums.is_empty() {
+        lines.push(format!("in all: {}", sums.join(", ")));
+    }
     lines
 }
 
@@ -114,7 +127,7 @@ fn sort_of(leg: &Leg, components: &Components) -> Sort {
     }
 }
 
-fn text(leg: &Leg, components: &Components) -> String {
+fn text(leg: &Leg, before: Option<&Leg>, components: &Components) -> String {
     let at = components.path(leg.at);
     match &leg.what {
         Awaited::Memory => format!("{at} reads its memory"),
@@ -130,7 +143,12 @@ fn text(leg: &Leg, components: &Components) -> String {
                 .collect();
             let over =
                 if links.is_empty() { String::new() } else { format!(", over {}", links.join(" and ")) };
-            format!("{} from {} to {at}{over}", message.kind.name(), components.path(message.from))
+            let is_memory =
+                |kind| matches!(kind, ComponentKind::Smd | ComponentKind::Hmd | ComponentKind::Memory);
+            let from = components.get(message.from).is_some_and(|from| is_memory(from.kind));
+            let was_read = before.is_some_and(|leg| leg.what == Awaited::Memory);
+            let read = if from && message.has_data && !was_read { ", its data read first" } else { "" };
+            format!("{} from {} to {at}{over}{read}", message.kind.name(), components.path(message.from))
         }
     }
 }
