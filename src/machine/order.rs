@@ -165,6 +165,7 @@ impl Machine {
         self.note_begun(l1, number, access);
         let ticket = Ticket { warp: NO_WARP, instruction: 0, issued: self.now };
         self.nodes.get_mut(l1)?.access(offer, ticket, access.clone(), (key, Some(number)), out);
+        self.agents.get_mut(agent)?.accesses += 1;
         self.after_node(l1, out);
         Some(())
     }

@@ -80,8 +80,11 @@ fn told(session: &Session) -> String {
 impl Session {
     /// What is the case with a transaction that is not in flight here: it may be one that begins later.
     pub(in crate::debug) fn over_or_ahead(&self, txn: TxnNumber) -> &'static str {
-        let has_begun = self.machine().machine().is_none_or(|machine| machine.has_begun(txn));
-        if has_begun { "has ended" } else { "has not begun" }
+        match self.machine().machine() {
+            Some(machine) if !machine.has_begun(txn) && machine.is_finished() => "is none of this run",
+            Some(machine) if !machine.has_begun(txn) => "has not begun",
+            _ => "has ended",
+        }
     }
 
     /// The component that `word` names in full; `sm` is another name for `cu`.
@@ -166,6 +169,7 @@ mod tests {
         assert!(told("why txn 999").contains("transaction 999 has not begun: it waits for nothing"));
         told("end");
         assert_eq!(told("select txn 1"), "selected: txn 1, which has ended");
+        assert_eq!(told("select txn 999"), "selected: txn 999, which is none of this run");
         session.execute("select gpu0.cu0 warp 3", &Interrupt::default()).unwrap();
         assert_eq!(session.selection().warp, Some(3));
     }

@@ -15,7 +15,7 @@ pub const WHY: Command = Command {
     usage: "why [COMPONENT [warp N] | txn N | page N]",
     group: Group::Looking,
     about: "why something cannot go on, as one chain",
-    details: "Of a warp, a core, a node (its MSHRs), a link, a transaction or a fault of a page; without an argument, of what is selected, or shown.",
+    details: "Of a warp, a core, a node (its MSHRs), a link, a transaction or a fault of a page; without an argument, of what is selected, or shown. Of a transaction that has ended, where its cycles went (info latency).",
     completes: Completes::Component,
     run: why,
 };
@@ -26,6 +26,11 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     match words.as_slice() {
         [] => match (selection.txn, selection.component) {
             (Some(txn), None) if session.machine().transaction(txn).is_none() => {
+                let nothing_waits = session.machine().transactions(1, 1).is_empty();
+                let told = if nothing_waits { ended(session, txn) } else { None };
+                if let Some(lines) = told {
+                    return Ok(Effect::Said(lines));
+                }
                 Ok(oldest(session, &format!("transaction {} {}", txn.0, session.over_or_ahead(txn))))
             }
             (Some(txn), _) => transaction(session, arguments, txn),
@@ -67,6 +72,9 @@ fn component(session: &Session, arguments: &Arguments, path: &Word) -> Result<Co
 fn transaction(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Result<Effect> {
     let Some(view) = session.machine().transaction(txn) else {
         let stands = session.over_or_ahead(txn);
+        if let Some(lines) = ended(session, txn) {
+            return Ok(Effect::Said(lines));
+        }
         return Err(arguments.complaint(format!("transaction {} {stands}: it waits for nothing", txn.0)));
     };
     let head = format!(
@@ -78,6 +86,12 @@ fn transaction(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Resu
         view.issued_at
     );
     Ok(Effect::Said(chain(session, head, &view.chain)))
+}
+
+/// Of a transaction that has ended, where its time went.
+fn ended(session: &Session, txn: TxnNumber) -> Option<Vec<String>> {
+    let has_ended = session.over_or_ahead(txn) == "has ended";
+    has_ended.then(|| super::info::latency_of_ended(session, txn)).flatten()
 }
 
 /// What the oldest transaction waits for, where the one that is spoken of is not in flight, as `stands` says.

@@ -35,6 +35,12 @@ pub(super) fn latency(session: &mut Session, arguments: &Arguments) -> Result<Ve
     Ok(told(&latency, session.machine().components()))
 }
 
+/// The same of a transaction that has ended, as far as it is found.
+pub(in crate::debug::command) fn of_ended(session: &Session, txn: TxnNumber) -> Option<Vec<String>> {
+    let latency = find(session, Some(txn))?;
+    Some(told(&latency, session.machine().components()))
+}
+
 /// A transaction, if it has ended.
 fn ended(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Result<TxnNumber> {
     let stands = match session.machine().transaction(txn) {
@@ -177,6 +183,10 @@ mod tests {
         assert!(last.starts_with("transaction 2: gpu1.cu0 warp 0 load 0x1000, "), "{last}");
         assert!(last.contains(" probe-read from host.hmd0 to gpu0.smd0, over "), "{last}");
         assert!(last.lines().last().is_some_and(|sums| sums.starts_with("in all: links ")), "{last}");
-        assert!(told("info latency 1").starts_with("transaction 1: "));
+        let first = told("info latency 1");
+        assert!(first.starts_with("transaction 1: "));
+        assert_eq!(told("why txn 1"), first, "it waits for nothing any more");
+        told("select txn 1");
+        assert_eq!(told("why"), first);
     }
 }

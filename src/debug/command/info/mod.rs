@@ -10,6 +10,7 @@ mod table;
 mod tags;
 
 pub(super) use hardware::link_lines;
+pub(super) use latency::of_ended as latency_of_ended;
 
 use super::{Arguments, Command, Completes, Effect, Group, Takes};
 use crate::debug::session::Session;
