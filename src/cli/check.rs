@@ -10,7 +10,7 @@ use super::exit::{Ended, Status, complain, say};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::sweep::Plan;
-use super::work::{self, Work, read_trace};
+use super::work::{Work, read_trace};
 use crate::config::document::At;
 use crate::config::machine::MachineSpec;
 use crate::config::machine_keys;
@@ -22,6 +22,7 @@ use crate::model::component::ComponentKind;
 use crate::model::inspect::Inspect;
 use crate::model::units::Size;
 use crate::protocol::table::Table;
+use crate::recording::write::is_recording;
 use crate::report::sizes;
 use crate::scenario::{Options, Prepared, Scenario};
 use crate::workload::{TaskKind, trace};
@@ -190,7 +191,10 @@ impl Check {
 
     fn look(&self, interrupt: &Interrupt) -> Result<Found> {
         let path = Path::new(&self.file);
-        work::no_recording(path, "umscope replay, which checks one")?;
+        if is_recording(path) {
+            let error = Diagnostic::new(format!("{} is a recording", path.display()));
+            return Err(Box::new(error.expected("umscope replay, which checks one")));
+        }
         let named = self.trace_format.as_deref().map(trace::Format::parse).transpose()?;
         if let Some(format) = named.or_else(|| trace::detect(path)) {
             return self.trace(path, format, interrupt);

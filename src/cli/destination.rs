@@ -80,7 +80,9 @@ impl Destination {
     /// # Errors
     /// If it cannot.
     pub fn try_out(path: &Path) -> Result<(), Trouble> {
-        Self::open(Some(path)).map(drop)
+        // A pipe is opened once: its reader would think that all is over.
+        let is_device = fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir());
+        if is_device { Ok(()) } else { Self::open(Some(path)).map(drop) }
     }
 
     fn file(path: &Path) -> io::Result<Self> {

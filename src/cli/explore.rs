@@ -3,7 +3,7 @@
 mod holds;
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::Instant;
 
@@ -17,7 +17,6 @@ use super::exit::{Ended, Status, Trouble};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::Progress;
-use super::work;
 use crate::explore::fairness::{self, Fairness};
 use crate::explore::outcome::{Outcome, Violation, explore};
 use crate::explore::random;
@@ -26,6 +25,7 @@ use crate::explore::system::System;
 use crate::explore::way;
 use crate::machine::Machine;
 use crate::model::units::Size;
+use crate::recording::write::may_replace;
 use crate::report::number::{counted, grouped};
 use crate::scenario::{Options, Scenario};
 
@@ -160,7 +160,10 @@ impl Explore {
             return self.hold_back(most, &interrupt);
         }
         let subject = self.open()?;
-        self.record.as_deref().map_or(Ok(()), Destination::try_out)?;
+        if let Some(path) = &self.record {
+            may_replace(path)?;
+            Destination::try_out(path)?;
+        }
         interrupt.heed();
         let start = Instant::now();
         let plain = self.no_symmetry.then(|| subject.system.without_symmetry());
@@ -197,7 +200,6 @@ impl Explore {
         let is_own = |set: &&String| set.trim_start().starts_with("explore.");
         let mut with: Vec<String> = self.set.iter().filter(is_own).cloned().collect();
         with.extend(tried(self.protocol.as_deref(), &self.fault, &self.mutate));
-        work::no_recording(Path::new(&self.scenario), "a scenario; umscope debug opens a recording")?;
         let scenario = Scenario::load(&self.scenario)?.with(&with)?;
         let set = self.set.iter().filter(|set| !is_own(set)).cloned().collect();
         Ok((scenario, Options { set, ..Options::default() }))

@@ -1,10 +1,10 @@
 //! Standard output as a command sees it. A reader that has seen enough (`umscope list | head -1`) ends nothing with
 //! an error: what is written afterwards goes nowhere.
 
-use std::borrow::Cow;
 use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
 
 use super::exit::Trouble;
+use crate::model::text::tame;
 
 /// Standard output, or a writer in its place.
 #[derive(Debug)]
@@ -63,19 +63,6 @@ impl<W: Write> Output<W> {
     }
 }
 
-/// A text without characters that command a terminal: names and titles come from files of others.
-fn tame(text: &str) -> Cow<'_, str> {
-    let commands = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-    if !text.contains(commands) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if commands(letter) { shown.extend(letter.escape_default()) } else { shown.push(letter) }
-    }
-    Cow::Owned(shown)
-}
-
 fn failed(error: io::Error) -> Trouble {
     Trouble::Io("write the output", error)
 }
@@ -119,7 +106,7 @@ mod tests {
         let mut output = Output::new(Vec::new());
         output.line("a\tb").unwrap();
         output.put("\u{1b}[2Jc\u{9b}\n").unwrap();
-        assert_eq!(output.inner.get_ref().as_slice(), b"a\tb\n\\u{1b}[2Jc\\u{9b}\n");
+        assert_eq!(output.inner.get_ref().as_slice(), b"a\tb\n\\u001b[2Jc\\u009b\n");
     }
 
     #[test]

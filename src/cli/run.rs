@@ -65,7 +65,7 @@ cache for a GPU), smd, memory (a GPU's own), hmd, peer (another GPU handed the d
 of dynamic synchronisation). From issue to its L1, which follows translation and far-faults, until performed; what those take is in \
 warps.STATE and paging.*
   NODE.*, levels.LEVEL.*   hits misses hit_rate merges evictions recalls writebacks probes (sent to children) \
-probed (probes that came from the parent) lost (blocks that these took away) merged_bytes peer_transfers promotions mshr_full mshr_high_water mshr_mean (in use, over time, a node) port_utilisation (of its ports, the share of time \
+probed (probes that came from the parent) lost (blocks that these or a flush took away) merged_bytes peer_transfers promotions mshr_full mshr_high_water mshr_mean (in use, over time, a node) port_utilisation (of its ports, the share of time \
 that they were busy with a message) port_queued_mean_cycles (that a message waited for one); LEVEL: gpu_l1 l2 smd \
 memory cpu_l1 llc client hmd
   messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere; over a link of the network. Pages and copies are no messages: only LINK.bytes has them

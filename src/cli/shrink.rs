@@ -1,7 +1,7 @@
 //! `umscope shrink`: the smallest scenario that fails in the same way.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -69,7 +69,9 @@ impl Shrink {
         }
         progress.clear();
         let mut best = shrinker.best(&work.name);
-        best.put_at(self.output.as_deref().unwrap_or(Path::new("")));
+        if let Some(path) = &self.output {
+            best.put_at(path);
+        }
         let text = best.text();
         output.write_all(text.as_bytes()).map_err(|error| Trouble::Io("write the scenario", error))?;
         output.finish()?;

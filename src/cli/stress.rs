@@ -22,6 +22,7 @@ use crate::debug::diagnosis::{Diagnosis, diagnose, trace};
 use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::explore::stress::{self, Coverage, Failure, Plan, Round, shrink};
 use crate::model::inspect::Inspect;
+use crate::recording::write::may_replace;
 use crate::report;
 use crate::report::number::{counted, grouped};
 use crate::scenario::{Draft, Options, Scenario};
@@ -110,6 +111,10 @@ struct Total {
 struct Small {
     /// Where its recording is.
     recording: PathBuf,
+    /// What is wrong in it.
+    found: String,
+    /// It is of a shorter run that breaks the same rule.
+    is_of_another: bool,
     /// Instructions left.
     accesses: usize,
     diagnosis: Option<Diagnosis>,
@@ -122,7 +127,7 @@ impl Stress {
         let set = [self.set.clone(), if self.full_size { Vec::new() } else { small(&spec) }].concat();
         let options = Options { set, ..Options::default() };
         destination::spare(&self.failure, &self.scenario("", "")?.reads(&options)?)?;
-        Destination::try_out(&self.failure)?;
+        self.try_out()?;
         let plan = self.plan(&options)?;
         interrupt.heed();
         let total = self.all(&plan, &interrupt)?;
@@ -141,6 +146,20 @@ impl Stress {
             (None, true) => Status::Held,
             (None, false) => Status::Interrupted,
         })
+    }
+
+    /// That the scenario of a failure and the recording beside it can be written.
+    fn try_out(&self) -> std::result::Result<(), Trouble> {
+        let recording = self.failure.with_extension("rec");
+        if recording == self.failure || self.failure.as_os_str() == "-" {
+            let error = Diagnostic::new(format!("{} is no file for a scenario", self.failure.display()));
+            return Err(error
+                .expected("a file such as failure.toml: its recording goes to failure.rec")
+                .into());
+        }
+        Destination::try_out(&self.failure)?;
+        may_replace(&recording)?;
+        Destination::try_out(&recording)
     }
 
     /// A scenario of this machine and what it is tested with, and more text of the file.
@@ -209,7 +228,8 @@ impl Stress {
         let mut told = |left: usize, all: usize| {
             progress.tell(|| format!("{} fails: {left} of {all} instructions left", failure.rule));
         };
-        let streams = shrink(plan, &failure.streams, &failure.rule, &|| interrupt.is_raised(), &mut told);
+        let stress::Small { streams, is_of_another } =
+            shrink(plan, &failure.streams, &failure.rule, &|| interrupt.is_raised(), &mut told);
         progress.clear();
         let found = plan.breaks(&streams, &|| false).map_or_else(|| failure.text.clone(), |(_, text)| text);
         // Where a transaction may take its time, the usual limit of a run comes first.
@@ -221,6 +241,9 @@ impl Stress {
             "Found by umscope stress {} --seed {}, round {}: {}.",
             self.machine, self.seed, failure.round, failure.rule
         ));
+        if is_of_another {
+            draft.comment.push("These are the accesses of a shorter run that breaks the same rule.".into());
+        }
         draft.put_at(&self.failure);
         let name = self.failure.display().to_string();
         if let Err(error) = std::fs::write(&self.failure, draft.text()) {
@@ -233,7 +256,13 @@ impl Stress {
         if let Some(found) = &mut diagnosis {
             trace(found, failure.begun.clone());
         }
-        Ok(Small { recording, accesses: streams.iter().map(|stream| stream.deeds.len()).sum(), diagnosis })
+        Ok(Small {
+            recording,
+            found,
+            is_of_another,
+            accesses: streams.iter().map(|stream| stream.deeds.len()).sum(),
+            diagnosis,
+        })
     }
 
     fn document(&self, protocol: &str, total: &Total, small: Option<&Small>) -> Value {
@@ -304,7 +333,11 @@ impl Stress {
                 ));
                 lines.extend(small.diagnosis.iter().flat_map(Diagnosis::lines));
                 let file = self.failure.display();
-                lines.push(format!("{} instructions that show it are in {file}", small.accesses));
+                let of = if small.is_of_another { " of a shorter run" } else { "" };
+                lines.push(format!(
+                    "{} instructions{of} that show it are in {file}: {}",
+                    small.accesses, small.found
+                ));
                 lines.push(format!("umscope debug {} opens their run", small.recording.display()));
             }
             _ if total.complete && self.fault.is_empty() => lines.push("nothing broke".into()),

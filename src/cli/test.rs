@@ -202,6 +202,7 @@ impl Tested {
                 "cycle": null,
                 "event": null,
                 "line": error.position().map(|(line, _)| line),
+                "expectation": null,
                 "column": error.position().map(|(_, column)| column),
                 "expected": error.expected,
                 "suggestion": error.suggestion,

@@ -29,17 +29,6 @@ fn is_scenario(path: &Path) -> bool {
         || keys().is_some_and(|found| config::kind_of(&found.source).is_some())
 }
 
-/// That a file is no recording, where none can be used.
-///
-/// # Errors
-/// If it is one; `expected` says what it should be.
-pub fn no_recording(path: &Path, expected: &str) -> Result<()> {
-    if !recording::write::is_recording(path) {
-        return Ok(());
-    }
-    Err(Box::new(Diagnostic::new(format!("{} is a recording", path.display())).expected(expected)))
-}
-
 /// Whether what this names runs on a machine that is named beside it: a trace, or one of the workloads.
 #[must_use]
 pub fn is_moved(name: &str) -> bool {

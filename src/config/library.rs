@@ -13,6 +13,9 @@ use crate::workload::suites;
 static CONFIGS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/configs");
 static SCENARIOS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
 
+/// How recordings begin, which are no such files.
+pub const RECORDING: &str = "umscope recording ";
+
 /// What a file describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -168,6 +171,10 @@ pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found>
     for path in paths(name, relative_to) {
         if path.exists() && !path.is_dir() {
             let source = read_text(&path, TEXT_LIMIT)?;
+            if source.text.starts_with(RECORDING) {
+                let message = format!("this is a recording, not a {}", kind.name());
+                return fail(Diagnostic::new(message).of(&source).expected(keys_of(kind)));
+            }
             // A scenario `moesi.toml` beside a scenario that names the protocol `moesi` is not meant.
             match kind_of(&source).filter(|found| *found != kind) {
                 Some(_) if is_bundled => continue,
@@ -200,14 +207,18 @@ pub fn find(kind: Kind, name: &str, relative_to: Option<&Path>) -> Result<Found>
 
 /// That a file on disk is of another kind, by the keys it has.
 fn of_other_keys(kind: Kind, other: Kind, source: &Source) -> Diagnostic {
-    let expected = match kind {
+    let message = format!("this is a {}, not a {}", other.name(), kind.name());
+    Diagnostic::new(message).of(source).expected(keys_of(kind))
+}
+
+/// By which keys a kind of file is known.
+fn keys_of(kind: Kind) -> &'static str {
+    match kind {
         Kind::Machine => "a file with the keys gpu, host or network",
         Kind::Protocol => "a file with the keys cache and directory",
         Kind::Scenario => "a file with the key machine",
         Kind::Sweep => "a file with the keys scenario and set",
-    };
-    let message = format!("this is a {}, not a {}", other.name(), kind.name());
-    Diagnostic::new(message).of(source).expected(expected)
+    }
 }
 
 /// Names that one may have meant that are told, before the last.

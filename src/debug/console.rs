@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Write};
 use super::interrupt::Interrupt;
 use super::session::Session;
 use super::work::Progress;
+use crate::model::text::tame;
 
 /// How the console meets its user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +82,7 @@ fn work_off(
         };
         if let Some(outcome) = outcome {
             for line in &outcome.lines {
-                writeln!(output, "{line}")?;
+                writeln!(output, "{}", tame(line))?;
             }
             if outcome.quit {
                 return Ok(true);

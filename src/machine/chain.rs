@@ -210,7 +210,10 @@ impl Machine {
                 let is_first = place == Place::WaitsForFirst;
                 let link = if is_first { channel.path.first } else { channel.path.last() };
                 since = self.links.get(link).map(Link::busy_since);
-                format!("{kind} for {to} waits until {} is free, which is full", self.link_name(link))
+                format!(
+                    "{kind} for {to} waits for {}, which has been busy without a pause",
+                    self.link_name(link)
+                )
             }
             Place::ToSwitch(due) => {
                 format!("{kind} for {to} is on its way to the switch, due at {}", cycle(due))

@@ -81,7 +81,7 @@ impl Machine {
         }
     }
 
-    fn post(&mut self, node: usize, message: Message, ready: Ready, out: &mut Outbox) {
+    fn post(&mut self, node: usize, mut message: Message, ready: Ready, out: &mut Outbox) {
         let kind = message.kind as usize;
         if let Some((count, bytes)) = self.sent.get_mut(kind) {
             *count += 1;
@@ -98,6 +98,9 @@ impl Machine {
             return;
         }
         let Some(index) = self.channel_between(node, message.to) else { return };
+        if out.records.on {
+            message.trip.begin();
+        }
         self.note_asked(node, index, &message);
         let Some(channel) = self.channels.get_mut(index) else { return };
         self.laden.set(index as u32, true);
@@ -130,17 +133,23 @@ impl Machine {
     }
 
     /// Puts a message on its link, or behind those that wait for it.
-    fn launch(&mut self, index: usize, lane: usize, ready: Tick, message: Message) {
+    fn launch(&mut self, index: usize, lane: usize, ready: Tick, mut message: Message) {
         let Some(channel) = self.channels.get_mut(index) else { return };
         let (lookup, path, key) = (channel.lookup, channel.path, LaneKey::new(index, lane));
         let Some(queue) = channel.lanes.get_mut(lane) else { return };
         let Some(wire) = self.links.get_mut(path.first) else { return };
+        if let Some(stages) = message.trip.stages_mut() {
+            stages.ready = ready;
+        }
         if wire.has_queue(self.now) {
             queue.wait(message);
             let next = wire.enqueue(key, ready, self.now);
             return self.try_wire(path.first, next);
         }
         let arrival = wire.transmit(&message, ready, self.now);
+        if let Some(stages) = message.trip.stages_mut() {
+            stages.left = wire.started();
+        }
         let is_metered = wire.meter.is_some();
         if path.second.is_none() {
             let arrival = arrival + lookup;
@@ -187,6 +196,9 @@ impl Machine {
             return Handled::No;
         };
         let arrival = wire.send(message, since, self.now);
+        if let Some(stages) = message.trip.stages_mut() {
+            stages.left = wire.started();
+        }
         let arrival = if is_switched { arrival } else { arrival + lookup };
         if queue.sent(arrival, is_switched) {
             let event = if is_switched { Event::Cross(key) } else { Event::Deliver(key) };
@@ -233,6 +245,9 @@ impl Machine {
             return Handled::No;
         };
         let due = wire.send(message, since, self.now) + lookup;
+        if let Some(stages) = message.trip.stages_mut() {
+            (stages.at_switch, stages.crossed) = (since, wire.started());
+        }
         let is_metered = wire.meter.is_some();
         if out.records.on
             && let Some(Some((link, _, _))) = self.fixed.visible_links.get(second)

@@ -1,5 +1,6 @@
 //! Protocol messages, their virtual networks and the transactions they belong to.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use slotmap::new_key_type;
@@ -11,7 +12,7 @@ use super::component::ComponentId;
 use super::patch::Patch;
 use super::sectors::Sectors;
 use super::state::State;
-use super::time::EventNumber;
+use super::time::{EventNumber, Tick};
 
 new_key_type! {
     /// A transaction in flight: from the access that started it to its last reply. A stale key is caught.
@@ -155,6 +156,51 @@ pub struct Held {
     pub owned: Bits,
 }
 
+/// When a message came through the stages of its way, kept while somebody listens. It tells of the past and decides nothing:
+/// messages with other ones are equal.
+#[derive(Clone, Debug, Default)]
+pub struct Trip(Option<Box<Stages>>);
+
+/// Ticks of a message on its way.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stages {
+    /// Its data were read: it could leave.
+    pub ready: Tick,
+    /// It went onto its first link.
+    pub left: Tick,
+    /// It came to the switch behind that, and went onto the second link; 0 without one.
+    pub at_switch: Tick,
+    pub crossed: Tick,
+}
+
+impl Trip {
+    /// It is kept from here on.
+    pub fn begin(&mut self) {
+        self.0 = Some(Box::default());
+    }
+
+    #[must_use]
+    pub fn stages(&self) -> Option<&Stages> {
+        self.0.as_deref()
+    }
+
+    pub fn stages_mut(&mut self) -> Option<&mut Stages> {
+        self.0.as_deref_mut()
+    }
+}
+
+impl PartialEq for Trip {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Trip {}
+
+impl Hash for Trip {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 /// One message between two nodes of the hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Message {
@@ -187,4 +233,5 @@ pub struct Message {
     pub has_data: bool,
     /// The bytes that it carries, under a mask. Clean bytes have nothing to say with values off.
     pub patch: Option<Arc<Patch>>,
+    pub trip: Trip,
 }

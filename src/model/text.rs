@@ -1,5 +1,27 @@
 //! Small texts that several parts write alike.
 
+use std::borrow::Cow;
+
+/// A text without characters that command a terminal: names and titles come from files of others. Each stands there as JSON
+/// escapes it, so that JSON stays JSON.
+#[must_use]
+pub fn tame(text: &str) -> Cow<'_, str> {
+    let commands = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    if !text.contains(commands) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\r' if letters.peek().is_none_or(|next| *next == '\n') => {}
+            letter if commands(letter) => shown.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            letter => shown.push(letter),
+        }
+    }
+    Cow::Owned(shown)
+}
+
 /// Bytes as two hexadecimal digits each: `07 00 00 00`.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {

@@ -127,10 +127,9 @@ impl Lane {
     }
 
     /// The first of those that wait for the first link, if one does.
-    #[must_use]
-    pub fn unsent(&self) -> Option<&Message> {
+    pub fn unsent(&mut self) -> Option<&mut Message> {
         let place = self.incoming.len().checked_sub(self.unsent as usize)?;
-        self.incoming.get(place).map(|(_, message)| message)
+        self.incoming.get_mut(place).map(|(_, message)| message)
     }
 
     /// That message is on the first link, and comes to the end of it at a tick. Returns whether it is the next to come there.
@@ -168,10 +167,9 @@ impl Lane {
     }
 
     /// The first message that waits for the link behind the switch, if one does.
-    #[must_use]
-    pub fn asking(&self) -> Option<&Message> {
-        let first = self.incoming.get(self.beyond_switch()).map(|(_, message)| message);
-        first.filter(|_| self.asked > 0)
+    pub fn asking(&mut self) -> Option<&mut Message> {
+        let (first, asked) = (self.beyond_switch(), self.asked);
+        self.incoming.get_mut(first).map(|(_, message)| message).filter(|_| asked > 0)
     }
 
     /// The first message that has come to the switch is on the link behind it, and can be taken at a tick. Returns whether it

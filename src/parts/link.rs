@@ -72,6 +72,8 @@ pub struct Link {
     /// Ticks in a sample of the history.
     window: Tick,
     free_at: Tick,
+    /// When the last message went onto it.
+    started: Tick,
     /// The lanes whose next message waits for it, and since when, in their order.
     waiting: VecDeque<(LaneKey, Tick)>,
     /// Since when it has had no pause.
@@ -112,6 +114,7 @@ impl Link {
             window: window.max(1),
             sample_end: window.max(1),
             free_at: 0,
+            started: 0,
             waiting: VecDeque::new(),
             busy_since: 0,
             carried: [(0, 0); MessageKind::ALL.len()],
@@ -159,6 +162,12 @@ impl Link {
             (Some(own), Some(new)) => own.adopt(new),
             (own, new) => *own = new,
         }
+    }
+
+    /// When the last message that was sent so far went onto it.
+    #[must_use]
+    pub fn started(&self) -> Tick {
+        self.started
     }
 
     /// When the last byte that was sent so far leaves.
@@ -229,8 +238,12 @@ impl Link {
         if now >= self.sample_end {
             self.sample(now);
         }
-        let Some(rate) = self.rate.as_mut() else { return ready + self.latency };
+        let Some(rate) = self.rate.as_mut() else {
+            self.started = ready;
+            return ready + self.latency;
+        };
         let start = ready.max(self.free_at);
+        self.started = start;
         let span = rate.occupy(bytes);
         if start > self.free_at {
             while self.promised.front().is_some_and(|(_, end)| *end <= now) {
@@ -363,6 +376,7 @@ mod tests {
             once: false,
             has_data: true,
             patch: None,
+            trip: crate::model::message::Trip::default(),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::*;
-use crate::model::message::{Message, MessageKind, TxnNumber};
+use crate::model::message::{Message, MessageKind, Trip, TxnNumber};
 use crate::model::record::{Record, RecordId, What};
 use crate::model::state::{Action, State};
 use crate::model::time::{EventNumber, Tick, TimeBase};
@@ -158,6 +158,7 @@ impl Sample {
             once: false,
             has_data: false,
             patch: None,
+            trip: Trip::default(),
         };
         self.record(from, What::Message(Arc::new(message)))
     }

@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Result, Source};
 use crate::model::time::EventNumber;
 
 /// How every recording begins.
-pub const MAGIC: &str = "umscope recording ";
+pub const MAGIC: &str = crate::config::RECORDING;
 
 /// Writes a recording line by line. What has been written is good whatever happens then.
 #[derive(Debug)]

@@ -75,9 +75,11 @@ impl Draft {
             Some(Value::Table(brought)) => brought,
             _ => Table::new(),
         };
-        protocols(&mut changes, &scenario.shelf, &mut brought)?;
         if let MachineChoice::Named(name) = &scenario.file.machine {
             let found = scenario.shelf.find(Kind::Machine, &name.value)?;
+            // As they are looked up for a run: where its machine is, else beside the scenario.
+            let folder = found.folder.clone().or_else(|| scenario.shelf.folder().map(Path::to_path_buf));
+            protocols(&mut changes, &scenario.shelf.in_folder(folder), &mut brought)?;
             if found.folder.is_none() {
                 head.insert("machine".into(), Value::String(found.reference));
                 if !changes.is_empty() {
@@ -91,6 +93,7 @@ impl Draft {
             }
         } else if let Some(Value::Table(machine)) = head.get_mut("machine") {
             protocols(machine, &scenario.shelf, &mut brought)?;
+            protocols(&mut changes, &scenario.shelf, &mut brought)?;
             lay(machine, changes);
         }
         if let Some(Value::String(name)) = head.get_mut("protocol") {
@@ -170,8 +173,12 @@ impl Draft {
     /// Names the files in the folder of `path`, where it is to be written, or below that from there: they may move together.
     pub fn put_at(&mut self, path: &Path) {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let brought: Vec<String> = match self.head.get("protocols") {
+            Some(Value::Table(brought)) => brought.keys().cloned().collect(),
+            _ => Vec::new(),
+        };
         if let Ok(folder) = std::fs::canonicalize(folder) {
-            from_folder(&mut self.head, &folder);
+            from_folder(&mut self.head, &folder, &brought);
         }
     }
 
@@ -190,17 +197,18 @@ impl Draft {
     }
 }
 
-/// Names the files that are named in a table, and lie in a folder or below, from there.
-fn from_folder(table: &mut Table, folder: &Path) {
+/// Names the files that are named in a table, and lie in a folder or below, from there, unless one that is brought along has that
+/// name.
+fn from_folder(table: &mut Table, folder: &Path, brought: &[String]) {
     for (key, value) in table.iter_mut() {
         match value {
             Value::String(name) if key == "protocol" || key == "trace" => {
-                if let Some(rest) = Path::new(name.as_str()).strip_prefix(folder).ok().and_then(Path::to_str)
-                {
+                let rest = Path::new(name.as_str()).strip_prefix(folder).ok().and_then(Path::to_str);
+                if let Some(rest) = rest.filter(|rest| !brought.iter().any(|own| own == rest)) {
                     *name = rest.to_owned();
                 }
             }
-            Value::Table(inner) => from_folder(inner, folder),
+            Value::Table(inner) => from_folder(inner, folder, brought),
             _ => {}
         }
     }
@@ -286,7 +294,7 @@ fn anywhere(name: &str, shelf: &Shelf, brought: &mut Table) -> Result<String> {
 /// Brings a protocol along by the name of its file, or by one like it if another goes by that.
 fn bring(path: &Path, text: &str, brought: &mut Table) -> String {
     let stem = path.file_stem().map_or("protocol".into(), |stem| stem.to_string_lossy().into_owned());
-    let own = Value::String(text.to_owned());
+    let own = Value::String(text.trim_start_matches('\u{feff}').to_owned());
     let names = std::iter::once(stem.clone()).chain((2..).map(|number| format!("{stem}-{number}")));
     let is_free = |name: &String| match brought.get(name) {
         Some(other) => *other == own,

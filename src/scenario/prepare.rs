@@ -437,16 +437,20 @@ impl Prepared {
     }
 }
 
-/// The protocols that a scenario brings along. Each stands in as many lines as it does in that file, so that what is said about
-/// one points there.
+/// The protocols that a scenario brings along. One that is written as it is stands in as many lines as it does in that file, so that
+/// what is said about it points there.
 fn brought(file: &ScenarioFile, document: &Document) -> Vec<(String, Source)> {
     let protocols = file.protocols.iter().map(|(name, at)| {
         let (source, place) = document.locate(at.span.clone());
-        let (before, own) = source.text.split_at_checked(place.start).unwrap_or((&source.text, ""));
-        // The first line of a text of several is not its own.
-        let opens = own.starts_with("'''\n") || own.starts_with("\"\"\"\n");
-        let lines = before.matches('\n').count() + usize::from(opens);
-        (name.clone(), Source::new(source.name.clone(), "\n".repeat(lines) + &at.value))
+        let text = at.value.trim_start_matches('\u{feff}');
+        let begins = source.text.get(place.clone()).and_then(|own| own.find(text)).map(|at| place.start + at);
+        let protocol = match begins.and_then(|begins| source.text.get(..begins)) {
+            Some(before) => {
+                Source::new(source.name.clone(), "\n".repeat(before.matches('\n').count()) + text)
+            }
+            None => Source::new(format!("{} [protocols] {name}", source.name), text),
+        };
+        (name.clone(), protocol)
     });
     protocols.collect()
 }

@@ -185,7 +185,7 @@ impl Picker {
             KeyCode::Char('p') if ctrl => return self.walk(-1),
             KeyCode::Char('u') if ctrl => self.filter = None,
             KeyCode::Enter => return self.open(),
-            KeyCode::Esc | KeyCode::Char('q') if self.filter.is_none() && !ctrl => return Outcome::Leave,
+            KeyCode::Char('q') if self.filter.is_none() && !ctrl => return Outcome::Leave,
             KeyCode::Esc => self.filter = None,
             KeyCode::Down | KeyCode::Tab => return self.walk(1),
             KeyCode::Up | KeyCode::BackTab => return self.walk(-1),
@@ -422,6 +422,7 @@ mod tests {
         let mut picker = Picker::new(vec![Entry { name: "queue".into(), ..Entry::default() }]);
         let mut press = |code: KeyCode| picker.handle(&Event::Key(code.into()));
         assert_eq!(press(KeyCode::Char('q')), Outcome::Leave);
+        assert_eq!(press(KeyCode::Esc), Outcome::Stay, "one esc too many does not end it");
         for code in ['/', 'q', 'u'] {
             assert_eq!(press(KeyCode::Char(code)), Outcome::Stay);
         }

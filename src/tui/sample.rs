@@ -21,7 +21,7 @@ use crate::model::inspect::{
     AgentView, BlockView, CacheView, CellCount, Inspect, LinkView, MshrEntryView, MshrView, PacketView,
     TransactionView, TransferView, UnitView, WaitLink, WarpState, WarpView,
 };
-use crate::model::message::{Message, MessageKind, Network, TxnNumber};
+use crate::model::message::{Message, MessageKind, Network, Trip, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::{MshrChange, Record, RecordId, What};
 use crate::model::resource::{Resource, ResourceView};
@@ -143,6 +143,7 @@ impl Sample {
             once: false,
             has_data: data,
             patch: data.then(|| Arc::new(Patch::empty(range, 1, true))),
+            trip: Trip::default(),
         })
     }
 

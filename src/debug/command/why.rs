@@ -2,6 +2,7 @@
 
 use super::arguments::Word;
 use super::{Arguments, Command, Completes, Effect, Group};
+use crate::debug::frame::build::first_that_waits;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::address::Address;
@@ -35,8 +36,14 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             }
             (Some(txn), _) => transaction(session, arguments, txn),
             (None, Some(component)) => Ok(component_chain(session, component, selection.warp)),
-            (None, None) => fault_chain(session, selection.block)
-                .ok_or_else(|| arguments.missing("a component or txn N, since nothing is selected")),
+            (None, None) => {
+                let waiting = || {
+                    let (unit, _) = first_that_waits(session.machine())?;
+                    Some(component_chain(session, unit, None))
+                };
+                let told = fault_chain(session, selection.block).or_else(waiting);
+                told.ok_or_else(|| arguments.missing("a component or txn N, since nothing is selected"))
+            }
         },
         [kind, number] if kind.text == "txn" => {
             let number = arguments.number(number, "the number of a transaction")?;

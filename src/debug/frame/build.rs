@@ -253,6 +253,13 @@ fn weight(what: &What) -> u8 {
     }
 }
 
+/// The first compute unit or core that waits for something, and the chain of that.
+pub(in crate::debug) fn first_that_waits(machine: &dyn Inspect) -> Option<(ComponentId, Vec<WaitLink>)> {
+    let units = machine.components().iter();
+    let units = units.filter(|(_, part)| matches!(part.kind, ComponentKind::Cu | ComponentKind::Core));
+    units.map(|(id, _)| (id, machine.why(id, None))).find(|(_, links)| !links.is_empty())
+}
+
 /// Of the node, unit or link that was picked; of the transaction where none was, it waits for nothing, or a record was.
 /// `oldest` are transactions that are at hand, the oldest first.
 fn why(
@@ -276,5 +283,8 @@ fn why(
     let fault = selection.block.and_then(|block| machine.fault(block, None)).map(|fault| fault.waits);
     let at_hand = oldest.first().map(|view| view.chain.clone());
     let oldest = || at_hand.or_else(|| Some(machine.transactions(1, 1).into_iter().next()?.chain));
-    fault.filter(|waits| !waits.is_empty()).or_else(oldest).unwrap_or_default()
+    let fault = fault.filter(|waits| !waits.is_empty());
+    fault
+        .or_else(oldest)
+        .unwrap_or_else(|| first_that_waits(machine).map_or_else(Vec::new, |(_, links)| links))
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub use coverage::{Coverage, TableCoverage};
 pub use program::Stream;
-pub use shrink::shrink;
+pub use shrink::{Small, shrink};
 
 use crate::machine::{Blueprint, Machine, StepOutcome};
 use crate::model::inspect::Inspect;

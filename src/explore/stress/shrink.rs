@@ -25,6 +25,14 @@ const SHORT: [(u64, u64); 4] = [(30, 4_000), (150, 1_500), (800, 400), (4_000, 1
 /// What counts as one line.
 const LINE: u64 = 64;
 
+/// What a failure was made to.
+#[derive(Clone, Debug)]
+pub struct Small {
+    pub streams: Vec<Stream>,
+    /// They are of another run, which was shorter and broke the same rule.
+    pub is_of_another: bool,
+}
+
 /// Fewer instructions that break the same rule, until none can be left out, the work is done that may be spent on it, or it
 /// is to stop. What is left, and of how many, is told on the way.
 pub fn shrink(
@@ -33,13 +41,13 @@ pub fn shrink(
     rule: &str,
     stop: &dyn Fn() -> bool,
     told: &mut dyn FnMut(usize, usize),
-) -> Vec<Stream> {
+) -> Small {
     let all = count(streams);
     let mut shrinking = Shrinking { plan, rule, best: streams.to_vec(), left: WORK, stop, told, all };
     shrinking.cut_behind();
-    if count(&shrinking.best) > FEW
-        && let Some(short) = shrinking.short()
-    {
+    let short = if count(&shrinking.best) > FEW { shrinking.short() } else { None };
+    let is_of_another = short.is_some();
+    if let Some(short) = short {
         shrinking.best = short;
     }
     loop {
@@ -52,7 +60,7 @@ pub fn shrink(
         }
     }
     shrinking.best.retain(|stream| !stream.deeds.is_empty());
-    shrinking.best
+    Small { streams: shrinking.best, is_of_another }
 }
 
 fn count(streams: &[Stream]) -> usize {

@@ -56,7 +56,7 @@ fn a_broken_rule_is_found_and_comes_out_small_and_as_a_scenario() {
     let plan = plan(&format!("{head}{fault}"), 3000);
     let failure = plan.round(0).unwrap().failure.unwrap();
     assert_eq!(failure.rule, "stale-read");
-    let small = shrink(&plan, &failure.streams, &failure.rule, &|| false, &mut |_, _| ());
+    let small = shrink(&plan, &failure.streams, &failure.rule, &|| false, &mut |_, _| ()).streams;
     let count: usize = small.iter().map(|stream| stream.deeds.len()).sum();
     assert!(count <= 6, "{small:?}");
     assert_eq!(plan.breaks(&small, &|| false).map(|(rule, _)| rule).as_deref(), Some("stale-read"));

@@ -242,7 +242,8 @@ impl Machine {
         let (bytes, mode) = (u64::from(paging.page), paging.copies.mode);
         let Some(one) = paging.gpus.get_mut(gpu) else { return };
         let due = carry(&mut self.links, one.ports.links.0, bytes, now);
-        if planned.reason == MoveReason::Copied && mode == CopyMode::Overlapped {
+        let streams = planned.reason == MoveReason::Copied && mode == CopyMode::Overlapped;
+        if streams {
             one.streams_until = Some(due);
             one.arrivals.push_back((now, planned));
         } else {
@@ -250,6 +251,10 @@ impl Machine {
         }
         self.arm_sampler();
         self.pass_memory(None, page, TouchKind::Read, out);
+        // What streams in perfectly is used from its beginning on: it stands in nobody's way.
+        if !streams {
+            self.pass_memory(Some(gpu), page, TouchKind::Write, out);
+        }
         self.wake_paging(gpu);
     }
 
@@ -266,12 +271,13 @@ impl Machine {
         one.departures.push_back((arrival, page, out.event));
         self.arm_sampler();
         self.pass_memory(Some(gpu), page, TouchKind::Read, out);
+        self.pass_memory(None, page, TouchKind::Write, out);
         self.tell_page(gpu, page, PageChange::WrittenBack, 0, out);
         self.wake_paging(gpu);
     }
 
-    /// A page that comes or goes is read at one side, a GPU's or the host's, or written at the other. Nobody waits for that: the
-    /// memory does it while the page is on the link, in turn with all else that is asked of it.
+    /// A page that leaves is read at one side, a GPU's or the host's, and written at the other. Nobody waits for that: the
+    /// memories do it while the page is on the link, in turn with all else that is asked of them.
     pub(super) fn pass_memory(&mut self, gpu: Option<usize>, page: Page, what: TouchKind, out: &mut Outbox) {
         let Some(range) = self.paging.as_ref().map(|paging| page.range(paging.page)) else { return };
         for (start, bytes) in self.dealt(gpu, range) {
@@ -387,8 +393,8 @@ impl Machine {
 
 #[cfg(test)]
 mod tests {
-    use crate::machine::StepOutcome;
     use crate::machine::sample::{performing, program};
+    use crate::machine::{Machine, StepOutcome};
     use crate::model::access::AccessKind::{Load, Store};
     use crate::model::inspect::Inspect;
     use crate::model::paging::PageChange;
@@ -437,6 +443,7 @@ mod tests {
     fn a_page_on_its_way_is_read_and_written_in_the_memories_at_both_ends() {
         let first = program("gpu0.cu0", Store, &[0x1000]);
         let second = Task { after: vec![0], ..program("host.cpu0", Load, &[0x1000]) };
+        let mut latencies = Vec::new();
         for page in [4096.0, 16384.0] {
             let changes = [format!("gpu.paging.page={page} B"), "gpu.memory.size=64 KiB".into()];
             let changes: Vec<&str> = changes.iter().map(String::as_str).collect();
@@ -444,6 +451,7 @@ mod tests {
             let mut there = performing("tiny/paged-1gpu", &changes, vec![first.clone()]);
             let mut back = performing("tiny/paged-1gpu", &changes, vec![first.clone(), second.clone()]);
             for (machine, pages) in [(&mut there, 1.0), (&mut back, 2.0)] {
+                latencies.extend(first_latency(machine));
                 machine.run_until(u64::MAX);
                 assert!(machine.is_finished());
                 for memory in ["gpu0.memory.0", "host.hmd0"] {
@@ -452,6 +460,23 @@ mod tests {
                 }
             }
         }
+        latencies.dedup();
+        assert_eq!(latencies.len(), 1, "the first access waits for no byte of its page: {latencies:?}");
+    }
+
+    /// Cycles that the first access takes once its page is there.
+    fn first_latency(machine: &mut Machine) -> Option<u64> {
+        let mut records = Records::listening();
+        while machine.step(&mut records) == StepOutcome::Ran {
+            let ended = records.list.iter().find_map(|record| match record.what {
+                What::Complete { latency, .. } => Some(latency),
+                _ => None,
+            });
+            if ended.is_some() {
+                return ended;
+            }
+        }
+        None
     }
 
     #[test]

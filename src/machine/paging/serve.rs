@@ -13,7 +13,7 @@ use crate::model::time::Since;
 use crate::parts::driver::{Order, Planned};
 use crate::parts::gmmu::{Found, Outcome, Request, Walk};
 use crate::parts::tlb::Progress;
-use crate::protocol::outbox::{About, Outbox, TouchKind};
+use crate::protocol::outbox::{About, Outbox};
 
 /// Whether a page table grants an access with this permission, where pages stay where they are.
 fn permits(permission: Permission, writes: bool) -> bool {
@@ -376,7 +376,6 @@ impl Machine {
         let now = self.now;
         if self.paging.as_ref().is_some_and(|paging| !paging.only_maps()) {
             self.copy_to_gpu(gpu, page);
-            self.pass_memory(Some(gpu), page, TouchKind::Write, out);
         }
         let Some(orders) = self.driver(gpu).map(|driver| driver.arrived(planned, now)) else { return };
         let Some(ended) = self.paging.as_mut().map(|paging| paging.end_faults(gpu, page)) else { return };
@@ -433,7 +432,6 @@ impl Machine {
             }
             let Some((_, page, sent)) = one.departures.pop_front() else { return };
             out.cause = Some(sent);
-            self.pass_memory(None, page, TouchKind::Write, out);
             self.settle_back(gpu, page, out);
         }
         out.cause = None;

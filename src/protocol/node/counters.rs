@@ -12,7 +12,7 @@ pub struct Counters {
     pub evictions: u64,
     pub recalls: u64,
     pub writebacks: u64,
-    /// Probes sent to children, probes that came from the parent, and blocks that these took away.
+    /// Probes sent to children, probes that came from the parent, and blocks that these or a flush took away.
     pub probes: u64,
     pub probed: u64,
     pub lost: u64,

@@ -35,7 +35,7 @@ use smallvec::SmallVec;
 use crate::model::address::{Address, Range};
 use crate::model::bits::ones_of;
 use crate::model::component::ComponentId;
-use crate::model::message::{Message, MessageKind, Network, TxnKey, TxnNumber};
+use crate::model::message::{Message, MessageKind, Network, Trip, TxnKey, TxnNumber};
 use crate::model::patch::Patch;
 use crate::model::record::What;
 use crate::model::sectors::Sectors;
@@ -331,6 +331,7 @@ impl Node {
             once: false,
             has_data: false,
             patch: None,
+            trip: Trip::default(),
         }
     }
 
@@ -414,7 +415,10 @@ impl Node {
             | MessageKind::Write
             | MessageKind::Fetch
             | MessageKind::Forward => self.receive_request(message, out),
-            MessageKind::ProbeRead | MessageKind::ProbeWrite => self.receive_probe(message, out),
+            MessageKind::ProbeRead | MessageKind::ProbeWrite => {
+                self.counters.probed += 1;
+                self.receive_probe(message, out);
+            }
             MessageKind::Grant | MessageKind::PeerData => self.receive_grant(message, out),
             MessageKind::Reply => self.receive_reply(message, out),
             MessageKind::GrantAck => self.receive_grant_ack(message, out),

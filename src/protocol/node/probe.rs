@@ -20,7 +20,6 @@ use crate::protocol::table::{Next, Step};
 impl Node {
     /// Splits a probe into the blocks of this node that it concerns; each answers as soon as it may.
     pub(super) fn receive_probe(&mut self, message: &Message, out: &mut Outbox) {
-        self.counters.probed += 1;
         let size = self.config.block;
         let count = message.range.len.div_ceil(size);
         let broadcasts = self.config.broadcasts();

@@ -66,7 +66,11 @@ pub fn failures(
 
 fn kinds(runner: &mut Runner, ended: Ended) -> Vec<Failure> {
     let report = runner.report(ended);
+    let expected: Vec<_> = report.failures.iter().filter_map(|failure| failure.expectation.clone()).collect();
+    let ends_as_said =
+        !expected.is_empty() && report.failures.iter().all(|failure| failure.expectation.is_some());
     match report.ended {
+        _ if ends_as_said => {}
         Ended::Violation => {
             let broken = runner.machine().violations().first();
             return broken.map(|violation| Failure::Violation(violation.rule)).into_iter().collect();
@@ -74,7 +78,6 @@ fn kinds(runner: &mut Runner, ended: Ended) -> Vec<Failure> {
         Ended::Stuck(_) => return vec![Failure::Deadlock],
         _ => {}
     }
-    let expected: Vec<_> = report.failures.iter().filter_map(|failure| failure.expectation.clone()).collect();
     match report.ended {
         Ended::Limit(..) if expected.is_empty() && !report.passed => vec![Failure::Limit],
         _ => expected.into_iter().map(Failure::Expectation).collect(),

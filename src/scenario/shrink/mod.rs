@@ -59,6 +59,8 @@ impl Shrinker {
     /// # Errors
     /// As [`Draft::of`] and [`Scenario::prepare`].
     pub fn new(scenario: &Scenario, options: &Options, stop: &AtomicBool) -> Result<Option<Self>> {
+        // What is wrong with it is told where it stands.
+        scenario.prepare(options)?;
         let mut best = Draft::of(scenario, options)?;
         best.write_machine_out()?;
         // What is said about a run has no part in it.

@@ -31,8 +31,17 @@ pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
         let cycle = frame.time.cycle(step.at);
         canvas.text_right(10, y, &cycle.to_string(), Role::Dim);
         let x = canvas.field(12, y, 9, step.stage.name(), role(step.stage)) + 1;
-        let text = format!("{}  +{}", says(frame, fault.kind, step), cycle - first);
-        canvas.field(x, y, canvas.width().saturating_sub(x), &text, Role::Text);
+        // How long it has taken is not to be cut: a part of a number is another one.
+        let after = format!("+{}", cycle - first);
+        let room = canvas.width().saturating_sub(x + after.len() as u16 + 2);
+        let x = canvas.field(
+            x,
+            y,
+            room.min(says_width(frame, fault)),
+            &says(frame, fault.kind, step),
+            Role::Text,
+        );
+        canvas.text(x + 2, y, &after, Role::Text);
         y += 1;
     }
     for link in &fault.waits {
@@ -41,8 +50,14 @@ pub fn life(frame: &Frame, canvas: &mut Canvas, fault: &FaultView) {
     }
     if fault.waits.is_empty() {
         let (text, role) = end(fault);
-        canvas.text(1, y, text, role);
+        canvas.paragraph(1, y, text, role);
     }
+}
+
+/// Columns of the longest that is said of its steps.
+fn says_width(frame: &Frame, fault: &FaultView) -> u16 {
+    let texts = fault.steps.iter().map(|step| says(frame, fault.kind, step).chars().count());
+    texts.max().unwrap_or(0) as u16
 }
 
 /// What became of one for which nothing waits.

@@ -152,7 +152,10 @@ fn now(frame: &Frame, canvas: &mut Canvas, lesson: &Lesson) -> u16 {
     }
     // What came of the last question must not be out of sight when the story goes on.
     let newest = told_now(frame, lesson);
-    let last = newest.checked_sub(1).and_then(|last| lesson.said.get(last)?.question.as_ref());
+    let earlier = lesson.said.get(..newest).unwrap_or_default();
+    let event = earlier.last().map(|said| said.event);
+    let group = earlier.iter().rev().take_while(|said| Some(said.event) == event);
+    let last = { group }.find_map(|said| said.question.as_ref());
     let mut y = last.and_then(|last| last.revealed.as_ref()).map_or(0, |reveal| verdict(canvas, 0, reveal));
     for said in lesson.said.iter().skip(newest) {
         y = told(canvas, y, said, Role::Text);

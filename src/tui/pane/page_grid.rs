@@ -67,7 +67,7 @@ pub fn draw<T>(canvas: &mut Canvas, y: u16, pages: &[T], cell: impl Fn(&T) -> Ce
             }
         }
         if heated {
-            canvas.field(1, row + 1, LABEL, "used lately", Role::Dim);
+            canvas.field(1, row + 1, LABEL, "recency", Role::Dim);
         }
         row += 1 + u16::from(heated);
     }

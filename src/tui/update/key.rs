@@ -3,6 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::debug::frame::session::Tone;
+use crate::debug::frame::wish::Pane;
 use crate::debug::proto::Request;
 
 use crate::tui::action::Action;
@@ -158,7 +159,12 @@ impl App {
                 self.remember(line);
                 self.typed(line);
             }
-            Kind::Filter => self.requests.push(Request::Filter(line.to_owned())),
+            Kind::Filter => {
+                self.requests.push(Request::Filter(line.to_owned()));
+                if !line.is_empty() && !self.seen.panes.iter().any(|placed| placed.pane == Pane::Log) {
+                    self.say("The log is filtered: :layout log shows it", Tone::Plain);
+                }
+            }
             Kind::Predict => self.command(&format!("predict {line}")),
             Kind::Commands(_) => {
                 if !line.is_empty() {

@@ -138,7 +138,10 @@ fn what_is_under_way_between_memories_is_told() {
     assert!(said.contains("pages: set 1: 1 demanded 0 prefetched to come, next 0x1"), "{said}");
     let said = debug("numa/onto-one-socket", &["goto cycle 12000", "why link.gpu0.in"]);
     assert!(said.contains("link.gpu0.in is full, and"), "{said}");
-    assert!(said.contains("waits until link.gpu0.in is free, which is full, since cycle"), "{said}");
+    assert!(
+        said.contains("waits for link.gpu0.in, which has been busy without a pause, since cycle"),
+        "{said}"
+    );
     let said = debug("selective/rules", &["end", "info pages"]);
     assert!(said.contains("% of the pages in host memory: host "), "{said}");
     let said = debug("selective/rules", &["step 9", "why"]);
@@ -166,7 +169,7 @@ fn a_recording_is_no_scenario_to_explore_and_nothing_to_check() {
     for command in ["explore", "check"] {
         let outcome = call(&[command, &file]);
         assert_eq!(outcome.code, Some(2), "{outcome:?}");
-        assert!(outcome.stderr.contains("two.rec is a recording"), "{outcome:?}");
+        assert!(outcome.stderr.contains("is a recording"), "{outcome:?}");
     }
 }
 

@@ -104,7 +104,7 @@ pub(in crate::debug::command) fn link_lines(session: &Session, link: ComponentId
     if let Some(balance) = &view.balance {
         let time = machine.time_base();
         lines.push(format!(
-            "    {} gained; sampled every {} cycles, saturated at {} %",
+            "    {} gained in all (what it lost is not taken off); sampled every {} cycles, saturated at {} %",
             plural(balance.gained, "lane"),
             balance.sample_cycles,
             balance.threshold

@@ -1,21 +1,30 @@
 //! Where the cycles of an access went.
 
 use crate::debug::command::Arguments;
-use crate::debug::latency::{Awaited, Latency, Leg};
+use crate::debug::latency::{Awaited, Latency, Leg, Part};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::model::component::{ComponentKind, Components};
-use crate::model::message::TxnNumber;
-use crate::model::record::{Record, What, by_warp};
+use crate::model::component::{ComponentId, Components};
+use crate::model::inspect::WarpState;
+use crate::model::message::{Message, TxnNumber};
+use crate::model::record::{What, by_warp};
 
 /// Events that are looked through for an access, first and at most.
 const SEARCHED: [u64; 2] = [1 << 12, 1 << 18];
+
+/// Accesses that are tried for one that is there from its issue on.
+const MOST_TRIED: usize = 64;
 
 /// Of the access that is named or selected, or else of the last one that has ended.
 pub(super) fn latency(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let words = arguments.words();
     let number = match words.as_slice() {
         [] => None,
+        [slowest_of] if slowest_of.text == "slowest" => {
+            let found = slowest(session).and_then(|txn| find(session, Some(txn)));
+            let none = || vec!["no access has ended lately".to_owned()];
+            return Ok(found.map_or_else(none, |latency| told(&latency, session.machine().components())));
+        }
         [one] => Some(one),
         [kind, one] if kind.text == "txn" => Some(one),
         [_, second, ..] => return Err(arguments.error(second.span.clone(), "txn N is enough")),
@@ -26,10 +35,15 @@ pub(super) fn latency(session: &mut Session, arguments: &Arguments) -> Result<Ve
         None => session.spoken_selection().txn.filter(|txn| ended(session, arguments, *txn).is_ok()),
     };
     let Some(latency) = find(session, wanted) else {
-        let text = wanted.map_or_else(
-            || "no access has ended lately".to_owned(),
-            |txn| format!("transaction {} ended too long ago: go to its end, and ask there", txn.0),
-        );
+        let text = match wanted {
+            None => "no access has ended lately".to_owned(),
+            Some(txn) => {
+                format!(
+                    "transaction {} began before this run does here, or ended too long ago: go to its end",
+                    txn.0
+                )
+            }
+        };
         return Ok(vec![text]);
     };
     Ok(told(&latency, session.machine().components()))
@@ -54,16 +68,19 @@ fn ended(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Result<Txn
     Err(Box::new(error.expected("one that has; why txn N tells of one in flight")))
 }
 
-/// The latency of an access, out of the records up to here.
+/// The latency of an access, out of the records up to here: of one, or of the last that ended of those that are there whole.
 fn find(session: &Session, wanted: Option<TxnNumber>) -> Option<Latency> {
     let (here, start) = (session.event(), session.timeline.start());
-    let mut searched = SEARCHED[0];
+    let (machine, mut searched) = (session.machine(), SEARCHED[0]);
     loop {
         let after = here.saturating_sub(searched).max(start);
         let records = session.timeline.records(after, here);
-        let ended = |record: &&Record| matches!(record.what, What::Complete { .. });
-        let txn = wanted.or_else(|| records.iter().rev().find(ended)?.txn);
-        let found = txn.and_then(|txn| Latency::of(txn, &records, session.machine().components()));
+        let of = |txn| Latency::of(txn, &records, machine.components(), machine.time_base());
+        let ended = records.iter().rev().filter(|record| matches!(record.what, What::Complete { .. }));
+        let found = match wanted {
+            Some(txn) => of(txn),
+            None => ended.filter_map(|record| record.txn).take(MOST_TRIED).find_map(of),
+        };
         if found.is_some() || after == start || searched >= SEARCHED[1] {
             return found;
         }
@@ -71,34 +88,41 @@ fn find(session: &Session, wanted: Option<TxnNumber>) -> Option<Latency> {
     }
 }
 
+/// The slowest access of those that have ended lately.
+fn slowest(session: &Session) -> Option<TxnNumber> {
+    let (here, start) = (session.event(), session.timeline.start());
+    let records = session.timeline.records(here.saturating_sub(SEARCHED[1]).max(start), here);
+    let ended = records.iter().filter_map(|record| match record.what {
+        What::Complete { latency, .. } => Some((latency, std::cmp::Reverse(record.txn?.0))),
+        _ => None,
+    });
+    ended.max().map(|(_, number)| TxnNumber(number.0))
+}
+
 fn told(latency: &Latency, components: &Components) -> Vec<String> {
-    let issue = &latency.issue;
-    let (start, all) =
-        (issue.range.map_or_else(String::new, |range| range.start.to_string()), latency.cycles());
+    let (issue, ended) = (&latency.issue, latency.complete.cycle);
     let (kind, warp) = match issue.what {
         What::Issue { kind, warp, .. } => (kind.name(), by_warp(warp)),
         _ => ("", String::new()),
     };
-    let number = issue.txn.map_or(0, |txn| txn.0);
+    let (began, start) =
+        (latency.began(), issue.range.map_or_else(String::new, |range| range.start.to_string()));
+    let (number, all) = (issue.txn.map_or(0, |txn| txn.0), ended - began);
+    let issued = if began < issue.cycle { format!(", issued at {}", issue.cycle) } else { String::new() };
+    let who = components.path(issue.at);
     let mut lines = vec![format!(
-        "transaction {number}: {}{warp} {kind} {start}, {} cycles from {} to {}",
-        components.path(issue.at),
-        all,
-        issue.cycle,
-        latency.complete.cycle
+        "transaction {number}: {who}{warp} {kind} {start}, {all} cycles from {began} to {ended}{issued}"
     )];
     let share = |cycles: u64| format!("{:>3.0} %", cycles as f64 / all.max(1) as f64 * 100.0);
-    let mut before: Option<&Leg> = None;
-    for leg in &latency.legs {
-        let text = text(leg, before, components);
-        lines.push(format!("{:>9} {:>7} {}  {text}", leg.since, leg.cycles, share(leg.cycles)));
-        before = Some(leg);
-    }
+    lines.extend(latency.legs.iter().map(|leg| {
+        format!("{:>9} {:>7} {}  {}", leg.since, leg.cycles, share(leg.cycles), text(leg, components))
+    }));
     let sums = SORTS.map(|(name, sort)| {
         let own = latency.legs.iter().filter(|leg| sort_of(leg, components) == sort);
         (name, own.map(|leg| leg.cycles).sum::<u64>())
     });
-    let sums = sums.into_iter().filter(|(_, cycles)| *cycles > 0);
+    // What would be rounded to nothing is left out.
+    let sums = sums.into_iter().filter(|(_, cycles)| *cycles * 200 >= all.max(1));
     let sums: Vec<_> = sums.map(|(name, cycles)| format!("{name} {}", share(cycles).trim())).collect();
     if !sums.is_empty() {
         lines.push(format!("in all: {}", sums.join(", ")));
@@ -109,14 +133,22 @@ fn told(latency: &Latency, components: &Components) -> Vec<String> {
 /// Sorts of time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
+    Translation,
+    FarFault,
+    Issue,
     Links,
+    LinkQueues,
     Chip,
     Memory,
     Turns,
 }
 
-const SORTS: [(&str, Sort); 4] = [
-    ("links", Sort::Links),
+const SORTS: [(&str, Sort); 8] = [
+    ("translation", Sort::Translation),
+    ("far-fault", Sort::FarFault),
+    ("issue", Sort::Issue),
+    ("on links", Sort::Links),
+    ("waiting for links", Sort::LinkQueues),
     ("on chip", Sort::Chip),
     ("memory", Sort::Memory),
     ("waiting for its turn", Sort::Turns),
@@ -125,37 +157,71 @@ const SORTS: [(&str, Sort); 4] = [
 fn sort_of(leg: &Leg, components: &Components) -> Sort {
     match &leg.what {
         Awaited::Memory => Sort::Memory,
-        Awaited::Turn(_) => Sort::Turns,
-        Awaited::Message(message) if components.links_between(message.from, message.to).is_empty() => {
-            Sort::Chip
+        Awaited::Turn { .. } => Sort::Turns,
+        Awaited::Page { .. } | Awaited::Warp(WarpState::FarFault | WarpState::ProtectionFault) => {
+            Sort::FarFault
         }
-        Awaited::Message(_) => Sort::Links,
+        Awaited::Warp(WarpState::Translation) => Sort::Translation,
+        Awaited::Warp(_) => Sort::Issue,
+        Awaited::Link { .. } => Sort::LinkQueues,
+        Awaited::Message { message, .. } if links_of(message, components).is_empty() => Sort::Chip,
+        Awaited::Message { .. } => Sort::Links,
     }
 }
 
-fn text(leg: &Leg, before: Option<&Leg>, components: &Components) -> String {
+fn links_of<'a>(message: &Message, components: &'a Components) -> &'a [ComponentId] {
+    components.links_between(message.from, message.to)
+}
+
+fn text(leg: &Leg, components: &Components) -> String {
     let at = components.path(leg.at);
     match &leg.what {
         Awaited::Memory => format!("{at} reads its memory"),
-        Awaited::Turn(Some(other)) => {
-            format!("{at} is busy, until something of transaction {} comes there", other.0)
+        Awaited::Turn { other: Some(other), joined: true, passed: 0 | 1 } => {
+            format!("{at} fetches it already: it has joined the miss of transaction {}", other.0)
         }
-        Awaited::Turn(None) => format!("{at} is busy"),
-        Awaited::Message(message) => {
-            let links: Vec<_> = components
-                .links_between(message.from, message.to)
-                .iter()
-                .map(|link| components.path(*link))
-                .collect();
+        Awaited::Turn { other, passed, .. } => turn(at, *other, *passed),
+        Awaited::Warp(WarpState::Translation) => format!("{at} translates its address: TLB and page walk"),
+        Awaited::Warp(WarpState::Ready) => format!("{at} is to issue it"),
+        Awaited::Warp(state) => format!("{at} waits: {}", state.name()),
+        Awaited::Page { page, is_moving: false } => {
+            format!("the far-fault of page {} waits for the driver to take it up", page.start)
+        }
+        Awaited::Page { page, is_moving: true } => {
+            format!("page {} comes, and the far-fault is replayed", page.start)
+        }
+        Awaited::Link { message, second } => {
+            let link =
+                links_of(message, components).get(usize::from(*second)).map(|link| components.path(*link));
+            format!("{} to {at} waits for {}", message.kind.name(), link.unwrap_or("the wire there"))
+        }
+        Awaited::Message { message, part } => {
+            let links = links_of(message, components);
+            let links = match part {
+                Part::Whole => links,
+                Part::ToSwitch => links.get(..1).unwrap_or_default(),
+                Part::FromSwitch => links.get(1..).unwrap_or_default(),
+            };
+            let links: Vec<_> = links.iter().map(|link| components.path(*link)).collect();
             let over =
                 if links.is_empty() { String::new() } else { format!(", over {}", links.join(" and ")) };
-            let is_memory =
-                |kind| matches!(kind, ComponentKind::Smd | ComponentKind::Hmd | ComponentKind::Memory);
-            let from = components.get(message.from).is_some_and(|from| is_memory(from.kind));
-            let was_read = before.is_some_and(|leg| leg.what == Awaited::Memory);
-            let read = if from && message.has_data && !was_read { ", its data read first" } else { "" };
-            format!("{} from {} to {at}{over}{read}", message.kind.name(), components.path(message.from))
+            format!("{} from {} to {at}{over}", message.kind.name(), components.path(message.from))
         }
+    }
+}
+
+/// What stood before it at a node.
+fn turn(at: &str, other: Option<TxnNumber>, passed: u64) -> String {
+    let before = match passed {
+        0 => String::new(),
+        1 => "; another one is served before it there".to_owned(),
+        count => format!("; {count} others are served before it there"),
+    };
+    match other {
+        Some(other) => {
+            format!("{at} goes on with it when something of transaction {} has come{before}", other.0)
+        }
+        None => format!("{at} goes on with it later{before}"),
     }
 }
 
@@ -182,7 +248,7 @@ mod tests {
         let last = told("info latency");
         assert!(last.starts_with("transaction 2: gpu1.cu0 warp 0 load 0x1000, "), "{last}");
         assert!(last.contains(" probe-read from host.hmd0 to gpu0.smd0, over "), "{last}");
-        assert!(last.lines().last().is_some_and(|sums| sums.starts_with("in all: links ")), "{last}");
+        assert!(last.lines().last().is_some_and(|sums| sums.starts_with("in all: on links ")), "{last}");
         let first = told("info latency 1");
         assert!(first.starts_with("transaction 1: "));
         assert_eq!(told("why txn 1"), first, "it waits for nothing any more");

@@ -85,7 +85,7 @@ const TOPICS: &[Topic] = &[
     topic("transactions", "transactions", "transactions in flight, oldest first", hardware::transactions),
     topic(
         "latency",
-        "latency [txn N]",
+        "latency [txn N | slowest]",
         "where the cycles of an access that has ended went: what it waited for last",
         latency::latency,
     ),
