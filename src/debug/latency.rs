@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn the_legs_are_all_of_the_time() {
         let units = ["gpu0.cu0", "gpu0.cu1", "gpu1.cu0", "host.cpu0"];
-        let mut turns = 0;
+        let (mut turns, mut links, mut memories, mut pages) = (0, 0, 0, 0);
         for machine in ["tiny/umh-2gpu", "tiny/umh-2gpu-nvlink", "tiny/paged-1gpu", "tiny/scalegpu"] {
             let addresses = [0x1000, 0x1040, 0x2000, 0x3000, 0x4000, 0x1000];
             let here = units.iter().filter(|unit| !unit.starts_with("gpu1") || machine.contains("2gpu"));
@@ -295,10 +295,18 @@ mod tests {
                 }
                 assert_eq!(cycle, latency.complete.cycle, "{machine}");
             }
-            let legs = found.iter().flat_map(|(latency, _)| &latency.legs);
-            turns += legs.filter(|leg| matches!(leg.what, Awaited::Turn { other: Some(_), .. })).count();
+            for leg in found.iter().flat_map(|(latency, _)| &latency.legs) {
+                match leg.what {
+                    Awaited::Turn { other: Some(_), .. } => turns += 1,
+                    Awaited::Link { .. } => links += 1,
+                    Awaited::Memory => memories += 1,
+                    Awaited::Page { .. } => pages += 1,
+                    _ => {}
+                }
+            }
+            assert!(memories > 0, "{machine}");
         }
-        assert!(turns > 10, "some wait for others: {turns}");
+        assert!(turns > 10 && links > 10 && pages > 2, "{turns} {links} {pages}");
     }
 
     #[test]

@@ -278,7 +278,7 @@ impl Machine {
 
     /// A page that leaves is read at one side, a GPU's or the host's, and written at the other. Nobody waits for that: the
     /// memories do it while the page is on the link, in turn with all else that is asked of them.
-    pub(super) fn pass_memory(&mut self, gpu: Option<usize>, page: Page, what: TouchKind, out: &mut Outbox) {
+    fn pass_memory(&mut self, gpu: Option<usize>, page: Page, what: TouchKind, out: &mut Outbox) {
         let Some(range) = self.paging.as_ref().map(|paging| page.range(paging.page)) else { return };
         for (start, bytes) in self.dealt(gpu, range) {
             let memory = gpu.map_or_else(|| self.host_memory(start), |gpu| self.gpu_memory(gpu, start));

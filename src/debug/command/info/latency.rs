@@ -10,7 +10,7 @@ use crate::model::message::{Message, TxnNumber};
 use crate::model::record::{What, by_warp};
 
 /// Events that are looked through for an access, first and at most.
-const SEARCHED: [u64; 2] = [1 << 12, 1 << 18];
+const SEARCHED: [u64; 2] = [1 << 12, 1 << 17];
 
 /// Accesses that are tried for one that is there from its issue on.
 const MOST_TRIED: usize = 64;
@@ -84,7 +84,7 @@ fn find(session: &Session, wanted: Option<TxnNumber>) -> Option<Latency> {
         if found.is_some() || after == start || searched >= SEARCHED[1] {
             return found;
         }
-        searched *= 8;
+        searched = (searched * 8).min(SEARCHED[1]);
     }
 }
 
@@ -249,6 +249,7 @@ mod tests {
         assert!(last.starts_with("transaction 2: gpu1.cu0 warp 0 load 0x1000, "), "{last}");
         assert!(last.contains(" probe-read from host.hmd0 to gpu0.smd0, over "), "{last}");
         assert!(last.lines().last().is_some_and(|sums| sums.starts_with("in all: on links ")), "{last}");
+        assert_eq!(told("info latency slowest"), last, "the second has to ask the first GPU");
         let first = told("info latency 1");
         assert!(first.starts_with("transaction 1: "));
         assert_eq!(told("why txn 1"), first, "it waits for nothing any more");
