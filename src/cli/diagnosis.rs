@@ -38,7 +38,7 @@ pub fn of(report: &Report, machine: &Machine, start: &Machine) -> Option<Diagnos
     Some(diagnosis)
 }
 
-/// Writes the wait-for graph for Graphviz; a file that is there is replaced.
+/// Writes the wait-for graph for Graphviz.
 pub fn write_dot(path: &Path, diagnosis: &Diagnosis, machine: &Machine) -> Result<(), Trouble> {
     let text = dot(diagnosis, machine.components());
     let mut file = Destination::open(Some(path))?;

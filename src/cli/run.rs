@@ -18,6 +18,9 @@ use super::output::Output;
 use super::record::Recorder;
 use super::work::{self, Work};
 use crate::debug::describe;
+use crate::debug::diagnosis::may_be_replaced;
+use crate::debug::latency::{Spent, Trail};
+use crate::diagnostic::Diagnostic;
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::model::record::Record;
@@ -39,6 +42,7 @@ Examples:
   umscope run mine.toml --set gpu.l1.ways=4 --format json | jq .stats
   umscope run traces/vectoradd --machine umh-4gpu-pcie
   umscope run mine.toml --sample 1000 > series.csv
+  umscope run mine.toml --waits
   umscope run mine.toml --break 'transition at gpu0 to M'
   umscope run mine.toml --record mine.rec
 
@@ -49,7 +53,9 @@ break), expectations, failures[{message, cycle, event, line, expectation}], diag
 lost-message, lost-wake-up, livelock, starvation, slow or unknown), event, cycle, complete, circle, transactions[], \
 waits[{who, waits, for, since_cycle, block, transaction, event, record}], unavoidable{event, cycle, first}, avoidable, others, notes[]), stopped_at (a record as `umscope log` prints \
 it), resources[{name, count (of components that have them), utilisation (mean, 0 to 1), busiest, busiest_at, queued_mean_cycles}] (what accesses compete for, \
-the busiest first: ports, buses and banks of memories, links, crossbars, page walkers, SIMD units; then MSHRs, which hold who waits) and stats{flat dotted keys}; null for what is unknown.
+the busiest first: ports, buses and banks of memories, links, crossbars, page walkers, SIMD units; then MSHRs, which hold who waits), waits (with --waits, \
+of the accesses that did not end at once: accesses, cycles, max_cycles, sums[{for (as info latency names it), cycles, share, accesses (that waited for it), \
+places[{at, cycles, accesses}]}]) and stats{flat dotted keys}; null for what is unknown.
 
 Keys of stats, by pattern (all times in cycles, all *_share and *_rate from 0 to 1, but coherence_share):
   cycles, events, accesses (issued; access.* has those that were performed), work_cycles (until the last task ended; with paged memory pages may come later), violations (checks that \
@@ -65,11 +71,11 @@ cache for a GPU), smd, memory (a GPU's own), hmd, peer (another GPU handed the d
 of dynamic synchronisation). From issue to its L1, which follows translation and far-faults, until performed; what those take is in \
 warps.STATE and paging.*
   NODE.*, levels.LEVEL.*   hits misses hit_rate merges evictions recalls writebacks probes (sent to children) \
-probed (probes that came from the parent) lost (blocks that these or a flush took away) merged_bytes peer_transfers promotions mshr_full mshr_high_water mshr_mean (in use, over time, a node) port_utilisation (of its ports, the share of time \
+probed (probes that came from the parent) lost (blocks that these or a flush took away) merged_bytes peer_transfers promotions mshr_full (requests that found none free; of an L1 each try of a warp) mshr_high_water mshr_mean (in use, over time, a node) port_utilisation (of its ports, the share of time \
 that they were busy with a message) port_queued_mean_cycles (that a message waited for one); LEVEL: gpu_l1 l2 smd \
 memory cpu_l1 llc client hmd
   messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere; over a link of the network. Pages and copies are no messages: only LINK.bytes has them
-  LINK.bytes, .messages, .utilisation, .efficiency (the share of data in its bytes), .queued_cycles, .queued_mean_cycles (for the wire), .no_credit_cycles (for \
+  LINK.bytes, .messages (of what has been put on it, though it may still be on its way at a cut or sample), .utilisation, .efficiency (the share of data in its bytes), .queued_cycles, .queued_mean_cycles (for the wire), .no_credit_cycles (for \
 a buffer at the other end)
   LINK.data_bytes, .coherence_bytes, .coherence_share; network.*   data without headers; messages that are neither \
 requests nor carry data; the second over the first, which may be more than 1 (UMH, section 6.1.4). network.* counts once what \
@@ -121,6 +127,11 @@ pub struct Run {
     #[arg(long)]
     stats: bool,
 
+    /// Tell what accesses waited for: each of them last at each moment, from its issue (or its warp's wait for a translation or
+    /// page before that) to its end. Slower, since all that happens is looked at
+    #[arg(long)]
+    waits: bool,
+
     /// Write a row of statistics every so many cycles, as CSV: to --sample-to, or else to standard output, and the
     /// summary to standard error
     #[arg(long, value_name = "CYCLES", value_parser = positive, allow_negative_numbers = true)]
@@ -130,7 +141,7 @@ pub struct Run {
     #[arg(long, value_name = "FILE", requires = "sample", alias = "sample-file")]
     sample_to: Option<PathBuf>,
 
-    /// Write the wait-for graph of a run that could not go on, for Graphviz; a file that is there is replaced
+    /// Write the wait-for graph of a run that could not go on, for Graphviz; an earlier graph is replaced
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
 
@@ -146,9 +157,7 @@ pub struct Run {
 impl Run {
     pub fn carry_out(&self) -> Ended {
         if self.samples_to_output() && self.format == Format::Json {
-            let wrong = crate::diagnostic::Diagnostic::new(
-                "--sample and --format json both write to standard output",
-            );
+            let wrong = Diagnostic::new("--sample and --format json both write to standard output");
             return Err(wrong.expected("--sample-to FILE").into());
         }
         apart(&[
@@ -162,7 +171,14 @@ impl Run {
         for path in [self.sample_file(), self.dot.as_deref()].into_iter().flatten() {
             work.spare(path)?;
         }
-        self.dot.as_deref().map_or(Ok(()), Destination::try_out)?;
+        if let Some(path) = self.dot.as_deref() {
+            if !may_be_replaced(path) {
+                let error =
+                    Diagnostic::new(format!("{} is there already, and is no such graph", path.display()));
+                return Err(error.expected("another file for --dot, or an earlier graph").into());
+            }
+            Destination::try_out(path)?;
+        }
         let prepared = work.prepare()?;
         let stop =
             self.stop.as_ref().map(|query| Stop::compile(&Text::new("--break", query), &prepared.context));
@@ -177,18 +193,23 @@ impl Run {
         let mut sampler = self.sampler(&prepared.machine)?;
         let recorder = self.record.as_ref().map(|path| Recorder::begin(path, &work));
         let mut recorder = recorder.transpose()?;
-        let listen = stop.is_some() || prepared.blueprint.checks;
+        let listen = stop.is_some() || self.waits || prepared.blueprint.checks;
+        let mut trail = self.waits.then(|| (Trail::new(begun.time_base()), Spent::default()));
         let mut runner = work.runner(prepared, listen);
         let mut stopped = None;
         let prepare_seconds = begin.elapsed().as_secs_f64();
         let start = Instant::now();
-        let report = if sampler.is_none() && recorder.is_none() && stop.is_none() {
+        let report = if sampler.is_none() && recorder.is_none() && stop.is_none() && trail.is_none() {
             drive_unseen(&mut runner, &work.name, &interrupt)?
         } else {
             drive(&mut runner, &work.name, &interrupt, |machine, records| {
                 let is_closed = sampler.as_mut().map_or(Ok(false), |sampler| sampler.look(machine))?;
                 if let Some(recorder) = &mut recorder {
                     recorder.look(machine)?;
+                }
+                if let Some((trail, spent)) = &mut trail {
+                    let ended = records.iter().filter_map(|record| trail.note(record, machine.components()));
+                    ended.for_each(|latency| spent.add(&latency, machine.components()));
                 }
                 stopped = stop.as_ref().and_then(|stop| hit(stop, machine, records));
                 Ok(if stopped.is_some() || is_closed {
@@ -227,6 +248,7 @@ impl Run {
             seed,
             statistics: runner.machine().statistics(),
             resources: runner.machine().resources(),
+            waits: trail.map(|(_, spent)| spent.waits(begun.components())),
             wall_seconds,
             prepare_seconds,
             peak_memory_bytes: peak_memory(),

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Run, diagnosis};
 use crate::debug::describe;
+use crate::debug::latency::{Place, Sum, Waits};
 use crate::model::component::{ComponentId, Components};
 use crate::model::record::{Field, KINDS, Record};
 use crate::model::resource::ResourceView;
@@ -34,8 +35,29 @@ pub fn run(run: &Run) -> Value {
         "failures": failures(&report.failures),
         "diagnosis": run.diagnosis.as_ref().map(diagnosis::json),
         "stopped_at": run.stopped_at.as_ref().map(|stopped| stopped.json.clone()),
+        "waits": run.waits.as_ref().map(waits),
         "resources": run.resources.iter().map(resource).collect::<Value>(),
         "stats": statistics(&run.statistics),
+    })
+}
+
+/// What accesses waited for.
+fn waits(waits: &Waits) -> Value {
+    let place = |place: &Place| json!({ "at": place.at, "cycles": place.cycles, "accesses": place.accesses });
+    let sum = |sum: &Sum| {
+        json!({
+            "for": sum.sort.name(),
+            "cycles": sum.cycles,
+            "share": sum.share,
+            "accesses": sum.accesses,
+            "places": sum.places.iter().map(place).collect::<Value>(),
+        })
+    };
+    json!({
+        "accesses": waits.accesses,
+        "cycles": waits.cycles,
+        "max_cycles": waits.longest,
+        "sums": waits.sums.iter().map(sum).collect::<Value>(),
     })
 }
 

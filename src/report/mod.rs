@@ -16,6 +16,7 @@ pub mod sizes;
 pub mod summary;
 
 use crate::debug::diagnosis::Diagnosis;
+use crate::debug::latency::Waits;
 use crate::model::resource::ResourceView;
 use crate::scenario::{Ended, Report};
 
@@ -38,6 +39,8 @@ pub struct Run {
     pub statistics: Vec<(String, f64)>,
     /// What accesses competed for, the busiest first.
     pub resources: Vec<ResourceView>,
+    /// What its accesses waited for, if that was asked.
+    pub waits: Option<Waits>,
     /// What the run itself took, without reading and building.
     pub wall_seconds: f64,
     /// What came before: reading files, indexing traces, and building the machine.

@@ -15,6 +15,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod values;
+mod waits;
 mod warps;
 
 use std::fmt::Write;
@@ -78,6 +79,7 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
         tasks::table(&values),
         accesses::by_level(&values),
         accesses::by_class(&values),
+        waits::table(run.waits.as_ref()),
         caches::caches(&values),
         caches::probes(&values),
         resources::table(&run.resources),

@@ -1,7 +1,9 @@
 //! `deadlock`: what can never go on, as sentences, and the way to where it began.
 
+use std::path::Path;
+
 use super::{Arguments, Command, Completes, Effect, Group};
-use crate::debug::diagnosis::{Diagnosis, Doom, diagnose, doom, dot, trace};
+use crate::debug::diagnosis::{Diagnosis, Doom, diagnose, doom, dot, may_be_replaced, trace};
 use crate::debug::session::Session;
 use crate::debug::travel::Travel;
 use crate::diagnostic::{Diagnostic, Result};
@@ -42,6 +44,10 @@ fn deadlock(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         "dot" => {
             if rest.is_empty() {
                 return Err(rest.missing("a file to write the graph to"));
+            }
+            if !may_be_replaced(Path::new(rest.text())) {
+                let error = rest.complaint(format!("{} is there already, and is no such graph", rest.text()));
+                return Err(Box::new(error.expected("another file, or an earlier graph")));
             }
             let Some(found) = found(session)? else { return Ok(Effect::Said(all_is_well())) };
             let text = dot(&found, session.machine().components());
@@ -115,7 +121,9 @@ fn goto(session: &mut Session, which: &Arguments) -> Result<Effect> {
     let sentence = (1..=count).contains(&number).then(|| found.sentences.get(number as usize - 1)).flatten();
     let Some(sentence) = sentence else {
         let error = which.error(word.span.clone(), format!("there is no sentence {number}"));
-        return Err(Box::new(error.expected(format!("1 to {count}"))));
+        let expected =
+            if count == 0 { "no number: nothing is told here".to_owned() } else { format!("1 to {count}") };
+        return Err(Box::new(error.expected(expected)));
     };
     match sentence.event {
         Some(event) => Ok(Effect::Go(Travel::to(event))),

@@ -1,6 +1,6 @@
 //! `save`: writes what is set as a file for `source`, or what was answered.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use super::{Arguments, Command, Completes, Effect, Group};
@@ -53,6 +53,9 @@ fn save(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(&bytes));
     match written {
         Ok(()) => Ok(Effect::line(format!("saved {saved} to {}", path.display()))),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(rest.complaint("cannot write this file: it is there already"))
+        }
         Err(error) => Err(rest.complaint(format!("cannot write this file: {error}"))),
     }
 }

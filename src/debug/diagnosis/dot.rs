@@ -2,16 +2,35 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 use super::Diagnosis;
 use crate::model::component::Components;
 use crate::model::wait::{Doing, Party};
 
+/// How a graph begins.
+const BEGIN: &str = "digraph waits {";
+
+/// Whether a file may be written over: there is none, or it is an earlier graph or a device.
+#[must_use]
+pub fn may_be_replaced(path: &Path) -> bool {
+    let is_other = path.is_file() && path.metadata().is_ok_and(|file| file.len() > 0);
+    let begin = || {
+        let mut begin = [0; BEGIN.len()];
+        File::open(path)
+            .and_then(|mut file| file.read_exact(&mut begin))
+            .is_ok_and(|()| begin == *BEGIN.as_bytes())
+    };
+    !is_other || begin()
+}
+
 /// The whole graph as a digraph, a shape for each kind of party: what can never go on has a thick frame; the circle or chain that
 /// is told is filled, with thick arrows that have the numbers of their sentences; who stands on a circle has a double frame.
 #[must_use]
 pub fn dot(diagnosis: &Diagnosis, names: &Components) -> String {
-    let mut text = String::from("digraph waits {\n  rankdir = LR;\n  node [fontname = \"monospace\"];\n");
+    let mut text = format!("{BEGIN}\n  rankdir = LR;\n  node [fontname = \"monospace\"];\n");
     let parties: BTreeSet<Party> = diagnosis.edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
     let mut shapes: BTreeSet<_> = parties.iter().copied().map(shape).collect();
     if diagnosis.is_circle {

@@ -202,6 +202,7 @@ fn tables(name: &str) -> String {
         seed: 0,
         statistics: runner.machine().statistics(),
         resources: runner.machine().resources(),
+        waits: None,
         wall_seconds: 0.0,
         prepare_seconds: 0.0,
         peak_memory_bytes: None,

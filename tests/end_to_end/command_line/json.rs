@@ -12,7 +12,7 @@ fn keys(value: &Value) -> Vec<&str> {
 fn a_run_is_one_document_with_stable_keys() {
     let run = document(&["run", "umh/fig5-b1", "--format", "json"]);
     let expected = "accesses cycles diagnosis digest ended events events_per_second expectations failures machine passed \
-                    peak_memory_bytes prepare_seconds resources scenario seed set stats stopped_at wall_seconds";
+                    peak_memory_bytes prepare_seconds resources scenario seed set stats stopped_at waits wall_seconds";
     assert_eq!(keys(&run).join(" "), expected);
     assert_eq!(
         (run["scenario"].as_str(), run["machine"].as_str()),
@@ -31,6 +31,28 @@ fn a_run_is_one_document_with_stable_keys() {
         (&busiest["name"], &busiest["count"], &busiest["busiest"]),
         (&"links".into(), &2.into(), &link)
     );
+}
+
+#[test]
+fn what_accesses_waited_for_is_all_of_their_time_and_asking_changes_nothing() {
+    for scenario in ["kernels/matrix-multiplication", "paging/two-warps-one-page", "scalegpu/burst"] {
+        let run = document(&["run", scenario, "--waits", "--format", "json"]);
+        let waits = &run["waits"];
+        let number = |value: &Value| value.as_u64().unwrap();
+        let sums = waits["sums"].as_array().unwrap();
+        let cycles: u64 = sums.iter().map(|sum| number(&sum["cycles"])).sum();
+        assert_eq!(cycles, number(&waits["cycles"]), "{scenario}");
+        for sum in sums {
+            let places = sum["places"].as_array().unwrap();
+            let cycles: u64 = places.iter().map(|place| number(&place["cycles"])).sum();
+            assert_eq!(cycles, number(&sum["cycles"]), "{scenario}: {sum}");
+        }
+        assert!(number(&waits["accesses"]) > 0 && waits["accesses"].as_u64() <= run["accesses"].as_u64());
+        let plain = document(&["run", scenario, "--format", "json"]);
+        assert_eq!((&plain["digest"], &plain["waits"]), (&run["digest"], &Value::Null), "{scenario}");
+    }
+    let text = call(&["run", "umh/fig5-b1", "--waits"]).stdout;
+    assert!(text.contains("\nwaited for  of latency ") && text.contains("\n  on links "), "{text}");
 }
 
 #[test]

@@ -1,25 +1,26 @@
 //! Where the cycles of an access went.
 
 use crate::debug::command::Arguments;
-use crate::debug::latency::{Awaited, Latency, Leg, Part};
+use crate::debug::latency::{Awaited, Latency, Leg, Sort, Spent, Trail, Turn};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::model::component::{ComponentId, Components};
+use crate::model::component::Components;
 use crate::model::inspect::WarpState;
-use crate::model::message::{Message, TxnNumber};
-use crate::model::record::{What, by_warp};
+use crate::model::message::TxnNumber;
+use crate::model::record::{Record, What, by_warp};
 
 /// Events that are looked through for an access, first and at most.
 const SEARCHED: [u64; 2] = [1 << 12, 1 << 17];
 
-/// Accesses that are tried for one that is there from its issue on.
-const MOST_TRIED: usize = 64;
+/// Places that are named of what accesses waited for.
+const PLACES: usize = 3;
 
 /// Of the access that is named or selected, or else of the last one that has ended.
 pub(super) fn latency(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let words = arguments.words();
     let number = match words.as_slice() {
         [] => None,
+        [all] if all.text == "all" => return Ok(of_all(session)),
         [slowest_of] if slowest_of.text == "slowest" => {
             let found = slowest(session).and_then(|txn| find(session, Some(txn)));
             let none = || vec!["no access has ended lately".to_owned()];
@@ -75,12 +76,9 @@ fn find(session: &Session, wanted: Option<TxnNumber>) -> Option<Latency> {
     loop {
         let after = here.saturating_sub(searched).max(start);
         let records = session.timeline.records(after, here);
-        let of = |txn| Latency::of(txn, &records, machine.components(), machine.time_base());
-        let ended = records.iter().rev().filter(|record| matches!(record.what, What::Complete { .. }));
-        let found = match wanted {
-            Some(txn) => of(txn),
-            None => ended.filter_map(|record| record.txn).take(MOST_TRIED).find_map(of),
-        };
+        let mut trail = Trail::new(machine.time_base()).counting_others().only(wanted);
+        let ended = records.iter().filter_map(|record| trail.note(record, machine.components()));
+        let found = ended.last();
         if found.is_some() || after == start || searched >= SEARCHED[1] {
             return found;
         }
@@ -88,15 +86,50 @@ fn find(session: &Session, wanted: Option<TxnNumber>) -> Option<Latency> {
     }
 }
 
+/// The records of the last events.
+fn lately(session: &Session) -> Vec<Record> {
+    let (here, start) = (session.event(), session.timeline.start());
+    session.timeline.records(here.saturating_sub(SEARCHED[1]).max(start), here)
+}
+
 /// The slowest access of those that have ended lately.
 fn slowest(session: &Session) -> Option<TxnNumber> {
-    let (here, start) = (session.event(), session.timeline.start());
-    let records = session.timeline.records(here.saturating_sub(SEARCHED[1]).max(start), here);
+    let records = lately(session);
     let ended = records.iter().filter_map(|record| match record.what {
         What::Complete { latency, .. } => Some((latency, std::cmp::Reverse(record.txn?.0))),
         _ => None,
     });
     ended.max().map(|(_, number)| TxnNumber(number.0))
+}
+
+/// Of all accesses that were issued and have ended lately.
+fn of_all(session: &Session) -> Vec<String> {
+    let machine = session.machine();
+    let (components, mut trail) = (machine.components(), Trail::new(machine.time_base()));
+    let (mut spent, mut at_once) = (Spent::default(), 0);
+    for latency in lately(session).iter().filter_map(|record| trail.note(record, components)) {
+        at_once += u64::from(latency.legs.is_empty());
+        spent.add(&latency, components);
+    }
+    let waits = spent.waits(components);
+    let (count, cycles) = (waits.accesses, waits.cycles);
+    let searched = session.event().saturating_sub(session.timeline.start());
+    let of = if searched > SEARCHED[1] { " of the last 131,072 events" } else { "" };
+    if count == 0 {
+        return vec![format!("no access{of} has ended that had to wait")];
+    }
+    let mean = cycles / count;
+    let mut lines = vec![format!(
+        "{count} accesses{of} that have ended took {mean} cycles each, {} at most; {at_once} ended at once",
+        waits.longest
+    )];
+    lines.extend(waits.sums.iter().map(|sum| {
+        let at = sum.places.iter().take(PLACES);
+        let at: Vec<_> = at.map(|place| format!("{} {}", place.at, percent(place.cycles, cycles))).collect();
+        let name = sum.sort.name();
+        format!("{:>7} {} {name:<21} {}", sum.cycles / count, percent(sum.cycles, cycles), at.join(", "))
+    }));
+    lines
 }
 
 fn told(latency: &Latency, components: &Components) -> Vec<String> {
@@ -107,79 +140,42 @@ fn told(latency: &Latency, components: &Components) -> Vec<String> {
     };
     let (began, start) =
         (latency.began(), issue.range.map_or_else(String::new, |range| range.start.to_string()));
-    let (number, all) = (issue.txn.map_or(0, |txn| txn.0), ended - began);
+    let (number, all) = (issue.txn.map_or(0, |txn| txn.0), latency.cycles());
     let issued = if began < issue.cycle { format!(", issued at {}", issue.cycle) } else { String::new() };
     let who = components.path(issue.at);
     let mut lines = vec![format!(
         "transaction {number}: {who}{warp} {kind} {start}, {all} cycles from {began} to {ended}{issued}"
     )];
-    let share = |cycles: u64| format!("{:>3.0} %", cycles as f64 / all.max(1) as f64 * 100.0);
     lines.extend(latency.legs.iter().map(|leg| {
-        format!("{:>9} {:>7} {}  {}", leg.since, leg.cycles, share(leg.cycles), text(leg, components))
+        let share = percent(leg.cycles, all);
+        format!("{:>9} {:>7} {share}  {}", leg.since, leg.cycles, text(leg, components))
     }));
-    let sums = SORTS.map(|(name, sort)| {
-        let own = latency.legs.iter().filter(|leg| sort_of(leg, components) == sort);
-        (name, own.map(|leg| leg.cycles).sum::<u64>())
+    let sums = Sort::ALL.map(|sort| {
+        let own = latency.legs.iter().filter(|leg| leg.sort(components) == sort);
+        (sort.name(), own.map(|leg| leg.cycles).sum::<u64>())
     });
     // What would be rounded to nothing is left out.
     let sums = sums.into_iter().filter(|(_, cycles)| *cycles * 200 >= all.max(1));
-    let sums: Vec<_> = sums.map(|(name, cycles)| format!("{name} {}", share(cycles).trim())).collect();
+    let sums: Vec<_> = sums.map(|(name, cycles)| format!("{name} {}", percent(cycles, all).trim())).collect();
     if !sums.is_empty() {
         lines.push(format!("in all: {}", sums.join(", ")));
     }
     lines
 }
 
-/// Sorts of time.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
-    Translation,
-    FarFault,
-    Issue,
-    Links,
-    LinkQueues,
-    Chip,
-    Memory,
-    Turns,
-}
-
-const SORTS: [(&str, Sort); 8] = [
-    ("translation", Sort::Translation),
-    ("far-fault", Sort::FarFault),
-    ("issue", Sort::Issue),
-    ("on links", Sort::Links),
-    ("waiting for links", Sort::LinkQueues),
-    ("on chip", Sort::Chip),
-    ("memory", Sort::Memory),
-    ("waiting for its turn", Sort::Turns),
-];
-
-fn sort_of(leg: &Leg, components: &Components) -> Sort {
-    match &leg.what {
-        Awaited::Memory => Sort::Memory,
-        Awaited::Turn { .. } => Sort::Turns,
-        Awaited::Page { .. } | Awaited::Warp(WarpState::FarFault | WarpState::ProtectionFault) => {
-            Sort::FarFault
-        }
-        Awaited::Warp(WarpState::Translation) => Sort::Translation,
-        Awaited::Warp(_) => Sort::Issue,
-        Awaited::Link { .. } => Sort::LinkQueues,
-        Awaited::Message { message, .. } if links_of(message, components).is_empty() => Sort::Chip,
-        Awaited::Message { .. } => Sort::Links,
-    }
-}
-
-fn links_of<'a>(message: &Message, components: &'a Components) -> &'a [ComponentId] {
-    components.links_between(message.from, message.to)
+fn percent(cycles: u64, of: u64) -> String {
+    format!("{:>3.0} %", cycles as f64 / of.max(1) as f64 * 100.0)
 }
 
 fn text(leg: &Leg, components: &Components) -> String {
     let at = components.path(leg.at);
     match &leg.what {
         Awaited::Memory => format!("{at} reads its memory"),
-        Awaited::Turn { other: Some(other), joined: true, passed: 0 | 1 } => {
+        Awaited::Turn { other: Some(other), why: Turn::Joined, passed: 0 | 1 } => {
             format!("{at} fetches it already: it has joined the miss of transaction {}", other.0)
         }
+        Awaited::Turn { other, why: Turn::Mshr, .. } => room(at, "MSHR", *other),
+        Awaited::Turn { other, why: Turn::Way, .. } => room(at, "way", *other),
         Awaited::Turn { other, passed, .. } => turn(at, *other, *passed),
         Awaited::Warp(WarpState::Translation) => format!("{at} translates its address: TLB and page walk"),
         Awaited::Warp(WarpState::Ready) => format!("{at} is to issue it"),
@@ -190,24 +186,24 @@ fn text(leg: &Leg, components: &Components) -> String {
         Awaited::Page { page, is_moving: true } => {
             format!("page {} comes, and the far-fault is replayed", page.start)
         }
-        Awaited::Link { message, second } => {
-            let link =
-                links_of(message, components).get(usize::from(*second)).map(|link| components.path(*link));
+        Awaited::Link { message, .. } => {
+            let link = leg.links(components).first().map(|link| components.path(*link));
             format!("{} to {at} waits for {}", message.kind.name(), link.unwrap_or("the wire there"))
         }
-        Awaited::Message { message, part } => {
-            let links = links_of(message, components);
-            let links = match part {
-                Part::Whole => links,
-                Part::ToSwitch => links.get(..1).unwrap_or_default(),
-                Part::FromSwitch => links.get(1..).unwrap_or_default(),
-            };
-            let links: Vec<_> = links.iter().map(|link| components.path(*link)).collect();
+        Awaited::Message { message, .. } => {
+            let links: Vec<_> = leg.links(components).iter().map(|link| components.path(*link)).collect();
             let over =
                 if links.is_empty() { String::new() } else { format!(", over {}", links.join(" and ")) };
             format!("{} from {} to {at}{over}", message.kind.name(), components.path(message.from))
         }
     }
+}
+
+/// What a node had no room in.
+fn room(at: &str, what: &str, other: Option<TxnNumber>) -> String {
+    let with =
+        other.map_or_else(String::new, |other| format!(", until something of transaction {} comes", other.0));
+    format!("{at} has no free {what} for it{with}")
 }
 
 /// What stood before it at a node.

@@ -85,8 +85,8 @@ const TOPICS: &[Topic] = &[
     topic("transactions", "transactions", "transactions in flight, oldest first", hardware::transactions),
     topic(
         "latency",
-        "latency [txn N | slowest]",
-        "where the cycles of an access that has ended went: what it waited for last",
+        "latency [txn N | slowest | all]",
+        "where the cycles of an access that has ended went: what it waited for last; of all, sums",
         latency::latency,
     ),
     topic(

@@ -1,0 +1,252 @@
+//! Where the cycles of an access went: from its end back to its issue, and to when its warp began to wait for a translation,
+//! what it waited for last at each moment.
+
+mod spent;
+mod trail;
+
+use std::sync::Arc;
+
+use crate::model::address::Range;
+use crate::model::component::{ComponentId, Components};
+use crate::model::inspect::WarpState;
+use crate::model::message::{Message, TxnNumber};
+use crate::model::record::Record;
+
+pub use spent::{Place, Spent, Sum, Waits};
+pub use trail::Trail;
+
+/// An access from when its warp began to wait for its translation, or its issue, to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Latency {
+    /// The records of its issue and its end.
+    pub issue: Record,
+    pub complete: Record,
+    /// Without a gap from the one to the other.
+    pub legs: Vec<Leg>,
+}
+
+/// A time in which an access waited for one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leg {
+    /// The cycle at which that began, and for how many it lasted.
+    pub since: u64,
+    pub cycles: u64,
+    pub at: ComponentId,
+    pub what: Awaited,
+}
+
+/// What an access waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// A message on its way: to the switch, or else until its receiver has looked its tag up; perhaps only from the switch on.
+    Message { message: Arc<Message>, part: Part },
+    /// A message before its link, or the second one behind a switch: it is busy, or has no room at its other end.
+    Link { message: Arc<Message>, second: bool },
+    /// The memory behind the sender of a message reads what that carries.
+    Memory,
+    /// Its turn at a node, which came with the end of something else: of this transaction, if of one; so many others were
+    /// served before it.
+    Turn { other: Option<TxnNumber>, why: Turn, passed: u64 },
+    /// Its warp, before the issue: for a translation, or for its turn to issue.
+    Warp(WarpState),
+    /// The page of its address, before the issue: for the driver to take the far-fault up, or, then, for its arrival.
+    Page { page: Range, is_moving: bool },
+}
+
+/// Why an access has to wait for its turn at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It has joined a miss that is under way there.
+    Joined,
+    /// There is no free MSHR, or no way of the set.
+    Mshr,
+    Way,
+    /// Its block is busy.
+    Block,
+}
+
+/// A part of the way of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Whole,
+    ToSwitch,
+    FromSwitch,
+}
+
+/// Sorts of waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sort {
+    Translation,
+    FarFault,
+    Issue,
+    Links,
+    LinkQueues,
+    Chip,
+    Memory,
+    Joined,
+    Mshrs,
+    Ways,
+    Turns,
+}
+
+impl Sort {
+    pub const ALL: [Self; 11] = [
+        Self::Translation,
+        Self::FarFault,
+        Self::Issue,
+        Self::Links,
+        Self::LinkQueues,
+        Self::Chip,
+        Self::Memory,
+        Self::Joined,
+        Self::Mshrs,
+        Self::Ways,
+        Self::Turns,
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Translation => "translation",
+            Self::FarFault => "far-fault",
+            Self::Issue => "issue",
+            Self::Links => "on links",
+            Self::LinkQueues => "waiting for links",
+            Self::Chip => "on chip",
+            Self::Memory => "memory",
+            Self::Joined => "in joined misses",
+            Self::Mshrs => "waiting for MSHRs",
+            Self::Ways => "waiting for ways",
+            Self::Turns => "waiting for its turn",
+        }
+    }
+}
+
+impl Latency {
+    /// The cycle at which its warp began to wait for it.
+    #[must_use]
+    pub fn began(&self) -> u64 {
+        self.legs.first().map_or(self.issue.cycle, |leg| leg.since.min(self.issue.cycle))
+    }
+
+    /// Cycles from then to its end.
+    #[must_use]
+    pub fn cycles(&self) -> u64 {
+        self.complete.cycle.saturating_sub(self.began())
+    }
+}
+
+impl Leg {
+    #[must_use]
+    pub fn sort(&self, components: &Components) -> Sort {
+        match &self.what {
+            Awaited::Memory => Sort::Memory,
+            Awaited::Turn { why: Turn::Joined, .. } => Sort::Joined,
+            Awaited::Turn { why: Turn::Mshr, .. } => Sort::Mshrs,
+            Awaited::Turn { why: Turn::Way, .. } => Sort::Ways,
+            Awaited::Turn { why: Turn::Block, .. } => Sort::Turns,
+            Awaited::Page { .. } | Awaited::Warp(WarpState::FarFault | WarpState::ProtectionFault) => {
+                Sort::FarFault
+            }
+            Awaited::Warp(WarpState::Translation) => Sort::Translation,
+            Awaited::Warp(_) => Sort::Issue,
+            Awaited::Link { .. } => Sort::LinkQueues,
+            Awaited::Message { .. } if self.links(components).is_empty() => Sort::Chip,
+            Awaited::Message { .. } => Sort::Links,
+        }
+    }
+
+    /// The links of the network that it is about: those that its message goes over meanwhile, or waits for.
+    #[must_use]
+    pub fn links<'a>(&self, components: &'a Components) -> &'a [ComponentId] {
+        let (message, part) = match &self.what {
+            Awaited::Message { message, part } => (message, *part),
+            Awaited::Link { message, second: false } => (message, Part::ToSwitch),
+            Awaited::Link { message, second: true } => (message, Part::FromSwitch),
+            _ => return &[],
+        };
+        let links = components.links_between(message.from, message.to);
+        match part {
+            Part::Whole => links,
+            Part::ToSwitch => links.get(..1).unwrap_or_default(),
+            Part::FromSwitch => links.get(1..).unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::StepOutcome;
+    use crate::machine::sample::{performing, program};
+    use crate::model::access::AccessKind::{Load, Store};
+    use crate::model::inspect::Inspect;
+    use crate::model::record::{Records, What};
+
+    fn latencies(machine: &str, work: Vec<crate::workload::Task>) -> Vec<(Latency, Components)> {
+        let mut machine = performing(machine, &[], work);
+        let mut trail = Trail::new(machine.time_base()).counting_others();
+        let (mut records, mut all, mut ended) = (Records::listening(), Vec::new(), 0);
+        while machine.step(&mut records) == StepOutcome::Ran {
+            for record in &records.list {
+                ended += usize::from(matches!(record.what, What::Complete { .. }));
+                let latency = trail.note(record, machine.components());
+                all.extend(latency.map(|latency| (latency, machine.components().clone())));
+            }
+        }
+        assert_eq!(all.len(), ended);
+        all
+    }
+
+    #[test]
+    fn the_legs_are_all_of_the_time() {
+        let units = ["gpu0.cu0", "gpu0.cu1", "gpu1.cu0", "host.cpu0"];
+        let (mut turns, mut links, mut memories, mut pages) = (0, 0, 0, 0);
+        for machine in ["tiny/umh-2gpu", "tiny/umh-2gpu-nvlink", "tiny/paged-1gpu", "tiny/scalegpu"] {
+            let addresses = [0x1000, 0x1040, 0x2000, 0x3000, 0x4000, 0x1000];
+            let here = units.iter().filter(|unit| !unit.starts_with("gpu1") || machine.contains("2gpu"));
+            let work = here.flat_map(|unit| [Store, Load].map(|kind| program(unit, kind, &addresses)));
+            let found = latencies(machine, work.collect());
+            assert!(found.len() > 30, "{machine}");
+            for (latency, _) in &found {
+                let mut cycle = latency.began();
+                for leg in &latency.legs {
+                    assert_eq!(leg.since, cycle, "{machine}: {latency:?}");
+                    cycle += leg.cycles;
+                }
+                assert_eq!(cycle, latency.complete.cycle, "{machine}");
+            }
+            for leg in found.iter().flat_map(|(latency, _)| &latency.legs) {
+                match leg.what {
+                    Awaited::Turn { other: Some(_), .. } => turns += 1,
+                    Awaited::Link { .. } => links += 1,
+                    Awaited::Memory => memories += 1,
+                    Awaited::Page { .. } => pages += 1,
+                    _ => {}
+                }
+            }
+            assert!(memories > 0, "{machine}");
+        }
+        assert!(turns > 10 && links > 10 && pages > 2, "{turns} {links} {pages}");
+    }
+
+    #[test]
+    fn what_is_last_is_what_is_waited_for() {
+        let first = program("gpu0.cu0", Store, &[0x1000]);
+        let second = crate::workload::Task { after: vec![0], ..program("gpu1.cu0", Load, &[0x1000]) };
+        let found = latencies("tiny/umh-2gpu", vec![first, second]);
+        let (latency, components) = found.last().unwrap();
+        let way = latency.legs.iter().map(|leg| match &leg.what {
+            Awaited::Message { message, .. } => {
+                format!("{} {}", message.kind.name(), components.path(leg.at))
+            }
+            Awaited::Memory => format!("memory {}", components.path(leg.at)),
+            other => format!("{other:?}"),
+        });
+        let way: Vec<_> = way.collect();
+        // Down to the HMD, up to the owner and back, and the grants.
+        let expected = ["read gpu1.l2.0", "read gpu1.smd0", "read host.hmd0", "probe-read gpu0.smd0"];
+        assert_eq!(way.get(..4), Some(&expected.map(str::to_owned)[..]), "{way:?}");
+        assert_eq!(way.last().map(String::as_str), Some("grant gpu1.cu0.l1"), "{way:?}");
+    }
+}
