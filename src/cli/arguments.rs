@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use crate::diagnostic::{self, Diagnostic};
 use crate::query::parse_number;
 use crate::scenario::{CYCLES, MOST_SCALE};
 
@@ -75,15 +76,27 @@ impl Changes {
 }
 
 /// What a scenario is to be tried with, as keys of its file: another protocol, faults, and changes of its table.
-#[must_use]
-pub fn tried(protocol: Option<&str>, faults: &[String], changes: &[String]) -> Vec<String> {
+///
+/// # Errors
+/// If what is set names a protocol, too.
+pub fn tried(
+    protocol: Option<&str>,
+    faults: &[String],
+    changes: &[String],
+    set: &[String],
+) -> diagnostic::Result<Vec<String>> {
+    let names_one = |set: &&String| set.split('=').next().is_some_and(|key| key.trim() == "protocol");
+    if let Some(other) = set.iter().find(names_one).filter(|_| protocol.is_some()) {
+        let error = Diagnostic::new(format!("--protocol and --set {other} both name a protocol"));
+        return Err(Box::new(error.expected("one of them")));
+    }
     let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
     let list =
         |key: &str, items: Vec<String>| (!items.is_empty()).then(|| format!("{key}=[{}]", items.join(", ")));
     let faults = faults.iter().map(|name| format!("{{ name = {} }}", text(name))).collect();
     let changes = changes.iter().map(|change| text(change)).collect();
     let protocol = protocol.map(|name| format!("protocol={}", text(name)));
-    protocol.into_iter().chain(list("fault", faults)).chain(list("mutate", changes)).collect()
+    Ok(protocol.into_iter().chain(list("fault", faults)).chain(list("mutate", changes)).collect())
 }
 
 /// On or off.

@@ -1,6 +1,7 @@
 //! `umscope check`: what is wrong with a file, without running it.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -44,6 +45,7 @@ Examples:
   umscope check nmoesi --format json
   umscope check umh-4gpu-nvlink --sizes
   umscope check tiny/umh-2gpu --keys > mine.toml
+  umscope check nmoesi --keys > my-protocol.toml
   umscope check umh-1gpu-pcie --sizes --set 'gpu.memory.secondary_block=64 B'
 
 JSON: file, kind (machine, protocol, scenario, sweep or trace), name, warnings, and the facts about it as flat keys.
@@ -64,7 +66,7 @@ pub struct Check {
     #[arg(long)]
     sizes: bool,
 
-    /// Every key of the machine file with its value, defaults too: a machine file that says all
+    /// Every key of the machine file with its value, defaults too: a machine file that says all. Of a protocol, its file
     #[arg(long, conflicts_with = "sizes")]
     keys: bool,
 
@@ -87,6 +89,8 @@ struct Found {
     warnings: Vec<Diagnostic>,
     /// The machine that was built of it.
     built: Option<Box<Built>>,
+    /// The text of a protocol.
+    text: Option<Arc<str>>,
 }
 
 /// A machine and what it was built from.
@@ -103,7 +107,7 @@ impl Built {
 
 impl Found {
     fn new(kind: &'static str, name: String, facts: Vec<(&'static str, Value)>) -> Self {
-        Self { kind, name, facts, errors: Vec::new(), warnings: Vec::new(), built: None }
+        Self { kind, name, facts, errors: Vec::new(), warnings: Vec::new(), built: None, text: None }
     }
 
     /// The same, with what is wrong with the tables that a scenario brings along, or uses from the disk.
@@ -145,6 +149,10 @@ impl Check {
                 }
                 output.json(&Value::Object(document))?;
             }
+            Format::Text if self.keys && found.text.is_some() => {
+                output.line(found.text.as_deref().unwrap_or_default().trim_end())?;
+                output.done()?;
+            }
             Format::Text if self.keys => {
                 // Neither a path nor a title may end the comment.
                 let heading = format!("# {}: a {}, {}", self.file, found.kind, found.name);
@@ -156,7 +164,7 @@ impl Check {
             }
             Format::Text => {
                 output.line(&format!("{}: a {}, {}", self.file, found.kind, found.name))?;
-                for (key, value) in &found.facts {
+                for (key, value) in found.facts.iter().filter(|(_, value)| !value.is_null()) {
                     let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                     output.line(&format!("  {:<22} {value}", key.replace('_', " ")))?;
                 }
@@ -172,7 +180,9 @@ impl Check {
     /// The machine of which more is asked for.
     fn wanted<'a>(&self, found: &'a Found) -> Result<Option<&'a Built>> {
         let built = found.built.as_deref();
-        let asked = [("--sizes", self.sizes), ("--keys", self.keys), ("--set", !self.set.is_empty())];
+        let has_keys = found.text.is_some() && self.format == Format::Text;
+        let asked =
+            [("--sizes", self.sizes), ("--keys", self.keys && !has_keys), ("--set", !self.set.is_empty())];
         if let (None, Some((option, _))) = (built, asked.into_iter().find(|(_, asked)| *asked)) {
             let message = format!("{option} is about a machine, and {} is a {}", self.file, found.kind);
             return Err(Box::new(Diagnostic::new(message).expected("a machine or a scenario")));
@@ -270,7 +280,8 @@ impl Check {
     fn protocol(&self) -> Result<Found> {
         let found = config::find(Kind::Protocol, &self.file, None)?;
         let (table, faults) = config::protocol::examine(&found.source)?;
-        Ok(Found { errors: faults.errors, warnings: faults.warnings, ..protocol(&table) })
+        let text = Some(found.source.text);
+        Ok(Found { errors: faults.errors, warnings: faults.warnings, text, ..protocol(&table) })
     }
 
     fn sweep(&self, interrupt: &Interrupt) -> Result<Found> {
@@ -334,9 +345,10 @@ fn protocol(table: &Table) -> Found {
     let rules = [&table.read, &table.read_nc, &table.write];
     Found::new(
         "protocol",
-        format!("{} ({})", table.name, table.title),
+        table.name.clone(),
         vec![
-            ("source", json!(table.source)),
+            ("title", json!(table.title)),
+            ("source", if table.source.is_empty() { Value::Null } else { json!(table.source) }),
             ("states", json!(states.join(" "))),
             ("cells", json!(cells)),
             ("directory_rules", json!(rules.iter().map(|rules| rules.len()).sum::<usize>())),

@@ -199,7 +199,7 @@ impl Explore {
     fn read(&self) -> Result<(Scenario, Options), Trouble> {
         let is_own = |set: &&String| set.trim_start().starts_with("explore.");
         let mut with: Vec<String> = self.set.iter().filter(is_own).cloned().collect();
-        with.extend(tried(self.protocol.as_deref(), &self.fault, &self.mutate));
+        with.extend(tried(self.protocol.as_deref(), &self.fault, &self.mutate, &self.set)?);
         let scenario = Scenario::load(&self.scenario)?.with(&with)?;
         let set = self.set.iter().filter(|set| !is_own(set)).cloned().collect();
         Ok((scenario, Options { set, ..Options::default() }))

@@ -168,7 +168,7 @@ impl Stress {
         let text = format!("title = {}\nmachine = {}\n{more}", quoted(title), quoted(&self.machine));
         let name = Source::new(self.failure.display().to_string(), text);
         let scenario = Scenario::parse(name, std::env::current_dir().ok())?;
-        scenario.with(&tried(self.protocol.as_deref(), &self.fault, &self.mutate))
+        scenario.with(&tried(self.protocol.as_deref(), &self.fault, &self.mutate, &self.set)?)
     }
 
     fn plan(&self, options: &Options) -> Result<Plan> {

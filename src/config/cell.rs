@@ -105,7 +105,8 @@ fn parse_next(text: &str, offset: usize, states: &[State]) -> Result<(Next, Rang
     let message =
         if word.is_empty() { "a state is missing".to_owned() } else { format!("unknown state `{word}`") };
     let expected = Some(format!("{} or granted", letters(states)));
-    let word = Some((word.to_owned(), vec!["granted"]));
+    let letters = states.iter().map(|state| state.word());
+    let word = Some((word.to_owned(), letters.chain(["granted"]).collect()));
     Err(CellError { span, message, expected, word })
 }
 

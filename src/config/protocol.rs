@@ -10,7 +10,7 @@ use super::cell::{self, letters};
 use super::document::{At, Document};
 use super::fail;
 use super::protocol_file::{
-    ByName, ProbeWord, ProtocolFile, RowFile, RuleFile, UncachedFile, UncachedRow, WhenWord,
+    ByName, DirectoryFile, ProbeWord, ProtocolFile, RowFile, RuleFile, UncachedFile, UncachedRow, WhenWord,
 };
 use crate::diagnostic::{Result, Source};
 use crate::model::message::MessageKind;
@@ -114,12 +114,14 @@ impl<'a> Reader<'a> {
             let complaint = document.complain(None, "the state I is missing in [cache]");
             return fail(complaint.expected("a row I: every block begins as not present"));
         }
-        let reader = Self { document, states };
+        let reader = Self { document, states: states.clone() };
         for (name, _) in &file.state.0 {
             reader.state(name).map_err(|mut error| {
                 // Mostly it is the row that was forgotten.
                 if let Some(state) = State::parse(&name.value) {
                     error.message = format!("the state {state} has no row in [cache]");
+                    error.expected =
+                        Some(format!("a row {state} = {{ ... }} there, or one of {}", letters(&states)));
                 }
                 error
             })?;
@@ -131,8 +133,13 @@ impl<'a> Reader<'a> {
     fn state(&self, name: &At<String>) -> Result<State> {
         State::parse(&name.value).filter(|state| self.states.contains(state)).ok_or_else(|| {
             let span = self.inside(name, &(0..name.value.len()));
+            if name.value.chars().count() > 1 {
+                let complaint = self.document.complain(Some(&span), format!("`{}` is no state", name.value));
+                return Box::new(complaint.expected("one upper-case letter"));
+            }
             let complaint = self.document.complain(Some(&span), format!("unknown state `{}`", name.value));
-            Box::new(complaint.expected(letters(&self.states)))
+            let words = self.states.iter().map(|state| state.word());
+            Box::new(complaint.expected(letters(&self.states)).nearest(&name.value, words))
         })
     }
 
@@ -270,34 +277,34 @@ impl<'a> Reader<'a> {
             for (action, given) in columns(&row.value) {
                 let Some(given) = given else { continue };
                 let Ok(Some(cell)) = cell::parse(&given.value, action, &self.states) else { continue };
-                self.request(given, cell, table)?;
+                self.request(&file.directory, given, cell, table)?;
             }
         }
         Ok(())
     }
 
-    fn request(&self, given: &At<String>, cell: Cell, table: &Table) -> Result<()> {
+    fn request(&self, file: &DirectoryFile, given: &At<String>, cell: Cell, table: &Table) -> Result<()> {
         let Step::Ask(request) = cell.step else { return Ok(()) };
-        let complain = |message: String| {
-            let span = self.inside(given, &(0..given.value.len()));
-            self.document.complain(Some(&span), message)
-        };
+        let place = self.inside(given, &(0..given.value.len()));
         let name = request.name();
         let rules = table.directory(request);
-        if !rules.last().is_some_and(|last| last.when == When::Always) {
-            let message = if rules.is_empty() {
-                format!("no rule in [directory] answers the request {name}")
+        if !rules.iter().any(|rule| rule.when == When::Always) {
+            let last = file.rules(request).last().map(|rule| rule.grant.span.clone());
+            let message = if last.is_some() {
+                format!("the rules for {name} in [directory] leave out a case: none applies without a `when`")
             } else {
-                format!("the rules for {name} in [directory] leave out a case")
+                format!("no rule in [directory] answers the request {name}")
             };
-            return fail(complain(message).expected(format!("{name} = [..., {{ grant = \"S\" }}]")));
+            let complaint = self.document.complain(Some(&last.unwrap_or(place)), message);
+            return fail(complaint.expected(format!("{name} = [..., {}]", any_case(request, table))));
         }
         let exclusive = match cell.next {
             Next::To(state) => table.is_exclusive(state),
             Next::Granted | Next::Same => rules.iter().all(|rule| table.is_exclusive(rule.grant)),
         };
         if request == MessageKind::Write && !exclusive {
-            let complaint = complain("a write request leads to a state that is not exclusive".to_owned());
+            let message = "a write request leads to a state that is not exclusive".to_owned();
+            let complaint = self.document.complain(Some(&place), message);
             return fail(complaint.expected("a state that [state] calls exclusive"));
         }
         Ok(())
@@ -312,6 +319,16 @@ impl<'a> Reader<'a> {
         };
         start + part.start..start + part.end
     }
+}
+
+/// A rule that answers a request in any case.
+fn any_case(request: MessageKind, table: &Table) -> String {
+    let wants_exclusive = request == MessageKind::Write;
+    let fits = |row: &&Row| row.state != State::I && row.exclusive == wants_exclusive;
+    let state = table.rows.iter().filter(fits).max_by_key(|row| row.owner == wants_exclusive);
+    let grant = state.map_or(if wants_exclusive { 'M' } else { 'S' }, |row| row.state.letter());
+    let probe = if wants_exclusive { "probe = \"write others\", " } else { "" };
+    format!("{{ {probe}grant = \"{grant}\" }}")
 }
 
 fn row_of(section: &ByName<RowFile>, state: State) -> Option<&RowFile> {

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
 use super::document::At;
+use crate::model::message::MessageKind;
 
 /// A coherence protocol as the papers print it: a table of stable states and actions, what a directory does for
 /// each request, and how dirty data merge.
@@ -98,6 +99,19 @@ pub struct DirectoryFile {
     pub read: Vec<RuleFile>,
     pub read_nc: Vec<RuleFile>,
     pub write: Vec<RuleFile>,
+}
+
+impl DirectoryFile {
+    /// The rules for a request; none for what no directory answers.
+    #[must_use]
+    pub fn rules(&self, request: MessageKind) -> &[RuleFile] {
+        match request {
+            MessageKind::Read => &self.read,
+            MessageKind::ReadNc => &self.read_nc,
+            MessageKind::Write => &self.write,
+            _ => &[],
+        }
+    }
 }
 
 /// One rule of a directory.

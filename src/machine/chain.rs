@@ -88,6 +88,7 @@ impl Machine {
                     None => break,
                 },
                 WaitsFor::Ack(_)
+                | WaitsFor::Rule(..)
                 | WaitsFor::PeerData(_)
                 | WaitsFor::Mshr
                 | WaitsFor::Way(_)

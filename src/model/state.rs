@@ -23,6 +23,14 @@ impl State {
     pub fn letter(self) -> char {
         self.0 as char
     }
+
+    /// The same as a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        let place = usize::from(self.0.wrapping_sub(b'A'));
+        LETTERS.get(place..=place).unwrap_or("?")
+    }
 }
 
 impl fmt::Display for State {

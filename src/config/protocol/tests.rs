@@ -136,8 +136,8 @@ fn broken_tables_are_told_where_and_why() {
         (
             "{ grant = 'S' }",
             "{ when = 'no sharers', grant = 'S' }",
-            Some((8, 15)),
-            "the rules for read in [directory] leave out a case",
+            Some((10, 40)),
+            "the rules for read in [directory] leave out a case: none applies without a `when`",
         ),
         ("grant = 'S'", "grant = 'X'", Some((10, 20)), "unknown state `X`"),
         ("grant = 'S'", "grant = 'I'", Some((10, 19)), "I cannot be granted"),

@@ -24,12 +24,21 @@ impl Node {
         if matches!(
             self.decide(block, (action, message.sectors), is_performed, self.is_uncached(block, out)),
             Decision::Here(_)
-        ) {
+        ) && !self.is_leaving(block)
+        {
             self.count_hit(block);
         } else {
             self.count_miss(block, out);
         }
         self.enqueue(block, Want::of(message, child, action, out.tick), out);
+    }
+
+    /// Whether a block is still here, and will not be when what is under way has ended.
+    fn is_leaving(&self, block: Address) -> bool {
+        self.config.role != Role::Root
+            && self.pending.get(block).is_some_and(|pending| {
+                pending.evicting.is_some() || pending.probe.is_some_and(|probe| probe.action == Action::Write)
+            })
     }
 
     /// The action that a child's request means here.
@@ -146,6 +155,22 @@ impl Node {
         out.breaches.push(Breach { at: self.config.id, about, rule: "impossible-cell", text });
     }
 
+    /// A child asks for what no rule of the directory answers: it will wait for ever.
+    fn report_unanswered(&self, block: Address, want: &Want, out: &mut Outbox) {
+        let text = format!(
+            "no rule in [directory] of the table {} answers a {} of a block in {}",
+            self.config.table.name,
+            want.request.name(),
+            self.state(block)
+        );
+        out.breaches.push(Breach {
+            at: self.config.id,
+            about: Self::about(want),
+            rule: "impossible-cell",
+            text,
+        });
+    }
+
     pub(super) fn report_impossible(&mut self, block: Address, want: &Want, out: &mut Outbox) {
         self.report_unforeseen(want.action, self.state(block), Self::about(want), out);
         if let Some(access) = want.access.clone() {
@@ -165,6 +190,9 @@ impl Node {
         }
         let unit = self.unit_of(pending.block, want.range.start);
         let rule = self.rule(pending.block, unit, &want);
+        if rule.is_none() && !want.is_performed_here() {
+            self.report_unanswered(pending.block, &want, out);
+        }
         let mut service = Service {
             unit,
             want,

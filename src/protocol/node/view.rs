@@ -34,6 +34,8 @@ pub enum WaitsFor {
     Children(Vec<ComponentId>, &'static str),
     /// A child's acknowledgement of its grant.
     Ack(ComponentId),
+    /// A rule of the directory for this request of a child: none applies.
+    Rule(ComponentId, &'static str),
     /// The data from another cache that go with a grant of this parent, which has come.
     PeerData(ComponentId),
     /// An MSHR of this node.
@@ -57,6 +59,9 @@ impl Busy {
             WaitsFor::Parent(parent, what) => format!("waits for {what} from {}", names.path(*parent)),
             WaitsFor::Children(children, what) => format!("waits for {what} of {}", list(children)),
             WaitsFor::Ack(child) => format!("waits for grant-ack of {}", names.path(*child)),
+            WaitsFor::Rule(child, request) => {
+                format!("has no rule in its table that answers the {request} of {}", names.path(*child))
+            }
             WaitsFor::PeerData(parent) => {
                 format!(
                     "waits for the data from another cache; the grant of {} has come",
@@ -147,7 +152,12 @@ impl Node {
             } else if let Who::Child(child) = service.want.who
                 && let Some(&id) = self.config.children.get(child as usize)
             {
-                all.push(Busy { waits: WaitsFor::Ack(id), since: service.since, number });
+                let waits = if service.rule.is_none() && !service.granted {
+                    WaitsFor::Rule(id, service.want.request.name())
+                } else {
+                    WaitsFor::Ack(id)
+                };
+                all.push(Busy { waits, since: service.since, number });
             }
         }
         if let Some(probe) = pending.probe.filter(|probe| probe.awaiting != 0) {
@@ -227,7 +237,8 @@ impl Node {
         Some(BlockView {
             node: self.config.id,
             range: self.range_of(block),
-            state: (!is_root).then(|| self.state(block)),
+            state: (!is_root)
+                .then(|| if self.is_tagged() { self.tag_state(block) } else { self.state(block) }),
             target: self.target(pending).or_else(|| self.tag_target(block)),
             doing: busy.first().map(|busy| busy.describe(names)),
             since: busy.first().map(|busy| busy.since),

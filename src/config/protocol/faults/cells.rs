@@ -4,7 +4,7 @@ use super::reach::{Level, REQUESTS};
 use super::{Study, columns};
 use crate::model::message::MessageKind;
 use crate::model::state::{Action, State};
-use crate::protocol::table::{Probe, Step};
+use crate::protocol::table::{Next, Probe, Step};
 
 impl Study<'_> {
     pub(super) fn cells(&mut self) {
@@ -48,7 +48,18 @@ impl Study<'_> {
                 } else if let Some(next) = after.iter().find(|next| self.table.is_exclusive(**next)) {
                     let message = format!("{name} makes {state} the exclusive {next} without asking");
                     self.error(&place, message, "a state that is not exclusive, or `write` as the step");
+                } else if let Some(next) = after.iter().find(|next| self.becomes_owner(state, **next)) {
+                    let message = format!("{name} makes {state} the owner {next}, and nobody is told");
+                    self.error(&place, message, "a state that is no owner");
                 }
+            }
+            if let Some(next) = self.takes_more(level, state, action) {
+                let message = format!("{name} makes a block {next}, though others may hold what is granted");
+                self.error(&place, message, "`> granted`, or `write` as the step");
+            }
+            if cell.step == Step::Allocate && self.table.has_directory() {
+                let message = format!("{name} takes a place for a block of which no directory is told");
+                self.error(&place, message, "a request to the parent, such as `write > M`");
             }
             let request = level.asks(self.table, state, action);
             let again =
@@ -58,6 +69,21 @@ impl Study<'_> {
                 self.error(&place, message, &format!("a state in whose row {} is `hit`", action.name()));
             }
         }
+    }
+
+    fn becomes_owner(&self, state: State, next: State) -> bool {
+        self.table.is_owner(next) && !self.table.is_owner(state)
+    }
+
+    /// The exclusive state that a request to read leads to, whatever is granted.
+    fn takes_more(&self, level: &Level, state: State, action: Action) -> Option<State> {
+        let request = level.asks(self.table, state, action)?;
+        let grants_less =
+            self.table.directory(request).iter().any(|rule| !self.table.is_exclusive(rule.grant));
+        let after = level.after(self.table, state, action);
+        let is_taken = level.cell(self.table, state, action)?.next != Next::Granted;
+        let exclusive = after.into_iter().find(|next| self.table.is_exclusive(*next));
+        exclusive.filter(|_| is_taken && grants_less)
     }
 
     /// What a probe, or an acquire, makes of a block that is not there.
@@ -172,10 +198,13 @@ impl Study<'_> {
     fn met(&self, level: &Level, state: State, action: Action) -> bool {
         let rules = [&self.table.read, &self.table.read_nc, &self.table.write];
         let reads = rules.into_iter().flatten().any(|rule| rule.probe == Probe::ReadOwner);
-        let tracked = level.tracked.contains(&state);
+        // A block that has just left may still be asked for.
+        let tracked = level.tracked.contains(&state) || state == State::I && !level.tracked.is_empty();
         match action {
             Action::Read => tracked && reads && self.table.is_owner(state),
-            Action::Write => tracked,
+            Action::Write => {
+                tracked && rules.into_iter().flatten().any(|rule| rule.probe == Probe::WriteOthers)
+            }
             _ => ![State::I, self.table.conflict()].contains(&state),
         }
     }

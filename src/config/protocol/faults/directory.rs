@@ -3,23 +3,21 @@
 use super::{Study, named};
 use crate::config::protocol_file::RuleFile;
 use crate::model::message::MessageKind;
-use crate::model::state::Action;
+use crate::model::state::{Action, State};
 use crate::protocol::table::{DirectoryRule, Probe, Step, When};
 
 impl Study<'_> {
     pub(super) fn directory(&mut self) {
         let rules = &self.file.directory;
-        for (request, files) in [
-            (MessageKind::Read, &rules.read),
-            (MessageKind::ReadNc, &rules.read_nc),
-            (MessageKind::Write, &rules.write),
-        ] {
-            let rules: Vec<_> = files.iter().zip(self.table.directory(request).iter().copied()).collect();
+        for request in [MessageKind::Read, MessageKind::ReadNc, MessageKind::Write] {
+            let files = rules.rules(request).iter();
+            let rules: Vec<_> = files.zip(self.table.directory(request).iter().copied()).collect();
             self.out_of_reach(request, &rules);
             if request == MessageKind::Write {
                 self.writes(&rules);
             } else {
                 self.reads(request, &rules);
+                self.not_exclusive(request, &rules);
             }
         }
     }
@@ -63,6 +61,36 @@ impl Study<'_> {
         }
     }
 
+    /// A node that shares a block with others answers a reader, too.
+    fn not_exclusive(&mut self, request: MessageKind, rules: &[(&RuleFile, DirectoryRule)]) {
+        let always = rules.iter().rfind(|(_, rule)| rule.when == When::Always);
+        let Some((last, rule)) = always else { return };
+        if rules.iter().any(|(_, rule)| self.ends(request, *rule)) {
+            return;
+        }
+        let action = if request == MessageKind::ReadNc { Action::NStore } else { Action::Load };
+        let serves = |state: &State| {
+            let here = self.inner.cell(self.table, *state, action).map(|cell| cell.step) == Some(Step::Hit);
+            here && *state != State::I && !self.table.is_exclusive(*state)
+        };
+        let Some(state) = self.inner.reachable.iter().copied().find(serves) else { return };
+        let message = format!(
+            "no rule answers a {} at a node in {state}: who is not exclusive cannot grant {}",
+            request.name(),
+            rule.grant
+        );
+        self.error(
+            &last.grant.span,
+            message,
+            "a last rule without a `when` that grants a state that others may share",
+        );
+    }
+
+    /// Whether a rule always applies. An exclusive state is not always granted to a reader: the next rule may have its turn.
+    fn ends(&self, request: MessageKind, rule: DirectoryRule) -> bool {
+        rule.when == When::Always && (request == MessageKind::Write || !self.table.is_exclusive(rule.grant))
+    }
+
     /// Whether a child can change a block without telling, and have data that home has not.
     fn has_owners(&self) -> bool {
         let tracked = self.leaf.tracked.iter().chain(&self.inner.tracked);
@@ -80,12 +108,7 @@ impl Study<'_> {
     }
 
     fn out_of_reach(&mut self, request: MessageKind, rules: &[(&RuleFile, DirectoryRule)]) {
-        // An exclusive state is not always granted to a reader: the next rule may have its turn.
-        let ends = |rule: &DirectoryRule| {
-            rule.when == When::Always
-                && (request == MessageKind::Write || !self.table.is_exclusive(rule.grant))
-        };
-        let Some(last) = rules.iter().position(|(_, rule)| ends(rule)) else { return };
+        let Some(last) = rules.iter().position(|(_, rule)| self.ends(request, *rule)) else { return };
         for (file, _) in rules.iter().skip(last + 1) {
             let message = format!("a rule for {} before this one always applies", request.name());
             self.warn(&file.grant.span, &message, "the rules with a `when` first");

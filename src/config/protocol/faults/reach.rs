@@ -123,7 +123,9 @@ impl Level {
                     continue;
                 }
                 if self.cell(table, *state, *action).is_some_and(|cell| writes(cell.step)) {
-                    dirty.extend(self.after(table, *state, *action));
+                    // Where it has to ask again nothing is stored yet.
+                    let after = self.after(table, *state, *action).into_iter();
+                    dirty.extend(after.filter(|next| self.asks(table, *next, *action).is_none()));
                 }
             }
             dirty.extend(merged(table, dirty_children, *state));

@@ -35,6 +35,15 @@ fn the_bundled_protocols_have_no_faults() {
 }
 
 #[test]
+fn a_store_that_asks_for_a_copy_first_and_then_to_write_is_no_fault() {
+    for protocol in ["msi", "mesi"] {
+        let found = found(protocol, "I = {", "store = \"write > M\"", "store = \"read > granted\"");
+        let errors: Vec<_> = found.iter().filter(|fault| !fault.message.starts_with("warning")).collect();
+        assert!(errors.is_empty(), "{protocol}: {errors:?}");
+    }
+}
+
+#[test]
 fn a_state_that_is_left_out_of_the_list_is_told() {
     let found = found("mesi", "S = \"\"", "S = \"\"", "");
     let messages: Vec<_> = found.iter().map(|fault| fault.message.as_str()).collect();
@@ -72,7 +81,39 @@ fn each_fault_is_told_at_its_place() {
 type Case =
     (&'static str, &'static str, &'static str, &'static str, (&'static str, &'static str), &'static str);
 
-const CASES: [Case; 26] = [
+const CASES: [Case; 30] = [
+    (
+        "msi",
+        "I = {",
+        "load = \"read > granted\"",
+        "load = \"read > M\"",
+        ("I = {", "\"read > M\""),
+        "a load makes a block M, though others may hold what is granted",
+    ),
+    (
+        "msi",
+        "I = {",
+        "store = \"write > M\"",
+        "store = \"allocate > M\"",
+        ("I = {", "\"allocate > M\""),
+        "a store takes a place for a block of which no directory is told",
+    ),
+    (
+        "msi",
+        "    { grant = \"S\" },",
+        "{ grant",
+        "{ probe = \"write others\", grant = \"M\" }, { when = \"no sharers\", grant",
+        ("    { grant = \"S\" },", "\"M\""),
+        "no rule answers a read at a node in S: who is not exclusive cannot grant M",
+    ),
+    (
+        "moesi",
+        "S = {",
+        "load = \"hit\"",
+        "load = \"hit > O\"",
+        ("S = {", "\"hit > O\""),
+        "a load makes S the owner O, and nobody is told",
+    ),
     (
         "msi",
         "M = {",

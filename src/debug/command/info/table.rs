@@ -38,8 +38,8 @@ fn lines(ruled: &Ruled, counts: &[CellCount], components: &Components) -> Vec<St
         .into_iter()
         .filter(|action| table.rows.iter().any(|row| has(row.state, *action)))
         .collect();
-    let mut lines =
-        vec![format!("{}, {}: {} ({})", table.name, ruled.kinds(components), table.title, table.source)];
+    let source = if table.source.is_empty() { String::new() } else { format!(" ({})", table.source) };
+    let mut lines = vec![format!("{}, {}: {}{source}", table.name, ruled.kinds(components), table.title)];
     let mut head = format!("{:<4}", "");
     for action in &columns {
         let _ = write!(head, "{:<20}", action.name());
