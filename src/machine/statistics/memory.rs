@@ -12,7 +12,8 @@ impl Machine {
         for (node, dram) in self.nodes.iter().zip(&self.fixed.dram_of) {
             let Some(dram) = dram.and_then(|(index, _)| self.drams.get(index)) else { continue };
             let Some(component) = self.fixed.components.get(node.id()) else { continue };
-            let (level, counters) = (component.kind.name(), dram.counters());
+            let level = component.kind.name();
+            let counters = DramCounters { busy: dram.busy_until(self.now).0, ..dram.counters() };
             self.put_dram(&component.path, &counters, &mut each);
             match levels.iter_mut().find(|(name, _)| *name == level) {
                 Some((_, sum)) => sum.add(&counters),

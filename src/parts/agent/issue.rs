@@ -215,6 +215,7 @@ impl Agent {
                 return;
             }
         }
+        let has_hit = self.hits_tlb(slot);
         let Some(warp) = self.warps.get_mut(slot) else { return };
         let Some((_, access)) = warp.next_access() else { return };
         if around.quiet
@@ -223,6 +224,7 @@ impl Agent {
         {
             (around.begin)((slot as u32, warp.work), access, Offer::Hit, now);
             warp.take_access();
+            self.count_tlb_hit(has_hit);
             let performed = Performed { slot, instruction, number: None, read: &Bytes::new() };
             self.perform(&performed, self.config.l1_latency, told, out);
             self.after_issue(slot, told, out);
@@ -248,6 +250,7 @@ impl Agent {
         let about = About::new(access.range, Some(number));
         out.record(id, About { because: warp.let_go, ..about }, issue);
         around.l1.access(offer, ticket, access, (key, Some(number)), out);
+        self.count_tlb_hit(has_hit);
         self.after_issue(slot, told, out);
     }
 

@@ -26,12 +26,8 @@ impl Agent {
         let permission = out.permission(page.range(self.config.page).start);
         let is_allowed = !writes || permission == Permission::ReadWrite;
         let waits_here = |warp: &Warp| warp.waits_for(page);
-        let is_first = self.warps.get(slot).is_some_and(|warp| warp.translated.is_empty());
         let look = if let Some(tlb) = &mut self.tlb {
-            let look = tlb.look(page, (writes, is_allowed), since);
-            // What has missed and is tried again is no hit.
-            tlb.hits += u64::from(look == Look::Hit && is_first);
-            look
+            tlb.look(page, (writes, is_allowed), since)
         } else if is_allowed && (around.is_here)(page) {
             Look::Hit
         } else if self.waits_for(page) {
@@ -58,6 +54,18 @@ impl Agent {
         }
         self.set_aside(slot, page, out);
         false
+    }
+
+    /// Whether the next access of a warp, whose page is translated, has not missed in a TLB before.
+    pub(super) fn hits_tlb(&self, slot: usize) -> bool {
+        self.tlb.is_some() && self.warps.get(slot).is_some_and(|warp| warp.translated.is_empty())
+    }
+
+    /// An access that has hit is issued: what the L1 turns away is tried again, and counts once.
+    pub(super) fn count_tlb_hit(&mut self, has_hit: bool) {
+        if let Some(tlb) = self.tlb.as_mut().filter(|_| has_hit) {
+            tlb.hits += 1;
+        }
     }
 
     fn waits_for(&self, page: Page) -> bool {
