@@ -20,6 +20,8 @@ pub struct Recall {
     journey: Journey,
     /// Events that changed a stable state, as far as their records were here at any time.
     changes: BTreeSet<EventNumber>,
+    /// All up to here were looked through for those.
+    looked: EventNumber,
 }
 
 /// The records of one transaction, in the events after one position up to another.
@@ -32,7 +34,10 @@ struct Journey {
 }
 
 /// Most changes that are remembered.
-const CHANGES: usize = 1 << 12;
+const CHANGES: usize = 1 << 14;
+
+/// Events that are looked through for changes at a time, where one has come past them without records.
+const PIECE: EventNumber = 1 << 13;
 
 /// Adds the events of `records` that changed a stable state.
 fn mark(changes: &mut BTreeSet<EventNumber>, records: &[Record]) {
@@ -56,6 +61,19 @@ impl Recall {
         mark(&mut self.changes, records);
         self.list.append(records);
         self.until = event;
+        if self.looked + 1 == event {
+            self.looked = event;
+        }
+    }
+
+    /// Looks for changes in some more of the events up to a position of which no records were asked for.
+    pub fn look_on(&mut self, timeline: &Timeline, until: EventNumber) {
+        let from = self.looked.max(timeline.start());
+        if from < until {
+            let to = until.min(from.saturating_add(PIECE));
+            mark(&mut self.changes, &timeline.records(from, to));
+            self.looked = to;
+        }
     }
 
     pub fn clear(&mut self) {

@@ -82,6 +82,9 @@ impl Session {
         let selection = self.shown_selection();
         let shown = selection.txn.and_then(|txn| self.machine().transaction(txn));
         let has_journey = wish.panes.has(Pane::Transaction);
+        if wish.panes.has(Pane::Timeline) && !self.is_moving() {
+            self.recall.look_on(&self.timeline, self.timeline.event());
+        }
         let journey = if has_journey { self.journey(selection, shown.as_ref()) } else { Vec::new() };
         let log = if wish.panes.has(Pane::Log) { self.log_window(wish) } else { Log::default() };
         let facts = Facts {
@@ -164,16 +167,30 @@ impl Session {
     /// Follows what happened last: the block and transaction of the last event that speaks of one.
     fn follow(&mut self, last: &[Record]) {
         let Some(record) = self.speaking(last).cloned().or_else(|| self.spoke_last()) else { return };
-        let mut before = self.followed;
-        if self.is_of_fault(&record) {
-            before.txn = None;
-        }
+        let before = self.followed;
         let line = |range| focus::line_in(self.machine(), range, record.txn, before.block);
-        self.followed = Selection {
-            block: record.range.map(line).or(before.block),
-            txn: record.txn.or(before.txn),
-            ..Selection::default()
+        let block = record.range.map(line).or(before.block);
+        let txn = match record.txn {
+            None if !self.is_of_fault(&record) => self.last_txn(),
+            own => own,
         };
+        self.followed = Selection { block, txn, ..Selection::default() };
+    }
+
+    /// The transaction of the last event that was about one, however one has come here.
+    fn last_txn(&mut self) -> Option<TxnNumber> {
+        if self.is_moving() {
+            return self.followed.txn;
+        }
+        let (event, start) = (self.event(), self.timeline.start());
+        NEAR.into_iter().find_map(|events| {
+            let records = self.records(event.saturating_sub(events).max(start), event);
+            let is_told = |record: &&Record| record.txn.is_some() && record.range.is_some();
+            let last = records.iter().rfind(is_told)?.id.event;
+            let of_last = |record: &&Record| record.id.event == last && record.txn.is_some();
+            let records: Vec<Record> = records.iter().filter(of_last).cloned().collect();
+            self.speaking(&records)?.txn
+        })
     }
 
     /// Whether a record is about the fault of a page, whose life is not that of the transaction before it.

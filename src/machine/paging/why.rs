@@ -45,7 +45,8 @@ impl Machine {
             return std::iter::once(WaitLink { at, text, since }).chain(then).collect();
         };
         let miss = agent.tlb.as_ref().and_then(|tlb| tlb.miss(page));
-        let since = miss.map(|miss| miss.since.tick);
+        // The miss may be that of another warp, before this one came.
+        let since = miss.map(|miss| miss.since.tick).max(warp.map(|warp| warp.since));
         let link = |text: String| WaitLink { at, text, since };
         match miss.map(|miss| miss.progress) {
             Some(Progress::Walking) => self.why_walking(gpu, agent, page, since),

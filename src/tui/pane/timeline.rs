@@ -114,7 +114,7 @@ fn legend(frame: &Frame, canvas: &mut Canvas, y: u16) {
         (MarkKind::Breakpoint, "breakpoint"),
         (MarkKind::Bookmark, "bookmark"),
         (MarkKind::Kernel, "kernel"),
-        (MarkKind::Input, "changed by hand"),
+        (MarkKind::Input, "changed from outside"),
         (MarkKind::Fault, "injected fault"),
         (MarkKind::Violation, "a check failed"),
     ];

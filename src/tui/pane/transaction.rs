@@ -18,6 +18,10 @@ use crate::tui::view::canvas::{Canvas, fit, wrap};
 /// Columns of the cycle numbers, at least: the mark, the digits and a space.
 const CYCLES: u16 = 6;
 
+/// Columns from one lifeline to the next: at least, and below which their names need two rows.
+const CLOSEST: u16 = 5;
+const CLOSE: u16 = 7;
+
 #[must_use]
 pub fn title(frame: &Frame) -> String {
     match (drawn(frame), &frame.pages.fault, frame.selection.txn) {
@@ -53,7 +57,7 @@ fn list(frame: &Frame, canvas: &mut Canvas) {
     if frame.transactions.is_empty() {
         if frame.selection.txn.is_none() {
             let text = if frame.selection.block.is_some() {
-                "No transaction is in flight, and none of what is selected has begun. Enter on a record of the log that \
+                "No transaction is in flight, and none near here was about what is shown. Enter on a record of the log that \
                  names a transaction draws its journey."
             } else {
                 "No transaction yet. Step until a warp or core issues an access: its journey is drawn here."
@@ -98,6 +102,8 @@ fn absent(frame: &Frame, canvas: &mut Canvas) -> u16 {
 /// Where the lifelines stand.
 struct Lines<'a> {
     nodes: &'a [ComponentId],
+    /// Rows of their names: two where they stand close, every other one below.
+    heads: u16,
     step: u16,
     /// Columns of the cycle numbers.
     cycles: u16,
@@ -124,11 +130,14 @@ fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
     let count = sequence.lifelines.len().max(1) as u16;
     let latest = sequence.steps.iter().map(|step| step.cycle).max().unwrap_or(0);
     let cycles = CYCLES.max(latest.to_string().len() as u16 + 2);
-    let step = (canvas.width().saturating_sub(cycles + 6) / count.saturating_sub(1).max(1)).clamp(7, 18);
-    canvas.stick(1);
-    let lines = Lines { nodes: &sequence.lifelines, step, cycles };
+    let step = canvas.width().saturating_sub(cycles + 6) / count.saturating_sub(1).max(1);
+    let step = step.clamp(CLOSEST, 18);
+    let heads = if step < CLOSE { 2 } else { 1 };
+    canvas.stick(heads);
+    let lines = Lines { nodes: &sequence.lifelines, heads, step, cycles };
     for (nth, node) in sequence.lifelines.iter().enumerate() {
-        let room = step.saturating_sub(1);
+        let room = (step * heads).saturating_sub(1);
+        let row = if heads == 2 { nth as u16 % 2 } else { 0 };
         let mut name = lifeline_name(frame, sequence, *node);
         for (long, short) in [("gpu", "g"), ("g", "")] {
             if name.width() > usize::from(room) {
@@ -138,10 +147,10 @@ fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
         let name = fit(&name, room);
         let x = lines.x(nth).saturating_sub(name.width() as u16 / 2);
         let x = x.min(canvas.width().saturating_sub(name.width() as u16));
-        canvas.text(x, 0, &name, Role::Strong);
-        canvas.item(x, 0, name.width() as u16, Target::Component(*node));
+        canvas.text(x, row, &name, Role::Strong);
+        canvas.item(x, row, name.width() as u16, Target::Component(*node));
     }
-    let (mut y, mut above) = (if sequence.has_beginning { 1 } else { 2 }, 0);
+    let (mut y, mut above) = (heads + u16::from(!sequence.has_beginning), 0);
     let mut shown = None;
     let mut steps = sequence.steps.iter().peekable();
     while let Some(one) = steps.next() {
@@ -152,22 +161,22 @@ fn diagram(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence) {
         let new = shown != Some(one.cycle);
         shown = Some(one.cycle);
         row(frame, canvas, y, &lines, one, new);
-        above += u64::from(y <= canvas.hidden() + 1 && one.is_message());
+        above += u64::from(y <= canvas.hidden() + heads && one.is_message());
         // A change of state and the message that follows it at once share a row where both fit.
         if let Some(next) = steps.next_if(|next| joins(&lines, one, next)) {
             row(frame, canvas, y, &lines, next, false);
-            above += u64::from(y <= canvas.hidden() + 1 && next.is_message());
+            above += u64::from(y <= canvas.hidden() + heads && next.is_message());
         }
         y += 1;
     }
     lines.draw(canvas, y);
     footer(frame, canvas, (cycles, y), sequence);
-    beginning(frame, canvas, sequence, above);
+    beginning(frame, canvas, sequence, (above, lines.heads));
 }
 
 /// Says what comes before the first row in view: messages that are scrolled away, in place of that row, or that the records
 /// at hand do not reach back to the beginning. `above` are the messages down to this row.
-fn beginning(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence, above: u64) {
+fn beginning(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence, (above, heads): (u64, u16)) {
     let text = match (canvas.hidden(), frame.begins) {
         (0, _) if sequence.has_beginning => return,
         (0, Some(event)) => format!("it began at event {event}: enter here draws it from there"),
@@ -175,7 +184,7 @@ fn beginning(frame: &Frame, canvas: &mut Canvas, sequence: &Sequence, above: u64
         _ if above == 0 => "▲ more before: page up".to_owned(),
         _ => format!("▲ {} before: page up", plural(above, "message")),
     };
-    let (width, y) = (canvas.width(), canvas.hidden() + 1);
+    let (width, y) = (canvas.width(), canvas.hidden() + heads);
     canvas.text(0, y, &format!("{:<1$}", fit(&format!(" {text}"), width), usize::from(width)), Role::Hint);
     if let (0, Some(range)) = (canvas.hidden(), sequence.range) {
         canvas.item(0, y, width, Target::Txn { txn: sequence.txn, block: range.start });
@@ -262,7 +271,8 @@ fn arrow(canvas: &mut Canvas, y: u16, (from, to): (u16, u16), label: &str, data:
     canvas.text(left + 1, y, &dash.repeat(usize::from(room)), role);
     // The tip has a column of its own, on the side that the arrow goes to.
     let space = room.saturating_sub(1);
-    let label = brief(label, space);
+    // Something of a double line stays beside the words: it says that there are data.
+    let label = brief(label, space.saturating_sub(u16::from(data && !flying)));
     let start = if to > from { left + 1 } else { left + 2 };
     let at = start + (space.saturating_sub(label.width() as u16)) / 2;
     canvas.text(at, y, &label, role);

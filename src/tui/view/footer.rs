@@ -57,6 +57,11 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
     if let Some(key) = key_of(app, &Do::Action(Action::Interrupt)).filter(|_| moves) {
         hint(key, "stop");
     }
+    let plays = matches!(app.frame.run, RunState::Running { events_per_second: Some(_) });
+    let play = Do::Action(Action::Play);
+    if let Some(key) = key_of(app, &play).filter(|_| plays) {
+        hint(key, "pause");
+    }
     let deadlock = Do::Command(":deadlock".to_owned());
     if let Some(key) = key_of(app, &deadlock).filter(|_| app.frame.deadlock.is_some()) {
         hint(key, "deadlock");
@@ -75,14 +80,14 @@ pub fn hints(app: &App, line: Rect, buffer: &mut Buffer) {
     }
     for binding in all {
         let text = binding.hint.as_deref().unwrap_or_default();
-        if !is_predict(text) && !is_last(binding) {
+        if !(is_predict(text) || is_last(binding) || plays && binding.does == play) {
             hint(&binding.name, text);
         }
     }
 }
 
 /// The key that does this.
-fn key_of<'a>(app: &'a App, does: &Do) -> Option<&'a str> {
+pub(super) fn key_of<'a>(app: &'a App, does: &Do) -> Option<&'a str> {
     app.keymap.bindings.iter().find(|binding| binding.does == *does).map(|binding| binding.name.as_str())
 }
 

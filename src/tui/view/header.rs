@@ -8,26 +8,54 @@ use crate::debug::frame::Frame;
 use crate::debug::frame::session::{BreakpointRow, RunState, Tone};
 
 use super::canvas::fit;
+use super::footer::key_of;
 use crate::report::number::grouped;
+use crate::tui::action::Action;
 use crate::tui::app::App;
+use crate::tui::keymap::Do;
 use crate::tui::theme::{self, Role};
 
-/// Draws the header and returns its height.
-pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> u16 {
-    let rows = if area.height >= 34 { 3 } else { 2 };
+/// Rows of what is always there.
+fn rows(area: Rect) -> u16 {
+    if area.height >= 34 { 3 } else { 2 }
+}
+
+/// Rows of the header.
+#[must_use]
+pub fn height(app: &App, area: Rect) -> u16 {
+    rows(area) + u16::from(displays(&app.frame).is_some())
+}
+
+/// Draws it. A lesson that no pane shows says here what it has to say.
+pub fn draw(app: &App, area: Rect, shows_lesson: bool, buffer: &mut Buffer) {
+    let rows = rows(area);
     position(app, Rect { height: 1, ..area }, buffer);
     let mut line = |row, sentence: &Sentence| {
         sentence.draw(app, Rect::new(area.x, area.y + row, area.width, 1), buffer);
     };
-    for (row, sentence) in (1..rows).zip(&sentences(&app.frame, rows == 2)) {
+    let mut told = sentences(&app.frame, rows == 2);
+    if let Some(lesson) = unseen_lesson(app).filter(|_| !shows_lesson) {
+        told.retain(|sentence| sentence.mark != lesson.mark);
+        told.insert(0, lesson);
+    }
+    for (row, sentence) in (1..rows).zip(&told) {
         line(row, sentence);
     }
-    let displays = displays(&app.frame);
-    if let Some(displays) = &displays {
+    if let Some(displays) = &displays(&app.frame) {
         line(rows, displays);
     }
-    rows + u16::from(displays.is_some())
 }
+
+/// What the lesson says where it has stopped the run, and the key that shows all of it.
+fn unseen_lesson(app: &App) -> Option<Sentence> {
+    let stop = app.frame.stop.as_ref().filter(|stop| stop.brief == Some("lesson"))?;
+    let key = key_of(app, &Do::Action(Action::Layout9));
+    let end = key.map_or_else(String::new, |key| format!("  {key}: all of it"));
+    Some(Sentence { end, ..Sentence::new(STOPPED, &*stop.text, theme::tone(stop.tone)) })
+}
+
+/// The mark of why a run has stopped.
+const STOPPED: &str = "■";
 
 /// What shall be seen at every stop, on a line of its own.
 fn displays(frame: &Frame) -> Option<Sentence> {
@@ -138,7 +166,7 @@ fn sentences(frame: &Frame, single: bool) -> Vec<Sentence> {
     let stop = frame.stop.as_ref().filter(|stop| !stop.text.is_empty());
     let why = stop.map(|stop| {
         let text = stop.brief.filter(|_| single).unwrap_or(&stop.text);
-        Sentence::new("■", text, theme::tone(stop.tone))
+        Sentence::new(STOPPED, text, theme::tone(stop.tone))
     });
     let mut lines: Vec<_> = why.into_iter().chain(event(frame)).collect();
     if single {

@@ -51,9 +51,11 @@ pub fn draw(app: &App, buffer: &mut Buffer) -> Seen {
         too_small(app, area, buffer);
     } else {
         buffer.set_style(area, app.theme.style(Role::Text));
-        let header = header::draw(app, area, buffer);
+        let header = header::height(app, area);
         let body = Rect::new(area.x, area.y + header, area.width, area.height.saturating_sub(header + 1));
         body_panes(app, body, buffer, &mut seen);
+        let shows_lesson = seen.panes.iter().any(|placed| placed.pane == Pane::Lesson);
+        header::draw(app, area, shows_lesson, buffer);
         footer::hints(app, Rect::new(area.x, area.bottom() - 1, area.width, 1), buffer);
         overlay::draw(app, body, buffer, &mut seen);
         footer::line(app, Rect::new(area.x, body.bottom(), area.width, 1), buffer, &mut seen);
