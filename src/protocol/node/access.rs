@@ -197,9 +197,10 @@ impl Node {
     /// Whether a want that misses is served by a request that is under way for its block, or that one before it will make: it
     /// needs none of its own.
     fn joins(&self, pending: &Pending, want: &Want) -> bool {
+        let is_leaving = self.config.role != Role::Root && pending.is_leaving();
         let misses = |want: &Want| match self.decide_want(pending, want) {
             Decision::Parent(_) | Decision::Place => want.request != MessageKind::Writeback,
-            Decision::Here(_) => matches!(want.who, Who::Local(_)),
+            Decision::Here(_) => is_leaving || matches!(want.who, Who::Local(_)),
             // It goes alone, whatever else is on its way.
             Decision::PassUp(_) | Decision::Never => false,
         };

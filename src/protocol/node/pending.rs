@@ -243,6 +243,12 @@ impl Pending {
         !self.queue.is_empty() || self.probe.is_some() || self.acquire.is_some()
     }
 
+    /// What is here will not be any more when what is under way has ended.
+    #[must_use]
+    pub fn is_leaving(&self) -> bool {
+        self.evicting.is_some() || self.probe.is_some_and(|probe| probe.action == Action::Write)
+    }
+
     /// Nothing is under way any more.
     #[must_use]
     pub fn is_idle(&self) -> bool {

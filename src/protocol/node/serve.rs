@@ -35,10 +35,7 @@ impl Node {
 
     /// Whether a block is still here, and will not be when what is under way has ended.
     fn is_leaving(&self, block: Address) -> bool {
-        self.config.role != Role::Root
-            && self.pending.get(block).is_some_and(|pending| {
-                pending.evicting.is_some() || pending.probe.is_some_and(|probe| probe.action == Action::Write)
-            })
+        self.config.role != Role::Root && self.pending.get(block).is_some_and(Pending::is_leaving)
     }
 
     /// The action that a child's request means here.

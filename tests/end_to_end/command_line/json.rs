@@ -56,6 +56,45 @@ fn what_accesses_waited_for_is_all_of_their_time_and_asking_changes_nothing() {
 }
 
 #[test]
+fn each_miss_that_joins_no_other_sends_a_request() {
+    // Blocks are asked for while they are on their way out.
+    let text = "machine = 'tiny/umh-2gpu-mask4'\n[[kernel]]\nid = 'k'\nname = 'stream'\nwith = { blocks = 8, warps = 2, times = 12 }\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.toml");
+    std::fs::write(&path, text).unwrap();
+    let run = document(&["run", path.to_str().unwrap(), "--set", "gpu.cu.outstanding=2", "--format", "json"]);
+    let count = |key: &str| run["stats"][key].as_u64().unwrap();
+    let of =
+        |what: &str| ["gpu0", "gpu1"].map(|gpu| count(&format!("{gpu}.smd0.{what}"))).iter().sum::<u64>();
+    assert!(of("recalls") > 20 && of("merges") > 20);
+    assert_eq!(of("misses") - of("merges"), count("link.host.in.messages.read.count"));
+}
+
+#[test]
+fn a_translation_counts_once_however_often_its_access_is_turned_away() {
+    let text =
+        "machine = 'tiny/paged-1gpu'\n[[kernel]]\nid = 'k'\nname = 'vector-add'\nwith = { scale = 64 }\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.toml");
+    std::fs::write(&path, text).unwrap();
+    let set = [
+        "--set",
+        "gpu.paging.page='64 KiB'",
+        "--set",
+        "gpu.memory.size='256 KiB'",
+        "--set",
+        "gpu.l1.mshrs=4",
+    ];
+    let run = document(&[&["run", path.to_str().unwrap(), "--format", "json"], &set[..]].concat());
+    let stats = &run["stats"];
+    assert!(stats["levels.gpu_l1.mshr_full"].as_u64().unwrap() > 20);
+    let others = ["misses", "merges"].map(|what| stats[format!("paging.tlb.{what}")].as_u64().unwrap());
+    let accesses = run["accesses"].as_u64().unwrap() as f64;
+    let rate = 1.0 - others.iter().sum::<u64>() as f64 / accesses;
+    assert!((stats["paging.tlb.hit_rate"].as_f64().unwrap() - rate).abs() < 1e-9, "{stats}");
+}
+
+#[test]
 fn a_run_tells_what_was_set_by_its_scenario_and_on_the_command_line() {
     let set = ["--set", "gpu.l1.mshrs=3", "--set", "gpu.paging.service='2 us'"];
     let run = document(&[&["run", "paging/blocking", "--format", "json"], &set[..]].concat());

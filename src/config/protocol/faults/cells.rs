@@ -175,7 +175,7 @@ impl Study<'_> {
                     if level.cell(self.table, state, action).is_none() {
                         let message =
                             format!("a block in {state} can meet {}, and has no cell for it", said(action));
-                        self.error(&self.place(&level, state, action), message, &wanted(action));
+                        self.error(&self.place(&level, state, action), message, &wanted(state, action));
                     }
                 }
             }
@@ -219,8 +219,9 @@ fn said(action: Action) -> String {
     }
 }
 
-fn wanted(action: Action) -> String {
+fn wanted(state: State, action: Action) -> String {
     let cell = match action {
+        Action::Read | Action::Write if state == State::I => "\"ack\"",
         Action::Load => "\"hit\"",
         Action::Store | Action::NStore => "\"write > M\"",
         Action::Read => "\"data > S\"",
