@@ -24,7 +24,20 @@ pub const WHY: Command = Command {
 fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let words = arguments.words();
     let selection = session.spoken_selection();
+    // What was picked, and not what the screen follows beside it.
+    let picked = session.selection();
     match words.as_slice() {
+        [] if picked.txn.is_none()
+            && picked.component.is_some_and(|part| session.machine().why(part, picked.warp).is_empty()) =>
+        {
+            let names = session.machine().components();
+            let path = picked.component.map_or("", |part| names.path(part));
+            let mut lines = vec![format!("{path}, which is selected, waits for nothing")];
+            if let Some(view) = selection.txn.and_then(|txn| session.machine().transaction(txn)) {
+                lines.push(format!("why txn {} tells of the transaction that is shown", view.number.0));
+            }
+            Ok(Effect::Said(lines))
+        }
         [] => match (selection.txn, selection.component) {
             (Some(txn), None) if session.machine().transaction(txn).is_none() => {
                 let nothing_waits = session.machine().transactions(1, 1).is_empty();

@@ -34,10 +34,12 @@ impl<'a> Stands<'a> {
                 .map(|set| set.word(number));
         let (dirty, unused) = (residency.dirty().word(number), residency.unused().word(number));
         let faulted = self.faulted.word(number) & !(resident | leaving | coming);
+        // Each page has one letter.
+        let thrashing = evicted & (coming | faulted);
         [
-            evicted & (coming | faulted),
-            faulted,
-            coming,
+            thrashing,
+            faulted & !thrashing,
+            coming & !thrashing,
             leaving,
             resident & dirty,
             resident & unused & !dirty,

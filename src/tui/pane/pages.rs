@@ -25,7 +25,15 @@ pub fn title(frame: &Frame) -> String {
     let homes = frame.pages.homes.as_ref().map(|all| (all.page, all.group));
     let Some((size, group)) = of_gpu.or(permissions).or(homes) else { return String::new() };
     let each = if group > 1 { format!(", {group} a letter") } else { String::new() };
-    format!("{} each{each}", kib(u64::from(size)))
+    let policies = policies(frame).map_or_else(String::new, |policies| format!(" · {policies}"));
+    format!("{} each{each}{policies}", kib(u64::from(size)))
+}
+
+/// By what pages move, where that is the same on all GPUs.
+fn policies(frame: &Frame) -> Option<String> {
+    let mut all = frame.pages.gpus.iter().map(PagesView::policies);
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
 }
 
 fn kib(bytes: u64) -> String {
@@ -55,8 +63,10 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, gpu: &PagesView) -> u16 {
     let name = format!("gpu{}", gpu.gpu);
     let x = canvas.text(1, y, &name, Role::Strong);
     canvas.item(1, y, name.len() as u16, Target::Component(gpu.driver));
-    // Counts first: policies stay as they are, and can be cut.
-    let head = format!("{} · {} · {}", gpu.room(), gpu.in_vain(), gpu.policies());
+    let mut head = format!("{} · {}", gpu.room(), gpu.in_vain());
+    if policies(frame).is_none() {
+        head = format!("{head} · {}", gpu.policies());
+    }
     canvas.field(x + 1, y, canvas.width().saturating_sub(x + 1), &head, Role::Text);
     // Only sockets of one GPU have pages of each other, and a page that is only mapped never leaves.
     let is_rare = |stand| match stand {
