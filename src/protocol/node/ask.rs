@@ -34,6 +34,8 @@ impl Node {
         };
         let Some(parent) = pending.parent else { return false };
         self.take_mshr(pending, want.number, out);
+        // The cell is used now, whatever becomes of the block until the answer comes.
+        self.count_cell(self.state(block), want.action);
         pending.asked = Some(Asked {
             kind,
             action: want.action,
@@ -130,7 +132,9 @@ impl Node {
             };
             if let Some(to) = to {
                 let about = About::new(message.range, asked.number).because(message.cause);
-                self.transition(block, asked.action, to, about, out);
+                let entry = self.store.get_mut(block);
+                let from = entry.map_or(State::I, |entry| std::mem::replace(&mut entry.state, to));
+                self.record_change((from, to), asked.action, false, about, out);
             }
             if self.config.role == Role::Leaf {
                 self.perform_waiting(pending, out);

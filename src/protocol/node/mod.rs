@@ -295,6 +295,17 @@ impl Node {
             return;
         }
         self.count_cell(from, action);
+        self.record_change((from, to), action, waited, about, out);
+    }
+
+    fn record_change(
+        &self,
+        (from, to): (State, State),
+        action: Action,
+        waited: bool,
+        about: About,
+        out: &mut Outbox,
+    ) {
         out.record(self.config.id, about, || {
             if from == to {
                 What::Hit { state: from, action, waited }

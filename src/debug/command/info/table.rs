@@ -83,3 +83,25 @@ fn plain(cell: Cell) -> String {
     };
     format!("{}{next}", cell.step.name())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::debug::interrupt::Interrupt;
+    use crate::debug::origin::Origin;
+    use crate::debug::session::Session;
+
+    #[test]
+    fn a_cell_is_used_when_it_asks_and_not_once_more_when_it_is_granted() {
+        let text = "machine = 'tiny/umh-2gpu'\n[[do]]\nby = 'gpu0.cu0'\nstore = { address = 0x1000, bytes = '07' }\n";
+        let mut session = Session::open(Origin::of_text("t", text).unwrap(), None);
+        let mut row_of_i = |line: &str| {
+            session.execute(line, &Interrupt::default()).unwrap();
+            let lines = session.execute("info table", &Interrupt::default()).unwrap().lines;
+            lines.into_iter().find(|line| line.starts_with("I ")).unwrap()
+        };
+        assert!(!row_of_i("step 1").contains("write>M 1"));
+        // The L1 has asked, and nothing has come back.
+        assert!(row_of_i("step 1").contains("write>M 1 "));
+        assert!(row_of_i("end").contains("write>M 1 "));
+    }
+}
