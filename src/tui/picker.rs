@@ -160,6 +160,13 @@ impl Picker {
     pub fn handle(&mut self, event: &Event) -> Outcome {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
+            Event::Paste(text) => {
+                text.chars()
+                    .filter(|character| !character.is_control())
+                    .for_each(|character| self.add(character));
+                self.chosen = 0;
+                Outcome::Stay
+            }
             Event::Mouse(mouse) => match mouse.kind {
                 MouseEventKind::ScrollDown => self.walk(3),
                 MouseEventKind::ScrollUp => self.walk(-3),
@@ -196,7 +203,9 @@ impl Picker {
             KeyCode::Backspace => {
                 self.filter = self.filter.take().filter(|text| !text.is_empty()).map(shorter);
             }
-            KeyCode::Char('/') if self.filter.is_none() => self.filter = Some(String::new()),
+            KeyCode::Char('/') if self.filter.as_deref().is_none_or(str::is_empty) => {
+                self.filter = Some(String::new());
+            }
             KeyCode::Char(character) if !ctrl => self.add(character),
             _ => return Outcome::Stay,
         }
@@ -423,7 +432,7 @@ mod tests {
         let mut press = |code: KeyCode| picker.handle(&Event::Key(code.into()));
         assert_eq!(press(KeyCode::Char('q')), Outcome::Leave);
         assert_eq!(press(KeyCode::Esc), Outcome::Stay, "one esc too many does not end it");
-        for code in ['/', 'q', 'u'] {
+        for code in ['/', '/', 'q', 'u'] {
             assert_eq!(press(KeyCode::Char(code)), Outcome::Stay);
         }
         for _ in 0..2 {
@@ -432,6 +441,8 @@ mod tests {
         assert_eq!(press(KeyCode::Char('q')), Outcome::Stay, "an empty filter is one, too");
         assert_eq!(press(KeyCode::Enter), Outcome::Open("queue".into()));
         assert_eq!(press(KeyCode::Char('q')), Outcome::Leave);
+        assert_eq!(picker.handle(&Event::Paste("que\n".into())), Outcome::Stay);
+        assert_eq!(picker.filter.as_deref(), Some("que"));
     }
 
     #[test]

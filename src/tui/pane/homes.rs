@@ -9,9 +9,12 @@ use crate::tui::view::canvas::Canvas;
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas, all: &HomesView) {
     canvas.field(1, 0, canvas.width().saturating_sub(1), &all.headline(), Role::Text);
-    let selected = frame.selection.block.and_then(|block| all.of(block));
-    let text = match selected {
-        Some(home) => format!("the selected page lives in the memory of {}", home.name),
+    let shown = frame.selection.block.and_then(|block| Some((block, all.of(block)?)));
+    let text = match shown {
+        Some((block, home)) => {
+            let page = block.0 / u64::from(all.page.max(1));
+            format!("page {page:#x}, which {block} is in, lives in the memory of {}", home.name)
+        }
         None => legend(all),
     };
     canvas.field(1, 1, canvas.width().saturating_sub(1), &text, Role::Dim);

@@ -35,7 +35,9 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         y = one(frame, canvas, y, file);
     }
     if others > 0 {
-        canvas.text(1, y, &format!("{others} others have nothing under way"), Role::Dim);
+        let who =
+            if others == frame.mshrs.len() { format!("all {others}") } else { format!("{others} others") };
+        canvas.text(1, y, &format!("{who} have nothing under way"), Role::Dim);
         y += 1;
     }
     if frame.mshrs.is_empty() {
