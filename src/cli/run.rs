@@ -194,7 +194,7 @@ impl Run {
         let recorder = self.record.as_ref().map(|path| Recorder::begin(path, &work));
         let mut recorder = recorder.transpose()?;
         let listen = stop.is_some() || self.waits || prepared.blueprint.checks;
-        let mut trail = self.waits.then(|| (Trail::new(begun.time_base()), Spent::default()));
+        let mut trail = self.waits.then(|| (Trail::new(begun.time_base()).taking_apart(), Spent::default()));
         let mut runner = work.runner(prepared, listen);
         let mut stopped = None;
         let prepare_seconds = begin.elapsed().as_secs_f64();

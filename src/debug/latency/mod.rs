@@ -231,6 +231,38 @@ mod tests {
     }
 
     #[test]
+    fn a_miss_that_was_joined_is_taken_apart_into_what_it_waited_for() {
+        let first = program("gpu0.cu0", Load, &[0x1000]);
+        let second = program("gpu0.cu1", Load, &[0x1000]);
+        let mut machine = performing("tiny/umh-1gpu", &[], vec![first, second]);
+        let mut records = Records::listening();
+        let mut trails = [Trail::new(machine.time_base()), Trail::new(machine.time_base()).taking_apart()];
+        let mut found = [Vec::new(), Vec::new()];
+        while machine.step(&mut records) == StepOutcome::Ran {
+            for record in &records.list {
+                for (trail, found) in trails.iter_mut().zip(&mut found) {
+                    found.extend(trail.note(record, machine.components()));
+                }
+            }
+        }
+        let joined = |latency: &Latency| {
+            let own = latency.legs.iter().filter(|leg| leg.sort(machine.components()) == Sort::Joined);
+            own.map(|leg| leg.cycles).sum::<u64>()
+        };
+        let [whole, apart] = found.map(|mut found| found.pop().unwrap());
+        assert_eq!(apart.cycles(), whole.cycles());
+        // What is left is the time after the first had ended, until its acknowledgement.
+        assert!(joined(&whole) > 800 && joined(&apart) < 50, "{} {}", joined(&whole), joined(&apart));
+        let mut cycle = apart.began();
+        for leg in &apart.legs {
+            assert_eq!(leg.since, cycle);
+            cycle += leg.cycles;
+        }
+        assert_eq!(cycle, apart.complete.cycle);
+        assert!(apart.legs.iter().any(|leg| matches!(leg.what, Awaited::Memory)));
+    }
+
+    #[test]
     fn what_is_last_is_what_is_waited_for() {
         let first = program("gpu0.cu0", Store, &[0x1000]);
         let second = crate::workload::Task { after: vec![0], ..program("gpu1.cu0", Load, &[0x1000]) };

@@ -23,11 +23,21 @@ pub struct Trail {
     only: Option<TxnNumber>,
     /// Whether it is told how many others were served before it.
     counts_others: bool,
+    /// Accesses that have ended, while some may have joined their misses; kept where misses that were joined are taken apart.
+    ended: Option<Ended>,
     /// Accesses under way. They are numbered in the order of their issues.
     under_way: BTreeMap<TxnNumber, Own>,
     /// Since the issue of the first of these, ascending.
     events: VecDeque<Event>,
     before: Before,
+}
+
+/// What accesses that have ended waited for.
+#[derive(Debug, Default)]
+struct Ended {
+    legs: FxHashMap<TxnNumber, Vec<Leg>>,
+    /// In which event each did, ascending.
+    order: VecDeque<(EventNumber, TxnNumber)>,
 }
 
 /// What an event did.
@@ -97,6 +107,7 @@ impl Trail {
             time,
             only: None,
             counts_others: false,
+            ended: None,
             under_way: BTreeMap::new(),
             events: VecDeque::new(),
             before: Before::default(),
@@ -108,6 +119,12 @@ impl Trail {
     #[must_use]
     pub fn counting_others(self) -> Self {
         Self { counts_others: true, ..self }
+    }
+
+    /// The same where the time in a miss that was joined is what that miss waited for meanwhile, if it ended before.
+    #[must_use]
+    pub fn taking_apart(self) -> Self {
+        Self { ended: Some(Ended::default()), ..self }
     }
 
     /// The same of one access alone, if one is wanted.
@@ -155,11 +172,19 @@ impl Trail {
     fn end(&mut self, complete: &Record, components: &Components) -> Option<Latency> {
         let txn = complete.txn?;
         let own = self.under_way.remove(&txn)?;
-        let latency = self.latency(txn, own, complete, components);
+        let mut latency = self.latency(txn, own, complete, components);
+        if let (Some(latency), Some(ended)) = (&mut latency, &mut self.ended) {
+            latency.legs = latency.legs.drain(..).flat_map(|leg| ended.taken_apart(leg)).collect();
+            ended.legs.insert(txn, latency.legs.clone());
+            ended.order.push_back((complete.id.event, txn));
+        }
         // Nobody is left who may need what was before.
         let first = self.under_way.values().next().map_or(EventNumber::MAX, |own| own.issue.id.event);
         while self.events.front().is_some_and(|event| event.number < first) {
             self.events.pop_front();
+        }
+        if let Some(ended) = &mut self.ended {
+            ended.forget(first);
         }
         latency
     }
@@ -223,6 +248,40 @@ impl Own {
 fn leg(time: TimeBase, (since, until): (Tick, Tick), at: ComponentId, what: Awaited) -> Leg {
     let (since, until) = (time.cycle(since), time.cycle(until));
     Leg { since, cycles: until.saturating_sub(since), at, what }
+}
+
+impl Ended {
+    /// Nobody has joined what ended before an event.
+    fn forget(&mut self, before: EventNumber) {
+        while let Some((_, txn)) = self.order.front().copied().filter(|(event, _)| *event < before) {
+            self.order.pop_front();
+            self.legs.remove(&txn);
+        }
+    }
+
+    /// A time in a miss that was joined, as what that waited for meanwhile; other times as they are.
+    fn taken_apart(&self, leg: Leg) -> Vec<Leg> {
+        let Awaited::Turn { other: Some(other), why: Turn::Joined, .. } = leg.what else { return vec![leg] };
+        let Some(legs) = self.legs.get(&other) else { return vec![leg] };
+        let (mut at, end) = (leg.since, leg.since + leg.cycles);
+        let mut parts = Vec::new();
+        for part in legs {
+            let (since, until) = (part.since.max(at), (part.since + part.cycles).min(end));
+            if since >= until {
+                continue;
+            }
+            // The miss may have been another's for a time.
+            if since > at {
+                parts.push(Leg { since: at, cycles: since - at, ..leg.clone() });
+            }
+            parts.push(Leg { since, cycles: until - since, ..part.clone() });
+            at = until;
+        }
+        if at < end {
+            parts.push(Leg { since: at, cycles: end - at, ..leg });
+        }
+        parts
+    }
 }
 
 /// What an access was found to wait for, the last first.

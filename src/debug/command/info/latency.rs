@@ -105,7 +105,7 @@ fn slowest(session: &Session) -> Option<TxnNumber> {
 /// Of all accesses that were issued and have ended lately.
 fn of_all(session: &Session) -> Vec<String> {
     let machine = session.machine();
-    let (components, mut trail) = (machine.components(), Trail::new(machine.time_base()));
+    let (components, mut trail) = (machine.components(), Trail::new(machine.time_base()).taking_apart());
     let (mut spent, mut at_once) = (Spent::default(), 0);
     for latency in lately(session).iter().filter_map(|record| trail.note(record, components)) {
         at_once += u64::from(latency.legs.is_empty());
