@@ -114,14 +114,16 @@ impl<'a> Reader<'a> {
             let complaint = document.complain(None, "the state I is missing in [cache]");
             return fail(complaint.expected("a row I: every block begins as not present"));
         }
-        let reader = Self { document, states: states.clone() };
+        let reader = Self { document, states };
         for (name, _) in &file.state.0 {
             reader.state(name).map_err(|mut error| {
                 // Mostly it is the row that was forgotten.
                 if let Some(state) = State::parse(&name.value) {
                     error.message = format!("the state {state} has no row in [cache]");
-                    error.expected =
-                        Some(format!("a row {state} = {{ ... }} there, or one of {}", letters(&states)));
+                    error.expected = Some(format!(
+                        "a row {state} = {{ ... }} there, or one of {}",
+                        letters(&reader.states)
+                    ));
                 }
                 error
             })?;

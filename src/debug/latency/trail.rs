@@ -316,8 +316,8 @@ impl Walk<'_> {
         let made = self.trail.event(cause)?.tick;
         let Stages { ready, left, at_switch, crossed } = message.trip.stages().copied().unwrap_or_default();
         // What is not known of a message that left before anybody listened counts as on its way.
-        let ready = ready.clamp(sent, place.tick);
-        let left = left.clamp(ready, place.tick);
+        let ready = ready.max(sent).min(place.tick);
+        let left = left.max(ready).min(place.tick);
         let (at, from) = (message.to, message.from);
         let waits = |second| Awaited::Link { message: message.clone(), second };
         let goes = |part| Awaited::Message { message: message.clone(), part };
