@@ -336,10 +336,14 @@ impl Inspect for Machine {
     fn value(&self, node: ComponentId, address: Address, len: u32) -> Option<Vec<u8>> {
         let node = self.node(node)?;
         // Memory that is not this node's to keep is not zero, but elsewhere, or nowhere.
-        let beyond = address.0.saturating_add(u64::from(len)) > self.fixed.spec.host.memory.0;
-        let elsewhere = node.config.role == Role::Root
-            && (beyond || self.node_behind(address, &self.homes).is_some_and(|home| home.id() != node.id()));
-        (!elsewhere).then(|| node.value(Range::new(address, len)))?
+        let is_elsewhere = |range: Range| {
+            node.config.role == Role::Root
+                && (range.end() > self.fixed.spec.host.memory.0
+                    || self.node_behind(range.start, &self.homes).is_some_and(|home| home.id() != node.id()))
+        };
+        let value = |range| (!is_elsewhere(range)).then(|| node.value(range))?;
+        let parts: Option<Vec<_>> = Range::new(address, len).by_block(node.config.block).map(value).collect();
+        parts.map(|parts| parts.concat())
     }
 
     fn mshrs(&self, node: ComponentId, entries: usize) -> Option<MshrView> {

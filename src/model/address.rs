@@ -76,6 +76,15 @@ impl Range {
         let last = self.end().max(self.start.0.saturating_add(1)) - 1;
         (first..=last).step_by(size as usize).map(Address)
     }
+
+    /// The parts of this range that lie in one block of `size` bytes each, in order.
+    pub fn by_block(self, size: u32) -> impl Iterator<Item = Self> {
+        self.blocks(size).map(move |block| {
+            let start = self.start.max(block);
+            let end = self.end().min(block.0.saturating_add(u64::from(size.max(1))));
+            Self::new(start, end.saturating_sub(start.0) as u32)
+        })
+    }
 }
 
 impl fmt::Display for Range {
@@ -93,6 +102,8 @@ mod tests {
         let blocks: Vec<_> = Range::new(Address(0x30), 0x60).blocks(64).collect();
         assert_eq!(blocks, [Address(0), Address(0x40), Address(0x80)]);
         assert_eq!(Range::new(Address(0x40), 0).blocks(64).count(), 1);
+        let parts: Vec<_> = Range::new(Address(0x3e), 8).by_block(64).collect();
+        assert_eq!(parts, [Range::new(Address(0x3e), 2), Range::new(Address(0x40), 6)]);
     }
 
     #[test]

@@ -21,10 +21,8 @@ pub fn coalesce(access: &WarpAccess, line: u32, values: bool, into: &mut VecDequ
         return;
     }
     if let Some(region) = dense(access, values) {
-        into.extend(region.blocks(line).map(|block| {
-            let range = cut(region, Range::new(block, line));
-            Access { kind, range, bytes: Bytes::new(), mask: None }
-        }));
+        let piece = |range| Access { kind, range, bytes: Bytes::new(), mask: None };
+        into.extend(region.by_block(line).map(piece));
         return;
     }
     let merges = !matches!(kind, AccessKind::Atomic(_)) && access.width > 0;
@@ -42,12 +40,11 @@ pub fn coalesce(access: &WarpAccess, line: u32, values: bool, into: &mut VecDequ
             piece_of(&mut pieces, block, line, keeps).add(lane, &bytes, kind.writes());
             continue;
         }
-        for block in lane.blocks(line) {
-            let part = cut(lane, Range::new(block, line));
+        for part in lane.by_block(line) {
             let offset = (part.start.0 - lane.start.0) as usize;
             let data = bytes.get(offset..offset + part.len as usize).unwrap_or(&[]);
             if merges {
-                piece_of(&mut pieces, block, line, keeps).add(part, data, kind.writes());
+                piece_of(&mut pieces, part.start.block(line), line, keeps).add(part, data, kind.writes());
             } else {
                 into.push_back(Access { kind, range: part, bytes: SmallVec::from_slice(data), mask: None });
             }
@@ -61,9 +58,8 @@ fn merge(access: &WarpAccess, line: u32, into: &mut VecDeque<Access>) {
     let (kind, width) = (access.kind, u32::from(access.width));
     let mut pieces: SmallVec<[Piece; 4]> = SmallVec::new();
     let mut add = |run: Range| {
-        for block in run.blocks(line) {
-            let part = cut(run, Range::new(block, line));
-            piece_of(&mut pieces, block, line, false).add(part, &[], kind.writes());
+        for part in run.by_block(line) {
+            piece_of(&mut pieces, part.start.block(line), line, false).add(part, &[], kind.writes());
         }
     };
     let mut last: Option<Range> = None;
@@ -103,11 +99,6 @@ fn dense(access: &WarpAccess, values: bool) -> Option<Range> {
     let len = lanes * u32::from(access.width);
     start.checked_add(u64::from(len))?;
     Some(Range::new(Address(start), len))
-}
-
-fn cut(lane: Range, block: Range) -> Range {
-    let start = lane.start.max(block.start);
-    Range::new(start, (lane.end().min(block.end()).saturating_sub(start.0)) as u32)
 }
 
 /// What the lanes touch of one line.

@@ -54,6 +54,23 @@ fn every_bundled_scenario_holds() {
 }
 
 #[test]
+fn a_load_that_crosses_a_line_reads_all_of_its_bytes_whichever_part_comes_first() {
+    let crossing = |first: &str| {
+        format!(
+            "machine = 'tiny/umh-2gpu'\n[[memory]]\naddress = 0x1038\nbytes = '11 22 33 44 55 66 77 88 99 aa bb cc dd ee ff 01'\n\
+             [[program]]\nid = 'warm'\nby = 'host.cpu0'\ndo = ['load {first} 4']\n\
+             [[do]]\nid = 'both'\nafter = 'warm'\nby = 'host.cpu0'\nload = {{ address = 0x103e, len = 8 }}\n\
+             [[expect]]\nthat = [\"result of both is '77 88 99 aa bb cc dd ee'\",\n\
+             \"value at 0x103e+8 in host.cpu0.l1 is '77 88 99 aa bb cc dd ee'\"]\n"
+        )
+    };
+    for first in ["0x1000", "0x1040", "0x2000"] {
+        let report = run(&crossing(first));
+        assert!(report.passed, "{first}: {:?}", report.failures);
+    }
+}
+
+#[test]
 fn a_scenario_sets_keys_of_its_machine_and_the_command_line_counts_more() {
     let set = "[set]\ngpu.sm.count = 3\n\"gpu.l1.mshrs\" = 2\ngpu.l2 = { ways = 2, size = '2 KiB' }\n";
     let inline = "machine = { gpu = { cu = { count = 1 }, memory = { home = 'host' } } }\n";

@@ -46,6 +46,7 @@ fn predict(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     if arguments.is_empty() {
         return Err(arguments.missing("an answer"));
     }
+    let is_over = session.timeline.at_end().is_some();
     let asked = open(session)?;
     let answer = asked.meant(arguments.text()).map_err(|(expected, near)| {
         let error = arguments.complaint("this is none of the answers").expected(expected);
@@ -53,13 +54,20 @@ fn predict(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     })?;
     let said = format!("you say: {answer}; go on to see, or reveal");
     asked.predicted = Some(answer);
+    if is_over {
+        // Nothing is left that would show it.
+        return Ok(Effect::line(told(asked)));
+    }
     Ok(Effect::line(said))
 }
 
 fn reveal(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     arguments.none()?;
-    let asked = open(session)?;
-    asked.revealed = true;
-    asked.told = true;
-    Ok(Effect::line(asked.verdict()))
+    Ok(Effect::line(told(open(session)?)))
+}
+
+/// Tells the answer to a question, and whether the prediction was right.
+fn told(asked: &mut Asked) -> String {
+    (asked.revealed, asked.told) = (true, true);
+    asked.verdict()
 }

@@ -3,6 +3,7 @@
 use super::warps::{InFlight, Warp};
 use super::{Agent, Told, Work};
 use crate::model::access::{AccessKind, Bytes};
+use crate::model::address::Address;
 use crate::model::inspect::WarpState;
 use crate::model::message::TxnNumber;
 use crate::model::time::Tick;
@@ -15,6 +16,8 @@ pub(super) struct Performed<'a> {
     pub instruction: u64,
     /// The transaction that the warp waits for, if it does.
     pub number: Option<TxnNumber>,
+    /// Where it begins.
+    pub start: Address,
     /// What a load or atomic read.
     pub read: &'a Bytes,
 }
@@ -27,6 +30,7 @@ impl Agent {
             slot: completion.ticket.warp as usize,
             instruction: completion.ticket.instruction,
             number: completion.number,
+            start: completion.range.start,
             read: if completion.kind == AccessKind::Store { &none } else { &completion.read },
         };
         self.perform(&performed, latency, told, out);
@@ -34,7 +38,7 @@ impl Agent {
 
     /// What follows for the warp.
     pub(super) fn perform(&mut self, performed: &Performed, latency: u32, told: &mut Told, out: &mut Outbox) {
-        let &Performed { slot, instruction, number, read } = performed;
+        let &Performed { slot, instruction, number, start, read } = performed;
         let now = out.tick;
         let ready = now + self.config.clock.cycles(u64::from(latency.max(1)));
         let Some(warp) = self.warps.get_mut(slot) else { return };
@@ -44,8 +48,8 @@ impl Agent {
         let mut finished = None;
         if let Some(entry) = warp.in_flight.get_mut(index) {
             entry.left = entry.left.saturating_sub(1);
-            if entry.read.is_empty() && !read.is_empty() {
-                entry.read.clone_from(read);
+            if !read.is_empty() {
+                entry.read.push((start, read.clone()));
             }
             if entry.left == 0 {
                 finished = Some(index);
@@ -69,8 +73,9 @@ impl Agent {
         }
     }
 
-    fn end_instruction(warp: &mut Warp, entry: InFlight, now: Tick, told: &mut Told) {
-        if entry.until.as_ref().is_some_and(|until| *until != entry.read) {
+    fn end_instruction(warp: &mut Warp, mut entry: InFlight, now: Tick, told: &mut Told) {
+        let read = entry.take_result();
+        if entry.until.as_ref().is_some_and(|until| *until != read) {
             warp.next = warp.next.saturating_sub(1);
             return;
         }
@@ -78,10 +83,10 @@ impl Agent {
             (warp.spun, warp.spins_since) = (warp.spun(now), None);
         }
         if let Some(label) = entry.label {
-            told.results.push((label, entry.read.clone()));
+            told.results.push((label, read.clone()));
         }
-        if !entry.read.is_empty() {
-            warp.result = entry.read;
+        if !read.is_empty() {
+            warp.result = read;
         }
     }
 

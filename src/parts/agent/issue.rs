@@ -184,7 +184,7 @@ impl Agent {
             left: warp.to_issue.len() as u32,
             label: access.label.clone(),
             until,
-            read: Bytes::new(),
+            read: Vec::new(),
         });
         let cycles = u64::from(access.lanes.count().div_ceil(self.config.lanes.max(1)).max(1));
         self.issue_free_at = now + self.config.clock.cycles(cycles - 1);
@@ -218,6 +218,7 @@ impl Agent {
         let has_hit = self.hits_tlb(slot);
         let Some(warp) = self.warps.get_mut(slot) else { return };
         let Some((_, access)) = warp.next_access() else { return };
+        let start = access.range.start;
         if around.quiet
             && !self.config.values
             && around.l1.hit(access.kind, access.range, access.mask.as_deref(), out)
@@ -225,12 +226,11 @@ impl Agent {
             (around.begin)((slot as u32, warp.work), access, Offer::Hit, now);
             warp.take_access();
             self.count_tlb_hit(has_hit);
-            let performed = Performed { slot, instruction, number: None, read: &Bytes::new() };
+            let performed = Performed { slot, instruction, number: None, start, read: &Bytes::new() };
             self.perform(&performed, self.config.l1_latency, told, out);
             self.after_issue(slot, told, out);
             return;
         }
-        let start = access.range.start;
         told.placed.extend(self.place(start, out));
         let Some(warp) = self.warps.get_mut(slot) else { return };
         let Some((_, access)) = warp.next_access() else { return };

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::Work;
 use crate::model::access::{Access, Bytes};
+use crate::model::address::Address;
 use crate::model::inspect::WarpState;
 use crate::model::message::TxnNumber;
 use crate::model::page::Page;
@@ -20,7 +21,20 @@ pub(super) struct InFlight {
     pub(super) label: Option<Arc<str>>,
     /// Repeat it until it reads this.
     pub(super) until: Option<Bytes>,
-    pub(super) read: Bytes,
+    /// What its accesses have read so far, each from an address on.
+    pub(super) read: Vec<(Address, Bytes)>,
+}
+
+impl InFlight {
+    /// What all of it has read, in the order of addresses.
+    pub(super) fn take_result(&mut self) -> Bytes {
+        let mut read = std::mem::take(&mut self.read);
+        read.sort_by_key(|(start, _)| *start);
+        let mut parts = read.into_iter().map(|(_, bytes)| bytes);
+        let mut result = parts.next().unwrap_or_default();
+        result.extend(parts.flatten());
+        result
+    }
 }
 
 /// An access that waited for a translation.
