@@ -328,8 +328,14 @@ fn every_lesson_says_all_that_it_has_to_say_and_asks() {
         assert!(file.title.is_some() && file.source.is_some() && scenario.about().is_some(), "{name}");
         let prepared = scenario.prepare(&Options::default()).unwrap();
         let narrator = prepared.narrator.clone();
-        let answered = narrator.says.iter().filter_map(|say| say.ask.as_ref()?.because.as_ref()).count();
-        assert!(answered > 0, "{name} asks nothing that the protocol's table answers");
+        let asked = || narrator.says.iter().filter_map(|say| say.ask.as_ref());
+        assert!(asked().count() > 0, "{name} asks nothing");
+        // Where pages come and go, that is what is asked about.
+        let answered = asked().filter(|ask| ask.because.is_some()).count();
+        assert!(
+            answered > 0 || name.starts_with("paging/"),
+            "{name} asks nothing that the protocol's table answers"
+        );
         let mut said = narrator.opening();
         let mut told = narrator.begin();
         let listening = Runner::new(prepared.machine, prepared.checker, true);

@@ -66,7 +66,7 @@ impl Machine {
             let Some(node) = self.node(at) else { break };
             let busy = node.busy(address);
             let mine = busy.iter().find(|busy| number.is_some() && busy.number == number).or(busy.first());
-            let (Some(mine), Some(first)) = (mine, busy.first()) else { break };
+            let Some(mine) = mine else { break };
             if mine.number != number {
                 own = own.or(Some(links.len()));
             }
@@ -77,7 +77,7 @@ impl Machine {
                 }
                 _ => String::new(),
             };
-            let (block, doing) = (node.block_of(address), first.describe(&self.fixed.components));
+            let (block, doing) = (node.block_of(address), mine.describe(&self.fixed.components));
             let text = format!("block {block} {doing}{ahead}");
             links.push(WaitLink { at, text, since: Some(mine.since) });
             last = Some((node, mine.clone()));

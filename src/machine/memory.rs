@@ -27,18 +27,18 @@ impl Machine {
     pub(super) fn read_memory(&mut self, node: usize, sent: &Outgoing) -> Ready {
         let (now, Outgoing { message, read, tag }) = (self.now, sent);
         let Some((dram, dealing)) = self.dram_behind(node) else { return Ready::At(now) };
-        let local = dealing.local(message.range.start);
+        let (local, bytes) = (dealing.local(read.start), read.len);
         match dram {
             Dram::InOrder(dram) => {
-                let data = if *read > 0 { dram.access(local, *read, false, now) } else { now };
+                let data = if bytes > 0 { dram.access(local, bytes, false, now) } else { now };
                 Ready::At(if *tag { data.max(dram.access_tag(local, now)) } else { data })
             }
             Dram::FrFcfs(controller) => {
                 let about = About::message(message).because(message.cause);
                 Ready::Read(if *tag {
-                    controller.read_tagged(local, *read, about)
+                    controller.read_tagged(local, bytes, about)
                 } else {
-                    controller.read(local, *read, about)
+                    controller.read(local, bytes, about)
                 })
             }
         }

@@ -65,7 +65,7 @@ impl Machine {
         }
         let mut sends = std::mem::take(&mut out.sends);
         for sent in sends.drain(..) {
-            let reads = (sent.read > 0 || sent.tag) && !self.plan.is_ordered;
+            let reads = (sent.read.len > 0 || sent.tag) && !self.plan.is_ordered;
             memory |= reads;
             let ready = match sent.message.kind {
                 MessageKind::Flush => Ready::At(self.now + self.fixed.flush_trap),

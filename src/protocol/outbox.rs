@@ -59,8 +59,8 @@ pub struct Taken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
     pub message: Message,
-    /// Bytes to read from the memory behind the node first.
-    pub read: u32,
+    /// What is to be read from the memory behind the node first; empty if nothing is.
+    pub read: Range,
     /// The tag of what it is about is read there too.
     pub tag: bool,
 }

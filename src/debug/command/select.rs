@@ -173,4 +173,19 @@ mod tests {
         session.execute("select gpu0.cu0 warp 3", &Interrupt::default()).unwrap();
         assert_eq!(session.selection().warp, Some(3));
     }
+
+    #[test]
+    fn each_transaction_is_told_what_it_waits_for_itself() {
+        let text = "machine = \"tiny/umh-2gpu\"\n[[do]]\nid = \"a\"\nby = \"gpu0.cu0\"\nload = { address = 0x1000 }\n[[do]]\nid = \"b\"\n\
+                    after = \"a\"\nby = \"gpu1.cu0\"\nload = { address = 0x1000 }\n[[do]]\nafter = \"b\"\nby = \"gpu0.cu0\"\n\
+                    store = { address = 0x1000, value = 7 }\n[[do]]\nafter = \"b\"\nby = \"gpu0.cu1\"\nload = { address = 0x1080 }\n";
+        let mut session = Session::open(Origin::of_text("t", text).unwrap(), None);
+        let mut at_smd = |line: &str| {
+            let answer = session.execute(line, &Interrupt::default()).unwrap().lines;
+            answer.into_iter().find(|line| line.contains("gpu0.smd0")).unwrap_or_default()
+        };
+        at_smd("goto 37");
+        let (store, load) = (at_smd("why txn 3"), at_smd("why txn 4"));
+        assert!(store.contains("waits for write") && !load.contains("waits for write"), "{store}\n{load}");
+    }
 }

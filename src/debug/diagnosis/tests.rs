@@ -359,6 +359,20 @@ fn a_far_fault_that_never_ends_is_told() {
 }
 
 #[test]
+fn a_warp_that_its_tlb_does_not_take_waits_for_the_page_that_blocks_it() {
+    let load = |at: &str| format!("[[do]]\nby = \"gpu0.cu0\"\nload = {{ address = {at}, len = 4 }}\n");
+    let work = [load("0x1000"), load("0x2000")].concat();
+    let text = format!("machine = \"tiny/paged-1gpu\"\n{work}[[fault]]\nname = \"lose-page\"\n");
+    let set = ["gpu.paging.faults=block"];
+    let diagnosis = diagnosed_with(&text, &set);
+    let lines = diagnosis.lines().join("\n");
+    assert_eq!((diagnosis.verdict, diagnosis.warps), (Verdict::LostMessage, 2), "{lines}");
+    let options = Options { set: set.map(str::to_owned).into(), ..Options::default() };
+    let graph = dot(&diagnosis, run(&text, &options).components());
+    assert!(graph.contains("gpu0.cu0 warp 1") && !graph.contains("page 0x0"), "{graph}");
+}
+
+#[test]
 fn a_page_that_a_core_waits_for_too_is_seen_to_be_lost_though_the_core_asks_again() {
     let text = "machine = \"tiny/paged-1gpu\"\n[[fault]]\nname = \"lose-page\"\n[[do]]\nby = \"gpu0.cu0\"\nload = { address \
                 = 0x13000, len = 4 }\n[[do]]\nby = \"host.cpu0\"\ndelay = 40000\nload = { address = 0x13000, len = 4 }\n";

@@ -70,10 +70,8 @@ impl Machine {
     /// The TLB takes nothing because of another access: what that waits for.
     fn why_blocked(&self, agent: &Agent, since: Option<Tick>) -> Vec<WaitLink> {
         let moves = self.paging.as_ref().is_some_and(|paging| paging.brings_pages());
-        let mut misses = agent.tlb.iter().flat_map(|tlb| tlb.misses());
-        let walking = misses.find(|(_, miss)| miss.progress == Progress::Walking).map(|(page, _)| page);
         let gpu = self.paged_gpu_of(agent);
-        let (text, rest) = match (tracked_of(agent), walking) {
+        let (text, rest) = match (tracked_of(agent), walked_of(agent)) {
             (Some(page), _) if moves => {
                 let rest = gpu.map(|gpu| self.why_fault(gpu, page));
                 (format!("waits for its TLB, which a far-fault of page {page} blocks"), rest)
@@ -111,7 +109,8 @@ impl Machine {
     ) -> Option<(Party, String)> {
         let link = self.untranslated(agent, slot).into_iter().next()?;
         let text = link.text;
-        let page = warp.untranslated().unwrap_or_default();
+        // One that its TLB does not even take waits for the page that blocks that.
+        let page = warp.untranslated().or_else(|| tracked_of(agent)).or_else(|| walked_of(agent))?;
         let usual = Party::Page(link.at, page);
         let miss = agent.tlb.as_ref().and_then(|tlb| tlb.miss(page));
         let is_core = self.paged_gpu_of(agent).is_none();
@@ -319,8 +318,18 @@ fn behind(count: usize, what: &str) -> String {
 
 /// A far-fault of a compute unit that the GMMU tracks.
 fn tracked_of(agent: &Agent) -> Option<Page> {
+    missed(agent, Progress::Tracked)
+}
+
+/// A page that is walked for it.
+fn walked_of(agent: &Agent) -> Option<Page> {
+    missed(agent, Progress::Walking)
+}
+
+/// The first page that its TLB misses, and that has come so far.
+fn missed(agent: &Agent, progress: Progress) -> Option<Page> {
     let mut misses = agent.tlb.iter().flat_map(|tlb| tlb.misses());
-    misses.find(|(_, miss)| miss.progress == Progress::Tracked).map(|(page, _)| page)
+    misses.find(|(_, miss)| miss.progress == progress).map(|(page, _)| page)
 }
 
 #[cfg(test)]

@@ -362,6 +362,7 @@ impl Node {
         } else {
             0
         };
+        let read = Range::new(message.range.start, read);
         out.sends.push(Outgoing { message, read, tag: false });
     }
 

@@ -258,7 +258,8 @@ impl Node {
         let Some(parent) = self.config.parent(block, &out.homes) else { return };
         let mut message = self.message(MessageKind::Fetch, parent, self.range_of(block), out);
         (message.txn, message.number) = (txn, number);
-        out.sends.push(Outgoing { message, read: 0, tag });
+        let read = Range::new(message.range.start, 0);
+        out.sends.push(Outgoing { message, read, tag });
     }
 
     /// A write whose place something else has: the host performs it, and the sender is answered at once.
@@ -332,7 +333,7 @@ impl Node {
         message.size += access.runs().iter().map(|run| run.len).sum::<u32>();
         message.has_data = true;
         message.access = Some(Arc::new(access));
-        out.sends.push(Outgoing { message, read, tag: false });
+        out.sends.push(Outgoing { message, read: Range::new(range.start, read), tag: false });
         if let Some(tags) = self.tags.as_deref_mut() {
             tags.relayed.push_back((range, out.tick));
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::pending::{Pending, Want, Who};
 use super::{Decision, Node, Role};
 use crate::model::access::{Access, Bytes};
-use crate::model::address::Address;
+use crate::model::address::{Address, Range};
 use crate::model::fault::Fault;
 use crate::model::message::{Message, MessageKind, TxnNumber};
 use crate::model::paging::Permission;
@@ -233,16 +233,20 @@ impl Node {
         out: &mut Outbox,
     ) {
         let Some(&to) = self.config.children.get(child as usize) else { return };
-        let line = if want.is_fetch() { want.range.len } else { self.config.unit };
+        let line =
+            if want.is_fetch() { want.range } else { Range::block(want.range.start, self.config.unit) };
         let mut message = self.message(MessageKind::Reply, to, want.range, out);
         (message.txn, message.number) = Self::key_of(want);
-        message.sectors =
-            if self.config.by_sector && !want.sectors.is_empty() { want.sectors } else { Sectors::all(line) };
+        message.sectors = if self.config.by_sector && !want.sectors.is_empty() {
+            want.sectors
+        } else {
+            Sectors::all(line.len)
+        };
         message.once = once;
         message.has_data = true;
-        message.size += message.sectors.bytes(line);
+        message.size += message.sectors.bytes(line.len);
         message.patch = data;
-        let read = if self.config.has_memory && !want.supplied { line } else { 0 };
+        let read = if self.config.has_memory && !want.supplied { line } else { Range::new(line.start, 0) };
         out.sends.push(Outgoing { message, read, tag: false });
     }
 }

@@ -6,7 +6,7 @@ use super::figure::{geometric_mean, scales};
 use crate::report::chart::{Bars, Chart, Series};
 use crate::workload::suites::Workload;
 
-/// A workload and by what its data and the caches of the machine shrink, a power of two.
+/// A workload and by what it shrinks, a power of two.
 pub type Scaled = (&'static Workload, u64);
 
 /// How a workload is run: its name, its scale when all of them run, and its scale for a quick look.
@@ -98,15 +98,9 @@ pub fn names(workloads: &[Scaled]) -> String {
     workloads.iter().map(|(workload, _)| workload.name).collect::<Vec<_>>().join(", ")
 }
 
-/// A run of a workload on a machine with changes; its data and the caches of the machine shrink.
+/// A run of a workload on a machine with changes. Only the data shrink: to what is still more than the caches of the machine hold.
 #[must_use]
-pub fn run(machine: &str, (workload, scale): Scaled, set: &[&str]) -> Experiment {
-    Experiment { scale, ..experiment(machine, workload, &[], owned(set)) }
-}
-
-/// The same, but only the data shrink: to what is still more than the caches of the machine hold.
-#[must_use]
-pub fn run_less(machine: &str, (workload, scale): Scaled, set: &[impl AsRef<str>]) -> Experiment {
+pub fn run(machine: &str, (workload, scale): Scaled, set: &[impl AsRef<str>]) -> Experiment {
     experiment(machine, workload, &[format!("scale = {scale}")], owned(set))
 }
 

@@ -9,10 +9,10 @@
 //! sockets have none.
 
 use crate::report::figures::effort::Effort;
-use crate::report::figures::experiment::Experiment;
+use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::geometric_mean;
-use crate::report::figures::suite::experiment;
-pub use crate::report::figures::suite::{Scaled, time_ratios};
+pub use crate::report::figures::suite::{Scaled, sentences, time_ratios};
+use crate::report::figures::suite::{experiment, names};
 use crate::workload::kernels;
 use crate::workload::suites::{NUMA, Workload};
 
@@ -84,6 +84,38 @@ pub fn workloads(effort: Effort) -> Vec<Scaled> {
             NUMA.iter().filter(fits).map(|workload| (workload, whole(workload))).collect()
         }
     }
+}
+
+/// What locality alone reaches of a GPU four times as large, from which on a workload tells nothing of the rest (section 3.1: "we choose
+/// to exclude benchmarks that achieve >= 99 % of the theoretical performance with software-only locality optimizations").
+const REACHED: f64 = 0.99;
+
+/// The workloads that sections 4 and 5 and Fig. 10 are about, and the others, in words to be told. All of them count in section 6 ("Still,
+/// we include all benchmarks in our final results").
+///
+/// # Errors
+/// If a run that tells them apart is not there, in words.
+pub fn improvable(effort: Effort, results: &Results) -> Result<(Vec<Scaled>, String), String> {
+    let all = workloads(effort);
+    let reached = time_ratios(&all, results, |one| larger(4, one), |one| sockets(4, one, &[]))?;
+    let (done, left): (Vec<_>, Vec<_>) =
+        all.into_iter().zip(reached).partition(|(_, share)| *share >= REACHED);
+    let [done, left] = [done, left].map(|some| some.into_iter().map(|(one, _)| one).collect::<Vec<Scaled>>());
+    let told = match done.as_slice() {
+        [] => String::new(),
+        some => format!("without {}, which locality alone brings to 99 % of a larger GPU (3.1)", names(some)),
+    };
+    Ok((left, told))
+}
+
+/// The runs of each workload on four sockets with each of some changes, and those that tell which of them count.
+#[must_use]
+pub fn on_each(effort: Effort, all: &[&[Change]]) -> Vec<Experiment> {
+    let of = |one: Scaled| {
+        let changed = all.iter().map(move |changes| sockets(4, one, changes));
+        changed.chain([larger(4, one)]).collect::<Vec<_>>()
+    };
+    workloads(effort).into_iter().flat_map(of).collect()
 }
 
 /// The scale in words.

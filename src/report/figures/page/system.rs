@@ -1,4 +1,5 @@
-//! The machine of Table 1, the workloads of the paper's figures, and the runs that its figures share.
+//! The machine of Table 1, the workloads of the paper's figures, and the runs that its figures share. Data shrink, and with them the memory
+//! where a share of them fits; caches and TLBs stay, for as many warps as ever use them.
 
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Outcome, Results};
@@ -10,21 +11,21 @@ pub const MACHINE: &str = "paged-gtx480";
 
 /// In the order of the suite. What takes many instructions for its data shrinks more.
 static PLANS: [Plan; 15] = [
-    plan("backprop", 4, Some(32)),
-    plan("bfs", 16, None),
-    plan("btree", 4, None),
-    plan("comd", 16, None),
-    plan("gaussian", 16, None),
-    plan("histogram", 4, None),
-    plan("hotspot", 1, Some(4)),
-    plan("kmeans", 16, None),
-    plan("minife", 4, Some(32)),
-    plan("nw", 4, Some(16)),
+    plan("backprop", 1, Some(32)),
+    plan("bfs", 8, None),
+    plan("btree", 1, None),
+    plan("comd", 2, None),
+    plan("gaussian", 2, None),
+    plan("histogram", 1, None),
+    plan("hotspot", 1, Some(16)),
+    plan("kmeans", 8, None),
+    plan("minife", 2, Some(32)),
+    plan("nw", 1, Some(16)),
     plan("pathfinder", 1, None),
-    plan("sgemm", 16, None),
-    plan("srad", 4, None),
-    plan("stencil", 16, None),
-    plan("xsbench", 16, Some(128)),
+    plan("sgemm", 4, None),
+    plan("srad", 1, None),
+    plan("stencil", 4, None),
+    plan("xsbench", 8, Some(128)),
 ];
 
 /// Workloads whose footprint the paper oversubscribes: "exceeding 32MB" (section 5). Which they are is not told but for
@@ -97,7 +98,10 @@ pub fn ratios(
 /// What every note says at its end.
 #[must_use]
 pub fn about(workloads: &[Scaled]) -> String {
-    format!("{MACHINE}; {}; the way back of results is counted for none", suite::names(workloads))
+    format!(
+        "{MACHINE}; {}; the way back of results is counted for none, nor is the host between launches",
+        suite::names(workloads)
+    )
 }
 
 /// The axis of nearly all charts.

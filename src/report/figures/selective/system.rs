@@ -154,7 +154,7 @@ impl Work {
     /// The run of a workload on a machine.
     fn on(&self, machine: Machine) -> impl Fn(Scaled) -> Experiment {
         let set = machine.set(self.part);
-        move |scaled| suite::run_less(machine.name, scaled, &set)
+        move |scaled| suite::run(machine.name, scaled, &set)
     }
 }
 
