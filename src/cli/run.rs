@@ -265,13 +265,11 @@ impl Run {
             return output.json(&report::json::run(done));
         }
         let file = work.scenario.file();
-        let idle_faults = machine.idle_faults();
         let heading = Heading {
             title: work.scenario.title(),
             source: file.source.as_deref(),
             file: &work.scenario.source().name,
             about_machine: about,
-            idle_faults: &idle_faults,
         };
         let mut text = summary::text(done, machine, heading);
         if self.stop.is_some() && done.stopped_at.is_none() {

@@ -243,6 +243,8 @@ fn text(tested: &[Tested]) -> String {
         lines.extend(failures.map(|failure| format!("       {}", sentence(failure))));
         let diagnosis = one.diagnosis.iter().flat_map(Diagnosis::lines);
         lines.extend(diagnosis.map(|line| format!("       {line}")));
+        let idle = one.result.iter().flat_map(|report| &report.idle_faults);
+        lines.extend(idle.map(|fault| format!("       note: {}", report::summary::idle(*fault))));
     }
     let (passed, failed) = count(tested);
     lines.push(format!("\n{passed} passed, {failed} failed\n"));

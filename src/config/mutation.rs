@@ -29,7 +29,7 @@ const FORMS: &str = "`cache STATE ACTION = CELL`, `inner STATE ACTION = CELL`, `
 /// Reads the change that stands at `span` of `source`, of one of `tables`: the first, unless it names another.
 ///
 /// # Errors
-/// If there is no such table, row, column or rule, or what it shall become is none.
+/// If there is no such table, row, column or rule, what it shall become is none, or it is that already.
 pub fn parse(source: &Source, span: Range<usize>, tables: &[Arc<Table>]) -> Result<Mutation> {
     let reader = Reader { source, at: span.start };
     let text = source.text.get(span).unwrap_or_default();
@@ -41,7 +41,12 @@ pub fn parse(source: &Source, span: Range<usize>, tables: &[Arc<Table>]) -> Resu
     };
     let reader = Reader { source, at: reader.at + at };
     let change = reader.change(text, table)?;
-    change.apply(table).map_err(|message| reader.wrong(text, text.trim(), message).expected(FORMS))?;
+    let changed = change.apply(table);
+    let changed = changed.map_err(|message| reader.wrong(text, text.trim(), message).expected(FORMS))?;
+    if changed == *table {
+        let message = format!("this changes nothing: it is so in {} already", table.name);
+        return Err(Box::new(reader.wrong(text, text.trim(), message)));
+    }
     Ok(Mutation { table: table.name.as_str().into(), change })
 }
 
@@ -224,7 +229,7 @@ mod tests {
             "nmoesi: inner I n-store = write > M",
             "nmoesi: cache M load = impossible",
             "nmoesi: directory read 2 = { grant = \"S\" }",
-            "nmoesi: directory write 1 = { probe = \"write others\", grant = \"M\" }",
+            "nmoesi: directory write 1 = { probe = \"write others\", grant = \"E\" }",
             "nmoesi: directory read 1 = { when = \"owned by another\", probe = \"read owner\", grant = \"S\" }",
             "nmoesi: directory read 1 = none",
             "nmoesi: merge N E = none",
@@ -272,6 +277,7 @@ mod tests {
             ("directory read 4 = none", 11, "nmoesi has 3 rules for read", None),
             ("merge N Q = E", 19, "Q is not a state", None),
             ("merge N E = Q", 23, "Q is not a state", None),
+            ("merge S S = none", 11, "this changes nothing: it is so in nmoesi already", None),
             ("", 11, "this says nothing that a part of the table shall become", None),
         ] {
             let error = read(text).unwrap_err();

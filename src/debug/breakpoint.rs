@@ -73,6 +73,12 @@ impl Breakpoint {
         }
     }
 
+    /// Whether it waits for a predicate to become true that holds already.
+    #[must_use]
+    pub fn holds(&self, machine: &dyn Subject) -> bool {
+        matches!(&self.trigger, Trigger::Becomes { predicate, .. } if predicate.holds(machine))
+    }
+
     fn arm(&mut self, machine: &dyn Subject) {
         match &mut self.trigger {
             Trigger::Record(_) => {}

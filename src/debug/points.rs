@@ -153,7 +153,7 @@ fn about_state(text: &Text, context: &Context, error: Box<Diagnostic>) -> Box<Di
     } else if Watched::compile(text, context).is_ok() {
         format!("did you mean `watch {state}`?")
     } else {
-        return error;
+        return Predicate::misplaced(text, context).unwrap_or(error);
     };
     let error = Diagnostic::new("this is about the state of the machine, not about a record");
     Box::new(Diagnostic { suggestion: Some(meant), ..error.at(text.source(), text.span()) })
@@ -198,6 +198,13 @@ mod tests {
         );
         assert_eq!(suggestion(&format!("tbreak {state}")), format!("did you mean `watch {state}`?"));
         assert_eq!(suggestion("break transitoin to M"), "did you mean transition?");
+        for (line, wanted) in [
+            ("break state of gpu0.cu0.l1 is M", "expected block"),
+            ("break occupancy of gpu0.cu0.l1 >= 1", "\"gpu0.cu0.l1\" has no occupancy"),
+        ] {
+            let error = session.execute(line, &Interrupt::default()).unwrap_err().to_string();
+            assert!(error.contains(wanted) && error.contains("stands behind if"), "{line}: {error}");
+        }
     }
 
     #[test]

@@ -166,7 +166,13 @@ impl Session {
 
     /// Follows what happened last: the block and transaction of the last event that speaks of one.
     fn follow(&mut self, last: &[Record]) {
-        let Some(record) = self.speaking(last).cloned().or_else(|| self.spoke_last()) else { return };
+        let Some(record) = self.speaking(last).cloned().or_else(|| self.spoke_last()) else {
+            if !self.is_moving() {
+                // Nothing has been spoken of up to here, whatever was further on.
+                self.followed = Selection::default();
+            }
+            return;
+        };
         let before = self.followed;
         let line = |range| focus::line_in(self.machine(), range, record.txn, before.block);
         let block = record.range.map(line).or(before.block);

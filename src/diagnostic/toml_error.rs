@@ -37,6 +37,13 @@ fn explain(message: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
         let size = if number.starts_with('-') { "small" } else { "large" };
         return Diagnostic::new(format!("{} is too {size}", number.trim())).expected(WIDEST);
     }
+    if what == "invalid boolean" {
+        return Diagnostic::new("string values must be quoted").expected("true, false, or a text in quotes");
+    }
+    if expected == Some("a sequence") {
+        let kind = what.strip_prefix("invalid type: ").unwrap_or(what);
+        return no_list(kind, source, span);
+    }
     let what = what.strip_prefix("invalid type: ").map_or_else(
         || {
             what.strip_prefix("invalid value: ")
@@ -48,6 +55,20 @@ fn explain(message: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
     match expected {
         Some(expected) => diagnostic.expected(plain(expected)),
         None => diagnostic,
+    }
+}
+
+/// Something else where a list has to be: one of the things that may be listed, mostly.
+fn no_list(kind: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
+    let diagnostic = Diagnostic::new(format!("wrong type: {}", plain_type(kind)));
+    let line = source.text.get(span.start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let heading = line.trim().strip_prefix('[').and_then(|rest| rest.split(']').next());
+    match heading.filter(|name| kind == "map" && !name.starts_with('[')) {
+        Some(name) => {
+            diagnostic.expected(format!("[[{name}]], a heading for each, since there may be several"))
+        }
+        None if kind.starts_with("string") => diagnostic.expected("a list such as [\"one\", \"two\"]"),
+        None => diagnostic.expected("a list such as [1, 2]"),
     }
 }
 
@@ -98,7 +119,6 @@ fn plain(expected: &str) -> &str {
         "f64" => "a number",
         "a boolean" => "true or false",
         "a string" => "a text in quotes",
-        "a sequence" => "a list such as [1, 2]",
         "a map" => "a table",
         _ if expected.starts_with("struct ") => "a table",
         _ => expected,
@@ -115,6 +135,13 @@ mod tests {
     struct File {
         size: u32,
         kind: Option<Kind>,
+        all: Option<Vec<Entry>>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Entry {
+        #[serde(rename = "a")]
+        _a: Option<u32>,
     }
 
     #[derive(Debug, Deserialize)]
@@ -137,7 +164,13 @@ mod tests {
     #[test]
     fn the_readers_complaints_are_reworded() {
         for (text, place, message, expected, suggestion) in [
-            ("size = 1\nsice = 2", (2, 1), "unknown key `sice`", "`size` or `kind`", "did you mean size?"),
+            (
+                "size = 1\nsice = 2",
+                (2, 1),
+                "unknown key `sice`",
+                "one of `size`, `kind`, `all`",
+                "did you mean size?",
+            ),
             ("size=1\nkind='pci'", (2, 6), "unknown value `pci`", "`pcie` or `nvlink`", "did you mean pcie?"),
             ("size=1\nkind='?'", (2, 6), "unknown value `?`", "`pcie` or `nvlink`", ""),
             ("\nkind='pcie'", (1, 1), "the key `size` is missing", "", ""),
@@ -150,6 +183,21 @@ mod tests {
             ("size=-99999999999999999999", (1, 6), "-99999999999999999999 is too small", WIDEST, ""),
             (HUGE, (1, 6), "340282366920938463463374607431768211456 is too large", WIDEST, ""),
             ("size=", (1, 6), "string values must be quoted", "literal string", ""),
+            (
+                "size=1\nkind=tiny",
+                (2, 6),
+                "string values must be quoted",
+                "true, false, or a text in quotes",
+                "",
+            ),
+            (
+                "size=1\n[all]\na=1",
+                (2, 1),
+                "wrong type: a table or a date",
+                "[[all]], a heading for each, since there may be several",
+                "",
+            ),
+            ("size=1\nall='a'", (2, 5), "wrong type: string \"a\"", "a list such as [\"one\", \"two\"]", ""),
         ] {
             let error = toml::from_str::<File>(text).unwrap_err();
             let diagnostic = from_toml(&error, &Source::new("a", text));
@@ -159,6 +207,6 @@ mod tests {
             assert_eq!(diagnostic.suggestion.unwrap_or_default(), suggestion, "{text}");
         }
         let file = toml::from_str::<File>("size=1\nkind='nvlink'").unwrap();
-        assert!(file.size == 1 && matches!(file.kind, Some(Kind::Nvlink)));
+        assert!(file.size == 1 && matches!(file.kind, Some(Kind::Nvlink)) && file.all.is_none());
     }
 }

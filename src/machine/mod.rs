@@ -281,10 +281,11 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A digest of the whole state. Independent of who listens, and of whether anybody has tried to go on at the end.
+    /// A digest of the whole state. Independent of who listens, and of whether anybody has tried to go on, at the end or where time is
+    /// limited.
     #[must_use]
     pub fn digest(&self) -> u64 {
-        self.at_rest().map_or_else(|| self.digest_as_it_is(), |rest| rest.digest_as_it_is())
+        self.settled().map_or_else(|| self.digest_as_it_is(), |settled| settled.digest_as_it_is())
     }
 
     fn digest_as_it_is(&self) -> u64 {

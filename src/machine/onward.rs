@@ -55,8 +55,10 @@ impl Machine {
         let mut seen = SmallVec::<[Party; 8]>::new();
         while links.len() < MAX_CHAIN {
             if seen.contains(&party) {
-                let text = format!("and so it comes back to {}", party.text(&self.fixed.components));
-                links.push(WaitLink { at: party.component(), text, since: None });
+                if let Some(last) = links.last_mut() {
+                    let party = party.text(&self.fixed.components);
+                    last.text.push_str(&format!(", and so it comes back to {party}"));
+                }
                 return;
             }
             let is_said = start.is_said && seen.is_empty();

@@ -130,16 +130,28 @@ impl Machine {
         }
     }
 
-    /// This machine once all has happened that is no event, if no event follows: at the end of a run that may be left.
-    pub(super) fn at_rest(&self) -> Option<Self> {
-        if self.queue.is_empty() || self.queue.len() > LEFT || self.plan.due <= self.event {
+    /// Whether no event follows: only what is none may be left.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let is_over = || self.settled().is_some_and(|settled| settled.queue.is_empty());
+        self.queue.is_empty() || self.queue.len() <= LEFT && is_over()
+    }
+
+    /// This machine once all has happened that is no event and comes before the next one; `None` if nothing can.
+    pub(super) fn settled(&self) -> Option<Self> {
+        if self.queue.is_empty() || self.plan.due <= self.event {
             return None;
         }
-        let (mut rest, mut silent) = (self.clone(), Records::silent());
-        let mut out = rest.outbox(&mut silent);
-        let goes_on = rest.take_events(Tick::MAX, rest.event + 1, &mut out);
-        rest.close(out);
-        (!goes_on && rest.queue.is_empty()).then_some(rest)
+        let (mut ahead, mut silent) = (self.clone(), Records::silent());
+        ahead.lift_limit();
+        let mut settled = ahead.clone();
+        let mut out = ahead.outbox(&mut silent);
+        let goes_on = ahead.take_events(Tick::MAX, ahead.event + 1, &mut out);
+        ahead.close(out);
+        if !goes_on {
+            return Some(ahead);
+        }
+        settled.pass_time(ahead.now);
+        Some(settled)
     }
 
     pub(super) fn outbox<'a>(&mut self, records: &'a mut Records) -> Outbox<'a> {

@@ -64,11 +64,7 @@ impl Machine {
     /// Whether nothing can happen any more, though work is left.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
-        let is_over = if self.goes_by_choice() {
-            self.deliverable().is_empty()
-        } else {
-            self.queue.is_empty() || self.at_rest().is_some()
-        };
+        let is_over = if self.goes_by_choice() { self.deliverable().is_empty() } else { self.is_at_rest() };
         is_over && self.plan.due > self.event && !self.is_quiet()
     }
 

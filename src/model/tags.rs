@@ -11,7 +11,7 @@ use super::time::Tick;
 pub enum TagOutcome {
     /// The tag in place is its own.
     Hit,
-    /// Nothing is in place: it waits in the pending queue, and the data are fetched.
+    /// Its bytes are not here, and nothing else is in their place: it waits in the pending queue, and the data are fetched.
     ColdMiss,
     /// Something else is in place: the same.
     ConflictMiss,

@@ -288,7 +288,7 @@ fn meaning(parser: &mut Parser<'_>, is: FieldType) -> Result<(Meaning, String)> 
             parser.offer(Offer::Component(ComponentKind::is_node));
             parser.offer(Offer::Word("none", "nobody"));
             match parser.word() {
-                Some("none") => Ok((Meaning::Nobody, "none".into())),
+                Some("none" | "nobody") => Ok((Meaning::Nobody, "none".into())),
                 Some(word) if !joins(word) => {
                     let named = named(parser, word)?;
                     let text = named.to_string();

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 
 use super::context::{Context, Subject};
 use super::number::Comparison;
 use super::parser::Parser;
-use super::predicate_grammar::{Comparisons, quantity};
+use super::predicate_grammar::{Comparisons, begins, quantity};
 use super::quantity::{OfBlock, Quantity, What};
 use super::reading::Wanted;
 use super::text::Text;
@@ -37,6 +37,14 @@ impl Predicate {
         let predicate = Self::parse(&mut parser)?;
         parser.finish()?;
         Ok(predicate)
+    }
+
+    /// The complaint about a predicate that stands where a query over records should.
+    #[must_use]
+    pub fn misplaced(text: &Text, context: &Context) -> Option<Box<Diagnostic>> {
+        let mut error = begins(text.as_str()).then(|| Self::compile(text, context).err())??;
+        error.message = format!("{}; and what is asked of the state stands behind if", error.message);
+        Some(error)
     }
 
     pub(super) fn parse(parser: &mut Parser<'_>) -> Result<Self> {
@@ -88,8 +96,12 @@ impl Test {
     fn holds(&self, subject: &dyn Subject) -> bool {
         let components = subject.components();
         let readings = self.quantity.read(subject);
-        !readings.is_empty()
-            && readings.iter().all(|(_, reading)| self.wanted.accepts(reading, self.how, components))
+        let mut accepted =
+            readings.iter().map(|(_, reading)| self.wanted.accepts(reading, self.how, components));
+        if self.quantity.is_of_any() {
+            return accepted.any(|accepted| accepted);
+        }
+        !readings.is_empty() && accepted.all(|accepted| accepted)
     }
 
     fn complaint(&self, subject: &dyn Subject) -> Option<String> {
@@ -97,6 +109,11 @@ impl Test {
         let readings = self.quantity.read(subject);
         if readings.is_empty() {
             return Some(format!("nothing here has a {}", self.quantity));
+        }
+        if self.quantity.is_of_any() {
+            let shown: Vec<_> = readings.iter().map(|(_, reading)| reading.show(components)).collect();
+            let told = || format!("{} is {}, not {}", self.quantity, shown.join(", "), self.expectation());
+            return (!self.holds(subject)).then(told);
         }
         let wrong = |(_, reading): &&(_, _)| !self.wanted.accepts(reading, self.how, components);
         let (node, reading) = readings.iter().find(wrong)?;

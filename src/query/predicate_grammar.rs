@@ -31,6 +31,17 @@ const QUANTITIES: [(&str, &str); 9] = [
     ("cycle", "cycle >= 100"),
 ];
 
+/// Whether words are the beginning of a predicate, as no query over records begins.
+pub(super) fn begins(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let goes_on = |words: &str| words.split(' ').nth(1) == Some(second) && matches!(second, "of" | "at");
+    QUANTITIES.iter().any(|(word, about)| *word == first && (first == "statistic" || goes_on(about)))
+}
+
+/// What `any` before a pattern means.
+const ANY: &str = "one of those that a pattern names, not each of them";
+
 impl Grammar for Comparisons {
     type Test = Test;
     type Scope = ();
@@ -137,6 +148,7 @@ fn value_quantity(parser: &mut Parser<'_>) -> Result<What> {
 }
 
 fn occupancy(parser: &mut Parser<'_>) -> Result<What> {
+    let any = parser.eat("any", ANY);
     parser.offer(Offer::Component(ComponentKind::has_mshrs));
     let Some(word) = parser.word() else { return Err(parser.unexpected().into()) };
     let Some(path) = word.strip_suffix(".mshr") else {
@@ -150,7 +162,8 @@ fn occupancy(parser: &mut Parser<'_>) -> Result<What> {
         return Err(Box::new(error.expected(format!("a node's MSHRs{example}"))));
     };
     let named = named(parser, path)?;
-    let nodes = fitting(parser, Nodes::new(named, ComponentKind::has_mshrs), "MSHRs")?;
+    let nodes = Nodes { any, ..Nodes::new(named, ComponentKind::has_mshrs) };
+    let nodes = fitting(parser, nodes, "MSHRs")?;
     parser.advance();
     Ok(What::Occupancy(nodes))
 }
@@ -161,11 +174,12 @@ fn nodes(
     (fits, cached): (fn(ComponentKind) -> bool, bool),
     what: &str,
 ) -> Result<Nodes> {
+    let any = parser.eat("any", ANY);
     let place = parser.place();
     let named = component(parser, fits)?;
     let after = parser.place();
     parser.back_to(place);
-    let nodes = fitting(parser, Nodes { cached, ..Nodes::new(named, fits) }, what)?;
+    let nodes = fitting(parser, Nodes { cached, any, ..Nodes::new(named, fits) }, what)?;
     parser.back_to(after);
     Ok(nodes)
 }

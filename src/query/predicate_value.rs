@@ -33,7 +33,7 @@ pub(super) fn of_block(parser: &mut Parser<'_>, what: OfBlock) -> Result<(Compar
     let wanted = match what {
         OfBlock::State => states(parser)?,
         OfBlock::Owner => {
-            if parser.eat("none", "nobody") {
+            if is_nobody(parser) {
                 Wanted::Holders(Vec::new())
             } else {
                 Wanted::Holders(vec![component(parser, |_| true)?])
@@ -67,7 +67,7 @@ fn sharers(parser: &mut Parser<'_>) -> Result<(Comparison, Wanted)> {
     } else {
         verb(parser, false)?
     };
-    if parser.eat("none", "nobody") {
+    if is_nobody(parser) {
         return Ok((how, Wanted::Holders(Vec::new())));
     }
     Ok((how, Wanted::Holders(holders(parser)?)))
@@ -79,6 +79,18 @@ fn holders(parser: &mut Parser<'_>) -> Result<Vec<Named>> {
         list.push(component(parser, |_| true)?);
     }
     Ok(list)
+}
+
+/// Takes that it is nobody, as panes and logs have it, too.
+fn is_nobody(parser: &mut Parser<'_>) -> bool {
+    if parser.eat("none", "nobody") {
+        return true;
+    }
+    let is_spoken = parser.word() == Some("nobody");
+    if is_spoken {
+        parser.advance();
+    }
+    is_spoken
 }
 
 /// Byte offsets in the block: `none`, `all`, or numbers and ranges.

@@ -73,6 +73,8 @@ pub(super) struct Nodes {
     pub kinds: Vec<ComponentKind>,
     /// Of memories, only those that are caches of others.
     pub cached: bool,
+    /// One of them is enough; otherwise it must be so of each.
+    pub any: bool,
 }
 
 const ALL_KINDS: [ComponentKind; 11] = [
@@ -92,7 +94,7 @@ const ALL_KINDS: [ComponentKind; 11] = [
 impl Nodes {
     pub fn new(named: Named, fits: fn(ComponentKind) -> bool) -> Self {
         let kinds = ALL_KINDS.into_iter().filter(|kind| fits(*kind)).collect();
-        Self { named, kinds, cached: false }
+        Self { named, kinds, cached: false, any: false }
     }
 
     /// The kinds of those components of a machine that have it.
@@ -117,6 +119,16 @@ impl Nodes {
 }
 
 impl Quantity {
+    /// Whether one of the nodes that it names is enough.
+    pub fn is_of_any(&self) -> bool {
+        match &self.0 {
+            What::Block { nodes, .. } | What::Value { nodes: Some(nodes), .. } | What::Occupancy(nodes) => {
+                nodes.any
+            }
+            _ => false,
+        }
+    }
+
     /// What it is now: once for each node that its pattern names, or once for the machine.
     #[must_use]
     pub fn read(&self, subject: &dyn Subject) -> Vec<(Option<ComponentId>, Reading)> {
@@ -203,20 +215,27 @@ fn place(at: Address, width: u32) -> String {
     if width == 1 { at.to_string() } else { format!("{at}+{width}") }
 }
 
+impl fmt::Display for Nodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let any = if self.any { "any " } else { "" };
+        write!(f, "{any}{}", self.named)
+    }
+}
+
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             What::Block { what, nodes, block } => {
-                write!(f, "{} of {} block {block}", what.name(), nodes.named)
+                write!(f, "{} of {nodes} block {block}", what.name())
             }
             What::Value { at, width, nodes } => {
                 write!(f, "value at {} in ", place(*at, *width))?;
                 match nodes {
-                    Some(nodes) => nodes.named.fmt(f),
+                    Some(nodes) => nodes.fmt(f),
                     None => f.write_str("memory"),
                 }
             }
-            What::Occupancy(nodes) => write!(f, "occupancy of {}.mshr", nodes.named),
+            What::Occupancy(nodes) => write!(f, "occupancy of {nodes}.mshr"),
             What::Statistic(key) => write!(f, "statistic {key}"),
             What::Result(id) => write!(f, "result of {id}"),
             What::Cycle => f.write_str("cycle"),

@@ -55,7 +55,11 @@ impl Reading {
             Self::Owner(owner) => owner.map_or("none", |id| components.path(id)).to_string(),
             Self::Sharers(ids) if ids.is_empty() => "none".into(),
             Self::Sharers(ids) => ids.iter().map(|id| components.path(*id)).collect::<Vec<_>>().join(" "),
-            Self::Dirty(runs, _) => show_runs(runs),
+            Self::Dirty(runs, _) => match runs.as_slice() {
+                [] => show_runs(runs),
+                [(from, to)] if from == to => format!("byte {from}"),
+                _ => format!("bytes {}", show_runs(runs)),
+            },
             Self::Absent(why) => (*why).to_string(),
         }
     }

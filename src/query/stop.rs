@@ -30,7 +30,7 @@ impl Stop {
                 error.message = "this is about the state of the machine, not about a record".to_owned();
                 error.suggestion = Some(format!("did you mean `if {}`?", text.as_str()));
             }
-            error
+            Predicate::misplaced(text, context).unwrap_or(error)
         })
     }
 

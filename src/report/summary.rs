@@ -39,8 +39,6 @@ pub struct Heading<'a> {
     pub file: &'a str,
     /// What the machine calls itself, unless that is its name here, and its protocol.
     pub about_machine: &'a str,
-    /// Injected faults that have changed nothing.
-    pub idle_faults: &'a [Fault],
 }
 
 /// The summary: a few lines with a word in front of each, and a table for each question that this machine and run raise.
@@ -100,11 +98,17 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
     line(&mut text, "digest", &digest(report.digest));
     line(&mut text, "took", &took(run));
     text.push('\n');
-    for fault in heading.idle_faults {
-        let _ = writeln!(text, "note: the fault {fault} has struck nothing in this run");
+    for fault in &report.idle_faults {
+        let _ = writeln!(text, "note: {}", idle(*fault));
     }
     verdict(&mut text, run, heading.file);
     text
+}
+
+/// That an injected fault has changed nothing.
+#[must_use]
+pub fn idle(fault: Fault) -> String {
+    format!("the fault {fault} has struck nothing in this run")
 }
 
 fn line(text: &mut String, word: &str, rest: &str) {

@@ -320,6 +320,23 @@ load = { address = 0x1000 }
     }
 
     #[test]
+    fn a_run_that_time_has_cut_off_stands_where_one_that_goes_on_does() {
+        for (name, cycle) in
+            [("selective/first-rule-off", 104), ("numa/ways-instead", 349), ("numa/both-saturated", 705)]
+        {
+            let scenario = Scenario::load(name).unwrap();
+            let machine = |max_cycles| {
+                let options = Options { max_cycles, ..Options::default() };
+                scenario.prepare(&options).unwrap().machine
+            };
+            let (mut cut, mut other) = (machine(Some(cycle)), machine(None));
+            assert!(matches!(cut.run_until(u64::MAX), StepOutcome::Limit(_)), "{name}");
+            other.run_until(cut.event());
+            assert_eq!(cut.digest(), other.digest(), "{name}");
+        }
+    }
+
+    #[test]
     fn what_cannot_change_under_way_is_refused_with_the_reason() {
         for (input, wanted) in [
             (Input::Set("gpu.count=3".into()), "it would have other components"),

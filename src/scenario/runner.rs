@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::machine::{Machine, StepOutcome};
+use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
 use crate::model::record::{Record, Records};
 use crate::model::time::EventNumber;
@@ -36,6 +37,8 @@ pub struct Report {
     pub accesses: u64,
     pub digest: u64,
     pub failures: Vec<Failure>,
+    /// Injected faults that have changed nothing, or never can on this machine; none that are for the user to find.
+    pub idle_faults: Vec<Fault>,
 }
 
 impl Runner {
@@ -183,6 +186,7 @@ impl Runner {
             accesses: self.machine.accesses(),
             digest,
             failures: self.checker.failures().to_vec(),
+            idle_faults: self.machine.idle_faults(),
         }
     }
 }

@@ -9,7 +9,8 @@ QUERY is a filter over records; the run stops after the event of a matching reco
     break transition at gpu*.l1 to N block 0x1000
     break message type read if occupancy of gpu0.l2.0.mshr >= 8
     break if state of gpu0.l2.0 block 0x1000 is M
-With if, it stops only where the predicate holds after the event; with if alone, where it becomes true.
+    break if state of any gpu*.l1 block 0x1000 is M
+A pattern of a QUERY means any of the components that it names, that of a predicate each of them, or with any before it one. With if, it stops only where the predicate holds after the event; with if alone, where it becomes true.
 Breakpoints stop a run in both directions.";
 
 pub const BREAK: Command = Command {
@@ -42,5 +43,7 @@ fn set(session: &mut Session, arguments: &Arguments, temporary: bool) -> Result<
     let text =
         session.breakpoints.get(id).map_or_else(String::new, crate::debug::breakpoint::Breakpoint::what);
     let kind = if temporary { "temporary breakpoint" } else { "breakpoint" };
-    Ok(Effect::line(format!("{kind} {id}: {text}")))
+    let holds = session.breakpoints.get(id).is_some_and(|breakpoint| breakpoint.holds(session.machine()));
+    let note = if holds { " (it holds here already, and stops when it becomes true again)" } else { "" };
+    Ok(Effect::line(format!("{kind} {id}: {text}{note}")))
 }

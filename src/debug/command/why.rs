@@ -26,26 +26,14 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let selection = session.spoken_selection();
     // What was picked, and not what the screen follows beside it.
     let picked = session.selection();
+    let part = picked.component.filter(|_| picked.txn.is_none() && picked.record.is_none());
+    if let Some(part) = part.filter(|_| words.is_empty()) {
+        return Ok(of_picked(session, (part, picked.warp), selection.txn));
+    }
     match words.as_slice() {
-        [] if picked.txn.is_none()
-            && picked.component.is_some_and(|part| session.machine().why(part, picked.warp).is_empty()) =>
-        {
-            let names = session.machine().components();
-            let path = picked.component.map_or("", |part| names.path(part));
-            let mut lines = vec![format!("{path}, which is selected, waits for nothing")];
-            if let Some(view) = selection.txn.and_then(|txn| session.machine().transaction(txn)) {
-                lines.push(format!("why txn {} tells of the transaction that is shown", view.number.0));
-            }
-            Ok(Effect::Said(lines))
-        }
         [] => match (selection.txn, selection.component) {
             (Some(txn), None) if session.machine().transaction(txn).is_none() => {
-                let nothing_waits = session.machine().transactions(1, 1).is_empty();
-                let told = if nothing_waits { ended(session, txn) } else { None };
-                if let Some(lines) = told {
-                    return Ok(Effect::Said(lines));
-                }
-                Ok(oldest(session, &format!("transaction {} {}", txn.0, session.over_or_ahead(txn))))
+                Ok(instead_of(session, txn, picked.txn.is_some()))
             }
             (Some(txn), _) => transaction(session, arguments, txn),
             (None, Some(component)) => Ok(component_chain(session, component, selection.warp)),
@@ -78,6 +66,36 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         }
         [_, second, ..] => Err(arguments.error(second.span.clone(), "nothing is expected here")),
     }
+}
+
+/// What a component waits for that is selected, beside a transaction that is shown.
+fn of_picked(
+    session: &Session,
+    (part, warp): (ComponentId, Option<u32>),
+    shown: Option<TxnNumber>,
+) -> Effect {
+    if !session.machine().why(part, warp).is_empty() {
+        return component_chain(session, part, warp);
+    }
+    let path = session.machine().components().path(part);
+    let mut lines = vec![format!("{path}, which is selected, waits for nothing")];
+    if let Some(view) = shown.and_then(|txn| session.machine().transaction(txn)) {
+        lines.push(format!("why txn {} tells of the transaction that is shown", view.number.0));
+    }
+    Effect::Said(lines)
+}
+
+/// What is told where the transaction that is spoken of is not in flight: of another that is, of a warp that waits nevertheless, or,
+/// and at once if the transaction was picked, where its time went.
+fn instead_of(session: &Session, txn: TxnNumber, is_picked: bool) -> Effect {
+    let stands = format!("transaction {} {}", txn.0, session.over_or_ahead(txn));
+    if !session.machine().transactions(1, 1).is_empty() {
+        return oldest(session, &stands);
+    }
+    let waiting =
+        || first_that_waits(session.machine()).map(|(unit, _)| component_chain(session, unit, None));
+    let told = if is_picked { None } else { waiting() };
+    told.or_else(|| ended(session, txn).map(Effect::Said)).unwrap_or_else(|| oldest(session, &stands))
 }
 
 /// The component of a path; a TLB is a part of its compute unit.

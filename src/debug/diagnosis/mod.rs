@@ -229,9 +229,27 @@ pub fn diagnose(machine: &Machine) -> Option<Diagnosis> {
         diagnosis.others = others;
         diagnosis.sentences = chain.into_iter().map(|edge| Sentence::new(edge, machine)).collect();
     }
+    diagnosis.notes.extend(warps(machine, &dead));
     diagnosis.edges = edges;
     diagnosis.dead = dead;
     Some(diagnosis)
+}
+
+/// Warps that are named at most.
+const NAMED: usize = 8;
+
+/// Which warps can never go on, where there are several.
+fn warps(machine: &Machine, dead: &BTreeSet<Party>) -> Option<String> {
+    let components = machine.components();
+    let warps: Vec<String> = dead
+        .iter()
+        .filter(|party| matches!(party, Party::Warp(..)))
+        .map(|warp| warp.text(components))
+        .collect();
+    let more = warps.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let named = warps.get(..NAMED.min(warps.len())).unwrap_or_default().join(", ");
+    (warps.len() > 1).then(|| format!("those that can never go on are {named}{more}"))
 }
 
 /// The transactions that can never end: of warps that wait for what can never go on, and, where accesses are made by hand, without

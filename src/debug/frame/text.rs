@@ -1,10 +1,11 @@
 //! Records in words: what a log line says, and what is said of the event that just happened.
 
 use crate::model::access::AccessKind;
-use crate::model::component::{ComponentId, Components};
+use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::{LaneSample, TurningView, WarpState};
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
 use crate::model::message::Message;
+use crate::model::page::Page;
 use crate::model::paging::PageWalk;
 use crate::model::record::{Record, What, by_warp};
 use crate::model::sectors::Sectors;
@@ -76,11 +77,11 @@ fn word(kind: AccessKind, record: &Record) -> &'static str {
     kind.name_of(record.range.map_or(1, |range| range.len))
 }
 
-/// What came for loads and is not kept.
-fn use_once(served: u32, brought: Sectors, dropped: Sectors) -> String {
+/// What came for loads, or for the requests of those above, and is not kept.
+fn use_once(whose: &str, served: u32, brought: Sectors, dropped: Sectors) -> String {
     let all = if dropped.is_empty() { String::new() } else { format!(", {} dropped", dropped.count()) };
-    let (sectors, loads) = (plural(brought.count().into(), "sector"), plural(served.into(), "load"));
-    format!("{sectors} of 32 B for {loads}: not kept{all}")
+    let (sectors, those) = (plural(brought.count().into(), "sector"), plural(served.into(), whose));
+    format!("{sectors} of 32 B for {those}: not kept{all}")
 }
 
 /// What a log line says after the kind and the place.
@@ -140,29 +141,32 @@ pub fn describe(record: &Record, names: &Names) -> String {
             let does = if *writes { "writes" } else { "reads" };
             format!("{} {does} {} in row {row:#x} of bank {bank}", access.name(), place(record))
         }
-        What::Tlb { change } => format!("{} {}", change.name(), place(record)),
+        What::Tlb { change } => format!("{} {}", change.name(), numbered(record)),
         What::Walk(walk) => page_walk(*walk, record),
         What::FarFault { stage, gpu, set, unit, .. } => {
             let unit = unit.map_or_else(String::new, |unit| format!(".cu{unit}"));
-            format!("{} {} of gpu{gpu}{unit}{}", stage.name(), place(record), in_set(*set))
+            format!("{} {} of gpu{gpu}{unit}{}", stage.name(), numbered(record), in_set(*set))
         }
         What::ProtectionFault { stage, who, .. } => {
             let whose = if *who == record.at { String::new() } else { format!(" of {}", names.path(*who)) };
-            format!("{} {}{whose}", stage.name(), place(record))
+            format!("{} {}{whose}", stage.name(), numbered(record))
         }
-        What::Permission { permission } => format!("{} {}", place(record), permission.name()),
+        What::Permission { permission } => format!("{} {}", numbered(record), permission.name()),
         What::Speculation { on } => {
             if *on { "all pages are taken for read-only" } else { "no page is taken for read-only any more" }
                 .to_owned()
         }
         What::Page { change, gpu, set } => {
-            format!("{} {} of gpu{gpu}{}", change.name(), place(record), in_set(*set))
+            format!("{} {} of gpu{gpu}{}", change.name(), numbered(record), in_set(*set))
         }
-        What::PageHome { home } => format!("{} lives in gpu{home}", page(record)),
+        What::PageHome { home } => format!("{} lives in gpu{home}", numbered(record)),
         What::RemoteMiss { home } => {
             format!("misses {}, which lives in another memory (home {home})", place(record))
         }
-        What::UseOnce { served, brought, dropped } => use_once(*served, *brought, *dropped),
+        What::UseOnce { served, brought, dropped } => {
+            let is_leaf = names.get(record.at).is_some_and(|part| part.kind == ComponentKind::L1);
+            use_once(if is_leaf { "load" } else { "request" }, *served, *brought, *dropped)
+        }
         What::Overtaken => "a probe has passed what is on its way: it is not kept".to_owned(),
         What::RemoteDirectory { change, lines, capacity } => {
             format!("the remote directory: {}, {lines} of {capacity} lines", change.name())
@@ -221,7 +225,7 @@ fn tag_story(tag: TagRecord, block: &str) -> String {
     let rooms = tag_rooms(tag);
     match tag.outcome {
         TagOutcome::Hit => format!("finds the tag of{block}: the {what} hits"),
-        TagOutcome::ColdMiss => format!("finds no tag for{block}: the {what} waits; {rooms}"),
+        TagOutcome::ColdMiss => format!("has not loaded{block}: the {what} waits; {rooms}"),
         TagOutcome::ConflictMiss => format!("finds another tag for{block}: the {what} waits; {rooms}"),
         TagOutcome::Merge => format!("fetches{block} already: the {what} waits too; {rooms}"),
         TagOutcome::Arrival => format!("has the data of{block}: the arrival bit is set; {rooms}"),
@@ -292,7 +296,7 @@ fn in_set(set: u64) -> String {
 /// For whom a page table is walked, and what the page walk cache had of it, or how long it took.
 fn page_walk(walk: PageWalk, record: &Record) -> String {
     let PageWalk { gpu, unit, cached, memory, cycles } = walk;
-    let text = format!("{} {} of gpu{gpu}.cu{unit}", walk.change(), place(record));
+    let text = format!("{} {} of gpu{gpu}.cu{unit}", walk.change(), numbered(record));
     if let Some(cycles) = cycles {
         return format!("{text} after {}", plural(cycles, "cycle"));
     }
@@ -300,11 +304,11 @@ fn page_walk(walk: PageWalk, record: &Record) -> String {
     format!("{text}: {cached} of {levels} in the page walk cache")
 }
 
-/// The page that a record is about, by its number and its address.
-fn page(record: &Record) -> String {
-    let range = record.range.filter(|range| range.len > 0);
-    let number = range.map(|range| range.start.0 / u64::from(range.len));
-    number.map_or_else(|| "a page".to_owned(), |number| format!("page {number:#x} ({})", place(record)))
+/// The page that a record is about, by its number; its address stands behind.
+fn numbered(record: &Record) -> String {
+    record
+        .range
+        .map_or_else(|| "a page".to_owned(), |range| format!("page {}", Page::of(range.start, range.len)))
 }
 
 fn place(record: &Record) -> String {

@@ -78,6 +78,7 @@ pub enum Part {
 pub enum Sort {
     Translation,
     FarFault,
+    ProtectionFault,
     Issue,
     Links,
     LinkQueues,
@@ -90,9 +91,10 @@ pub enum Sort {
 }
 
 impl Sort {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Translation,
         Self::FarFault,
+        Self::ProtectionFault,
         Self::Issue,
         Self::Links,
         Self::LinkQueues,
@@ -109,6 +111,7 @@ impl Sort {
         match self {
             Self::Translation => "translation",
             Self::FarFault => "far-fault",
+            Self::ProtectionFault => "protection-fault",
             Self::Issue => "issue",
             Self::Links => "on links",
             Self::LinkQueues => "waiting for links",
@@ -145,9 +148,8 @@ impl Leg {
             Awaited::Turn { why: Turn::Mshr, .. } => Sort::Mshrs,
             Awaited::Turn { why: Turn::Way, .. } => Sort::Ways,
             Awaited::Turn { why: Turn::Block, .. } => Sort::Turns,
-            Awaited::Page { .. } | Awaited::Warp(WarpState::FarFault | WarpState::ProtectionFault) => {
-                Sort::FarFault
-            }
+            Awaited::Page { .. } | Awaited::Warp(WarpState::FarFault) => Sort::FarFault,
+            Awaited::Warp(WarpState::ProtectionFault) => Sort::ProtectionFault,
             Awaited::Warp(WarpState::Translation) => Sort::Translation,
             Awaited::Warp(_) => Sort::Issue,
             Awaited::Link { .. } => Sort::LinkQueues,

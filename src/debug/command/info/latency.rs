@@ -4,9 +4,11 @@ use crate::debug::command::Arguments;
 use crate::debug::latency::{Awaited, Latency, Leg, Sort, Spent, Trail, Turn};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
+use crate::model::address::Range;
 use crate::model::component::Components;
 use crate::model::inspect::WarpState;
 use crate::model::message::TxnNumber;
+use crate::model::page::Page;
 use crate::model::record::{Record, What, by_warp};
 
 /// Events that are looked through for an access, first and at most.
@@ -167,6 +169,11 @@ fn percent(cycles: u64, of: u64) -> String {
     format!("{:>3.0} %", cycles as f64 / of.max(1) as f64 * 100.0)
 }
 
+/// A page by its number and its address.
+fn numbered(page: Range) -> String {
+    format!("page {} ({})", Page::of(page.start, page.len), page.start)
+}
+
 fn text(leg: &Leg, components: &Components) -> String {
     let at = components.path(leg.at);
     match &leg.what {
@@ -181,10 +188,10 @@ fn text(leg: &Leg, components: &Components) -> String {
         Awaited::Warp(WarpState::Ready) => format!("{at} is to issue it"),
         Awaited::Warp(state) => format!("{at} waits: {}", state.name()),
         Awaited::Page { page, is_moving: false } => {
-            format!("the far-fault of page {} waits for the driver to take it up", page.start)
+            format!("the far-fault of {} waits for the driver to take it up", numbered(*page))
         }
         Awaited::Page { page, is_moving: true } => {
-            format!("page {} comes, and the far-fault is replayed", page.start)
+            format!("{} comes, and the far-fault is replayed", numbered(*page))
         }
         Awaited::Link { message, .. } => {
             let link = leg.links(components).first().map(|link| components.path(*link));

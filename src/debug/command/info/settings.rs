@@ -7,6 +7,7 @@ use crate::debug::bookmark::Bookmark;
 use crate::debug::command::Arguments;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
+use crate::machine::Machine;
 
 /// Exactly `event E cycle C digest D`: scripts rely on it.
 pub(super) fn position(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
@@ -17,10 +18,14 @@ pub(super) fn position(session: &mut Session, arguments: &Arguments) -> Result<V
 
 pub(super) fn stop(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     arguments.none()?;
-    Ok(match session.last_stop() {
+    let mut lines = match session.last_stop() {
         None => vec!["nothing has happened yet".to_owned()],
         Some(stop) => stop.lines(session.machine().components()),
-    })
+    };
+    let idle = session.machine().machine().filter(|_| session.timeline.at_end().is_some());
+    let idle = idle.map(Machine::idle_faults).unwrap_or_default();
+    lines.extend(idle.into_iter().map(|fault| format!("the fault {fault} has struck nothing")));
+    Ok(lines)
 }
 
 pub(super) fn breakpoints(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
