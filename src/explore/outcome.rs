@@ -25,9 +25,6 @@ pub struct Outcome {
     pub violations: Vec<Violation>,
     /// Cells of the tables, and whether they were used.
     pub cells: Vec<(CellId, bool)>,
-    /// States of single nodes, and messages, that are different.
-    pub node_states: u64,
-    pub messages: u64,
     /// Ways of naming equal parts by which states stand for each other; 1 if each stands for itself.
     pub symmetry: usize,
 }
@@ -61,14 +58,11 @@ pub fn explore_with(
         violations.extend(unending(system, shared, &search));
     }
     let cells = coverage::cells(system, shared).into_iter().collect();
-    let tables = shared.lock();
     Outcome {
         counts: search.counts,
         bound: search.bound,
         violations,
         cells,
-        node_states: tables.nodes.len() as u64,
-        messages: tables.messages.len() as u64,
         symmetry: 1 + system.symmetries.len(),
     }
 }

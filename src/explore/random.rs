@@ -98,7 +98,6 @@ pub fn walk(system: &System, limits: Limits, mut go_on: impl FnMut(Counts) -> bo
         failed: Mutex::new(None),
     };
     let mut cells = coverage::cells(system, &Shared::new(system));
-    let (mut node_states, mut messages) = (0, 0);
     while run.next.load(Ordering::Relaxed) < run.walks && !run.stop.load(Ordering::Relaxed) {
         let shared = Shared::new(system);
         attend(
@@ -113,9 +112,6 @@ pub fn walk(system: &System, limits: Limits, mut go_on: impl FnMut(Counts) -> bo
         for (cell, used) in coverage::cells(system, &shared) {
             *cells.entry(cell).or_default() |= used;
         }
-        let tables = shared.lock();
-        node_states += tables.nodes.len() as u64;
-        messages += tables.messages.len() as u64;
     }
     let counts = run.counts();
     let failed = run.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -133,8 +129,6 @@ pub fn walk(system: &System, limits: Limits, mut go_on: impl FnMut(Counts) -> bo
         }),
         violations: found.into_iter().collect(),
         cells: cells.into_iter().collect(),
-        node_states,
-        messages,
         symmetry: 1,
     }
 }

@@ -4,7 +4,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::model::page::Page;
 use crate::model::time::EventNumber;
 
 /// Told how many events the first run has had; whether it may go on.
@@ -18,8 +17,6 @@ pub enum FirstPass {
     Unwatched,
     /// To its end, or until it may not go on.
     Watched(Watch),
-    /// There has been one: of each GPU, its pages in the order in which they were accessed first.
-    Known(Vec<Arc<[Page]>>),
     /// There is none, and the oracle knows nothing: for who looks at a machine that will not run.
     Skipped,
 }
@@ -30,7 +27,7 @@ impl FirstPass {
     pub fn goes_on(&self, events: EventNumber) -> bool {
         match self {
             Self::Watched(watch) => watch(events),
-            Self::Unwatched | Self::Known(_) | Self::Skipped => true,
+            Self::Unwatched | Self::Skipped => true,
         }
     }
 }
@@ -40,7 +37,6 @@ impl fmt::Debug for FirstPass {
         f.write_str(match self {
             Self::Unwatched => "Unwatched",
             Self::Watched(_) => "Watched",
-            Self::Known(_) => "Known",
             Self::Skipped => "Skipped",
         })
     }

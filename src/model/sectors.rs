@@ -79,12 +79,6 @@ impl Sectors {
         let count = Self::all(block).count();
         (0..count).map(|place| if self.0 >> place & 1 == 1 { '#' } else { '.' }).collect()
     }
-
-    /// The bits, the first sector's lowest.
-    #[must_use]
-    pub fn bits(self) -> u64 {
-        self.0
-    }
 }
 
 #[cfg(test)]

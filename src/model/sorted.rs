@@ -80,11 +80,6 @@ impl<K: Ord + Hash + Copy, V: Clone> SortedMap<K, V> {
         }
     }
 
-    /// Keys, ascending.
-    pub fn keys(&self) -> impl Iterator<Item = K> + '_ {
-        self.iter().map(|(key, _)| key)
-    }
-
     /// Values, ascending by key.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)

@@ -102,12 +102,6 @@ impl ByteRate {
             *self = Self { carry: 0, ..other };
         }
     }
-
-    /// The remainder carried so far, for digests.
-    #[must_use]
-    pub fn carry(&self) -> u64 {
-        self.carry
-    }
 }
 
 /// Greatest common divisor.

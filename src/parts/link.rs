@@ -339,11 +339,6 @@ impl Link {
         self.carried.iter().map(|(_, bytes)| bytes).sum::<u64>() + self.paged
     }
 
-    #[must_use]
-    pub fn window(&self) -> Tick {
-        self.window
-    }
-
     pub fn digest(&self, hasher: &mut impl Hasher) {
         (self.free_at, self.rate).hash(hasher);
         if let Some(meter) = &self.meter {

@@ -61,11 +61,6 @@ impl Runner {
         &self.machine
     }
 
-    #[must_use]
-    pub fn checker(&self) -> &Checker {
-        &self.checker
-    }
-
     /// The records of the last event.
     #[must_use]
     pub fn records(&self) -> &[Record] {

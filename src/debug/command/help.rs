@@ -1,6 +1,4 @@
-//! `help`, and the reference page, from the command table.
-
-use std::fmt::Write as _;
+//! `help`, from the command table.
 
 use super::{ALL, Arguments, Command, Completes, Effect, Group, find};
 use crate::debug::session::Session;
@@ -52,27 +50,6 @@ fn explain(command: &Command) -> Vec<String> {
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// All commands as a page of Markdown.
-#[must_use]
-pub fn reference() -> String {
-    let mut page = String::from("# Commands\n");
-    for group in Group::ALL {
-        let _ = write!(page, "\n## {}\n", group.title());
-        for command in ALL.iter().filter(|command| command.group == group) {
-            let _ = write!(page, "\n### `{}`\n\n{}.", command.usage, sentence(command.about));
-            if !command.aliases.is_empty() {
-                let aliases: Vec<_> = command.aliases.iter().map(|alias| format!("`{alias}`")).collect();
-                let _ = write!(page, " Also {}.", aliases.join(", "));
-            }
-            page.push('\n');
-            if !command.details.is_empty() {
-                let _ = write!(page, "\n```text\n{}\n```\n", command.details);
-            }
-        }
-    }
-    page
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The commands: one table from which the prompt, help, completion and the reference page are made.
+//! The commands: one table from which the prompt, help and completion are made.
 //!
 //! gdb's words where gdb has a word. A unique prefix of a name is enough. Every command works on a [`Session`];
 //! what moves the cursor returns a [`Travel`], which the session then carries out.
@@ -38,7 +38,6 @@ mod why;
 
 pub use arguments::{Arguments, Word};
 pub use complete::{Candidate, complete};
-pub use help::reference;
 pub use table::{ALL, find};
 
 use super::job::Job;

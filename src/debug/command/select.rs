@@ -1,5 +1,7 @@
 //! `select`: what other commands and all panes mean by "the selected".
 
+use std::fmt;
+
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::frame::selection::Selection;
 use crate::debug::session::Session;
@@ -77,13 +79,32 @@ fn told(session: &Session) -> String {
     }
 }
 
+/// What is the case with a transaction that is not in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::debug) enum Absent {
+    /// All work is done, and there was no such transaction.
+    Never,
+    NotYet,
+    Ended,
+}
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Never => "is none of this run",
+            Self::NotYet => "has not begun",
+            Self::Ended => "has ended",
+        })
+    }
+}
+
 impl Session {
     /// What is the case with a transaction that is not in flight here: it may be one that begins later.
-    pub(in crate::debug) fn over_or_ahead(&self, txn: TxnNumber) -> &'static str {
+    pub(in crate::debug) fn over_or_ahead(&self, txn: TxnNumber) -> Absent {
         match self.machine().machine() {
-            Some(machine) if !machine.has_begun(txn) && machine.is_finished() => "is none of this run",
-            Some(machine) if !machine.has_begun(txn) => "has not begun",
-            _ => "has ended",
+            Some(machine) if !machine.has_begun(txn) && machine.is_finished() => Absent::Never,
+            Some(machine) if !machine.has_begun(txn) => Absent::NotYet,
+            _ => Absent::Ended,
         }
     }
 

@@ -1,6 +1,7 @@
 //! `why`: the chain of waiting from a warp, transaction, MSHR or link outwards.
 
 use super::arguments::Word;
+use super::select::Absent;
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::frame::build::first_that_waits;
 use crate::debug::session::Session;
@@ -128,7 +129,7 @@ fn transaction(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Resu
 
 /// Of a transaction that has ended, where its time went.
 fn ended(session: &Session, txn: TxnNumber) -> Option<Vec<String>> {
-    let has_ended = session.over_or_ahead(txn) == "has ended";
+    let has_ended = session.over_or_ahead(txn) == Absent::Ended;
     has_ended.then(|| super::info::latency_of_ended(session, txn)).flatten()
 }
 

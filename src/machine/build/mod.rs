@@ -100,7 +100,6 @@ pub(super) fn build(blueprint: &Blueprint) -> Result<Machine> {
     let has_oracle =
         paging.is_some_and(|paging| paging.precondition || paging.prefetch == Prefetcher::Oracle);
     let touched = match &blueprint.first_pass {
-        FirstPass::Known(touched) => touched.clone(),
         FirstPass::Unwatched | FirstPass::Watched(_) if has_oracle => first_pass(blueprint)?,
         _ => Vec::new(),
     };

@@ -64,6 +64,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         return;
     };
     let mut y = urgent(frame, canvas, lesson);
+    let told = y;
     if frame.branch.is_some() {
         y = canvas.paragraph(
             1,
@@ -93,6 +94,16 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     if !hidden.is_empty() {
         let more = if y > 0 && hidden.len() < lesson.expectations.len() { " more" } else { "" };
         canvas.text(1, y, &format!("· {}{more} to be checked further on", hidden.len()), Role::Dim);
+    }
+    keep_offer(canvas, lesson, told);
+}
+
+/// That something is asked stands in the last row in view where the question, which ends before row `end`, does not fit.
+fn keep_offer(canvas: &mut Canvas, lesson: &Lesson, end: u16) {
+    let is_open = lesson.question.as_ref().is_some_and(|question| question.predicted.is_none());
+    let below = canvas.hidden().saturating_add(canvas.height());
+    if is_open && canvas.height() > 1 && end > below {
+        canvas.field(1, below - 1, canvas.width().saturating_sub(1), "▼ [p] predict", Role::Strong);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where the cycles of an access went.
 
 use crate::debug::command::Arguments;
+use crate::debug::command::select::Absent;
 use crate::debug::latency::{Awaited, Latency, Leg, Sort, Spent, Trail, Turn};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
@@ -60,13 +61,12 @@ pub(in crate::debug::command) fn of_ended(session: &Session, txn: TxnNumber) -> 
 
 /// A transaction, if it has ended.
 fn ended(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Result<TxnNumber> {
-    let stands = match session.machine().transaction(txn) {
-        Some(_) => "has not ended",
-        None => session.over_or_ahead(txn),
+    let is_here = session.machine().transaction(txn).is_some();
+    let stands = match session.over_or_ahead(txn) {
+        _ if is_here => "has not ended".to_owned(),
+        Absent::Ended => return Ok(txn),
+        absent => absent.to_string(),
     };
-    if stands == "has ended" {
-        return Ok(txn);
-    }
     let error = arguments.complaint(format!("transaction {} {stands}", txn.0));
     Err(Box::new(error.expected("one that has; why txn N tells of one in flight")))
 }
