@@ -20,8 +20,7 @@ const MOST_TRIED: u64 = 200_000;
 ///
 /// `start` is the same machine before its first event.
 pub fn of(report: &Report, machine: &Machine, start: &Machine) -> Option<Diagnosis> {
-    let is_overdue = || machine.violations().iter().any(|violation| violation.rule == "overdue");
-    if !matches!(report.ended, Ended::Stuck(_) | Ended::Limit(..)) && !is_overdue() {
+    if !matches!(report.ended, Ended::Stuck(_) | Ended::Limit(..)) && !machine.has_overdue() {
         return None;
     }
     let mut diagnosis = diagnose(machine)?;

@@ -168,12 +168,7 @@ impl Lesson {
         // A run that must break a rule is over where it has: what comes after that says nothing.
         if outcome != StepOutcome::Ran || self.checker.is_done() {
             self.over = true;
-            let ended = match outcome {
-                _ if self.checker.violated() => Ended::Violation,
-                StepOutcome::Stuck => Ended::Stuck(unfinished(machine)),
-                StepOutcome::Limit(cycle) => Ended::Limit(cycle, unfinished(machine)),
-                _ => Ended::Finished,
-            };
+            let ended = self.checker.how_ended(outcome, || machine.tasks()).unwrap_or(Ended::Finished);
             self.checker.finish(machine, &ended);
         }
         self.settle(event);
@@ -337,9 +332,4 @@ pub fn expected(expectation: &Expectation) -> String {
 fn at_line(expectations: &[Expectation], line: usize) -> Option<usize> {
     let before = expectations.iter().enumerate().filter(|(_, expectation)| expectation.line <= line);
     before.max_by_key(|(_, expectation)| expectation.line).map(|(index, _)| index)
-}
-
-fn unfinished(machine: &dyn Subject) -> Vec<String> {
-    let tasks = machine.tasks().into_iter();
-    tasks.filter(|task| task.ended.is_none()).map(|task| task.id.to_string()).collect()
 }

@@ -118,8 +118,7 @@ impl Session {
     /// What can never go on, where the run has come to rest too early or something is overdue.
     fn knot(&self) -> Option<Knot> {
         let machine = self.machine().machine()?;
-        let is_overdue = || machine.violations().iter().any(|violation| violation.rule == "overdue");
-        if self.is_moving() || (self.run_state() != RunState::Stuck && !is_overdue()) {
+        if self.is_moving() || (self.run_state() != RunState::Stuck && !machine.has_overdue()) {
             return None;
         }
         let found = diagnose(machine)?;

@@ -28,6 +28,9 @@ struct Byte {
     writers: SmallVec<[ComponentId; 4]>,
 }
 
+/// The rule that a transaction breaks which outlives its limit.
+const OVERDUE: &str = "overdue";
+
 /// What the checks remember.
 #[derive(Clone, Debug)]
 pub struct Checker {
@@ -198,9 +201,15 @@ impl Machine {
         }
     }
 
+    /// Whether a transaction was found to have outlived its limit.
+    #[must_use]
+    pub fn has_overdue(&self) -> bool {
+        self.violations.iter().any(|violation| violation.rule == OVERDUE)
+    }
+
     /// One violation in a run.
     fn tell_overdue(&mut self, txn: &Transaction, how: &str, out: &mut Outbox) {
-        if self.violations.iter().any(|violation| violation.rule == "overdue") {
+        if self.has_overdue() {
             return;
         }
         let Some(at) = self.agents.get(txn.agent).map(|agent| agent.config.id) else { return };
@@ -212,7 +221,7 @@ impl Machine {
             txn.kind.name(),
             txn.range.start
         );
-        self.violate(at, about, "overdue", &text, out);
+        self.violate(at, about, OVERDUE, &text, out);
     }
 
     fn check_range(&mut self, range: Range, out: &mut Outbox) {
@@ -340,21 +349,29 @@ impl Machine {
         let Some(checker) = self.checker.as_ref().filter(|checker| checker.values && coherent) else {
             return;
         };
-        let lost: Vec<(Address, u8)> = checker
+        let lost: Vec<(Address, String)> = checker
             .bytes
             .iter()
             .filter(|(address, byte)| !self.is_kept(Address(**address), byte, &out.homes))
-            .map(|(address, byte)| {
-                (Address(*address), byte.noncoherent.last().copied().unwrap_or(byte.coherent))
-            })
+            .map(|(address, byte)| (Address(*address), self.lost_store(Address(*address), byte, &out.homes)))
             .take(8)
             .collect();
-        for (address, value) in lost {
+        for (address, text) in lost {
             let at = self.node_behind(address, &out.homes).map_or(ComponentId(0), Node::id);
             let about = About::new(Range::new(address, 1), None);
-            let text = format!("the store of {value:#04x} at {address} is nowhere any more");
             self.violate(at, about, "lost-store", &text, out);
         }
+    }
+
+    /// What was stored to a byte that nobody has any more, by whom if that is known, and what memory has instead.
+    fn lost_store(&self, address: Address, byte: &Byte, homes: &Homes) -> String {
+        let value = byte.noncoherent.last().unwrap_or(&byte.coherent);
+        let writer = byte.writers.last().filter(|_| !byte.noncoherent.is_empty());
+        let by = writer.map_or_else(String::new, |id| format!(" by {}", self.fixed.components.path(*id)));
+        let home = self.node_behind(address, homes).and_then(|home| home.value(Range::new(address, 1)));
+        let has = home.and_then(|bytes| bytes.first().copied());
+        let has = has.map_or_else(String::new, |has| format!(", and memory has {has:#04x}"));
+        format!("the store of {value:#04x} at {address}{by} is nowhere any more{has}")
     }
 
     /// Whether the last value of a byte is in a dirty copy, or in memory.

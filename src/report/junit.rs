@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use super::xml::escaped;
+
 /// One scenario that was tested.
 #[derive(Clone, Debug)]
 pub struct Case<'a> {
@@ -52,24 +54,6 @@ pub fn suite(cases: &[Case<'_>]) -> String {
 fn element(text: &mut String, name: &str, message: &str, whole: &str) {
     let _ = writeln!(text, ">\n    <{name} message=\"{}\">{}</{name}>", escaped(message), escaped(whole));
     text.push_str("  </testcase>\n");
-}
-
-/// Text as XML takes it: without what it may not hold at all.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' | '\t' => escaped.push(character),
-            '\u{fffe}' | '\u{ffff}' => escaped.push(char::REPLACEMENT_CHARACTER),
-            control if control.is_control() => escaped.push(char::REPLACEMENT_CHARACTER),
-            character => escaped.push(character),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ pub mod picture;
 pub mod series;
 pub mod sizes;
 pub mod summary;
+pub mod xml;
 
 use crate::debug::diagnosis::Diagnosis;
 use crate::debug::latency::Waits;

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use super::xml::escaped;
+
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 
@@ -209,10 +211,6 @@ fn css(colour: Color, default: &str) -> String {
             format!("#{grey:02x}{grey:02x}{grey:02x}")
         }
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

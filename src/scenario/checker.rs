@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::machine::{StepOutcome, TaskView};
 use crate::model::component::Components;
 use crate::model::record::{Record, What};
 use crate::model::time::EventNumber;
@@ -91,6 +92,22 @@ impl Checker {
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.violated && self.ends == Ending::Violation
+    }
+
+    /// How a run has ended whose last step came to this, with these tasks; `None` if it goes on.
+    #[must_use]
+    pub fn how_ended(&self, outcome: StepOutcome, tasks: impl FnOnce() -> Vec<TaskView>) -> Option<Ended> {
+        let unfinished = || {
+            let left = tasks().into_iter().filter(|task| task.ended.is_none());
+            left.map(|task| task.id.to_string()).collect()
+        };
+        match outcome {
+            _ if self.violated() => Some(Ended::Violation),
+            StepOutcome::Ran => None,
+            StepOutcome::Finished => Some(Ended::Finished),
+            StepOutcome::Stuck => Some(Ended::Stuck(unfinished())),
+            StepOutcome::Limit(cycle) => Some(Ended::Limit(cycle, unfinished())),
+        }
     }
 
     /// Whether a check of the protocol has failed.

@@ -77,7 +77,7 @@ impl Runner {
                 self.checker.observe(&self.machine, &self.records.list);
             }
             self.compare();
-            self.ended = self.ending(outcome);
+            self.ended = self.checker.how_ended(outcome, || self.machine.tasks());
         }
         self.ended.as_ref()
     }
@@ -87,7 +87,7 @@ impl Runner {
     pub fn advance(&mut self, events: u64) -> Option<&Ended> {
         if self.ended.is_none() && self.is_unwatched() {
             let outcome = self.machine.run_until(self.machine.event().saturating_add(events));
-            self.ended = self.ending(outcome);
+            self.ended = self.checker.how_ended(outcome, || self.machine.tasks());
             return self.ended.as_ref();
         }
         for _ in 0..events {
@@ -100,16 +100,6 @@ impl Runner {
 
     fn is_unwatched(&self) -> bool {
         !self.records.on && self.recorded.is_none() && self.checker.awaits_end()
-    }
-
-    fn ending(&self, outcome: StepOutcome) -> Option<Ended> {
-        match outcome {
-            _ if self.checker.violated() => Some(Ended::Violation),
-            StepOutcome::Ran => None,
-            StepOutcome::Finished => Some(Ended::Finished),
-            StepOutcome::Stuck => Some(Ended::Stuck(self.unfinished())),
-            StepOutcome::Limit(cycle) => Some(Ended::Limit(cycle, self.unfinished())),
-        }
     }
 
     /// Whether this is the state that was recorded here.
@@ -126,11 +116,6 @@ impl Runner {
             format!("this is not the run that was recorded: it differs between events {from} and {to}");
         self.checker.fail_here(&self.machine, text);
         self.recorded = None;
-    }
-
-    fn unfinished(&self) -> Vec<String> {
-        let tasks = self.machine.tasks();
-        tasks.iter().filter(|task| task.ended.is_none()).map(|task| task.id.to_string()).collect()
     }
 
     /// Runs to the end, or until `each`, which sees every event's records, breaks it off.

@@ -1,7 +1,8 @@
 //! Bars in groups, side by side or one above the other.
 
 use super::Bars;
-use super::sheet::{Sheet, colour, escaped, gap};
+use super::sheet::{Sheet, colour, gap};
+use crate::report::xml::escaped;
 
 pub(super) fn draw(chart: &Bars, mut sheet: Sheet) -> String {
     sheet.legend(&chart.series, |index, (x, _), y| {

@@ -3,6 +3,7 @@
 use super::Course;
 use super::lines::stroke;
 use super::sheet::Sheet;
+use crate::report::number::short;
 
 /// Times that stand below the field.
 const TIMES: u32 = 8;
@@ -11,15 +12,6 @@ const TIMES: u32 = 8;
 pub(super) fn times(end: f64) -> Vec<String> {
     let middle = |number: u32| end * (f64::from(number) + 0.5) / f64::from(TIMES);
     (0..TIMES).map(|number| short(middle(number))).collect()
-}
-
-/// A count of cycles in three digits or so.
-fn short(cycles: f64) -> String {
-    match cycles {
-        _ if cycles < 1e4 => format!("{cycles:.0}"),
-        _ if cycles < 1e7 => format!("{:.0} k", cycles / 1e3),
-        _ => format!("{:.0} M", cycles / 1e6),
-    }
 }
 
 pub(super) fn draw(chart: &Course, mut sheet: Sheet) -> String {

@@ -1,7 +1,8 @@
 //! Lines with marks at their points.
 
 use super::Lines;
-use super::sheet::{Series, Sheet, colour, escaped};
+use super::sheet::{Series, Sheet, colour};
+use crate::report::xml::escaped;
 
 /// Half the size of a mark in pixels.
 const MARK: f64 = 4.0;

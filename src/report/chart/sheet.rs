@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::report::xml::escaped;
+
 /// Values with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
@@ -193,10 +195,6 @@ fn step(top: f64) -> f64 {
     let power = 10f64.powf(rough.log10().floor());
     let round = [1.0, 2.0, 5.0].into_iter().find(|round| round * power >= rough * 0.999);
     round.unwrap_or(10.0) * power
-}
-
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
