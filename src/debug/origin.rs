@@ -48,10 +48,7 @@ pub struct Maker {
 impl Origin {
     /// A scenario that has been prepared.
     #[must_use]
-    pub fn scenario(name: &str, scenario: &Scenario, options: &Options, mut prepared: Prepared) -> Self {
-        if prepared.bug.is_some() {
-            prepared.machine.hide_faults();
-        }
+    pub fn scenario(name: &str, scenario: &Scenario, options: &Options, prepared: Prepared) -> Self {
         let from = prepared.machine.event();
         Self {
             name: name.to_owned(),

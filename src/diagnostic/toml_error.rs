@@ -83,12 +83,18 @@ fn unknown(what: &str, name: &str, expected: Option<&str>) -> Diagnostic {
     let Some(expected) = expected else { return diagnostic };
     let known = || expected.split('`').skip(1).step_by(2);
     let mut diagnostic = diagnostic.expected(expected).nearest(name, known());
+    if MACHINE.contains(&name) && known().any(|known| known == "set") {
+        diagnostic.suggestion = Some(format!("did you mean [set.{name}]? It changes the machine"));
+    }
     let mut others = SAME.iter().filter(|words| words.contains(&name)).flatten();
     if let Some(other) = others.find(|word| known().any(|known| known == **word)) {
         diagnostic.suggestion = Some(format!("did you mean {other}?"));
     }
     diagnostic
 }
+
+/// Tables of a machine file, which a scenario may change under `set`.
+const MACHINE: [&str; 3] = ["gpu", "host", "network"];
 
 /// Names that one key has and another has not, though they say the same.
 const SAME: [[&str; 2]; 1] = [["len", "width"]];

@@ -329,6 +329,9 @@ impl Scenario {
     pub fn prepare(&self, options: &Options) -> Result<Prepared> {
         let blueprint = self.blueprint(options)?;
         let mut machine = Machine::build(&blueprint)?;
+        if self.file.bug.is_some() {
+            machine.hide_faults();
+        }
         // One that is asked for holds without checks, too.
         let usual = blueprint.checks.then_some(TRANSACTION_LIMIT);
         machine.set_transaction_limit(self.file.transaction_limit.or(usual).filter(|limit| *limit > 0));

@@ -400,12 +400,31 @@ fn no_circles(tasks: &[Entry], document: &Document) -> Result<()> {
             }
         }
     }
-    match tasks.iter().zip(&missing).find(|(_, missing)| **missing > 0) {
-        None => Ok(()),
-        Some((task, _)) => {
-            let message = format!("{} can never start: what it comes after waits in a circle", task.id);
-            Err(document.complain(Some(&task.place), message).into())
+    let Some((task, _)) = tasks.iter().zip(&missing).find(|(_, missing)| **missing > 0) else {
+        return Ok(());
+    };
+    let message = format!("{} can never start: {}", task.id, circle(tasks, &missing, task));
+    Err(document.complain(Some(&task.place), message).into())
+}
+
+/// The circle that a task comes to from which one goes on to what each comes after, and which has not started.
+fn circle(tasks: &[Entry], missing: &[usize], task: &Entry) -> String {
+    let before = |task: &Entry| task.after.iter().copied().find(|before| missing.get(*before) > Some(&0));
+    let mut way: Vec<usize> = Vec::new();
+    let mut next = before(task);
+    while let Some(at) = next.filter(|at| !way.contains(at)) {
+        way.push(at);
+        next = tasks.get(at).and_then(before);
+    }
+    let begins = way.iter().position(|at| Some(*at) == next).unwrap_or(0);
+    let members: Vec<&str> = way.iter().skip(begins).filter_map(|at| Some(&*tasks.get(*at)?.id)).collect();
+    match members.as_slice() {
+        [one] => format!("{one} comes after itself"),
+        [first, others @ ..] => {
+            let others = others.join(", which comes after ");
+            format!("{first} comes after {others}, which comes after {first} again")
         }
+        [] => "what it comes after waits in a circle".to_owned(),
     }
 }
 

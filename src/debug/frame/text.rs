@@ -348,7 +348,9 @@ pub fn predicate(record: &Record, names: &Names) -> String {
         }
         What::Warp { warp, to, .. } => format!("warp {warp}: {}", warp_state(*to)),
         What::Tag(tag) => tag_story(*tag, &block),
-        What::Evict { state, dirty } => format!("evicts{block} ({state}, {dirty} dirty bytes)"),
+        What::Evict { state, dirty } => {
+            format!("evicts{block} ({state}, {})", plural(u64::from(*dirty), "dirty byte"))
+        }
         What::Mshr { change, used, capacity } => {
             format!("MSHR {}, {used} of {capacity} used", change.name())
         }
