@@ -79,6 +79,8 @@ impl Session {
     pub fn frame(&mut self, info: &Arc<Info>, wish: &Wish) -> Frame {
         let last = self.last_for_frame();
         self.follow(&last);
+        let knot = self.knot();
+        self.follow_knot(knot.as_ref());
         let selection = self.shown_selection();
         let shown = selection.txn.and_then(|txn| self.machine().transaction(txn));
         let has_journey = wish.panes.has(Pane::Transaction);
@@ -109,7 +111,7 @@ impl Session {
                 Activity::default()
             },
             breakpoints: self.rows(),
-            deadlock: self.knot(),
+            deadlock: knot,
             collecting: self.queue.collecting(),
         };
         build(self.machine(), facts, wish)
@@ -129,7 +131,7 @@ impl Session {
             txn: sentence.txn,
         };
         Some(Knot {
-            verdict: found.verdict.name(),
+            verdict: found.verdict.title(),
             headline: found.headline(),
             edges: found.sentences.iter().map(edge).collect(),
             is_circle: found.is_circle,
@@ -160,7 +162,20 @@ impl Session {
     pub(in crate::debug) fn spoken_selection(&mut self) -> Selection {
         let last = self.last_records().to_vec();
         self.follow(&last);
+        let knot = self.knot();
+        self.follow_knot(knot.as_ref());
         self.shown_selection()
+    }
+
+    /// Where something can never go on, that is what is followed, and not what happened last.
+    fn follow_knot(&mut self, knot: Option<&Knot>) {
+        let edges = || knot.into_iter().flat_map(|knot| &knot.edges);
+        let told =
+            edges().find(|edge| edge.txn.is_some()).or_else(|| edges().find(|edge| edge.block.is_some()));
+        if let Some(edge) = told {
+            let block = edge.block.or(self.followed.block);
+            self.followed = Selection { block, txn: edge.txn, ..Selection::default() };
+        }
     }
 
     /// Follows what happened last: the block and transaction of the last event that speaks of one.

@@ -600,7 +600,7 @@ fn a_deadlock_and_a_violation_are_told_first() {
     let frame = Frame {
         run: RunState::Stuck,
         stop: Some(stop),
-        deadlock: Some(knot("lost-message")),
+        deadlock: Some(knot("LOST MESSAGE")),
         ..Sample::frame()
     };
     let text = screen(&mut app(frame, 80, 24));

@@ -11,7 +11,7 @@ use crate::tui::view::canvas::{Canvas, wrap};
 
 pub fn title(frame: &Frame) -> String {
     match (&frame.deadlock, frame.transactions.len()) {
-        (Some(knot), _) => knot.verdict.to_owned(),
+        (Some(knot), _) => knot.verdict.to_lowercase(),
         (None, 0) => String::new(),
         (None, 1) => "1 transaction".to_owned(),
         (None, count) if frame.limit == Some(count) => format!("the oldest {count} transactions"),

@@ -121,7 +121,7 @@ fn run_state(frame: &Frame) -> (&'static str, String, Role) {
         RunState::Finished => ("■", "finished".into(), Role::Good),
         RunState::Stuck => {
             let verdict = frame.deadlock.as_ref().map_or("STUCK", |knot| knot.verdict);
-            ("■", verdict.to_uppercase().replace('-', " "), Role::Bad)
+            ("■", verdict.to_owned(), Role::Bad)
         }
     }
 }
