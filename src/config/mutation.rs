@@ -230,11 +230,11 @@ mod tests {
             "nmoesi: cache M load = impossible",
             "nmoesi: directory read 2 = { grant = \"S\" }",
             "nmoesi: directory write 1 = { probe = \"write others\", grant = \"E\" }",
-            "nmoesi: directory read 1 = { when = \"owned by another\", probe = \"read owner\", grant = \"S\" }",
+            "nmoesi: directory read 1 = { when = \"owned by another\", probe = \"read owner\", grant = \"E\" }",
             "nmoesi: directory read 1 = none",
             "nmoesi: merge N E = none",
             "nmoesi: merge N E = O",
-            "vi: cache I load = fetch > V",
+            "vi: cache V load = fetch > V",
         ] {
             let mutation = read(text).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(mutation.to_string(), text);

@@ -10,8 +10,8 @@ use crate::model::access::{AccessKind, Bytes};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{
-    AgentView, BlockView, CacheView, CellCount, Inspect, LinkView, MemoryView, MshrView, PacketView,
-    TransactionView, WaitLink, WarpState, WarpView,
+    AgentView, BlockView, BufferView, CacheView, CellCount, Inspect, LinkView, MemoryView, MshrView,
+    PacketView, TransactionView, WaitLink, WarpState, WarpView,
 };
 use crate::model::lowest::Lowest;
 use crate::model::message::{Message, Network, TxnNumber};
@@ -23,7 +23,7 @@ use crate::model::text::hex_head;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Channel, Lane, Place};
-use crate::protocol::node::{CellSums, Role};
+use crate::protocol::node::{CellSums, Node, Role};
 
 impl Machine {
     pub(super) fn agent_at(&self, id: ComponentId) -> Option<&Agent> {
@@ -286,6 +286,23 @@ fn describe_operation(operation: &Operation) -> String {
     }
 }
 
+impl Machine {
+    /// Each virtual network of a channel that holds something.
+    fn buffers_of<'a>(&'a self, channel: &'a Channel) -> impl Iterator<Item = BufferView> + 'a {
+        let from = self.nodes.get(channel.from).map_or(ComponentId(0), Node::id);
+        let lanes = Network::ALL.into_iter().enumerate().zip(&channel.lanes);
+        lanes.filter(|(_, lane)| !lane.is_empty()).map(move |((number, network), lane)| BufferView {
+            from,
+            network: (!channel.folded).then_some(network),
+            held: lane.incoming.len() as u32,
+            room: channel.buffers,
+            waiting: lane.outgoing.len() as u32,
+            oldest: channel.oldest(number).map(|message| (message.kind, message.range.start)),
+            blocked: lane.blocked,
+        })
+    }
+}
+
 impl Inspect for Machine {
     fn components(&self) -> &Components {
         &self.fixed.components
@@ -357,6 +374,12 @@ impl Inspect for Machine {
         let index = (*self.fixed.link_of.get(link.index())?)?;
         let traffic = self.traffic(std::iter::once(index), packets).remove(&index)?;
         self.link_view(link, index, traffic)
+    }
+
+    fn buffers(&self, node: ComponentId) -> Vec<BufferView> {
+        let leads_there = |channel: &&Channel| self.nodes.get(channel.to).is_some_and(|to| to.id() == node);
+        let channels = self.channels.iter().filter(|channel| !channel.is_empty()).filter(leads_there);
+        channels.flat_map(|channel| self.buffers_of(channel)).collect()
     }
 
     fn links(&self, packets: usize) -> Vec<LinkView> {

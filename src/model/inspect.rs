@@ -435,6 +435,23 @@ pub struct CellCount {
     pub count: u64,
 }
 
+/// The buffers of a virtual network from one node to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferView {
+    pub from: ComponentId,
+    /// The network that has them; `None` where all share them.
+    pub network: Option<Network>,
+    /// Messages in them or on the way there, and how many there is room for.
+    pub held: u32,
+    pub room: u32,
+    /// Messages that wait at the sender, for room or for their data.
+    pub waiting: u32,
+    /// The oldest message: what it is, and about which block.
+    pub oldest: Option<(MessageKind, Address)>,
+    /// The receiver cannot take it.
+    pub blocked: bool,
+}
+
 /// Reads what is.
 pub trait Inspect {
     fn components(&self) -> &Components;
@@ -460,6 +477,11 @@ pub trait Inspect {
     /// All links, each with so many packets at most.
     fn links(&self, packets: usize) -> Vec<LinkView> {
         self.components().iter().filter_map(|(id, _)| self.link(id, packets)).collect()
+    }
+    /// What the buffers into a node hold, and what waits elsewhere to come there: each virtual network of each channel that holds
+    /// something.
+    fn buffers(&self, _node: ComponentId) -> Vec<BufferView> {
+        Vec::new()
     }
     fn agent(&self, agent: ComponentId) -> Option<AgentView>;
     /// How many of its warps do what, in the order of [`WarpState::ALL`].

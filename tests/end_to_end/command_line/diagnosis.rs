@@ -232,3 +232,11 @@ fn a_warp_is_told_to_wait_for_what_why_tells_of() {
     assert!(text.contains("waits for the TLB to replay far-fault 0x195"), "{text}");
     assert!(text.contains(", and waits for n-store 0x195"), "{text}");
 }
+
+#[test]
+fn what_is_in_the_buffers_of_a_circle_is_listed() {
+    let told = debug("debugging/all-wait", &["end", "info buffers gpu0.cu0.l1"]).stdout;
+    assert!(told.contains("gpu0.l2.0 > gpu0.cu0.l1") && told.contains("which cannot be taken"), "{told}");
+    let empty = debug("umh/fig5-b1", &["end", "info buffers"]).stdout;
+    assert!(empty.contains("no buffers with something in them"), "{empty}");
+}

@@ -8,7 +8,8 @@ use crate::debug::frame::{hardware, text};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::component::ComponentId;
-use crate::model::inspect::WarpState;
+use crate::model::inspect::{BufferView, WarpState};
+use crate::model::message::Network;
 use crate::model::record::by_warp;
 use crate::model::resource::ResourceView;
 use crate::query::Pattern;
@@ -77,6 +78,27 @@ pub(super) fn resources(session: &mut Session, arguments: &Arguments) -> Result<
 pub(super) fn links(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let lines = chosen(session, arguments)?.into_iter().flat_map(|id| link_lines(session, id)).collect();
     Ok(cut(session, lines, "lines about links"))
+}
+
+/// What is in the buffers into each node, one virtual network of a sender a line.
+pub(super) fn buffers(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
+    let machine = session.machine();
+    let components = machine.components();
+    let line = |to: ComponentId, view: &BufferView| {
+        let network = view.network.map_or("all networks", Network::name);
+        let waiting =
+            if view.waiting > 0 { format!(", {} wait to be sent", view.waiting) } else { String::new() };
+        let oldest = view.oldest.map_or_else(String::new, |(kind, block)| {
+            let cannot = if view.blocked { ", which cannot be taken" } else { "" };
+            format!("; the oldest is {} of {block}{cannot}", kind.name())
+        });
+        let (from, to) = (components.path(view.from), components.path(to));
+        format!("{from} > {to}  {network}  {} of {} taken{waiting}{oldest}", view.held, view.room)
+    };
+    let nodes = chosen(session, arguments)?.into_iter();
+    let lines = nodes.flat_map(|node| machine.buffers(node).into_iter().map(move |view| (node, view)));
+    let lines: Vec<String> = lines.map(|(node, view)| line(node, &view)).collect();
+    Ok(cut(session, lines, "buffers with something in them"))
 }
 
 /// One direction of a link in words; nothing if it is none.

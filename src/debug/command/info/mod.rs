@@ -57,6 +57,13 @@ const TOPICS: &[Topic] = &[
     .taking(Takes::Component),
     topic("links", "links [COMPONENT]", "links: lanes, load, queues, messages in flight", hardware::links)
         .taking(Takes::Component),
+    topic(
+        "buffers",
+        "buffers [COMPONENT]",
+        "what is in the buffers into nodes, on the chip too, and what waits to come there",
+        hardware::buffers,
+    )
+    .taking(Takes::Component),
     topic("warps", "warps [COMPONENT]", "what each warp and core does", hardware::warps)
         .taking(Takes::Component),
     topic("caches", "caches [COMPONENT]", "caches: places taken, hits and misses", hardware::caches)
