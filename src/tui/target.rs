@@ -8,8 +8,6 @@ use crate::model::record::RecordId;
 use crate::model::state::{Action, State};
 use crate::model::time::EventNumber;
 
-use crate::tui::view::canvas::SelectedBy;
-
 /// An item on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -91,23 +89,24 @@ impl Target {
             Self::Event(_) | Self::Cell(..) | Self::Line(_) => before,
         }
     }
+
+    /// Whether it is what is selected, or a part of that.
+    #[must_use]
+    pub fn is_selected(self, by: &Selection) -> bool {
+        match self {
+            Self::Block(block) => by.block == Some(block),
+            Self::Pages { first, len } => by.block.is_some_and(|block| holds(first, len, block)),
+            Self::Component(component) => by.component == Some(component),
+            Self::Warp { agent, warp, .. } => by.component == Some(agent) && by.warp == Some(warp),
+            Self::Wait { at, txn, .. } => by.component == Some(at) && (txn.is_none() || by.txn == txn),
+            Self::Txn { txn, .. } => by.txn == Some(txn),
+            Self::Record { id, .. } => by.record == Some(id),
+            Self::Event(_) | Self::Cell(..) | Self::Line(_) => false,
+        }
+    }
 }
 
 fn holds(first: Address, len: u64, block: Address) -> bool {
     (first.0..first.0.saturating_add(len)).contains(&block.0)
 }
 
-impl SelectedBy for Selection {
-    fn is_selected(&self, target: Target) -> bool {
-        match target {
-            Target::Block(block) => self.block == Some(block),
-            Target::Pages { first, len } => self.block.is_some_and(|block| holds(first, len, block)),
-            Target::Component(component) => self.component == Some(component),
-            Target::Warp { agent, warp, .. } => self.component == Some(agent) && self.warp == Some(warp),
-            Target::Wait { at, txn, .. } => self.component == Some(at) && (txn.is_none() || self.txn == txn),
-            Target::Txn { txn, .. } => self.txn == Some(txn),
-            Target::Record { id, .. } => self.record == Some(id),
-            Target::Event(_) | Target::Cell(..) | Target::Line(_) => false,
-        }
-    }
-}

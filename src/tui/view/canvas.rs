@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use ratatui::symbols::merge::MergeStrategy;
 use unicode_width::UnicodeWidthStr;
 
+use crate::debug::frame::selection::Selection;
 use crate::debug::frame::wish::Pane;
 use crate::model::state::State;
 
@@ -39,7 +40,7 @@ pub struct Canvas<'a> {
     look: Look,
     pane: Pane,
     /// What is selected.
-    is_selected: &'a dyn SelectedBy,
+    selection: &'a Selection,
     hits: &'a mut Vec<Hit>,
     /// Columns and rows that the content needs so far.
     extent: (u16, u16),
@@ -51,18 +52,13 @@ pub struct Canvas<'a> {
     chosen: Option<u16>,
 }
 
-/// Tells whether an item is selected.
-pub trait SelectedBy: std::fmt::Debug {
-    fn is_selected(&self, target: Target) -> bool;
-}
-
 impl<'a> Canvas<'a> {
     pub fn new(
         buffer: &'a mut Buffer,
         area: Rect,
         theme: &'a Theme,
         (pane, look): (Pane, Look),
-        is_selected: &'a dyn SelectedBy,
+        selection: &'a Selection,
         hits: &'a mut Vec<Hit>,
     ) -> Self {
         let area = area.intersection(buffer.area);
@@ -72,7 +68,7 @@ impl<'a> Canvas<'a> {
             theme,
             look,
             pane,
-            is_selected,
+            selection,
             hits,
             extent: (0, 0),
             stuck: 0,
@@ -87,11 +83,11 @@ impl<'a> Canvas<'a> {
         area: Rect,
         theme: &'a Theme,
         pane: Pane,
-        is_selected: &'a dyn SelectedBy,
+        selection: &'a Selection,
         hits: &'a mut Vec<Hit>,
     ) -> Self {
         let look = Look { up: u16::MAX, left: 0, cursor: None };
-        Self { area, ..Self::new(buffer, area, theme, (pane, look), is_selected, hits) }
+        Self { area, ..Self::new(buffer, area, theme, (pane, look), selection, hits) }
     }
 
     /// Columns in view.
@@ -241,7 +237,7 @@ impl<'a> Canvas<'a> {
 
     /// Notes that `target` stands here, and shows whether it is selected or under the cursor.
     pub fn item(&mut self, x: u16, y: u16, width: u16, target: Target) {
-        let is_selected = self.is_selected.is_selected(target);
+        let is_selected = target.is_selected(self.selection);
         if is_selected && matches!(target, Target::Component(_)) {
             self.chosen = self.chosen.or(Some(y));
         }
