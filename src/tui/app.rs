@@ -9,9 +9,9 @@ use crate::debug::proto::Request;
 
 use super::keymap::{Key, Keymap};
 use super::prompt::Prompt;
+use super::seen::Seen;
 use super::target::Target;
 use super::theme::Theme;
-use super::view::Seen;
 
 /// What lies over the panes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,6 +17,7 @@ mod live;
 mod sample;
 #[cfg(test)]
 mod tests;
+pub mod seen;
 pub mod settings;
 pub mod target;
 pub mod terminal;

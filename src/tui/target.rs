@@ -109,4 +109,3 @@ impl Target {
 fn holds(first: Address, len: u64, block: Address) -> bool {
     (first.0..first.0.saturating_add(len)).contains(&block.0)
 }
-

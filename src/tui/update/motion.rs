@@ -6,7 +6,7 @@ use crate::debug::frame::wish::Pane;
 
 use crate::tui::action::Action;
 use crate::tui::app::App;
-use crate::tui::view::canvas::Hit;
+use crate::tui::seen::Hit;
 
 /// Records that the log can be scrolled back.
 const LOG_ROWS: isize = 100_000;

@@ -10,16 +10,9 @@ use crate::debug::frame::selection::Selection;
 use crate::debug::frame::wish::Pane;
 use crate::model::state::State;
 
+use crate::tui::seen::Hit;
 use crate::tui::target::Target;
 use crate::tui::theme::{self, Role, Theme};
-
-/// An item on the screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
-    pub pane: Pane,
-    pub area: Rect,
-    pub target: Target,
-}
 
 /// How a pane is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -17,31 +17,9 @@ use super::app::App;
 use super::glyphs;
 use super::layout::{self, Placed, SMALLEST};
 use super::pane;
+use super::seen::{Extent, Seen};
 use super::theme::Role;
-use canvas::{Canvas, Hit, Look};
-
-/// What a drawing put where.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
-    pub panes: Vec<Placed>,
-    pub hits: Vec<Hit>,
-    pub extents: Vec<Extent>,
-    /// Rows of the overlay's content and rows in view.
-    pub overlay: (u16, u16),
-    /// Where the terminal's cursor belongs, if a prompt is open.
-    pub cursor: Option<(u16, u16)>,
-}
-
-/// How much of a pane's content is in view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
-    pub pane: Pane,
-    /// Rows of the whole content.
-    pub rows: u16,
-    /// Rows and columns scrolled away.
-    pub up: u16,
-    pub left: u16,
-}
+use canvas::{Canvas, Look};
 
 /// Draws the whole screen.
 pub fn draw(app: &App, buffer: &mut Buffer) -> Seen {
