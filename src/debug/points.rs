@@ -67,7 +67,8 @@ impl Session {
     /// # Errors
     /// If the expression or the condition is not understood, or there are too many.
     pub fn add_watchpoint(&mut self, text: &Text, condition: Option<&Text>) -> Result<u32> {
-        let watched = Watched::compile(text, &self.context)?;
+        let watched = Watched::compile(text, &self.context)
+            .map_err(|error| about_records(text, &self.context, error))?;
         let condition = condition.map(|text| Predicate::compile(text, &self.context)).transpose()?;
         self.add(Trigger::Change(watched), text.as_str().to_owned(), condition)
     }
@@ -159,6 +160,21 @@ fn about_state(text: &Text, context: &Context, error: Box<Diagnostic>) -> Box<Di
     Box::new(Diagnostic { suggestion: Some(meant), ..error.at(text.source(), text.span()) })
 }
 
+/// The complaint about what is to be watched that is a query over records, or an address alone.
+fn about_records(text: &Text, context: &Context, error: Box<Diagnostic>) -> Box<Diagnostic> {
+    let meant = text.as_str();
+    let value = format!("value at {meant} in memory");
+    let suggestion = if Filter::compile(text, context).is_ok() {
+        format!("did you mean `break {meant}`?")
+    } else if Watched::compile(&Text::new("watch", &value), context).is_ok() {
+        format!("did you mean `watch {value}`?")
+    } else {
+        return error;
+    };
+    let error = Diagnostic::new("this is nothing that has a value to be watched");
+    Box::new(Diagnostic { suggestion: Some(suggestion), ..error.at(text.source(), text.span()) })
+}
+
 /// The same breakpoint, compiled for another machine.
 fn fitted(breakpoint: &Breakpoint, context: &Context) -> Result<Breakpoint> {
     let text = Text::new("breakpoint", &breakpoint.text);
@@ -198,6 +214,8 @@ mod tests {
         );
         assert_eq!(suggestion(&format!("tbreak {state}")), format!("did you mean `watch {state}`?"));
         assert_eq!(suggestion("break transitoin to M"), "did you mean transition?");
+        assert_eq!(suggestion("watch transition to M"), "did you mean `break transition to M`?");
+        assert_eq!(suggestion("watch 0x1000"), "did you mean `watch value at 0x1000 in memory`?");
         for (line, wanted) in [
             ("break state of gpu0.cu0.l1 is M", "expected block"),
             ("break occupancy of gpu0.cu0.l1 >= 1", "\"gpu0.cu0.l1\" has no occupancy"),
