@@ -1,4 +1,4 @@
-//! Text in XML: SVG pictures and charts, JUnit reports.
+//! Text in XML: SVG pictures and charts, and reports for build servers.
 
 /// Text as XML takes it: without what it may not hold at all.
 #[must_use]
