@@ -103,7 +103,8 @@ fn keep_offer(canvas: &mut Canvas, lesson: &Lesson, end: u16) {
     let is_open = lesson.question.as_ref().is_some_and(|question| question.predicted.is_none());
     let below = canvas.hidden().saturating_add(canvas.height());
     if is_open && canvas.height() > 1 && end > below {
-        canvas.field(1, below - 1, canvas.width().saturating_sub(1), "▼ [p] predict", Role::Strong);
+        let width = usize::from(canvas.width().saturating_sub(1));
+        canvas.text(1, below - 1, &format!("{:<width$}", "▼ [p] predict"), Role::Strong);
     }
 }
 
