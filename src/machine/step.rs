@@ -132,26 +132,34 @@ impl Machine {
 
     /// Whether no event follows: only what is none may be left.
     pub(super) fn is_at_rest(&self) -> bool {
-        let is_over = || self.settled().is_some_and(|settled| settled.queue.is_empty());
+        let is_over = || self.ahead().is_some_and(|(ahead, goes_on)| !goes_on && ahead.queue.is_empty());
         self.queue.is_empty() || self.queue.len() <= LEFT && is_over()
     }
 
     /// This machine once all has happened that is no event and comes before the next one; `None` if nothing can.
     pub(super) fn settled(&self) -> Option<Self> {
+        let (ahead, goes_on) = self.ahead()?;
+        if !goes_on {
+            return Some(ahead);
+        }
+        let mut settled = self.clone();
+        settled.lift_limit();
+        settled.pass_time(ahead.now);
+        Some(settled)
+    }
+
+    /// This machine after the next event of its queue, however late that comes, and whether there is one; `None` if the queue has nothing,
+    /// or something else is to be done first.
+    fn ahead(&self) -> Option<(Self, bool)> {
         if self.queue.is_empty() || self.plan.due <= self.event {
             return None;
         }
         let (mut ahead, mut silent) = (self.clone(), Records::silent());
         ahead.lift_limit();
-        let mut settled = ahead.clone();
         let mut out = ahead.outbox(&mut silent);
         let goes_on = ahead.take_events(Tick::MAX, ahead.event + 1, &mut out);
         ahead.close(out);
-        if !goes_on {
-            return Some(ahead);
-        }
-        settled.pass_time(ahead.now);
-        Some(settled)
+        Some((ahead, goes_on))
     }
 
     pub(super) fn outbox<'a>(&mut self, records: &'a mut Records) -> Outbox<'a> {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::xml::escaped;
-
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
+
+use super::xml::escaped;
 
 /// Width and height of a character in a picture, in pixels.
 const CELL: (u32, u32) = (9, 18);

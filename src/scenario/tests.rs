@@ -71,6 +71,21 @@ fn a_load_that_crosses_a_line_reads_all_of_its_bytes_whichever_part_comes_first(
 }
 
 #[test]
+fn a_lost_store_is_told_with_what_memory_has_instead() {
+    let program = |id: &str, rest: &str| format!("[[program]]\nid = '{id}'\n{rest}\n");
+    let report = run(&[
+        "machine = 'tiny/cpu-2core'\nprotocol = 'mesi'\n[[fault]]\nname = 'leave-early'\n",
+        &program("mine", "by = 'host.cpu0'\ndo = ['store 0x1000 07']"),
+        &program("more", "after = 'mine'\nby = 'host.cpu0'\ndo = ['load 0x1100 1', 'load 0x1200 1']"),
+        &program("yours", "after = 'mine'\ndelay = 72\nby = 'host.cpu1'\ndo = ['store 0x1001 09']"),
+    ]
+    .concat());
+    let told = report.failures.first().map_or("", |failure| failure.message.as_str());
+    let lost = "the store of 0x07 at 0x1000 is nowhere any more, and memory has 0x00";
+    assert!(told.contains("lost-store") && told.contains(lost), "{:?}", report.failures);
+}
+
+#[test]
 fn a_scenario_sets_keys_of_its_machine_and_the_command_line_counts_more() {
     let set = "[set]\ngpu.sm.count = 3\n\"gpu.l1.mshrs\" = 2\ngpu.l2 = { ways = 2, size = '2 KiB' }\n";
     let inline = "machine = { gpu = { cu = { count = 1 }, memory = { home = 'host' } } }\n";

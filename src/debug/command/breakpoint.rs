@@ -10,7 +10,9 @@ QUERY is a filter over records; the run stops after the event of a matching reco
     break message type read if occupancy of gpu0.l2.0.mshr >= 8
     break if state of gpu0.l2.0 block 0x1000 is M
     break if state of any gpu*.l1 block 0x1000 is M
-A pattern of a QUERY means any of the components that it names, that of a predicate each of them, or with any before it one. With if, it stops only where the predicate holds after the event; with if alone, where it becomes true.
+With if, it stops only where the predicate holds after the event; with if alone, where it becomes true.
+A pattern of a QUERY means any of the components that it names; one of a predicate each of them, or
+with any before it one.
 Breakpoints stop a run in both directions.";
 
 pub const BREAK: Command = Command {

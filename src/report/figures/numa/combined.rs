@@ -1,7 +1,7 @@
 //! Section 6: lanes and ways together, and the power of the links.
 
 use super::system::{
-    AWARE, Change, DYNAMIC, PART, Scaled, gain, improvable, larger, scale_text, sentences, sockets,
+    AWARE, Change, DYNAMIC, PART, Scaled, gain, improvable, on_each, scale_text, sentences, sockets,
     time_ratios, workloads,
 };
 use crate::report::figures::effort::Effort;
@@ -32,17 +32,9 @@ pub const POWER: Figure = Figure {
 const BOTH: [Change; 2] = [AWARE, DYNAMIC];
 
 fn experiments(effort: Effort) -> Vec<Experiment> {
-    let of = |one: Scaled| {
-        [
-            sockets(1, one, &[]),
-            sockets(4, one, &[]),
-            sockets(4, one, &[AWARE]),
-            sockets(4, one, &[DYNAMIC]),
-            sockets(4, one, &BOTH),
-            larger(4, one),
-        ]
-    };
-    workloads(effort).into_iter().flat_map(of).collect()
+    let mut all = on_each(effort, &[&[], &[AWARE], &[DYNAMIC], &BOTH]);
+    all.extend(workloads(effort).into_iter().map(|one| sockets(1, one, &[])));
+    all
 }
 
 fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
