@@ -26,6 +26,8 @@ struct Byte {
     noncoherent: SmallVec<[u8; 4]>,
     /// The L1s that made them: each sees its own at least.
     writers: SmallVec<[ComponentId; 4]>,
+    /// A kernel has begun since: no GPU reads the coherent one any more.
+    met: bool,
 }
 
 /// The rule that a transaction breaks which outlives its limit.
@@ -79,13 +81,24 @@ impl Checker {
         }
     }
 
-    /// The first byte of a coherent load at an L1 that it cannot have read: its address, what it read, what it should.
-    fn stale(&self, at: ComponentId, range: Range, read: &[u8]) -> Option<(Address, u8, u8)> {
+    /// A kernel begins, and nothing else is under way: its GPUs see what was stored before.
+    fn meet(&mut self) {
+        self.bytes.values_mut().for_each(|known| known.met = !known.noncoherent.is_empty());
+    }
+
+    /// The first byte of a coherent load at an L1, of a GPU or not, that it cannot have read: its address, what it read, what it should.
+    fn stale(
+        &self,
+        (at, is_host): (ComponentId, bool),
+        range: Range,
+        read: &[u8],
+    ) -> Option<(Address, u8, u8)> {
         read.iter().enumerate().find_map(|(offset, byte)| {
             let address = range.start.plus(offset as u64);
             let unwritten = Byte::default();
             let known = self.bytes.get(&address.0).unwrap_or(&unwritten);
-            let may_be_old = known.coherent == *byte && !known.writers.contains(&at);
+            let has_met = known.met && !is_host;
+            let may_be_old = known.coherent == *byte && !has_met && !known.writers.contains(&at);
             let fine = may_be_old || known.noncoherent.contains(byte);
             (!fine).then_some((address, *byte, known.coherent))
         })
@@ -129,7 +142,8 @@ impl Machine {
         }
         let stale = match completion.kind {
             AccessKind::Load | AccessKind::Atomic(_) => {
-                checker.stale(completion.node, completion.range, &completion.read)
+                let is_host = self.fixed.components.is_host(completion.node);
+                checker.stale((completion.node, is_host), completion.range, &completion.read)
             }
             _ => None,
         };
@@ -148,13 +162,24 @@ impl Machine {
             let about = About::new(completion.range, completion.number);
             let kind = completion.kind.name();
             let text = if read == last {
-                format!("the {kind} read {read:#04x} at {address}, but its own L1 has stored there since")
+                format!(
+                    "the {kind} read {read:#04x} at {address}, but its own L1, or a kernel before, has stored there since"
+                )
             } else {
                 format!(
                     "the {kind} read {read:#04x} at {address}, but the last coherent store wrote {last:#04x}"
                 )
             };
             self.violate(completion.node, about, "stale-read", &text, out);
+        }
+    }
+
+    /// A kernel begins: what others have stored before has come to where it looks.
+    pub(super) fn note_met(&mut self) {
+        if self.txns.is_empty()
+            && let Some(checker) = self.checker.as_mut()
+        {
+            checker.meet();
         }
     }
 

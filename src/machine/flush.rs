@@ -1,9 +1,10 @@
 //! Flushes: what GPUs hold goes home, to the memory behind it ("final flush", UMH, section 6.2).
 
 use super::Machine;
+use super::queue::Event;
 use super::synchronise::Waiter;
 use crate::model::component::{ComponentId, is_beneath};
-use crate::protocol::node::{Node, Role};
+use crate::protocol::node::{Node, Role, Scope};
 use crate::protocol::outbox::Outbox;
 
 impl Machine {
@@ -32,7 +33,7 @@ impl Machine {
         }
         for node in nodes {
             if let Some(target) = self.nodes.get_mut(node) {
-                target.flush(out);
+                target.flush(Scope::All, out);
             }
             self.after_node(node, out);
         }
@@ -44,7 +45,12 @@ impl Machine {
             let Some(state) = self.tasks.states.get_mut(task) else { continue };
             let before = state.flushing.len();
             state.flushing.retain(|&flushing| flushing != node);
-            if before > 0 && state.flushing.is_empty() && state.ended.is_none() {
+            if before == 0 || !state.flushing.is_empty() || state.ended.is_some() {
+                continue;
+            }
+            if state.started.is_none() {
+                self.queue.push(self.now, Event::Task(task as u32));
+            } else {
                 self.end_task(task, out);
             }
         }

@@ -35,7 +35,11 @@ impl Machine {
     pub(super) fn start_task(&mut self, task: usize, out: &mut Outbox) -> Handled {
         let workload = self.tasks.workload.clone();
         let Some(work) = workload.tasks.get(task) else { return Handled::No };
-        if self.copies_first(task, out) || self.copied_first(task, out) || self.clears_first(task, out) {
+        let waits = self.copies_first(task, out)
+            || self.copied_first(task, out)
+            || self.clears_first(task, out)
+            || self.meets_first(task, out);
+        if waits {
             return Handled::Yes;
         }
         self.mark_pages(task, out);

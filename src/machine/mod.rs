@@ -23,6 +23,7 @@ mod lanes;
 mod latency;
 mod launch;
 mod meet;
+mod meeting;
 mod memory;
 mod memory_map;
 mod numa;
@@ -83,6 +84,7 @@ pub use initial::{check_addresses, check_arrays, check_kernel};
 use injected::Injected;
 use lanes::Lanes;
 use latency::Latencies;
+use meeting::Meeting;
 use numa::Socket;
 pub use order::Wiring;
 use paging::Paging;
@@ -208,6 +210,7 @@ struct Fixed {
     sockets: Vec<Socket>,
     /// What fences and kernels concern.
     reach: Reach,
+    meeting: Meeting,
     /// What the software takes that flushes the CPU's caches for a remote directory.
     flush_trap: Tick,
     /// Whether loads can be checked against the stores: every L1 is kept coherent.

@@ -24,6 +24,8 @@ pub struct TaskState {
     pub next_block: Vec<u64>,
     /// Nodes that have not finished flushing.
     pub flushing: Vec<usize>,
+    /// Of a kernel, levels that have flushed before it.
+    pub flushed: usize,
 }
 
 /// All tasks, and the results of labelled accesses.

@@ -61,13 +61,14 @@ pub enum Fault {
     RelayPastFetch,
     ColdWriteOnlyHere,
     DropDirtyRow,
+    NoLaunchFlush,
 }
 
 /// Faults of which there are many: which one is a parameter.
 const COUNTED: usize = 4;
 
 /// Faults without parameters, in the order of the enum, and what each does.
-const PLAIN: [(&str, Fault, &str); 33] = [
+const PLAIN: [(&str, Fault, &str); 34] = [
     (
         "answer-without-data",
         Fault::AnswerWithoutData,
@@ -217,6 +218,11 @@ const PLAIN: [(&str, Fault, &str); 33] = [
         "A write whose place is empty is not sent to the host",
     ),
     ("drop-dirty-row", Fault::DropDirtyRow, "A row that is replaced is not written back"),
+    (
+        "no-launch-flush",
+        Fault::NoLaunchFlush,
+        "A kernel begins though GPUs have not written back what the kernels before have stored non-coherently",
+    ),
 ];
 
 impl Fault {

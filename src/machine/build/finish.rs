@@ -9,6 +9,7 @@ use crate::machine::check::Checker;
 use crate::machine::consistency::Consistency;
 use crate::machine::injected::Injected;
 use crate::machine::latency::Latencies;
+use crate::machine::meeting::{Meeting, has_several_launches};
 use crate::machine::plan::Plan;
 use crate::machine::queue::Queue;
 use crate::machine::resources;
@@ -46,7 +47,9 @@ impl Builder<'_> {
         self.check_protocols()?;
         let untracked = self.configs.iter().filter(|(config, _)| !config.is_tracked());
         let untracked: Vec<ComponentId> = untracked.map(|(config, _)| config.id).collect();
-        for (mut config, store) in std::mem::take(&mut self.configs) {
+        let meeting = self.meeting();
+        for (number, (mut config, store)) in std::mem::take(&mut self.configs).into_iter().enumerate() {
+            config.remembers = meeting.meets().contains(&number);
             if !config.table.has_directory() {
                 config.children.sort_unstable();
             }
@@ -82,7 +85,7 @@ impl Builder<'_> {
             (None, None) => Homes::Single,
         };
         let read_only = self.spec.gpu.as_ref().and_then(|gpu| gpu.read_only.as_ref());
-        let fixed = Arc::new(self.fixed(&channels));
+        let fixed = Arc::new(Fixed { meeting, ..self.fixed(&channels) });
         let (node_count, channel_count) = (self.nodes.len(), channels.len() as u32);
         let tasks = Tasks::new(self.blueprint.workload.clone());
         let tags = CachedMemories::among(&self.nodes).map(Box::new);
@@ -162,6 +165,17 @@ impl Builder<'_> {
         let mut concerned = fixed.reach.gpus.iter().chain(&fixed.reach.host);
         let writes_back = concerned.any(|index| self.nodes.get(*index).is_some_and(Node::is_released));
         (self.spec.values && !fixed.coherent && is_kept && all).then(|| Consistency::new(!writes_back))
+    }
+
+    /// The nodes that flush between launches: none where there is only one, or nothing is stored non-coherently.
+    fn meeting(&self) -> Meeting {
+        let nodes: Vec<&NodeConfig> = self.configs.iter().map(|(config, _)| config).collect();
+        let is_noncoherent = nodes.iter().any(|node| node.table.is_noncoherent());
+        if !is_noncoherent || !has_several_launches(&self.blueprint.workload) {
+            return Meeting::default();
+        }
+        let agents = self.gpu_agents.iter().flatten().filter_map(|&agent| self.agents.get(agent));
+        Meeting::of(&nodes, &agents.map(|agent| agent.l1).collect::<Vec<_>>())
     }
 
     /// The caches that fences and kernels concern.
@@ -266,6 +280,7 @@ impl Builder<'_> {
             hmds: self.hmds.clone(),
             sockets: self.sockets.clone(),
             reach: self.reach(),
+            meeting: Meeting::default(),
             flush_trap: self.flush_trap(),
             coherent: self.nodes.iter().all(|node| !node.config.table.fetches()),
             shares_home: self.nodes.iter().all(|node| node.config.outside == 0 && !node.is_tagged()),

@@ -249,6 +249,7 @@ impl Builder<'_> {
             hits_under_stores: kind == ComponentKind::Client,
             own_side: 0,
             snooped: 0,
+            remembers: false,
             outside: 0,
             has_memory: false,
             tags: None,

@@ -33,22 +33,33 @@ impl Node {
         self.counters.evictions += 1;
         self.start(victim, out, |node, pending, out| {
             let since = out.tick;
-            pending.evicting = Some(Eviction { awaiting: holders, since, number: txn.1, txn: txn.0 });
-            if holders == 0 {
-                return node.finish_eviction(pending, out);
-            }
-            node.counters.recalls += 1;
-            node.recalling.push(victim);
-            node.probe_children(holders, MessageKind::ProbeWrite, node.range_of(victim), txn, None, out);
+            let eviction = Eviction { awaiting: holders, since, number: txn.1, txn: txn.0, stays: false };
+            node.recall(pending, eviction, out);
         });
     }
 
-    /// The children are empty: the block leaves, with its dirty bytes if it has any. The evictor is `I` as soon
+    /// Takes a block from children that have it.
+    pub(super) fn recall(&mut self, pending: &mut Pending, eviction: Eviction, out: &mut Outbox) {
+        let (block, txn) = (pending.block, (eviction.txn, eviction.number));
+        pending.evicting = Some(eviction);
+        if eviction.awaiting == 0 {
+            return self.finish_eviction(pending, out);
+        }
+        self.counters.recalls += 1;
+        self.recalling.push(block);
+        let range = self.range_of(block);
+        self.probe_children(eviction.awaiting, MessageKind::ProbeWrite, range, txn, None, out);
+    }
+
+    /// The children are empty: the block leaves, unless it stays, with its dirty bytes if it has any. The evictor is `I` as soon
     /// as its writeback is sent (rule 11 of `PROTOCOL.md`).
     pub(super) fn finish_eviction(&mut self, pending: &mut Pending, out: &mut Outbox) {
         let Some(eviction) = pending.evicting.take() else { return };
         let block = pending.block;
         self.recalling.retain(|recalling| *recalling != block);
+        if eviction.stays {
+            return;
+        }
         self.depart(pending, Action::Evict, (eviction.txn, eviction.number), out);
     }
 
@@ -147,6 +158,7 @@ impl Node {
             self.take_bytes(block, child, message, out);
         }
         self.leave(block, child, message, out);
+        self.note_unseen(block, child, message);
         if self.config.has_fault(Fault::WritebackIsAnswer) {
             self.note_answer(block, child, message, out);
         }
@@ -205,35 +217,5 @@ impl Node {
             node.end_part_of_release(pending, out);
             true
         });
-    }
-
-    /// Starts to write back everything dirty in and above this node (the final flush, UMH, section 4.2).
-    pub fn flush(&mut self, out: &mut Outbox) {
-        if self.is_tagged() {
-            out.flushed = self.clean_tags(out);
-            self.flushing = !out.flushed;
-            return;
-        }
-        self.flushing = true;
-        self.flush_more(out);
-    }
-
-    /// Evicts every block that is dirty here or may be dirty above, as far as they are not busy.
-    pub(super) fn flush_more(&mut self, out: &mut Outbox) {
-        let left: Vec<Address> = self
-            .store
-            .entries()
-            .filter(|(_, entry)| entry.data.mask.any() || entry.holders() != 0)
-            .map(|(_, entry)| entry.block)
-            .collect();
-        for block in &left {
-            if !self.pending.contains(*block) {
-                self.evict(*block, (None, None), out);
-            }
-        }
-        if left.is_empty() && self.pending.in_any_order().all(|(_, pending)| !pending.writeback) {
-            self.flushing = false;
-            out.flushed = true;
-        }
     }
 }

@@ -11,6 +11,7 @@ mod config;
 mod counters;
 mod evict;
 mod fault;
+mod flush;
 mod merge;
 pub mod pending;
 mod probe;
@@ -27,6 +28,7 @@ mod uncached;
 mod under_way;
 mod view;
 
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -53,6 +55,7 @@ use room::Waiting;
 pub use access::Offer;
 pub use config::{NodeConfig, Role};
 pub use counters::Counters;
+pub use flush::Scope;
 pub use stand::{Keeper, Need, Stand};
 pub use timeless::{Timeless, message_without_time};
 pub use view::{Busy, CellSums, WaitsFor};
@@ -76,7 +79,10 @@ pub struct Node {
     mshrs_before: (Tick, Tick),
     high_water: u32,
     uses: u64,
-    flushing: bool,
+    flushing: flush::Flushing,
+    /// Blocks that a child wrote back, stored to non-coherently, and the other children that had them then, a bit each: kept where
+    /// GPUs meet, for the next launch.
+    unseen: BTreeMap<Address, u64>,
     releases: sync::Releases,
     /// Boxed, since few nodes have it.
     tags: Option<Box<TagMissHandler>>,
@@ -123,7 +129,8 @@ impl Node {
             mshrs_before: (0, 0),
             high_water: 0,
             uses: 0,
-            flushing: false,
+            flushing: flush::Flushing::default(),
+            unseen: BTreeMap::new(),
             releases: sync::Releases::default(),
             remote: None,
             purging: SmallVec::new(),
@@ -463,7 +470,7 @@ impl Node {
         self.pending.hash(hasher);
         self.jobs.hash(hasher);
         self.waiting.hash(hasher);
-        self.flushing.hash(hasher);
+        (&self.flushing, &self.unseen).hash(hasher);
         self.releases.hash(hasher);
         if let Some(tags) = &self.tags {
             (&tags.queue, &tags.scores, &tags.relayed).hash(hasher);

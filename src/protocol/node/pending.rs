@@ -144,7 +144,7 @@ pub struct BlockProbe {
     pub cause: EventNumber,
 }
 
-/// An eviction that recalls what the children hold.
+/// An eviction that recalls what the children hold, or only that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Eviction {
     pub awaiting: u64,
@@ -152,6 +152,8 @@ pub struct Eviction {
     /// The transaction that needs the room.
     pub number: Option<TxnNumber>,
     pub txn: Option<TxnKey>,
+    /// The block itself stays.
+    pub stays: bool,
 }
 
 /// Everything under way for one block.
@@ -246,7 +248,8 @@ impl Pending {
     /// What is here will not be any more when what is under way has ended.
     #[must_use]
     pub fn is_leaving(&self) -> bool {
-        self.evicting.is_some() || self.probe.is_some_and(|probe| probe.action == Action::Write)
+        self.evicting.is_some_and(|eviction| !eviction.stays)
+            || self.probe.is_some_and(|probe| probe.action == Action::Write)
     }
 
     /// Nothing is under way any more.

@@ -117,7 +117,7 @@ impl Node {
 
     fn has_to_settle(&self) -> bool {
         let is_waited_for = !self.waiting.for_mshr.is_empty() || !self.waiting.freed.is_empty();
-        is_waited_for || self.flushing || self.may_purge() || self.wants_release()
+        is_waited_for || self.has_to_flush() || self.may_purge() || self.wants_release()
     }
 
     /// Apart, so that asking whether costs little.
@@ -133,9 +133,7 @@ impl Node {
         while let Some(set) = self.waiting.freed.pop() {
             self.call_for_way(set, out);
         }
-        if self.flushing && !self.is_tagged() {
-            self.flush_more(out);
-        }
+        self.flush_more(out);
         self.purge_more(out);
         self.release_again(out);
     }

@@ -445,7 +445,7 @@ impl Node {
         if !tags.relayed.is_empty() {
             return;
         }
-        if std::mem::take(&mut self.flushing) {
+        if self.flushing.end() {
             out.flushed = true;
         }
         self.end_release(out);

@@ -1,8 +1,11 @@
 //! A node's state without time: what decides what it will do, and nothing else. Equal states are equal values, whenever and
 //! by whatever way they came about, so that an explorer can tell that it has been there.
 
+use std::collections::BTreeMap;
+
 use smallvec::SmallVec;
 
+use super::flush::Flushing;
 use super::pending::{Pending, ProbeJob, Want, Who};
 use super::remote::{Remote, RemoteState};
 use super::room::Waiting;
@@ -30,7 +33,8 @@ pub struct Timeless {
     waiting: Waiting,
     recalling: SmallVec<[Address; 2]>,
     mshrs_used: u32,
-    flushing: bool,
+    flushing: Flushing,
+    unseen: BTreeMap<Address, u64>,
     tags: Option<Box<TagMissHandler>>,
     remote: Option<RemoteState>,
     purging: SmallVec<[ComponentId; 1]>,
@@ -60,7 +64,8 @@ impl Node {
             waiting: self.waiting.clone(),
             recalling: self.recalling.clone(),
             mshrs_used: self.mshrs_used,
-            flushing: self.flushing,
+            flushing: self.flushing.clone(),
+            unseen: self.unseen.clone(),
             tags: self.tags.clone(),
             remote: self.remote.as_deref().map(Remote::state),
             purging: self.purging.clone(),
@@ -105,7 +110,8 @@ impl Node {
         node.waiting = timeless.waiting.clone();
         node.recalling = timeless.recalling.clone();
         node.mshrs_used = timeless.mshrs_used;
-        node.flushing = timeless.flushing;
+        node.flushing.clone_from(&timeless.flushing);
+        node.unseen.clone_from(&timeless.unseen);
         node.tags.clone_from(&timeless.tags);
         node.purging.clone_from(&timeless.purging);
         if let (Some(remote), Some(state)) = (&self.remote, &timeless.remote) {
@@ -173,6 +179,7 @@ impl Timeless {
             unit.owner = unit.owner.map(&child);
             unit.sharers = moved(unit.sharers, &child);
         }
+        renamed.unseen.values_mut().for_each(|children| *children = moved(*children, &child));
         let want = |want: &mut Want| {
             if let Who::Child(place) = &mut want.who {
                 *place = child(*place);

@@ -88,6 +88,7 @@ impl Node {
         }
         self.pending.vacate(block);
         self.spare.put(pending);
+        self.flushing.note_free(block);
         // One that has left has no way to give.
         let Some(state) = self.store.get(block).map(|entry| entry.state) else { return };
         self.note_free(block);

@@ -1,0 +1,160 @@
+//! What one kernel has stored, the next one sees: where stores are non-coherent, what they changed comes to where all compute units
+//! look before another kernel begins ("flush the modified contents of the GPU memory hierarchy", UMH, section 4.2). The compute
+//! units of one GPU meet in its L2, those of several in the memory behind all of them: the host's, or that of the GPU in whose
+//! memory a page lives. Nothing goes further, and what nobody has stored to stays where it is.
+
+use super::Machine;
+use crate::model::component::ComponentId;
+use crate::model::fault::Fault;
+use crate::protocol::node::{NodeConfig, Role, Scope};
+use crate::protocol::outbox::Outbox;
+use crate::workload::{TaskKind, Workload};
+
+/// The nodes that flush before a launch, by index: level by level, the L1s first, and then those where compute units meet.
+#[derive(Clone, Debug, Default)]
+pub struct Meeting {
+    levels: Vec<Vec<usize>>,
+    meets: Vec<usize>,
+}
+
+impl Meeting {
+    /// That of nodes by their configurations, `leaves` of which are the L1s of GPUs.
+    #[must_use]
+    pub fn of(nodes: &[&NodeConfig], leaves: &[usize]) -> Self {
+        let index = |id: ComponentId| nodes.iter().position(|node| node.id == id);
+        // Of each node, how many of the L1s are above it, and how far.
+        let mut above = vec![(0, 0); nodes.len()];
+        for &leaf in leaves {
+            let mut level = vec![leaf];
+            for height in 0.. {
+                if level.is_empty() {
+                    break;
+                }
+                level.sort_unstable();
+                level.dedup();
+                for &node in &level {
+                    above[node] = (above[node].0 + 1, height);
+                }
+                level =
+                    level.iter().flat_map(|&node| &nodes[node].parents).filter_map(|id| index(*id)).collect();
+            }
+        }
+        let mut meeting = Self::default();
+        for (node, (count, height)) in above.into_iter().enumerate() {
+            if count == leaves.len() || count > 0 && nodes[node].role == Role::Root {
+                meeting.meets.push(node);
+            } else if count > 0 {
+                meeting.levels.resize(meeting.levels.len().max(height + 1), Vec::new());
+                meeting.levels[height].push(node);
+            }
+        }
+        meeting
+    }
+
+    /// Where compute units meet.
+    #[must_use]
+    pub fn meets(&self) -> &[usize] {
+        &self.meets
+    }
+
+    /// What flushes in a step, and how.
+    fn step(&self, number: usize) -> Option<(&[usize], Scope)> {
+        match self.levels.get(number) {
+            Some(level) => Some((level, Scope::Stored)),
+            None if number == self.levels.len() => Some((&self.meets, Scope::Unseen)),
+            None => None,
+        }
+    }
+}
+
+/// Whether kernels come after others.
+#[must_use]
+pub fn has_several_launches(workload: &Workload) -> bool {
+    workload.tasks.iter().filter(|task| matches!(task.what, TaskKind::Kernel(_))).count() > 1
+}
+
+impl Machine {
+    /// Whether a kernel that is to start has to wait until what others have stored before it has come to where it looks.
+    pub(super) fn meets_first(&mut self, task: usize, out: &mut Outbox) -> bool {
+        let is_kernel = |task: &crate::workload::Task| matches!(task.what, TaskKind::Kernel(_));
+        let is_later = !self.tasks.launches.is_empty();
+        if !is_later || !self.tasks.workload.tasks.get(task).is_some_and(is_kernel) {
+            return false;
+        }
+        let fixed = self.fixed.clone();
+        if fixed.meeting.meets.is_empty() {
+            return false;
+        }
+        if fixed.faults.contains(&Fault::NoLaunchFlush) {
+            self.note_met();
+            return false;
+        }
+        let Some(state) = self.tasks.states.get_mut(task) else { return false };
+        let Some((nodes, scope)) = fixed.meeting.step(state.flushed) else {
+            self.note_met();
+            return false;
+        };
+        state.flushed += 1;
+        state.flushing = nodes.to_vec();
+        for &node in nodes {
+            if let Some(target) = self.nodes.get_mut(node) {
+                target.flush(scope, out);
+            }
+            self.after_node(node, out);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::Machine;
+    use crate::machine::sample::faulty;
+    use crate::model::fault::Fault;
+    use crate::workload::Task;
+    use crate::workload::kernels::{self, Parameters, Value};
+
+    /// A machine after the launches of a kernel, each of which uses what GPUs have stored in those before.
+    fn launched(machine: &str, kernel: &str, parameters: &[(&str, i64)], faults: &[Fault]) -> Machine {
+        let small = [("workgroup", 4), ("wavefront", 4), ("launch", 10)];
+        let parameters: Vec<_> =
+            parameters.iter().chain(&small).map(|(name, value)| (*name, Value::Integer(*value))).collect();
+        let steps = kernels::build(kernel, &Parameters::of(&parameters)).unwrap();
+        let task = |(index, what): (usize, _)| Task {
+            id: format!("step-{index}").into(),
+            after: index.checked_sub(1).into_iter().collect(),
+            delay: 0,
+            launch: None,
+            what,
+        };
+        let tasks = steps.into_iter().enumerate().map(task).collect();
+        let mut machine = faulty(&format!("tiny/{machine}"), &[], tasks, faults.to_vec());
+        machine.run_until(u64::MAX);
+        machine
+    }
+
+    const WORK: [(&str, &[(&str, i64)]); 2] =
+        [("floyd-warshall", &[("nodes", 8), ("shorter", 50)]), ("fast-walsh-transform", &[("size", 64)])];
+
+    #[test]
+    fn a_kernel_sees_what_those_before_have_stored() {
+        for machine in ["umh-1gpu", "umh-2gpu", "umh-4gpu", "zerocopy-1gpu", "zerocopy-2gpu", "memcpy-2gpu"] {
+            for (kernel, parameters) in WORK {
+                let ran = launched(machine, kernel, parameters, &[]);
+                assert!(ran.is_finished(), "{machine}, {kernel}");
+                assert!(ran.violations().is_empty(), "{machine}, {kernel}: {:?}", ran.violations());
+            }
+        }
+    }
+
+    #[test]
+    fn without_the_flush_between_them_it_goes_on_with_stale_copies() {
+        for machine in ["umh-2gpu", "zerocopy-2gpu", "memcpy-2gpu"] {
+            let is_stale = |(kernel, parameters): (&str, &[(&str, i64)])| {
+                let ran = launched(machine, kernel, parameters, &[Fault::NoLaunchFlush]);
+                ran.violations().iter().any(|violation| violation.rule == "stale-read")
+            };
+            assert!(WORK.into_iter().any(is_stale), "{machine}");
+        }
+    }
+}
