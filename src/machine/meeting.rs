@@ -51,10 +51,10 @@ impl Meeting {
         meeting
     }
 
-    /// Where compute units meet.
+    /// Whether a node takes part.
     #[must_use]
-    pub fn meets(&self) -> &[usize] {
-        &self.meets
+    pub fn has(&self, node: usize) -> bool {
+        self.levels.iter().chain([&self.meets]).any(|level| level.contains(&node))
     }
 
     /// What flushes in a step, and how.

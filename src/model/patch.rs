@@ -200,6 +200,20 @@ impl Patch {
         Self { start: range.start, len: range.len, granule, mask, bytes }
     }
 
+    /// The pieces of `line` bytes of which any byte counts, those beside each other as one. `line` is a power of two.
+    pub fn marked_lines(&self, line: u32) -> impl Iterator<Item = Range> + '_ {
+        let mut lines = self.range().blocks(line.min(self.len).max(1)).map(move |start| {
+            let end = start.plus(u64::from(line)).0.min(self.range().end());
+            Range::new(start, (end - start.0) as u32)
+        });
+        let is_marked = |line: &Range| self.marked(*line);
+        std::iter::from_fn(move || {
+            let first = lines.find(is_marked)?;
+            let rest = lines.by_ref().take_while(is_marked);
+            Some(rest.fold(first, |run, line| Range::new(run.start, run.len + line.len)))
+        })
+    }
+
     /// Bytes that count, as far as the mask can tell.
     #[must_use]
     pub fn marked_bytes(&self) -> u32 {
@@ -210,6 +224,17 @@ impl Patch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_which_anything_counts_come_in_runs() {
+        let mut patch = Patch::empty(Range::new(Address(0x1000), 512), 1, false);
+        for (at, len) in [(0x1004, 4), (0x1044, 1), (0x10ff, 2)] {
+            patch.mark(Range::new(Address(at), len));
+        }
+        let runs: Vec<_> = patch.marked_lines(64).map(|run| (run.start.0, run.len)).collect();
+        assert_eq!(runs, [(0x1000, 128), (0x10c0, 128)]);
+        assert_eq!(patch.marked_lines(512).map(|run| run.len).collect::<Vec<_>>(), [512]);
+    }
 
     fn range(start: u64, len: u32) -> Range {
         Range::new(Address(start), len)

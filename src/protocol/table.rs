@@ -251,10 +251,29 @@ impl Table {
         cells.get(action.index()).copied().flatten()
     }
 
+    /// The state of a block after what was dirty of it was written back, if it stays: as alone as before.
+    #[must_use]
+    pub fn cleaned(&self, state: State) -> Option<State> {
+        let row = self.row(state)?;
+        let is_clean = |other: &&Row| {
+            let evicted = other.leaf.get(Action::Evict.index()).copied().flatten();
+            let leaves_clean = evicted.is_some_and(|cell| cell.step != Step::Writeback);
+            other.exclusive == row.exclusive && other.state != State::I && !other.noncoherent && leaves_clean
+        };
+        self.rows.iter().find(is_clean).map(|other| other.state)
+    }
+
     /// Whether it has a state in which a copy may hold bytes that others do not see.
     #[must_use]
     pub fn is_noncoherent(&self) -> bool {
         self.rows.iter().any(|row| row.noncoherent)
+    }
+
+    /// Whether an L1 keeps what it has stored from others, and no fence makes it write that back.
+    #[must_use]
+    pub fn keeps_stores(&self) -> bool {
+        let is_released = |row: &Row| row.leaf.get(Action::Acquire.index()).is_some_and(Option::is_some);
+        self.rows.iter().any(|row| row.noncoherent && !is_released(row))
     }
 
     /// Whether what is stored coherently, in a cache with children or without, may stay where others do not see it before a fence.

@@ -49,7 +49,7 @@ impl Builder<'_> {
         let untracked: Vec<ComponentId> = untracked.map(|(config, _)| config.id).collect();
         let meeting = self.meeting();
         for (number, (mut config, store)) in std::mem::take(&mut self.configs).into_iter().enumerate() {
-            config.remembers = meeting.meets().contains(&number);
+            config.remembers = meeting.has(number);
             if !config.table.has_directory() {
                 config.children.sort_unstable();
             }
@@ -167,15 +167,16 @@ impl Builder<'_> {
         (self.spec.values && !fixed.coherent && is_kept && all).then(|| Consistency::new(!writes_back))
     }
 
-    /// The nodes that flush between launches: none where there is only one, or nothing is stored non-coherently.
+    /// The nodes that flush between launches: none where there is only one, or fences see to it.
     fn meeting(&self) -> Meeting {
         let nodes: Vec<&NodeConfig> = self.configs.iter().map(|(config, _)| config).collect();
-        let is_noncoherent = nodes.iter().any(|node| node.table.is_noncoherent());
-        if !is_noncoherent || !has_several_launches(&self.blueprint.workload) {
+        let agents = self.gpu_agents.iter().flatten().filter_map(|&agent| self.agents.get(agent));
+        let leaves: Vec<usize> = agents.map(|agent| agent.l1).collect();
+        let keeps_stores = leaves.iter().any(|&leaf| nodes[leaf].table.keeps_stores());
+        if !keeps_stores || !has_several_launches(&self.blueprint.workload) {
             return Meeting::default();
         }
-        let agents = self.gpu_agents.iter().flatten().filter_map(|&agent| self.agents.get(agent));
-        Meeting::of(&nodes, &agents.map(|agent| agent.l1).collect::<Vec<_>>())
+        Meeting::of(&nodes, &leaves)
     }
 
     /// The caches that fences and kernels concern.

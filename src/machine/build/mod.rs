@@ -205,7 +205,8 @@ impl Builder<'_> {
             (true, _) => gpu.map_or(1, |gpu| gpu.memory.mask_bytes),
             // What a write-back L2 without all of a line has of it: whole sectors.
             (false, true) => SECTOR.min(line),
-            (false, false) => line,
+            // A directory of larger blocks knows which of their lines are dirty.
+            (false, false) => gpu.map_or(line, |gpu| gpu.l1.line.min(line)),
         }
     }
 

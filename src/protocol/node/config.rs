@@ -71,8 +71,8 @@ pub struct NodeConfig {
     pub snooped: u64,
     /// Of a home on the host: the children that keep to no directory, so that what they write back is a store; a bit each.
     pub outside: u64,
-    /// GPUs, or the L1s of one, meet here, and there are several launches: it remembers who has older copies of what was stored
-    /// non-coherently.
+    /// There are several launches, and stores of GPUs are non-coherent: it remembers which children have copies that lack some of
+    /// them.
     pub remembers: bool,
     /// What the agent above waits for a hit; 0 where none is.
     pub hit_time: Tick,

@@ -6,7 +6,7 @@ use super::pending::{Eviction, Pending, Want};
 use super::tagged::access_of;
 use super::{Node, Role};
 use crate::model::access::{Access, AccessKind};
-use crate::model::address::Address;
+use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::fault::Fault;
 use crate::model::message::{Held, Message, MessageKind, TxnKey, TxnNumber};
@@ -15,6 +15,25 @@ use crate::model::state::{Action, State};
 use crate::protocol::outbox::{About, Outbox};
 use crate::protocol::store::bit;
 use crate::protocol::table::{Next, Step};
+
+/// What makes a node write back what it keeps.
+pub(super) struct Cause {
+    action: Action,
+    txn: (Option<TxnKey>, Option<TxnNumber>),
+    about: About,
+}
+
+impl Cause {
+    /// Something that the table has do so.
+    pub fn of(want: &Want) -> Self {
+        Self { action: want.action, txn: Node::key_of(want), about: Node::about(want) }
+    }
+
+    /// A kernel that is to begin, and sees what was stored before.
+    pub fn launch(range: Range) -> Self {
+        Self { action: Action::Acquire, txn: (None, None), about: About::new(range, None) }
+    }
+}
 
 impl Node {
     /// Starts to evict a block that is not busy. Without children to recall it is gone at once.
@@ -73,6 +92,7 @@ impl Node {
     ) {
         let block = pending.block;
         self.note_free(block);
+        self.unseen.remove(&block);
         let Some(entry) = self.store.remove(block) else { return };
         let (state, is_dirty) = (entry.state, entry.data.mask.any());
         let about = About::new(self.range_of(block), txn.1);
@@ -113,7 +133,7 @@ impl Node {
     pub(super) fn flush_down(
         &mut self,
         pending: &mut Pending,
-        want: &Want,
+        cause: &Cause,
         next: Next,
         out: &mut Outbox,
     ) -> bool {
@@ -129,19 +149,24 @@ impl Node {
         }
         self.renew_answers(&data);
         let mut message = self.message(MessageKind::Writeback, parent, self.range_of(block), out);
-        (message.txn, message.number) = Self::key_of(want);
+        (message.txn, message.number) = cause.txn;
         message.granted = Some(state);
-        let held = Held { block: self.config.block, copies: Bits::full(1), owned: Bits::new(1) };
+        let to = if let Next::To(to) = next { to } else { state };
+        let owned = if self.config.table.is_owner(to) { Bits::full(1) } else { Bits::new(1) };
+        let held = Held { block: self.config.block, copies: Bits::full(1), owned };
         message.held = Some(Box::new(held));
         message.size += sent.1;
         message.sectors = sent.0;
         message.has_data = true;
+        if cause.txn.1.is_none() {
+            self.counters.flushed_bytes += u64::from(data.len);
+        }
         message.patch = Some(Arc::new(data));
         self.counters.writebacks += 1;
         self.send(message, out);
         pending.writeback = true;
-        if let Next::To(to) = next {
-            self.transition(block, want.action, to, Self::about(want), out);
+        if to != state {
+            self.transition(block, cause.action, to, cause.about, out);
         }
         true
     }

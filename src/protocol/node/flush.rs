@@ -1,38 +1,36 @@
 //! Flushes: what was stored here and above goes down.
 //!
 //! The final flush empties a GPU of what its host shall see ("UMH", section 4.2). Between kernels, what was stored
-//! non-coherently has to come to where all compute units look: copies that were stored to are written back, level by level, and
-//! at the place where the units meet the others lose the copies that lack it.
+//! non-coherently has to come to where all compute units look: level by level, copies that were stored to are written back and
+//! stay, clean, and the others of the same block, which lack what was stored, are taken back.
 
 use std::collections::BTreeSet;
 
+use super::Node;
+use super::evict::Cause;
 use super::pending::Eviction;
-use super::{Node, Role};
 use crate::model::address::Address;
 use crate::model::message::Message;
-use crate::model::state::Action;
 use crate::protocol::outbox::Outbox;
 use crate::protocol::store::{Entry, bit};
-use crate::protocol::table::Step;
+use crate::protocol::table::Next;
 
-/// What a flush takes from a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a flush does to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// What is dirty here or may be dirty above.
-    All,
-    /// What has been stored to here (`N`, `M` and `O`): what leaves with a writeback.
-    Stored,
-    /// Nothing of what is here, but the copies of children that lack what others have stored.
+    /// Children lose copies that lack what others have stored.
     Unseen,
+    /// And what is dirty here is written back, and stays.
+    Stored,
+    /// What is dirty here or may be dirty above leaves.
+    All,
 }
 
 /// A flush under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Flushing {
-    is_under_way: bool,
-    /// Blocks of the node itself leave, too.
-    takes: bool,
-    /// Blocks that have not left.
+    scope: Option<Scope>,
+    /// Blocks that it has not done with.
     left: BTreeSet<Address>,
     /// Those of them of which something has ended.
     free: Vec<Address>,
@@ -41,68 +39,57 @@ pub(super) struct Flushing {
 impl Flushing {
     /// Nothing is under way for a block any more.
     pub fn note_free(&mut self, block: Address) {
-        if self.is_under_way && self.left.contains(&block) {
+        if self.scope.is_some() && self.left.contains(&block) {
             self.free.push(block);
         }
     }
 
     /// Ends it; whether there was one.
     pub fn end(&mut self) -> bool {
-        self.takes = false;
-        std::mem::take(&mut self.is_under_way)
+        self.scope.take().is_some()
+    }
+}
+
+/// Whether a block of a node is flushed.
+fn is_within(scope: Scope, entry: &Entry) -> bool {
+    match scope {
+        Scope::Unseen => false,
+        Scope::Stored => entry.data.mask.any(),
+        Scope::All => entry.data.mask.any() || entry.holders() != 0,
     }
 }
 
 impl Node {
-    /// Starts to write back, or to take from children, what is here now; [`Outbox::flushed`] tells the end.
+    /// Starts to flush what is here now; [`Outbox::flushed`] tells the end.
     pub fn flush(&mut self, scope: Scope, out: &mut Outbox) {
+        self.flushing.scope = self.flushing.scope.max(Some(scope));
         if self.is_tagged() {
-            out.flushed = self.clean_tags(out);
-            self.flushing.is_under_way = !out.flushed;
+            out.flushed = self.clean_tags(out) && self.flushing.end();
             return;
         }
-        let stored =
-            self.store.entries().map(|(_, entry)| entry).filter(|entry| self.is_within(scope, entry));
-        let unseen = self.unseen.keys().filter(|_| scope == Scope::Unseen);
+        let meant = self.store.entries().map(|(_, entry)| entry).filter(|entry| is_within(scope, entry));
         let on_their_way = self.pending.values().filter(|pending| pending.writeback);
-        let mut blocks: Vec<Address> = stored.map(|entry| entry.block).collect();
-        blocks.extend(unseen);
+        let mut blocks: Vec<Address> = meant.map(|entry| entry.block).collect();
+        blocks.extend(self.unseen.keys());
         blocks.extend(on_their_way.map(|pending| pending.block));
-        self.flushing.is_under_way = true;
-        self.flushing.takes |= scope != Scope::Unseen;
         self.flushing.left.extend(&blocks);
         self.flushing.free.extend(blocks);
         self.flush_more(out);
     }
 
-    fn is_within(&self, scope: Scope, entry: &Entry) -> bool {
-        let cell = || self.config.table.cell(entry.state, Action::Evict, self.config.role != Role::Leaf);
-        match scope {
-            Scope::All => entry.data.mask.any() || entry.holders() != 0,
-            Scope::Stored => cell().is_some_and(|cell| cell.step == Step::Writeback),
-            Scope::Unseen => false,
-        }
-    }
-
     pub(super) fn has_to_flush(&self) -> bool {
-        self.flushing.is_under_way && !self.is_tagged()
+        self.flushing.scope.is_some() && !self.is_tagged()
     }
 
     /// Goes on with blocks for which nothing else is under way.
     pub(super) fn flush_more(&mut self, out: &mut Outbox) {
-        if !self.has_to_flush() {
-            return;
-        }
+        let Some(scope) = self.flushing.scope.filter(|_| !self.is_tagged()) else { return };
         while let Some(block) = self.flushing.free.pop() {
             if self.pending.contains(block) {
                 // It comes again.
                 continue;
             }
-            if let Some(children) = self.unseen.remove(&block) {
-                self.recall_from(block, children, out);
-            } else if self.has_stored(block) {
-                self.evict(block, (None, None), out);
-            }
+            self.flush_block(scope, block, out);
             if !self.pending.contains(block) {
                 self.flushing.left.remove(&block);
             }
@@ -112,10 +99,30 @@ impl Node {
         }
     }
 
-    fn has_stored(&self, block: Address) -> bool {
-        let is_meant =
-            |entry: &Entry| [Scope::All, Scope::Stored].iter().any(|scope| self.is_within(*scope, entry));
-        self.flushing.takes && self.store.get(block).is_some_and(is_meant)
+    fn flush_block(&mut self, scope: Scope, block: Address, out: &mut Outbox) {
+        let is_meant = self.store.get(block).is_some_and(|entry| is_within(scope, entry));
+        if scope == Scope::All && is_meant {
+            self.evict(block, (None, None), out);
+        } else if let Some(children) = self.unseen.remove(&block) {
+            self.recall_from(block, children, out);
+            if !self.pending.contains(block) {
+                self.flush_block(scope, block, out);
+            }
+        } else if is_meant {
+            self.write_back(block, out);
+        }
+    }
+
+    /// Writes back what is dirty of a block, which stays: alone if it was so.
+    fn write_back(&mut self, block: Address, out: &mut Outbox) {
+        let Some(to) = self.config.table.cleaned(self.state(block)) else {
+            return self.evict(block, (None, None), out);
+        };
+        self.store.focus(block);
+        self.start(block, out, |node, pending, out| {
+            let cause = Cause::launch(node.range_of(block));
+            node.flush_down(pending, &cause, Next::To(to), out);
+        });
     }
 
     /// Takes a block from those of `children` that still have it; it stays here.

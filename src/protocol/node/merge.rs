@@ -11,6 +11,9 @@ use crate::model::state::Action;
 use crate::protocol::outbox::{About, Breach, Outbox};
 use crate::protocol::store::{Entry, bit};
 
+/// What a DRAM writes at a time, at least.
+const LINE: u32 = 64;
+
 /// Of the bytes that the owner answers with after it has handed its block to a peer, those that nobody has written back
 /// since. The peer's writeback may come before the answer, and what it stored is newer than what it was handed.
 fn older_than(entry: &Entry, message: &Message, granule: u32) -> Option<Patch> {
@@ -62,7 +65,9 @@ impl Node {
         }
         let bytes = patch.marked_bytes();
         self.counters.merged_bytes += u64::from(bytes);
-        self.note_write(patch.range(), out);
+        if self.config.has_memory {
+            patch.marked_lines(LINE).for_each(|run| self.note_write(run, out));
+        }
         let about = About::new(patch.range(), message.number).because(message.cause);
         let from = message.from;
         out.record(self.config.id, about, || What::Merge { from, bytes });

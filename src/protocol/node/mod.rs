@@ -80,8 +80,7 @@ pub struct Node {
     high_water: u32,
     uses: u64,
     flushing: flush::Flushing,
-    /// Blocks that a child wrote back, stored to non-coherently, and the other children that had them then, a bit each: kept where
-    /// GPUs meet, for the next launch.
+    /// Blocks that a child has written back, and the other children that had them then, a bit each: until the next launch.
     unseen: BTreeMap<Address, u64>,
     releases: sync::Releases,
     /// Boxed, since few nodes have it.

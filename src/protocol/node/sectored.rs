@@ -77,7 +77,7 @@ impl Node {
             })
     }
 
-    /// What goes over a link with dirty bytes of a block: the sectors that have any of them, or all of it where lines go whole; with
+    /// What goes over a link with dirty bytes of a block: the sectors that have any of them, or all of it where blocks go whole; with
     /// their bytes.
     pub(super) fn sectors_to_send(&self, entry: &Entry) -> (Sectors, u32) {
         if !self.config.sectored || !entry.remote {

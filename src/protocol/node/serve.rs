@@ -1,5 +1,6 @@
 //! Serving the children: the directory's part of the table.
 
+use super::evict::Cause;
 use super::pending::{Pending, Service, Want, Who};
 use super::{Decision, Node, NodeConfig, Role};
 use crate::model::access::{Access, AccessKind, Bytes};
@@ -105,7 +106,7 @@ impl Node {
                     if !self.find_mshr(pending, want.number, out) {
                         return false;
                     }
-                    if self.flush_down(pending, &want, cell.next, out) {
+                    if self.flush_down(pending, &Cause::of(&want), cell.next, out) {
                         return true;
                     }
                     if let Some(want) = pending.take_want(index) {
@@ -178,7 +179,7 @@ impl Node {
     /// Starts to serve a want that needs nothing from the parent.
     fn serve(&mut self, pending: &mut Pending, want: Want, cell: Cell, out: &mut Outbox) {
         if let Who::Local(_) = want.who {
-            if cell.step == Step::Flush && self.flush_down(pending, &want, cell.next, out) {
+            if cell.step == Step::Flush && self.flush_down(pending, &Cause::of(&want), cell.next, out) {
                 pending.queue.push_front(want);
                 return;
             }

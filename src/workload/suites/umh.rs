@@ -14,7 +14,8 @@ pub const UMH: &[Workload] = &[
     Workload::of("MTw", "mersenne-twister", &[]),
     Workload::of("RD", "reduction", &[]),
     Workload::of("RS", "radix-sort", &[]),
-    Workload::of("SC", "simple-convolution", &[]),
+    // "512 workgroups are required to perform the convolution on a strip" of 512 x 16 (section 6.1.3).
+    Workload::of("SC", "simple-convolution", &[("workgroup", "16")]),
     Workload::of("SF", "sobel-filter", &[]),
     Workload::of("SLA", "scan-large-arrays", &[]),
 ];

@@ -1,7 +1,9 @@
 //! The systems that UMH is compared with, on the same workloads (section 3.1): their machines and runs.
 
-use super::system::{self, Scaled};
+use super::system::Scaled;
 use crate::report::figures::experiment::Experiment;
+use crate::report::figures::suite;
+use crate::workload::kernels;
 
 /// How data come to the GPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +66,19 @@ fn machine((system, gpus, network): Setting) -> String {
 /// (section 4.2.1); after copies back, or (zero-copy) after what is in the caches was flushed.
 #[must_use]
 pub fn run((workload, scale): Scaled, setting: Setting) -> Experiment {
-    let mut scenario = system::scenario(workload, &machine(setting), 1);
-    if setting.0 == System::ZeroCopy {
-        scenario.push_str("[[flush]]\nid = \"flush\"\nafter = \"run-1\"\n");
+    let mut with = vec![format!("scale = {scale}")];
+    // Its host has to flush, too, before it may read what GPUs have stored.
+    let parameters = kernels::find(workload.kernel).map(kernels::Definition::parameters);
+    if setting.0 == System::ZeroCopy
+        && parameters.is_ok_and(|mut parameters| parameters.any(|parameter| parameter.name == "sync"))
+    {
+        with.push("sync = \"flush\"".to_owned());
     }
-    Experiment { scenario, set: Vec::new(), scale, ..Experiment::default() }
+    let mut experiment = suite::experiment(&machine(setting), workload, &with, Vec::new());
+    if setting.0 == System::ZeroCopy {
+        experiment.scenario.push_str("[[flush]]\nid = \"flush\"\nafter = \"run\"\n");
+    }
+    experiment
 }
 
 /// The runs of workloads on one system.

@@ -8,7 +8,6 @@ use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean};
 use crate::workload::TaskKind;
-use crate::workload::kernels::{self, Parameters, Value};
 
 const PAPER: [f64; 3] = [13.0, 20.0, 24.0];
 
@@ -35,8 +34,7 @@ fn left_on_gpus(effort: Effort) -> Vec<Scaled> {
 
 /// A word that GPUs have written last: the first that the last launch stores to, if nothing follows it.
 fn result_of((workload, scale): Scaled) -> Option<u64> {
-    let scale = Parameters::of(&[("scale", Value::Integer(scale as i64))]);
-    let steps = kernels::build(workload.kernel, &scale).ok()?;
+    let steps = workload.build(scale).ok()?;
     let TaskKind::Kernel(last) = steps.last()? else { return None };
     let mut operations = (0..).map_while(|index| last.operation(0, 0, index));
     operations.find_map(|operation| match operation {
@@ -52,7 +50,7 @@ fn dynamic(scaled: Scaled) -> Option<Experiment> {
     let address = result_of(scaled)?;
     let mut experiment = run(scaled, (System::Umh, GPUS, NETWORK));
     experiment.scenario.push_str(&format!(
-        "[[program]]\nid = \"use\"\nafter = \"run-1\"\nby = \"host.cpu0\"\ndo = [\"exclusive {address:#x}\", \"load word {address:#x} 4\"]\n"
+        "[[program]]\nid = \"use\"\nafter = \"run\"\nby = \"host.cpu0\"\ndo = [\"exclusive {address:#x}\", \"load word {address:#x} 4\"]\n"
     ));
     Some(experiment)
 }
@@ -68,7 +66,7 @@ fn waits(workloads: &[Scaled], results: &Results, system: System) -> Result<Vec<
     if system != System::Umh {
         // All of it is there when flushes and copies have ended.
         let outcomes = outcomes(workloads, results, on((system, GPUS, NETWORK)))?;
-        return outcomes.iter().map(|outcome| outcome.after("run-1")).collect();
+        return outcomes.iter().map(|outcome| outcome.after("run")).collect();
     }
     let wait = |&scaled: &Scaled| {
         let experiment = dynamic(scaled).ok_or_else(|| format!("{} stores nothing", scaled.0.name))?;

@@ -50,34 +50,10 @@ pub fn left_out(effort: Effort) -> String {
     suite::left_out(&PLANS, effort)
 }
 
-/// A scenario that runs a workload `times` times on one machine, each run after the one before: `run-1`, `run-2`.
-#[must_use]
-pub fn scenario(workload: &Workload, machine: &str, times: u32) -> String {
-    let mut text = format!("title = \"{}\"\nmachine = \"{machine}\"\nchecks = false\n", workload.name);
-    for number in 1..=times {
-        text.push_str(&format!("[[kernel]]\nid = \"run-{number}\"\nname = \"{}\"\n", workload.kernel));
-        if number > 1 {
-            text.push_str(&format!("after = \"run-{}\"\n", number - 1));
-        }
-    }
-    text
-}
-
 /// A run of a workload of Table I with changes to the machine.
 #[must_use]
 pub fn run(scaled: Scaled, set: &[String]) -> Experiment {
-    repeated(scaled, 1, set)
-}
-
-/// The same, several times on one machine.
-#[must_use]
-pub fn repeated((workload, scale): Scaled, times: u32, set: &[String]) -> Experiment {
-    Experiment {
-        scenario: scenario(workload, MACHINE, times),
-        set: set.to_vec(),
-        scale,
-        ..Experiment::default()
-    }
+    suite::run(MACHINE, scaled, set)
 }
 
 /// Blocks of this size everywhere, and interleaves that hold all of one together (section 5.3). The machine as it is
