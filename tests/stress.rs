@@ -328,10 +328,10 @@ const CROWDED: Ground =
 const OVERTAKEN: Ground = ("tiny/selective", &["gpu.memory.dram.cas=300 ns"], "selective-host");
 
 /// The ground and accesses for a fault; `None` where no rule is broken: an unfair arbiter keeps everybody right, and
-/// only lets some wait. Those of tags have tests of their own beside the tester.
+/// only lets some wait. Those of tags, and of launches, have tests of their own.
 fn ground(fault: Fault) -> Option<(Ground, usize)> {
     match fault {
-        Fault::UnfairArbiter => None,
+        Fault::UnfairArbiter | Fault::NoLaunchFlush => None,
         Fault::SkipShootDown | Fault::DropPageWriteBack => Some((PAGED, 3000)),
         Fault::NoEvictAck | Fault::WritebacksAsRequests => Some((CONTROLLERS, 3000)),
         Fault::PeerGrantsExclusive | Fault::AckBeforeData | Fault::NoSupply => Some((PEERS, 3000)),

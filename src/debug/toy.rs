@@ -126,7 +126,7 @@ impl Subject for Toy {
         Box::new(self.clone())
     }
     fn tasks(&self) -> Vec<TaskView> {
-        vec![TaskView { id: "toy".into(), started: Some(0), ended: None, result: None }]
+        vec![TaskView { id: "toy".into(), started: Some(0), ended: None, result: None, flushing: 0 }]
     }
     fn table(&self, _node: ComponentId) -> Option<&Arc<Table>> {
         None

@@ -86,13 +86,14 @@ impl Checker {
         self.bytes.values_mut().for_each(|known| known.met = !known.noncoherent.is_empty());
     }
 
-    /// The first byte of a coherent load at an L1, of a GPU or not, that it cannot have read: its address, what it read, what it should.
+    /// The first byte of a coherent load at an L1, of a GPU or not, that it cannot have read: its address, what it read, what it should,
+    /// and whether that L1 itself has stored there.
     fn stale(
         &self,
         (at, is_host): (ComponentId, bool),
         range: Range,
         read: &[u8],
-    ) -> Option<(Address, u8, u8)> {
+    ) -> Option<(Address, u8, u8, bool)> {
         read.iter().enumerate().find_map(|(offset, byte)| {
             let address = range.start.plus(offset as u64);
             let unwritten = Byte::default();
@@ -100,7 +101,7 @@ impl Checker {
             let has_met = known.met && !is_host;
             let may_be_old = known.coherent == *byte && !has_met && !known.writers.contains(&at);
             let fine = may_be_old || known.noncoherent.contains(byte);
-            (!fine).then_some((address, *byte, known.coherent))
+            (!fine).then_some((address, *byte, known.coherent, known.writers.contains(&at)))
         })
     }
 }
@@ -158,13 +159,12 @@ impl Machine {
                 checker.store(completion.node, run, access.bytes_of(run), completion.coherent);
             }
         }
-        if let Some((address, read, last)) = stale {
+        if let Some((address, read, last, is_own)) = stale {
             let about = About::new(completion.range, completion.number);
             let kind = completion.kind.name();
             let text = if read == last {
-                format!(
-                    "the {kind} read {read:#04x} at {address}, but its own L1, or a kernel before, has stored there since"
-                )
+                let who = if is_own { "its own L1" } else { "a kernel before" };
+                format!("the {kind} read {read:#04x} at {address}, but {who} has stored there since")
             } else {
                 format!(
                     "the {kind} read {read:#04x} at {address}, but the last coherent store wrote {last:#04x}"

@@ -157,6 +157,8 @@ pub struct TaskView {
     pub ended: Option<Tick>,
     /// What its last access read.
     pub result: Option<Bytes>,
+    /// Caches that it waits for: they flush, before it or as it.
+    pub flushing: usize,
 }
 
 /// A check that failed.
@@ -413,7 +415,7 @@ impl Machine {
     pub fn task(&self, id: &str) -> Option<TaskView> {
         if let Some((label, bytes)) = self.tasks.results.get_key_value(id) {
             let result = Some(bytes.clone());
-            return Some(TaskView { id: label.clone(), started: None, ended: None, result });
+            return Some(TaskView { id: label.clone(), started: None, ended: None, result, flushing: 0 });
         }
         self.tasks().into_iter().find(|task| &*task.id == id)
     }
@@ -427,6 +429,7 @@ impl Machine {
             started: state.started,
             ended: state.ended,
             result: state.result.clone(),
+            flushing: state.flushing.len(),
         };
         self.tasks.workload.tasks.iter().zip(states).map(view).collect()
     }

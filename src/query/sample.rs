@@ -120,7 +120,7 @@ impl Sample {
     pub fn task(&mut self, id: &str, ended: Option<Tick>, result: Option<&[u8]>) {
         self.tasks.retain(|task| &*task.id != id);
         let result = result.map(Bytes::from_slice);
-        self.tasks.push(TaskView { id: id.into(), started: Some(0), ended, result });
+        self.tasks.push(TaskView { id: id.into(), started: Some(0), ended, result, flushing: 0 });
     }
 
     pub fn record(&self, at: &str, what: What) -> Record {

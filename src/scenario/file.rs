@@ -318,7 +318,7 @@ pub struct FaultFile {
     /// exclusive-from-shared, writebacks-wait, leave-early, writeback-is-answer, merge-whole-blocks, keep-mask-on-read,
     /// merge-keeps-state, writebacks-as-requests, forget-newer, peer-grants-exclusive, ack-before-data, no-supply,
     /// unfair-arbiter, serve-beside-cpu, keep-host-lines, keep-beside-cpu, skip-gpu-probe, trust-filter, keep-overtaken,
-    /// skip-shoot-down, drop-page-write-back, lose-arrival, relay-past-fetch, cold-write-only-here or drop-dirty-row.
+    /// skip-shoot-down, drop-page-write-back, lose-arrival, relay-past-fetch, cold-write-only-here, drop-dirty-row or no-launch-flush.
     pub name: At<String>,
     /// Of lose-message: the type of the message, such as probe-read.
     pub message: Option<At<String>>,

@@ -115,6 +115,10 @@ pub(super) fn tasks(session: &mut Session, arguments: &Arguments) -> Result<Vec<
     let time = session.machine().time_base();
     let lines = session.machine().tasks().into_iter().map(|task| {
         let when = match (task.started, task.ended) {
+            (None, _) if task.flushing > 0 => format!(
+                "waits until {} caches have flushed what the kernels before have stored",
+                task.flushing
+            ),
             (None, _) => "not started".to_owned(),
             (Some(start), None) => format!("started at cycle {}", time.cycle(start)),
             (Some(start), Some(end)) => format!("cycle {} to {}", time.cycle(start), time.cycle(end)),
