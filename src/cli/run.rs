@@ -85,7 +85,8 @@ each bank's piece of a request counts) row_hit_rate reads writes (requests) byte
   sync.*   fence_cycles barrier_cycles spin_cycles exclusive_accesses exclusive_cycles flush_cycles flush_bytes
   tasks.ID.cycles, .accesses (performed), .l1_share (of them, hits in their own L1), .mean_cycles (of an access)   programs, \
 kernels, copies and flushes, each by itself
-  launches.count, .cycles   kernels launched, and what the launches themselves took, before their first blocks
+  launches.count, .cycles   kernels launched, and what the launches themselves took, before their first blocks; .flush_cycles \
+.flush_bytes (what kernels before have stored non-coherently, written back before the next: at every level, in whole blocks)
   network.energy_joules, .power_watts   of all links; network.samples, .lane_reversals, .lane_reversal_cycles (of one \
 lane, while it turned), LINK.lanes, .lanes_gained   where lanes can turn
   paging.*   tlb.hit_rate tlb.misses tlb.merges (accesses that joined a miss) tlb.shoot_downs walks far_fault_mshrs.most far_faults; pages: demanded prefetched \

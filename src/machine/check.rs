@@ -26,8 +26,39 @@ struct Byte {
     noncoherent: SmallVec<[u8; 4]>,
     /// The L1s that made them: each sees its own at least.
     writers: SmallVec<[ComponentId; 4]>,
-    /// A kernel has begun since: no GPU reads the coherent one any more.
-    met: bool,
+    /// Of them those since kernels met, with the L1s that made them.
+    since: SmallVec<[(ComponentId, u8); 4]>,
+    /// So many of these, the first, will have been seen when a kernel begins that waits for it.
+    meeting: usize,
+    /// Once a kernel has begun since: all that a GPU can read.
+    met: Option<SmallVec<[u8; 4]>>,
+}
+
+impl Byte {
+    /// An L1 has stored it non-coherently: of what it stores between two meetings, the last counts.
+    fn note(&mut self, at: ComponentId, value: u8) {
+        match self.since.iter_mut().skip(self.meeting).find(|(writer, _)| *writer == at) {
+            Some(last) => last.1 = value,
+            None => self.since.push((at, value)),
+        }
+        if let Some(met) = self.met.as_mut().filter(|met| !met.contains(&value)) {
+            met.push(value);
+        }
+    }
+
+    /// A kernel has begun whose GPUs have seen what was stored before: the last of it, if one L1 has stored it.
+    fn meet(&mut self) {
+        let seen: SmallVec<[(ComponentId, u8); 4]> = self.since.drain(..self.meeting).collect();
+        self.meeting = 0;
+        let Some(&(writer, last)) = seen.last() else { return };
+        let is_alone = seen.iter().all(|(other, _)| *other == writer);
+        let mut values: SmallVec<[u8; 4]> = seen.iter().map(|(_, value)| *value).collect();
+        if is_alone {
+            values = SmallVec::from_slice(&[last]);
+        }
+        values.extend(self.since.iter().map(|(_, value)| *value));
+        self.met = Some(values);
+    }
 }
 
 /// The rule that a transaction breaks which outlives its limit.
@@ -78,12 +109,8 @@ impl Checker {
             if !known.writers.contains(&at) {
                 known.writers.push(at);
             }
+            known.note(at, *byte);
         }
-    }
-
-    /// A kernel begins, and nothing else is under way: its GPUs see what was stored before.
-    fn meet(&mut self) {
-        self.bytes.values_mut().for_each(|known| known.met = !known.noncoherent.is_empty());
     }
 
     /// The first byte of a coherent load at an L1, of a GPU or not, that it cannot have read: its address, what it read, what it should,
@@ -98,9 +125,11 @@ impl Checker {
             let address = range.start.plus(offset as u64);
             let unwritten = Byte::default();
             let known = self.bytes.get(&address.0).unwrap_or(&unwritten);
-            let has_met = known.met && !is_host;
-            let may_be_old = known.coherent == *byte && !has_met && !known.writers.contains(&at);
-            let fine = may_be_old || known.noncoherent.contains(byte);
+            let may_be_old = known.coherent == *byte && !known.writers.contains(&at);
+            let fine = match &known.met {
+                Some(met) if !is_host => met.contains(byte),
+                _ => may_be_old || known.noncoherent.contains(byte),
+            };
             (!fine).then_some((address, *byte, known.coherent, known.writers.contains(&at)))
         })
     }
@@ -174,12 +203,22 @@ impl Machine {
         }
     }
 
-    /// A kernel begins: what others have stored before has come to where it looks.
-    pub(super) fn note_met(&mut self) {
-        if self.txns.is_empty()
-            && let Some(checker) = self.checker.as_mut()
-        {
-            checker.meet();
+    /// A kernel is to begin, as soon as what others have stored before has come to where it looks. While something else is under way,
+    /// nobody knows what that is.
+    pub(super) fn begin_meeting(&mut self) {
+        let is_known = self.txns.is_empty() && !self.is_gpu_working();
+        for known in self.checker.iter_mut().flat_map(|checker| checker.bytes.values_mut()) {
+            known.meeting = if is_known { known.since.len() } else { 0 };
+        }
+    }
+
+    /// The kernel begins. What is under way may still read what was there before.
+    pub(super) fn end_meeting(&mut self) {
+        if !self.txns.is_empty() {
+            return;
+        }
+        for known in self.checker.iter_mut().flat_map(|checker| checker.bytes.values_mut()) {
+            known.meet();
         }
     }
 

@@ -222,7 +222,7 @@ impl Machine {
         true
     }
 
-    fn is_gpu_working(&self) -> bool {
+    pub(super) fn is_gpu_working(&self) -> bool {
         let tasks = self.tasks.workload.tasks.iter().zip(&self.tasks.states);
         tasks
             .into_iter()

@@ -470,7 +470,8 @@ impl Inspect for Machine {
     }
 
     fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink> {
-        if let Some(links) = self.why_copies(component).or_else(|| self.why_up_front(component)) {
+        let held = || self.why_copies(component).or_else(|| self.why_up_front(component));
+        if let Some(links) = held().or_else(|| self.why_meeting(component)) {
             return links;
         }
         if let Some(agent) = self.agent_at(component) {

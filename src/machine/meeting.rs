@@ -6,6 +6,7 @@
 use super::Machine;
 use crate::model::component::ComponentId;
 use crate::model::fault::Fault;
+use crate::model::inspect::WaitLink;
 use crate::protocol::node::{NodeConfig, Role, Scope};
 use crate::protocol::outbox::Outbox;
 use crate::workload::{TaskKind, Workload};
@@ -48,6 +49,7 @@ impl Meeting {
                 meeting.levels[height].push(node);
             }
         }
+        meeting.levels.retain(|level| !level.is_empty());
         meeting
     }
 
@@ -81,19 +83,26 @@ impl Machine {
         if !is_later || !self.tasks.workload.tasks.get(task).is_some_and(is_kernel) {
             return false;
         }
-        let fixed = self.fixed.clone();
-        if fixed.meeting.meets.is_empty() {
+        let meeting = self.meeting.clone();
+        if meeting.meets.is_empty() {
             return false;
         }
-        if fixed.faults.contains(&Fault::NoLaunchFlush) {
-            self.note_met();
-            return false;
-        }
+        let now = self.now;
         let Some(state) = self.tasks.states.get_mut(task) else { return false };
-        let Some((nodes, scope)) = fixed.meeting.step(state.flushed) else {
-            self.note_met();
+        let is_first = state.flushed == 0;
+        let steps = if self.fixed.faults.contains(&Fault::NoLaunchFlush) { 0 } else { usize::MAX };
+        let step = meeting.step(state.flushed).filter(|_| state.flushed < steps);
+        if step.is_some() {
+            state.flushes_since.get_or_insert(now);
+        }
+        if is_first {
+            self.begin_meeting();
+        }
+        let Some((nodes, scope)) = step else {
+            self.end_meeting();
             return false;
         };
+        let Some(state) = self.tasks.states.get_mut(task) else { return false };
         state.flushed += 1;
         state.flushing = nodes.to_vec();
         for &node in nodes {
@@ -103,6 +112,28 @@ impl Machine {
             self.after_node(node, out);
         }
         true
+    }
+}
+
+impl Machine {
+    /// What a compute unit waits for that has no work before a kernel begins.
+    pub(super) fn why_meeting(&self, component: ComponentId) -> Option<Vec<WaitLink>> {
+        let agent = self.agent_at(component)?;
+        if agent.warps.iter().any(|warp| warp.work.is_some()) {
+            return None;
+        }
+        let mut tasks = self.tasks.workload.tasks.iter().zip(&self.tasks.states);
+        let (task, state) = tasks.find(|(task, state)| {
+            state.started.is_none() && !state.flushing.is_empty() && self.is_done_by(&task.what, component)
+        })?;
+        let text = format!("has nothing to do before {} begins, which sees what was stored before", task.id);
+        let first = WaitLink { at: component, text, since: state.flushes_since };
+        let flushes = state.flushing.iter().filter_map(|&node| {
+            let at = self.nodes.get(node)?.id();
+            let path = self.fixed.components.path(at);
+            Some(WaitLink { at, text: format!("{path} writes that back"), since: None })
+        });
+        Some(std::iter::once(first).chain(flushes).collect())
     }
 }
 

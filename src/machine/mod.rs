@@ -212,7 +212,6 @@ struct Fixed {
     sockets: Vec<Socket>,
     /// What fences and kernels concern.
     reach: Reach,
-    meeting: Meeting,
     /// What the software takes that flushes the CPU's caches for a remote directory.
     flush_trap: Tick,
     /// Whether loads can be checked against the stores: every L1 is kept coherent.
@@ -249,6 +248,8 @@ pub struct Machine {
     permissions: Permissions,
     /// Fences and kernels that wait for releases.
     awaited: Vec<Awaited>,
+    /// Who flushes before launches. That follows from the work, not from the machine.
+    meeting: Arc<Meeting>,
     /// Ways for local and remote lines, where they are dealt. Boxed, since few machines have it.
     ways: Option<Box<Ways>>,
     /// GPU memories that are caches. Boxed, since few machines have them.

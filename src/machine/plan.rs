@@ -82,6 +82,12 @@ impl Machine {
         true
     }
 
+    /// The position of the next planned change.
+    #[must_use]
+    pub fn next_planned(&self) -> Option<EventNumber> {
+        Some(self.plan.due).filter(|due| *due < EventNumber::MAX)
+    }
+
     /// Makes the change that is due, as one event.
     pub(super) fn intervene(&mut self, records: &mut Records) -> StepOutcome {
         let planned = self.plan.next(self.event).cloned();

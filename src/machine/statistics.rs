@@ -82,6 +82,12 @@ impl Machine {
         sheet.count("launches.count".to_owned(), begun().count() as u64);
         let all = begun().fold(0_u64, |all, (cycles, _)| all.saturating_add(*cycles));
         sheet.count("launches.cycles".to_owned(), all);
+        let flushed = self.nodes.iter().map(|node| node.counters.launch_bytes).sum();
+        let until = |state: &super::tasks::TaskState| state.started.unwrap_or(self.now);
+        let spans = self.tasks.states.iter();
+        let spans = spans.filter_map(|state| Some(until(state).saturating_sub(state.flushes_since?)));
+        sheet.put("launches.flush_cycles".to_owned(), self.cycles(spans.sum()));
+        sheet.count("launches.flush_bytes".to_owned(), flushed);
     }
 
     /// A span in quoted cycles, whole ones.

@@ -26,6 +26,8 @@ pub struct TaskState {
     pub flushing: Vec<usize>,
     /// Of a kernel, levels that have flushed before it.
     pub flushed: usize,
+    /// When the first of them began.
+    pub flushes_since: Option<Tick>,
 }
 
 /// All tasks, and the results of labelled accesses.

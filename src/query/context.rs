@@ -7,6 +7,7 @@ use crate::model::address::Address;
 use crate::model::component::Components;
 use crate::model::inspect::Inspect;
 use crate::model::state::State;
+use crate::model::time::EventNumber;
 use crate::protocol::table::Table;
 
 /// What predicates read: a machine at one moment.
@@ -20,11 +21,20 @@ pub trait Subject: Inspect {
             |task: &TaskView| task.ended.is_some() || (task.started.is_none() && task.result.is_some());
         self.task_view(id).as_ref().is_some_and(done)
     }
+
+    /// The position of the first input that is still to come.
+    fn next_input(&self) -> Option<EventNumber> {
+        None
+    }
 }
 
 impl Subject for Machine {
     fn task_view(&self, id: &str) -> Option<TaskView> {
         self.task(id)
+    }
+
+    fn next_input(&self) -> Option<EventNumber> {
+        self.next_planned()
     }
 }
 

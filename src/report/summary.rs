@@ -69,7 +69,15 @@ pub fn text(run: &Run, machine: &dyn Inspect, heading: Heading<'_>) -> String {
     line(&mut text, "work", &work);
     if values.is_some("launches.cycles") {
         let (count, cycles) = (values.count("launches.count"), values.count("launches.cycles"));
-        line(&mut text, "launches", &format!("{count}, of {cycles} cycles in all before their first blocks"));
+        let flushed = if values.is_some("launches.flush_cycles") {
+            let (cycles, bytes) =
+                (values.count("launches.flush_cycles"), values.bytes("launches.flush_bytes"));
+            format!("; before them {bytes} written back, in {cycles} cycles")
+        } else {
+            String::new()
+        };
+        let before = format!("{count}, of {cycles} cycles in all before their first blocks{flushed}");
+        line(&mut text, "launches", &before);
     }
     text.push('\n');
     let tables = [

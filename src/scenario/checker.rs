@@ -149,6 +149,10 @@ impl Checker {
     /// Looks at the machine when the run is over, and tells whether all held.
     pub fn finish(&mut self, subject: &dyn Subject, ended: &Ended) -> bool {
         self.ending(subject, ended);
+        if let (Ended::Finished, Some(event)) = (ended, subject.next_input()) {
+            let message = format!("the input at event {event} was not made: the run ended before it");
+            self.failures.fail(place(subject), message);
+        }
         let is_cut_short = *ended == Ended::Violation && self.ends != Ending::Violation;
         if is_cut_short {
             self.not_reached(subject);

@@ -85,7 +85,7 @@ impl Builder<'_> {
             (None, None) => Homes::Single,
         };
         let read_only = self.spec.gpu.as_ref().and_then(|gpu| gpu.read_only.as_ref());
-        let fixed = Arc::new(Fixed { meeting, ..self.fixed(&channels) });
+        let fixed = Arc::new(self.fixed(&channels));
         let (node_count, channel_count) = (self.nodes.len(), channels.len() as u32);
         let tasks = Tasks::new(self.blueprint.workload.clone());
         let tags = CachedMemories::among(&self.nodes).map(Box::new);
@@ -110,6 +110,7 @@ impl Builder<'_> {
             homes,
             permissions: super::paging::permissions(read_only),
             awaited: Vec::new(),
+            meeting: Arc::new(meeting),
             ways,
             tags,
             queue,
@@ -281,7 +282,6 @@ impl Builder<'_> {
             hmds: self.hmds.clone(),
             sockets: self.sockets.clone(),
             reach: self.reach(),
-            meeting: Meeting::default(),
             flush_trap: self.flush_trap(),
             coherent: self.nodes.iter().all(|node| !node.config.table.fetches()),
             shares_home: self.nodes.iter().all(|node| node.config.outside == 0 && !node.is_tagged()),

@@ -151,7 +151,7 @@ impl Machine {
     }
 
     /// Whether a compute unit or core has a part in a task.
-    fn is_done_by(&self, task: &TaskKind, component: ComponentId) -> bool {
+    pub(in crate::machine) fn is_done_by(&self, task: &TaskKind, component: ComponentId) -> bool {
         match task {
             TaskKind::Program { agent, .. } => self.fixed.components.path(component) == agent,
             TaskKind::Kernel(_) => !self.fixed.components.is_host(component),

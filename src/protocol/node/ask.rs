@@ -125,6 +125,8 @@ impl Node {
         let block = pending.block;
         if let Some(mut asked) = pending.asked.take() {
             self.fill(block, asked.data.as_deref(), message.sectors, out);
+            // Its children may have lines of it from before.
+            self.note_unseen(block, !0);
             let to = match asked.next {
                 Next::To(state) => Some(state),
                 Next::Granted => Some(asked.granted.unwrap_or(State::I)),

@@ -24,6 +24,8 @@ pub struct Counters {
     pub(super) mshr_ticks: Tick,
     /// Bytes that a flush of this node wrote back.
     pub flushed_bytes: u64,
+    /// Those that it wrote back since a kernel was to begin.
+    pub launch_bytes: u64,
     /// Hits and misses of blocks whose home is another socket.
     pub remote_hits: u64,
     pub remote_misses: u64,

@@ -159,7 +159,7 @@ impl Node {
         message.sectors = sent.0;
         message.has_data = true;
         if cause.txn.1.is_none() {
-            self.counters.flushed_bytes += u64::from(data.len);
+            self.counters.launch_bytes += u64::from(data.len);
         }
         message.patch = Some(Arc::new(data));
         self.counters.writebacks += 1;
@@ -183,7 +183,6 @@ impl Node {
             self.take_bytes(block, child, message, out);
         }
         self.leave(block, child, message, out);
-        self.note_unseen(block, child, message);
         if self.config.has_fault(Fault::WritebackIsAnswer) {
             self.note_answer(block, child, message, out);
         }

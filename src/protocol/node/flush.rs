@@ -10,7 +10,6 @@ use super::Node;
 use super::evict::Cause;
 use super::pending::Eviction;
 use crate::model::address::Address;
-use crate::model::message::Message;
 use crate::protocol::outbox::Outbox;
 use crate::protocol::store::{Entry, bit};
 use crate::protocol::table::Next;
@@ -30,16 +29,18 @@ pub enum Scope {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Flushing {
     scope: Option<Scope>,
-    /// Blocks that it has not done with.
+    /// Blocks that it has not begun with.
     left: BTreeSet<Address>,
-    /// Those of them of which something has ended.
+    /// Blocks that it writes back.
+    begun: BTreeSet<Address>,
+    /// Those of them for which nothing is under way any more.
     free: Vec<Address>,
 }
 
 impl Flushing {
     /// Nothing is under way for a block any more.
     pub fn note_free(&mut self, block: Address) {
-        if self.scope.is_some() && self.left.contains(&block) {
+        if self.scope.is_some() && (self.left.contains(&block) || self.begun.contains(&block)) {
             self.free.push(block);
         }
     }
@@ -68,10 +69,10 @@ impl Node {
             return;
         }
         let meant = self.store.entries().map(|(_, entry)| entry).filter(|entry| is_within(scope, entry));
-        let on_their_way = self.pending.values().filter(|pending| pending.writeback);
         let mut blocks: Vec<Address> = meant.map(|entry| entry.block).collect();
         blocks.extend(self.unseen.keys());
-        blocks.extend(on_their_way.map(|pending| pending.block));
+        // Bytes of these may be on their way, from here or from children.
+        blocks.extend(self.pending.values().map(|pending| pending.block));
         self.flushing.left.extend(&blocks);
         self.flushing.free.extend(blocks);
         self.flush_more(out);
@@ -85,32 +86,39 @@ impl Node {
     pub(super) fn flush_more(&mut self, out: &mut Outbox) {
         let Some(scope) = self.flushing.scope.filter(|_| !self.is_tagged()) else { return };
         while let Some(block) = self.flushing.free.pop() {
-            if self.pending.contains(block) {
-                // It comes again.
+            // What somebody else is busy with comes again.
+            if self.pending.contains(block) || self.flushing.begun.remove(&block) {
                 continue;
             }
-            self.flush_block(scope, block, out);
-            if !self.pending.contains(block) {
+            if self.flush_block(scope, block, out) {
                 self.flushing.left.remove(&block);
+                if self.pending.contains(block) {
+                    self.flushing.begun.insert(block);
+                }
             }
         }
-        if self.flushing.left.is_empty() && self.flushing.end() {
+        if self.flushing.left.is_empty() && self.flushing.begun.is_empty() && self.flushing.end() {
             out.flushed = true;
         }
     }
 
-    fn flush_block(&mut self, scope: Scope, block: Address, out: &mut Outbox) {
+    /// Whether the last that is to be done for a block has been begun.
+    fn flush_block(&mut self, scope: Scope, block: Address, out: &mut Outbox) -> bool {
         let is_meant = self.store.get(block).is_some_and(|entry| is_within(scope, entry));
         if scope == Scope::All && is_meant {
             self.evict(block, (None, None), out);
-        } else if let Some(children) = self.unseen.remove(&block) {
+            return true;
+        }
+        if let Some(children) = self.unseen.remove(&block) {
             self.recall_from(block, children, out);
-            if !self.pending.contains(block) {
-                self.flush_block(scope, block, out);
+            if self.pending.contains(block) {
+                return false;
             }
-        } else if is_meant {
+        }
+        if is_meant {
             self.write_back(block, out);
         }
+        true
     }
 
     /// Writes back what is dirty of a block, which stays: alone if it was so.
@@ -138,15 +146,30 @@ impl Node {
         });
     }
 
-    /// A child has written back what it had stored to: other copies of the block lack that. They may, until kernels end.
-    pub(super) fn note_unseen(&mut self, block: Address, child: u16, message: &Message) {
-        if !self.config.remembers || !message.has_data {
+    /// A block has bytes now that `children` have not seen, as far as they have copies. They may keep them until kernels end.
+    pub(super) fn note_unseen(&mut self, block: Address, children: u64) {
+        if !self.config.remembers {
             return;
         }
         let holders = self.store.get(block).map_or(0, Entry::holders);
-        let others = holders & !bit(child) & !self.config.snooped;
+        let others = holders & children & !self.config.snooped;
         if others != 0 {
             *self.unseen.entry(block).or_default() |= others;
+        }
+    }
+
+    /// A child may have left a block: it has no old copy then.
+    pub(super) fn forget_unseen(&mut self, block: Address, child: u16) {
+        if self.unseen.is_empty()
+            || self.store.get(block).is_some_and(|entry| entry.holders() & bit(child) != 0)
+        {
+            return;
+        }
+        if let Some(children) = self.unseen.get_mut(&block) {
+            *children &= !bit(child);
+            if *children == 0 {
+                self.unseen.remove(&block);
+            }
         }
     }
 }

@@ -81,6 +81,7 @@ impl Node {
                 table.merged(gave, before)
             }
         });
+        self.note_unseen(block, !bit(child));
         if after != before && role != Role::Root {
             if let Some(entry) = self.store.get_mut(block) {
                 entry.state = after;
@@ -136,6 +137,7 @@ impl Node {
         for unit in changed {
             self.record_directory(block, unit, message.number, out);
         }
+        self.forget_unseen(block, child);
     }
 
     /// Removes a child that has evicted a block. Where a unit is coarser than the child's block the child may
@@ -163,5 +165,6 @@ impl Node {
             }
         }
         self.record_directory(block, unit, message.number, out);
+        self.forget_unseen(block, child);
     }
 }

@@ -485,7 +485,12 @@ impl Node {
     /// It is configured as `other` from now on.
     pub fn adopt(&mut self, other: &Self, now: Tick) {
         self.mshrs_before = (now, self.mshrs_offered(now));
+        let remembers = self.config.remembers;
         self.config = other.config.clone();
+        // That follows from the work, not from the machine.
+        if self.config.remembers != remembers {
+            Arc::make_mut(&mut self.config).remembers = remembers;
+        }
     }
 
     /// Most MSHRs ever in use.

@@ -8,6 +8,7 @@ use crate::debug::command::Arguments;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::machine::Machine;
+use crate::model::text::plural;
 
 /// Exactly `event E cycle C digest D`: scripts rely on it.
 pub(super) fn position(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
@@ -115,10 +116,10 @@ pub(super) fn tasks(session: &mut Session, arguments: &Arguments) -> Result<Vec<
     let time = session.machine().time_base();
     let lines = session.machine().tasks().into_iter().map(|task| {
         let when = match (task.started, task.ended) {
-            (None, _) if task.flushing > 0 => format!(
-                "waits until {} caches have flushed what the kernels before have stored",
-                task.flushing
-            ),
+            (None, _) if task.flushing > 0 => {
+                let caches = plural(task.flushing as u64, "cache");
+                format!("waits for {caches} to write back what the kernels before have stored")
+            }
             (None, _) => "not started".to_owned(),
             (Some(start), None) => format!("started at cycle {}", time.cycle(start)),
             (Some(start), Some(end)) => format!("cycle {} to {}", time.cycle(start), time.cycle(end)),
