@@ -236,7 +236,7 @@ const CHANGES: &[(&str, &[Change])] = &[
     ("umh/fig5-b2", &[Set(&["host.peer_transfer=false"]), READ_EXCLUSIVE_IS_LOST]),
     ("umh/fig5-c", &[WHOLE_BLOCKS, WITHOUT_DATA, ONE_LEFT_OUT, MERGE_KEEPS_S]),
     ("umh/neighbouring-bytes", &[WHOLE_BLOCKS, WITHOUT_DATA, N_STORE_IN_N_ASKS, N_STORE_ASKS_TO_WRITE]),
-    ("umh/next-kernel", &[Fault("no-launch-flush"), N_STORE_ASKS_TO_WRITE]),
+    ("umh/next-kernel", &[Fault("no-launch-flush")]),
     ("umh/smd-eviction", &[WITHOUT_DATA, N_STORE_ASKS_TO_WRITE]),
     (
         "umh/sync-block",

@@ -87,7 +87,12 @@ impl Node {
         let Some(scope) = self.flushing.scope.filter(|_| !self.is_tagged()) else { return };
         while let Some(block) = self.flushing.free.pop() {
             // What somebody else is busy with comes again.
-            if self.pending.contains(block) || self.flushing.begun.remove(&block) {
+            if self.pending.contains(block) {
+                continue;
+            }
+            self.flushing.begun.remove(&block);
+            // Another flush may have wanted it meanwhile.
+            if !self.flushing.left.contains(&block) {
                 continue;
             }
             if self.flush_block(scope, block, out) {

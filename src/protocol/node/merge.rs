@@ -1,5 +1,6 @@
 //! What children give and what they keep: merging dirty bytes, and correcting the directory.
 
+use super::pending::Who;
 use super::{Node, Role};
 use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
@@ -81,7 +82,7 @@ impl Node {
                 table.merged(gave, before)
             }
         });
-        self.note_unseen(block, !bit(child));
+        self.note_unseen(block, !(bit(child) | self.served_with(block, child, message.kind)));
         if after != before && role != Role::Root {
             if let Some(entry) = self.store.get_mut(block) {
                 entry.state = after;
@@ -89,6 +90,21 @@ impl Node {
             let action = Action::Merge;
             out.record(self.config.id, about, || What::Transition { from: before, to: after, action });
         }
+    }
+
+    /// Children that are served with bytes that just come from another: what they get has them.
+    fn served_with(&self, block: Address, from: u16, kind: MessageKind) -> u64 {
+        if !self.config.remembers {
+            return 0;
+        }
+        let services = self.pending.get(block).into_iter().flat_map(|pending| &pending.serving);
+        let get = services.filter(|service| {
+            !service.granted || kind == MessageKind::Answer && service.awaiting & bit(from) != 0
+        });
+        get.fold(0, |served, service| match service.want.who {
+            Who::Child(child) => served | bit(child),
+            Who::Local(_) => served,
+        })
     }
 
     fn report_homeless(&self, message: &Message, out: &mut Outbox) {
