@@ -206,7 +206,9 @@ impl Machine {
     /// A kernel is to begin, as soon as what others have stored before has come to where it looks. While something else is under way,
     /// nobody knows what that is.
     pub(super) fn begin_meeting(&mut self) {
-        let is_known = self.txns.is_empty() && !self.is_gpu_working();
+        let mut tasks = self.tasks.states.iter();
+        let others_wait = tasks.any(|state| state.started.is_none() && !state.flushing.is_empty());
+        let is_known = self.txns.is_empty() && !self.is_gpu_working() && !others_wait;
         for known in self.checker.iter_mut().flat_map(|checker| checker.bytes.values_mut()) {
             known.meeting = if is_known { known.since.len() } else { 0 };
         }

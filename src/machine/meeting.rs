@@ -9,7 +9,7 @@ use crate::model::fault::Fault;
 use crate::model::inspect::WaitLink;
 use crate::protocol::node::{NodeConfig, Role, Scope};
 use crate::protocol::outbox::Outbox;
-use crate::workload::{TaskKind, Workload};
+use crate::workload::{Task, TaskKind, Workload};
 
 /// The nodes that flush before a launch, by index: level by level, the L1s first, and then those where compute units meet.
 #[derive(Clone, Debug, Default)]
@@ -78,13 +78,13 @@ pub fn has_several_launches(workload: &Workload) -> bool {
 impl Machine {
     /// Whether a kernel that is to start has to wait until what others have stored before it has come to where it looks.
     pub(super) fn meets_first(&mut self, task: usize, out: &mut Outbox) -> bool {
-        let is_kernel = |task: &crate::workload::Task| matches!(task.what, TaskKind::Kernel(_));
+        let is_kernel = |task: &Task| matches!(task.what, TaskKind::Kernel(_));
         let is_later = !self.tasks.launches.is_empty();
-        if !is_later || !self.tasks.workload.tasks.get(task).is_some_and(is_kernel) {
-            return false;
-        }
         let meeting = self.meeting.clone();
-        if meeting.meets.is_empty() {
+        if meeting.meets.is_empty()
+            || !is_later
+            || !self.tasks.workload.tasks.get(task).is_some_and(is_kernel)
+        {
             return false;
         }
         let now = self.now;
@@ -113,9 +113,7 @@ impl Machine {
         }
         true
     }
-}
 
-impl Machine {
     /// What a compute unit waits for that has no work before a kernel begins.
     pub(super) fn why_meeting(&self, component: ComponentId) -> Option<Vec<WaitLink>> {
         let agent = self.agent_at(component)?;
@@ -131,7 +129,12 @@ impl Machine {
         let flushes = state.flushing.iter().filter_map(|&node| {
             let at = self.nodes.get(node)?.id();
             let path = self.fixed.components.path(at);
-            Some(WaitLink { at, text: format!("{path} writes that back"), since: None })
+            let what = if self.meeting.meets.contains(&node) {
+                "takes older copies back"
+            } else {
+                "writes that back"
+            };
+            Some(WaitLink { at, text: format!("{path} {what}"), since: None })
         });
         Some(std::iter::once(first).chain(flushes).collect())
     }

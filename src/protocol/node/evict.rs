@@ -158,7 +158,7 @@ impl Node {
         message.size += sent.1;
         message.sectors = sent.0;
         message.has_data = true;
-        if cause.txn.1.is_none() {
+        if cause.action == Action::Acquire {
             self.counters.launch_bytes += u64::from(data.len);
         }
         message.patch = Some(Arc::new(data));
