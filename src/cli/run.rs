@@ -1,8 +1,7 @@
 //! `umscope run`: to the end without a screen, with statistics.
 
-use std::fs::File;
-use std::io::Write;
-use std::ops::ControlFlow;
+mod onlookers;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -17,19 +16,17 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::record::Recorder;
 use super::work::{self, Work};
-use crate::debug::describe;
-use crate::debug::diagnosis::may_be_replaced;
+use crate::config::machine::MachineSpec;
+use crate::debug::diagnosis::{Diagnosis, may_be_replaced};
 use crate::debug::latency::{Spent, Trail};
 use crate::diagnostic::Diagnostic;
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
-use crate::model::record::Record;
 use crate::query::{Stop, Text};
-use crate::recording::write::cannot;
-use crate::report::series::Series;
 use crate::report::summary::{self, Heading};
-use crate::report::{self, Run as Done, Stopped};
-use crate::scenario::{self, Report};
+use crate::report::{self, Run as Done};
+use crate::scenario::{self, Prepared, Report};
+use onlookers::{Onlookers, Sampler};
 
 /// Run a scenario or a trace to its end and print statistics
 ///
@@ -157,6 +154,54 @@ pub struct Run {
 
 impl Run {
     pub fn carry_out(&self) -> Ended {
+        let begin = Instant::now();
+        let interrupt = Interrupt::install()?;
+        let work = self.open(&interrupt)?;
+        let prepared = work.prepare()?;
+        let begun = prepared.machine.clone();
+        let (seed, workload) = (prepared.blueprint.seed, prepared.blueprint.workload.clone());
+        let machine = work.machine_name(&prepared);
+        let about = about(&machine, &prepared.blueprint.spec);
+        let mut onlookers = self.onlookers(&work, &prepared)?;
+        let listen = onlookers.listens() || prepared.blueprint.checks;
+        let mut runner = work.runner(prepared, listen);
+        let prepare_seconds = begin.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let report = if onlookers.is_none() {
+            drive_unseen(&mut runner, &work.name, &interrupt)?
+        } else {
+            drive(&mut runner, &work.name, &interrupt, |machine, records| onlookers.look(machine, records))?
+        };
+        let wall_seconds = start.elapsed().as_secs_f64();
+        // Who has seen enough of the samples wants no summary either.
+        if onlookers.is_closed() {
+            return Ok(Status::Held);
+        }
+        work::trusted(&workload)?;
+        let seen = onlookers.end(&runner, &report)?;
+        let diagnosis = diagnosis::of(&report, runner.machine(), &begun);
+        self.draw(diagnosis.as_ref(), runner.machine())?;
+        let done = Done {
+            diagnosis,
+            scenario: work.name.clone(),
+            machine,
+            set: work.scenario.set_beside(&work.options),
+            seed,
+            statistics: runner.machine().statistics(),
+            resources: runner.machine().resources(),
+            waits: seen.spent.map(|spent| spent.waits(begun.components())),
+            wall_seconds,
+            prepare_seconds,
+            peak_memory_bytes: peak_memory(),
+            stopped_at: seen.stopped,
+            report,
+        };
+        self.print(&done, &work, runner.machine(), &about)?;
+        Ok(status(&done.report, done.stopped_at.is_some()))
+    }
+
+    /// Opens what is to run, once it is sure that nothing would be written where it must not be.
+    fn open(&self, interrupt: &Interrupt) -> Result<Work, Trouble> {
         if self.samples_to_output() && self.format == Format::Json {
             let wrong = Diagnostic::new("--sample and --format json both write to standard output");
             return Err(wrong.expected("--sample-to FILE").into());
@@ -166,9 +211,7 @@ impl Run {
             ("--dot", self.dot.as_deref()),
             ("--record", self.record.as_deref()),
         ])?;
-        let begin = Instant::now();
-        let interrupt = Interrupt::install()?;
-        let work = Work::open(&self.target, &interrupt)?;
+        let work = Work::open(&self.target, interrupt)?;
         for path in [self.sample_file(), self.dot.as_deref()].into_iter().flatten() {
             work.spare(path)?;
         }
@@ -180,84 +223,37 @@ impl Run {
             }
             Destination::try_out(path)?;
         }
-        let prepared = work.prepare()?;
+        Ok(work)
+    }
+
+    fn onlookers(&self, work: &Work, prepared: &Prepared) -> Result<Onlookers, Trouble> {
         let stop =
             self.stop.as_ref().map(|query| Stop::compile(&Text::new("--break", query), &prepared.context));
         let stop = stop.transpose()?;
-        let machine = work.machine_name(&prepared);
-        let spec = &prepared.blueprint.spec;
-        // A machine that is written in the scenario has no other name than its own.
-        let about =
-            if machine == spec.name { String::new() } else { format!("{}, ", spec.name) } + &spec.protocol;
-        let begun = prepared.machine.clone();
-        let (seed, workload) = (prepared.blueprint.seed, prepared.blueprint.workload.clone());
-        let mut sampler = self.sampler(&prepared.machine)?;
-        let recorder = self.record.as_ref().map(|path| Recorder::begin(path, &work));
-        let mut recorder = recorder.transpose()?;
-        let listen = stop.is_some() || self.waits || prepared.blueprint.checks;
-        let mut trail = self.waits.then(|| (Trail::new(begun.time_base()).taking_apart(), Spent::default()));
-        let mut runner = work.runner(prepared, listen);
-        let mut stopped = None;
-        let prepare_seconds = begin.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let report = if sampler.is_none() && recorder.is_none() && stop.is_none() && trail.is_none() {
-            drive_unseen(&mut runner, &work.name, &interrupt)?
-        } else {
-            drive(&mut runner, &work.name, &interrupt, |machine, records| {
-                let is_closed = sampler.as_mut().map_or(Ok(false), |sampler| sampler.look(machine))?;
-                if let Some(recorder) = &mut recorder {
-                    recorder.look(machine)?;
-                }
-                if let Some((trail, spent)) = &mut trail {
-                    let ended = records.iter().filter_map(|record| trail.note(record, machine.components()));
-                    ended.for_each(|latency| spent.add(&latency, machine.components()));
-                }
-                stopped = stop.as_ref().and_then(|stop| hit(stop, machine, records));
-                Ok(if stopped.is_some() || is_closed {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                })
-            })?
-        };
-        let wall_seconds = start.elapsed().as_secs_f64();
-        // Who has seen enough of the samples wants no summary either.
-        if sampler.as_ref().is_some_and(|sampler| sampler.sink.is_closed()) {
-            return Ok(Status::Held);
-        }
-        work::trusted(&workload)?;
-        if let Some(sampler) = sampler {
-            sampler.end(runner.machine())?;
-        }
-        if let Some(recorder) = recorder {
-            recorder.end(runner.mark(), &report)?;
-        }
-        let diagnosis = diagnosis::of(&report, runner.machine(), &begun);
-        match (&self.dot, &diagnosis) {
-            (Some(path), Some(diagnosis)) => diagnosis::write_dot(path, diagnosis, runner.machine())?,
+        let sampler = self.sample.map(|every| Sampler::begin(&prepared.machine, every, self.sample_file()));
+        let recorder = self.record.as_ref().map(|path| Recorder::begin(path, work));
+        Ok(Onlookers {
+            sampler: sampler.transpose()?,
+            recorder: recorder.transpose()?,
+            trail: self
+                .waits
+                .then(|| (Trail::new(prepared.machine.time_base()).taking_apart(), Spent::default())),
+            stop,
+            stopped: None,
+        })
+    }
+
+    /// Writes the wait-for graph, if it is wanted and there is one.
+    fn draw(&self, diagnosis: Option<&Diagnosis>, machine: &Machine) -> Result<(), Trouble> {
+        match (&self.dot, diagnosis) {
+            (Some(path), Some(diagnosis)) => diagnosis::write_dot(path, diagnosis, machine),
             // One of an earlier run may be there.
             (Some(path), None) => {
                 say(format_args!("nothing waits for ever: {} is not written", path.display()));
+                Ok(())
             }
-            (None, _) => {}
+            (None, _) => Ok(()),
         }
-        let done = Done {
-            diagnosis,
-            scenario: work.name.clone(),
-            machine,
-            set: work.scenario.set_beside(&work.options),
-            seed,
-            statistics: runner.machine().statistics(),
-            resources: runner.machine().resources(),
-            waits: trail.map(|(_, spent)| spent.waits(begun.components())),
-            wall_seconds,
-            prepare_seconds,
-            peak_memory_bytes: peak_memory(),
-            stopped_at: stopped,
-            report,
-        };
-        self.print(&done, &work, runner.machine(), &about)?;
-        Ok(status(&done.report, done.stopped_at.is_some()))
     }
 
     fn print(&self, done: &Done, work: &Work, machine: &Machine, about: &str) -> Result<(), Trouble> {
@@ -299,55 +295,12 @@ impl Run {
     fn samples_to_output(&self) -> bool {
         self.sample.is_some() && self.sample_file().is_none()
     }
-
-    fn sampler(&self, machine: &Machine) -> Result<Option<Sampler>, Trouble> {
-        let Some(every) = self.sample else { return Ok(None) };
-        let sink: Box<dyn Write> = match self.sample_file() {
-            None => Box::new(std::io::stdout()),
-            Some(path) => Box::new(File::create(path).map_err(|error| cannot(path, &error))?),
-        };
-        let mut sampler = Sampler { series: Series::new(machine, every), sink: Output::new(sink) };
-        let header = sampler.series.header(machine);
-        sampler.sink.line(&header)?;
-        Ok(Some(sampler))
-    }
 }
 
-/// Writes rows of statistics while a run goes on.
-struct Sampler {
-    series: Series,
-    sink: Output<Box<dyn Write>>,
-}
-
-impl Sampler {
-    /// Looks at the machine after an event; tells whether nobody reads any more.
-    fn look(&mut self, machine: &Machine) -> Result<bool, Trouble> {
-        let Self { series, sink } = self;
-        series.event(machine, |row| put(sink, row))?;
-        Ok(self.sink.is_closed())
-    }
-
-    fn end(mut self, machine: &Machine) -> Result<(), Trouble> {
-        let Self { series, sink } = &mut self;
-        series.end(machine, |row| put(sink, row))?;
-        self.sink.done()
-    }
-}
-
-/// Writes a row; tells whether anybody reads more.
-fn put(sink: &mut Output<Box<dyn Write>>, row: &str) -> Result<bool, Trouble> {
-    sink.line(row)?;
-    Ok(!sink.is_closed())
-}
-
-/// The record at which `stop` stops, as it is told.
-fn hit(stop: &Stop, machine: &Machine, records: &[Record]) -> Option<Stopped> {
-    let record = stop.hit(machine, records)?;
-    let components = machine.components();
-    Some(Stopped {
-        json: report::json::record(record, components, machine.time_base()),
-        text: describe::log_line(record, components),
-    })
+/// The machine in words; one that is written in the scenario has no other name than its own.
+fn about(machine: &str, spec: &MachineSpec) -> String {
+    let name = if machine == spec.name { String::new() } else { format!("{}, ", spec.name) };
+    name + &spec.protocol
 }
 
 /// The status that tells how a run went.

@@ -78,7 +78,7 @@ pub fn in_one_line(spec: &MachineSpec) -> String {
         NetworkKind::Pcie => "PCIe",
         NetworkKind::Nvlink => "NVLink",
     };
-    parts.push(format!("{network} {}", spec.network.bandwidth));
+    parts.extend(spec.gpu.as_ref().map(|_| format!("{network} {}", spec.network.bandwidth)));
     parts.join(", ")
 }
 

@@ -4,6 +4,7 @@
 
 mod count;
 mod moves;
+mod need;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -19,8 +20,10 @@ use crate::parts::copy_engine::Engine;
 use crate::policy::copies::{CopyPolicy, Side, Signals};
 use crate::protocol::homes::Homes;
 use crate::protocol::outbox::Outbox;
+use crate::workload::TaskKind;
 use count::Counts;
 pub use count::Moved;
+use need::Output;
 
 /// An array of the work: what a programmer copies with one memcpy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +65,24 @@ struct Transfer {
     began: Tick,
 }
 
+/// What happens to arrays before a task, by their numbers, ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Plan {
+    /// Those that it waits for.
+    wanted: Vec<usize>,
+    /// Those that it overwrites, so that they need not come.
+    overwritten: Vec<usize>,
+}
+
+impl Plan {
+    /// Those that there must be room for.
+    fn placed(&self) -> Vec<usize> {
+        let mut all = [self.wanted.as_slice(), &self.overwritten].concat();
+        all.sort_unstable();
+        all
+    }
+}
+
 /// What does not change.
 #[derive(Clone, Debug)]
 pub struct Shape {
@@ -73,6 +94,8 @@ pub struct Shape {
     pub caches: Vec<usize>,
     /// Of each agent, whether it is one of a GPU.
     pub units: Vec<bool>,
+    /// What anybody uses of the memory, ascending.
+    pub used: Vec<Range>,
 }
 
 /// Copies between the host and all GPUs.
@@ -134,14 +157,41 @@ impl Copies {
         self.arrays.get(index).filter(|array| array.pages.contains(page)).map(|_| index)
     }
 
-    /// The arrays that a task on `side` has to wait for.
-    fn wanted(&self, side: Side, used: &[usize]) -> Vec<usize> {
+    /// The arrays that must come to a side for who needs these.
+    fn wanted(&self, side: Side, needed: &[usize]) -> Vec<usize> {
         let arrays = self.arrays.iter().enumerate();
         let wanted = arrays.filter(|(number, array)| {
-            let is_used = used.binary_search(number).is_ok();
-            self.policy.copies(Signals { is_used, is_up_to_date: array.is_at(side) })
+            let is_needed = needed.binary_search(number).is_ok();
+            self.policy.copies(Signals { is_needed, is_up_to_date: array.is_at(side) })
         });
         wanted.map(|(number, _)| number).collect()
+    }
+
+    /// What a task on `side` that uses these arrays waits for, and what it overwrites instead.
+    fn plan(&self, side: Side, task: &TaskKind, used: &[usize]) -> Plan {
+        let old = self.wanted(side, used);
+        let ignored = Signals { is_needed: false, is_up_to_date: false };
+        if old.is_empty() || self.policy.copies(ignored) {
+            return Plan { wanted: old, overwritten: Vec::new() };
+        }
+        let output = |number: &usize| {
+            let pages = self.arrays.get(*number)?.pages;
+            let [start, end] = [pages.first, pages.end()].map(|page| page.range(self.shape.page).start.0);
+            Some(Output::new(*number, start, end))
+        };
+        let overwritten = need::overwritten(task, old.iter().filter_map(output).collect(), &self.shape.used);
+        let wanted = old.into_iter().filter(|number| overwritten.binary_search(number).is_err()).collect();
+        Plan { wanted, overwritten }
+    }
+
+    /// A task begins to overwrite arrays: what a side has of them counts from here on.
+    fn take_over(&mut self, side: Side, arrays: &[usize]) {
+        for number in arrays {
+            if let Some(array) = self.arrays.get_mut(*number) {
+                array.set(side, true);
+                array.has_room |= side == Side::Gpu;
+            }
+        }
     }
 
     /// Pages that the memories of the GPUs must hold to have `wanted` beside what is there.
@@ -203,21 +253,28 @@ impl Machine {
         let mut used: Vec<usize> = used.filter_map(|page| copies.array_of(page)).collect();
         used.sort_unstable();
         used.dedup();
-        let wanted = copies.wanted(side, &used);
-        if wanted.is_empty() {
-            return false;
-        }
-        let is_crowded = side == Side::Gpu && copies.room_needed(&wanted) > copies.shape.frames;
+        let plan = copies.plan(side, what, &used);
+        let placed = plan.placed();
+        let is_crowded = side == Side::Gpu && copies.room_needed(&placed) > copies.shape.frames;
         let is_busy = copies.transfer.is_some();
         // What GPUs are still writing can only be copied when they have ended, and what they use keeps its room so long.
         let can_begin = !is_busy && (side == Side::Gpu && !is_crowded || !self.is_gpu_working());
         let Some(copies) = self.copies.as_mut() else { return false };
-        copies.held.push(task);
+        if plan.wanted.is_empty() && !is_crowded {
+            copies.take_over(side, &plan.overwritten);
+            return false;
+        }
         if !can_begin {
+            copies.held.push(task);
             return true;
         }
-        let dirty = if side == Side::Gpu { copies.make_room(&wanted, &used) } else { Vec::new() };
-        let (to, arrays) = if dirty.is_empty() { (side, wanted) } else { (Side::Host, dirty) };
+        let dirty = if side == Side::Gpu { copies.make_room(&placed, &used) } else { Vec::new() };
+        if dirty.is_empty() && plan.wanted.is_empty() {
+            copies.take_over(side, &plan.overwritten);
+            return false;
+        }
+        copies.held.push(task);
+        let (to, arrays) = if dirty.is_empty() { (side, plan.wanted) } else { (Side::Host, dirty) };
         self.begin_copy(to, arrays, out);
         true
     }

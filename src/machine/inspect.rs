@@ -431,6 +431,10 @@ impl Inspect for Machine {
         Some(view)
     }
 
+    fn smallest_block(&self) -> u32 {
+        self.fixed.smallest_block
+    }
+
     fn page_size(&self) -> Option<u32> {
         let copied = || self.copies.as_ref().map(|copies| copies.page_size());
         self.paging.as_ref().map(|paging| paging.page).or_else(copied)

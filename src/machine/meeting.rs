@@ -128,13 +128,9 @@ impl Machine {
         let first = WaitLink { at: component, text, since: state.flushes_since };
         let flushes = state.flushing.iter().filter_map(|&node| {
             let at = self.nodes.get(node)?.id();
-            let path = self.fixed.components.path(at);
-            let what = if self.meeting.meets.contains(&node) {
-                "takes older copies back"
-            } else {
-                "writes that back"
-            };
-            Some(WaitLink { at, text: format!("{path} {what}"), since: None })
+            let is_met = self.meeting.meets.contains(&node);
+            let text = if is_met { "takes older copies back" } else { "writes that back" }.to_owned();
+            Some(WaitLink { at, text, since: None })
         });
         Some(std::iter::once(first).chain(flushes).collect())
     }

@@ -494,6 +494,10 @@ pub trait Inspect {
     fn memory(&self, _node: ComponentId) -> Option<MemoryView> {
         None
     }
+    /// Bytes of the smallest block of a cache.
+    fn smallest_block(&self) -> u32 {
+        64
+    }
     /// Bytes of a page, if accesses of GPUs are translated: their memory is paged, or pages are taken for read-only.
     fn page_size(&self) -> Option<u32> {
         None

@@ -36,7 +36,7 @@ impl Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CopyPolicy {
-    /// The programmer, with memcpy: whoever works gets the arrays that it uses, if the other side has written them since ("UMH",
+    /// The programmer, with memcpy: whoever works gets the arrays that it needs, if the other side has written them since ("UMH",
     /// sections 1 and 3.1.2).
     #[default]
     Programmer,
@@ -48,8 +48,8 @@ pub enum CopyPolicy {
 /// What is known of an array when a task is about to begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Signals {
-    /// The task accesses it.
-    pub is_used: bool,
+    /// The task accesses it, and does not just overwrite all of it.
+    pub is_needed: bool,
     /// The side of the task has it as it was last written, as far as it is known there.
     pub is_up_to_date: bool,
 }
@@ -59,7 +59,7 @@ impl CopyPolicy {
     #[must_use]
     pub fn copies(self, array: Signals) -> bool {
         match self {
-            Self::Programmer => array.is_used && !array.is_up_to_date,
+            Self::Programmer => array.is_needed && !array.is_up_to_date,
             Self::Runtime => !array.is_up_to_date,
         }
     }
@@ -76,10 +76,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_programmer_copies_what_is_used_and_old_and_a_runtime_all_that_is_old() {
+    fn a_programmer_copies_what_is_needed_and_old_and_a_runtime_all_that_is_old() {
         let of = |policy: CopyPolicy| {
             [(true, false), (true, true), (false, false), (false, true)]
-                .map(|(is_used, is_up_to_date)| policy.copies(Signals { is_used, is_up_to_date }))
+                .map(|(is_needed, is_up_to_date)| policy.copies(Signals { is_needed, is_up_to_date }))
         };
         assert_eq!(of(CopyPolicy::Programmer), [true, false, false, false]);
         assert_eq!(of(CopyPolicy::Runtime), [true, false, true, false]);

@@ -24,7 +24,7 @@ const SIGNS: [(&str, &str); 8] = [
         "M modified, O owned, E exclusive, S shared, N non-coherent, I invalid, V valid, . not held\n\
          D dirty, P only some bytes (of a memory that caches the host's: the host has them, too), C another block in \
          its place\n\
-         I>S has I and asks for S; S* changed just now; <E was E before; S… busy serving others; \
+         I>S has I and asks for S, or better; S* changed just now; <E was E before; S… busy serving others; \
          ▸ the last event happened here",
     ),
     (

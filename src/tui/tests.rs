@@ -594,6 +594,17 @@ fn long_output_is_shown_in_a_box_that_scrolls() {
 }
 
 #[test]
+fn a_long_message_stands_below_an_open_box_not_over_it() {
+    let mut app = app(Sample::frame(), 80, 24);
+    app.answered(vec![Answer::Lines((0..10).map(|line| format!("line {line}")).collect())]);
+    app.say("word ".repeat(60), Tone::Plain);
+    let text = screen(&mut app);
+    let row = |words: &str| text.lines().position(|line| line.contains(words));
+    let (last, message) = (row("line 9"), row("word word"));
+    assert!(row("line 0").is_some() && last.is_some() && last < message, "{text}");
+}
+
+#[test]
 fn a_deadlock_and_a_violation_are_told_first() {
     let stop = Stop { text: "two writers of block 0x1000".into(), tone: Tone::Bad, brief: None };
     let knot = |verdict| Knot { verdict, headline: String::new(), edges: Vec::new(), is_circle: true };
@@ -621,7 +632,7 @@ fn a_small_screen_says_why_it_stopped() {
     insta::assert_snapshot!([breakpoint, end, header(&mut app)].join("\n"), @r"
      umh/fig5-b1  ‖ paused  event 8 · cycle 912 (1140 ns)
      ■ breakpoint 1, transition to N at gpu0.*  ▸ gpu0.cu0.l1 takes grant N + data…
-     umh/fig5-b1  ■ finished  event 28 of 28 · cycle 2,315 (2894 ns)
+     umh/fig5-b1  ■ finished  event 28 of 28 · cycle 2,315 (2893 ns)
      ■ end  ▸ host.hmd0 takes grant-ack from gpu1.smd0
      umh/fig5-b1  ‖ paused  event 0 of 28 · cycle 0 (0 ns)
      ■ start of the run: there is no earlier event  ▸ Nothing has happened yet. s …

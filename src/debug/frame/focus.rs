@@ -5,14 +5,11 @@ use crate::model::component::ComponentId;
 use crate::model::inspect::{BlockView, Inspect};
 use crate::model::message::TxnNumber;
 
-/// Bytes of a block that nobody holds: the usual line.
-const LINE: u32 = 64;
-
 /// The block of one address at every node: asked once for all that show it.
 #[derive(Clone, Debug)]
 pub struct Focus {
     pub address: Address,
-    /// The finest block that holds the address.
+    /// The finest block that holds the address; as large as the smallest of the machine where nobody holds it.
     pub line: Range,
     /// By node, ascending.
     pub views: Vec<(ComponentId, Option<BlockView>)>,
@@ -24,7 +21,11 @@ impl Focus {
         let nodes = machine.components().iter().filter(|(_, component)| component.kind.is_node());
         let views: Vec<_> = nodes.map(|(id, _)| (id, machine.block(id, address))).collect();
         let finest = views.iter().filter_map(|(_, view)| Some(view.as_ref()?.range.len)).min();
-        Self { address, line: Range::block(address, finest.unwrap_or(LINE)), views }
+        Self {
+            address,
+            line: Range::block(address, finest.unwrap_or_else(|| machine.smallest_block())),
+            views,
+        }
     }
 
     /// The block at a node; none if that neither holds nor awaits it.

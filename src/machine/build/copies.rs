@@ -4,10 +4,13 @@ use super::Builder;
 use crate::config::machine::{CopiesSpec, GpuSpec};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::copies::{Copies, Shape};
+use crate::model::address::Range;
 use crate::model::component::ComponentKind;
 use crate::model::page::{PageRun, PageSet};
 use crate::parts::copy_engine::{Engine, Ports};
 use crate::policy::copies::CopyPolicy;
+use crate::workload::footprint::Footprint;
+use crate::workload::{Operations, TaskKind, Workload};
 
 impl Builder<'_> {
     /// The copies of the machine, if it has any.
@@ -37,14 +40,15 @@ impl Builder<'_> {
                 *is_gpu = true;
             }
         }
-        let shape = Shape { page: numa.page, frames, caches, units };
+        let used = used(&self.blueprint.workload, numa.page);
+        let shape = Shape { page: numa.page, frames, caches, units, used };
         Ok(Some(Copies::new(spec.policy, spec.start, &PageRun::cut(&ranges), engines, shape)))
     }
 
     /// That a GPU never needs more data at once than all of them have room for.
     fn fits(&self, policy: CopyPolicy, page: u32, frames: u64) -> Result<()> {
         let tasks = &self.blueprint.workload.tasks;
-        let pages = |ranges: Vec<crate::model::address::Range>| -> u64 {
+        let pages = |ranges: Vec<Range>| -> u64 {
             let all: PageSet = ranges.into_iter().flat_map(|range| PageRun::of(range, page).iter()).collect();
             all.len()
         };
@@ -64,6 +68,23 @@ impl Builder<'_> {
         let expected = "more memory, smaller data, or, with memcpy, a kernel that takes `pieces` (`umscope list kernels`), such as vector-add with pieces = 8 (--set with.pieces=8)";
         Err(Box::new(Diagnostic::new(complaint).expected(expected)))
     }
+}
+
+/// What anybody uses of the memory. How large the arrays of a list of accesses are nobody knows: it counts for the whole of its pages.
+fn used(workload: &Workload, page: u32) -> Vec<Range> {
+    let mut all = Footprint::default();
+    for task in &workload.tasks {
+        let is_listed = matches!(task.what, TaskKind::Program { operations: Operations::Listed(_), .. });
+        for range in task.what.footprint() {
+            if is_listed {
+                let pages = PageRun::of(range, page);
+                all.add(pages.first.range(page).start.0, pages.count * u64::from(page));
+            } else {
+                all.add(range.start.0, u64::from(range.len));
+            }
+        }
+    }
+    all.ranges()
 }
 
 /// Pages that fit into the memories of all GPUs.

@@ -6,6 +6,7 @@ use crate::model::inspect::Inspect;
 use crate::model::page_view::PageStand;
 use crate::model::record::{Records, What};
 use crate::workload::Task;
+use crate::workload::kernels::{self, Parameters, Value};
 
 /// Tasks in a row.
 fn in_turn(tasks: Vec<Task>) -> Vec<Task> {
@@ -49,6 +50,27 @@ fn arrays_are_copied_before_the_task_that_uses_them_and_back_at_the_end() {
     );
     let hmd = machine.fixed.components.find("host.hmd0").unwrap();
     assert_eq!(machine.value(hmd, Address(0x2000), 4), Some(vec![1; 4]));
+}
+
+#[test]
+fn what_a_kernel_overwrites_does_not_come_before_it() {
+    let sum = |pieces| {
+        let parameters = [("size", Value::Integer(4096)), ("pieces", Value::Integer(pieces))];
+        let steps = kernels::build("vector-add", &Parameters::of(&parameters)).unwrap();
+        let task = |what| Task { id: "sum".into(), after: Vec::new(), delay: 0, launch: None, what };
+        steps.into_iter().map(task).collect()
+    };
+    let machine = done("tiny/memcpy-1gpu", &[], sum(1));
+    assert_statistics(&machine, &[("copies.to_gpu.pages", 8.0), ("copies.to_host.pages", 4.0)]);
+    // The runtime does not know what a kernel does.
+    let machine = done("tiny/memcpy-1gpu", &["gpu.copies.by=runtime"], sum(1));
+    assert_statistics(&machine, &[("copies.to_gpu.pages", 12.0), ("copies.to_host.pages", 12.0)]);
+    // What is not copied needs room, too: each quarter makes way for the next.
+    let machine = done("tiny/memcpy-1gpu", &["gpu.copies.share=25"], sum(4));
+    assert_statistics(
+        &machine,
+        &[("copies.to_gpu.pages", 8.0), ("copies.to_host.pages", 4.0), ("copies.to_host.transfers", 4.0)],
+    );
 }
 
 #[test]

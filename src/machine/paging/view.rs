@@ -161,7 +161,7 @@ impl Machine {
             page: life.page,
             range: life.page.range(page),
             steps: life.steps.iter().map(step).collect(),
-            waits: if open { self.why_fault(gpu, life.page) } else { Vec::new() },
+            waits: self.why_fault_lasts(gpu, one, life.page, open),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Why something waits for a page.
 
-use super::{Machine, Owner};
+use super::{GpuPaging, Machine, Owner};
 use crate::model::component::ComponentId;
 use crate::model::inspect::WaitLink;
 use crate::model::page::Page;
@@ -141,7 +141,7 @@ impl Machine {
     }
 
     /// Whether the driver, the caches or the link have something to do yet about a page that a fault asks for.
-    fn has_page_under_way(&self, one: &super::GpuPaging, page: Page) -> bool {
+    fn has_page_under_way(&self, one: &GpuPaging, page: Page) -> bool {
         let Some(paging) = self.paging.as_ref() else { return false };
         let has = |driver: &Driver| {
             driver.queue().any(|queued| queued.page == page)
@@ -201,6 +201,28 @@ impl Machine {
             }
         };
         Some(WaitLink { at: one.ports.gmmu, text, since: None })
+    }
+
+    /// What a fault waits for; of one that the GMMU has dropped, or has done with, what a TLB waits for that has still to replay it.
+    pub(super) fn why_fault_lasts(
+        &self,
+        gpu: usize,
+        one: &GpuPaging,
+        page: Page,
+        open: bool,
+    ) -> Vec<WaitLink> {
+        let is_tracked = one.gmmu.far_faults().any(|(faulted, _)| faulted == page);
+        let waits_for_replay = |agent: &&Agent| {
+            let miss = agent.tlb.as_ref().and_then(|tlb| tlb.miss(page));
+            miss.is_some_and(|miss| matches!(miss.progress, Progress::Tracked | Progress::Dropped))
+        };
+        let slot_of = |agent: &Agent| agent.warps.iter().position(|warp| warp.untranslated() == Some(page));
+        let mut units = one.ports.units.iter().filter_map(|unit| self.agents.get(*unit));
+        match units.find(waits_for_replay).and_then(|unit| Some((unit, slot_of(unit)?))) {
+            Some((unit, slot)) if !is_tracked => self.why_translation(unit, slot as u32),
+            _ if open => self.why_fault(gpu, page),
+            _ => Vec::new(),
+        }
     }
 
     /// What a far-fault waits for: the GMMU, the driver, and then a frame, the caches or the link.

@@ -97,11 +97,19 @@ fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, window: 
     // One that waits for the block has no data worth showing; one that is busy serving others has.
     let waiting = view.target.is_some() && view.target != view.state;
     // Nor has it holders, as a rule: then what it waits for has their columns, too.
-    let alone = waiting && view.doing.is_some() && row.owner.is_none() && row.sharers.is_empty();
+    let mut offsets = window.signs.iter().flat_map(Clone::clone);
+    let has_dirty = offsets.any(|offset| is_dirty(view, window.line, offset));
+    let alone =
+        waiting && !has_dirty && view.doing.is_some() && row.owner.is_none() && row.sharers.is_empty();
     if !alone {
         holders(canvas, y, row, columns);
     }
     match &view.doing {
+        // But dirty bytes, which are nowhere else, stay while it waits.
+        Some(doing) if waiting && has_dirty => {
+            let end = dirty(canvas, y, view, window, columns);
+            waits(frame, canvas, y, end + 2, view, doing);
+        }
         Some(doing) if waiting => {
             waits(frame, canvas, y, if alone { columns.owner } else { columns.dirty }, view, doing);
         }
@@ -168,7 +176,7 @@ fn waits(frame: &Frame, canvas: &mut Canvas, y: u16, x: u16, view: &BlockView, d
         Some(since) => {
             let (cycle, age) = (frame.time.cycle(since), age(frame, since));
             vec![
-                format!("{doing} since {cycle} ({age} cycles)"),
+                format!("{doing} since {cycle} ({})", plural(age, "cycle")),
                 format!("{doing}, {}", plural(age, "cycle")),
                 format!("{short}, {}", plural(age, "cycle")),
                 format!("{short}, {age}"),
@@ -182,14 +190,8 @@ fn waits(frame: &Frame, canvas: &mut Canvas, y: u16, x: u16, view: &BlockView, d
     }
 }
 
-fn bytes(
-    canvas: &mut Canvas,
-    y: u16,
-    row: &DirectoryRow,
-    view: &BlockView,
-    window: &Window,
-    columns: &Columns,
-) -> u16 {
+/// Which bytes are dirty.
+fn dirty(canvas: &mut Canvas, y: u16, view: &BlockView, window: &Window, columns: &Columns) -> u16 {
     let line = window.line;
     let mut x = columns.dirty;
     for sign in &window.signs {
@@ -205,6 +207,19 @@ fn bytes(
     if window.hides_dirty(view) {
         x = canvas.text(x, y, "+", Role::Dirty);
     }
+    x
+}
+
+fn bytes(
+    canvas: &mut Canvas,
+    y: u16,
+    row: &DirectoryRow,
+    view: &BlockView,
+    window: &Window,
+    columns: &Columns,
+) -> u16 {
+    let line = window.line;
+    let x = dirty(canvas, y, view, window, columns);
     let Some(value) = row.value.as_ref().filter(|_| columns.bytes > 0) else {
         return x;
     };

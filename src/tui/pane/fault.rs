@@ -107,7 +107,7 @@ fn says(frame: &Frame, kind: FaultKind, step: &FaultStep) -> String {
         FaultStage::Arrived if kind == FaultKind::Protection => "the page may be written".to_owned(),
         FaultStage::Raised => format!("by {who}: a walk found it absent; MSHR taken"),
         FaultStage::Merged => format!("with that of {who}"),
-        FaultStage::Nacked => format!("{who} is told to replay"),
+        FaultStage::Nacked => format!("{who} is told: not now"),
         FaultStage::Dropped => format!("that of {who}: no MSHR is free"),
         FaultStage::Queued => format!("in {who}, which is interrupted"),
         FaultStage::Serviced => format!("by {who}: transfer set {}", step.set),

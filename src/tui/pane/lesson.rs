@@ -64,7 +64,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         return;
     };
     let mut y = urgent(frame, canvas, lesson);
-    let told = y;
+    let mut told = y;
     if frame.branch.is_some() {
         y = canvas.paragraph(
             1,
@@ -75,6 +75,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
     if let Some(found) = &lesson.hunt {
         y = hunt(canvas, y, found);
+        told = y;
     }
     y = before(canvas, y, lesson, told_now(frame, lesson));
     if !frame.info.about.is_empty() {
@@ -98,13 +99,20 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     keep_offer(canvas, lesson, told);
 }
 
-/// That something is asked stands in the last row in view where the question, which ends before row `end`, does not fit.
+/// That something is asked stands in the last row in view where the question, or what the bug may be, which ends before row `end`, does
+/// not fit.
 fn keep_offer(canvas: &mut Canvas, lesson: &Lesson, end: u16) {
-    let is_open = lesson.question.as_ref().is_some_and(|question| question.predicted.is_none());
+    let is_asked = lesson.question.as_ref().is_some_and(|question| question.predicted.is_none());
+    let is_hunted = lesson.hunt.as_ref().is_some_and(|hunt| hunt.because.is_none());
+    let offer = match (is_asked, is_hunted) {
+        (true, _) => "▼ [p] predict",
+        (false, true) => "▼ :bug tells what it may be",
+        (false, false) => return,
+    };
     let below = canvas.hidden().saturating_add(canvas.height());
-    if is_open && canvas.height() > 1 && end > below {
+    if canvas.height() > 1 && end > below {
         let width = usize::from(canvas.width().saturating_sub(1));
-        canvas.text(1, below - 1, &format!("{:<width$}", "▼ [p] predict"), Role::Strong);
+        canvas.text(1, below - 1, &format!("{offer:<width$}"), Role::Strong);
     }
 }
 

@@ -82,8 +82,12 @@ fn numbers(frame: &Frame, node: &MapNode) -> String {
 }
 
 fn legend(canvas: &mut Canvas, y: u16) {
-    let text = "[I>S] asks for S   [S*] changed just now   ▸ happened here";
-    let text = if canvas.width() < 62 { "I>S asks   S* changed   ▸ here" } else { text };
+    let text = "[I>S] asks for S or better   [S*] changed just now   ▸ happened here";
+    let text = if usize::from(canvas.width()) < text.chars().count() + 2 {
+        "I>S asks   S* changed   ▸ here"
+    } else {
+        text
+    };
     canvas.text(1, y, text, Role::Dim);
 }
 

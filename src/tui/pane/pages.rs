@@ -171,7 +171,7 @@ fn transferred(gpu: &PagesView, cycle: u64) -> [String; 3] {
     }
     [
         format!("{long}, {evicted} evicted; free frames before: {free}"),
-        format!("{short}, {evicted} evicted, {free} frames were free"),
+        format!("{short}, {evicted} evicted, {free} free before"),
         format!("{short}, {evicted} evicted, {free} free"),
     ]
 }

@@ -125,8 +125,8 @@ fn pending(app: &App) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Draws the prompt or the message over the last line of the body.
-pub fn line(app: &App, hints: Rect, buffer: &mut Buffer, seen: &mut Seen) {
+/// Draws the prompt or the message over the last lines of the body. Returns how many it takes.
+pub fn line(app: &App, hints: Rect, buffer: &mut Buffer, seen: &mut Seen) -> u16 {
     let width = hints.width;
     if let Some(prompt) = &app.prompt {
         let rows = prompt.below();
@@ -140,10 +140,10 @@ pub fn line(app: &App, hints: Rect, buffer: &mut Buffer, seen: &mut Seen) {
         let (text, column) = prompt.shown(width.saturating_sub(1));
         buffer.set_stringn(hints.x, top, &text, usize::from(width), app.theme.style(Role::Prompt));
         seen.cursor = Some((hints.x + column.min(width.saturating_sub(1)), top));
-        return;
+        return height;
     }
     let Some(message) = &app.message else {
-        return;
+        return 0;
     };
     let role = theme::tone(message.tone);
     let room = width.saturating_sub(2);
@@ -158,6 +158,7 @@ pub fn line(app: &App, hints: Rect, buffer: &mut Buffer, seen: &mut Seen) {
         let style = app.theme.style(role);
         buffer.set_stringn(hints.x + 1, top + row as u16, text, usize::from(width) - 1, style);
     }
+    height
 }
 
 /// Clears what was drawn beneath.

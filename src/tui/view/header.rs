@@ -221,7 +221,8 @@ fn story(frame: &Frame) -> String {
 #[must_use]
 pub fn time(nanoseconds: f64) -> String {
     match nanoseconds {
-        n if n < 10_000.0 => format!("{n:.0} ns"),
+        // Cycles that have begun are not counted either.
+        n if n < 10_000.0 => format!("{} ns", n.floor()),
         n if n < 10_000_000.0 => format!("{:.1} us", n / 1e3),
         n => format!("{:.1} ms", n / 1e6),
     }

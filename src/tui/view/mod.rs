@@ -35,8 +35,9 @@ pub fn draw(app: &App, buffer: &mut Buffer) -> Seen {
         let shows_lesson = seen.panes.iter().any(|placed| placed.pane == Pane::Lesson);
         header::draw(app, area, shows_lesson, buffer);
         footer::hints(app, Rect::new(area.x, area.bottom() - 1, area.width, 1), buffer);
-        overlay::draw(app, body, buffer, &mut seen);
-        footer::line(app, Rect::new(area.x, body.bottom(), area.width, 1), buffer, &mut seen);
+        let below = footer::line(app, Rect::new(area.x, body.bottom(), area.width, 1), buffer, &mut seen);
+        let above = Rect { height: body.height.saturating_sub(below), ..body };
+        overlay::draw(app, above, buffer, &mut seen);
     }
     if app.ascii {
         glyphs::translate(buffer);

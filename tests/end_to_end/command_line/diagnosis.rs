@@ -128,14 +128,18 @@ fn what_is_under_way_between_memories_is_told() {
     let said = debug("baselines/memcpy-waits", &copies);
     for words in [
         "gpu0.cu0 has nothing to do before add begins, which waits for its data",
-        "gpu0.copy copies to the GPUs: pages to come 6",
-        "250 of 256 frames free",
+        "gpu0.copy copies to the GPUs: pages to come 4",
+        "252 of 256 frames free",
         "copied by the programmer, 0 copied in vain; to the GPUs since cycle",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
     let said = debug("paging/one-far-fault", &["step 6", "why link.host.out"]);
     assert!(said.contains("pages: set 1: 1 demanded 0 prefetched to come, next 0x1"), "{said}");
+    let said = debug("paging/lost-replay", &["end", "why page 1"]);
+    assert!(said.contains("gpu0.cu1 warp 0 waits for the TLB to replay far-fault 0x1"), "{said}");
+    let said = debug("paging/fifth-fault", &["goto event 24", "why page 5"]);
+    assert!(said.contains("its fault was dropped") && said.contains("gpu0.gmmu tracks far-fault"), "{said}");
     let said = debug("numa/onto-one-socket", &["goto cycle 12000", "why link.gpu0.in"]);
     assert!(said.contains("link.gpu0.in is full, and"), "{said}");
     assert!(

@@ -94,7 +94,7 @@ fn what_was_free_before_a_transfer_set_is_seen_in_half_a_screen() {
     let outcome = call(&frame);
     let text: String =
         outcome.stdout.lines().map(|line| line.chars().take(60).collect::<String>() + "\n").collect();
-    assert!(text.contains(" 0 evicted, ") && text.contains(" frames were free"), "{text}");
+    assert!(text.contains(" 0 evicted, ") && text.contains(" free before"), "{text}");
 }
 
 #[test]

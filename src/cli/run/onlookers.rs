@@ -1,0 +1,136 @@
+//! Who looks at a run while it goes on: samples, a recording, sums of what was waited for, a condition to stop.
+
+use std::fs::File;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use crate::cli::exit::Trouble;
+use crate::cli::output::Output;
+use crate::cli::record::Recorder;
+use crate::debug::describe;
+use crate::debug::latency::{Spent, Trail};
+use crate::machine::Machine;
+use crate::model::inspect::Inspect;
+use crate::model::record::Record;
+use crate::query::Stop;
+use crate::recording::write::cannot;
+use crate::report::series::Series;
+use crate::report::{self, Stopped};
+use crate::scenario::{Report, Runner};
+
+/// All that look.
+pub struct Onlookers {
+    pub sampler: Option<Sampler>,
+    pub recorder: Option<Recorder>,
+    pub trail: Option<(Trail, Spent)>,
+    pub stop: Option<Stop>,
+    /// Where the condition has stopped it.
+    pub stopped: Option<Stopped>,
+}
+
+/// What they know in the end.
+pub struct Seen {
+    pub spent: Option<Spent>,
+    pub stopped: Option<Stopped>,
+}
+
+impl Onlookers {
+    pub fn is_none(&self) -> bool {
+        self.sampler.is_none() && self.recorder.is_none() && self.stop.is_none() && self.trail.is_none()
+    }
+
+    /// Whether one of them wants records.
+    pub fn listens(&self) -> bool {
+        self.stop.is_some() || self.trail.is_some()
+    }
+
+    /// Whether there were samples, and nobody reads them any more.
+    pub fn is_closed(&self) -> bool {
+        self.sampler.as_ref().is_some_and(|sampler| sampler.sink.is_closed())
+    }
+
+    /// All look at the machine after an event; breaks off where the run is to stop.
+    ///
+    /// # Errors
+    /// If something cannot be written.
+    pub fn look(&mut self, machine: &Machine, records: &[Record]) -> Result<ControlFlow<()>, Trouble> {
+        let is_closed = self.sampler.as_mut().map_or(Ok(false), |sampler| sampler.look(machine))?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.look(machine)?;
+        }
+        if let Some((trail, spent)) = &mut self.trail {
+            let ended = records.iter().filter_map(|record| trail.note(record, machine.components()));
+            ended.for_each(|latency| spent.add(&latency, machine.components()));
+        }
+        self.stopped = self.stop.as_ref().and_then(|stop| hit(stop, machine, records));
+        let is_over = self.stopped.is_some() || is_closed;
+        Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// The run is over: what is written is closed.
+    ///
+    /// # Errors
+    /// If something cannot be written.
+    pub fn end(self, runner: &Runner, report: &Report) -> Result<Seen, Trouble> {
+        if let Some(sampler) = self.sampler {
+            sampler.end(runner.machine())?;
+        }
+        if let Some(recorder) = self.recorder {
+            recorder.end(runner.mark(), report)?;
+        }
+        Ok(Seen { spent: self.trail.map(|(_, spent)| spent), stopped: self.stopped })
+    }
+}
+
+/// Writes rows of statistics while a run goes on.
+pub struct Sampler {
+    series: Series,
+    sink: Output<Box<dyn Write>>,
+}
+
+impl Sampler {
+    /// Begins to write, every so many cycles, to a file or standard output.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn begin(machine: &Machine, every: u64, file: Option<&Path>) -> Result<Self, Trouble> {
+        let sink: Box<dyn Write> = match file {
+            None => Box::new(std::io::stdout()),
+            Some(path) => Box::new(File::create(path).map_err(|error| cannot(path, &error))?),
+        };
+        let mut sampler = Self { series: Series::new(machine, every), sink: Output::new(sink) };
+        let header = sampler.series.header(machine);
+        sampler.sink.line(&header)?;
+        Ok(sampler)
+    }
+
+    /// Looks at the machine after an event; tells whether nobody reads any more.
+    fn look(&mut self, machine: &Machine) -> Result<bool, Trouble> {
+        let Self { series, sink } = self;
+        series.event(machine, |row| put(sink, row))?;
+        Ok(self.sink.is_closed())
+    }
+
+    fn end(mut self, machine: &Machine) -> Result<(), Trouble> {
+        let Self { series, sink } = &mut self;
+        series.end(machine, |row| put(sink, row))?;
+        self.sink.done()
+    }
+}
+
+/// Writes a row; tells whether anybody reads more.
+fn put(sink: &mut Output<Box<dyn Write>>, row: &str) -> Result<bool, Trouble> {
+    sink.line(row)?;
+    Ok(!sink.is_closed())
+}
+
+/// The record at which `stop` stops, as it is told.
+fn hit(stop: &Stop, machine: &Machine, records: &[Record]) -> Option<Stopped> {
+    let record = stop.hit(machine, records)?;
+    let components = machine.components();
+    Some(Stopped {
+        json: report::json::record(record, components, machine.time_base()),
+        text: describe::log_line(record, components),
+    })
+}
