@@ -178,8 +178,8 @@ fn sockets() -> Vec<(String, Duration, Duration)> {
     };
     let mut all = Vec::new();
     let named = |name: &str| std::env::args().any(|word| word == name);
-    let any = layout::NAMES.iter().any(|name| named(name));
-    for (layout, name) in layout::NAMES.iter().enumerate().filter(|(_, name)| !any || named(name)) {
+    let any = layout::names().iter().any(|name| named(name));
+    for (layout, name) in layout::names().iter().enumerate().filter(|(_, name)| !any || named(name)) {
         // What stands where is known once it has been drawn.
         let mut app = app(Arc::new(session.frame(&info, &Wish::default())), 200, 60);
         app.layout = layout;

@@ -44,14 +44,14 @@ impl Look {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::layout::NAMES;
+    use crate::tui::layout::names;
 
     #[test]
     fn the_help_names_every_layout() {
         let command = Look::augment_args(clap::Command::new("umscope"));
         let layout = command.get_arguments().find(|argument| argument.get_id() == "layout").unwrap();
         let help = layout.get_help().unwrap().to_string();
-        for name in NAMES {
+        for name in names() {
             assert!(help.contains(name), "{name} is missing in: {help}");
         }
     }

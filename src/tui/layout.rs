@@ -1,9 +1,12 @@
-//! Which panes stand where: eleven layouts as data, each for small, middle and large screens.
+//! Which panes stand where: eleven layouts, each for small, middle and large screens.
 
 use ratatui::layout::Rect;
 
 use crate::debug::frame::Frame;
-use crate::debug::frame::wish::Pane;
+use crate::debug::frame::wish::Pane::{
+    self, Breakpoints, Caches, Directory, Lesson, Links, Log, Map, Mshrs, Pages, Protocol, Timeline,
+    Transaction, Waits, Warps,
+};
 use crate::model::component::ComponentKind;
 
 /// An arrangement of panes.
@@ -35,20 +38,29 @@ pub struct Placed {
     pub area: Rect,
 }
 
-/// Names of the layouts `F1` to `F11`.
-pub const NAMES: [&str; 11] = [
-    "overview",
-    "coherence",
-    "links",
-    "warps",
-    "transaction",
-    "caches",
-    "protocol",
-    "log",
-    "lesson",
-    "paging",
-    "permissions",
+/// What stands in a layout, from top to bottom.
+type Panes = fn(&Screen) -> Vec<Slot>;
+
+/// The layouts `F1` to `F11`.
+const LAYOUTS: [(&str, Panes); 11] = [
+    ("overview", |screen| screen.overview()),
+    ("coherence", |screen| screen.coherence()),
+    ("links", |screen| screen.links()),
+    ("warps", |screen| screen.warps()),
+    ("transaction", |screen| screen.transaction()),
+    ("caches", |screen| screen.caches()),
+    ("protocol", |screen| screen.protocol()),
+    ("log", |screen| screen.log()),
+    ("lesson", |screen| screen.lesson()),
+    ("paging", |screen| screen.paging()),
+    ("permissions", |screen| screen.permissions()),
 ];
+
+/// Their names.
+#[must_use]
+pub fn names() -> [&'static str; LAYOUTS.len()] {
+    LAYOUTS.map(|(name, _)| name)
+}
 
 /// Other names of layouts: what a layout is good for, and its own name.
 const ALSO: [(&str, &str); 1] = [("numa", "links")];
@@ -58,7 +70,7 @@ const ALSO: [(&str, &str); 1] = [("numa", "links")];
 pub fn find(name: &str) -> Option<usize> {
     let also = ALSO.iter().find(|(other, _)| *other == name);
     let own = also.map_or(name, |(_, own)| own);
-    NAMES.iter().position(|known| *known == own)
+    LAYOUTS.iter().position(|(known, _)| *known == own)
 }
 
 /// The layout to begin with: where pages come and go, that is the story; where what may be done with them changes, it is about the
@@ -105,108 +117,174 @@ enum Room {
     Large,
 }
 
-/// The layout of this number (from 0) for a body of this size. Without a lesson others take its place.
+/// What decides where panes stand.
+struct Screen<'a> {
+    room: Room,
+    /// Without a lesson others take its place.
+    has_lesson: bool,
+    natural: &'a Natural<'a>,
+}
+
+impl Screen<'_> {
+    /// Rows that a pane wants, borders included.
+    fn want(&self, pane: Pane) -> u16 {
+        (self.natural)(pane).map_or(u16::MAX, |rows| rows.saturating_add(2))
+    }
+
+    fn is_small(&self) -> bool {
+        self.room == Room::Small
+    }
+
+    /// The lesson, or what else tells what happens.
+    fn story(&self) -> Pane {
+        if self.has_lesson { Lesson } else { Transaction }
+    }
+
+    /// The lesson, or another pane.
+    fn lesson_or(&self, other: Pane) -> Pane {
+        if self.has_lesson { Lesson } else { other }
+    }
+
+    fn timeline(&self) -> Slot {
+        slot(Timeline, 3, if self.is_small() { 3 } else { 4 }, 1)
+    }
+
+    /// Two panes side by side, with their shares of the width and that of both of the height.
+    fn wide(&self, left: (Pane, u16), right: (Pane, u16), share: u16) -> Slot {
+        let max = self.want(left.0).max(self.want(right.0));
+        columns(6, max, share, vec![slot(left.0, 30, u16::MAX, left.1), slot(right.0, 30, u16::MAX, right.1)])
+    }
+
+    /// The same, as wide as each other.
+    fn pair(&self, left: Pane, right: Pane, share: u16) -> Slot {
+        self.wide((left, 1), (right, 1), share)
+    }
+
+    fn overview(&self) -> Vec<Slot> {
+        match self.room {
+            Room::Small => {
+                let directory = slot(Directory, 5, self.want(Directory), 3);
+                vec![self.pair(Map, self.story(), 3), directory, self.timeline()]
+            }
+            Room::Middle => vec![
+                self.wide((Map, 3), (Directory, 4), 3),
+                self.wide((Transaction, 5), (self.lesson_or(Protocol), 4), 3),
+                slot(Log, 4, u16::MAX, 2),
+                self.timeline(),
+            ],
+            Room::Large => vec![self.all_of_it(), slot(Log, 5, u16::MAX, 1), self.timeline()],
+        }
+    }
+
+    /// Three columns of all that a large screen has room for.
+    fn all_of_it(&self) -> Slot {
+        let left = vec![slot(Map, 8, self.want(Map), 2), slot(Transaction, 8, u16::MAX, 3)];
+        let middle = vec![
+            slot(Directory, 8, self.want(Directory), 2),
+            slot(Lesson, 8, u16::MAX, 2),
+            slot(Protocol, 8, self.want(Protocol).min(TABLE), 2),
+        ];
+        let right = vec![
+            slot(Links, 5, self.want(Links), 1),
+            slot(Mshrs, 5, self.want(Mshrs), 1),
+            slot(Warps, 5, u16::MAX, 1),
+        ];
+        columns(20, u16::MAX, 4, vec![rows(40, 3, left), rows(40, 3, middle), rows(30, 2, right)])
+    }
+
+    fn coherence(&self) -> Vec<Slot> {
+        if self.is_small() {
+            let directory = slot(Directory, 6, self.want(Directory), 2);
+            return vec![directory, slot(Transaction, 6, u16::MAX, 2), self.timeline()];
+        }
+        vec![
+            slot(Directory, 8, self.want(Directory), 2),
+            self.wide((Transaction, 5), (Protocol, 5), 3),
+            slot(Log, 4, u16::MAX, 2),
+            self.timeline(),
+        ]
+    }
+
+    fn links(&self) -> Vec<Slot> {
+        vec![self.pair(Links, Caches, 3), self.pair(Mshrs, Map, 2), self.timeline()]
+    }
+
+    fn warps(&self) -> Vec<Slot> {
+        if self.is_small() {
+            return vec![slot(Warps, 6, u16::MAX, 2), slot(Mshrs, 5, self.want(Mshrs), 1), self.timeline()];
+        }
+        vec![slot(Warps, 8, u16::MAX, 3), self.pair(Mshrs, Transaction, 2), self.timeline()]
+    }
+
+    fn transaction(&self) -> Vec<Slot> {
+        let whole = |share| slot(Transaction, 8, u16::MAX, share);
+        if self.is_small() {
+            return vec![whole(2), slot(Waits, 5, self.want(Waits), 2), self.timeline()];
+        }
+        vec![whole(3), self.pair(Waits, Log, 2), self.timeline()]
+    }
+
+    fn caches(&self) -> Vec<Slot> {
+        vec![self.pair(Caches, Mshrs, 3), slot(Links, 4, self.want(Links), 1), self.timeline()]
+    }
+
+    fn protocol(&self) -> Vec<Slot> {
+        let table = slot(Protocol, 8, self.want(Protocol), 2);
+        vec![table, slot(Directory, 5, u16::MAX, 1), self.timeline()]
+    }
+
+    fn log(&self) -> Vec<Slot> {
+        let breakpoints = slot(Breakpoints, 4, self.want(Breakpoints), 1);
+        vec![slot(Log, 6, u16::MAX, 3), breakpoints, self.timeline()]
+    }
+
+    fn lesson(&self) -> Vec<Slot> {
+        if self.is_small() {
+            let directory = slot(Directory, 5, self.want(Directory), 1);
+            return vec![slot(Lesson, 8, u16::MAX, 2), directory, self.timeline()];
+        }
+        vec![self.pair(Lesson, Map, 2), self.pair(Directory, Protocol, 2), self.timeline()]
+    }
+
+    fn paging(&self) -> Vec<Slot> {
+        if self.is_small() {
+            let pages = slot(Pages, 6, self.want(Pages), 3);
+            return vec![pages, self.pair(self.story(), Mshrs, 2), self.timeline()];
+        }
+        let [first, second, third] = if self.has_lesson {
+            [(Pages, Lesson, 3), (Transaction, Mshrs, 3), (Warps, Links, 1)]
+        } else {
+            [(Pages, Transaction, 3), (Mshrs, Links, 2), (Warps, Protocol, 2)]
+        };
+        let pairs = [first, second, third].map(|(left, right, share)| self.pair(left, right, share));
+        pairs.into_iter().chain([self.timeline()]).collect()
+    }
+
+    fn permissions(&self) -> Vec<Slot> {
+        if self.is_small() {
+            let directory = slot(Directory, 5, self.want(Directory), 3);
+            return vec![self.pair(Pages, self.story(), 3), directory, self.timeline()];
+        }
+        vec![
+            self.pair(Pages, self.lesson_or(Mshrs), 3),
+            self.pair(Transaction, Directory, 3),
+            self.pair(Warps, if self.has_lesson { Mshrs } else { Protocol }, 2),
+            self.timeline(),
+        ]
+    }
+}
+
+/// The layout of this number (from 0) for a body of this size.
 #[must_use]
-pub fn layout(number: usize, body: Rect, lesson: bool, natural: &Natural) -> Tree {
-    use Pane::{
-        Caches, Directory, Lesson, Links, Log, Map, Mshrs, Pages, Protocol, Timeline, Transaction, Waits,
-        Warps,
-    };
+pub fn layout(number: usize, body: Rect, has_lesson: bool, natural: &Natural) -> Tree {
     let room = match (body.width, body.height) {
         (160.., 44..) => Room::Large,
         (104.., 30..) => Room::Middle,
         _ => Room::Small,
     };
-    let want = |pane: Pane| natural(pane).map_or(u16::MAX, |rows| rows.saturating_add(2));
-    let timeline = slot(Timeline, 3, if room == Room::Small { 3 } else { 4 }, 1);
-    let wide = |left: (Pane, u16), right: (Pane, u16), share: u16| {
-        let max = want(left.0).max(want(right.0));
-        columns(6, max, share, vec![slot(left.0, 30, u16::MAX, left.1), slot(right.0, 30, u16::MAX, right.1)])
-    };
-    let pair = |left: Pane, right: Pane, share: u16| wide((left, 1), (right, 1), share);
-    let story = if lesson { Lesson } else { Transaction };
-    let second = if lesson { Lesson } else { Protocol };
-    let list = match (number, room) {
-        (0, Room::Small) => vec![pair(Map, story, 3), slot(Directory, 5, want(Directory), 3), timeline],
-        (0, Room::Middle) => vec![
-            wide((Map, 3), (Directory, 4), 3),
-            wide((Transaction, 5), (second, 4), 3),
-            slot(Log, 4, u16::MAX, 2),
-            timeline,
-        ],
-        (0, Room::Large) => vec![
-            columns(
-                20,
-                u16::MAX,
-                4,
-                vec![
-                    rows(40, 3, vec![slot(Map, 8, want(Map), 2), slot(Transaction, 8, u16::MAX, 3)]),
-                    rows(
-                        40,
-                        3,
-                        vec![
-                            slot(Directory, 8, want(Directory), 2),
-                            slot(Lesson, 8, u16::MAX, 2),
-                            slot(Protocol, 8, want(Protocol).min(TABLE), 2),
-                        ],
-                    ),
-                    rows(
-                        30,
-                        2,
-                        vec![
-                            slot(Links, 5, want(Links), 1),
-                            slot(Mshrs, 5, want(Mshrs), 1),
-                            slot(Warps, 5, u16::MAX, 1),
-                        ],
-                    ),
-                ],
-            ),
-            slot(Log, 5, u16::MAX, 1),
-            timeline,
-        ],
-        (1, Room::Small) => {
-            vec![slot(Directory, 6, want(Directory), 2), slot(Transaction, 6, u16::MAX, 2), timeline]
-        }
-        (1, _) => vec![
-            slot(Directory, 8, want(Directory), 2),
-            wide((Transaction, 5), (Protocol, 5), 3),
-            slot(Log, 4, u16::MAX, 2),
-            timeline,
-        ],
-        (2, _) => vec![pair(Links, Caches, 3), pair(Mshrs, Map, 2), timeline],
-        (3, Room::Small) => vec![slot(Warps, 6, u16::MAX, 2), slot(Mshrs, 5, want(Mshrs), 1), timeline],
-        (3, _) => vec![slot(Warps, 8, u16::MAX, 3), pair(Mshrs, Transaction, 2), timeline],
-        (4, Room::Small) => {
-            vec![slot(Transaction, 8, u16::MAX, 2), slot(Waits, 5, want(Waits), 2), timeline]
-        }
-        (4, _) => vec![slot(Transaction, 8, u16::MAX, 3), pair(Waits, Log, 2), timeline],
-        (5, _) => vec![pair(Caches, Mshrs, 3), slot(Links, 4, want(Links), 1), timeline],
-        (6, _) => vec![slot(Protocol, 8, want(Protocol), 2), slot(Directory, 5, u16::MAX, 1), timeline],
-        (7, _) => {
-            vec![slot(Log, 6, u16::MAX, 3), slot(Pane::Breakpoints, 4, want(Pane::Breakpoints), 1), timeline]
-        }
-        (9, Room::Small) => vec![slot(Pages, 6, want(Pages), 3), pair(story, Mshrs, 2), timeline],
-        (9, _) if lesson => {
-            vec![pair(Pages, Lesson, 3), pair(Transaction, Mshrs, 3), pair(Warps, Links, 1), timeline]
-        }
-        (10, Room::Small) => {
-            vec![pair(Pages, story, 3), slot(Directory, 5, want(Directory), 3), timeline]
-        }
-        (10, _) => vec![
-            pair(Pages, if lesson { Lesson } else { Mshrs }, 3),
-            pair(Transaction, Directory, 3),
-            if lesson { pair(Warps, Mshrs, 2) } else { pair(Warps, Protocol, 2) },
-            timeline,
-        ],
-        (9, _) => {
-            vec![pair(Pages, Transaction, 3), pair(Mshrs, Links, 2), pair(Warps, Protocol, 2), timeline]
-        }
-        (_, Room::Small) => {
-            vec![slot(Lesson, 8, u16::MAX, 2), slot(Directory, 5, want(Directory), 1), timeline]
-        }
-        _ => vec![pair(Lesson, Map, 2), pair(Directory, Protocol, 2), timeline],
-    };
-    Tree::Rows(list)
+    let screen = Screen { room, has_lesson, natural };
+    let (_, panes) = LAYOUTS.get(number).unwrap_or(&LAYOUTS[0]);
+    Tree::Rows(panes(&screen))
 }
 
 /// Places the panes of `tree` in `body`; panes that `skip` names, and those for which there is no room, are left out.
@@ -323,7 +401,7 @@ mod tests {
             components.add(path, kind);
             frame.info = Arc::new(Info { components: Arc::new(components.clone()), ..Info::default() });
             frame.pages.permissions = permissions;
-            NAMES[first(&frame)]
+            names()[first(&frame)]
         };
         assert_eq!(opens("gpu0.l2.0", ComponentKind::L2, None), "overview");
         assert_eq!(opens("gpu0.copy", ComponentKind::CopyEngine, None), "paging");

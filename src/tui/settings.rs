@@ -65,8 +65,8 @@ impl Settings {
             Some(name) => Some(super::layout::find(name).ok_or_else(|| {
                 Box::new(
                     Diagnostic::new(format!("no layout is called {name}"))
-                        .expected(super::layout::NAMES.join(", "))
-                        .nearest(name, super::layout::NAMES),
+                        .expected(super::layout::names().join(", "))
+                        .nearest(name, super::layout::names()),
                 )
             })?),
         };

@@ -11,7 +11,7 @@ use ratatui::style::Modifier;
 use super::app::{App, Overlay};
 use super::help;
 use super::keymap::Keymap;
-use super::layout::NAMES;
+use super::layout::names;
 use super::live;
 use super::sample::Sample;
 use super::theme::Theme;
@@ -76,7 +76,7 @@ fn commands(requests: &[Request]) -> Vec<&str> {
 #[test]
 fn each_layout_reads_well_at_each_size() {
     for (width, height) in [(80, 24), (120, 40), (200, 60)] {
-        for (number, name) in NAMES.iter().enumerate() {
+        for (number, name) in names().iter().enumerate() {
             let mut app = app(Sample::frame(), width, height);
             app.show_layout(number);
             insta::assert_snapshot!(format!("{name}_{width}x{height}"), screen(&mut app));

@@ -45,45 +45,15 @@ impl Builder<'_> {
 
     pub(super) fn finish(mut self) -> Result<Machine> {
         self.check_protocols()?;
-        let untracked = self.configs.iter().filter(|(config, _)| !config.is_tracked());
-        let untracked: Vec<ComponentId> = untracked.map(|(config, _)| config.id).collect();
         let meeting = self.meeting();
-        for (number, (mut config, store)) in std::mem::take(&mut self.configs).into_iter().enumerate() {
-            config.remembers = meeting.has(number);
-            if !config.table.has_directory() {
-                config.children.sort_unstable();
-            }
-            if (config.table.has_directory() || config.broadcasts()) && config.children.len() > 64 {
-                let path = self.components.path(config.id);
-                let message = format!("{path} would have {} children", config.children.len());
-                return Err(Box::new(Diagnostic::new(message).expected("at most 64")));
-            }
-            if config.role == Role::Root && self.components.is_host(config.id) && config.table.has_directory()
-            {
-                config.snooped = children_that(&config, |child| self.components.is_host(child));
-                config.outside = children_that(&config, |child| untracked.contains(&child)) & !config.snooped;
-            }
-            let (is_apart, line) = (config.own_side != 0, config.block);
-            let mut node = Node::new(config, store);
-            let gpu = self.spec.gpu.as_ref().filter(|_| is_apart);
-            if let Some((gpu, spec)) = gpu.and_then(|gpu| Some((gpu, gpu.remote_directory.as_ref()?))) {
-                node.set_remote(super::unified::remote_directory(spec, gpu.l2.slices, line));
-            }
-            self.nodes.push(node);
-        }
+        self.nodes(&meeting)?;
         self.name_links();
         let paging = self.paging()?.map(Box::new);
         let copies = self.copies()?.map(Box::new);
         let channels = self.channels();
         let lanes = self.lanes().map(Box::new);
         let ways = self.partitions_of_ways().map(Box::new);
-        let numa = self.spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?)));
-        let unified = self.spec.gpu.as_ref().and_then(|gpu| gpu.unified.as_ref());
-        let homes = match (numa, unified) {
-            (Some((gpu, numa)), _) => super::numa::homes(gpu, numa, &self.blueprint.workload),
-            (None, Some(unified)) => super::unified::homes(unified),
-            (None, None) => Homes::Single,
-        };
+        let homes = self.homes();
         let read_only = self.spec.gpu.as_ref().and_then(|gpu| gpu.read_only.as_ref());
         let fixed = Arc::new(self.fixed(&channels));
         let (node_count, channel_count) = (self.nodes.len(), channels.len() as u32);
@@ -142,6 +112,47 @@ impl Builder<'_> {
             machine.plan_task(task);
         }
         Ok(machine)
+    }
+
+    /// Makes a node of each configuration.
+    fn nodes(&mut self, meeting: &Meeting) -> Result<()> {
+        let untracked = self.configs.iter().filter(|(config, _)| !config.is_tracked());
+        let untracked: Vec<ComponentId> = untracked.map(|(config, _)| config.id).collect();
+        for (number, (mut config, store)) in std::mem::take(&mut self.configs).into_iter().enumerate() {
+            config.remembers = meeting.has(number);
+            if !config.table.has_directory() {
+                config.children.sort_unstable();
+            }
+            if (config.table.has_directory() || config.broadcasts()) && config.children.len() > 64 {
+                let path = self.components.path(config.id);
+                let message = format!("{path} would have {} children", config.children.len());
+                return Err(Box::new(Diagnostic::new(message).expected("at most 64")));
+            }
+            if config.role == Role::Root && self.components.is_host(config.id) && config.table.has_directory()
+            {
+                config.snooped = children_that(&config, |child| self.components.is_host(child));
+                config.outside = children_that(&config, |child| untracked.contains(&child)) & !config.snooped;
+            }
+            let (is_apart, line) = (config.own_side != 0, config.block);
+            let mut node = Node::new(config, store);
+            let gpu = self.spec.gpu.as_ref().filter(|_| is_apart);
+            if let Some((gpu, spec)) = gpu.and_then(|gpu| Some((gpu, gpu.remote_directory.as_ref()?))) {
+                node.set_remote(super::unified::remote_directory(spec, gpu.l2.slices, line));
+            }
+            self.nodes.push(node);
+        }
+        Ok(())
+    }
+
+    /// Where each address is at home.
+    fn homes(&self) -> Homes {
+        let numa = self.spec.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.numa.as_ref()?)));
+        let unified = self.spec.gpu.as_ref().and_then(|gpu| gpu.unified.as_ref());
+        match (numa, unified) {
+            (Some((gpu, numa)), _) => super::numa::homes(gpu, numa, &self.blueprint.workload),
+            (None, Some(unified)) => super::unified::homes(unified),
+            (None, None) => Homes::Single,
+        }
     }
 
     /// What the software takes that flushes the CPU's caches.

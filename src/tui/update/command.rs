@@ -125,10 +125,10 @@ impl App {
 
     /// Shows the layout of this number, from 0.
     pub fn show_layout(&mut self, number: usize) {
-        self.layout = number.min(layout::NAMES.len() - 1);
+        self.layout = number.min(layout::names().len() - 1);
         self.zoom = false;
         self.overlay = None;
-        let name = layout::NAMES.get(self.layout).copied().unwrap_or_default();
+        let name = layout::names().get(self.layout).copied().unwrap_or_default();
         if let Some(pane) = match name {
             "coherence" => Some(Pane::Directory),
             "overview" => Some(Pane::Map),
@@ -202,7 +202,7 @@ impl App {
         match word {
             "layout" => match layout::find(rest) {
                 Some(number) => self.show_layout(number),
-                None => self.no_such("layout", rest, &layout::NAMES),
+                None => self.no_such("layout", rest, &layout::names()),
             },
             "pane" => match Pane::parse(rest) {
                 Some(pane) => {
