@@ -2,6 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::model::random::{STEP, mix};
+
 /// Two 64-bit hashes side by side.
 #[derive(Clone, Copy, Debug)]
 struct Wide {
@@ -9,19 +11,11 @@ struct Wide {
     high: u64,
 }
 
-const LOW: u64 = 0x9e37_79b9_7f4a_7c15;
 const HIGH: u64 = 0xd6e8_feb8_6659_fd93;
-
-/// Spreads every bit over all of them (the finaliser of `SplitMix64`).
-fn mix(word: u64) -> u64 {
-    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
-}
 
 impl Hasher for Wide {
     fn write_u64(&mut self, word: u64) {
-        self.low = mix(self.low ^ word).wrapping_add(LOW);
+        self.low = mix(self.low ^ word).wrapping_add(STEP);
         self.high = mix(self.high.rotate_left(23).wrapping_add(word)).wrapping_mul(HIGH);
     }
 

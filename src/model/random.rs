@@ -1,5 +1,16 @@
 //! Randomness that is part of a machine's state: the same seed makes the same choices everywhere.
 
+/// What `SplitMix64` counts up by: the golden ratio.
+pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Spreads every bit of a word over all of them: the finaliser of `SplitMix64`.
+#[must_use]
+pub fn mix(word: u64) -> u64 {
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
 /// A `SplitMix64` generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Random {
@@ -14,11 +25,8 @@ impl Random {
 
     /// The next 64 bits.
     pub fn draw(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.state = self.state.wrapping_add(STEP);
+        mix(self.state)
     }
 
     /// A number below `bound`, each as likely as the others; 0 for a bound of 0.

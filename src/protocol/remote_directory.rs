@@ -10,6 +10,7 @@ use std::hash::{Hash, Hasher};
 use crate::model::address::Address;
 use crate::model::cow::CowVec;
 use crate::model::page::{Page, PageSet};
+use crate::model::random::Random;
 
 /// Fingerprints that are copied together when one of them changes after a clone.
 const CHUNK: usize = 256;
@@ -91,12 +92,9 @@ pub struct RemoteDirectory {
     pub counters: Counters,
 }
 
-/// `SplitMix64`'s mixing of a number.
+/// The first number that `SplitMix64` draws from this seed.
 fn mix(number: u64) -> u64 {
-    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    Random::new(number).draw()
 }
 
 impl RemoteDirectory {

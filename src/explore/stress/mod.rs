@@ -16,6 +16,7 @@ pub use shrink::{Small, shrink};
 
 use crate::machine::{Blueprint, Machine, StepOutcome};
 use crate::model::inspect::Inspect;
+use crate::model::random;
 use crate::model::record::Records;
 use crate::workload::Workload;
 use accesses::Ground;
@@ -83,7 +84,7 @@ impl Plan {
     /// If the machine cannot be built.
     pub fn round_until(&self, number: u64, stop: &dyn Fn() -> bool) -> crate::diagnostic::Result<Round> {
         let accesses = ROUND.min(self.accesses.saturating_sub(number * ROUND)).max(1);
-        let seed = mix(self.seed, number);
+        let seed = seed_of(self.seed, number);
         let probe = Machine::build(&self.blueprint)?;
         let streams = Ground::of(&self.blueprint.spec, &probe).streams(accesses, seed);
         let machine = self.machine(&streams)?;
@@ -198,11 +199,8 @@ fn ending(machine: &Machine, outcome: StepOutcome) -> Option<Option<(String, Str
 }
 
 /// A seed for each round, so that neighbouring ones have nothing in common.
-fn mix(seed: u64, round: u64) -> u64 {
-    let mut state = seed ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    state ^ (state >> 31)
+fn seed_of(seed: u64, round: u64) -> u64 {
+    random::mix(seed ^ round.wrapping_mul(random::STEP))
 }
 
 #[cfg(test)]

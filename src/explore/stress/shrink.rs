@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::accesses::Ground;
 use super::program::{Deed, Stream, task_name};
-use super::{Plan, mix};
+use super::{Plan, seed_of};
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 
@@ -89,7 +89,7 @@ impl Shrinking<'_> {
                 if (self.stop)() {
                     return None;
                 }
-                let streams = ground.streams(accesses, mix(self.plan.seed ^ accesses, attempt));
+                let streams = ground.streams(accesses, seed_of(self.plan.seed ^ accesses, attempt));
                 if count(&streams) < count(&self.best) && self.fails(&streams) {
                     return Some(streams);
                 }

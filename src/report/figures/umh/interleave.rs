@@ -1,7 +1,7 @@
 //! Section 5.3: what it costs a GPU to deal addresses over its L2 slices in pieces of 4 KiB instead of lines.
 
 use super::baseline::{Network, System, run};
-use super::system::{self, Scaled, bars, left_out, outcomes, ratios, scale_text, workloads};
+use super::system::{self, Scaled, bars, left_out, outcomes, ratios, scale_text, unless, workloads};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Outcome, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
@@ -28,6 +28,10 @@ fn work(outcome: &Outcome) -> f64 {
 }
 
 const MACHINE: &str = "baseline-memcpy-1gpu-nvlink";
+
+/// At full size 16 % of the accesses of `Hist` to the stacks hit an open row with 64 B, and 49 % with 4 KiB. Without it the others cost 3.5 %.
+const REASON: &str = "Hist gains: with 64 B many streams share the rows of a stack, and each closes those of others; with 4 KiB \
+                      a row holds what one workgroup reads";
 
 const BOTH: [&str; 2] = ["64 B", "4 KiB"];
 
@@ -57,7 +61,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         ours: vec![Some(cost)],
         holds,
         scale: scale_text(&workloads),
-        note: system::sentences(&[&range, how, MACHINE, &left_out(effort)]),
+        note: system::sentences(&[&range, unless(holds, REASON), how, MACHINE, &left_out(effort)]),
         charts: vec![(
             "",
             bars(

@@ -26,7 +26,7 @@ const NETWORK: Network = Network::Nvlink;
 /// Why UMH misses it where it does. At full size `BSch` moves 24 MiB in 498 us with 4 GPUs and in 504 us with 2; the host's
 /// memory, 51.2 GB/s, takes 492. Links carry about twice the data to 4 GPUs as to one for DCT, MM, MT and SLA.
 const REASON: &str = "workgroups are dealt to GPUs in turn: those that share a block of 4 KiB fetch it on every GPU (DCT, \
-                      MM, MT, SLA); what all fetch once (BSch) takes as long as the host's memory, of 51.2 GB/s, to read \
+                      MM, MT, SLA), and where all store to it in every launch it goes home and comes again (FW, FWT); what all fetch once (BSch) takes as long as the host's memory, of 51.2 GB/s, to read \
                       it; DH waits for the host between launches, and RS has few workgroups at this scale";
 
 fn experiments(effort: Effort) -> Vec<Experiment> {
