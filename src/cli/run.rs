@@ -231,9 +231,11 @@ impl Run {
             self.stop.as_ref().map(|query| Stop::compile(&Text::new("--break", query), &prepared.context));
         let stop = stop.transpose()?;
         let sampler = self.sample.map(|every| Sampler::begin(&prepared.machine, every, self.sample_file()));
+        // An earlier recording stays if there can be no samples.
+        let sampler = sampler.transpose()?;
         let recorder = self.record.as_ref().map(|path| Recorder::begin(path, work));
         Ok(Onlookers {
-            sampler: sampler.transpose()?,
+            sampler,
             recorder: recorder.transpose()?,
             trail: self
                 .waits

@@ -9,6 +9,7 @@ mod need;
 mod tests;
 mod view;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use crate::parts::copy_engine::Engine;
 use crate::policy::copies::{CopyPolicy, Side, Signals};
 use crate::protocol::homes::Homes;
 use crate::protocol::outbox::Outbox;
-use crate::workload::TaskKind;
+use crate::workload::{Task, TaskKind};
 use count::Counts;
 pub use count::Moved;
 use need::Output;
@@ -65,6 +66,13 @@ struct Transfer {
     began: Tick,
 }
 
+impl Transfer {
+    /// Whether one of these arrays, by their numbers, is among what is copied.
+    fn concerns(&self, arrays: &[usize]) -> bool {
+        self.arrays.iter().any(|number| arrays.binary_search(number).is_ok())
+    }
+}
+
 /// What happens to arrays before a task, by their numbers, ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Plan {
@@ -94,8 +102,6 @@ pub struct Shape {
     pub caches: Vec<usize>,
     /// Of each agent, whether it is one of a GPU.
     pub units: Vec<bool>,
-    /// What anybody uses of the memory, ascending.
-    pub used: Vec<Range>,
 }
 
 /// Copies between the host and all GPUs.
@@ -113,6 +119,8 @@ pub struct Copies {
     asked: u64,
     /// What was copied, and what for. Nothing depends on it: no part of the digest.
     counts: Counts,
+    /// The arrays that tasks overwrite, by their number, as far as that was asked: it follows from the work, and is no part of the digest.
+    outputs: BTreeMap<usize, Arc<[usize]>>,
 }
 
 impl Copies {
@@ -137,6 +145,7 @@ impl Copies {
             held: Vec::new(),
             asked: 0,
             counts: Counts::default(),
+            outputs: BTreeMap::new(),
         }
     }
 
@@ -168,20 +177,50 @@ impl Copies {
     }
 
     /// What a task on `side` that uses these arrays waits for, and what it overwrites instead.
-    fn plan(&self, side: Side, task: &TaskKind, used: &[usize]) -> Plan {
+    fn plan(&mut self, side: Side, (tasks, task): (&[Task], usize), used: &[usize]) -> Plan {
         let old = self.wanted(side, used);
         let ignored = Signals { is_needed: false, is_up_to_date: false };
         if old.is_empty() || self.policy.copies(ignored) {
             return Plan { wanted: old, overwritten: Vec::new() };
         }
-        let output = |number: &usize| {
-            let pages = self.arrays.get(*number)?.pages;
-            let [start, end] = [pages.first, pages.end()].map(|page| page.range(self.shape.page).start.0);
-            Some(Output::new(*number, start, end))
+        let outputs = match self.outputs.get(&task) {
+            Some(known) => known.clone(),
+            None => self.outputs_of(tasks, task, used),
         };
-        let overwritten = need::overwritten(task, old.iter().filter_map(output).collect(), &self.shape.used);
-        let wanted = old.into_iter().filter(|number| overwritten.binary_search(number).is_err()).collect();
+        let (overwritten, wanted) = old.into_iter().partition(|number| outputs.binary_search(number).is_ok());
         Plan { wanted, overwritten }
+    }
+
+    /// The arrays that a task overwrites, of those that it uses, and that nobody uses beside it.
+    fn outputs_of(&mut self, tasks: &[Task], task: usize, used: &[usize]) -> Arc<[usize]> {
+        let beside = need::beside(tasks, task);
+        let others = beside.iter().filter_map(|other| tasks.get(*other));
+        let others: BTreeSet<usize> = others.flat_map(|other| self.arrays_of(&other.what)).collect();
+        let output = |number: &usize| {
+            let pages = self.arrays.get(*number).filter(|_| !others.contains(number))?.pages;
+            let [start, end] = [pages.first, pages.end()].map(|page| page.range(self.shape.page).start.0);
+            Some(Output::new(*number, start..end))
+        };
+        let outputs: Vec<Output> = used.iter().filter_map(output).collect();
+        let found: Arc<[usize]> =
+            tasks.get(task).map(|task| need::overwritten(&task.what, outputs)).unwrap_or_default().into();
+        self.outputs.insert(task, found.clone());
+        found
+    }
+
+    /// The arrays that a task uses, ascending.
+    fn arrays_of(&self, what: &TaskKind) -> Vec<usize> {
+        let ranges = what.footprint();
+        let pages = ranges.iter().flat_map(|range| PageRun::of(*range, self.shape.page).iter());
+        let mut used: Vec<usize> = pages.filter_map(|page| self.array_of(page)).collect();
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+
+    /// There is more work: what was alone may have another beside it.
+    pub(super) fn forget_outputs(&mut self) {
+        self.outputs.clear();
     }
 
     /// A task begins to overwrite arrays: what a side has of them counts from here on.
@@ -245,26 +284,25 @@ impl Copies {
 impl Machine {
     /// Whether a task that is to start has to wait until its data are where it runs; they are on their way then.
     pub(super) fn copied_first(&mut self, task: usize, out: &mut Outbox) -> bool {
-        let Some(copies) = self.copies.as_ref() else { return false };
-        let Some(what) = self.tasks.workload.tasks.get(task).map(|task| &task.what) else { return false };
+        let is_gpu_working = self.is_gpu_working();
+        let tasks = self.tasks.workload.clone();
+        let (Some(copies), Some(what)) = (self.copies.as_mut(), tasks.tasks.get(task).map(|task| &task.what))
+        else {
+            return false;
+        };
         let side = if what.is_on_gpu() { Side::Gpu } else { Side::Host };
-        let used = what.footprint();
-        let used = used.iter().flat_map(|range| PageRun::of(*range, copies.shape.page).iter());
-        let mut used: Vec<usize> = used.filter_map(|page| copies.array_of(page)).collect();
-        used.sort_unstable();
-        used.dedup();
-        let plan = copies.plan(side, what, &used);
+        let used = copies.arrays_of(what);
+        let plan = copies.plan(side, (&tasks.tasks, task), &used);
         let placed = plan.placed();
-        let is_crowded = side == Side::Gpu && copies.room_needed(&placed) > copies.shape.frames;
-        let is_busy = copies.transfer.is_some();
-        // What GPUs are still writing can only be copied when they have ended, and what they use keeps its room so long.
-        let can_begin = !is_busy && (side == Side::Gpu && !is_crowded || !self.is_gpu_working());
-        let Some(copies) = self.copies.as_mut() else { return false };
-        if plan.wanted.is_empty() && !is_crowded {
-            copies.take_over(side, &plan.overwritten);
+        // What is on its way must not be stored to before it has come.
+        let is_moving = copies.transfer.as_ref().is_some_and(|transfer| transfer.concerns(&used));
+        if placed.is_empty() && !is_moving {
             return false;
         }
-        if !can_begin {
+        let is_crowded = side == Side::Gpu && copies.room_needed(&placed) > copies.shape.frames;
+        // What GPUs are still writing can only be copied when they have ended, and what they use keeps its room so long.
+        let is_free = side == Side::Gpu && !is_crowded || !is_gpu_working;
+        if copies.transfer.is_some() || !is_free {
             copies.held.push(task);
             return true;
         }

@@ -121,6 +121,9 @@ impl Machine {
 
     fn add_task(&mut self, task: Task) {
         let index = self.tasks.add(task);
+        if let Some(copies) = &mut self.copies {
+            copies.forget_outputs();
+        }
         self.latencies.add_task(index);
         self.plan_task(index);
     }

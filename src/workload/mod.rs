@@ -1,6 +1,6 @@
 //! Work as pure functions of (launch, block, warp, index): the machine holds only cursors into it.
 
-pub mod footprint;
+mod footprint;
 pub mod kernels;
 mod lanes;
 pub mod suites;

@@ -9,8 +9,6 @@ use crate::model::component::ComponentKind;
 use crate::model::page::{PageRun, PageSet};
 use crate::parts::copy_engine::{Engine, Ports};
 use crate::policy::copies::CopyPolicy;
-use crate::workload::footprint::Footprint;
-use crate::workload::{Operations, TaskKind, Workload};
 
 impl Builder<'_> {
     /// The copies of the machine, if it has any.
@@ -40,8 +38,7 @@ impl Builder<'_> {
                 *is_gpu = true;
             }
         }
-        let used = used(&self.blueprint.workload, numa.page);
-        let shape = Shape { page: numa.page, frames, caches, units, used };
+        let shape = Shape { page: numa.page, frames, caches, units };
         Ok(Some(Copies::new(spec.policy, spec.start, &PageRun::cut(&ranges), engines, shape)))
     }
 
@@ -68,23 +65,6 @@ impl Builder<'_> {
         let expected = "more memory, smaller data, or, with memcpy, a kernel that takes `pieces` (`umscope list kernels`), such as vector-add with pieces = 8 (--set with.pieces=8)";
         Err(Box::new(Diagnostic::new(complaint).expected(expected)))
     }
-}
-
-/// What anybody uses of the memory. How large the arrays of a list of accesses are nobody knows: it counts for the whole of its pages.
-fn used(workload: &Workload, page: u32) -> Vec<Range> {
-    let mut all = Footprint::default();
-    for task in &workload.tasks {
-        let is_listed = matches!(task.what, TaskKind::Program { operations: Operations::Listed(_), .. });
-        for range in task.what.footprint() {
-            if is_listed {
-                let pages = PageRun::of(range, page);
-                all.add(pages.first.range(page).start.0, pages.count * u64::from(page));
-            } else {
-                all.add(range.start.0, u64::from(range.len));
-            }
-        }
-    }
-    all.ranges()
 }
 
 /// Pages that fit into the memories of all GPUs.

@@ -2,74 +2,63 @@
 //! come before it.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::model::access::AccessKind;
-use crate::model::address::Range;
 use crate::model::operation::{Operation, WarpAccess};
-use crate::workload::{Kernel, TaskKind};
+use crate::workload::{Kernel, Task, TaskKind};
 
-/// Bytes of an array that a task stores.
+/// The pages of an array, and which of their bytes a task stores.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// By its number.
-    pub array: usize,
-    start: u64,
-    end: u64,
+    array: usize,
+    bytes: Range<u64>,
     /// A bit for each byte that is stored.
     stored: Vec<u64>,
     is_loaded: bool,
 }
 
-/// The bits of word `word` that stand for `[from, end)`.
-fn mask(word: u64, from: u64, end: u64) -> u64 {
-    let low = from.saturating_sub(word * 64).min(64);
-    let high = end.saturating_sub(word * 64).min(64);
+/// The bits of word `word` that stand for `bytes`.
+fn mask(word: u64, bytes: &Range<u64>) -> u64 {
+    let low = bytes.start.saturating_sub(word * 64).min(64);
+    let high = bytes.end.saturating_sub(word * 64).min(64);
     let up_to = |bits: u64| 1u64.checked_shl(bits as u32).map_or(!0, |bit| bit - 1);
     up_to(high) & !up_to(low)
 }
 
 impl Output {
     #[must_use]
-    pub fn new(array: usize, start: u64, end: u64) -> Self {
-        let words = end.saturating_sub(start).div_ceil(64) as usize;
-        Self { array, start, end, stored: vec![0; words], is_loaded: false }
+    pub fn new(array: usize, bytes: Range<u64>) -> Self {
+        let words = bytes.end.saturating_sub(bytes.start).div_ceil(64) as usize;
+        Self { array, bytes, stored: vec![0; words], is_loaded: false }
     }
 
-    /// The part of `[start, end)` in it, counted from its start.
-    fn part(&self, start: u64, end: u64) -> Option<(u64, u64)> {
-        let (start, end) = (start.max(self.start), end.min(self.end));
-        (start < end).then(|| (start - self.start, end - self.start))
-    }
-
-    fn touch(&mut self, kind: AccessKind, start: u64, end: u64) {
-        let Some((from, end)) = self.part(start, end) else { return };
+    fn touch(&mut self, kind: AccessKind, bytes: &Range<u64>) {
         if matches!(kind, AccessKind::Load | AccessKind::Atomic(_)) {
             self.is_loaded = true;
             return;
         }
-        for word in from / 64..=(end - 1) / 64 {
+        let first = bytes.start.max(self.bytes.start) - self.bytes.start;
+        let end = bytes.end.min(self.bytes.end).saturating_sub(self.bytes.start);
+        for word in first / 64..end.div_ceil(64) {
             if let Some(bits) = self.stored.get_mut(word as usize) {
-                *bits |= mask(word, from, end);
+                *bits |= mask(word, &(first..end));
             }
         }
     }
 
-    /// Whether all of what is used of it is stored, and nothing of it is loaded.
-    fn is_overwritten(&self, used: &[Range]) -> bool {
-        let is_stored = |range: &Range| {
-            let Some((from, end)) = self.part(range.start.0, range.end()) else { return true };
-            (from / 64..=(end - 1) / 64).all(|word| {
-                let wanted = mask(word, from, end);
-                self.stored.get(word as usize).is_some_and(|bits| bits & wanted == wanted)
-            })
-        };
-        !self.is_loaded && used.iter().all(is_stored)
+    /// Whether every byte is stored, and none is loaded.
+    fn is_overwritten(&self) -> bool {
+        let all = 0..self.bytes.end.saturating_sub(self.bytes.start);
+        let mut words = (0u64..).zip(&self.stored);
+        !self.is_loaded && words.all(|(word, bits)| *bits == mask(word, &all))
     }
 }
 
-/// The numbers of those `outputs` that a task overwrites, ascending, if `used` is what anybody uses of the memory.
+/// The numbers of those `outputs`, ascending and apart from each other, that a task overwrites.
 #[must_use]
-pub fn overwritten(task: &TaskKind, mut outputs: Vec<Output>, used: &[Range]) -> Vec<usize> {
+pub fn overwritten(task: &TaskKind, mut outputs: Vec<Output>) -> Vec<usize> {
     match task {
         TaskKind::Program { operations, .. } => {
             let mut next = 0..;
@@ -79,7 +68,7 @@ pub fn overwritten(task: &TaskKind, mut outputs: Vec<Output>, used: &[Range]) ->
         TaskKind::Kernel(kernel) => watch(operations_of(kernel.as_ref()), &mut outputs),
         TaskKind::Flush { .. } => return Vec::new(),
     }
-    outputs.iter().filter(|output| output.is_overwritten(used)).map(|output| output.array).collect()
+    outputs.iter().filter(|output| output.is_overwritten()).map(|output| output.array).collect()
 }
 
 /// All that the warps of a kernel do.
@@ -93,32 +82,64 @@ fn operations_of(kernel: &dyn Kernel) -> impl Iterator<Item = Cow<'_, Operation>
 }
 
 /// Goes on as long as one of the arrays may turn out to be overwritten.
-fn watch<'a>(operations: impl Iterator<Item = Cow<'a, Operation>>, outputs: &mut Vec<Output>) {
+fn watch<'a>(operations: impl Iterator<Item = Cow<'a, Operation>>, outputs: &mut [Output]) {
+    let mut left = outputs.len();
     for operation in operations {
-        let (Operation::Access(access) | Operation::SpinUntil(access, _)) = operation.as_ref() else {
-            continue;
-        };
-        touch(access, outputs);
-        outputs.retain(|output| !output.is_loaded);
-        if outputs.is_empty() {
+        if left == 0 {
             return;
+        }
+        if let Operation::Access(access) | Operation::SpinUntil(access, _) = operation.as_ref() {
+            left -= touch(access, outputs);
         }
     }
 }
 
-fn touch(access: &WarpAccess, outputs: &mut [Output]) {
-    let width = u64::from(access.width);
+/// Returns how many of the arrays are loaded for the first time.
+fn touch(access: &WarpAccess, outputs: &mut [Output]) -> usize {
+    let mut loaded = 0;
     for (_, address) in access.lanes.iter() {
-        for output in outputs.iter_mut() {
-            output.touch(access.kind, address.0, address.0.saturating_add(width));
+        let bytes = address.0..address.0.saturating_add(u64::from(access.width));
+        let first = outputs.partition_point(|output| output.bytes.end <= bytes.start);
+        let touched = outputs.iter_mut().skip(first).take_while(|output| output.bytes.start < bytes.end);
+        for output in touched.filter(|output| !output.is_loaded) {
+            output.touch(access.kind, &bytes);
+            loaded += usize::from(output.is_loaded);
         }
     }
+    loaded
+}
+
+/// The tasks that may run while this one does: those that neither come before nor after it.
+#[must_use]
+pub fn beside(tasks: &[Task], task: usize) -> Vec<usize> {
+    let mut later = vec![Vec::new(); tasks.len()];
+    for (number, one) in tasks.iter().enumerate() {
+        for before in &one.after {
+            if let Some(later) = later.get_mut(*before) {
+                later.push(number);
+            }
+        }
+    }
+    let mut is_ordered = vec![false; tasks.len()];
+    let mut reach = |next: &dyn Fn(usize) -> Vec<usize>| {
+        let mut open = vec![task];
+        while let Some(number) = open.pop() {
+            for other in next(number) {
+                let seen = is_ordered.get_mut(other).map(|is_ordered| std::mem::replace(is_ordered, true));
+                if seen == Some(false) {
+                    open.push(other);
+                }
+            }
+        }
+    };
+    reach(&|number| tasks.get(number).map(|task| task.after.clone()).unwrap_or_default());
+    reach(&|number| later.get(number).cloned().unwrap_or_default());
+    (0..tasks.len()).filter(|other| *other != task && !is_ordered[*other]).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::address::Address;
     use crate::workload::kernels::{self, Parameters, Value};
 
     fn launch(name: &str, parameters: &[(&str, Value)]) -> TaskKind {
@@ -129,43 +150,46 @@ mod tests {
     fn of(task: &TaskKind) -> Vec<usize> {
         let used = task.footprint();
         let outputs = used.iter().enumerate();
-        let outputs = outputs.map(|(number, range)| Output::new(number, range.start.0, range.end()));
-        overwritten(task, outputs.collect(), &used)
+        let outputs = outputs.map(|(number, range)| Output::new(number, range.start.0..range.end()));
+        overwritten(task, outputs.collect())
     }
 
     #[test]
     fn what_is_only_stored_to_is_overwritten() {
         // a + b = c.
-        assert_eq!(of(&launch("vector-add", &[("size", Value::Integer(1000))])), [2]);
-        // Partial sums are stored, and the counters read that they are added to.
-        assert_eq!(of(&launch("shared-counter", &[])), [0; 0]);
-    }
-
-    #[test]
-    fn what_keeps_a_byte_is_not_overwritten() {
         let task = launch("vector-add", &[("size", Value::Integer(1000))]);
-        let used = task.footprint();
-        let sum = used[2];
-        let output = || vec![Output::new(7, sum.start.0, sum.end())];
-        assert_eq!(overwritten(&task, output(), &used), [7]);
-        // Another task uses a byte more of the array.
-        let longer = Range::new(sum.start, sum.len + 1);
-        let output = || vec![Output::new(7, sum.start.0, sum.end() + 1)];
-        assert_eq!(overwritten(&task, output(), &used), [7]);
-        assert_eq!(overwritten(&task, output(), &[longer]), [0; 0]);
+        assert_eq!(of(&task), [2]);
+        // An atomic reads what it adds to.
+        assert_eq!(of(&launch("shared-counter", &[])), [0; 0]);
+        // A byte more than it stores.
+        let sum = task.footprint()[2];
+        let longer = Output::new(7, sum.start.0..sum.end() + 1);
+        assert_eq!(overwritten(&task, vec![longer]), [0; 0]);
     }
 
     #[test]
     fn bytes_are_told_apart_within_and_across_words() {
-        let mut output = Output::new(0, 100, 400);
-        let used = |start, len| [Range::new(Address(start), len)];
-        output.touch(AccessKind::NStore, 90, 163);
-        output.touch(AccessKind::Store, 164, 500);
-        assert!(output.is_overwritten(&used(100, 63)) && output.is_overwritten(&used(164, 236)));
-        assert!(!output.is_overwritten(&used(100, 64)) && !output.is_overwritten(&used(163, 1)));
-        output.touch(AccessKind::NStore, 163, 164);
-        assert!(output.is_overwritten(&used(0, 1000)));
-        output.touch(AccessKind::Load, 399, 403);
-        assert!(!output.is_overwritten(&used(100, 63)));
+        let mut output = Output::new(0, 100..400);
+        output.touch(AccessKind::NStore, &(90..163));
+        output.touch(AccessKind::Store, &(164..500));
+        assert!(!output.is_overwritten());
+        output.touch(AccessKind::NStore, &(163..164));
+        assert!(output.is_overwritten());
+        output.touch(AccessKind::Load, &(399..403));
+        assert!(!output.is_overwritten());
+    }
+
+    #[test]
+    fn what_is_ordered_before_or_after_is_not_beside() {
+        let task = |after: &[usize]| Task {
+            id: "task".into(),
+            after: after.to_vec(),
+            delay: 0,
+            launch: None,
+            what: TaskKind::Flush { below: String::new() },
+        };
+        // 0 < 1 < 3, and 2 only after 0.
+        let tasks = [task(&[]), task(&[0]), task(&[0]), task(&[1])];
+        assert_eq!([0, 1, 2, 3].map(|number| beside(&tasks, number)), [vec![], vec![2], vec![1, 3], vec![2]]);
     }
 }

@@ -52,25 +52,70 @@ fn arrays_are_copied_before_the_task_that_uses_them_and_back_at_the_end() {
     assert_eq!(machine.value(hmd, Address(0x2000), 4), Some(vec![1; 4]));
 }
 
+/// The launches of a vector addition.
+fn sums(size: i64, pieces: i64) -> Vec<Task> {
+    let parameters = [("size", Value::Integer(size)), ("pieces", Value::Integer(pieces))];
+    let steps = kernels::build("vector-add", &Parameters::of(&parameters)).unwrap();
+    let task = |what| Task { id: "sum".into(), after: Vec::new(), delay: 0, launch: None, what };
+    steps.into_iter().map(task).collect()
+}
+
 #[test]
 fn what_a_kernel_overwrites_does_not_come_before_it() {
-    let sum = |pieces| {
-        let parameters = [("size", Value::Integer(4096)), ("pieces", Value::Integer(pieces))];
-        let steps = kernels::build("vector-add", &Parameters::of(&parameters)).unwrap();
-        let task = |what| Task { id: "sum".into(), after: Vec::new(), delay: 0, launch: None, what };
-        steps.into_iter().map(task).collect()
-    };
-    let machine = done("tiny/memcpy-1gpu", &[], sum(1));
+    let machine = done("tiny/memcpy-1gpu", &[], sums(4096, 1));
     assert_statistics(&machine, &[("copies.to_gpu.pages", 8.0), ("copies.to_host.pages", 4.0)]);
     // The runtime does not know what a kernel does.
-    let machine = done("tiny/memcpy-1gpu", &["gpu.copies.by=runtime"], sum(1));
+    let machine = done("tiny/memcpy-1gpu", &["gpu.copies.by=runtime"], sums(4096, 1));
     assert_statistics(&machine, &[("copies.to_gpu.pages", 12.0), ("copies.to_host.pages", 12.0)]);
     // What is not copied needs room, too: each quarter makes way for the next.
-    let machine = done("tiny/memcpy-1gpu", &["gpu.copies.share=25"], sum(4));
+    let machine = done("tiny/memcpy-1gpu", &["gpu.copies.share=25"], sums(4096, 4));
     assert_statistics(
         &machine,
         &[("copies.to_gpu.pages", 8.0), ("copies.to_host.pages", 4.0), ("copies.to_host.transfers", 4.0)],
     );
+    // The rest of its last page would be lost.
+    let machine = done("tiny/memcpy-1gpu", &[], sums(4000, 1));
+    assert_statistics(&machine, &[("copies.to_gpu.pages", 12.0)]);
+}
+
+/// Words of pages from `first` on.
+fn words(first: u64, pages: u64) -> Vec<u64> {
+    (first..first + pages * 0x1000).step_by(4).collect()
+}
+
+#[test]
+fn what_another_may_use_meanwhile_comes_before_it_is_overwritten() {
+    let reader = |c| program("gpu0.cu0", Load, &[c]);
+    let mut tasks = sums(1024, 1);
+    let end = tasks[0].what.footprint()[2].end();
+    tasks.push(reader(end - 4));
+    let mut machine = performing("tiny/memcpy-1gpu", &[], tasks);
+    machine.run_until(u64::MAX);
+    assert_eq!(machine.violations(), []);
+    assert_statistics(&machine, &[("copies.to_gpu.pages", 3.0)]);
+    // Whoever comes after it does not count.
+    let mut tasks = sums(1024, 1);
+    tasks.push(reader(end - 4));
+    assert_statistics(&done("tiny/memcpy-1gpu", &[], tasks), &[("copies.to_gpu.pages", 2.0)]);
+}
+
+#[test]
+fn who_uses_what_is_on_its_way_waits_until_it_has_come() {
+    // The first makes two pages dirty; there is no room for them beside those of the second, so they leave while the third, which has
+    // them all the same, is to begin.
+    for (agent, kind) in [("host.cpu0", Store), ("gpu0.cu1", NStore)] {
+        let mut tasks = vec![
+            program("gpu0.cu0", NStore, &[0x10_2000, 0x10_3000]),
+            program("gpu0.cu0", Load, &[0x20_0000, 0x20_1000]),
+            program(agent, kind, &words(0x10_2000, 1)),
+            program("host.cpu0", Load, &[0x10_2000, 0x10_2ffc]),
+        ];
+        (tasks[1].after, tasks[2].after, tasks[3].after) = (vec![0], vec![0], vec![1, 2]);
+        let mut machine = performing("tiny/memcpy-1gpu", &["gpu.copies.share=50"], tasks);
+        machine.run_until(u64::MAX);
+        assert!(machine.is_finished(), "{agent}: {:?}", machine.tasks());
+        assert_eq!(machine.violations(), [], "{agent}");
+    }
 }
 
 #[test]

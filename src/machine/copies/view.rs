@@ -127,6 +127,7 @@ impl Machine {
         let engine = match own {
             Some(engine) => engine,
             None if copies.held.is_empty() || is_at_work() => return None,
+            None if copies.transfer.is_none() => return self.why_no_copy(copies, component),
             None => copies.engines.iter().find(|engine| !engine.active.is_empty())?,
         };
         let transfer = copies.transfer.as_ref()?;
@@ -140,6 +141,13 @@ impl Machine {
             links.push(WaitLink { at, text, since: None });
         }
         Some(links)
+    }
+
+    /// The same where nothing is copied.
+    fn why_no_copy(&self, copies: &Copies, component: ComponentId) -> Option<Vec<WaitLink>> {
+        let at = copies.engines.first()?.ports.id;
+        let text = "copies nothing before what the GPUs do has ended".to_owned();
+        Some(vec![self.held_up(&copies.held, component)?, WaitLink { at, text, since: None }])
     }
 
     /// That a component has no work before one of the tasks that copies hold up begins.

@@ -98,7 +98,7 @@ fn node(frame: &Frame, canvas: &mut Canvas, y: u16, row: &DirectoryRow, window: 
     let waiting = view.target.is_some() && view.target != view.state;
     // Nor has it holders, as a rule: then what it waits for has their columns, too.
     let mut offsets = window.signs.iter().flat_map(Clone::clone);
-    let has_dirty = offsets.any(|offset| is_dirty(view, window.line, offset));
+    let has_dirty = window.hides_dirty(view) || offsets.any(|offset| is_dirty(view, window.line, offset));
     let alone =
         waiting && !has_dirty && view.doing.is_some() && row.owner.is_none() && row.sharers.is_empty();
     if !alone {

@@ -64,7 +64,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         return;
     };
     let mut y = urgent(frame, canvas, lesson);
-    let mut told = y;
+    let told = y;
     if frame.branch.is_some() {
         y = canvas.paragraph(
             1,
@@ -75,8 +75,8 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     }
     if let Some(found) = &lesson.hunt {
         y = hunt(canvas, y, found);
-        told = y;
     }
+    let hunted = y;
     y = before(canvas, y, lesson, told_now(frame, lesson));
     if !frame.info.about.is_empty() {
         canvas.text(1, y + 1, "What it is about:", Role::Dim);
@@ -96,21 +96,21 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         let more = if y > 0 && hidden.len() < lesson.expectations.len() { " more" } else { "" };
         canvas.text(1, y, &format!("· {}{more} to be checked further on", hidden.len()), Role::Dim);
     }
-    keep_offer(canvas, lesson, told);
+    keep_offer(canvas, lesson, told, hunted);
 }
 
-/// That something is asked stands in the last row in view where the question, or what the bug may be, which ends before row `end`, does
-/// not fit.
-fn keep_offer(canvas: &mut Canvas, lesson: &Lesson, end: u16) {
+/// That something is asked stands in the last row in view where the question, which ends before row `told`, does not fit, or else what
+/// the bug may be, which ends before row `hunted`.
+fn keep_offer(canvas: &mut Canvas, lesson: &Lesson, told: u16, hunted: u16) {
     let is_asked = lesson.question.as_ref().is_some_and(|question| question.predicted.is_none());
     let is_hunted = lesson.hunt.as_ref().is_some_and(|hunt| hunt.because.is_none());
-    let offer = match (is_asked, is_hunted) {
-        (true, _) => "▼ [p] predict",
-        (false, true) => "▼ :bug tells what it may be",
-        (false, false) => return,
-    };
     let below = canvas.hidden().saturating_add(canvas.height());
-    if canvas.height() > 1 && end > below {
+    let offer = match () {
+        () if is_asked && told > below => "▼ [p] predict",
+        () if is_hunted && hunted > below => "▼ :bug tells what it may be",
+        () => return,
+    };
+    if canvas.height() > 1 {
         let width = usize::from(canvas.width().saturating_sub(1));
         canvas.text(1, below - 1, &format!("{offer:<width$}"), Role::Strong);
     }

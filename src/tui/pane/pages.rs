@@ -4,6 +4,8 @@
 use crate::debug::frame::text::plural;
 use crate::debug::frame::{Frame, hardware};
 use crate::model::address::Address;
+use crate::model::component::ComponentKind;
+use crate::model::inspect::WaitLink;
 use crate::model::page_view::{FaultView, Mover, PageCell, PageStand, PagesView};
 
 use super::page_grid::{self, Cell};
@@ -176,12 +178,16 @@ fn transferred(gpu: &PagesView, cycle: u64) -> [String; 3] {
     ]
 }
 
-/// A far-fault under way: its last stage and what it waits for.
+/// A far-fault under way: its last stage and what it waits for; of one that a TLB has to replay only that, since the rest is about another page.
 fn waiting(frame: &Frame, canvas: &mut Canvas, y: u16, fault: &FaultView, whole: bool) -> u16 {
     let stage = fault.steps.last().map_or("", |step| step.stage.name());
-    let waits = fault
-        .waits
-        .last()
+    let is_unit = |link: &WaitLink| {
+        let part = frame.info.components.get(link.at);
+        part.is_some_and(|part| part.kind == ComponentKind::Cu)
+    };
+    let replays = fault.waits.first().filter(|link| is_unit(link));
+    let waits = replays
+        .or(fault.waits.last())
         .map_or_else(String::new, |link| format!(": {} {}", frame.info.components.path(link.at), link.text));
     let room = canvas.width().saturating_sub(1);
     canvas.item(1, y, room, fault::target(fault));
