@@ -85,32 +85,37 @@ fn words(first: u64, pages: u64) -> Vec<u64> {
 
 #[test]
 fn what_another_may_use_meanwhile_comes_before_it_is_overwritten() {
-    let reader = |c| program("gpu0.cu0", Load, &[c]);
-    let mut tasks = sums(1024, 1);
-    let end = tasks[0].what.footprint()[2].end();
-    tasks.push(reader(end - 4));
-    let mut machine = performing("tiny/memcpy-1gpu", &[], tasks);
-    machine.run_until(u64::MAX);
-    assert_eq!(machine.violations(), []);
-    assert_statistics(&machine, &[("copies.to_gpu.pages", 3.0)]);
+    let work = |after: usize| {
+        let sum = sums(1024, 1).remove(0);
+        let last = sum.what.footprint()[2].end() - 4;
+        let mut tasks = vec![program("host.cpu0", Store, &[last]), sum, program("gpu0.cu0", Load, &[last])];
+        (tasks[1].after, tasks[2].after, tasks[2].delay) = (vec![0], vec![after], 3000);
+        let mut machine = performing("tiny/memcpy-1gpu", &[], tasks);
+        machine.run_until(u64::MAX);
+        assert!(machine.is_finished(), "{:?}", machine.tasks());
+        assert_eq!(machine.violations(), []);
+        machine
+    };
+    assert_statistics(&work(0), &[("copies.to_gpu.pages", 3.0)]);
     // Whoever comes after it does not count.
-    let mut tasks = sums(1024, 1);
-    tasks.push(reader(end - 4));
-    assert_statistics(&done("tiny/memcpy-1gpu", &[], tasks), &[("copies.to_gpu.pages", 2.0)]);
+    assert_statistics(&work(1), &[("copies.to_gpu.pages", 2.0)]);
 }
 
 #[test]
 fn who_uses_what_is_on_its_way_waits_until_it_has_come() {
     // The first makes two pages dirty; there is no room for them beside those of the second, so they leave while the third, which has
     // them all the same, is to begin.
-    for (agent, kind) in [("host.cpu0", Store), ("gpu0.cu1", NStore)] {
+    for (agent, addresses, delay) in
+        [("host.cpu0", words(0x10_2000, 1), 0), ("gpu0.cu1", vec![0x10_2000], 400)]
+    {
         let mut tasks = vec![
-            program("gpu0.cu0", NStore, &[0x10_2000, 0x10_3000]),
+            program("gpu0.cu0", NStore, &[0x10_2004, 0x10_3000]),
             program("gpu0.cu0", Load, &[0x20_0000, 0x20_1000]),
-            program(agent, kind, &words(0x10_2000, 1)),
-            program("host.cpu0", Load, &[0x10_2000, 0x10_2ffc]),
+            program(agent, Store, &addresses),
+            program("host.cpu0", Load, &[0x10_2000]),
         ];
         (tasks[1].after, tasks[2].after, tasks[3].after) = (vec![0], vec![0], vec![1, 2]);
+        tasks[2].delay = delay;
         let mut machine = performing("tiny/memcpy-1gpu", &["gpu.copies.share=50"], tasks);
         machine.run_until(u64::MAX);
         assert!(machine.is_finished(), "{agent}: {:?}", machine.tasks());
