@@ -26,8 +26,8 @@ pub struct Ports {
 /// Where a page is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// Its lines leave the caches.
-    Draining,
+    /// Its lines leave the caches; so many of the first ones have.
+    Draining(u32),
     /// So many reads of the memory that it leaves have not ended.
     Reading(u32),
     /// It is on the link.
@@ -40,7 +40,7 @@ impl Stage {
     /// In words.
     pub fn told(self) -> String {
         match self {
-            Self::Draining => "waits until its lines have left the caches".to_owned(),
+            Self::Draining(_) => "waits until its lines have left the caches".to_owned(),
             Self::Reading(left) => {
                 format!("waits for {} of the memory that it leaves", plural(u64::from(left), "read"))
             }
@@ -101,7 +101,7 @@ impl Engine {
             return None;
         }
         let page = self.queue.pop_front()?;
-        self.active.insert(page, Stage::Draining);
+        self.active.insert(page, Stage::Draining(0));
         Some(page)
     }
 

@@ -12,6 +12,7 @@ use crate::model::time::Tick;
 use crate::parts::copy_engine::{Engine, Stage};
 use crate::parts::dram::{Dram, Read};
 use crate::policy::copies::Side;
+use crate::protocol::node::Node;
 use crate::protocol::outbox::{About, Outbox};
 
 impl Machine {
@@ -50,12 +51,13 @@ impl Machine {
             if to == Side::Host && !copies.policy.trusts_source() {
                 copies.counts.left(page);
             }
+            let whole = page.range(copies.shape.page);
             let is_redundant = copies.counts.depart(page, to);
             self.tell_copy(gpu, page, change, out);
             if is_redundant {
                 self.tell_copy(gpu, page, PageChange::Redundant, out);
             }
-            self.drain_copied(gpu, page, out);
+            self.drain_copied(gpu, page, whole, out);
         }
     }
 
@@ -72,35 +74,72 @@ impl Machine {
         let Some(copies) = self.copies.as_ref().filter(|copies| copies.transfer.is_some()) else { return };
         let page = Page::of(range.start, copies.shape.page);
         // Where lines are dealt over the memories, the page is with the engine of its first one.
-        let drains = |engine: &Engine| engine.active.get(&page) == Some(&Stage::Draining);
+        let drains = |engine: &Engine| matches!(engine.active.get(&page), Some(Stage::Draining(_)));
         if let Some(gpu) = copies.engines.iter().position(drains) {
-            self.drain_copied(gpu, page, out);
+            self.drain_copied(gpu, page, range, out);
         }
     }
 
-    /// Evicts the lines of a page from all caches; once they are gone, it is read.
-    fn drain_copied(&mut self, gpu: usize, page: Page, out: &mut Outbox) {
+    /// Evicts the lines of a page that `concerned` tells, and the first that is not known to have left; once all have left all caches, it
+    /// is read.
+    fn drain_copied(&mut self, gpu: usize, page: Page, concerned: Range, out: &mut Outbox) {
         let Some(copies) = self.copies.as_ref() else { return };
-        let shape = copies.shape.clone();
-        let range = page.range(shape.page);
-        let mut is_clear = true;
+        let range = page.range(copies.shape.page);
+        let step = self.fixed.smallest_block;
+        let lines: Vec<Range> = range.blocks(step).map(|start| Range::new(start, step)).collect();
+        let first = lines.partition_point(|line| line.end() <= concerned.start.0);
+        let end = lines.partition_point(|line| line.start.0 < concerned.end());
+        self.evict_copied(lines.get(first..end).unwrap_or_default(), out);
+        let Some(Stage::Draining(mut gone)) = self.stage_of(gpu, page).copied() else { return };
+        while let Some(line) = lines.get(gone as usize) {
+            if !(first..end).contains(&(gone as usize)) {
+                self.evict_copied(std::slice::from_ref(line), out);
+            }
+            if self.is_cached(*line) {
+                break;
+            }
+            gone += 1;
+        }
+        if gone as usize == lines.len() {
+            // One that had left may have been loaded again.
+            self.evict_copied(&lines, out);
+            if !self.is_cached(range) {
+                self.access_page(gpu, page, Stage::Reading(0), out);
+                return;
+            }
+            gone = 0;
+        }
+        if let Some(stage) = self.stage_of(gpu, page) {
+            *stage = Stage::Draining(gone);
+        }
+    }
+
+    fn stage_of(&mut self, gpu: usize, page: Page) -> Option<&mut Stage> {
+        self.copies.as_mut()?.engines.get_mut(gpu)?.active.get_mut(&page)
+    }
+
+    /// Lines that are to be copied leave every cache that has them and nothing under way about them.
+    fn evict_copied(&mut self, lines: &[Range], out: &mut Outbox) {
+        let Some(shape) = self.copies.as_ref().map(|copies| copies.shape.clone()) else { return };
         for &node in &shape.caches {
-            let Some(target) = self.nodes.get_mut(node).filter(|node| node.holds_anything()) else {
-                continue;
-            };
-            let mut acted = false;
-            for address in range.blocks(target.config.block) {
+            let holds = |target: &&mut Node| lines.len() == 1 || target.holds_anything();
+            let Some(target) = self.nodes.get_mut(node).filter(holds) else { continue };
+            let (mut acted, block) = (false, target.config.block);
+            for address in lines.iter().flat_map(|line| line.blocks(block)) {
                 acted |= target.evict_block(address, out);
             }
             if acted {
                 self.after_node(node, out);
             }
-            is_clear &= self.nodes.get(node).is_none_or(|node| !node.is_busy_with(range));
         }
-        // What was evicted may be on its way to the memory still.
-        if is_clear && !self.channels.iter().any(|channel| channel.carries(range)) {
-            self.access_page(gpu, page, Stage::Reading(0), out);
-        }
+    }
+
+    /// Whether a cache has something of a range that is to be copied, or it is on its way to memory still.
+    fn is_cached(&self, range: Range) -> bool {
+        let Some(copies) = self.copies.as_ref() else { return false };
+        let mut caches = copies.shape.caches.iter().filter_map(|node| self.nodes.get(*node));
+        caches.any(|node| node.is_busy_with(range))
+            || self.channels.iter().any(|channel| channel.carries(range))
     }
 
     /// A page is read from the memory that it leaves, or written to the one that it comes to.
@@ -243,7 +282,7 @@ impl Machine {
         match *stage {
             Stage::Reading(left) if left > 1 => *stage = Stage::Reading(left - 1),
             Stage::Writing(left) if left > 1 => *stage = Stage::Writing(left - 1),
-            Stage::Draining => {}
+            Stage::Draining(_) => {}
             Stage::Reading(_) => {
                 *stage = Stage::Crossing;
                 let path = engine.path_to(to);

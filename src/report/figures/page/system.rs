@@ -19,13 +19,13 @@ static PLANS: [Plan; 15] = [
     plan("histogram", 1, None),
     plan("hotspot", 1, Some(16)),
     plan("kmeans", 8, None),
-    plan("minife", 2, Some(32)),
+    plan("minife", 2, Some(64)),
     plan("nw", 1, Some(16)),
     plan("pathfinder", 1, None),
     plan("sgemm", 4, None),
     plan("srad", 1, None),
     plan("stencil", 4, None),
-    plan("xsbench", 8, Some(128)),
+    plan("xsbench", 8, Some(256)),
 ];
 
 /// Workloads whose footprint the paper oversubscribes: "exceeding 32MB" (section 5). Which they are is not told but for

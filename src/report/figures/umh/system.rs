@@ -13,10 +13,10 @@ pub const MACHINE: &str = "umh-4gpu-nvlink";
 
 /// In the order of the table. Only the data shrink, to what is still tens of blocks of 4 KiB.
 static PLANS: [Plan; 14] = [
-    plan("BSch", 1, Some(16)),
+    plan("BSch", 1, Some(32)),
     plan("DCT", 1, None),
-    plan("DH", 1, Some(64)),
-    plan("FW", 1, Some(16)),
+    plan("DH", 1, Some(128)),
+    plan("FW", 1, Some(64)),
     plan("FWT", 1, Some(32)),
     plan("Hist", 1, None),
     plan("MM", 1, Some(64)),
