@@ -6,9 +6,10 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::machine::copies::{Copies, Shape};
 use crate::model::address::Range;
 use crate::model::component::ComponentKind;
-use crate::model::page::{PageRun, PageSet};
+use crate::model::page::{Page, PageRun, PageSet};
 use crate::parts::copy_engine::{Engine, Ports};
 use crate::policy::copies::CopyPolicy;
+use crate::workload::Workload;
 
 impl Builder<'_> {
     /// The copies of the machine, if it has any.
@@ -39,7 +40,8 @@ impl Builder<'_> {
             }
         }
         let shape = Shape { page: numa.page, frames, caches, units };
-        Ok(Some(Copies::new(spec.policy, spec.start, &PageRun::cut(&ranges), engines, shape)))
+        let arrays = arrays(&self.blueprint.workload, &ranges, numa.page);
+        Ok(Some(Copies::new(spec.policy, spec.start, &arrays, engines, shape)))
     }
 
     /// That a GPU never needs more data at once than all of them have room for.
@@ -65,6 +67,18 @@ impl Builder<'_> {
         let expected = "more memory, smaller data, or, with memcpy, a kernel that takes `pieces` (`umscope list kernels`), such as vector-add with pieces = 8 (--set with.pieces=8)";
         Err(Box::new(Diagnostic::new(complaint).expected(expected)))
     }
+}
+
+/// What is copied as a whole. A page that an array fills in part stands by itself: a kernel that overwrites the array keeps the rest of it.
+fn arrays(workload: &Workload, ranges: &[PageRun], page: u32) -> Vec<PageRun> {
+    let full = |range: Range| {
+        let size = u64::from(page.max(1));
+        let (first, end) = (range.start.0.div_ceil(size), range.end() / size);
+        (first < end).then(|| PageRun { first: Page(first), count: end - first })
+    };
+    let footprints = workload.tasks.iter().flat_map(|task| task.what.footprint());
+    let all: Vec<PageRun> = ranges.iter().copied().chain(footprints.filter_map(full)).collect();
+    PageRun::cut(&all)
 }
 
 /// Pages that fit into the memories of all GPUs.
