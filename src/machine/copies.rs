@@ -179,8 +179,8 @@ impl Copies {
     /// What a task on `side` that uses these arrays waits for, and what it overwrites instead.
     fn plan(&mut self, side: Side, (tasks, task): (&[Task], usize), used: &[usize]) -> Plan {
         let old = self.wanted(side, used);
-        let ignored = Signals { is_needed: false, is_up_to_date: false };
-        if old.is_empty() || self.policy.copies(ignored) {
+        let copies_the_unneeded = self.policy.copies(Signals::default());
+        if old.is_empty() || copies_the_unneeded {
             return Plan { wanted: old, overwritten: Vec::new() };
         }
         let outputs = match self.outputs.get(&task) {
@@ -199,7 +199,7 @@ impl Copies {
         let output = |number: &usize| {
             let pages = self.arrays.get(*number).filter(|_| !others.contains(number))?.pages;
             let [start, end] = [pages.first, pages.end()].map(|page| page.range(self.shape.page).start.0);
-            Some(Output::new(*number, start..end))
+            Output::new(*number, start..end)
         };
         let outputs: Vec<Output> = used.iter().filter_map(output).collect();
         let found: Arc<[usize]> =
@@ -284,6 +284,9 @@ impl Copies {
 impl Machine {
     /// Whether a task that is to start has to wait until its data are where it runs; they are on their way then.
     pub(super) fn copied_first(&mut self, task: usize, out: &mut Outbox) -> bool {
+        if self.copies.is_none() {
+            return false;
+        }
         let is_gpu_working = self.is_gpu_working();
         let tasks = self.tasks.workload.clone();
         let (Some(copies), Some(what)) = (self.copies.as_mut(), tasks.tasks.get(task).map(|task| &task.what))

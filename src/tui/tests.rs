@@ -602,6 +602,13 @@ fn a_long_message_stands_below_an_open_box_not_over_it() {
     let row = |words: &str| text.lines().position(|line| line.contains(words));
     let (last, message) = (row("line 9"), row("word word"));
     assert!(row("line 0").is_some() && last.is_some() && last < message, "{text}");
+    // Where there is room for only one of them it is the message.
+    for words in [80, 100, 120, 300] {
+        let mut app = self::app(Sample::frame(), 60, 16);
+        app.answered(vec![Answer::Lines((0..10).map(|line| format!("line {line}")).collect())]);
+        app.say("word ".repeat(words), Tone::Plain);
+        assert!(screen(&mut app).contains("word word"));
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::model::access::AccessKind;
+use crate::model::bits::Bits;
 use crate::model::operation::{Operation, WarpAccess};
 use crate::workload::{Kernel, Task, TaskKind};
 
@@ -14,24 +15,16 @@ pub struct Output {
     /// By its number.
     array: usize,
     bytes: Range<u64>,
-    /// A bit for each byte that is stored.
-    stored: Vec<u64>,
+    stored: Bits,
     is_loaded: bool,
 }
 
-/// The bits of word `word` that stand for `bytes`.
-fn mask(word: u64, bytes: &Range<u64>) -> u64 {
-    let low = bytes.start.saturating_sub(word * 64).min(64);
-    let high = bytes.end.saturating_sub(word * 64).min(64);
-    let up_to = |bits: u64| 1u64.checked_shl(bits as u32).map_or(!0, |bit| bit - 1);
-    up_to(high) & !up_to(low)
-}
-
 impl Output {
+    /// None for 4 GiB and more, which are not looked into.
     #[must_use]
-    pub fn new(array: usize, bytes: Range<u64>) -> Self {
-        let words = bytes.end.saturating_sub(bytes.start).div_ceil(64) as usize;
-        Self { array, bytes, stored: vec![0; words], is_loaded: false }
+    pub fn new(array: usize, bytes: Range<u64>) -> Option<Self> {
+        let len = u32::try_from(bytes.end.checked_sub(bytes.start)?).ok()?;
+        Some(Self { array, bytes, stored: Bits::new(len), is_loaded: false })
     }
 
     fn touch(&mut self, kind: AccessKind, bytes: &Range<u64>) {
@@ -39,20 +32,13 @@ impl Output {
             self.is_loaded = true;
             return;
         }
-        let first = bytes.start.max(self.bytes.start) - self.bytes.start;
-        let end = bytes.end.min(self.bytes.end).saturating_sub(self.bytes.start);
-        for word in first / 64..end.div_ceil(64) {
-            if let Some(bits) = self.stored.get_mut(word as usize) {
-                *bits |= mask(word, &(first..end));
-            }
-        }
+        let place = |byte: u64| u32::try_from(byte.saturating_sub(self.bytes.start)).unwrap_or(u32::MAX);
+        self.stored.set_range(place(bytes.start), place(bytes.end), true);
     }
 
     /// Whether every byte is stored, and none is loaded.
     fn is_overwritten(&self) -> bool {
-        let all = 0..self.bytes.end.saturating_sub(self.bytes.start);
-        let mut words = (0u64..).zip(&self.stored);
-        !self.is_loaded && words.all(|(word, bits)| *bits == mask(word, &all))
+        !self.is_loaded && self.stored.is_full()
     }
 }
 
@@ -134,7 +120,8 @@ pub fn beside(tasks: &[Task], task: usize) -> Vec<usize> {
     };
     reach(&|number| tasks.get(number).map(|task| task.after.clone()).unwrap_or_default());
     reach(&|number| later.get(number).cloned().unwrap_or_default());
-    (0..tasks.len()).filter(|other| *other != task && !is_ordered[*other]).collect()
+    let others = is_ordered.iter().enumerate().filter(|(other, is_ordered)| *other != task && !**is_ordered);
+    others.map(|(other, _)| other).collect()
 }
 
 #[cfg(test)]
@@ -150,7 +137,7 @@ mod tests {
     fn of(task: &TaskKind) -> Vec<usize> {
         let used = task.footprint();
         let outputs = used.iter().enumerate();
-        let outputs = outputs.map(|(number, range)| Output::new(number, range.start.0..range.end()));
+        let outputs = outputs.filter_map(|(number, range)| Output::new(number, range.start.0..range.end()));
         overwritten(task, outputs.collect())
     }
 
@@ -163,13 +150,13 @@ mod tests {
         assert_eq!(of(&launch("shared-counter", &[])), [0; 0]);
         // A byte more than it stores.
         let sum = task.footprint()[2];
-        let longer = Output::new(7, sum.start.0..sum.end() + 1);
+        let longer = Output::new(7, sum.start.0..sum.end() + 1).unwrap();
         assert_eq!(overwritten(&task, vec![longer]), [0; 0]);
     }
 
     #[test]
     fn bytes_are_told_apart_within_and_across_words() {
-        let mut output = Output::new(0, 100..400);
+        let mut output = Output::new(0, 100..400).unwrap();
         output.touch(AccessKind::NStore, &(90..163));
         output.touch(AccessKind::Store, &(164..500));
         assert!(!output.is_overwritten());

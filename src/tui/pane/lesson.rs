@@ -105,10 +105,12 @@ fn keep_offer(canvas: &mut Canvas, lesson: &Lesson, told: u16, hunted: u16) {
     let is_asked = lesson.question.as_ref().is_some_and(|question| question.predicted.is_none());
     let is_hunted = lesson.hunt.as_ref().is_some_and(|hunt| hunt.because.is_none());
     let below = canvas.hidden().saturating_add(canvas.height());
-    let offer = match () {
-        () if is_asked && told > below => "▼ [p] predict",
-        () if is_hunted && hunted > below => "▼ :bug tells what it may be",
-        () => return,
+    let offer = if is_asked && told > below {
+        "▼ [p] predict"
+    } else if is_hunted && hunted > below {
+        "▼ :bug tells what it may be"
+    } else {
+        return;
     };
     if canvas.height() > 1 {
         let width = usize::from(canvas.width().saturating_sub(1));

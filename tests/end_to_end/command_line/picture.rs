@@ -71,6 +71,32 @@ fn eight_bytes_are_seen_at_every_size() {
 }
 
 #[test]
+fn dirty_bytes_are_seen_while_their_line_waits() {
+    let screen = screen("umh/byte-mask", "2260", "120x40");
+    let waiting = screen.lines().find(|line| line.contains("cu0.l1 N>M")).expect("a line that waits");
+    assert!(waiting.contains("#-#----#  write from gpu0.l2.0"), "{screen}");
+}
+
+#[test]
+fn a_block_that_nobody_holds_is_as_large_as_lines_of_the_machine() {
+    let screen = screen("selective/read-only-limit", "3", "120x40");
+    assert!(
+        screen.contains("block 0x1000, 128 bytes") && screen.contains("Nobody holds this block"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn only_a_machine_with_links_names_its_network() {
+    for (scenario, expected) in
+        [("protocols/msi-upgrade", "MSI · 2 cores"), ("umh/fig5-b1", "1 core, PCIe 16 GB/s")]
+    {
+        let screen = screen(scenario, "5", "120x40");
+        assert!(screen.lines().next().is_some_and(|line| line.trim_end().ends_with(expected)), "{screen}");
+    }
+}
+
+#[test]
 fn the_waits_pane_tells_what_far_faults_wait_for() {
     let screen = call(&["frame", "paging/lost-replay", "--at", "580", "--layout", "transaction"]).stdout;
     let (_, waits) = screen.split_once("waits ──").expect("a waits pane");
