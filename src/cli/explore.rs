@@ -3,7 +3,7 @@
 mod holds;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::arguments::{Format, number, positive, tried};
 use super::counterexample;
 use super::destination::Destination;
-use super::exit::{Ended, Status, Trouble};
+use super::exit::{Ended, Status, Trouble, conclude};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::Progress;
@@ -171,7 +171,7 @@ impl Explore {
         let mut outcome = self.run(system, &interrupt, start);
         let fair = self.judge(system, &mut outcome, &interrupt, start);
         let seconds = start.elapsed().as_secs_f64();
-        let recordings = self.record(&subject, &outcome)?;
+        let recordings = self.record(&subject, &outcome);
         let is_random = self.random.is_some();
         let done = Done { outcome: &outcome, fair, recordings: &recordings, seconds, is_random };
         let mut output = Output::standard();
@@ -259,17 +259,15 @@ impl Explore {
     }
 
     /// Writes the recordings of the violations: the first to where the user says, if anywhere, the others beside it.
-    fn record(&self, subject: &Subject, outcome: &Outcome) -> Result<Vec<PathBuf>, Trouble> {
+    fn record(&self, subject: &Subject, outcome: &Outcome) -> Vec<Option<PathBuf>> {
         let what = (&subject.scenario, self.scenario.as_str(), &subject.options);
         let path = |(index, violation): (usize, &Violation)| {
-            let usual = counterexample::usual_path(&self.scenario, violation.rule);
             let path = match &self.record {
                 Some(given) if index == 0 => given.clone(),
                 Some(given) => counterexample::another_path(given, violation.rule),
-                None => usual,
+                None => counterexample::usual_path(&self.scenario, violation.rule),
             };
-            counterexample::write(&path, what, &subject.system.names, violation)?;
-            Ok(path)
+            written(counterexample::write(&path, what, &subject.system.names, violation), path)
         };
         outcome.violations.iter().enumerate().map(path).collect()
     }
@@ -321,7 +319,7 @@ impl Explore {
             let steps = violation.choices.len();
             let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
             text.push_str(&format!("\n{}: {} ({steps})\n", violation.rule, violation.text));
-            text.push_str(&format!("umscope debug {} opens it\n", path.display()));
+            text.push_str(&opens(path.as_deref()));
             for line in way::lines(system, &violation.choices) {
                 text.push_str(&format!("    {line}\n"));
             }
@@ -361,7 +359,7 @@ struct Done<'a> {
     /// Whether every request ends, or why that is not known; nothing if nobody asked.
     fair: Option<Result<bool, Bound>>,
     /// Of each violation.
-    recordings: &'a [PathBuf],
+    recordings: &'a [Option<PathBuf>],
     seconds: f64,
     is_random: bool,
 }
@@ -373,7 +371,7 @@ fn document(done: &Done<'_>) -> Value {
     let complete = outcome.bound.is_none();
     let unused: Vec<String> =
         outcome.cells.iter().filter(|(_, used)| !used).map(|(cell, _)| cell.name()).collect();
-    let violation = |(violation, path): (&Violation, &PathBuf)| {
+    let violation = |(violation, path): (&Violation, &Option<PathBuf>)| {
         json!({
             "kind": violation.rule,
             "message": violation.text,
@@ -398,6 +396,22 @@ fn document(done: &Done<'_>) -> Value {
         },
         "violations": violations,
     })
+}
+
+/// Where a recording is. That it could not be written is told, and no reason to keep back what was found.
+fn written(outcome: Result<(), Trouble>, path: PathBuf) -> Option<PathBuf> {
+    let trouble = outcome.err();
+    let is_written = trouble.is_none();
+    if let Some(trouble) = trouble {
+        let _: Status = conclude(Err(trouble));
+    }
+    is_written.then_some(path)
+}
+
+/// How to see what was found.
+fn opens(recording: Option<&Path>) -> String {
+    let none = || "its recording could not be written: --record FILE writes it elsewhere\n".to_owned();
+    recording.map_or_else(none, |path| format!("umscope debug {} opens it\n", path.display()))
 }
 
 /// That faults were injected and nothing broke, if so.

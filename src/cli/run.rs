@@ -98,8 +98,8 @@ sector, of caches that keep lines and take sectors)
 false_positive_rate (of looks for lines that the CPU never had) flushes
   read_only.*   faults.cores faults.gpus changed (pages that may be written now) gave_up (1: no page is taken for \
 read-only any more)
-  tags.*   hit cold_miss conflict_miss merge arrival replay replays_missed relay both write_back full (found no room) hit_rate (of first \
-look-ups) pending_high_water scoreboard_high_water
+  tags.*   hit cold_miss conflict_miss merge arrival replay replays_missed relay both write_back full (found no room) first_hits \
+hit_rate (of first look-ups) pending_high_water scoreboard_high_water
   copies.to_gpu.*, copies.to_host.*   transfers pages bytes cycles (that tasks waited) redundant (pages not used where \
 they came, or come back unchanged)
 

@@ -219,7 +219,7 @@ pub struct PagingSpec {
     /// GPU memory in thousandths of what the work touches; the memory's size if there is none.
     pub share: Option<u32>,
     pub faults: FaultMode,
-    /// Tracked for each compute unit.
+    /// Tracked of those that a compute unit has raised; where compute units block, one is.
     pub far_faults: u32,
     /// Entries.
     pub tlb: u32,

@@ -174,7 +174,7 @@ impl Session {
         self.branches.current = to;
         self.recall.clear();
         self.hits.clear();
-        (self.began, self.stop) = (None, None);
+        (self.began, self.doomed, self.stop) = (None, None, None);
         self.name_works();
         Ok(())
     }

@@ -207,6 +207,22 @@ impl Breakpoints {
         Some(id)
     }
 
+    /// Takes the newest back if an earlier one does the same, and returns that.
+    pub fn take_back(&mut self, newest: u32) -> Option<u32> {
+        let new = self.get(newest)?;
+        let is_same = |known: &&Breakpoint| {
+            known.id != newest
+                && known.enabled
+                && known.ignore == 0
+                && known.commands.is_empty()
+                && known.line() == new.line()
+        };
+        let twin = self.list.iter().find(is_same)?.id;
+        self.remove(newest);
+        self.next = newest;
+        Some(twin)
+    }
+
     /// Removes a breakpoint. Returns whether it was there.
     pub fn remove(&mut self, id: u32) -> bool {
         let before = self.list.len();

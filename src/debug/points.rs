@@ -140,7 +140,7 @@ impl Session {
         self.recall.clear();
         (self.title, self.source, self.about) = (origin.title, origin.source, origin.about);
         self.selection = super::frame::selection::Selection::default();
-        (self.began, self.stop, self.told) = (None, None, 0);
+        (self.began, self.doomed, self.stop, self.told) = (None, None, None, 0);
         self.hits.clear();
         Ok(())
     }
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(suggestion("watch transition to M"), "did you mean `break transition to M`?");
         assert_eq!(suggestion("watch 0x1000"), "did you mean `watch value at 0x1000 in memory`?");
         for (line, wanted) in [
-            ("break state of gpu0.cu0.l1 is M", "expected block"),
+            ("break state of gpu0.cu0.l1 is M", "expected \"block\""),
             ("break occupancy of gpu0.cu0.l1 >= 1", "\"gpu0.cu0.l1\" has no occupancy"),
         ] {
             let error = session.execute(line, &Interrupt::default()).unwrap_err().to_string();

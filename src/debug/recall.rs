@@ -18,7 +18,7 @@ pub struct Recall {
     until: EventNumber,
     list: Vec<Record>,
     journey: Journey,
-    /// Events that changed a stable state, as far as their records were here at any time.
+    /// Of the first events, those that changed a stable state, as far as their records were here at any time.
     changes: BTreeSet<EventNumber>,
     /// All up to here were looked through for those.
     looked: EventNumber,
@@ -33,18 +33,14 @@ struct Journey {
     list: Vec<Record>,
 }
 
-/// Most changes that are remembered.
-const CHANGES: usize = 1 << 14;
-
-/// Events that are looked through for changes at a time, where one has come past them without records.
-const PIECE: EventNumber = 1 << 13;
+/// Changes are remembered of so many events, the first ones: where there are many more, nearly every column of a timeline has some, and they
+/// tell nothing.
+const MARKED: EventNumber = 1 << 13;
 
 /// Adds the events of `records` that changed a stable state.
 fn mark(changes: &mut BTreeSet<EventNumber>, records: &[Record]) {
-    changes.extend(records.iter().filter(|record| is_change(record)).map(|record| record.id.event));
-    while changes.len() > CHANGES {
-        changes.pop_first();
-    }
+    let early = records.iter().take_while(|record| record.id.event <= MARKED);
+    changes.extend(early.filter(|record| is_change(record)).map(|record| record.id.event));
 }
 
 impl Recall {
@@ -66,11 +62,10 @@ impl Recall {
         }
     }
 
-    /// Looks for changes in some more of the events up to a position of which no records were asked for.
+    /// Looks for changes in those of the first events up to a position of which no records were asked for.
     pub fn look_on(&mut self, timeline: &Timeline, until: EventNumber) {
-        let from = self.looked.max(timeline.start());
-        if from < until {
-            let to = until.min(from.saturating_add(PIECE));
+        let (from, to) = (self.looked.max(timeline.start()), until.min(MARKED));
+        if from < to {
             mark(&mut self.changes, &timeline.records(from, to));
             self.looked = to;
         }

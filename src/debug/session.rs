@@ -4,6 +4,7 @@
 //! a test drive the same code, and every command can be interrupted.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::bookmark::Bookmark;
@@ -71,6 +72,8 @@ pub struct Session {
     pub(super) followed: Selection,
     /// Where the selected transaction began, once that is known.
     pub(super) began: Option<(TxnNumber, EventNumber)>,
+    /// From where on what was diagnosed last could not be avoided, up to where that was asked.
+    pub(super) doomed: Option<Range<EventNumber>>,
     /// Where breakpoints stopped.
     pub(super) hits: BTreeSet<EventNumber>,
     /// What the log shows, and as typed.
@@ -128,6 +131,7 @@ impl Session {
             selection: Selection::default(),
             followed: Selection::default(),
             began: None,
+            doomed: None,
             hits: BTreeSet::new(),
             filter: None,
             settings: Settings::default(),

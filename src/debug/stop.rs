@@ -57,6 +57,8 @@ pub enum Reason {
     Void(String),
     /// There is no earlier position.
     Start,
+    /// Up to the end of the run nothing, or nothing more, was caused by this event.
+    NoEffect,
     Interrupted,
 }
 
@@ -162,6 +164,9 @@ impl Reason {
             Self::Limit(cycle) => format!("end of the run: cycle {cycle} is the last (max-cycles)"),
             Self::Void(why) => why.clone(),
             Self::Start => "start of the run: there is no earlier event".to_owned(),
+            Self::NoEffect => {
+                "no event up to the end of the run was caused by this one, or not so many".to_owned()
+            }
             Self::Interrupted => "interrupted".to_owned(),
         }
     }

@@ -33,6 +33,8 @@ pub enum Cause {
     End(StepOutcome),
     /// There is no earlier position.
     Start,
+    /// No later event was caused by the one at which it began, or not so many.
+    NoEffect,
 }
 
 /// Most hits remembered of one stretch; if they do not suffice, the stretch is replayed up to the first of them.
@@ -220,7 +222,14 @@ impl Travel {
                 let is_failure =
                     |trip: &Trip| matches!(trip.of, Tripped::Violation | Tripped::Expectation(_));
                 let failed = end_is_new && stopped.iter().any(is_failure);
-                return Some(if failed { Cause::Tripped(stopped) } else { Cause::End(outcome) });
+                return match self.goal {
+                    // Whoever asks what came of an event wants to stay there if nothing did.
+                    Goal::Effect(event) if !failed => {
+                        self.phase = Phase::Moving { to: event, cause: Cause::NoEffect };
+                        None
+                    }
+                    _ => Some(if failed { Cause::Tripped(stopped) } else { Cause::End(outcome) }),
+                };
             }
             let goal = self.goal.holds(before, timeline.machine(), &records.list);
             if records.on {

@@ -267,6 +267,7 @@ impl Session {
                 self.halt(std::iter::once(end).chain(failed).collect(), Vec::new())
             }
             Cause::Start => self.halt(vec![Reason::Start], Vec::new()),
+            Cause::NoEffect => self.halt(vec![Reason::NoEffect], Vec::new()),
         }
     }
 

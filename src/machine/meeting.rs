@@ -19,7 +19,8 @@ pub struct Meeting {
 }
 
 impl Meeting {
-    /// That of nodes by their configurations, `leaves` of which are the L1s of GPUs.
+    /// That of nodes by their configurations, `leaves` of which are the L1s of GPUs. Where caches above those where compute units meet keep
+    /// no stores from others, nothing is to be flushed.
     #[must_use]
     pub fn of(nodes: &[&NodeConfig], leaves: &[usize]) -> Self {
         let index = |id: ComponentId| nodes.iter().position(|node| node.id == id);
@@ -50,7 +51,8 @@ impl Meeting {
             }
         }
         meeting.levels.retain(|level| !level.is_empty());
-        meeting
+        let keeps = |&node: &usize| nodes[node].table.keeps_stores(nodes[node].role != Role::Leaf);
+        if meeting.levels.iter().flatten().any(keeps) { meeting } else { Self::default() }
     }
 
     /// Whether a node takes part.
@@ -146,6 +148,15 @@ mod tests {
 
     /// A machine after the launches of a kernel, each of which uses what GPUs have stored in those before.
     fn launched(machine: &str, kernel: &str, parameters: &[(&str, i64)], faults: &[Fault]) -> Machine {
+        launched_with(machine, &[], (kernel, parameters), faults)
+    }
+
+    fn launched_with(
+        machine: &str,
+        changes: &[&str],
+        (kernel, parameters): (&str, &[(&str, i64)]),
+        faults: &[Fault],
+    ) -> Machine {
         let small = [("workgroup", 4), ("wavefront", 4), ("launch", 10)];
         let parameters: Vec<_> =
             parameters.iter().chain(&small).map(|(name, value)| (*name, Value::Integer(*value))).collect();
@@ -158,7 +169,7 @@ mod tests {
             what,
         };
         let tasks = steps.into_iter().enumerate().map(task).collect();
-        let mut machine = faulty(&format!("tiny/{machine}"), &[], tasks, faults.to_vec());
+        let mut machine = faulty(&format!("tiny/{machine}"), changes, tasks, faults.to_vec());
         machine.run_until(u64::MAX);
         machine
     }
@@ -174,6 +185,26 @@ mod tests {
                 assert!(ran.is_finished(), "{machine}, {kernel}");
                 assert!(ran.violations().is_empty(), "{machine}, {kernel}: {:?}", ran.violations());
             }
+        }
+    }
+
+    #[test]
+    fn where_l1s_write_through_l2s_flush_nevertheless() {
+        for machine in ["umh-2gpu", "umh-4gpu"] {
+            for (kernel, parameters) in WORK {
+                let ran = launched_with(machine, &["gpu.l1.protocol=vi"], (kernel, parameters), &[]);
+                assert!(ran.is_finished(), "{machine}, {kernel}");
+                assert!(ran.violations().is_empty(), "{machine}, {kernel}: {:?}", ran.violations());
+            }
+        }
+    }
+
+    #[test]
+    fn a_memory_that_all_look_into_keeps_what_is_stored_there() {
+        for (kernel, parameters) in WORK {
+            let ran = launched("scalegpu", kernel, parameters, &[]);
+            assert!(ran.is_finished() && ran.violations().is_empty(), "{kernel}: {:?}", ran.violations());
+            assert!(ran.meeting.meets.is_empty(), "{kernel}");
         }
     }
 

@@ -62,6 +62,12 @@ impl Range {
         self.start <= address && address.0 < self.end()
     }
 
+    /// Whether it holds every byte of another.
+    #[must_use]
+    pub fn covers(self, other: Self) -> bool {
+        self.start <= other.start && other.end() <= self.end()
+    }
+
     /// Whether both hold a common byte. An empty range touches what contains its start.
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {

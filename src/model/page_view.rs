@@ -366,9 +366,10 @@ pub struct TlbView {
     pub used: u32,
     /// None: it has the translations of all pages but those shot down.
     pub capacity: Option<u32>,
-    /// Faults that it was told of and that have not ended, and how many the GMMU tracks.
+    /// Faults of its own that it was told of and that have not ended, and how many the GMMU tracks; and those that it has joined.
     pub nacks: u32,
     pub tracked: u32,
+    pub joined: u32,
     /// Accesses that were translated at once, and those that were not.
     pub hits: u64,
     pub missed: u64,

@@ -18,8 +18,8 @@ pub struct TlbConfig {
     pub far_faults: u32,
     /// Pages that it looks up in a cycle.
     pub ports: u32,
-    /// With more faults pending than these it takes nothing, so that the compute unit is blocked. A TLB that bears none (section
-    /// 2.1) takes only hits, too, until it is known whether a miss is one ("supporting hit under miss").
+    /// With more faults pending than these it takes nothing, so that the compute unit is blocked. One that bears none blocks at the
+    /// first (section 2.1); page walks alone block nothing.
     pub bears: u32,
 }
 
@@ -31,7 +31,7 @@ pub enum Look {
     Miss,
     /// The GMMU has been asked already.
     Merged,
-    /// The TLB takes nothing, or no second miss.
+    /// The TLB takes nothing.
     Blocked,
 }
 
@@ -54,6 +54,8 @@ pub struct Miss {
     pub progress: Progress,
     /// The access that missed first writes. Its entry may be here, without the permission for that.
     pub writes: bool,
+    /// Its fault was raised by another compute unit.
+    joined: bool,
     /// Order among those dropped.
     turn: u64,
 }
@@ -68,8 +70,13 @@ pub struct Tlb {
     /// If it holds all: those that it does not.
     absent: PageSet,
     misses: SortedMap<Page, Miss>,
-    /// Far-faults that it was told of and that have not ended: the counter of section 3.
+    /// Of a TLB that bears no fault: pages that were translated for somebody who has not looked again. It may have blocked meanwhile, and
+    /// whoever waited for these has them.
+    owed: SmallVec<[Page; 2]>,
+    /// Far-faults that it was told of and that have not ended, and those of them that another compute unit has raised. The others are
+    /// the counter of section 3.
     pub nacks: u32,
+    pub joined: u32,
     turns: u64,
     /// When it looked a page up last, and how many at that time.
     looked: (Tick, u32),
@@ -88,7 +95,9 @@ impl Tlb {
             entries: Vec::new(),
             absent: PageSet::default(),
             misses: SortedMap::default(),
+            owed: SmallVec::new(),
             nacks: 0,
+            joined: 0,
             turns: 0,
             looked: (0, 0),
             hits: 0,
@@ -101,8 +110,9 @@ impl Tlb {
     /// Looks a page up for an access, which its permission allows or not.
     pub fn look(&mut self, page: Page, (writes, is_allowed): (bool, bool), since: Since) -> Look {
         if self.nacks > self.config.bears {
-            return Look::Blocked;
+            return if is_allowed && self.owed.contains(&page) { Look::Hit } else { Look::Blocked };
         }
+        self.owed.retain(|owed| *owed != page);
         let before = if self.looked.0 == since.tick { self.looked.1 } else { 0 };
         self.looked = (since.tick, before + 1);
         if is_allowed && self.find(page) {
@@ -112,11 +122,9 @@ impl Tlb {
             self.merged += 1;
             return Look::Merged;
         }
-        if self.config.bears == 0 && !self.misses.is_empty() {
-            return Look::Blocked;
-        }
         self.missed += 1;
-        self.misses.insert(page, Miss { since, progress: Progress::Walking, writes, turn: 0 }.into());
+        self.misses
+            .insert(page, Miss { since, progress: Progress::Walking, writes, joined: false, turn: 0 }.into());
         Look::Miss
     }
 
@@ -141,6 +149,9 @@ impl Tlb {
     /// The GMMU has translated a page.
     pub fn fill(&mut self, page: Page) {
         self.misses.remove(page);
+        if self.config.bears == 0 && !self.owed.contains(&page) {
+            self.owed.push(page);
+        }
         if self.find(page) {
             return;
         }
@@ -161,20 +172,28 @@ impl Tlb {
         };
         miss.progress = Progress::Walking;
         self.nacks = self.nacks.saturating_sub(1);
+        self.joined = self.joined.saturating_sub(u32::from(std::mem::take(&mut miss.joined)));
         true
     }
 
     /// A Nack-Replayable. If it pushes the count above the far-faults that the GMMU tracks, "it now knows that this
-    /// translation request is not being handled".
-    pub fn nack(&mut self, page: Page) -> Progress {
+    /// translation request is not being handled". One that has `joined` the fault of another compute unit is tracked, and counts for none.
+    pub fn nack(&mut self, page: Page, joined: bool) -> Progress {
         self.nacks += 1;
+        self.joined += u32::from(joined);
         self.turns += 1;
-        let (above, turn) = (self.nacks > self.config.far_faults, self.turns);
+        let (above, turn) = (!joined && self.counted() > self.config.far_faults, self.turns);
         let progress = if above { Progress::Dropped } else { Progress::Tracked };
         if let Some(miss) = self.misses.get_mut(page) {
-            (miss.progress, miss.turn) = (progress, turn);
+            (miss.progress, miss.joined, miss.turn) = (progress, joined, turn);
         }
         progress
+    }
+
+    /// Far-faults that it was told of and that no other compute unit has raised.
+    #[must_use]
+    pub fn counted(&self) -> u32 {
+        self.nacks.saturating_sub(self.joined)
     }
 
     /// A far-fault that the GMMU tracks has ended. The pages to ask for again: this one, and all that were dropped, in the order
@@ -193,6 +212,7 @@ impl Tlb {
 
     /// Drops a translation, if it is there.
     pub fn shoot_down(&mut self, page: Page) -> bool {
+        self.owed.retain(|owed| *owed != page);
         if !self.find(page) {
             return false;
         }
@@ -234,7 +254,8 @@ impl Tlb {
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        (&self.entries, &self.absent, self.nacks, self.turns, self.looked).hash(hasher);
+        (&self.entries, &self.absent, &self.owed, self.nacks, self.joined, self.turns, self.looked)
+            .hash(hasher);
         self.misses.iter().for_each(|entry| entry.hash(hasher));
     }
 }
@@ -282,13 +303,25 @@ mod tests {
     fn a_fault_beyond_those_tracked_is_replayed_when_another_ends() {
         let mut tlb = tlb(8, 2, u32::MAX);
         (1..=4).for_each(|page| assert_eq!(look(&mut tlb, page), Look::Miss));
-        let told: Vec<_> = (1..=4).map(|page| tlb.nack(Page(page))).collect();
+        let told: Vec<_> = (1..=4).map(|page| tlb.nack(Page(page), false)).collect();
         assert_eq!(told, [Progress::Tracked, Progress::Tracked, Progress::Dropped, Progress::Dropped]);
         assert_eq!(tlb.resolve(Page(2))[..], [Page(2), Page(3), Page(4)]);
         assert_eq!(tlb.nacks, 1);
         tlb.fill(Page(2));
-        assert_eq!([4, 3].map(|page| tlb.nack(Page(page))), [Progress::Tracked, Progress::Dropped]);
+        assert_eq!([4, 3].map(|page| tlb.nack(Page(page), false)), [Progress::Tracked, Progress::Dropped]);
         assert_eq!(tlb.resolve(Page(1))[..], [Page(1), Page(3)]);
+    }
+
+    #[test]
+    fn a_fault_that_another_unit_has_raised_counts_for_none() {
+        let mut tlb = tlb(8, 1, 2);
+        (1..=3).for_each(|page| assert_eq!(look(&mut tlb, page), Look::Miss));
+        let told = [(1, true), (2, false), (3, true)].map(|(page, joined)| tlb.nack(Page(page), joined));
+        assert_eq!(told, [Progress::Tracked; 3]);
+        assert_eq!((tlb.nacks, tlb.counted()), (3, 1));
+        assert_eq!(look(&mut tlb, 4), Look::Blocked, "they are pending nevertheless");
+        assert_eq!(tlb.resolve(Page(3))[..], [Page(3)]);
+        assert_eq!((tlb.nacks, tlb.counted()), (2, 1));
     }
 
     #[test]
@@ -298,9 +331,14 @@ mod tests {
         tlb.fill(Page(1));
         look(&mut tlb, 2);
         assert_eq!(look(&mut tlb, 1), Look::Hit, "a page walk does not block");
-        assert_eq!(look(&mut tlb, 3), Look::Blocked, "but for other misses");
-        tlb.nack(Page(2));
+        assert_eq!(look(&mut tlb, 3), Look::Miss, "nor other misses");
+        tlb.fill(Page(3));
+        tlb.nack(Page(2), false);
         assert_eq!(look(&mut tlb, 1), Look::Blocked);
+        assert_eq!(look(&mut tlb, 4), Look::Blocked);
+        assert_eq!(look(&mut tlb, 3), Look::Hit, "who waited for it has it");
+        tlb.shoot_down(Page(3));
+        assert_eq!(look(&mut tlb, 3), Look::Blocked);
         tlb.resolve(Page(2));
         assert_eq!(look(&mut tlb, 1), Look::Hit);
     }
@@ -326,7 +364,7 @@ mod tests {
         for page in 1..=3 {
             assert_eq!(tlb.look(Page(page), (true, false), Since::default()), Look::Miss);
         }
-        let told: Vec<_> = (1..=3).map(|page| tlb.nack(Page(page))).collect();
+        let told: Vec<_> = (1..=3).map(|page| tlb.nack(Page(page), false)).collect();
         assert_eq!(told, [Progress::Tracked, Progress::Tracked, Progress::Dropped]);
         assert_eq!(look(&mut tlb, 9), Look::Blocked);
         assert_eq!(tlb.resolve(Page(1))[..], [Page(1), Page(3)]);

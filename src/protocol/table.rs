@@ -269,11 +269,13 @@ impl Table {
         self.rows.iter().any(|row| row.noncoherent)
     }
 
-    /// Whether an L1 keeps what it has stored from others, and no fence makes it write that back.
+    /// Whether a cache, with children or without, keeps what was stored there from others, and no fence makes it write that back.
     #[must_use]
-    pub fn keeps_stores(&self) -> bool {
-        let is_released = |row: &Row| row.leaf.get(Action::Acquire.index()).is_some_and(Option::is_some);
-        self.rows.iter().any(|row| row.noncoherent && !is_released(row))
+    pub fn keeps_stores(&self, has_children: bool) -> bool {
+        let cells = |row: &Row| if has_children { row.inner } else { row.leaf };
+        let is_had = |row: &Row| cells(row).iter().any(Option::is_some);
+        let is_released = |row: &Row| cells(row).get(Action::Acquire.index()).is_some_and(Option::is_some);
+        self.rows.iter().any(|row| row.noncoherent && is_had(row) && !is_released(row))
     }
 
     /// Whether what is stored coherently, in a cache with children or without, may stay where others do not see it before a fence.
@@ -309,6 +311,13 @@ impl Table {
     #[must_use]
     pub fn is_exclusive(&self, state: State) -> bool {
         self.row(state).is_some_and(|row| row.exclusive)
+    }
+
+    /// Whether a cache, with children or without, has of a block in this state only what was stored there: a load fetches the rest.
+    #[must_use]
+    pub fn is_unfetched(&self, state: State, has_children: bool) -> bool {
+        let load = self.cell(state, Action::Load, has_children);
+        state != State::I && load.is_some_and(|cell| cell.step == Step::Fetch)
     }
 
     /// Whether only some bytes of a block in this state are here.

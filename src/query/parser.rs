@@ -240,7 +240,8 @@ fn describe(offers: &[Offer], context: &Context) -> Option<String> {
 /// An offer that is not listed with others of its kind.
 fn phrase(offer: Offer, context: &Context) -> Option<String> {
     Some(match offer {
-        Offer::Word(word, _) => word.into(),
+        Offer::Word("one", _) => "\"one of\"".into(),
+        Offer::Word(word, _) => format!("\"{word}\""),
         Offer::Component(_) => "a component such as gpu0.cu0.l1".into(),
         Offer::State => context.expected_state(),
         Offer::Block => "an address such as 0x1000".into(),

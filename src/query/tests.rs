@@ -400,7 +400,7 @@ fn errors_of_predicates_point_at_the_word() {
         ("value at 0x1000+2 in memory is '07'", "1 bytes are compared with 2", "'07'", "as many", ""),
         ("value at 0x1000+0 in memory is 7", "no good width", "0x1000+0", "1 to 4096", ""),
         ("value at x in memory is 7", "is not an address", "x", "0x1000", ""),
-        ("cycle is 3 cycle is 4", "\"cycle\" is not understood", "cycle", "and or or", ""),
+        ("cycle is 3 cycle is 4", "\"cycle\" is not understood", "cycle", "\"and\" or \"or\"", ""),
     ] {
         let found = error(query, false);
         assert!(found.0.contains(message), "{query}: {found:?}");

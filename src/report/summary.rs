@@ -25,6 +25,7 @@ use super::json::digest;
 use super::number::{bytes, counted, grouped, time};
 use crate::model::fault::Fault;
 use crate::model::inspect::Inspect;
+use crate::scenario::Failure;
 use values::Values;
 
 /// Failures that are shown.
@@ -151,10 +152,15 @@ fn verdict(text: &mut String, run: &Run, file: &str) {
     } else if report.passed {
         let _ = writeln!(text, "{}", run.ended());
     }
+    // What was to come after the last cycle has not failed by itself.
+    let is_cut = |failure: &Failure| {
+        run.ended() == "limit" && failure.line.is_some() && failure.event == report.events
+    };
     for failure in report.failures.iter().take(FAILURES) {
+        let word = if is_cut(failure) { "not reached" } else { "FAILED" };
         let line = failure.line.map_or_else(String::new, |line| format!("{file}:{line}: "));
         let place = format!("at event {}, cycle {}", failure.event, grouped(failure.cycle));
-        let _ = writeln!(text, "FAILED: {line}{} ({place})", failure.message);
+        let _ = writeln!(text, "{word}: {line}{} ({place})", failure.message);
     }
     if let Some(more) = report.failures.len().checked_sub(FAILURES).filter(|more| *more > 0) {
         let _ = writeln!(text, "and {more} more failures");

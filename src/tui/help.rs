@@ -18,7 +18,7 @@ const GROUPS: [(&str, &str); 4] = [
 ];
 
 /// What the signs on the screen mean, pane by pane.
-const SIGNS: [(&str, &str); 8] = [
+const SIGNS: [(&str, &str); 9] = [
     (
         "states",
         "M modified, O owned, E exclusive, S shared, N non-coherent, I invalid, V valid, . not held\n\
@@ -44,13 +44,13 @@ const SIGNS: [(&str, &str); 8] = [
     (
         "links",
         "▶ or ◀ a lane; 26 % busy since the start, ▁▄█ over time; q 1/0/2: queued requests/probes/replies\n\
-         b 1/8: used/size of the receivers' buffers, in the same order\n\
+         b 1/8: used/size of the receivers' buffers, in the same order; without the sizes where there is no room\n\
          lanes out 8877 in 899a: lanes in each sample and now, a is ten; use: how busy in it, ! saturated\n\
          then the last sample and what the balancer decided by it; the others are shown when they are selected",
     ),
     (
         "timeline",
-        "┃ here; t a state changes, ◆ the lesson speaks, b a breakpoint stopped, • a bookmark, k a kernel is launched, y changed \
+        "┃ here; t a state changes (of the first 8,192 events), ◆ the lesson speaks, b a breakpoint stopped, • a bookmark, k a kernel is launched, y changed \
          by hand, ! an injected fault, ✗ a check failed; ▁▄█ where a sign stands for many events: probes. What was not run \
          yet is not known",
     ),
@@ -60,6 +60,12 @@ const SIGNS: [(&str, &str); 8] = [
          each with its chain of waiting",
     ),
     ("mshrs", "# in use, + was in use, - never; +3 joined: three others wait for the same answer"),
+    (
+        "protocol",
+        "fetch>V 7: what is done, the state after it, and how often; what waited for a line uses its cell, too, when the line has come, so \
+         that a hit of the table need not have been one of the cache\n\
+         where there is little room >V 52k: only the state and a rounded count",
+    ),
     (
         "caches",
         "a letter for each way, │ between sets; 128x4x64 B: sets, ways, bytes of a block; ev evicted, wb written back\n\

@@ -413,7 +413,10 @@ impl Picker {
             }
         }
         if lines.is_empty() {
-            let text = fit("Nothing matches. esc shows all again", area.width.saturating_sub(4));
+            let text = fit(
+                "Nothing matches. esc shows all again; workloads: umscope list workloads",
+                area.width.saturating_sub(4),
+            );
             buffer.set_stringn(area.x + 2, area.y + 1, text, usize::from(area.width), theme.style(Role::Dim));
         }
         let mut sign = |y: u16, sign: &str| {

@@ -16,7 +16,7 @@ use super::live;
 use super::sample::Sample;
 use super::theme::Theme;
 use crate::debug::frame::session::{Reveal, RunState, Stop, Tone};
-use crate::debug::frame::wish::Pane;
+use crate::debug::frame::wish::{Pane, PaneSet};
 use crate::debug::frame::{Frame, Knot};
 use crate::debug::proto::{Answer, Request};
 use crate::diagnostic::{Diagnostic, Source};
@@ -363,7 +363,7 @@ fn what_is_displayed_is_seen_at_every_stop() {
     let commands = ["display state of gpu0.l2.0 block 0x1000", "display cycle", "transition 2"];
     let mut app = app(live::frame(&mut session, &commands), 80, 24);
     let shown = screen(&mut app);
-    assert!(shown.contains("= 1: state of gpu0.l2.0 block 0x1000 = E   2: cycle = 910\n"), "{shown}");
+    assert!(shown.contains("= 1: state of gpu0.l2.0 block 0x1000 = E   2: cycle = 804"), "{shown}");
     app.show(Arc::new(live::frame(&mut session, &["undisplay"])));
     assert!(!screen(&mut app).contains("2: cycle"));
 }
@@ -442,6 +442,18 @@ fn break_and_watch_use_what_is_under_the_cursor() {
     app.frame = Arc::new(Frame::default());
     assert_eq!(press(&mut app, "w"), []);
     assert!(app.message.as_ref().unwrap().lines[0].contains("Select a block and a node first"));
+}
+
+#[test]
+fn what_is_not_known_yet_is_not_said_to_be_missing() {
+    let mut app = app(Frame::default(), 120, 40);
+    for number in 0..names().len() {
+        app.show_layout(number);
+        let seen = screen(&mut app);
+        assert!(seen.contains('…') && !seen.contains("has no") && !seen.contains("No "), "{seen}");
+    }
+    app.frame = Arc::new(Frame { panes: PaneSet::all(), ..Frame::default() });
+    assert!(screen(&mut app).contains("No "), "{}", screen(&mut app));
 }
 
 #[test]
@@ -637,11 +649,11 @@ fn a_small_screen_says_why_it_stopped() {
     let end = header(&mut app);
     app.show(Arc::new(live::frame(&mut session, &["start", "reverse-step"])));
     insta::assert_snapshot!([breakpoint, end, header(&mut app)].join("\n"), @r"
-     umh/fig5-b1  ‖ paused  event 8 · cycle 912 (1140 ns)
+     umh/fig5-b1  ‖ paused  event 8 · cycle 806 (1007 ns)  NMOESI · 2 GPUs · PCIe …
      ■ breakpoint 1, transition to N at gpu0.*  ▸ gpu0.cu0.l1 takes grant N + data…
-     umh/fig5-b1  ■ finished  event 28 of 28 · cycle 2,315 (2893 ns)
+     umh/fig5-b1  ■ finished  event 28 of 28 · cycle 2,209 (2761 ns)
      ■ end  ▸ host.hmd0 takes grant-ack from gpu1.smd0
-     umh/fig5-b1  ‖ paused  event 0 of 28 · cycle 0 (0 ns)
+     umh/fig5-b1  ‖ paused  event 0 of 28 · cycle 0 (0 ns)  NMOESI · 2 GPUs · PCIe…
      ■ start of the run: there is no earlier event  ▸ Nothing has happened yet. s …
     ");
 }
@@ -730,7 +742,8 @@ proptest! {
     /// Any keys, clicks and sizes leave a screen that can be drawn.
     #[test]
     fn nothing_that_a_user_does_makes_it_panic(events in proptest::collection::vec(any_event(), 1..80), full in any::<bool>()) {
-        let mut app = app(if full { Sample::frame() } else { Frame::default() }, 80, 24);
+        let empty = || Frame { panes: PaneSet::all(), ..Frame::default() };
+        let mut app = app(if full { Sample::frame() } else { empty() }, 80, 24);
         for event in &events {
             app.handle(event);
             let _ = app.take_requests();

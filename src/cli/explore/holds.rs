@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::{Explore, unbroken, watch};
+use super::{Explore, opens, unbroken, watch, written};
 use crate::cli::arguments::Format;
 use crate::cli::counterexample;
 use crate::cli::exit::{Ended, Status, Trouble};
@@ -44,7 +44,10 @@ impl Explore {
         let outcome = explore(&begun, self.limits(most), go_on);
         let seconds = start.elapsed().as_secs_f64();
         let found = outcome.found.as_ref();
-        let recording = found.map(|found| self.keep(found, &scenario, &options)).transpose()?;
+        let recording = match found {
+            Some(found) => self.keep(found, &scenario, &options)?,
+            None => None,
+        };
         let done = Done { outcome: &outcome, begun: &begun, recording, most, seconds, faults: &self.fault };
         let mut output = Output::standard();
         match self.format {
@@ -75,7 +78,12 @@ impl Explore {
     }
 
     /// Writes the recording of what was found.
-    fn keep(&self, found: &Found, scenario: &Scenario, options: &Options) -> Result<PathBuf, Trouble> {
+    fn keep(
+        &self,
+        found: &Found,
+        scenario: &Scenario,
+        options: &Options,
+    ) -> Result<Option<PathBuf>, Trouble> {
         let path = self.record.clone();
         let path = path.unwrap_or_else(|| counterexample::usual_path(&self.scenario, found.rule));
         let held = found.holds.iter().map(|hold| (hold.event, Input::Hold(hold.cycles.to_string())));
@@ -83,8 +91,7 @@ impl Explore {
         inputs.extend(held);
         inputs.sort_by_key(|(event, _)| *event);
         let options = Options { inputs, checks: Some(true), ..options.clone() };
-        counterexample::write_run(&path, scenario, &self.scenario, &options)?;
-        Ok(path)
+        Ok(written(counterexample::write_run(&path, scenario, &self.scenario, &options), path))
     }
 }
 
@@ -114,14 +121,14 @@ fn text(done: &Done<'_>) -> String {
     for table in outcome.coverage.tables() {
         text.push_str(&format!("{} of {} cells of {} were used\n", table.reached, table.total, table.table));
     }
-    if let (Some(found), Some(path)) = (&outcome.found, &done.recording) {
+    if let Some(found) = &outcome.found {
         let held = match found.holds.len() {
             0 => "nothing held back".to_owned(),
             1 => "one event held back".to_owned(),
             more => format!("{more} events held back"),
         };
         text.push_str(&format!("\n{}: {} ({held})\n", found.rule, found.text));
-        text.push_str(&format!("umscope debug {} opens it\n", path.display()));
+        text.push_str(&opens(done.recording.as_deref()));
         for line in told(done.begun, &found.holds) {
             text.push_str(&format!("    {line}\n"));
         }

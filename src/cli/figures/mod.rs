@@ -151,7 +151,8 @@ fn writable(folder: &Path) -> Result<()> {
 
 /// Writes all charts, each as a whole.
 fn charts(folder: &Path, rows: &[Row]) -> std::result::Result<(), Trouble> {
-    fs::create_dir_all(folder).map_err(|error| Trouble::Io("make the folder of the charts", error))?;
+    fs::create_dir_all(folder)
+        .map_err(|error| Diagnostic::new(format!("{} cannot be made: {error}", folder.display())))?;
     for row in rows {
         let Ok(found) = &row.found else { continue };
         for (suffix, chart) in &found.charts {

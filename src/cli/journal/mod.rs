@@ -61,7 +61,10 @@ impl Journal {
         let mut journal = Self { name, header, file, lines: BTreeMap::new(), end: 0 };
         journal.take(&found)?;
         if found.torn {
-            say(format_args!("{}: the last line is torn, and its point is run again", journal.name));
+            say(format_args!(
+                "{}: the last line is torn and is left out; what has no result is run",
+                journal.name
+            ));
         }
         match &found.header {
             Some(there) if *there == journal.header => {

@@ -42,6 +42,9 @@ fn set(session: &mut Session, arguments: &Arguments, temporary: bool) -> Result<
         return Err(arguments.missing("a query over records, or if and a predicate"));
     }
     let id = session.add_breakpoint(&arguments.query(), temporary)?;
+    if let Some(twin) = session.breakpoints.take_back(id) {
+        return Ok(Effect::line(format!("breakpoint {twin} is that already")));
+    }
     let text =
         session.breakpoints.get(id).map_or_else(String::new, crate::debug::breakpoint::Breakpoint::what);
     let kind = if temporary { "temporary breakpoint" } else { "breakpoint" };

@@ -23,7 +23,7 @@ pub const EFFECT: Command = Command {
     usage: "effect [COUNT]",
     group: Group::Moving,
     about: "go forward to the first event that this one caused",
-    details: "With COUNT, to the COUNT-th. Breakpoints stop it earlier.",
+    details: "With COUNT, to the COUNT-th. Breakpoints stop it earlier. It stays where it is if there is none.",
     completes: Completes::Nothing,
     run: effect,
 };

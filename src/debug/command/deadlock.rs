@@ -69,8 +69,16 @@ fn all_is_well() -> Vec<String> {
 
 /// What an exploration has found here may be what can happen next, again and again: nothing waits for it yet.
 fn no_circle(session: &Session) -> Vec<String> {
-    let told = session.recorded_here().map(|reason| reason.sentence());
-    told.map_or_else(all_is_well, |found| vec![found])
+    if let Some(found) = session.recorded_here() {
+        return vec![found.sentence()];
+    }
+    let doomed = session.doomed.as_ref().filter(|doomed| doomed.contains(&session.event()));
+    doomed.map_or_else(all_is_well, |doomed| {
+        vec![format!(
+            "nothing here waits for ever yet, but since event {} no order of delivery avoids what was found at event {}",
+            doomed.start, doomed.end
+        )]
+    })
 }
 
 fn with_records(diagnosis: &Diagnosis) -> Vec<String> {
@@ -104,11 +112,15 @@ fn found(session: &mut Session) -> Result<Option<Diagnosis>> {
         while fork.event() < event && fork.step(&mut silent) == StepOutcome::Ran {}
         fork.machine().cloned()
     });
+    session.doomed = match diagnosis.doom {
+        Some(Doom::Since { event, .. }) => Some(event..diagnosis.event),
+        _ => None,
+    };
     Ok(Some(diagnosis))
 }
 
 fn goto(session: &mut Session, which: &Arguments) -> Result<Effect> {
-    let Some(found) = found(session)? else { return Ok(Effect::Said(all_is_well())) };
+    let Some(found) = found(session)? else { return Ok(Effect::Said(no_circle(session))) };
     if which.is_empty() {
         let latest = found.sentences.iter().filter_map(|sentence| sentence.event).max();
         let first = if let Some(Doom::Since { event, .. }) = found.doom { Some(event) } else { latest };

@@ -24,5 +24,8 @@ fn watch(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         return Err(arguments.missing("an expression such as state of gpu0.l2.0 block 0x1000"));
     }
     let id = session.add_watchpoint(&what.query(), condition.map(|part| part.query()).as_ref())?;
+    if let Some(twin) = session.breakpoints.take_back(id) {
+        return Ok(Effect::line(format!("watchpoint {twin} is that already")));
+    }
     Ok(Effect::line(format!("watchpoint {id}: {}", what.text())))
 }

@@ -4,20 +4,25 @@ use super::arguments::Word;
 use super::select::Absent;
 use super::{Arguments, Command, Completes, Effect, Group};
 use crate::debug::frame::build::first_that_waits;
+use crate::debug::frame::focus;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::address::Address;
 use crate::model::component::{ComponentId, ComponentKind};
-use crate::model::inspect::WaitLink;
+use crate::model::inspect::{TransactionView, WaitLink};
 use crate::model::message::TxnNumber;
+
+/// Transactions in flight that are looked through for those on a block, and those of them that are told of.
+const IN_FLIGHT: usize = 1 << 16;
+const CHAINS: usize = 8;
 
 pub const WHY: Command = Command {
     name: "why",
     aliases: &[],
-    usage: "why [COMPONENT [warp N] | txn N | page N]",
+    usage: "why [COMPONENT [warp N] | block ADDRESS | txn N | page N]",
     group: Group::Looking,
     about: "why something cannot go on, as one chain",
-    details: "Of a warp, a core, a node (its MSHRs), a link, a transaction or a fault of a page; without an argument, of what is selected, or shown. Of a transaction that has ended, where its cycles went (info latency).",
+    details: "Of a warp, a core, a node (its MSHRs), a link, the transactions on a block, one transaction or a fault of a page; without an argument, of what is selected, or shown. Of a transaction that has ended, where its cycles went (info latency).",
     completes: Completes::Component,
     run: why,
 };
@@ -59,6 +64,14 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             };
             Ok(fault_chain(session, Some(page)).unwrap_or_else(nothing))
         }
+        [kind, address] if kind.text == "block" => {
+            let address = arguments.number(address, "an address such as 0x1000")?;
+            Ok(block_chains(session, Address(address)))
+        }
+        [kind] if kind.text == "txn" => Err(arguments.missing("the number of a transaction")),
+        [kind] if kind.text == "page" => Err(arguments.missing("the number of a page")),
+        [kind] if kind.text == "block" => Err(arguments.missing("an address such as 0x1000")),
+        [_, kind] if kind.text == "warp" => Err(arguments.missing("the number of a warp")),
         [path] => Ok(component_chain(session, component(session, arguments, path)?, None)),
         [path, kind, number] if kind.text == "warp" => {
             let component = session.component(arguments, path)?;
@@ -67,6 +80,26 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
         }
         [_, second, ..] => Err(arguments.error(second.span.clone(), "nothing is expected here")),
     }
+}
+
+/// What the transactions on the line of an address wait for, or the fault of its page.
+fn block_chains(session: &Session, address: Address) -> Effect {
+    let machine = session.machine();
+    let line = focus::line(machine, address);
+    let mut views = machine.transactions(IN_FLIGHT, IN_FLIGHT);
+    views.retain(|view| view.range.overlaps(line));
+    let mut lines: Vec<String> = Vec::new();
+    for view in views.iter().take(CHAINS) {
+        lines.extend(chain(session, headed(session, view), &view.chain));
+    }
+    if views.len() > CHAINS {
+        lines.push(format!("and {} more on {line}", views.len() - CHAINS));
+    }
+    let nothing = || Effect::line(format!("no transaction in flight is about {line}"));
+    if lines.is_empty() {
+        return fault_chain(session, Some(address)).unwrap_or_else(nothing);
+    }
+    Effect::Said(lines)
 }
 
 /// What a component waits for that is selected, beside a transaction that is shown.
@@ -116,15 +149,19 @@ fn transaction(session: &Session, arguments: &Arguments, txn: TxnNumber) -> Resu
         }
         return Err(arguments.complaint(format!("transaction {} {stands}: it waits for nothing", txn.0)));
     };
-    let head = format!(
+    Ok(Effect::Said(chain(session, headed(session, &view), &view.chain)))
+}
+
+/// What a transaction in flight is.
+fn headed(session: &Session, view: &TransactionView) -> String {
+    format!(
         "transaction {}: {} of {} by {} since event {}",
-        txn.0,
+        view.number.0,
         view.kind.name(),
         view.range,
         session.machine().components().path(view.agent),
         view.issued_at
-    );
-    Ok(Effect::Said(chain(session, head, &view.chain)))
+    )
 }
 
 /// Of a transaction that has ended, where its time went.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::component::{ComponentId, ComponentKind};
-use crate::model::inspect::{AgentView, CacheView, Inspect, MshrView, TransactionView, WaitLink};
-use crate::model::record::{Record, What};
+use crate::model::inspect::{AgentView, CacheView, Inspect, LinkView, MshrView, TransactionView, WaitLink};
+use crate::model::record::{Record, RecordId, What};
 use crate::model::state::Action;
 use crate::model::time::EventNumber;
 
@@ -64,9 +64,10 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
     };
     let is_agent = |kind| matches!(kind, ComponentKind::Cu | ComponentKind::Core);
     let mut frame = Frame {
+        panes: wish.panes,
         time: machine.time_base(),
         position: position(machine, &facts),
-        now: happenings(machine, facts.last),
+        now: happenings(machine, &facts),
         protocol: if wish.panes.has(Pane::Protocol) {
             protocol::views(machine, &facts.tables, selection.component, facts.last)
         } else {
@@ -199,8 +200,11 @@ fn position(machine: &dyn Inspect, facts: &Facts) -> Position {
 }
 
 /// What the records of one event say, the most telling first.
-fn happenings(machine: &dyn Inspect, last: &[Record]) -> Vec<Happening> {
-    let mut records: Vec<&Record> = last.iter().collect();
+fn happenings(machine: &dyn Inspect, facts: &Facts) -> Vec<Happening> {
+    let mut records: Vec<&Record> = facts.last.iter().collect();
+    if records.is_empty() && facts.run.is_at_rest() {
+        return sample(machine).into_iter().collect();
+    }
     records.sort_by_key(|record| weight(&record.what));
     let names = machine.components();
     records
@@ -214,6 +218,18 @@ fn happenings(machine: &dyn Inspect, last: &[Record]) -> Vec<Happening> {
             because: record.because,
         })
         .collect()
+}
+
+/// An event of which nothing is recorded: the balancers of links have looked, and left all lanes where they are.
+fn sample(machine: &dyn Inspect) -> Option<Happening> {
+    let is_sample = |link: &LinkView| {
+        let last = link.balance.as_ref().and_then(|balance| balance.samples.last());
+        last.is_some_and(|sample| sample.end == machine.tick())
+    };
+    let id = RecordId { event: machine.event(), ordinal: 0 };
+    let text = "the balancers of the links take a sample, and no lane turns".to_owned();
+    let told = Happening { id, at: None, kind: "sample", text, because: None };
+    machine.links(0).iter().any(is_sample).then_some(told)
 }
 
 /// Within a weight, records stay in the order in which they happened.

@@ -37,11 +37,14 @@ use protocol::ProtocolView;
 use selection::Selection;
 use sequence::Sequence;
 use session::{Activity, BranchView, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
+use wish::PaneSet;
 
 /// Everything that one screen shows. A part that was not wished for is empty.
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub info: Arc<Info>,
+    /// What was wished for.
+    pub panes: PaneSet,
     pub time: TimeBase,
     pub position: Position,
     pub run: RunState,
@@ -128,6 +131,7 @@ impl Default for Frame {
     fn default() -> Self {
         Self {
             info: Arc::default(),
+            panes: PaneSet::default(),
             time: TimeBase { ticks_per_second: 1, ticks_per_cycle: 1 },
             position: Position::default(),
             run: RunState::default(),

@@ -69,6 +69,14 @@ pub enum RunState {
     Stuck,
 }
 
+impl RunState {
+    /// Whether nothing moves.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        matches!(self, Self::Paused | Self::Finished | Self::Stuck)
+    }
+}
+
 /// How good or bad a message is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {

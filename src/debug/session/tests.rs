@@ -229,6 +229,9 @@ fn a_cause_and_its_effect_are_one_jump_apart() {
     assert_eq!(session.event(), 47);
     execute(&mut session, "effect");
     assert_eq!(session.event(), 50);
+    // Where nothing follows, nothing moves.
+    assert_eq!(reason(&mut session, "effect 1000"), Reason::NoEffect);
+    assert_eq!(session.event(), 50);
 }
 
 #[test]

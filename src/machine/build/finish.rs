@@ -184,8 +184,7 @@ impl Builder<'_> {
         let nodes: Vec<&NodeConfig> = self.configs.iter().map(|(config, _)| config).collect();
         let agents = self.gpu_agents.iter().flatten().filter_map(|&agent| self.agents.get(agent));
         let leaves: Vec<usize> = agents.map(|agent| agent.l1).collect();
-        let keeps_stores = leaves.iter().any(|&leaf| nodes[leaf].table.keeps_stores());
-        if !keeps_stores || !has_several_launches(&self.blueprint.workload) {
+        if !has_several_launches(&self.blueprint.workload) {
             return Meeting::default();
         }
         Meeting::of(&nodes, &leaves)

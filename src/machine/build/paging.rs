@@ -213,8 +213,12 @@ impl Builder<'_> {
 
     fn gpu_paging(&mut self, gpu: usize, parts: GpuParts, spec: &PagingSpec, pages: &PageSet) -> GpuPaging {
         let units = self.gpu_agents.get(gpu).cloned().unwrap_or_default();
-        let bears = if spec.faults == FaultMode::Block { 0 } else { u32::MAX };
-        let (entries, far_faults) = (Some(spec.tlb), spec.far_faults);
+        // A compute unit that blocks has one fault at a time.
+        let (bears, far_faults) = match spec.faults {
+            FaultMode::Block => (0, 1),
+            FaultMode::Replay => (u32::MAX, spec.far_faults),
+        };
+        let entries = Some(spec.tlb);
         self.give_tlbs(&units, TlbConfig { entries, far_faults, ports: spec.tlb_ports, bears });
         let cycles = |count: u32| self.gpu_clock.cycles(u64::from(count));
         let walks = GmmuConfig {
@@ -223,7 +227,7 @@ impl Builder<'_> {
             cache: spec.walk_cache,
             cache_latency: cycles(spec.walk_cache_latency),
             memory_latency: self.ticks(spec.walk_memory),
-            far_faults: spec.far_faults,
+            far_faults,
         };
         let service = DriverConfig {
             service: self.ticks(spec.service).max(1),

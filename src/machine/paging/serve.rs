@@ -250,7 +250,7 @@ impl Machine {
                 Found::Translated if is_granted => target.translated(page, out),
                 Found::Translated => self.ask(gpu, unit, page, out),
                 Found::Raised | Found::Merged | Found::Dropped => {
-                    let progress = target.nacked(page, out);
+                    let progress = target.nacked(page, found == Found::Merged, out);
                     self.tell_unit(gpu, page, FaultStage::Nacked, unit, out);
                     // It came, or came and went, while the Nack was on its way; or there is room again for what was
                     // dropped.

@@ -71,19 +71,10 @@ impl Machine {
     fn why_blocked(&self, agent: &Agent, since: Option<Tick>) -> Vec<WaitLink> {
         let moves = self.paging.as_ref().is_some_and(|paging| paging.brings_pages());
         let gpu = self.paged_gpu_of(agent);
-        let (text, rest) = match (tracked_of(agent), walked_of(agent)) {
-            (Some(page), _) if moves => {
+        let (text, rest) = match tracked_of(agent) {
+            Some(page) if moves => {
                 let rest = gpu.map(|gpu| self.why_fault(gpu, page));
                 (format!("waits for its TLB, which a far-fault of page {page} blocks"), rest)
-            }
-            (None, Some(page)) if moves => {
-                let rest = gpu.and_then(|gpu| self.why_walk(gpu, page)).map(|walk| vec![walk]);
-                (
-                    format!(
-                        "waits for its TLB, which takes no second miss before the walk of page {page} ends"
-                    ),
-                    rest,
-                )
             }
             _ if moves => ("waits for its TLB, which a far-fault blocks".to_owned(), None),
             _ => ("waits for its TLB, which more protection faults block than it bears".to_owned(), None),
@@ -400,20 +391,20 @@ mod tests {
 
     #[test]
     fn a_warp_whose_tlb_another_blocks_waits_for_what_that_waits_for() {
-        let work = [("gpu0.cu0", Load, vec![0x1000]), ("gpu0.cu0", Load, vec![0x2000])];
+        let work = [("gpu0.cu0", Load, vec![0x1000, 0x3000]), ("gpu0.cu0", Load, vec![0x2000])];
         let mut machine = working("tiny/paged-1gpu", &["gpu.paging.faults=block"], &work);
         let unit = machine.components().find("gpu0.cu0").unwrap();
         let mut records = Records::listening();
         let texts = |machine: &crate::machine::Machine| -> Vec<String> {
-            machine.why(unit, Some(1)).into_iter().map(|link| link.text).collect()
+            machine.why(unit, Some(0)).into_iter().map(|link| link.text).collect()
         };
         while !texts(&machine)
             .first()
-            .is_some_and(|text| text.contains("which a far-fault of page 0x1 blocks"))
+            .is_some_and(|text| text.contains("which a far-fault of page 0x2 blocks"))
         {
             assert_eq!(machine.step(&mut records), StepOutcome::Ran);
         }
         let why = texts(&machine);
-        assert!(why.iter().any(|text| text.contains("tracks far-fault 0x1")), "{why:?}");
+        assert!(why.iter().any(|text| text.contains("tracks far-fault 0x2")), "{why:?}");
     }
 }

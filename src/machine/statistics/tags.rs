@@ -23,6 +23,7 @@ impl Machine {
         let tagged = self.nodes.iter().filter(|node| node.is_tagged());
         let (hits, misses) = tagged
             .fold((0, 0), |(hits, misses), node| (hits + node.counters.hits, misses + node.counters.misses));
+        sheet.count("tags.first_hits".to_owned(), hits);
         sheet.share("tags.hit_rate".to_owned(), hits, hits + misses);
     }
 }

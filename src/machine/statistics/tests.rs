@@ -348,7 +348,7 @@ fn ports_are_busy_for_a_cycle_a_message_and_more_of_them_hold_less_up() {
         assert!((busy - share).abs() < 1.5 / time, "{busy} of {share}");
         assert_eq!(machine.statistic("levels.l2.port_utilisation"), Some(busy));
         let told = machine.statistic("gpu0.l2.0.port_queued_mean_cycles").unwrap();
-        assert!((waited..waited + 0.15).contains(&told), "{told} and {waited}");
+        assert!((waited..waited + 0.25).contains(&told), "{told} and {waited}");
         told
     };
     let (one, two, many) = (of(1), of(2), of(16));

@@ -108,3 +108,33 @@ fn who_is_turned_away_is_taken_in_turn() {
     let turns: Vec<_> = senders.iter().skip(2).collect();
     assert!(turns.len() == 14 && turns.windows(2).all(|pair| pair[0] != pair[1]), "{turns:?}");
 }
+
+#[test]
+fn what_comes_whole_is_passed_on_before_it_is_read_again() {
+    let mut machine = working("tiny/umh-1gpu", &[], &[("gpu0.cu0", AccessKind::Load, vec![0x1000])]);
+    run(&mut machine);
+    let of_stacks = |what: &str| {
+        let all = machine.statistics().into_iter();
+        all.filter(|(key, _)| key.starts_with("gpu0.smd") && key.ends_with(what))
+            .map(|(_, value)| value)
+            .sum::<f64>()
+    };
+    assert!(of_stacks(".dram.writes") > 0.0);
+    assert_eq!(of_stacks(".dram.reads") as u64, 0);
+}
+
+#[test]
+fn of_a_line_that_was_never_fetched_only_what_was_stored_is_written_back() {
+    let lines = (0..24).map(|line| 0x1000 + 0x40 * line).collect();
+    let mut machine = working("tiny/numa-2socket", &[], &[("gpu0.cu0", AccessKind::NStore, lines)]);
+    let header = machine.spec().network.header;
+    let mut sizes = Vec::new();
+    for record in run(&mut machine) {
+        if let What::Message(message) = &record.what
+            && message.kind == MessageKind::Writeback
+        {
+            sizes.push(message.size - header);
+        }
+    }
+    assert!(!sizes.is_empty() && sizes.iter().all(|size| *size == 32), "{sizes:?}");
+}

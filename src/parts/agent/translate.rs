@@ -145,9 +145,9 @@ impl Agent {
         self.unstall(out);
     }
 
-    /// A translation turned into a fault (Nack-Replayable).
-    pub fn nacked(&mut self, page: Page, out: &mut Outbox) -> Progress {
-        let progress = self.tlb.as_mut().map_or(Progress::Tracked, |tlb| tlb.nack(page));
+    /// A translation turned into a fault (Nack-Replayable), which another has raised before or not.
+    pub fn nacked(&mut self, page: Page, joined: bool, out: &mut Outbox) -> Progress {
+        let progress = self.tlb.as_mut().map_or(Progress::Tracked, |tlb| tlb.nack(page, joined));
         self.settle_waiting(out);
         progress
     }

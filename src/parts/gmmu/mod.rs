@@ -186,28 +186,32 @@ impl Gmmu {
         outcomes
     }
 
-    /// An access that is not granted: steps 3 and 4 of Fig. 4.
+    /// An access that is not granted: steps 3 and 4 of Fig. 4. A request is dropped if the GMMU "has not initiated the SW page faulting
+    /// process nor is tracking" it, and its compute unit has as many faults as it may: an entry is the unit's that raised the fault, and
+    /// whoever joins needs none.
     fn fault(&mut self, unit: u32, page: Page, now: Since) -> Found {
+        if let Some(known) = self.far_faults.get_mut(&page) {
+            if !known.units.contains(&unit) {
+                known.units.push(unit);
+            }
+            return Found::Merged;
+        }
         let Some(held) = self.held.get_mut(unit as usize) else { return Found::Dropped };
         if *held >= self.config.far_faults {
             return Found::Dropped;
         }
         *held += 1;
-        let known = self.far_faults.contains_key(&page);
-        let entry =
-            self.far_faults.entry(page).or_insert_with(|| FarFault { since: now, units: SmallVec::new() });
-        entry.units.push(unit);
+        self.far_faults.insert(page, FarFault { since: now, units: SmallVec::from_slice(&[unit]) });
         self.high_water = self.high_water.max(self.far_faults.len());
-        if known { Found::Merged } else { Found::Raised }
+        Found::Raised
     }
 
     /// A fault has ended: the compute units whose TLBs are to replay (step 6 of Fig. 4).
     pub fn arrived(&mut self, page: Page) -> SmallVec<[u32; 4]> {
         let units = self.far_faults.remove(&page).map(|fault| fault.units).unwrap_or_default();
-        for unit in &units {
-            if let Some(held) = self.held.get_mut(*unit as usize) {
-                *held = held.saturating_sub(1);
-            }
+        let raised_by = units.first().and_then(|unit| self.held.get_mut(*unit as usize));
+        if let Some(held) = raised_by {
+            *held = held.saturating_sub(1);
         }
         units
     }
@@ -219,7 +223,7 @@ impl Gmmu {
         self.walk_ticks.saturating_sub(ahead)
     }
 
-    /// Faults that are tracked for a compute unit.
+    /// Faults that are tracked and that a compute unit has raised.
     #[must_use]
     pub fn held(&self, unit: u32) -> u32 {
         self.held.get(unit as usize).copied().unwrap_or(0)
@@ -322,5 +326,26 @@ mod tests {
         ask(&mut gmmu, 0, 3);
         gmmu.advance(at(2000), |_, _| false);
         assert_eq!(gmmu.advance(at(3000), |_, _| false)[0].found, Found::Raised);
+    }
+
+    #[test]
+    fn whoever_joins_a_fault_needs_no_entry_of_its_own() {
+        let mut gmmu = gmmu(8, 1, 1);
+        let mut found = |asked: &[(u32, u64)], tick| {
+            for &(unit, page) in asked {
+                ask(&mut gmmu, unit, page);
+            }
+            gmmu.advance(at(tick), |_, _| false);
+            gmmu.advance(at(tick + 1000), |_, _| false)
+                .iter()
+                .map(|outcome| outcome.found)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[(0, 1), (1, 2)], 0), [Found::Raised, Found::Raised]);
+        // Asked again, too, after one was thought to be dropped.
+        assert_eq!(found(&[(1, 1), (1, 1), (1, 3)], 2000), [Found::Merged, Found::Merged, Found::Dropped]);
+        assert_eq!((gmmu.held(0), gmmu.held(1)), (1, 1));
+        assert_eq!(gmmu.arrived(Page(1))[..], [0, 1]);
+        assert_eq!((gmmu.held(0), gmmu.held(1)), (0, 1));
     }
 }

@@ -182,7 +182,13 @@ impl Node {
                 entry.data.fill(fresh);
             }
         }
-        self.note_write(Range::new(block, self.config.block), out);
+        let range = Range::new(block, self.config.block);
+        // What was stored here before is only in the memory.
+        let is_whole = !self.store.get(block).is_some_and(|entry| entry.data.mask.any());
+        if self.config.has_memory && is_whole && !self.is_sectored(block) {
+            self.at_hand = Some((out.event, range));
+        }
+        self.note_write(range, out);
     }
 
     /// Performs the accesses at the head of the queue that the new state allows.

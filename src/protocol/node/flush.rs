@@ -65,7 +65,9 @@ impl Node {
     pub fn flush(&mut self, scope: Scope, out: &mut Outbox) {
         self.flushing.scope = self.flushing.scope.max(Some(scope));
         if self.is_tagged() {
-            out.flushed = self.clean_tags(out) && self.flushing.end();
+            // Whoever comes here finds all that was stored.
+            let is_seen = scope == Scope::Unseen;
+            out.flushed = (is_seen || self.clean_tags(out)) && self.flushing.end();
             return;
         }
         let meant = self.store.entries().map(|(_, entry)| entry).filter(|entry| is_within(scope, entry));

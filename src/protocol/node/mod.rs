@@ -43,7 +43,7 @@ use crate::model::record::What;
 use crate::model::sectors::Sectors;
 use crate::model::sorted::SortedMap;
 use crate::model::state::{Action, State};
-use crate::model::time::Tick;
+use crate::model::time::{EventNumber, Tick};
 use crate::protocol::homes::Homes;
 use crate::protocol::outbox::{About, Outbox, Outgoing, Touch, TouchKind};
 use crate::protocol::store::{Entry, Store, Unit};
@@ -89,6 +89,9 @@ pub struct Node {
     remote: Option<Box<remote::Remote>>,
     /// Memories that want all their lines back.
     purging: SmallVec<[ComponentId; 1]>,
+    /// Of a node with memory: what has come whole in this event. Whoever is given it now does not wait until it was written there and read
+    /// again ("the data are passed to L1", UMH, Fig. 5 a; "the HMD forwards the merged data", 4.1.1).
+    at_hand: Option<(EventNumber, Range)>,
     /// Cells used, by row and action.
     cells: Vec<u64>,
     pub counters: Counters,
@@ -133,6 +136,7 @@ impl Node {
             releases: sync::Releases::default(),
             remote: None,
             purging: SmallVec::new(),
+            at_hand: None,
             cells,
             counters: Counters::default(),
         }
@@ -363,7 +367,9 @@ impl Node {
     }
 
     fn send(&self, message: Message, out: &mut Outbox) {
-        let read = if self.config.has_memory && message.has_data {
+        let is_at_hand =
+            self.at_hand.is_some_and(|(event, range)| event == out.event && range.covers(message.range));
+        let read = if self.config.has_memory && message.has_data && !is_at_hand {
             message.size.saturating_sub(self.config.header)
         } else {
             0

@@ -13,7 +13,7 @@ use crate::model::message::{Held, Message, MessageKind};
 use crate::model::patch::Patch;
 use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
-use crate::protocol::outbox::{About, Outbox, Touch, TouchKind};
+use crate::protocol::outbox::{About, Outbox};
 use crate::protocol::store::Entry;
 use crate::protocol::table::{Next, Step};
 
@@ -114,7 +114,7 @@ impl Node {
         };
         let gives = cell.is_some_and(|cell| cell.step == Step::Data);
         self.overtake(pending, probe.action, out);
-        self.give(block, from, gives, probe, out);
+        self.give(block, from, gives, probe);
         self.transition(block, probe.action, to, about, out);
         let (is_held, is_owner) = (to != State::I, self.config.table.is_owner(to));
         self.counters.lost += u64::from(from != State::I && !is_held);
@@ -135,7 +135,7 @@ impl Node {
 
     /// Puts this block's dirty bytes into the answer; who gives data to a read cleans its mask
     /// (rule 13 of `PROTOCOL.md`).
-    fn give(&mut self, block: Address, state: State, gives: bool, probe: BlockProbe, out: &mut Outbox) {
+    fn give(&mut self, block: Address, state: State, gives: bool, probe: BlockProbe) {
         let keep = probe.action == Action::Read && self.config.has_fault(Fault::KeepMaskOnRead);
         let without = self.config.has_fault(Fault::AnswerWithoutData);
         let sent = self.store.get(block).map_or((Sectors::NONE, 0), |entry| self.sectors_to_send(entry));
@@ -162,9 +162,6 @@ impl Node {
         }
         if !keep {
             entry.data.mask.clear();
-        }
-        if self.config.has_memory {
-            out.touches.push(Touch { what: TouchKind::Write, range: self.range_of(block) });
         }
     }
 

@@ -5,7 +5,7 @@
 //! grants nothing. A line that is invalidated has none.
 
 use super::pending::{Pending, Want};
-use super::{Decision, Node};
+use super::{Decision, Node, Role};
 use crate::model::address::Address;
 use crate::model::message::MessageKind;
 use crate::model::patch::Patch;
@@ -78,13 +78,14 @@ impl Node {
     }
 
     /// What goes over a link with dirty bytes of a block: the sectors that have any of them, or all of it where blocks go whole; with
-    /// their bytes.
+    /// their bytes. Of a block that was stored to and never fetched there is nothing else.
     pub(super) fn sectors_to_send(&self, entry: &Entry) -> (Sectors, u32) {
-        if !self.config.sectored || !entry.remote {
+        let is_sectored = self.config.sectored && entry.remote;
+        if !is_sectored && !self.config.table.is_unfetched(entry.state, self.config.role != Role::Leaf) {
             return (Sectors::NONE, entry.data.len);
         }
         let sectors = entry.dirty_sectors();
-        (sectors, sectors.bytes(entry.data.len))
+        (if is_sectored { sectors } else { Sectors::NONE }, sectors.bytes(entry.data.len))
     }
 
     /// Bytes of some sectors have come: they go in where nothing is dirty.

@@ -423,6 +423,9 @@ impl Node {
     pub(super) fn receive_answer(&mut self, message: &Message, out: &mut Outbox) {
         let block = self.block_of(message.range.start);
         let Some(child) = self.config.child(message.from) else { return };
+        if self.config.has_memory && message.patch.as_ref().is_some_and(|patch| patch.mask.is_full()) {
+            self.at_hand = Some((out.event, message.range));
+        }
         self.take_bytes(block, child, message, out);
         self.take_held(block, child, message, out);
         self.note_answer(block, child, message, out);

@@ -23,7 +23,11 @@ pub fn table(values: &Values) -> Table {
             continue;
         }
         let more = match name {
-            "hit" => format!("{} of first look-ups", values.percent("tags.hit_rate")),
+            "hit" => format!(
+                "{} at the first look-up, {} of those",
+                values.count("tags.first_hits"),
+                values.percent("tags.hit_rate")
+            ),
             "cold_miss" | "conflict_miss" => "each a fetch from the host".to_owned(),
             "merge" => "joined a fetch under way".to_owned(),
             "replay" => format!("{} missed again", values.count("tags.replays_missed")),

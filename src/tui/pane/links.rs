@@ -114,7 +114,7 @@ impl Columns {
     fn new(frame: &Frame, width: u16) -> Self {
         let widest = |of: &dyn Fn(&LinkView) -> usize| frame.links.iter().map(of).max().unwrap_or(0) as u16;
         let names = widest(&|link| name(frame, link).chars().count()).clamp(6, 18);
-        let tail = widest(&|link| waiting(link).len());
+        let tail = widest(&|link| waiting(link)[1].len());
         let count = if width >= 70 { 9 } else { 3 };
         // Gaps, the use now, and at least four signs of its history.
         let room = width.saturating_sub(1 + names + 1 + 1 + count + 6 + 1 + tail);
@@ -176,14 +176,19 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, columns: &Co
     let bars: String = link.history.iter().skip(skip).map(|share| glyphs::bar(f64::from(*share))).collect();
     canvas.text(x, y, &bars, load(link.utilisation));
     x += columns.bars + 1;
-    canvas.field(x, y, canvas.width().saturating_sub(x), &waiting(link), Role::Text);
+    let (room, waits) = (canvas.width().saturating_sub(x), waiting(link));
+    let text = waits.iter().find(|text| text.len() <= usize::from(room)).unwrap_or(&waits[2]);
+    canvas.field(x, y, room, text, Role::Text);
 }
 
-/// What waits for the link, and what waits behind it.
-fn waiting(link: &LinkView) -> String {
-    let buffered: Vec<String> =
-        link.buffered.iter().map(|(_, used, size)| format!("{used}/{size}")).collect();
-    format!("q {} b {}", counts(&link.queued), buffered.join(" "))
+/// What waits for the link, and what waits behind it: with the sizes of the buffers, with these rounded, and without.
+fn waiting(link: &LinkView) -> [String; 3] {
+    let of = |size: &dyn Fn(u32) -> String| {
+        let each = link.buffered.iter().map(|(_, used, most)| format!("{used}{}", size(*most)));
+        format!("q {} b {}", counts(&link.queued), each.collect::<Vec<_>>().join(" "))
+    };
+    let round = |most: u32| if most < 10_000 { format!("/{most}") } else { format!("/{}k", most / 1000) };
+    [of(&|most| format!("/{most}")), of(&round), of(&|_| String::new())]
 }
 
 fn counts(queues: &[(Network, u32)]) -> String {

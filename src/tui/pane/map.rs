@@ -29,6 +29,12 @@ const AIRY: u16 = 10;
 /// Rows of these lines.
 const JOINS: u16 = 2;
 
+/// Columns for the names of the levels, where they have no room beside the nodes.
+const GUTTER: u16 = 4;
+
+/// Columns of a device in which the lanes of its link to a switch have room.
+const NARROWEST: u16 = 6;
+
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     let map = &frame.map;
     if map.devices.is_empty() {
@@ -36,10 +42,14 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         return;
     }
     let order = order(&map.devices);
-    let width = canvas.width().saturating_sub(1) / order.len().max(1) as u16;
-    let mut columns: Vec<Column> = (0..order.len())
-        .map(|nth| Column { x: 1 + nth as u16 * width, width, airy: false, rows: ROWS })
-        .collect();
+    let mut columns = columns(canvas.width(), order.len(), 0);
+    let narrower = self::columns(canvas.width(), order.len(), GUTTER);
+    let has_room = narrower.first().is_some_and(|column| column.width >= NARROWEST);
+    let needs_gutter = has_room && !are_told(frame, &order, &columns);
+    if needs_gutter {
+        columns = narrower;
+    }
+    let width = columns.first().map_or(0, |column| column.width);
     let centres: Vec<(&str, u16)> =
         order.iter().zip(&columns).map(|(device, column)| (device.name.as_str(), column.centre())).collect();
     let room = canvas.height().saturating_sub(map_rail::height(map, &centres) + map_switch::height(map));
@@ -50,7 +60,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         (column.airy, column.rows) = (airy, rows);
         column.name(device, canvas);
     }
-    let bottom = levels(frame, canvas, &order, &columns);
+    let bottom = levels(frame, canvas, &order, (&columns, needs_gutter));
     let end = map_rail::draw(frame, canvas, bottom, &centres);
     let places: Vec<(&str, u16, u16)> = order
         .iter()
@@ -64,6 +74,26 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
     } else if end <= last {
         legend(canvas, last.max(end).min(end + 1));
     }
+}
+
+/// Columns for so many devices, with room for the names of their levels on the left.
+fn columns(width: u16, count: usize, gutter: u16) -> Vec<Column> {
+    let each = width.saturating_sub(1 + gutter) / count.max(1) as u16;
+    let column = |nth| Column { x: 1 + gutter + nth as u16 * each, width: each, airy: false, rows: ROWS };
+    (0..count).map(column).collect()
+}
+
+/// The nodes of a device on one level.
+fn on_level<'a>(device: &'a Device, kinds: &[ComponentKind]) -> Vec<&'a MapNode> {
+    device.nodes.iter().filter(|node| kinds.contains(&node.kind)).collect()
+}
+
+/// Whether each level of each device has room to say what it is.
+fn are_told(frame: &Frame, devices: &[&Device], columns: &[Column]) -> bool {
+    devices
+        .iter()
+        .zip(columns)
+        .all(|(device, column)| LEVELS.iter().all(|kinds| column.tells(frame, &on_level(device, kinds))))
 }
 
 /// Who waits for whom, with the numbers that stand at the nodes.
@@ -133,23 +163,30 @@ fn tall(devices: &[&Device], width: u16, rows: usize) -> u16 {
 }
 
 /// Draws the devices level by level, so that levels of different height stay side by side. Returns the row after them.
-fn levels(frame: &Frame, canvas: &mut Canvas, devices: &[&Device], columns: &[Column]) -> u16 {
+fn levels(
+    frame: &Frame,
+    canvas: &mut Canvas,
+    devices: &[&Device],
+    (columns, has_gutter): (&[Column], bool),
+) -> u16 {
     let mut y = 1;
     let mut above: Vec<Vec<u16>> = vec![Vec::new(); devices.len()];
     for (nth, kinds) in LEVELS.iter().enumerate() {
-        let nodes: Vec<Vec<&MapNode>> = devices
-            .iter()
-            .map(|device| device.nodes.iter().filter(|node| kinds.contains(&node.kind)).collect())
-            .collect();
+        let nodes: Vec<Vec<&MapNode>> = devices.iter().map(|device| on_level(device, kinds)).collect();
         if nodes.iter().all(Vec::is_empty) {
             continue;
         }
         let join = columns.iter().any(|column| column.airy) && nth > 1;
         let top = y + u16::from(join);
         let mut end = top;
+        let named = nodes.iter().filter_map(|nodes| nodes.first()).map(|node| prefix(node.kind));
+        let told = named.filter(|_| has_gutter).find(|name| !name.is_empty()).unwrap_or_default();
+        canvas.text(1, top, told, Role::Dim);
         for ((column, nodes), above) in columns.iter().zip(&nodes).zip(&mut above) {
             let Some(first) = nodes.first() else { continue };
-            let (bottom, below) = column.level(canvas, top, prefix(first.kind), (frame, nodes));
+            let own = prefix(first.kind);
+            let own = if own == told { "" } else { own };
+            let (bottom, below) = column.level(canvas, top, own, (frame, nodes));
             if join && !above.is_empty() {
                 join_levels(canvas, y, above, &below);
             }
@@ -223,6 +260,22 @@ impl Column {
     /// The column where something of this width begins, so that it stands in the middle.
     fn start(&self, width: usize) -> u16 {
         self.centre().saturating_sub(width as u16 / 2).max(self.x)
+    }
+
+    /// Whether there is room to say what the nodes of one level are: for their names, or for that of the level.
+    fn tells(&self, frame: &Frame, nodes: &[&MapNode]) -> bool {
+        let Some(first) = nodes.first() else { return true };
+        let room = usize::from(self.width.saturating_sub(1));
+        let letters = if nodes.len() > DENSE {
+            DENSE
+        } else {
+            let cells: Vec<Cell> = nodes.iter().map(|node| cell(frame, node)).collect();
+            let brief = cells.iter().map(|cell| cell.brief.width());
+            let names: usize = cells.iter().map(|cell| cell.label.width() + cell.brief.width()).sum();
+            if names + cells.len().saturating_sub(1) <= room { 0 } else { brief.sum() }
+        };
+        let name = prefix(first.kind);
+        name.is_empty() || letters == 0 || name.width() + 1 + letters <= room
     }
 
     /// Draws the nodes of one level: with their names if there is room, else their letters, in several rows if need be.

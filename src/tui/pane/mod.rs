@@ -35,11 +35,16 @@ use crate::debug::frame::wish::Pane;
 use crate::scenario::flow;
 
 use super::app::App;
+use super::theme::Role;
 use super::view::canvas::Canvas;
 
-/// Draws the content of a pane.
+/// Draws the content of a pane, as soon as there is a frame that has it: what is not known yet is not missing.
 pub fn draw(pane: Pane, app: &App, canvas: &mut Canvas) {
     let frame = &*app.frame;
+    if !frame.panes.has(pane) {
+        canvas.text(1, 0, "…", Role::Dim);
+        return;
+    }
     match pane {
         Pane::Map => map::draw(frame, canvas),
         Pane::Directory => directory::draw(frame, canvas),
@@ -62,6 +67,7 @@ pub fn draw(pane: Pane, app: &App, canvas: &mut Canvas) {
 #[must_use]
 pub fn title(pane: Pane, frame: &Frame) -> String {
     match pane {
+        _ if !frame.panes.has(pane) => String::new(),
         Pane::Map => frame.map.line.map_or(String::new(), |line| format!("block {}", line.start)),
         Pane::Directory => directory::title(frame),
         Pane::Transaction => transaction::title(frame),

@@ -123,7 +123,8 @@ fn one(
     canvas.item(x, y, width, Target::Cell(state, action));
 }
 
-/// What a cell does and how often it did: where there is no room for both, the step is shortened, then the count left out, never cut.
+/// What a cell does and how often it did: where there is no room for both, the step is shortened, then only where it leads is said, then the
+/// count is left out, never cut: a cell without one looks as if it had never been used.
 fn counted(cell: Cell, times: u64, room: usize) -> String {
     let [long, short, next] = words(cell);
     if times == 0 {
@@ -136,9 +137,8 @@ fn counted(cell: Cell, times: u64, room: usize) -> String {
         .or_else(|| fits(&short, &exact))
         .or_else(|| fits(&long, &round))
         .or_else(|| fits(&short, &round))
-        // What it does is asked for more often than how often it did.
-        .or_else(|| [&long, &short].into_iter().find(|step| step.len() <= room).cloned())
         .or_else(|| fits(&next, &round).filter(|_| !next.is_empty()))
+        .or_else(|| [&long, &short].into_iter().find(|step| step.len() <= room).cloned())
         .or_else(|| Some(next.clone()).filter(|next| !next.is_empty() && next.len() <= room))
         .unwrap_or_else(|| short.chars().take(room).collect())
 }
@@ -210,7 +210,8 @@ mod tests {
         let read = cell(Step::Ask(MessageKind::ReadNc), Next::To(State(b'N')));
         assert_eq!(counted(read, 7, 11), "read-nc>N 7");
         assert_eq!(counted(read, 7, 8), "rdnc>N 7");
-        assert_eq!(counted(read, 55_123, 7), "rdnc>N");
+        assert_eq!(counted(read, 55_123, 7), ">N 55k");
+        assert_eq!(counted(cell(Step::Fetch, Next::To(State(b'V'))), 52_172, 7), ">V 52k");
         assert_eq!(counted(read, 55_123, 5), ">N");
         assert_eq!(counted(read, 0, 7), "rdnc>N");
         assert_eq!(rounded(u64::MAX), "18E");

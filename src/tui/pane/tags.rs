@@ -22,7 +22,11 @@ fn queue(frame: &Frame, canvas: &mut Canvas, y: u16, tags: &TagView) -> u16 {
     let name = format!("{} queue", frame.info.components.path(tags.node));
     let (used, capacity) = (tags.queue.len() as u32, tags.queue_capacity);
     let most = tags.counters.pending_high_water;
-    let relayed = if tags.relayed > 0 { format!(", {} relayed", tags.relayed) } else { String::new() };
+    let relayed = if tags.relayed > 0 {
+        format!(", {} on the way to the host", plural(u64::from(tags.relayed), "write"))
+    } else {
+        String::new()
+    };
     let full = if used >= capacity { "  FULL" } else { "" };
     canvas.field(1, y, 20, &name, Role::Text);
     canvas.item(1, y, 20, Target::Component(tags.node));

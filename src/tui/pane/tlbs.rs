@@ -33,8 +33,9 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, tlb: &TlbView) -> u16 {
     canvas.field(1, y, 16, &name, Role::Text);
     canvas.item(1, y, 16, Target::Component(tlb.agent));
     let over = if tlb.nacks > tlb.tracked { ", OVER" } else { "" };
+    let joined = if tlb.joined > 0 { format!(", {} joined", tlb.joined) } else { String::new() };
     let text = format!(
-        "{}, nacks {} of {}{over}, hits {} of {}",
+        "{}, nacks {} of {}{over}{joined}, hits {} of {}",
         tlb.capacity.map_or_else(|| "all pages".to_owned(), |most| format!("{}/{most} entries", tlb.used)),
         tlb.nacks,
         tlb.tracked,

@@ -73,6 +73,10 @@ fn put(buffer: &mut Buffer, line: Rect, x: u16, text: &str, style: ratatui::styl
     end - line.x
 }
 
+/// Columns of a machine's name that still tell something, and those that are left to the name of a scenario.
+const MACHINE: usize = 16;
+const SHORTEST: usize = 16;
+
 fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     let frame = &*app.frame;
     let (mark, state, role) = run_state(frame);
@@ -92,7 +96,9 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     let branch = frame.branch.map_or(String::new(), |branch| {
         format!(" [branch {} from event {}]", branch.number, grouped(branch.event))
     });
-    let name = fit(&name, room.saturating_sub(branch.width()).clamp(8, 40) as u16);
+    // The name makes some room for the machine: a lesson's tells less than where it is.
+    let beside = branch.width() + machine.width().min(MACHINE) + 3;
+    let name = fit(&name, room.saturating_sub(beside).clamp(SHORTEST, 40) as u16);
     let x = put(buffer, line, 1, &name, app.theme.style(Role::Header));
     let mut x = put(buffer, line, x, &branch, app.theme.style(Role::Warning));
     x = put(buffer, line, x + 2, &format!("{mark} {state}"), app.theme.style(role));
@@ -100,9 +106,10 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     if usize::from(line.width.saturating_sub(x)) >= exact.width() {
         x = put(buffer, line, x, &exact, app.theme.style(Role::Strong));
     }
-    let left = line.width.saturating_sub(x);
+    let left = line.width.saturating_sub(x + 3);
+    let machine = fit(&machine, left);
     let width = machine.width() as u16;
-    if left > width + 3 {
+    if usize::from(width) >= MACHINE.min(frame.info.machine.width()) && width > 0 {
         put(buffer, line, line.width - width - 1, &machine, app.theme.style(Role::Dim));
     }
 }

@@ -103,21 +103,60 @@ fn the_command_line_carries_out_commands_of_the_debugger() {
     assert_eq!(debug(&["stpe"]).code, Some(2));
 }
 
+#[test]
+fn before_a_circle_closes_it_is_told_that_it_will() {
+    let told = debug("debugging/two-wait", &["end", "deadlock goto", "deadlock"]).stdout;
+    assert!(told.contains("nothing here waits for ever yet, but since event "), "{told}");
+}
+
+#[test]
+fn why_tells_of_the_transactions_on_a_block() {
+    let why = |command: &str| debug("umh/fig5-b1", &["step 20", command]);
+    let told = why("why block 0x1000").stdout;
+    assert!(told.contains("transaction 2: ") && told.contains("answer is on its way to host.hmd0"), "{told}");
+    let told = why("why block 0x900000").stdout;
+    assert!(told.contains("no transaction in flight is about 0x900000"), "{told}");
+    let told = why("why block");
+    assert!(format!("{told:?}").contains("an address such as 0x1000"), "{told:?}");
+}
+
+#[test]
+fn whoever_asks_for_an_effect_stays_where_there_is_none() {
+    let told = debug("umh/fig5-c", &["goto 10", "effect", "info position"]).stdout;
+    assert!(told.contains("was caused by this one") && told.contains("event 10"), "{told}");
+}
+
+#[test]
+fn a_breakpoint_that_is_there_is_not_set_again() {
+    let commands = ["break transition", "break transition", "watch state of gpu0.l2.0 block 0x1000"];
+    let again =
+        ["watch state of gpu0.l2.0 block 0x1000", "tbreak transition", "break transition if cycle > 3"];
+    let told = debug("umh/fig5-b1", &[&commands[..], &again[..]].concat()).stdout;
+    for words in [
+        "breakpoint 1 is that already",
+        "watchpoint 2 is that already",
+        "temporary breakpoint 3",
+        "breakpoint 4",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}
+
 /// On from where nodes know no more: along the wait-for graph, round a circle, to a message that is lost, or to one on its way.
 #[test]
 fn why_goes_on_to_where_nothing_waits_any_more() {
     let why = |scenario: &str, commands: &[&str]| debug(scenario, commands).stdout;
     let circle = why("debugging/all-wait", &["end", "why"]);
     assert!(
-        circle.contains("which gpu0.cu0.l1 does not take before it has room towards gpu0.l2.0"),
+        circle.contains("which gpu0.cu1.l1 does not take before it has room towards gpu0.l2.0"),
         "{circle}"
     );
     assert!(circle.trim_end().contains("and so it comes back to the buffer lane from"), "{circle}");
     let lost = why("debugging/one-waits", &["end", "why"]);
     assert!(lost.contains("neither there nor on its way"), "{lost}");
-    let way = why("numa/lanes-turn", &["goto event 13268", "why gpu1.cu0"]);
-    assert!(way.contains("waits for a free way of set 4"), "{way}");
-    assert!(way.contains("set 4 has a way for block 0x10c400, which is not done"), "{way}");
+    let way = why("numa/lanes-turn", &["goto event 9500", "why gpu1.cu0"]);
+    assert!(way.contains("waits for a free way of set 16"), "{way}");
+    assert!(way.contains("set 16 has a way for block 0x108400, which is not done"), "{way}");
     assert!(way.trim_end().lines().last().is_some_and(|last| last.contains("is on its way")), "{way}");
 }
 
@@ -239,8 +278,8 @@ fn a_warp_is_told_to_wait_for_what_why_tells_of() {
 
 #[test]
 fn what_is_in_the_buffers_of_a_circle_is_listed() {
-    let told = debug("debugging/all-wait", &["end", "info buffers gpu0.cu0.l1"]).stdout;
-    assert!(told.contains("gpu0.l2.0 > gpu0.cu0.l1") && told.contains("which cannot be taken"), "{told}");
+    let told = debug("debugging/all-wait", &["end", "info buffers gpu0.cu1.l1"]).stdout;
+    assert!(told.contains("gpu0.l2.0 > gpu0.cu1.l1") && told.contains("which cannot be taken"), "{told}");
     let empty = debug("umh/fig5-b1", &["end", "info buffers"]).stdout;
     assert!(empty.contains("no buffers with something in them"), "{empty}");
 }

@@ -247,6 +247,20 @@ fn a_directory_that_is_wrong_when_all_is_quiet_fails_in_a_run_too() {
 }
 
 #[test]
+fn what_was_found_is_told_where_its_recording_cannot_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("two-gpu-inclusion.rec")).unwrap();
+    let scenario = std::path::absolute("scenarios/explore/two-gpu.toml").unwrap();
+    let mut explore = std::process::Command::new(umscope());
+    explore.args(["explore", scenario.to_str().unwrap(), "--fault", "no-grant-ack"]);
+    let outcome = explore.current_dir(folder.path()).output().unwrap();
+    let (told, wrong) = (String::from_utf8_lossy(&outcome.stdout), String::from_utf8_lossy(&outcome.stderr));
+    assert_eq!(outcome.status.code(), Some(1), "{told} {wrong}");
+    assert!(told.contains("\ninclusion: ") && told.contains("its recording could not be written"), "{told}");
+    assert!(wrong.contains("two-gpu-inclusion.rec"), "{wrong}");
+}
+
+#[test]
 fn a_fault_that_strikes_once_in_a_run_is_refused() {
     let refused = call(&["explore", "explore/two-l1", "--fault", "drop-wake-up"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("strikes once in a run"), "{refused:?}");

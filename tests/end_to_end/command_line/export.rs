@@ -165,14 +165,14 @@ fn pages_and_tags_are_instants() {
 #[test]
 fn times_are_microseconds_and_cycles_are_told() {
     let events = check_trace(&export(&["umh/fig5-b1", "--format", "perfetto"]));
-    // The log tells the first access from cycle 0 to 912 of 800 MHz: 1140.05 ns.
+    // The log tells the first access from cycle 0 to 806 of 800 MHz: 1007.5 ns.
     let slice = |phase: &str| {
         events.iter().find(|event| event["ph"] == phase && event["id"] == 1 && event["cat"] == "transaction")
     };
     let (begin, end) = (slice("b").unwrap(), slice("e").unwrap());
     assert_eq!((begin["ts"].as_f64(), &begin["name"]), (Some(0.0), &Value::from("n-store 0x1000")));
-    assert!((end["ts"].as_f64().unwrap() - 1.14).abs() < 0.001, "{end}");
-    assert_eq!(end["args"]["cycle"], 912);
+    assert!((end["ts"].as_f64().unwrap() - 1.0075).abs() < 0.001, "{end}");
+    assert_eq!(end["args"]["cycle"], 806);
 }
 
 #[test]
@@ -288,10 +288,10 @@ fn a_value_change_dump_tells_when_and_what() {
     assert_eq!(letters("gpu0.smd0.block_0x1000"), "IES");
     assert_eq!(letters("gpu0.cu0.warp0"), ".rmrd");
     assert_eq!(of("gpu0.cu0.l1.mshrs_used").iter().map(|(_, used)| *used).collect::<Vec<_>>(), [0, 1, 0]);
-    // Cycle 912 of 800 MHz.
+    // Cycle 806 of 800 MHz.
     let (_, state) = (of("gpu0.cu0.l1.block_0x1000")[1].0, dump.end);
-    assert_eq!(of("gpu0.cu0.l1.block_0x1000")[1].0 / 1250, 912);
-    assert_eq!(state / 1250, 2315);
+    assert_eq!(of("gpu0.cu0.l1.block_0x1000")[1].0 / 1250, 806);
+    assert_eq!(state / 1250, 2209);
 }
 
 /// Rows and fields by RFC 4180.
@@ -500,10 +500,10 @@ fn a_sequence_diagram_has_the_journey_of_a_transaction() {
         ["gpu1.cu1", "gpu1.cu1.l1", "gpu1.l2.0", "gpu1.smd0", "host.hmd0", "gpu0.smd0", "gpu0.l2.0"]
     );
     assert_eq!(arrows.len(), records("umh/fig5-b1", "delivery and txn 2") + 1);
-    assert_eq!(arrows[0], ["gpu1.cu1", "->>", "gpu1.cu1.l1", "n-store 0x1004 := 09 00 00 00, warp 0 (914)"]);
-    assert_eq!(arrows[3], ["gpu1.smd0", "-->>", "host.hmd0", "read 0x1000 (938 to 1139)"]);
-    assert!(arrows.contains(&["host.hmd0", "->>", "gpu1.smd0", "grant S + data 0x1000 (1567 to 2114)"]));
-    assert!(notes.contains(&"0x1000 E > S, read probe (1363)"), "{notes:?}");
+    assert_eq!(arrows[0], ["gpu1.cu1", "->>", "gpu1.cu1.l1", "n-store 0x1004 := 09 00 00 00, warp 0 (808)"]);
+    assert_eq!(arrows[3], ["gpu1.smd0", "-->>", "host.hmd0", "read 0x1000 (832 to 1033)"]);
+    assert!(arrows.contains(&["host.hmd0", "->>", "gpu1.smd0", "grant S + data 0x1000 (1461 to 2008)"]));
+    assert!(notes.contains(&"0x1000 E > S, read probe (1257)"), "{notes:?}");
     assert!(!text.contains("mshr") && !text.contains("allocate"), "{text}");
 }
 

@@ -161,6 +161,15 @@ fn a_row_buffer_can_be_stopped_at_and_looked_into() {
 }
 
 #[test]
+fn what_was_to_come_after_the_last_cycle_is_not_reached() {
+    let cut = call(&["run", "umh/fig5-b1", "--max-cycles", "10"]);
+    assert_eq!(cut.code, Some(1), "{cut:?}");
+    assert!(cut.stdout.contains("FAILED: the run has not ended after 10 cycles"), "{cut:?}");
+    assert_eq!(cut.stdout.matches("FAILED").count(), 1, "{cut:?}");
+    assert!(cut.stdout.contains("not reached: "), "{cut:?}");
+}
+
+#[test]
 fn a_limit_of_transactions_holds_from_the_first_event_after_it_and_without_checks() {
     for checks in ["on", "off"] {
         let late = call(&["run", "umh/fig5-b1", "--transaction-limit", "5", "--checks", checks]);

@@ -63,18 +63,18 @@ fn a_session_with_every_kind_of_stop() {
             "1: value at 0x1000 in gpu0.cu0.l1 = 07 00 00 00 (7)",
             // Not at the transition of GPU 0, whose condition did not hold.
             "breakpoint 1, transition at gpu*.l1 to N",
-            "event 24 cycle 2242",
+            "event 24 cycle 2031",
             "watchpoint 3, state of gpu0.l2.0 block 0x1000: E > S",
         ],
     );
-    assert!(text.lines().any(|line| line.starts_with("event 24 cycle 2242 digest ")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("event 24 cycle 2031 digest ")), "{text}");
     assert!(!text.contains("  2 enabled"), "the temporary one is gone: {text}");
 }
 
 #[test]
 fn every_way_to_move() {
     let text = console(
-        "step 6\nreverse-step 2\nuntil cycle 900\nuntil message type probe-read\ngoto 3\ngoto cycle 100\ngoto end\n\
+        "step 6\nreverse-step 2\nuntil cycle 800\nuntil message type probe-read\ngoto 3\ngoto cycle 100\ngoto end\n\
          bookmark here\ngoto start\ngoto here\nreverse-until transition to N\nrun\n",
     );
     let stops: Vec<&str> =
@@ -125,5 +125,5 @@ fn the_screen_and_the_console_have_one_digest() {
     terminal.send("99s");
     wait_at(&mut terminal, 28);
     command(&mut terminal, "info position");
-    terminal.wait_for(&format!("event 28 cycle 2315 digest {}", straight()));
+    terminal.wait_for(&format!("event 28 cycle 2209 digest {}", straight()));
 }

@@ -122,7 +122,7 @@ fn a_scenario_that_cannot_be_opened_leaves_the_terminal_alone() {
 
 #[test]
 fn the_position_to_begin_with_can_be_told() {
-    let mut terminal = start((80, 24), &[], &["debug", LESSON, "--at", "900", "--layout", "log"]);
+    let mut terminal = start((80, 24), &[], &["debug", LESSON, "--at", "800", "--layout", "log"]);
     wait_at(&mut terminal, 7);
     terminal.wait_for("▸log");
 }

@@ -198,10 +198,10 @@ pub(super) fn caches(session: &mut Session, arguments: &Arguments) -> Result<Vec
     for view in chosen(session, arguments)?.into_iter().filter_map(|id| machine.cache(id, u32::MAX)) {
         let held = view.lines.iter().flatten().count();
         lines.push(format!(
-            "{}  {} sets of {} ways, {} B blocks  {held} held  {} hits {} misses {} evictions {} writebacks",
+            "{}  {} of {}, {} B blocks  {held} held  {} hits {} misses {} evictions {} writebacks",
             machine.components().path(view.node),
-            view.sets,
-            view.ways,
+            plural(u64::from(view.sets), "set"),
+            plural(u64::from(view.ways), "way"),
             view.block,
             view.hits,
             view.misses,

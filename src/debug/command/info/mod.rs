@@ -108,7 +108,12 @@ const TOPICS: &[Topic] = &[
     topic("bookmarks", "bookmarks", "named positions", settings::bookmarks),
     topic("display", "display", "values shown at every stop", settings::displays),
     topic("tasks", "tasks", "the tasks and labelled accesses of the workload", settings::tasks),
-    topic("table", "table", "the protocol table, with how often each cell was used", table::table),
+    topic(
+        "table",
+        "table",
+        "the protocol table, with how often each cell was used, by what waited for a line, too",
+        table::table,
+    ),
     topic(
         "lesson",
         "lesson",

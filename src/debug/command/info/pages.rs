@@ -55,12 +55,13 @@ fn of_tlb(session: &Session, tlb: &TlbView) -> Vec<String> {
     let used =
         tlb.capacity.map_or_else(|| "all pages".to_owned(), |most| format!("{} of {most} entries", tlb.used));
     let mut lines = vec![format!(
-        "{}.tlb  {used}  hits {} of {}  faults pending {} of {} tracked",
+        "{}.tlb  {used}  hits {} of {}  faults pending {} of {} tracked, {} joined",
         components.path(tlb.agent),
         tlb.hits,
         tlb.hits + tlb.missed,
         tlb.nacks,
-        tlb.tracked
+        tlb.tracked,
+        tlb.joined
     )];
     lines.extend(tlb.misses.iter().map(|miss| {
         let warps = plural(u64::from(miss.warps), "warp");
