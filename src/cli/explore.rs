@@ -400,12 +400,13 @@ fn document(done: &Done<'_>) -> Value {
 
 /// Where a recording is. That it could not be written is told, and no reason to keep back what was found.
 fn written(outcome: Result<(), Trouble>, path: PathBuf) -> Option<PathBuf> {
-    let trouble = outcome.err();
-    let is_written = trouble.is_none();
-    if let Some(trouble) = trouble {
-        let _: Status = conclude(Err(trouble));
+    match outcome {
+        Ok(()) => Some(path),
+        Err(trouble) => {
+            let _: Status = conclude(Err(trouble));
+            None
+        }
     }
-    is_written.then_some(path)
 }
 
 /// How to see what was found.

@@ -44,10 +44,7 @@ impl Explore {
         let outcome = explore(&begun, self.limits(most), go_on);
         let seconds = start.elapsed().as_secs_f64();
         let found = outcome.found.as_ref();
-        let recording = match found {
-            Some(found) => self.keep(found, &scenario, &options)?,
-            None => None,
-        };
+        let recording = found.map(|found| self.keep(found, &scenario, &options)).transpose()?.flatten();
         let done = Done { outcome: &outcome, begun: &begun, recording, most, seconds, faults: &self.fault };
         let mut output = Output::standard();
         match self.format {

@@ -86,14 +86,15 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
 fn block_chains(session: &Session, address: Address) -> Effect {
     let machine = session.machine();
     let line = focus::line(machine, address);
-    let mut views = machine.transactions(IN_FLIGHT, IN_FLIGHT);
+    // The chains of a few are worth their making, and not those of all.
+    let mut views = machine.transactions(IN_FLIGHT, 0);
     views.retain(|view| view.range.overlaps(line));
     let mut lines: Vec<String> = Vec::new();
-    for view in views.iter().take(CHAINS) {
-        lines.extend(chain(session, headed(session, view), &view.chain));
+    for view in views.iter().take(CHAINS).filter_map(|view| machine.transaction(view.number)) {
+        lines.extend(chain(session, headed(session, &view), &view.chain));
     }
-    if views.len() > CHAINS {
-        lines.push(format!("and {} more on {line}", views.len() - CHAINS));
+    if let Some(more) = views.len().checked_sub(CHAINS).filter(|more| *more > 0) {
+        lines.push(format!("and {more} more on {line}"));
     }
     let nothing = || Effect::line(format!("no transaction in flight is about {line}"));
     if lines.is_empty() {

@@ -323,14 +323,14 @@ fn footer(frame: &Frame, canvas: &mut Canvas, (x, y): (u16, u16), sequence: &Seq
     let mut below = y;
     for line in wrap(&text, room.saturating_sub(1)) {
         canvas.field(x, below, room, &format!(" {line}"), role);
-        below += 1;
+        below = below.saturating_add(1);
     }
     // One that began later is another's.
     let begins = sequence.steps.first().map_or(u64::MAX, |step| step.cycle);
     let is_before =
         |fault: &FaultView| fault.steps.first().is_some_and(|step| frame.time.cycle(step.at) <= begins);
     if let Some(fault) = frame.pages.fault.as_ref().filter(|fault| is_before(fault)) {
-        fault::before(frame, canvas, below.max(y + 1), fault);
+        fault::before(frame, canvas, below.max(y.saturating_add(1)), fault);
     }
 }
 
