@@ -1,7 +1,7 @@
 //! `umscope stress`: random accesses on contended blocks, with values checked.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -96,6 +96,16 @@ pub struct Stress {
     format: Format,
 }
 
+/// That a file of a failure can be written; if not, which option says another place.
+fn try_out(path: &Path) -> std::result::Result<(), Trouble> {
+    Destination::try_out(path).map_err(|trouble| match trouble {
+        Trouble::Wrong(error) => error
+            .expected("--failure FILE where that can be written: the scenario of a failure goes there")
+            .into(),
+        other @ Trouble::Io(..) => other,
+    })
+}
+
 /// What all rounds up to the first failure came to.
 struct Total {
     rounds: u64,
@@ -157,9 +167,9 @@ impl Stress {
                 .expected("a file such as failure.toml: its recording goes to failure.rec")
                 .into());
         }
-        Destination::try_out(&self.failure)?;
+        try_out(&self.failure)?;
         may_replace(&recording)?;
-        Destination::try_out(&recording)
+        try_out(&recording)
     }
 
     /// A scenario of this machine and what it is tested with, and more text of the file.

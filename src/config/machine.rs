@@ -377,6 +377,14 @@ pub struct DramSpec {
     pub activate: Duration,
     /// Closing a row.
     pub precharge: Duration,
+    /// Between openings of two rows of a bank (tRC); of rows in two banks of a channel (tRRD).
+    pub row_cycle: Duration,
+    pub row_to_row: Duration,
+    /// From the last byte of a write until its row can be closed (tWR); until a read can ask for a column (tCDLR).
+    pub write_recovery: Duration,
+    pub write_to_read: Duration,
+    /// Dealt over channels and banks by all bits of an address.
+    pub hash: bool,
     /// Of all channels together.
     pub bandwidth: Bandwidth,
     /// Bytes that an access moves at least.

@@ -221,6 +221,17 @@ pub struct DramFile {
     pub activate: Option<At<Duration>>,
     /// Closing a row.
     pub precharge: Option<At<Duration>>,
+    /// Between openings of two rows of a bank (tRC). Default: "0 ns", as of the next three: what opening, columns and data take.
+    pub row_cycle: Option<At<Duration>>,
+    /// Between openings of rows in two banks of a channel (tRRD).
+    pub row_to_row: Option<At<Duration>>,
+    /// From the last byte of a write until its row can be closed (tWR).
+    pub write_recovery: Option<At<Duration>>,
+    /// From the last byte of a write until a read can ask for a column of the channel (tCDLR, tWTR).
+    pub write_to_read: Option<At<Duration>>,
+    /// Deal `interleave` over channels and banks by all bits of an address, so that strides of a power of two do not all fall to the
+    /// same bank. Channels times banks are a power of two then, and none holds tags. Default: false.
+    pub hash: Option<At<bool>>,
     /// Data bus of all channels together; or say its clock and width.
     pub bandwidth: Option<At<Bandwidth>>,
     /// Clock of the data bus, with `bus`.

@@ -135,6 +135,11 @@ impl Keys {
         self.text(&of("cas"), &spec.cas);
         self.text(&of("activate"), &spec.activate);
         self.text(&of("precharge"), &spec.precharge);
+        self.text(&of("row_cycle"), &spec.row_cycle);
+        self.text(&of("row_to_row"), &spec.row_to_row);
+        self.text(&of("write_recovery"), &spec.write_recovery);
+        self.text(&of("write_to_read"), &spec.write_to_read);
+        self.put(&of("hash"), spec.hash);
         match (spec.clock, spec.bus) {
             (Some(clock), Some(bus)) => {
                 self.text(&of("clock"), &clock);

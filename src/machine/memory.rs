@@ -31,7 +31,7 @@ impl Machine {
         match dram {
             Dram::InOrder(dram) => {
                 let data = if bytes > 0 { dram.access(local, bytes, false, now) } else { now };
-                Ready::At(if *tag { data.max(dram.access_tag(local, now)) } else { data })
+                Ready::At(if *tag { data.max(dram.access_tag(local, false, now)) } else { data })
             }
             Dram::FrFcfs(controller) => {
                 let about = About::message(message).because(message.cause);
@@ -58,7 +58,7 @@ impl Machine {
         match dram {
             Dram::InOrder(dram) => {
                 if array == Array::Tags {
-                    dram.access_tag(local, now);
+                    dram.access_tag(local, writes, now);
                 } else {
                     dram.access(local, bytes, writes, now);
                 }

@@ -26,7 +26,7 @@ pub fn divide(number: u64, by: u64) -> (u64, u64) {
 }
 
 /// The digits of a number, in base `count`, a power of two, added without carry.
-fn fold(number: u64, count: u64) -> u64 {
+pub fn fold(number: u64, count: u64) -> u64 {
     let bits = count.trailing_zeros();
     let mut rest = if bits == 0 { 0 } else { number };
     let mut sum = 0;

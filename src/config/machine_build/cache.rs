@@ -9,7 +9,7 @@ use super::super::machine::{CacheSpec, DramSpec};
 use super::super::machine_file::{CacheFile, DramFile};
 use super::{Build, GIB, KIB, MIB};
 use crate::diagnostic::Result;
-use crate::model::units::{Bandwidth, Size};
+use crate::model::units::{Bandwidth, Duration, Size};
 
 /// Blocks (lines or secondary blocks) that one cache or memory may have.
 const BLOCKS: u64 = 1 << 26;
@@ -113,14 +113,22 @@ impl Build<'_> {
         let (banks, row, time, bandwidth, reopen) = defaults;
         let row = check.power(&format!("{key}.row"), file.row.as_ref(), row, 64..=MIB)?.value;
         let dealt = (format!("{key}.interleave"), file.interleave.as_ref());
+        let channels = check.count(&format!("{key}.channels"), file.channels.as_ref(), 1, 1..=16)?;
+        let banks = check.count(&format!("{key}.banks"), file.banks.as_ref(), banks, 1..=1024)?;
+        let gap = |name: &str, given: Option<&At<Duration>>| check.time(&format!("{key}.{name}"), given, 0);
         Ok(DramSpec {
-            channels: check.count(&format!("{key}.channels"), file.channels.as_ref(), 1, 1..=16)?,
-            banks: check.count(&format!("{key}.banks"), file.banks.as_ref(), banks, 1..=1024)?,
+            channels,
+            banks,
             row: row as u32,
             interleave: check.power(&dealt.0, dealt.1, row, 64..=row)?.value as u32,
             cas: check.time(&format!("{key}.cas"), file.cas.as_ref(), time)?,
             activate: check.time(&format!("{key}.activate"), file.activate.as_ref(), time)?,
             precharge: check.time(&format!("{key}.precharge"), file.precharge.as_ref(), time)?,
+            row_cycle: gap("row_cycle", file.row_cycle.as_ref())?,
+            row_to_row: gap("row_to_row", file.row_to_row.as_ref())?,
+            write_recovery: gap("write_recovery", file.write_recovery.as_ref())?,
+            write_to_read: gap("write_to_read", file.write_to_read.as_ref())?,
+            hash: self.hashed_banks(key, file.hash.as_ref(), channels * banks)?,
             bandwidth: self.data_bus(key, file, bandwidth)?,
             access: check.power(&format!("{key}.access"), file.access.as_ref(), 1, 1..=4 * KIB)?.value as u32,
             clock: file.clock.as_ref().map(|clock| clock.value),
@@ -141,6 +149,19 @@ impl Build<'_> {
                 0..=1024,
             )?,
         })
+    }
+
+    /// Whether a DRAM is dealt over its banks by all bits of an address, which so many of them must allow.
+    fn hashed_banks(&self, key: &str, hash: Option<&At<bool>>, banks: u32) -> Result<bool> {
+        let Some(hash) = hash.filter(|hash| hash.value) else { return Ok(false) };
+        if banks.is_power_of_two() {
+            return Ok(true);
+        }
+        let complaint = self
+            .check
+            .document
+            .complain(Some(&hash.span), format!("{banks} banks cannot be hashed ({key}.hash)"));
+        fail(complaint.expected("channels times banks of a power of two"))
     }
 
     /// The bandwidth of a DRAM: as it is given, or its clock times the bytes of a cycle.

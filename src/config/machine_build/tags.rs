@@ -36,6 +36,16 @@ impl Build<'_> {
             let message = "gpu.memory.home = \"cache\" is for one GPU, with an L2";
             return fail(document.complain(span, message).expected("gpu.count = 1"));
         }
+        let hash = gpu.memory.as_ref().and_then(|memory| memory.dram.as_ref()?.hash.as_ref());
+        if let Some(hash) = hash.filter(|hash| hash.value) {
+            let message =
+                "gpu.memory.dram.hash is for memories without tags, which take banks from the others";
+            return fail(
+                document
+                    .complain(Some(&hash.span), message)
+                    .expected("false, with gpu.memory.home = \"cache\""),
+            );
+        }
         let file = gpu.tags.clone().unwrap_or_default();
         self.tags_of(&file, memory, caches).map(Some)
     }

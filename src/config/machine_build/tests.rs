@@ -47,7 +47,10 @@ fn scalegpu_is_table_one() {
     let dram = gpu.memory.dram;
     assert_eq!((dram.banks, dram.row, dram.access, dram.queue), (16, 2048, 64, 16));
     // 12 cycles of 750 MHz each.
-    assert_eq!([dram.cas, dram.precharge, dram.activate], [Duration(16_000); 3]);
+    assert_eq!([dram.cas, dram.precharge, dram.activate, dram.write_recovery], [Duration(16_000); 4]);
+    // tRC of 40, tRRD of 6 and tCDLR of 5 cycles.
+    let others = [dram.row_cycle, dram.row_to_row, dram.write_to_read];
+    assert_eq!(others, [53_333, 8_000, 6_667].map(Duration));
     let tags = gpu.tags.unwrap();
     assert_eq!((tags.data, tags.pending, tags.scoreboard, tags.share), (2048, 32, 32, Some(1000)));
     let network = spec.network;
@@ -58,8 +61,8 @@ fn scalegpu_is_table_one() {
 #[test]
 fn a_memory_may_hold_an_eighth_of_what_the_work_touches() {
     let set = ["gpu.paging.share=12.5".to_owned()];
-    let spec = crate::config::load_machine_with("paged-gtx480", None, &set).unwrap();
-    assert_eq!(spec.gpu.unwrap().paging.unwrap().share, Some(125));
+    let gpu = crate::config::load_machine_with("paged-gtx480", None, &set).unwrap().gpu.unwrap();
+    assert_eq!(gpu.paging.unwrap().share, Some(125));
 }
 
 #[test]
@@ -190,6 +193,18 @@ const BROKEN: &[Broken] = &[
         (1, 31),
         "3 slices cannot be hashed",
         "gpu.l2.slices of a power of two",
+    ),
+    (
+        "gpu.memory.dram = { banks = 12, hash = true }",
+        (1, 40),
+        "12 banks cannot be hashed (gpu.memory.dram.hash)",
+        "channels times banks of a power of two",
+    ),
+    (
+        "gpu.memory = { home = 'cache', dram.hash = true }",
+        (1, 44),
+        "gpu.memory.dram.hash is for memories without tags, which take banks from the others",
+        "false, with gpu.memory.home = \"cache\"",
     ),
     (
         "gpu.l2.interleave = '32 B'",

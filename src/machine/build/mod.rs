@@ -31,7 +31,7 @@ use crate::model::time::{ByteRate, Clock, Tick, TimeBase, gcd};
 use crate::model::units::{Bandwidth, Duration, Frequency};
 use crate::parts::agent::{Agent, AgentConfig};
 use crate::parts::channel::Path;
-use crate::parts::dram::{Controller, Dram, DramTiming, InOrder, Scheduling, TagBanks};
+use crate::parts::dram::{Controller, Dram, DramTiming, Gaps, InOrder, Scheduling, TagBanks};
 use crate::parts::link::{Link, Packets};
 use crate::parts::port::Port;
 use crate::policy::prefetch::Prefetcher;
@@ -307,6 +307,13 @@ impl Builder<'_> {
             cas: self.ticks(spec.cas),
             activate: self.ticks(spec.activate),
             precharge: self.ticks(spec.precharge),
+            gaps: Gaps {
+                row_cycle: self.ticks(spec.row_cycle),
+                row_to_row: self.ticks(spec.row_to_row),
+                write_recovery: self.ticks(spec.write_recovery),
+                write_to_read: self.ticks(spec.write_to_read),
+            },
+            hashed: spec.hash,
             always_reopen: spec.always_reopen,
             access: spec.access,
             tags,

@@ -67,13 +67,14 @@ fn memory_system() {
         assert_eq!(count(&machine, ComponentKind::Memory), 8);
         assert_eq!(ddr4.bandwidth.0 * 4, 80_000_000_000, "CPU DDR4: 4-channels, 80GB/sec aggregate");
         assert_eq!(count(&machine, ComponentKind::Hmd), 4);
-        // RCD=RP=12, CL=WR=12, of 1.4 GHz and of 1.2 GHz.
-        for (dram, picoseconds) in [(gddr5, 8_571), (ddr4, 10_000)] {
+        // RCD=RP=12, RC=40, CL=WR=12, of 1.4 GHz and of 1.2 GHz.
+        for (dram, picoseconds, row_cycle) in [(gddr5, 8_571, 28_571), (ddr4, 10_000, 33_333)] {
             assert_eq!(dram.scheduler, DramScheduler::FrFcfs);
-            assert!(
-                [dram.cas, dram.activate, dram.precharge].into_iter().all(|time| near(time, picoseconds))
-            );
+            let twelve = [dram.cas, dram.activate, dram.precharge, dram.write_recovery];
+            assert!(twelve.into_iter().all(|time| near(time, picoseconds)));
+            assert!(near(dram.row_cycle, row_cycle));
         }
+        assert_eq!(ddr4.access, 64, "DDR4 Burst Len.: 8, of 8 B each");
         let client = spec.host.client.as_ref();
         assert_eq!(client.is_some(), has_client, "{step}");
         assert_eq!(count(&machine, ComponentKind::Client), usize::from(has_client));

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use super::DramTiming;
 use super::controller::{Burst, Commands, Issued, Scheduling};
+use super::gaps::Bounds;
 use crate::model::bits::Bits;
 use crate::model::record::RowAccess;
 use crate::model::time::{ByteRate, Tick};
@@ -24,15 +25,17 @@ pub(super) struct Bank {
     is_held: bool,
     /// From when a column of the open row can be asked for.
     column_at: Tick,
+    /// Until when the row is being opened, or its data move.
+    taken_until: Tick,
     /// From when the row can be closed and another opened.
-    row_at: Tick,
+    closes_at: Tick,
     /// Ticks for which it was ever taken.
     taken: Tick,
 }
 
 impl Hash for Bank {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        (self.open, self.column_at, self.row_at).hash(hasher);
+        (self.open, self.column_at, self.taken_until, self.closes_at).hash(hasher);
     }
 }
 
@@ -64,6 +67,7 @@ pub(super) struct DramChannel {
     rate: ByteRate,
     pub banks: Vec<Bank>,
     bus_free_at: Tick,
+    bounds: Bounds,
     /// Oldest first.
     pub reads: VecDeque<Request>,
     pub writes: VecDeque<Request>,
@@ -78,6 +82,7 @@ impl DramChannel {
             rate,
             banks: vec![Bank::default(); banks.max(1) as usize],
             bus_free_at: 0,
+            bounds: Bounds::default(),
             reads: VecDeque::new(),
             writes: VecDeque::new(),
             draining: false,
@@ -99,8 +104,8 @@ impl DramChannel {
         self.draining
     }
 
-    pub fn hashed(&self) -> (ByteRate, Tick, bool) {
-        (self.rate, self.bus_free_at, self.draining)
+    pub fn hashed(&self) -> (ByteRate, Tick, Bounds, bool) {
+        (self.rate, self.bus_free_at, self.bounds, self.draining)
     }
 
     fn queue(&self, writes: bool) -> &VecDeque<Request> {
@@ -118,13 +123,14 @@ impl DramChannel {
 
     /// Ticks that the bus and the banks are taken for ahead.
     pub fn ahead(&self, now: Tick) -> (Tick, Tick) {
-        let banks = self.banks.iter().map(|bank| bank.row_at.saturating_sub(now));
+        let banks = self.banks.iter().map(|bank| bank.taken_until.saturating_sub(now));
         (self.bus_free_at.saturating_sub(now), banks.sum())
     }
 
     /// Ticks until `now` for which the bank was taken that was taken for longest.
     pub fn busiest_bank(&self, now: Tick) -> Tick {
-        let each = self.banks.iter().map(|bank| bank.taken.saturating_sub(bank.row_at.saturating_sub(now)));
+        let each =
+            self.banks.iter().map(|bank| bank.taken.saturating_sub(bank.taken_until.saturating_sub(now)));
         each.max().unwrap_or(0)
     }
 
@@ -191,7 +197,7 @@ impl DramChannel {
             let Some(request) = self.queue(writes).get(index) else { break };
             let (bank, row) = (request.bank, request.row);
             let Some(state) = self.banks.get(bank).copied() else { continue };
-            if state.is_held || state.row_at > now || looked.get(bank as u32) {
+            if state.is_held || state.closes_at > now || looked.get(bank as u32) {
                 continue;
             }
             looked.set(bank as u32, true);
@@ -200,9 +206,15 @@ impl DramChannel {
             if access == RowAccess::Hit || (may_wait && self.has_hit(bank, scheduling)) {
                 continue;
             }
+            if self.bounds.opens_at(timing, wait) > now {
+                continue;
+            }
+            let opened = now + wait;
+            self.bounds.open(timing, opened);
             if let Some(state) = self.banks.get_mut(bank) {
-                let opened = now + wait;
-                *state = Bank { open: Some(row), is_held: true, column_at: opened, row_at: opened, ..*state };
+                let closes_at = timing.closes_after_opening(opened);
+                let held = Bank { open: Some(row), is_held: true, ..*state };
+                *state = Bank { column_at: opened, taken_until: opened, closes_at, ..held };
             }
             if let Some(request) = self.queue_mut(writes).get_mut(index) {
                 request.opened = Some(access);
@@ -233,12 +245,16 @@ impl DramChannel {
         let length = self.rate.occupy(u64::from(request.bytes));
         let end = now + timing.cas + length;
         self.bus_free_at = end;
+        if writes {
+            self.bounds.write(timing, end);
+        }
         let mut busy = 0;
         if let Some(bank) = self.banks.get_mut(request.bank) {
             // From when its row was open, or else from when it is asked; never twice.
             let asked = if request.opened.is_some() { bank.column_at } else { now };
-            busy = end.saturating_sub(asked.max(bank.row_at));
-            (bank.column_at, bank.row_at) = (now + length, end);
+            busy = end.saturating_sub(asked.max(bank.taken_until));
+            (bank.column_at, bank.taken_until) = (now + length, end);
+            bank.closes_at = bank.closes_at.max(timing.closes_after_data(end, writes));
             bank.is_held &= request.opened.is_none();
         }
         Some(request.issue(request.opened.unwrap_or(RowAccess::Hit), busy, Some(Burst { length, end })))
@@ -250,6 +266,7 @@ impl DramChannel {
         let is_open = |request: &Request| {
             let bank = self.banks.get(request.bank);
             bank.is_some_and(|bank| bank.column_at <= now && bank.open == Some(request.row))
+                && self.bounds.column_at(request.writes) <= now
         };
         let turn = self.turn();
         // Banks whose oldest has been passed often enough.
@@ -280,7 +297,11 @@ impl DramChannel {
         let at = |request: &Request| {
             let bank = self.banks.get(request.bank)?;
             let hits = bank.open == Some(request.row) && !timing.always_reopen;
-            let at = if hits || request.opened.is_some() { bank.column_at.max(bus) } else { bank.row_at };
+            let at = if hits || request.opened.is_some() {
+                bank.column_at.max(bus).max(self.bounds.column_at(request.writes))
+            } else {
+                bank.closes_at.max(self.bounds.opens_at(timing, timing.opening(bank.open, request.row).0))
+            };
             (at > now).then_some(at)
         };
         let first = |queue: &VecDeque<Request>| queue.iter().take(scheduling.window).filter_map(at).min();

@@ -3,6 +3,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use super::gaps::Bounds;
 use super::{DramCounters, DramTiming, Piece};
 use crate::model::time::{ByteRate, Tick};
 
@@ -10,6 +11,8 @@ use crate::model::time::{ByteRate, Tick};
 struct Bank {
     open: Option<u64>,
     free_at: Tick,
+    /// From when the row can be closed and another opened.
+    closes_at: Tick,
 }
 
 /// One DRAM that serves in order.
@@ -19,6 +22,7 @@ pub struct InOrder {
     rate: ByteRate,
     banks: Vec<Bank>,
     bus_free_at: Tick,
+    bounds: Bounds,
     /// Ticks for which each bank was ever taken.
     taken: Vec<Tick>,
     pub counters: DramCounters,
@@ -29,7 +33,8 @@ impl InOrder {
     pub fn new(timing: DramTiming, rate: ByteRate) -> Self {
         let banks = timing.channels.max(1) as usize * timing.banks.max(1) as usize;
         let (taken, banks) = (vec![0; banks], vec![Bank::default(); banks]);
-        Self { timing, rate, banks, bus_free_at: 0, taken, counters: DramCounters::default() }
+        let bounds = Bounds::default();
+        Self { timing, rate, banks, bus_free_at: 0, bounds, taken, counters: DramCounters::default() }
     }
 
     #[must_use]
@@ -50,7 +55,7 @@ impl InOrder {
         *count += 1;
         let mut end = now;
         for piece in self.timing.rows(local, bytes) {
-            end = end.max(self.access_row(piece, now));
+            end = end.max(self.access_row(piece, writes, now));
         }
         end
     }
@@ -68,23 +73,32 @@ impl InOrder {
     }
 
     /// [`Self::access`] for the tag of what stands at a local address.
-    pub fn access_tag(&mut self, local: u64, now: Tick) -> Tick {
-        self.timing.tag(local).map_or(now, |piece| self.access_row(piece, now))
+    pub fn access_tag(&mut self, local: u64, writes: bool, now: Tick) -> Tick {
+        self.timing.tag(local).map_or(now, |piece| self.access_row(piece, writes, now))
     }
 
-    fn access_row(&mut self, piece: Piece, now: Tick) -> Tick {
+    fn access_row(&mut self, piece: Piece, writes: bool, now: Tick) -> Tick {
         let Piece { channel, bank, row, bytes } = piece;
         let place = channel * self.timing.banks.max(1) as usize + bank;
         let Some(bank) = self.banks.get_mut(place) else { return now };
-        let start = now.max(bank.free_at);
         let (opening, access) = self.timing.opening(bank.open, row);
         bank.open = Some(row);
-        let asked = start + opening + self.timing.cas;
+        let mut start = now.max(bank.free_at);
+        if opening > 0 {
+            start = start.max(bank.closes_at).max(self.bounds.opens_at(&self.timing, opening));
+            self.bounds.open(&self.timing, start + opening);
+            bank.closes_at = self.timing.closes_after_opening(start + opening);
+        }
+        let asked = (start + opening).max(self.bounds.column_at(writes)) + self.timing.cas;
         let data_at = asked.max(self.bus_free_at);
         let burst = self.rate.occupy(u64::from(bytes));
         let end = data_at + burst;
         bank.free_at = end;
+        bank.closes_at = bank.closes_at.max(self.timing.closes_after_data(end, writes));
         self.bus_free_at = end;
+        if writes {
+            self.bounds.write(&self.timing, end);
+        }
         self.counters.count(access, bytes, burst);
         self.counters.banks_busy += end - start;
         let (for_bank, for_bus) = &mut self.counters.waited;
@@ -96,12 +110,13 @@ impl InOrder {
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        (&self.banks, self.bus_free_at, self.rate).hash(hasher);
+        (&self.banks, self.bus_free_at, self.bounds, self.rate).hash(hasher);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Gaps;
     use super::*;
 
     fn dram(always_reopen: bool) -> InOrder {
@@ -113,6 +128,8 @@ mod tests {
             cas: 10,
             activate: 20,
             precharge: 30,
+            gaps: Gaps::default(),
+            hashed: false,
             always_reopen,
             access: 1,
             tags: None,

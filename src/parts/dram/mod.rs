@@ -3,6 +3,7 @@
 
 mod channel;
 mod controller;
+mod gaps;
 mod in_order;
 mod tags;
 #[cfg(test)]
@@ -16,8 +17,10 @@ use crate::model::address::{Address, Range};
 use crate::model::inspect::MemoryView;
 use crate::model::record::RowAccess;
 use crate::model::time::{ByteRate, Tick};
+use crate::protocol::interleave::fold;
 
 pub use controller::{Controller, Read, Scheduling};
+pub use gaps::Gaps;
 pub use in_order::InOrder;
 pub use tags::TagBanks;
 
@@ -38,6 +41,11 @@ pub struct DramTiming {
     pub activate: Tick,
     /// Closing a row.
     pub precharge: Tick,
+    /// What has to pass between commands.
+    pub gaps: Gaps,
+    /// Pieces are dealt over channels and banks by all bits of their numbers, so that strides of a power of two do not all fall to the
+    /// same bank. Channels times banks is a power of two, and none has tags.
+    pub hashed: bool,
     /// Every access closes the open row and opens its own (an SMD request: UMH, section 5.4).
     pub always_reopen: bool,
     /// Bytes that an access moves at least, a power of two.
@@ -70,9 +78,11 @@ impl DramTiming {
     fn place(&self, piece: u64, bytes: u32) -> Piece {
         let tags = self.tags.map_or(0, |tags| tags.banks);
         let (channels, banks) = (u64::from(self.channels.max(1)), u64::from((self.banks - tags).max(1)));
-        let (channel, bank) = ((piece % channels) as usize, (piece / channels % banks) as usize);
         let of_a_row = u64::from((self.row / self.interleave.max(1)).max(1));
-        Piece { channel, bank, row: piece / channels / banks / of_a_row, bytes }
+        let all = channels * banks;
+        let place = if self.hashed { fold(piece, all) } else { piece % all };
+        let (channel, bank) = ((place % channels) as usize, (place / channels) as usize);
+        Piece { channel, bank, row: piece / all / of_a_row, bytes }
     }
 
     /// The rows that `bytes` at a local address touch, with how many of them fall to each.
@@ -209,7 +219,9 @@ impl Dram {
     /// Whether `other` has the same channels, banks and rows, and a scheduler of the same kind.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
-        let shape = |timing: &DramTiming| (timing.channels, timing.banks, timing.row, timing.interleave);
+        let shape = |timing: &DramTiming| {
+            (timing.channels, timing.banks, timing.row, timing.interleave, timing.hashed)
+        };
         match (self, other) {
             (Self::InOrder(own), Self::InOrder(new)) => shape(own.timing()) == shape(new.timing()),
             (Self::FrFcfs(own), Self::FrFcfs(new)) => shape(own.timing()) == shape(new.timing()),

@@ -45,7 +45,7 @@ impl DramTiming {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Controller, Scheduling};
+    use super::super::{Controller, Gaps, Scheduling};
     use super::*;
     use crate::model::time::ByteRate;
     use crate::protocol::outbox::About;
@@ -58,6 +58,8 @@ mod tests {
         cas: 10,
         activate: 20,
         precharge: 30,
+        gaps: Gaps::NONE,
+        hashed: false,
         always_reopen: false,
         access: 64,
         tags: Some(TagBanks { banks: 1, data: 512, capacity: 8192 }),

@@ -11,6 +11,8 @@ const TIMING: DramTiming = DramTiming {
     cas: 10,
     activate: 20,
     precharge: 30,
+    gaps: Gaps::NONE,
+    hashed: false,
     always_reopen: false,
     access: 1,
     tags: None,
@@ -186,4 +188,64 @@ fn lines_of_a_row_that_are_dealt_over_banks_are_read_at_once_and_a_block_opens_e
     };
     assert_eq!(rows(0, 256), [(0, 0, 128), (1, 0, 128)]);
     assert_eq!(rows(2048 - 64, 128), [(1, 0, 64), (0, 1, 64)], "a bank has 16 lines of a row");
+}
+
+#[test]
+fn gaps_between_commands_are_kept_under_both_schedulers() {
+    // Opened (20), read (10), moved (4); closed (30) for the next row of the bank.
+    let rows = [at(0, 0, 0), at(0, 1, 0)];
+    let banks = [at(0, 0, 0), at(1, 0, 0)];
+    for (name, gaps, places, writes, expected) in [
+        ("none", Gaps::NONE, rows, false, [34, 98]),
+        (
+            "tRC, begun 5 later than the data allow",
+            Gaps { row_cycle: 69, ..Gaps::NONE },
+            rows,
+            false,
+            [34, 103],
+        ),
+        ("tWR", Gaps { write_recovery: 7, ..Gaps::NONE }, rows, true, [34, 105]),
+        ("tWR is for writes", Gaps { write_recovery: 7, ..Gaps::NONE }, rows, false, [34, 98]),
+        ("none, two banks", Gaps::NONE, banks, false, [34, 38]),
+        ("tRRD", Gaps { row_to_row: 9, ..Gaps::NONE }, banks, false, [34, 43]),
+        ("tCDLR", Gaps { write_to_read: 13, ..Gaps::NONE }, banks, true, [34, 34 + 13 + 10 + 4]),
+    ] {
+        let timing = DramTiming { gaps, ..TIMING };
+        let mut dram = controller(timing, SCHEDULING);
+        let [first, second] = places;
+        dram.touch(Array::Data, first, 64, writes, About::default());
+        let mut ends = Vec::new();
+        let mut now = 0;
+        // A write is not put off for the read that comes once its data are on their way, 20 after it.
+        for at in [0, 20].into_iter().filter(|_| writes) {
+            now = at;
+            ends.extend(dram.advance(now).iter().filter_map(|one| Some(one.moves?.end)));
+        }
+        read(&mut dram, second);
+        ends.extend(drain(&mut dram, now).into_iter().map(|(_, _, end)| end));
+        assert_eq!(ends, expected, "first ready: {name}");
+
+        let mut dram = InOrder::new(timing, ByteRate::new(16, 1));
+        let ends = [dram.access(first, 64, writes, 0), dram.access(second, 64, false, 0)];
+        assert_eq!(ends, expected, "in order: {name}");
+    }
+}
+
+#[test]
+fn hashed_banks_share_any_stride_of_a_power_of_two_and_no_place_is_taken_twice() {
+    let hashed = DramTiming { banks: 16, interleave: 64, hashed: true, ..TIMING };
+    let banks = |timing: DramTiming, stride: u64| -> std::collections::BTreeSet<_> {
+        (0..16).map(|piece| timing.place(piece * stride, 64).bank).collect()
+    };
+    for stride in [1, 2, 16, 64, 256, 4096] {
+        assert_eq!(banks(hashed, stride).len(), 16, "every {stride}th line");
+    }
+    assert_eq!(banks(DramTiming { hashed: false, ..hashed }, 16).len(), 1);
+    let mut rows = std::collections::BTreeMap::<_, u32>::new();
+    for piece in 0..16 * 16 * 16 {
+        let place = hashed.place(piece, 64);
+        *rows.entry((place.bank, place.row)).or_default() += 1;
+    }
+    assert!(rows.values().all(|&lines| lines == 16), "a row of 1 KiB has 16 lines");
+    assert_eq!(rows.len(), 256);
 }

@@ -114,8 +114,8 @@ impl Node {
             self.counters.writebacks += 1;
             // Only a flush evicts for nobody.
             match (action, txn.1) {
-                (Action::Acquire, _) => self.counters.released_bytes += u64::from(data.len),
-                (_, None) => self.counters.flushed_bytes += u64::from(data.len),
+                (Action::Acquire, _) => self.counters.released_bytes += u64::from(bytes),
+                (_, None) => self.counters.flushed_bytes += u64::from(bytes),
                 _ => {}
             }
             message.size += bytes;

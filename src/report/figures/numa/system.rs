@@ -8,6 +8,8 @@
 //! shrink as the data do: what sockets share of pages would otherwise be most of them. The host does nothing: the paper's
 //! sockets have none.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::geometric_mean;
@@ -69,7 +71,8 @@ fn whole(workload: &Workload) -> u64 {
     (megabytes / MOST).next_power_of_two().max(PART)
 }
 
-/// The workloads to run. What runs partly on the host is left out where all run: the paper's sockets have none.
+/// The workloads to run. What runs partly on the host is left out where all run: the paper's sockets have none. So is what is the
+/// same as another one once its blocks fit on an SM (the second of SSSP's worklists).
 #[must_use]
 pub fn workloads(effort: Effort) -> Vec<Scaled> {
     let named = |(name, scale): &(&str, u64)| {
@@ -81,9 +84,33 @@ pub fn workloads(effort: Effort) -> Vec<Scaled> {
         Effort::Whole => {
             let fits =
                 |workload: &&Workload| workload.name != "HPC-HPGMG-UVM" && !workload.name.starts_with("ML-");
-            NUMA.iter().filter(fits).map(|workload| (workload, whole(workload))).collect()
+            let mut seen = BTreeSet::new();
+            let all = NUMA.iter().filter(fits).map(|workload| (workload, whole(workload)));
+            all.filter(|&(workload, scale)| seen.insert(work(workload, scale))).collect()
         }
     }
+}
+
+/// What a workload does: its kernel, and all that it is told.
+fn work(workload: &Workload, scale: u64) -> (&'static str, BTreeMap<String, String>) {
+    let mut told = BTreeMap::new();
+    if let Some(threads) = threads(workload) {
+        told.insert("workgroup".to_owned(), threads.to_string());
+    }
+    told.extend(workload.with.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())));
+    let ours = parameters(workload, scale);
+    let ours = ours.iter().filter_map(|line| line.split_once(" = "));
+    told.extend(ours.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    (workload.kernel, told)
+}
+
+/// Threads of a block.
+fn threads(workload: &Workload) -> Option<u64> {
+    let given = workload.with.iter().find(|(name, _)| *name == "workgroup");
+    given.and_then(|(_, threads)| threads.parse().ok()).or_else(|| {
+        let kernel = kernels::find(workload.kernel).ok()?;
+        kernel.parameters().find(|one| one.name == "workgroup")?.kind.default()
+    })
 }
 
 /// What locality alone reaches of a GPU four times as large, from which on a workload tells nothing of the rest (section 3.1: "we choose
@@ -175,10 +202,7 @@ fn parameters(workload: &Workload, scale: u64) -> Vec<String> {
     let takes = |name: &str| kernel.parameters().any(|one| one.name == name);
     with.extend(takes("launch").then(|| format!("launch = {launch}")));
     with.extend(takes("sync").then(|| "sync = \"none\"".to_owned()));
-    let given = |name: &str| workload.with.iter().find(|(own, _)| *own == name)?.1.parse::<u64>().ok();
-    let usual = |name: &str| kernel.parameters().find(|one| one.name == name)?.kind.default();
-    let threads = given("workgroup").or_else(|| usual("workgroup"));
-    with.extend(threads.filter(|&threads| threads > BLOCK).map(|_| format!("workgroup = {BLOCK}")));
+    with.extend(threads(workload).filter(|&threads| threads > BLOCK).map(|_| format!("workgroup = {BLOCK}")));
     let is_square = SQUARES.contains(&workload.kernel);
     with.extend(is_square.then(|| format!("edge = {}", BLOCK.isqrt())));
     with
@@ -194,4 +218,18 @@ pub fn gain(speedups: &[f64]) -> f64 {
 #[must_use]
 pub fn best(speedups: &[f64]) -> f64 {
     speedups.iter().copied().fold(f64::NAN, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_work_counts_twice() {
+        let all = workloads(Effort::Whole);
+        let works: BTreeSet<_> = all.iter().map(|&(workload, scale)| work(workload, scale)).collect();
+        assert_eq!((all.len(), works.len()), (25, 25));
+        let has = |name: &str| all.iter().any(|(workload, _)| workload.name == name);
+        assert!(has("Lonestar-SSSP-Wln") && !has("Lonestar-SSSP-Wlc"));
+    }
 }

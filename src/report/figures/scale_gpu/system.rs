@@ -62,7 +62,7 @@ static PLANS: [Plan; 5] = [
     // Its partial results do not shrink with the data, and have to fit, too.
     plan("histogram", 1, Some(8)),
     plan("hotspot", 1, Some(64)),
-    plan("Shortest Path", 4, Some(64)),
+    plan("Shortest Path", 1, Some(16)),
     plan("Bank Account", 1, Some(16)),
 ];
 
