@@ -27,7 +27,7 @@ use super::narration::{self, Narrator};
 use super::prose;
 use super::runner::Runner;
 use super::setup;
-use super::work::Work;
+use super::work::{Work, takes};
 
 /// What `max-cycles` may be: the end of simulated time is far beyond.
 pub const CYCLES: RangeInclusive<u64> = 1..=1_000_000_000_000_000;
@@ -220,7 +220,7 @@ impl Scenario {
     /// # Errors
     /// If there is no such machine, it contradicts itself, or an override does not fit it.
     pub fn machine(&self, set: &[String]) -> Result<MachineSpec> {
-        let mut spec = self.own_machine(set)?;
+        let mut spec = self.own_machine(set).map_err(|error| self.meant_for_kernels(error))?;
         // What the command line sets counts more.
         let is_set = set.iter().any(|text| key_of(text) == "protocol");
         if let Some(protocol) = self.file.protocol.as_ref().filter(|_| !is_set) {
@@ -264,12 +264,19 @@ impl Scenario {
         }
     }
 
+    /// Of a parameter of a kernel that was set as if it were a key of the machine, an error tells what to set.
+    fn meant_for_kernels(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        let set = error.source.as_ref().filter(|source| &*source.name == "--set");
+        let key = set.map(|source| key_of(&source.text).to_owned()).unwrap_or_default();
+        let is_one = self.file.kernels.iter().any(|kernel| takes(&kernel.value, &key));
+        if is_one && error.message == format!("unknown key `{key}`") {
+            error.suggestion = Some(format!("did you mean with.{key}?"));
+        }
+        error
+    }
+
     /// An error about a name that has no place of its own gets the place of the name.
-    fn pointed(
-        &self,
-        name: &At<String>,
-        mut error: Box<crate::diagnostic::Diagnostic>,
-    ) -> Box<crate::diagnostic::Diagnostic> {
+    fn pointed(&self, name: &At<String>, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
         if error.source.is_none() {
             let (source, place) = self.document.locate(name.span.clone());
             (error.source, error.span) = (Some(source.clone()), Some(place));

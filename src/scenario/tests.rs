@@ -438,6 +438,11 @@ fn kernels_take_what_is_set_for_all_of_them() {
         let error = set(text).unwrap_err().to_string();
         assert!(error.starts_with(message), "{error}");
     }
+    let scenario = Scenario::load("kernels/vector-add-2gpu").unwrap();
+    for (key, suggestion) in [("pieces=4", Some("did you mean with.pieces?")), ("rounds=4", None)] {
+        let error = scenario.machine(&[key.to_owned()]).unwrap_err();
+        assert_eq!(error.suggestion.as_deref(), suggestion, "{error}");
+    }
     let head = "machine = 'tiny/umh-2gpu'\nwith = { pieces = 0 }\n[[kernel]]\n";
     let error = complaint(&format!("{head}name = 'vector-add'\n"));
     assert_eq!((error.message.as_str(), error.position()), ("wrong value for `pieces`", Some((2, 19))));

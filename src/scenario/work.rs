@@ -340,7 +340,7 @@ fn is_known(kernel: &KernelFile) -> bool {
 }
 
 /// Whether a kernel has a parameter of this name.
-fn takes(kernel: &KernelFile, name: &str) -> bool {
+pub(super) fn takes(kernel: &KernelFile, name: &str) -> bool {
     kernels::find(&kernel.name.value)
         .is_ok_and(|kernel| kernel.parameters().any(|parameter| parameter.name == name))
 }
