@@ -227,7 +227,7 @@ pub struct DramFile {
     pub row_to_row: Option<At<Duration>>,
     /// From the last byte of a write until its row can be closed (tWR).
     pub write_recovery: Option<At<Duration>>,
-    /// From the last byte of a write until a read can ask for a column of the channel (tCDLR, tWTR).
+    /// From the last byte of a write until a read can ask for a column of the channel (tCDLR, tWTR); "0 ns": it waits for no write.
     pub write_to_read: Option<At<Duration>>,
     /// Deal `interleave` over channels and banks by all bits of an address, so that strides of a power of two do not all fall to the
     /// same bank. Channels times banks are a power of two then, and none holds tags. Default: false.

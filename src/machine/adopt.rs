@@ -49,7 +49,10 @@ impl Machine {
         if self.fixed.dram_of != other.fixed.dram_of
             || self.drams.iter().zip(&other.drams).any(|(own, new)| !own.is_like(new))
         {
-            return Err("its memory would have other channels, banks or rows".into());
+            return Err(
+                "its memory would have other channels, banks or rows, or deal addresses over them otherwise"
+                    .into(),
+            );
         }
         Ok(())
     }

@@ -72,6 +72,8 @@ pub(super) struct DramChannel {
     pub reads: VecDeque<Request>,
     pub writes: VecDeque<Request>,
     draining: bool,
+    /// The last drain has kept reads waiting: they go before the next one.
+    reads_due: bool,
     /// Before then nothing is possible but for what comes meanwhile. Follows from the rest.
     due: Tick,
 }
@@ -86,6 +88,7 @@ impl DramChannel {
             reads: VecDeque::new(),
             writes: VecDeque::new(),
             draining: false,
+            reads_due: false,
             due: Tick::MAX,
         }
     }
@@ -104,8 +107,8 @@ impl DramChannel {
         self.draining
     }
 
-    pub fn hashed(&self) -> (ByteRate, Tick, Bounds, bool) {
-        (self.rate, self.bus_free_at, self.bounds, self.draining)
+    pub fn hashed(&self) -> (ByteRate, Tick, Bounds, [bool; 2]) {
+        (self.rate, self.bus_free_at, self.bounds, [self.draining, self.reads_due])
     }
 
     fn queue(&self, writes: bool) -> &VecDeque<Request> {
@@ -167,21 +170,27 @@ impl DramChannel {
         now: Tick,
         issued: &mut Commands,
     ) -> bool {
-        self.choose_class(scheduling);
+        self.choose_class(timing, scheduling);
         let turn = self.turn();
         self.open_rows(timing, scheduling, now, issued);
         let Some(moved) = self.move_data(timing, scheduling, now) else { return false };
+        self.reads_due &= moved.writes;
         issued.push(moved);
-        self.choose_class(scheduling);
+        self.choose_class(timing, scheduling);
         let is_free = now + timing.cas >= self.bus_free_at;
         is_free || self.turn() != turn || self.queue(turn).len() >= scheduling.window
     }
 
-    /// Writes are drained once enough have gathered, down to half, and whenever no read waits.
-    fn choose_class(&mut self, scheduling: &Scheduling) {
+    /// Writes are drained once enough have gathered, down to half, and whenever no read waits. Between two drains a read goes that
+    /// waited: it may ask for its column only some time after a write (tCDLR), in which enough may gather again.
+    fn choose_class(&mut self, timing: &DramTiming, scheduling: &Scheduling) {
         let writes = self.writes.len() as u32;
         let enough = if self.draining { scheduling.writes / 2 } else { scheduling.writes.saturating_sub(1) };
-        self.draining = writes > enough;
+        let drained = std::mem::replace(&mut self.draining, writes > enough && !self.reads_due);
+        if drained && !self.draining {
+            self.reads_due = timing.gaps.write_to_read > 0;
+        }
+        self.reads_due &= !self.reads.is_empty();
     }
 
     /// Whether it is the turn of the writes.
@@ -207,7 +216,8 @@ impl DramChannel {
                 continue;
             }
             if self.bounds.opens_at(timing, wait) > now {
-                continue;
+                // Younger ones would put it off again and again.
+                break;
             }
             let opened = now + wait;
             self.bounds.open(timing, opened);

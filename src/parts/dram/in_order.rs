@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 
 use super::gaps::Bounds;
 use super::{DramCounters, DramTiming, Piece};
+use crate::model::record::RowAccess;
 use crate::model::time::{ByteRate, Tick};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -22,7 +23,8 @@ pub struct InOrder {
     rate: ByteRate,
     banks: Vec<Bank>,
     bus_free_at: Tick,
-    bounds: Bounds,
+    /// Of each channel.
+    bounds: Vec<Bounds>,
     /// Ticks for which each bank was ever taken.
     taken: Vec<Tick>,
     pub counters: DramCounters,
@@ -33,7 +35,7 @@ impl InOrder {
     pub fn new(timing: DramTiming, rate: ByteRate) -> Self {
         let banks = timing.channels.max(1) as usize * timing.banks.max(1) as usize;
         let (taken, banks) = (vec![0; banks], vec![Bank::default(); banks]);
-        let bounds = Bounds::default();
+        let bounds = vec![Bounds::default(); timing.channels.max(1) as usize];
         Self { timing, rate, banks, bus_free_at: 0, bounds, taken, counters: DramCounters::default() }
     }
 
@@ -80,24 +82,27 @@ impl InOrder {
     fn access_row(&mut self, piece: Piece, writes: bool, now: Tick) -> Tick {
         let Piece { channel, bank, row, bytes } = piece;
         let place = channel * self.timing.banks.max(1) as usize + bank;
-        let Some(bank) = self.banks.get_mut(place) else { return now };
+        let (Some(bank), Some(bounds)) = (self.banks.get_mut(place), self.bounds.get_mut(channel)) else {
+            return now;
+        };
         let (opening, access) = self.timing.opening(bank.open, row);
         bank.open = Some(row);
         let mut start = now.max(bank.free_at);
-        if opening > 0 {
-            start = start.max(bank.closes_at).max(self.bounds.opens_at(&self.timing, opening));
-            self.bounds.open(&self.timing, start + opening);
+        if access != RowAccess::Hit {
+            start = start.max(bank.closes_at).max(bounds.opens_at(&self.timing, opening));
+            bounds.open(&self.timing, start + opening);
             bank.closes_at = self.timing.closes_after_opening(start + opening);
         }
-        let asked = (start + opening).max(self.bounds.column_at(writes)) + self.timing.cas;
-        let data_at = asked.max(self.bus_free_at);
+        let cas = self.timing.cas;
+        let asked = start + opening + cas;
+        let data_at = asked.max(bounds.column_at(writes) + cas).max(self.bus_free_at);
         let burst = self.rate.occupy(u64::from(bytes));
         let end = data_at + burst;
         bank.free_at = end;
         bank.closes_at = bank.closes_at.max(self.timing.closes_after_data(end, writes));
         self.bus_free_at = end;
         if writes {
-            self.bounds.write(&self.timing, end);
+            bounds.write(&self.timing, end);
         }
         self.counters.count(access, bytes, burst);
         self.counters.banks_busy += end - start;
@@ -110,7 +115,7 @@ impl InOrder {
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        (&self.banks, self.bus_free_at, self.bounds, self.rate).hash(hasher);
+        (&self.banks, self.bus_free_at, &self.bounds, self.rate).hash(hasher);
     }
 }
 

@@ -170,8 +170,8 @@ pub enum Dram {
 }
 
 impl Dram {
-    /// Ticks until now in which its buses moved bytes, and in which its banks were taken, each summed. A bus that is promised ahead is
-    /// taken to be promised without gaps.
+    /// Ticks until now in which its buses moved bytes, and in which its banks were taken, each summed. A bus or bank that is promised
+    /// ahead is taken to be promised without gaps.
     #[must_use]
     pub fn busy_until(&self, now: Tick) -> (Tick, Tick) {
         let counters = self.counters();

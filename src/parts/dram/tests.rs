@@ -249,3 +249,63 @@ fn hashed_banks_share_any_stride_of_a_power_of_two_and_no_place_is_taken_twice()
     assert!(rows.values().all(|&lines| lines == 16), "a row of 1 KiB has 16 lines");
     assert_eq!(rows.len(), 256);
 }
+
+/// When the reads of three banks end that come at 100, if banks 0 and 1 have another row open then and bank 2 has none.
+fn ends_at_100(gaps: Gaps, banks: &[u64]) -> Vec<Tick> {
+    let mut dram = controller(DramTiming { banks: 3, gaps, ..TIMING }, SCHEDULING);
+    let place = |bank: u64, row: u64| (row * 3 + bank) * 1024;
+    (0..2).for_each(|bank| {
+        read(&mut dram, place(bank, 0));
+    });
+    drain(&mut dram, 0);
+    let jobs: Vec<u64> = banks.iter().map(|&bank| read(&mut dram, place(bank, 1))).collect();
+    let order = drain(&mut dram, 100);
+    let end = |job: &u64| order.iter().find(|(other, ..)| other == job).map_or(0, |(.., end)| *end);
+    jobs.iter().map(end).collect()
+}
+
+#[test]
+fn a_bank_that_closes_a_row_first_is_opened_so_much_later_and_passes_no_older_one() {
+    let gaps = Gaps { row_to_row: 9, ..Gaps::NONE };
+    // Opened 9 after the other, at 130 + 20 and 139 + 20; both began to close before.
+    assert_eq!(ends_at_100(gaps, &[0, 1]), [164, 173]);
+    // The bank without a row would be put off by each younger one that closes a row first.
+    assert_eq!(ends_at_100(gaps, &[0, 2, 1]), [164, 173, 203]);
+    assert_eq!(ends_at_100(Gaps::NONE, &[0, 2, 1]), [164, 134, 168]);
+}
+
+#[test]
+fn a_read_is_not_put_off_for_ever_by_writes_that_gather_while_it_waits_for_the_last_one() {
+    let gaps = Gaps { write_to_read: 13, ..Gaps::NONE };
+    let mut dram = controller(DramTiming { gaps, ..TIMING }, Scheduling { writes: 1, ..SCHEDULING });
+    let (mut ended, mut wanted) = (None, None);
+    for now in 0..1000 {
+        if now % 26 == 0 {
+            dram.touch(Array::Data, at(1, 0, 0), 64, true, About::default());
+        }
+        if now == 1 {
+            wanted = Some(read(&mut dram, at(0, 0, 0)));
+        }
+        let issued = dram.advance(now).into_iter();
+        let mut moved = issued.filter(|one| Some(one.job) == wanted).filter_map(|one| one.moves);
+        ended = ended.or(moved.next().map(|burst| burst.end));
+    }
+    assert!(ended.is_some_and(|end| end < 150), "{ended:?}");
+}
+
+#[test]
+fn an_in_order_memory_keeps_gaps_in_each_channel_and_counts_them_as_waiting() {
+    let two = DramTiming { channels: 2, gaps: Gaps { row_to_row: 9, ..Gaps::NONE }, ..TIMING };
+    let mut dram = InOrder::new(two, ByteRate::new(16, 1));
+    assert_eq!([0, 1024].map(|local| dram.access(local, 64, false, 0)), [34, 38], "two channels");
+    let after = DramTiming { gaps: Gaps { write_to_read: 13, ..Gaps::NONE }, ..TIMING };
+    let mut dram = InOrder::new(after, ByteRate::new(16, 1));
+    assert_eq!(
+        [0, 1].map(|bank| dram.access(at(bank, 0, 0), 64, true, 0)),
+        [34, 38],
+        "writes wait for no write"
+    );
+    dram.access(at(1, 0, 1), 64, false, 38);
+    // The column could be asked for at 38, and is at 38 + 13.
+    assert_eq!(dram.counters.waited, (0, 4 + 13));
+}

@@ -54,8 +54,7 @@ fn a_gpu_reads_its_own_stacks_at_what_its_banks_and_ports_let_through() {
     .unwrap();
     let path = file.path().to_str().unwrap();
     let reached = |set: &str| {
-        let all = ["gpu.l1.mshrs=64", "gpu.cu.wavefronts=40", set].into_iter().flat_map(|one| ["--set", one]);
-        let run = document(&["run", path, "--format", "json"].into_iter().chain(all).collect::<Vec<_>>());
+        let run = document(&["run", path, "--format", "json", "--set", set, "--set", "gpu.l1.mshrs=64"]);
         let bytes = 1200.0 * 4.0 * 256.0;
         (bytes / run["stats"]["tasks.work.cycles"].as_f64().unwrap() * 0.8, run)
     };
