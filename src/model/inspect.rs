@@ -167,7 +167,7 @@ pub struct UnitView {
 pub struct MshrEntryView {
     pub range: Range,
     pub txn: Option<TxnNumber>,
-    /// When the entry was taken.
+    /// Since when it waits for that.
     pub since: Tick,
     /// What it waits for, for people.
     pub waits_for: String,

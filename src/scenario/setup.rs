@@ -116,6 +116,10 @@ fn state(
     })
 }
 
+/// Where a fault has its parameters.
+const PARAMETERS: &str =
+    "a [[fault]] of the scenario with name, message and nth, or `fork fault` in the debugger";
+
 /// The fault that a `[[fault]]` names.
 ///
 /// # Errors
@@ -123,6 +127,11 @@ fn state(
 pub fn fault(file: &At<FaultFile>, document: &Document) -> Result<Fault> {
     let FaultFile { name, message, nth } = &file.value;
     let unknown = || {
+        let own = name.value.split_once(' ').filter(|(own, _)| Fault::NAMES.contains(own));
+        if let Some((own, _)) = own {
+            let error = document.complain(Some(&name.span), format!("{own} takes no parameters here"));
+            return error.expected(PARAMETERS);
+        }
         let error = document.complain(Some(&name.span), format!("there is no fault {}", name.value));
         error.expected("a name that `umscope list faults` shows").nearest(&name.value, Fault::NAMES)
     };
@@ -182,7 +191,8 @@ fn message_kind(file: &At<FaultFile>, document: &Document) -> Result<MessageKind
     let names = MessageKind::ALL.map(MessageKind::name);
     let Some(message) = &file.value.message else {
         let error = document.complain(Some(&file.span), "which message shall be lost?");
-        return Err(error.expected(format!("message = one of {}", names.join(", "))).into());
+        let expected = format!("message = one of {}, in {PARAMETERS}", names.join(", "));
+        return Err(error.expected(expected).into());
     };
     let found = MessageKind::ALL.into_iter().find(|kind| kind.name() == message.value);
     found.ok_or_else(|| {

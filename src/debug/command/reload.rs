@@ -11,7 +11,7 @@ pub const RELOAD: Command = Command {
     group: Group::Session,
     about: "read the scenario again after a file changed",
     details: "Goes to the same event of the new run. Breakpoints, displays and bookmarks stay; if one of them\n\
-              no longer fits the machine, nothing is changed.",
+              no longer fits the machine, nothing is changed. Branches are gone.",
     completes: Completes::Nothing,
     run: |session, arguments| {
         arguments.none()?;

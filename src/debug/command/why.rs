@@ -27,6 +27,9 @@ pub const WHY: Command = Command {
     run: why,
 };
 
+/// What stands before the number of a transaction.
+const TXN: [&str; 2] = ["txn", "transaction"];
+
 fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let words = arguments.words();
     let selection = session.spoken_selection();
@@ -52,7 +55,7 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
                 told.ok_or_else(|| arguments.missing("a component or txn N, since nothing is selected"))
             }
         },
-        [kind, number] if kind.text == "txn" => {
+        [kind, number] if TXN.contains(&kind.text) => {
             let number = arguments.number(number, "the number of a transaction")?;
             transaction(session, arguments, TxnNumber(number))
         }
@@ -68,7 +71,7 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             let address = arguments.number(address, "an address such as 0x1000")?;
             Ok(block_chains(session, Address(address)))
         }
-        [kind] if kind.text == "txn" => Err(arguments.missing("the number of a transaction")),
+        [kind] if TXN.contains(&kind.text) => Err(arguments.missing("the number of a transaction")),
         [kind] if kind.text == "page" => Err(arguments.missing("the number of a page")),
         [kind] if kind.text == "block" => Err(arguments.missing("an address such as 0x1000")),
         [_, kind] if kind.text == "warp" => Err(arguments.missing("the number of a warp")),
@@ -78,7 +81,14 @@ fn why(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             let warp = session.warp(arguments, component, number)?;
             Ok(component_chain(session, component, Some(warp)))
         }
-        [_, second, ..] => Err(arguments.error(second.span.clone(), "nothing is expected here")),
+        [kind, _] if kind.text == "warp" => {
+            let error = arguments.error(kind.span.clone(), "a warp is one of a component");
+            Err(Box::new(error.expected("COMPONENT warp N")))
+        }
+        [path, second, ..] => {
+            component(session, arguments, path)?;
+            Err(arguments.error(second.span.clone(), "nothing is expected here"))
+        }
     }
 }
 

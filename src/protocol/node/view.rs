@@ -365,7 +365,7 @@ impl Node {
                 MshrEntryView {
                     range: self.range_of(pending.block),
                     txn: busy.iter().find_map(|busy| busy.number),
-                    since: pending.since,
+                    since: busy.first().map_or(pending.since, |busy| busy.since),
                     waits_for: self.waits_text(pending, busy.first(), names),
                     merged: (pending.queue.len() + pending.passed.len() + pending.serving.len()) as u32,
                     has_mshr: pending.mshr || self.config.mshrs == 0,

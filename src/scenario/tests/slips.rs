@@ -107,6 +107,13 @@ fn slips_in_what_is_expected_are_pointed_at() {
         ),
         (with("[[fault]]\nname = \"no-grant-ack\"\nnth = 2"), (8, 7), "no-grant-ack takes no nth", "", ""),
         (
+            with("[[fault]]\nname = \"lose-message message=grant\""),
+            (7, 8),
+            "lose-message takes no parameters here",
+            "a [[fault]] of the scenario",
+            "",
+        ),
+        (
             format!("mutate = \"cache N raed = ack\"\n{}", STORE.trim_start()),
             (1, 19),
             "the table has no column raed",

@@ -102,6 +102,8 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     let x = put(buffer, line, 1, &name, app.theme.style(Role::Header));
     let mut x = put(buffer, line, x, &branch, app.theme.style(Role::Warning));
     x = put(buffer, line, x + 2, &format!("{mark} {state}"), app.theme.style(role));
+    // Part of a number would be another number.
+    let place = fit(&place, line.width.saturating_sub(x + 2));
     x = put(buffer, line, x + 2, &place, app.theme.style(Role::Strong));
     if usize::from(line.width.saturating_sub(x)) >= exact.width() {
         x = put(buffer, line, x, &exact, app.theme.style(Role::Strong));

@@ -37,6 +37,9 @@ pub(super) fn all(session: &mut Session, arguments: &Arguments) -> Result<Vec<St
 /// One block at every node.
 pub(super) fn one(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let words = arguments.words();
+    if let Some(second) = words.get(1) {
+        return Err(arguments.error(second.span.clone(), "nothing is expected after the address"));
+    }
     let address = match (words.first(), session.selection().block) {
         (Some(word), _) => Address(arguments.number(word, "an address such as 0x1000")?),
         (None, Some(address)) => address,

@@ -120,7 +120,8 @@ fn of_all(session: &Session) -> Vec<String> {
     if count == 0 {
         return vec![format!("no access{of} has ended that had to wait")];
     }
-    let mean = cycles / count;
+    let rounded = |cycles: u64| (cycles + count / 2) / count;
+    let mean = rounded(cycles);
     let mut lines = vec![format!(
         "{count} accesses{of} that have ended took {mean} cycles each, {} at most; {at_once} ended at once",
         waits.longest
@@ -129,7 +130,7 @@ fn of_all(session: &Session) -> Vec<String> {
         let at = sum.places.iter().take(PLACES);
         let at: Vec<_> = at.map(|place| format!("{} {}", place.at, percent(place.cycles, cycles))).collect();
         let name = sum.sort.name();
-        format!("{:>7} {} {name:<21} {}", sum.cycles / count, percent(sum.cycles, cycles), at.join(", "))
+        format!("{:>7} {} {name:<21} {}", rounded(sum.cycles), percent(sum.cycles, cycles), at.join(", "))
     }));
     lines
 }
