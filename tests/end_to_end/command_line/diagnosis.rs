@@ -118,6 +118,31 @@ fn why_tells_of_the_transactions_on_a_block() {
     assert!(told.contains("no transaction in flight is about 0x900000"), "{told}");
     let told = why("why block");
     assert!(format!("{told:?}").contains("an address such as 0x1000"), "{told:?}");
+    let [short, long] = ["why txn 2", "why transaction 2"].map(|command| why(command).stdout);
+    assert!(short == long && short.contains("gpu1.cu1"), "{short}\n{long}");
+    for (command, expected) in [
+        ("why warp 0", "COMPONENT warp N"),
+        ("why gpu0.cu0 0", "nothing is expected here"),
+        ("why nobody 0", "no component is called nobody"),
+        ("info block 0x1000 0x2000", "nothing is expected after the address"),
+    ] {
+        let told = why(command);
+        assert!(format!("{told:?}").contains(expected), "{command}: {told:?}");
+    }
+}
+
+#[test]
+fn what_an_mshr_waits_for_is_as_old_as_everywhere_else() {
+    let told = debug("umh/fig5-c", &["goto 12", "info mshr gpu0.l2.0", "info block 0x1000"]).stdout;
+    let since =
+        |line: &&str| Some(line.split("since cycle ").nth(1)?.split([' ', ':', ',']).next()?.to_owned());
+    let mshr = told.lines().find(|line| line.contains("0x1000+64")).as_ref().and_then(since);
+    let block = told
+        .lines()
+        .find(|line| line.starts_with("gpu0.l2.0") && line.contains("since"))
+        .as_ref()
+        .and_then(since);
+    assert!(mshr.is_some() && mshr == block, "{mshr:?} and {block:?} in {told}");
 }
 
 #[test]
