@@ -107,13 +107,6 @@ fn slips_in_what_is_expected_are_pointed_at() {
         ),
         (with("[[fault]]\nname = \"no-grant-ack\"\nnth = 2"), (8, 7), "no-grant-ack takes no nth", "", ""),
         (
-            with("[[fault]]\nname = \"lose-message message=grant\""),
-            (7, 8),
-            "lose-message takes no parameters here",
-            "a [[fault]] of the scenario",
-            "",
-        ),
-        (
             format!("mutate = \"cache N raed = ack\"\n{}", STORE.trim_start()),
             (1, 19),
             "the table has no column raed",
@@ -201,4 +194,11 @@ fn slips_in_what_is_expected_are_pointed_at() {
         (with("[[memory]]\naddress = 0\nbytes = \"7\""), (8, 9), "not bytes", "", ""),
         (with("[[flush]]\nbelow = \"gpu7\""), (7, 9), "nothing is beneath gpu7", "", "did you mean gpu0?"),
     ]);
+}
+
+#[test]
+fn parameters_in_the_name_of_a_fault_are_told_where_they_stand() {
+    let message = "lose-message takes no parameters here";
+    let text = with("[[fault]]\nname = \"lose-message message=grant\"");
+    pointed_at(&[(text, (7, 8), message, "a [[fault]] of the scenario", "")]);
 }
