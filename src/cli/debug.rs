@@ -11,7 +11,7 @@ use super::exit::{Ended, Status, Trouble};
 use super::interrupt::Interrupt;
 use super::look::Look;
 use super::output::Output;
-use super::work::Work;
+use super::work::{self, Work};
 use crate::debug::console::{self, Manners};
 use crate::debug::frame::wish::Wish;
 use crate::debug::origin::{Origin, Recorded};
@@ -128,11 +128,12 @@ pub fn open(target: &Target) -> Result<(Session, Option<EventNumber>), Trouble> 
         let there = end.filter(|end| end.how.is_of_interest()).map(|end| end.mark.event);
         let mut origin = Origin::scenario(&work.name, &work.scenario, &work.options, prepared);
         origin.recorded = end.map(|end| Recorded { mark: end.mark, found: end.found.clone() });
-        Ok((origin, there))
+        Ok((origin, there, work))
     };
-    let (origin, there) = load()?;
+    let (origin, there, work) = load()?;
+    work::doubt(&work.scenario, &work.options);
     interrupt.release();
-    let reload: Reload = Box::new(move || load().map(|(origin, _)| origin));
+    let reload: Reload = Box::new(move || load().map(|(origin, ..)| origin));
     Ok((Session::open(origin, Some(reload)), there))
 }
 

@@ -17,6 +17,7 @@ use super::exit::{Ended, Status, Trouble, conclude};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::progress::Progress;
+use super::work::doubt;
 use crate::explore::fairness::{self, Fairness};
 use crate::explore::outcome::{Outcome, Violation, explore};
 use crate::explore::random;
@@ -201,6 +202,7 @@ impl Explore {
         let mut with: Vec<String> = self.set.iter().filter(is_own).cloned().collect();
         with.extend(tried(self.protocol.as_deref(), &self.fault, &self.mutate, &self.set)?);
         let scenario = Scenario::load(&self.scenario)?.with(&with)?;
+        doubt(&scenario, &Options::default());
         let set = self.set.iter().filter(|set| !is_own(set)).cloned().collect();
         Ok((scenario, Options { set, ..Options::default() }))
     }

@@ -212,6 +212,7 @@ impl Run {
             ("--record", self.record.as_deref()),
         ])?;
         let work = Work::open(&self.target, interrupt)?;
+        work::doubt(&work.scenario, &work.options);
         for path in [self.sample_file(), self.dot.as_deref()].into_iter().flatten() {
             work.spare(path)?;
         }

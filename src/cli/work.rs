@@ -289,6 +289,24 @@ fn shown() -> impl Fn(EventNumber) -> bool + Send + Sync {
     }
 }
 
+/// Says which of a scenario's own tables `umscope check` refuses. It runs all the same, for what comes of them. What cannot be
+/// found or read is complained of when the machine is built.
+pub fn doubt(scenario: &Scenario, options: &Options) {
+    for table in scenario.own_tables(options).unwrap_or_default() {
+        let Ok((_, faults)) = config::protocol::examine(&table) else { continue };
+        let Some(first) = faults.errors.first() else { continue };
+        let place = first.position().map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
+        let more = match faults.errors.len() {
+            1 => String::new(),
+            count => format!(" (the first of {count} faults)"),
+        };
+        say(format_args!(
+            "warning: {}{place}: {}{more}; `umscope check` tells more",
+            table.name, first.message
+        ));
+    }
+}
+
 /// What `--where` asks for.
 ///
 /// # Errors

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::lesson::Lesson;
 use super::profile::Profile;
 use super::subject::Subject;
-use crate::machine::{Planned, StepOutcome};
+use crate::machine::{Machine, Planned, StepOutcome};
 use crate::model::record::{Record, Records};
 use crate::model::time::EventNumber;
 
@@ -182,6 +182,13 @@ impl Timeline {
             self.profile.find(&*self.current);
         }
         outcome
+    }
+
+    /// Finds out that the run ends at the cursor, if it does and that is not known yet.
+    pub fn find_end(&mut self) {
+        if self.end.is_none() && self.current.machine().is_some_and(Machine::is_over) {
+            self.step(&mut Records::silent());
+        }
     }
 
     /// Steps the machine, and lets the lesson look if it has not seen this event.

@@ -227,6 +227,7 @@ impl Session {
     /// The cursor has come to rest.
     fn arrive(&mut self, cause: Cause) -> Outcome {
         let foreseen = self.timeline.foresee();
+        self.timeline.find_end();
         match cause {
             Cause::Arrived => {
                 let records = self.last_records().to_vec();
@@ -235,7 +236,9 @@ impl Session {
                     Reason::Arrived => found.unwrap_or(Reason::Arrived),
                     reason => found.filter(|found| *found == Reason::Differs).unwrap_or(reason),
                 };
-                self.halt(vec![reason], records)
+                let end = (self.timeline.at_end() == Some(StepOutcome::Finished)).then_some(Reason::Finished);
+                let failed = end.as_ref().and_then(|_| Reason::of_failures(&self.timeline));
+                self.halt(std::iter::once(reason).chain(end).chain(failed).collect(), records)
             }
             Cause::Tripped(trips) => {
                 let all = self.last_records().to_vec();

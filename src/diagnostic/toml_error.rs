@@ -67,10 +67,29 @@ fn no_list(kind: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
         Some(name) => {
             diagnostic.expected(format!("[[{name}]], a heading for each, since there may be several"))
         }
+        None if kind.starts_with("string") && heads_tables(source, span) => {
+            let key = key_of(source, span);
+            diagnostic.expected(format!("[[{key}]], a heading for each, since there may be several"))
+        }
         None if kind.starts_with("string") => diagnostic.expected("a list such as [\"one\", \"two\"]"),
         None => diagnostic.expected("a list such as [1, 2]"),
     }
 }
+
+/// The key whose value begins at `span`.
+fn key_of<'a>(source: &'a Source, span: &Range<usize>) -> &'a str {
+    let before = source.text.get(..span.start).unwrap_or_default();
+    before.rsplit('\n').next().unwrap_or_default().split('=').next().unwrap_or_default().trim()
+}
+
+/// Whether what stands at `span` should be tables, each under its heading.
+fn heads_tables(source: &Source, span: &Range<usize>) -> bool {
+    HEADINGS.contains(&key_of(source, span))
+}
+
+/// Keys of a scenario file whose values are tables, of which there may be several.
+const HEADINGS: [&str; 11] =
+    ["do", "program", "kernel", "flush", "state", "memory", "allocate", "fault", "input", "say", "expect"];
 
 /// The name between backticks that follows `prefix` at the start of `text`.
 fn quoted_after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
@@ -142,6 +161,7 @@ mod tests {
         size: u32,
         kind: Option<Kind>,
         all: Option<Vec<Entry>>,
+        fault: Option<Vec<Entry>>,
     }
 
     #[derive(Debug, Deserialize)]
@@ -174,7 +194,7 @@ mod tests {
                 "size = 1\nsice = 2",
                 (2, 1),
                 "unknown key `sice`",
-                "one of `size`, `kind`, `all`",
+                "one of `size`, `kind`, `all`, `fault`",
                 "did you mean size?",
             ),
             ("size=1\nkind='pci'", (2, 6), "unknown value `pci`", "`pcie` or `nvlink`", "did you mean pcie?"),
@@ -203,6 +223,13 @@ mod tests {
                 "[[all]], a heading for each, since there may be several",
                 "",
             ),
+            (
+                "size=1\nfault='a'",
+                (2, 7),
+                "wrong type: string \"a\"",
+                "[[fault]], a heading for each, since there may be several",
+                "",
+            ),
             ("size=1\nall='a'", (2, 5), "wrong type: string \"a\"", "a list such as [\"one\", \"two\"]", ""),
         ] {
             let error = toml::from_str::<File>(text).unwrap_err();
@@ -213,6 +240,11 @@ mod tests {
             assert_eq!(diagnostic.suggestion.unwrap_or_default(), suggestion, "{text}");
         }
         let file = toml::from_str::<File>("size=1\nkind='nvlink'").unwrap();
-        assert!(file.size == 1 && matches!(file.kind, Some(Kind::Nvlink)) && file.all.is_none());
+        assert!(
+            file.size == 1
+                && matches!(file.kind, Some(Kind::Nvlink))
+                && file.all.is_none()
+                && file.fault.is_none()
+        );
     }
 }

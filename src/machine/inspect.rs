@@ -6,7 +6,8 @@ use super::Machine;
 use super::build::SAMPLE_CYCLES;
 use super::paging::view_tlb;
 use super::tasks::operation;
-use crate::model::access::{AccessKind, Bytes};
+use super::why::bytes_text;
+use crate::model::access::AccessKind;
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{
@@ -19,7 +20,6 @@ use crate::model::operation::{Operation, WarpAccess};
 use crate::model::page_view::{FaultView, HomesView, PagesView, PermissionsView, TlbView};
 use crate::model::resource::ResourceView;
 use crate::model::tags::TagView;
-use crate::model::text::hex_head;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Channel, Lane, Place};
@@ -120,67 +120,6 @@ impl Machine {
             balance: self.balance_view(index),
         })
     }
-
-    /// The writebacks that a warp at a fence waits for.
-    fn why_fence(&self, agent: &Agent, slot: u32, since: Option<Tick>) -> Vec<WaitLink> {
-        let Some(&Some(index)) = self.fixed.agent_of.get(agent.config.id.index()) else { return Vec::new() };
-        let nodes = self.awaited_by(index, slot as usize);
-        let waits = nodes.iter().filter_map(|node| self.nodes.get(*node)).map(|node| WaitLink {
-            at: agent.config.id,
-            text: format!(
-                "warp {slot} waits until {} has written back what is dirty",
-                self.fixed.components.path(node.id())
-            ),
-            since,
-        });
-        waits.collect()
-    }
-
-    /// What a warp does that looks at a value again and again.
-    fn why_spinning(&self, agent: &Agent, slot: u32) -> Option<WaitLink> {
-        let since = agent.warps.get(slot as usize)?.spins_since?;
-        let at = agent.config.id;
-        let instruction = self.agent(at)?.warps.into_iter().nth(slot as usize)?.instruction?;
-        Some(WaitLink { at, text: format!("warp {slot}: {instruction}"), since: Some(since) })
-    }
-
-    fn why_warp(&self, agent: &Agent, slot: u32) -> Vec<WaitLink> {
-        let spinning = self.why_spinning(agent, slot);
-        spinning.into_iter().chain(self.why_waiting(agent, slot)).collect()
-    }
-
-    fn why_waiting(&self, agent: &Agent, slot: u32) -> Vec<WaitLink> {
-        let Some(warp) = agent.warps.get(slot as usize) else { return Vec::new() };
-        let at = agent.config.id;
-        let since = Some(warp.since);
-        let link = |text: String| WaitLink { at, text, since };
-        let mut links = match warp.state {
-            WarpState::None | WarpState::Done | WarpState::Ready | WarpState::Running => return Vec::new(),
-            WarpState::MshrFull => vec![link(format!("warp {slot} waits for a free MSHR of its L1"))],
-            WarpState::LinkFull => vec![link(format!("warp {slot} waits for room below its L1"))],
-            WarpState::SimdFull => {
-                vec![link(format!("warp {slot} waits for a SIMD unit: all compute for other warps"))]
-            }
-            WarpState::Barrier => vec![link(format!("warp {slot} waits for its block at a barrier"))],
-            WarpState::Translation | WarpState::FarFault | WarpState::ProtectionFault => {
-                self.why_translation(agent, slot)
-            }
-            WarpState::Memory => Vec::new(),
-            WarpState::Fence if warp.untranslated().is_some() => self.why_translation(agent, slot),
-            WarpState::Fence => self.why_fence(agent, slot, since),
-        };
-        if let Some(number) = warp.waits.first() {
-            let transaction = self.transaction(*number);
-            let what = transaction.as_ref().map_or_else(
-                || ", which has ended".to_owned(),
-                |txn| format!(": {} {} {}", txn.kind.name(), txn.range.start, bytes_text(&txn.bytes)),
-            );
-            let text = format!("warp {slot} waits for transaction {}{what}", number.0);
-            links.push(link(text.trim_end().to_owned()));
-            links.extend(transaction.map(|txn| txn.chain).unwrap_or_default());
-        }
-        links
-    }
 }
 
 /// What is on a link and at its ends; counts by virtual network.
@@ -238,13 +177,6 @@ fn packet(message: &Message) -> PacketView {
         size: message.size,
         has_data: message.has_data,
     }
-}
-
-fn bytes_text(bytes: &Bytes) -> String {
-    if bytes.is_empty() {
-        return String::new();
-    }
-    format!(":= {}", hex_head(bytes, 8))
 }
 
 fn describe_access(access: &WarpAccess) -> String {
@@ -474,29 +406,7 @@ impl Inspect for Machine {
     }
 
     fn why(&self, component: ComponentId, warp: Option<u32>) -> Vec<WaitLink> {
-        let held = || self.why_copies(component).or_else(|| self.why_up_front(component));
-        if let Some(links) = held().or_else(|| self.why_meeting(component)) {
-            return links;
-        }
-        if let Some(agent) = self.agent_at(component) {
-            let waiting = |warp: &Warp| {
-                !matches!(
-                    warp.state,
-                    WarpState::None | WarpState::Done | WarpState::Ready | WarpState::Running
-                )
-            };
-            let first = |is_meant: &dyn Fn(&Warp) -> bool| agent.warps.iter().position(is_meant);
-            let first = || first(&waiting).or_else(|| first(&|warp| warp.spins_since.is_some()));
-            let slot = warp.or_else(|| first().map(|slot| slot as u32));
-            return slot.map(|slot| self.why_warp(agent, slot)).unwrap_or_default();
-        }
-        if let Some(links) = self.why_paging(component).or_else(|| self.why_link(component)) {
-            return links;
-        }
-        let Some(node) = self.node(component) else { return Vec::new() };
-        let view = node.mshr_view(&self.fixed.components, 1);
-        let Some(oldest) = view.entries.first() else { return Vec::new() };
-        self.chain(component, oldest.range.start, oldest.txn)
+        self.why_of(component, warp)
     }
 
     fn cells(&self, nodes: &[ComponentId]) -> Vec<CellCount> {

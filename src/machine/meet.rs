@@ -8,6 +8,9 @@ use crate::model::wait::{Doing, Party};
 use crate::parts::channel::Lane;
 use crate::protocol::node::{Need, Node};
 
+/// What a node asks its parent with for a grant.
+const ASKING: [MessageKind; 3] = [MessageKind::Read, MessageKind::ReadNc, MessageKind::Write];
+
 /// Those that a need waits for, each with the rest of the sentence.
 type Met = Vec<(Party, String)>;
 
@@ -63,6 +66,10 @@ impl Machine {
             }
             Some((block, doing)) => {
                 vec![(Party::Block { at: parent, block, doing }, format!("waits for the {what} of {above}"))]
+            }
+            None if self.node(me).is_some_and(|node| node.has_fetched(range.start)) => {
+                let text = "waits for its arrival bit: the data have come, and nobody will set it".to_owned();
+                vec![(Party::Arrival(me, range.start), text)]
             }
             None => self.lost(me, parent, &format!("the {} or the {what}", request.name())),
         }
@@ -121,7 +128,10 @@ impl Machine {
         if let Some(lane) = self.carrying(child, me, range, &[MessageKind::GrantAck]) {
             return vec![(lane, format!("waits for the acknowledgement that {below} has sent"))];
         }
-        let Some(node) = self.node(child).filter(|child| child.awaits_grant(range.start)) else {
+        // Who asks again has had the grant.
+        let asks_again = self.asks_again(me, child, range);
+        let asking = self.node(child).filter(|child| !asks_again && child.awaits_grant(range.start));
+        let Some(node) = asking else {
             return self.lost(child, me, "the acknowledgement");
         };
         // It has the grant and waits for the data of a peer, or the grant was lost.
@@ -186,6 +196,12 @@ impl Machine {
             }
             None => self.lost(me, parent, "the forward or its reply"),
         }
+    }
+
+    /// Whether a child whose request is being served has sent another one for the same.
+    fn asks_again(&self, parent: ComponentId, child: ComponentId, range: Range) -> bool {
+        let queued = self.node(parent).and_then(|parent| parent.stand_of_request(child, range.start));
+        matches!(queued, Some((_, Doing::Queues))) || self.carrying(child, parent, range, &ASKING).is_some()
     }
 
     /// Whether a parent has granted what a child asked for.

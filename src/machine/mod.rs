@@ -48,6 +48,7 @@ mod transactions;
 mod transport;
 mod waits;
 mod ways;
+mod why;
 
 use std::hash::Hasher;
 use std::sync::Arc;

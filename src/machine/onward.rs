@@ -67,8 +67,7 @@ impl Machine {
                 links.extend(self.in_lane(party, block));
                 return;
             };
-            let is_end = matches!(edge.to, Party::Lost(..) | Party::WakeUp(..));
-            if is_end || !is_said && !is_within(edge) {
+            if edge.to.is_lost() || !is_said && !is_within(edge) {
                 links.push(self.link_of(edge));
             }
             (party, block) = (edge.to, edge.block);
@@ -96,7 +95,7 @@ impl Machine {
                     self.lane_waits(channel, lane, &mut edges);
                 }
             }
-            Party::Warp(..) | Party::Lost(..) | Party::WakeUp(..) | Party::Page(..) => {}
+            Party::Warp(..) | Party::Lost(..) | Party::WakeUp(..) | Party::Arrival(..) | Party::Page(..) => {}
         }
         edges.into_iter().filter(|edge| edge.from == party).min_by_key(|edge| edge.since)
     }

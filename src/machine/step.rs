@@ -132,13 +132,19 @@ impl Machine {
 
     /// Whether no event follows: only what is none may be left.
     pub(super) fn is_at_rest(&self) -> bool {
-        let is_over = || self.ahead().is_some_and(|(ahead, goes_on)| !goes_on && ahead.queue.is_empty());
+        let is_over = || self.ahead(true).is_some_and(|(ahead, goes_on)| !goes_on && ahead.queue.is_empty());
         self.queue.is_empty() || self.queue.len() <= LEFT && is_over()
     }
 
-    /// This machine once all has happened that is no event and comes before the next one; `None` if nothing can.
+    /// Whether no event follows, and nothing is planned.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.next_planned().is_none() && self.is_at_rest()
+    }
+
+    /// This machine once all has happened that is no event and comes before the next one of its queue; `None` if nothing can.
     pub(super) fn settled(&self) -> Option<Self> {
-        let (ahead, goes_on) = self.ahead()?;
+        let (ahead, goes_on) = self.ahead(false)?;
         if !goes_on {
             return Some(ahead);
         }
@@ -149,9 +155,9 @@ impl Machine {
     }
 
     /// This machine after the next event of its queue, however late that comes, and whether there is one; `None` if the queue has nothing,
-    /// or something else is to be done first.
-    fn ahead(&self) -> Option<(Self, bool)> {
-        if self.queue.is_empty() || self.plan.due <= self.event {
+    /// or something else is to be done first, unless what is planned does not count.
+    fn ahead(&self, with_plan: bool) -> Option<(Self, bool)> {
+        if self.queue.is_empty() || with_plan && self.plan.due <= self.event {
             return None;
         }
         let (mut ahead, mut silent) = (self.clone(), Records::silent());

@@ -65,6 +65,8 @@ pub enum Party {
     Lost(ComponentId, ComponentId),
     /// The end of an access that has ended: nobody will tell the warp.
     WakeUp(ComponentId, u32),
+    /// The arrival bit of a scoreboard for a block whose data have come: nobody will set it any more.
+    Arrival(ComponentId, Address),
     /// A page that must be translated, or come.
     Page(ComponentId, Page),
 }
@@ -74,6 +76,18 @@ impl Party {
     #[must_use]
     pub fn needs_one(self) -> bool {
         matches!(self, Self::Mshrs(_) | Self::Ways(..))
+    }
+
+    /// Whether it will never come, whatever is delivered.
+    #[must_use]
+    pub fn is_lost(self) -> bool {
+        matches!(self, Self::Lost(..)) || self.is_wake_up()
+    }
+
+    /// Whether what is waited for has come, and nobody will tell who waits.
+    #[must_use]
+    pub fn is_wake_up(self) -> bool {
+        matches!(self, Self::WakeUp(..) | Self::Arrival(..))
     }
 
     /// Where it is.
@@ -86,6 +100,7 @@ impl Party {
             | Self::Ways(at, _)
             | Self::Lost(_, at)
             | Self::WakeUp(at, _)
+            | Self::Arrival(at, _)
             | Self::Page(at, _) => at,
             Self::Lane { to, .. } => to,
         }
@@ -118,6 +133,7 @@ impl Party {
             }
             Self::Lost(from, to) => format!("a message from {} to {}", names.path(from), names.path(to)),
             Self::WakeUp(at, warp) => format!("the wake-up of {}{}", names.path(at), by_warp(warp)),
+            Self::Arrival(at, block) => format!("the arrival bit of {} for block {block}", names.path(at)),
             Self::Page(at, page) => format!("page {page} for {}", names.path(at)),
         }
     }

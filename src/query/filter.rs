@@ -14,6 +14,7 @@ use super::number::{Comparison, Interval, little_endian};
 use super::operand::Named;
 use super::parser::Parser;
 use super::pattern::glob;
+use super::predicate::Predicate;
 use super::text::Text;
 use super::tree::{self, Tree};
 
@@ -82,9 +83,17 @@ impl Filter {
     /// Points at the word that is not understood or names what the machine does not have.
     pub fn compile(text: &Text, context: &Context) -> Result<Self> {
         let mut parser = Parser::new(text, context);
-        let filter = Self::parse(&mut parser)?;
-        parser.finish()?;
-        Ok(filter)
+        let filter = Self::parse(&mut parser).and_then(|filter| parser.finish().map(|()| filter));
+        filter.map_err(|mut error| {
+            let is_state = |text: &str| Predicate::compile(&Text::new("if", text), context).is_ok();
+            let query = text.as_str();
+            if is_state(query) || query.split_once(" if ").is_some_and(|(_, state)| is_state(state)) {
+                error.message = "this is about the state of the machine, and only records are meant here".to_owned();
+                error.expected = Some("a query over records; a breakpoint (break if, run --break 'if ...') and watch look at the state".to_owned());
+                error.suggestion = None;
+            }
+            error
+        })
     }
 
     pub(super) fn parse(parser: &mut Parser<'_>) -> Result<Self> {

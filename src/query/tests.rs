@@ -351,7 +351,7 @@ fn errors_of_filters_point_at_the_word() {
         ("transition or", "ends too early", "", "a kind of record", ""),
         ("and transition", "neither a kind", "and", "", ""),
         ("far-fault gpu 9", "there is no GPU 9", "9", "0 to 1", ""),
-        ("at gpu0 if cycle > 3", "\"if\" is not understood", "if", "or", ""),
+        ("at gpu0 if cycle > 3", "only records are meant here", "if", "break if", ""),
     ] {
         let found = error(query, true);
         assert!(found.0.contains(message), "{query}: {found:?}");

@@ -311,7 +311,7 @@ pub struct AllocateFile {
 
 /// A fault to inject.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
+#[serde(deny_unknown_fields, expecting = "a table such as { name = \"lose-message\", message = \"grant\" }")]
 pub struct FaultFile {
     /// lose-message, drop-wake-up, drop-replay, lose-page, or a rule of the protocol that is not kept: answer-without-data, skip-invalidation,
     /// probes-may-not-pass, answer-while-asking, no-evict-ack, no-grant-ack, grant-without-data, grant-over-own-bytes,

@@ -187,7 +187,7 @@ fn pages_far_faults_and_transfer_sets_are_shown_and_linked() {
     let stages: Vec<&str> = fault.steps.iter().map(|step| step.stage.name()).collect();
     assert_eq!(stages, ["raised", "queued", "nacked", "serviced"]);
     let chain: Vec<&str> =
-        frame.why.iter().map(|link| session.machine().components().path(link.at)).collect();
+        frame.why.links.iter().map(|link| session.machine().components().path(link.at)).collect();
     assert_eq!(chain, ["gpu0.cu0", "gpu0.gmmu", "gpu0.driver", "link.host.out"]);
     app.show(Arc::new(live::frame(&mut session, &["end"])));
     let text = screen(&mut app);

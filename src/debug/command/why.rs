@@ -3,8 +3,8 @@
 use super::arguments::Word;
 use super::select::Absent;
 use super::{Arguments, Command, Completes, Effect, Group};
-use crate::debug::frame::build::first_that_waits;
 use crate::debug::frame::focus;
+use crate::debug::frame::why::first_that_waits;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
 use crate::model::address::Address;

@@ -42,7 +42,7 @@ pub fn dot(diagnosis: &Diagnosis, names: &Components) -> String {
     for party in &parties {
         let is_told = diagnosis.sentences.iter().any(|sentence| [sentence.from, sentence.to].contains(party));
         let style = match party {
-            Party::Lost(..) | Party::WakeUp(..) => ", style = dashed, penwidth = 3",
+            _ if party.is_lost() => ", style = dashed, penwidth = 3",
             _ if is_told && diagnosis.is_circle => {
                 ", style = filled, fillcolor = lightgrey, penwidth = 3, peripheries = 2"
             }
@@ -80,6 +80,7 @@ fn shape(party: Party) -> (&'static str, &'static str) {
         | Party::Ways(..) => ("tab", "MSHR or way"),
         Party::Lane { .. } => ("cds", "lane"),
         Party::Lost(..) => ("hexagon", "message"),
+        Party::Arrival(..) => ("house", "arrival bit"),
         Party::Page(..) => ("note", "page"),
     }
 }

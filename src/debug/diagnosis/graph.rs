@@ -35,7 +35,6 @@ impl<'a> Graph<'a> {
 
     /// Those that can never go on, whatever is delivered first.
     pub fn dead(&self) -> BTreeSet<Party> {
-        let is_lost = |party: &Party| matches!(party, Party::Lost(..) | Party::WakeUp(..));
         let mut dead: BTreeSet<Party> = self.nodes.keys().copied().collect();
         loop {
             let alive: Vec<Party> = dead
@@ -49,7 +48,7 @@ impl<'a> Graph<'a> {
                     } else {
                         free.all(|free| free)
                     };
-                    !is_lost(party) && opens
+                    !party.is_lost() && opens
                 })
                 .collect();
             if alive.is_empty() {
@@ -80,11 +79,11 @@ impl<'a> Graph<'a> {
     /// The way from a warp to something that will never come, the oldest wait first, and how many such things there
     /// are beside it.
     pub fn chain_to_lost(&self, dead: &BTreeSet<Party>) -> Option<(Vec<&'a Wait>, usize)> {
-        let is_lost = |party: Party| matches!(party, Party::Lost(..) | Party::WakeUp(..));
-        let lost = dead.iter().filter(|party| is_lost(**party)).count();
+        let lost = dead.iter().filter(|party| party.is_lost()).count();
         let warps = dead.iter().filter(|party| matches!(party, Party::Warp(..)));
-        let from_warps = warps.filter_map(|warp| self.way(*warp, is_lost, |to| dead.contains(&to)));
-        let from_all = || dead.iter().filter_map(|party| self.way(*party, is_lost, |to| dead.contains(&to)));
+        let from_warps = warps.filter_map(|warp| self.way(*warp, Party::is_lost, |to| dead.contains(&to)));
+        let from_all =
+            || dead.iter().filter_map(|party| self.way(*party, Party::is_lost, |to| dead.contains(&to)));
         let since = |chain: &Vec<&Wait>| chain.first().map(|wait| (wait.since, wait.from));
         let chain = from_warps.min_by_key(since).or_else(|| from_all().min_by_key(since))?;
         Some((chain, lost.saturating_sub(1)))

@@ -38,7 +38,7 @@ pub enum Verdict {
     Deadlock,
     /// A message is awaited that nobody will send again.
     LostMessage,
-    /// An access has ended, and its warp has not been told.
+    /// What is waited for has come, and who waits has not been told: a warp of the end of its access, a scoreboard of its data.
     LostWakeUp,
     /// Events go on, but no access ends.
     Livelock,
@@ -224,7 +224,7 @@ pub fn diagnose(machine: &Machine) -> Option<Diagnosis> {
         diagnosis.others = others;
         diagnosis.sentences = circle.into_iter().map(|edge| Sentence::new(edge, machine)).collect();
     } else if let Some((chain, others)) = graph.chain_to_lost(&dead) {
-        let is_wake_up = chain.last().is_some_and(|edge| matches!(edge.to, Party::WakeUp(..)));
+        let is_wake_up = chain.last().is_some_and(|edge| edge.to.is_wake_up());
         diagnosis.verdict = if is_wake_up { Verdict::LostWakeUp } else { Verdict::LostMessage };
         diagnosis.others = others;
         diagnosis.sentences = chain.into_iter().map(|edge| Sentence::new(edge, machine)).collect();

@@ -410,3 +410,26 @@ fn what_only_takes_its_time_is_slow_and_not_starved() {
     assert_eq!(diagnosis.verdict, Verdict::Slow, "{lines}");
     assert!(!lines.contains("avoided") && lines.contains("issued by event 3"), "{lines}");
 }
+/// The SMD evicts a block whose grant it has acknowledged in vain, and asks for it again.
+#[test]
+fn who_asks_again_has_had_its_grant() {
+    let scenario = Scenario::load("umh/smd-eviction").unwrap();
+    let mut text = scenario.source().text.to_string();
+    text.push_str("\n[[fault]]\nname = \"lose-message\"\nmessage = \"grant-ack\"\n");
+    let diagnosis = diagnosed(&text);
+    let lines = diagnosis.lines().join("\n");
+    assert_eq!(diagnosis.verdict, Verdict::LostMessage, "{lines}");
+    assert!(lines.contains("waits for the acknowledgement of gpu0.smd0 to host.hmd0"), "{lines}");
+}
+
+#[test]
+fn a_lost_arrival_bit_is_no_lost_message() {
+    let text = "machine = \"tiny/scalegpu\"\n[[do]]\nby = \"gpu0.cu0\"\nload = { address = 0x1000, len = 4 }\n[[fault]]\nname = \"lose-arrival\"\n";
+    let diagnosis = diagnosed(text);
+    let lines = diagnosis.lines().join("\n");
+    assert_eq!(diagnosis.verdict, Verdict::LostWakeUp, "{lines}");
+    assert!(lines.contains("waits for its arrival bit: the data have come"), "{lines}");
+    assert!(lines.contains("1 warp can never go on"), "{lines}");
+    let lost = text.replace("lose-arrival", "lose-message\"\nmessage = \"done");
+    assert_eq!(diagnosed(&lost).verdict, Verdict::LostMessage);
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::component::{ComponentId, ComponentKind};
-use crate::model::inspect::{AgentView, CacheView, Inspect, LinkView, MshrView, TransactionView, WaitLink};
+use crate::model::inspect::{AgentView, CacheView, Inspect, LinkView, MshrView, TransactionView};
 use crate::model::record::{Record, RecordId, What};
 use crate::model::state::Action;
 use crate::model::time::EventNumber;
@@ -18,6 +18,7 @@ use super::protocol::{self, Ruled};
 use super::selection::Selection;
 use super::sequence::Sequence;
 use super::session::{Activity, BranchView, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
+use super::why::Why;
 use super::wish::{Pane, Wish};
 use super::{Frame, Happening, Knot, text};
 
@@ -123,7 +124,7 @@ pub fn build(machine: &dyn Inspect, facts: Facts, wish: &Wish) -> Frame {
         frame.transactions = machine.transactions(wish.limit, chained);
         frame.limit = Some(wish.limit);
     }
-    frame.why = why(machine, &selection, facts.shown.as_ref(), &frame.transactions);
+    frame.why = Why::of(machine, &selection, facts.shown.as_ref(), &frame.transactions);
     Frame {
         info: facts.info,
         run: facts.run,
@@ -267,40 +268,4 @@ fn weight(what: &What) -> u8 {
         What::Stall { .. } | What::NoCredit { .. } | What::Activate { .. } | What::RemoteMiss { .. } => 3,
         What::Mshr { .. } | What::Warp { .. } | What::Tlb { .. } | What::Walk(_) => 4,
     }
-}
-
-/// The first compute unit or core that waits for something, and the chain of that.
-pub(in crate::debug) fn first_that_waits(machine: &dyn Inspect) -> Option<(ComponentId, Vec<WaitLink>)> {
-    let units = machine.components().iter();
-    let units = units.filter(|(_, part)| matches!(part.kind, ComponentKind::Cu | ComponentKind::Core));
-    units.map(|(id, _)| (id, machine.why(id, None))).find(|(_, links)| !links.is_empty())
-}
-
-/// Of the node, unit or link that was picked; of the transaction where none was, it waits for nothing, or a record was.
-/// `oldest` are transactions that are at hand, the oldest first.
-fn why(
-    machine: &dyn Inspect,
-    selection: &Selection,
-    shown: Option<&TransactionView>,
-    oldest: &[TransactionView],
-) -> Vec<WaitLink> {
-    let picked = selection.component.filter(|_| selection.record.is_none());
-    let links = picked.map_or_else(Vec::new, |component| machine.why(component, selection.warp));
-    if !links.is_empty() {
-        return links;
-    }
-    if let Some(view) = shown {
-        return view.chain.clone();
-    }
-    if let Some(component) = selection.component {
-        return machine.why(component, selection.warp);
-    }
-    // Of a page, its fault; of nothing, what has been under way longest.
-    let fault = selection.block.and_then(|block| machine.fault(block, None)).map(|fault| fault.waits);
-    let at_hand = oldest.first().map(|view| view.chain.clone());
-    let oldest = || at_hand.or_else(|| Some(machine.transactions(1, 1).into_iter().next()?.chain));
-    let fault = fault.filter(|waits| !waits.is_empty());
-    fault
-        .or_else(oldest)
-        .unwrap_or_else(|| first_that_waits(machine).map_or_else(Vec::new, |(_, links)| links))
 }

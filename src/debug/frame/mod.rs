@@ -14,13 +14,14 @@ pub mod selection;
 pub mod sequence;
 pub mod session;
 pub mod text;
+pub mod why;
 pub mod wish;
 
 use std::sync::Arc;
 
 use crate::model::address::Address;
 use crate::model::component::ComponentId;
-use crate::model::inspect::{AgentView, CacheView, LinkView, MshrView, TransactionView, WaitLink};
+use crate::model::inspect::{AgentView, CacheView, LinkView, MshrView, TransactionView};
 use crate::model::message::TxnNumber;
 use crate::model::record::RecordId;
 use crate::model::resource::ResourceView;
@@ -37,6 +38,7 @@ use protocol::ProtocolView;
 use selection::Selection;
 use sequence::Sequence;
 use session::{Activity, BranchView, BreakpointRow, Info, Lesson, Mark, Position, RunState, Stop};
+use why::Why;
 use wish::PaneSet;
 
 /// Everything that one screen shows. A part that was not wished for is empty.
@@ -54,8 +56,8 @@ pub struct Frame {
     pub selection: Selection,
     /// What the last event did, in sentences, and what caused it.
     pub now: Vec<Happening>,
-    /// Why the selected warp, transaction or component cannot go on; empty if it can or nothing is selected.
-    pub why: Vec<WaitLink>,
+    /// Why the selected warp, transaction or component cannot go on.
+    pub why: Why,
     pub map: Map,
     pub directory: Directory,
     pub links: Vec<LinkView>,
@@ -139,7 +141,7 @@ impl Default for Frame {
             stop: None,
             selection: Selection::default(),
             now: Vec::new(),
-            why: Vec::new(),
+            why: Why::default(),
             map: Map::default(),
             directory: Directory::default(),
             links: Vec::new(),

@@ -10,7 +10,11 @@ use crate::protocol::permissions::HOST;
 
 impl Machine {
     pub(in crate::machine) fn check_pages(&mut self, out: &mut Outbox) {
-        let moved = self.paging.as_mut().map(|paging| std::mem::take(&mut paging.moved)).unwrap_or_default();
+        let moved = self.paging.as_mut().map(|paging| std::mem::take(&mut paging.moved));
+        // A page may have moved twice.
+        let mut moved = moved.unwrap_or_default();
+        moved.sort_unstable();
+        moved.dedup();
         for page in moved {
             let breach = if self.paging.as_ref().is_some_and(|paging| paging.brings_pages()) {
                 self.misplaced(page).map(|(at, text)| (at, "page-place", text))

@@ -57,6 +57,14 @@ impl Node {
         }
     }
 
+    /// Whether the data of a block have come to a memory that is a cache.
+    #[must_use]
+    pub fn has_fetched(&self, address: Address) -> bool {
+        let state = self.store.get(self.block_of(address)).map(|entry| entry.state);
+        self.tags.is_some()
+            && state.is_some_and(|state| state != State::I && !self.config.table.is_unfetched(state, true))
+    }
+
     fn tag_parent(&self, block: Address) -> Option<ComponentId> {
         self.config.parent(block, &Homes::Single)
     }

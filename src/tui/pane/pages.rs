@@ -52,7 +52,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         return;
     }
     if frame.pages.gpus.is_empty() {
-        canvas.text(1, 0, "The memory of this machine is not paged", Role::Dim);
+        canvas.paragraph(1, 0, "The memory of this machine is not paged", Role::Dim);
         return;
     }
     let mut y = 0;

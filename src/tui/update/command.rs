@@ -222,6 +222,7 @@ impl App {
             },
             "set" if OWN.contains(&rest.split_whitespace().next().unwrap_or_default()) => self.typed(rest),
             "help" | "h" if rest.is_empty() => self.open(Overlay::Help),
+            "help" | "h" if OWN.contains(&rest) => self.typed(rest),
             "quit" | "q" | "exit" => self.leave(),
             _ => self.command(line),
         }

@@ -95,13 +95,13 @@ fn hanging(text: &str) -> usize {
 
 fn why(app: &App, width: u16) -> Vec<Line> {
     let frame = &*app.frame;
-    if frame.why.is_empty() {
+    if frame.why.links.is_empty() {
         let text = "Nothing holds it up: what is selected can go on, or nothing is selected. \
                     Select a warp, a transaction or a node that waits (enter), then press y.";
         return wrapped(text, width, Role::Text);
     }
-    let mut lines = Vec::new();
-    for (nth, link) in frame.why.iter().enumerate() {
+    let mut lines = wrapped(&format!("{}:", frame.why.head), width, Role::Strong);
+    for (nth, link) in frame.why.links.iter().enumerate() {
         let since = link.since.map_or(String::new(), |tick| {
             let cycle = frame.time.cycle(tick);
             format!("  since cycle {cycle}, {} cycles ago", frame.position.cycle.saturating_sub(cycle))

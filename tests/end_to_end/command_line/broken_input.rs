@@ -54,6 +54,8 @@ fn mistyped_names_and_arguments() {
         &["run", "umh/fig5-b1", "--seed", "-1"],
         &["log", "umh/fig5-b1", "--where", "probe"],
         &["log", "umh/fig5-b1", "--where", "transition at gpu0.l9"],
+        &["log", "umh/fig5-b1", "--where", "state of gpu0.smd0 block 0x1000 is N"],
+        &["log", "umh/fig5-b1", "--where", "transition if state of gpu0.smd0 block 0x1000 is N"],
         &["run", "umh/fig5-b1", "--break", "transition at gpu9"],
         &["run", "umh/fig5-b1", "--sample", "10", "--format", "json"],
         &["run", "tests/data/accel-sim"],
@@ -106,7 +108,7 @@ fn broken_files() {
     let msi = fs::read_to_string("configs/protocols/msi.toml").unwrap();
     let loses =
         msi.replace("writeback > I", "notify > I").replace("store = \"write > M\"", "store = \"hit\"");
-    let files: [(&str, &[u8]); 9] = [
+    let files: [(&str, &[u8]); 11] = [
         ("unknown-key.toml", b"machine = \"tiny/umh-1gpu\"\ntitel = \"x\"\n"),
         ("no-toml.toml", b"machine = \"tiny/umh-1gpu\"\n[[do]\n"),
         (
@@ -114,6 +116,8 @@ fn broken_files() {
             b"machine = \"tiny/umh-1gpu\"\n[[expect]]\nnever = \"transition at gpu0 to Q\"\n",
         ),
         ("wrong-machine.toml", b"machine = \"tiny/umh-9gpu\"\n"),
+        ("no-list.toml", b"machine = \"tiny/umh-1gpu\"\nfault = \"no-grant-ack\"\n"),
+        ("no-table.toml", b"machine = \"tiny/umh-1gpu\"\nfault = [\"no-grant-ack\"]\n"),
         ("binary.toml", b"\x00\x01\x02"),
         ("empty.toml", b""),
         ("loses-stores.toml", loses.as_bytes()),

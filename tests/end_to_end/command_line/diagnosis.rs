@@ -110,6 +110,17 @@ fn before_a_circle_closes_it_is_told_that_it_will() {
 }
 
 #[test]
+fn the_last_event_is_the_end_however_one_comes_there() {
+    for way in ["end", "goto 52", "step 52"] {
+        let told = debug("umh/fig5-c", &[way, "info lesson"]).stdout;
+        assert!(told.contains("end of the run: all work is done"), "{way}: {told}");
+        assert!(told.contains("holds  Two GPUs, three levels each."), "{way}: {told}");
+    }
+    let told = debug("umh/fig5-c", &["goto 51", "info lesson"]).stdout;
+    assert!(!told.contains("end of the run") && !told.contains("holds  Two GPUs"), "{told}");
+}
+
+#[test]
 fn why_tells_of_the_transactions_on_a_block() {
     let why = |command: &str| debug("umh/fig5-b1", &["step 20", command]);
     let told = why("why block 0x1000").stdout;

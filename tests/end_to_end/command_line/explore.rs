@@ -48,6 +48,26 @@ fn a_rule_of_selective_caching_that_is_off_shows_where_it_applies() {
     assert!(elsewhere.code == Some(0) && elsewhere.stdout.contains("with keep-host-lines nothing broke"));
 }
 
+/// The accesses of an exploration are made by hand: no warp waits for them.
+#[test]
+fn what_exploration_finds_can_be_looked_into_and_kept_as_a_scenario() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (found, kept) = (path("found.rec"), path("kept.toml"));
+    let fault = ["--fault", "probes-may-not-pass", "--record", &found];
+    let explored = call(&[&["explore", "explore/two-l1"][..], &fault].concat());
+    assert!(explored.code == Some(1) && explored.stdout.contains("deadlock: "), "{explored:?}");
+    let commands = ["goto 8", &format!("save scenario {kept}"), "end", "why gpu0.cu0", "why gpu0.cu1"];
+    let commands: Vec<&str> = commands.into_iter().flat_map(|command| ["-x", command]).collect();
+    let told = call(&[&["debug", &found, "--no-tui"], &commands[..]].concat()).stdout;
+    assert!(told.contains("gpu0.cu0 waits for transaction 2: store 0x1000 := 09"), "{told}");
+    assert!(
+        told.contains("and so it comes back to") && told.contains("gpu0.cu1 waits for nothing"),
+        "{told}"
+    );
+    assert_eq!(call(&["check", &kept]).code, Some(0));
+}
+
 /// Who takes no part in coherence stores by messages: the run orders stores as the exploration does, by when they are performed.
 #[test]
 fn what_exploration_finds_of_selective_caches_fails_in_a_run_too() {
@@ -295,4 +315,11 @@ fn a_check_looks_at_the_tables_behind_scenarios_and_machines() {
         assert!(told.code == Some(2) && told.stderr.contains("a store is performed in S"), "{told:?}");
     }
     assert_eq!(call(&["check", "tiny/umh-2gpu", "--set", "protocol=mesi"]).code, Some(0));
+    // It runs all the same, for what comes of it.
+    for arguments in [&["run", &at("s.toml")][..], &["debug", &at("s.toml"), "--no-tui", "-x", "end"]] {
+        let told = call(arguments);
+        let warned = told.stderr.contains("two.toml:") && told.stderr.contains("a store is performed in S");
+        assert!(told.code == Some(0) && warned && told.stderr.starts_with("warning: "), "{told:?}");
+    }
+    assert!(call(&["run", "umh/fig5-b1"]).stderr.is_empty());
 }

@@ -7,7 +7,7 @@ use crate::debug::frame::text::plural;
 use crate::debug::frame::{hardware, text};
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::model::component::ComponentId;
+use crate::model::component::{ComponentId, ComponentKind};
 use crate::model::inspect::{BufferView, WarpState};
 use crate::model::message::Network;
 use crate::model::record::by_warp;
@@ -76,7 +76,16 @@ pub(super) fn resources(session: &mut Session, arguments: &Arguments) -> Result<
 }
 
 pub(super) fn links(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
-    let lines = chosen(session, arguments)?.into_iter().flat_map(|id| link_lines(session, id)).collect();
+    let lines: Vec<String> =
+        chosen(session, arguments)?.into_iter().flat_map(|id| link_lines(session, id)).collect();
+    if let (true, Some(word)) = (lines.is_empty(), arguments.words().first()) {
+        let links = session.machine().components().iter();
+        let links = links.filter(|(_, part)| part.kind == ComponentKind::Link);
+        let known: Vec<&str> = links.map(|(_, part)| part.path.as_str()).collect();
+        let error = arguments.error(word.span.clone(), format!("{} is no link", word.text));
+        let expected = if known.is_empty() { "a machine with links".to_owned() } else { known.join(", ") };
+        return Err(error.expected(expected).into());
+    }
     Ok(cut(session, lines, "lines about links"))
 }
 
