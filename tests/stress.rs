@@ -177,6 +177,20 @@ fn no_protocol_breaks_a_rule_on_any_machine() {
 /// Memory controllers with queues on both sides.
 const FR_FCFS: [&str; 2] = ["gpu.memory.dram.scheduler=fr-fcfs", "host.dram.scheduler=fr-fcfs"];
 
+/// What has to pass between commands to banks, and banks that are dealt by all bits.
+const GAPS: [&str; 10] = [
+    "gpu.memory.dram.row_cycle=60 ns",
+    "gpu.memory.dram.row_to_row=8 ns",
+    "gpu.memory.dram.write_recovery=16 ns",
+    "gpu.memory.dram.write_to_read=7 ns",
+    "gpu.memory.dram.hash=true",
+    "host.dram.row_cycle=60 ns",
+    "host.dram.row_to_row=8 ns",
+    "host.dram.write_recovery=16 ns",
+    "host.dram.write_to_read=7 ns",
+    "host.dram.hash=true",
+];
+
 #[test]
 fn no_size_breaks_a_rule() {
     let variations: &[&[&str]] = &[
@@ -205,6 +219,8 @@ fn no_size_breaks_a_rule() {
             "host.dram.channels=4",
             "host.outstanding=4",
         ],
+        &[&FR_FCFS[..], &GAPS].concat(),
+        &GAPS,
         &[FR_FCFS[0], FR_FCFS[1], "network.virtual_networks=1", "network.buffers=64", "gpu.cu.outstanding=3"],
         // The interleave of section 5.3 that is smaller than a secondary block.
         &["gpu.l2.slices=2", "gpu.l2.interleave=64 B"],

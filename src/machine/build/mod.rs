@@ -10,6 +10,8 @@ mod protocols;
 mod tags;
 mod unified;
 #[cfg(test)]
+mod dram_tables;
+#[cfg(test)]
 mod table_four;
 #[cfg(test)]
 mod table_three;

@@ -309,3 +309,59 @@ fn an_in_order_memory_keeps_gaps_in_each_channel_and_counts_them_as_waiting() {
     // The column could be asked for at 38, and is at 38 + 13.
     assert_eq!(dram.counters.waited, (0, 4 + 13));
 }
+
+/// Both kinds of memory.
+fn both(timing: DramTiming) -> [Dram; 2] {
+    [Dram::FrFcfs(controller(timing, SCHEDULING)), Dram::InOrder(InOrder::new(timing, ByteRate::new(16, 1)))]
+}
+
+#[test]
+fn gaps_can_change_under_way_and_how_pieces_are_dealt_cannot() {
+    let slow = DramTiming { gaps: Gaps { row_cycle: 500, ..Gaps::NONE }, ..TIMING };
+    for (index, mut dram) in both(TIMING).into_iter().enumerate() {
+        assert!(dram.is_like(&both(slow)[index]) && !dram.is_like(&both(slow)[1 - index]));
+        assert!(!dram.is_like(&both(DramTiming { hashed: true, ..TIMING })[index]));
+        dram.adopt(&both(slow)[index]);
+        // The second row of the bank is opened 500 after the first, at 0: 500 + 20 + 10 + 4.
+        let end = match &mut dram {
+            Dram::FrFcfs(controller) => {
+                (0..2).for_each(|row| {
+                    read(controller, at(0, row, 0));
+                });
+                drain(controller, 0)[1].2
+            }
+            Dram::InOrder(dram) => [0, 1].map(|row| dram.access(at(0, row, 0), 64, false, 0))[1],
+        };
+        assert_eq!(end, 534, "{index}");
+    }
+}
+
+#[test]
+fn what_banks_wait_for_by_gaps_is_part_of_the_digest() {
+    let digest = |gaps: Gaps, index: usize| {
+        let mut dram = both(DramTiming { gaps, ..TIMING })[index].clone();
+        match &mut dram {
+            Dram::FrFcfs(controller) => {
+                controller.touch(Array::Data, at(0, 0, 0), 64, true, About::default());
+                drain(controller, 0);
+            }
+            Dram::InOrder(dram) => {
+                dram.access(at(0, 0, 0), 64, true, 0);
+            }
+        }
+        let mut hasher = rustc_hash::FxHasher::default();
+        dram.digest(&mut hasher);
+        hasher.finish()
+    };
+    for index in 0..2 {
+        let plain = digest(Gaps::NONE, index);
+        for gaps in [
+            Gaps { row_to_row: 9, ..Gaps::NONE },
+            Gaps { write_to_read: 13, ..Gaps::NONE },
+            Gaps { row_cycle: 500, ..Gaps::NONE },
+            Gaps { write_recovery: 16, ..Gaps::NONE },
+        ] {
+            assert_ne!(digest(gaps, index), plain, "{index} {gaps:?}");
+        }
+    }
+}
