@@ -186,7 +186,8 @@ impl Timeline {
 
     /// Finds out that the run ends at the cursor, if it does and that is not known yet.
     pub fn find_end(&mut self) {
-        if self.end.is_none() && self.current.machine().is_some_and(Machine::is_over) {
+        let is_open = self.end.is_none() && self.event() == self.furthest;
+        if is_open && self.current.machine().is_some_and(Machine::is_over) {
             self.step(&mut Records::silent());
         }
     }

@@ -7,11 +7,13 @@
 
 mod access;
 mod ask;
+mod busy;
 mod config;
 mod counters;
 mod evict;
 mod fault;
 mod flush;
+mod initial;
 mod merge;
 pub mod pending;
 mod probe;
@@ -19,11 +21,11 @@ mod remote;
 mod room;
 mod sectored;
 mod serve;
-mod timeless;
 mod stand;
 mod sync;
 mod tag_view;
 mod tagged;
+mod timeless;
 mod uncached;
 mod under_way;
 mod view;
@@ -53,12 +55,13 @@ use pending::{Pending, ProbeJob, Spare, Want};
 use room::Waiting;
 
 pub use access::Offer;
+pub use busy::{Busy, WaitsFor};
 pub use config::{NodeConfig, Role};
 pub use counters::Counters;
 pub use flush::Scope;
 pub use stand::{Keeper, Need, Stand};
 pub use timeless::{Timeless, message_without_time};
-pub use view::{Busy, CellSums, WaitsFor};
+pub use view::CellSums;
 
 /// One cache or directory.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! Inspection of a memory that is a cache: what waits in its tag miss handler, and for what.
 
 use super::Node;
+use super::busy::{Busy, WaitsFor};
 use super::pending::{Want, Who};
 use super::stand::{Keeper, Need, Stand};
-use super::view::{Busy, WaitsFor};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
 use crate::model::inspect::{MshrEntryView, MshrView, oldest};
