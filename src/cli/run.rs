@@ -71,7 +71,7 @@ warps.STATE and paging.*
 probed (probes that came from the parent) lost (blocks that these or a flush took away) merged_bytes peer_transfers promotions mshr_full (requests that found none free; of an L1 each try of a warp) mshr_high_water mshr_mean (in use, over time, a node) port_utilisation (of its ports, the share of time \
 that they were busy with a message) port_queued_mean_cycles (that a message waited for one); LEVEL: gpu_l1 l2 smd \
 memory cpu_l1 llc client hmd
-  messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere; over a link of the network. Pages and copies are no messages: only LINK.bytes has them
+  messages.TYPE.count, .bytes; LINK.messages.TYPE.count, .bytes   sent anywhere; over a link of the network (TYPE has _ where its name has -: grant_ack). Pages and copies are no messages: only LINK.bytes has them
   LINK.bytes, .messages (of what has been put on it, though it may still be on its way at a cut or sample), .utilisation, .efficiency (the share of data in its bytes), .queued_cycles, .queued_mean_cycles (for the wire), .no_credit_cycles (for \
 a buffer at the other end)
   LINK.data_bytes, .coherence_bytes, .coherence_share; network.*   data without headers; messages that are neither \
