@@ -114,7 +114,7 @@ impl Session {
                 .map_or(String::new(), |link| format!(", {} {}", names.path(link.at), link.text));
             let issued = time.cycle(view.issued);
             let who = names.path(view.agent);
-            let (kind, at) = (view.kind.name(), view.range.start);
+            let (kind, at) = (view.name(), view.range.start);
             lines.push(format!("  txn {}: {who} {kind} {at}, since cycle {issued}{waits}", view.number.0));
         }
         let links = machine.links(LISTED + 1).into_iter();

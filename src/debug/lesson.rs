@@ -6,6 +6,7 @@
 use super::question::Asked;
 use super::subject::Subject;
 use crate::machine::StepOutcome;
+use crate::model::component::Components;
 use crate::model::record::Record;
 use crate::model::time::EventNumber;
 use crate::scenario::{Checker, Ended, Expectation, Moment, Narrator, Told, When};
@@ -200,6 +201,28 @@ impl Lesson {
     pub fn said_at(&self, event: EventNumber) -> impl Iterator<Item = usize> + '_ {
         let from = self.said.partition_point(|(at, _)| *at < event);
         self.said.iter().skip(from).take_while(move |(at, _)| *at == event).map(|(_, say)| *say)
+    }
+
+    /// Whether something is said at `event` about what comes next.
+    #[must_use]
+    pub fn speaks_of_next(&self, event: EventNumber) -> bool {
+        self.said_at(event).any(|say| self.narrator.is_early(say))
+    }
+
+    /// Of the records that the event after `event` makes, the one that is spoken of there.
+    #[must_use]
+    pub fn spoken_of<'a>(
+        &self,
+        event: EventNumber,
+        records: &'a [Record],
+        components: &Components,
+    ) -> Option<&'a Record> {
+        let says = self.said_at(event).filter_map(|say| self.narrator.says.get(say));
+        let mut before = says.filter_map(|say| match &say.when {
+            Moment::Before(query, _) => Some(&query.filter),
+            _ => None,
+        });
+        before.find_map(|filter| records.iter().find(|record| filter.matches(record, components)))
     }
 
     /// What was said up to `event`, oldest first.

@@ -15,7 +15,7 @@ use super::session::Session;
 use crate::machine::{Machine, StepOutcome};
 use crate::model::inspect::TransactionView;
 use crate::model::message::TxnNumber;
-use crate::model::record::{Record, What};
+use crate::model::record::{Record, Records, What};
 
 /// Events of a transaction's journey that are looked at, at most.
 const JOURNEY: u64 = 1 << 14;
@@ -180,7 +180,9 @@ impl Session {
 
     /// Follows what happened last: the block and transaction of the last event that speaks of one.
     fn follow(&mut self, last: &[Record]) {
-        let Some(record) = self.speaking(last).cloned().or_else(|| self.spoke_last()) else {
+        let ahead = self.spoken_of_next();
+        let record = ahead.or_else(|| self.speaking(last).cloned()).or_else(|| self.spoke_last());
+        let Some(record) = record else {
             if !self.is_moving() {
                 // Nothing has been spoken of up to here, whatever was further on.
                 self.followed = Selection::default();
@@ -192,9 +194,27 @@ impl Session {
         let block = record.range.map(line).or(before.block);
         let txn = match record.txn {
             None if !self.is_of_fault(&record) => self.last_txn(),
+            // It may only begin with what is spoken of.
+            Some(txn)
+                if record.id.event > self.event() && self.machine().transaction_range(txn).is_none() =>
+            {
+                None
+            }
             own => own,
         };
         self.followed = Selection { block, txn, ..Selection::default() };
+    }
+
+    /// The record of the next event that the lesson speaks of here, if it does: panes show the block that it is about.
+    fn spoken_of_next(&self) -> Option<Record> {
+        if self.is_moving() {
+            return None;
+        }
+        let lesson = self.timeline.lesson().filter(|lesson| lesson.speaks_of_next(self.event()))?;
+        let (mut next, mut records) = (self.timeline.machine().fork(), Records::listening());
+        next.step(&mut records);
+        let found = lesson.spoken_of(self.event(), &records.list, next.components());
+        found.filter(|record| record.range.is_some()).cloned()
     }
 
     /// The transaction of the last event that was about one, however one has come here.
@@ -342,7 +362,7 @@ impl Session {
             let kind = match record.what {
                 What::Violation { .. } => MarkKind::Violation,
                 What::Fault { .. } => MarkKind::Fault,
-                What::Kernel { .. } => MarkKind::Kernel,
+                What::Kernel { ended: false, .. } => MarkKind::Kernel,
                 _ => continue,
             };
             marks.push(mark(record.id.event, kind));

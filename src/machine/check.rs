@@ -284,7 +284,7 @@ impl Machine {
         let text = format!(
             "transaction {}, {} of {}, {how} {limit} cycles",
             number.0,
-            txn.kind.name(),
+            txn.kind.name_of(txn.range.len),
             txn.range.start
         );
         self.violate(at, about, OVERDUE, &text, out);

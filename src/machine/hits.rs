@@ -21,10 +21,39 @@ impl Machine {
             return false;
         };
         self.txns_made += 1;
-        self.latencies.count_hit(Some(work.task()), kind, range, node.config.hit_time);
+        let (at, hit_time) = (node.id(), node.config.hit_time);
+        self.latencies.count_hit(Some(work.task()), kind, range, hit_time);
+        self.note_performed(at, kind, range);
         if !out.touches.is_empty() {
             self.dispatch(l1, out);
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::sample::{performing, program};
+    use crate::machine::{Machine, StepOutcome};
+    use crate::model::access::AccessKind::{Load, Store};
+    use crate::model::record::Records;
+    use crate::workload::Task;
+
+    /// A core makes a line that a GPU's memory has a copy of old, with a store that hits.
+    fn machine() -> Machine {
+        let core = program("host.cpu0", Load, &[0x1000]);
+        let then = Task { id: "then".into(), after: vec![0], ..program("host.cpu0", Store, &[0x1000]) };
+        let mut machine = performing("tiny/scalegpu", &["values=false"], vec![core, then]);
+        machine.checker = None;
+        machine
+    }
+
+    #[test]
+    fn a_store_that_hits_makes_copies_in_gpu_memory_old_whether_or_not_somebody_listens() {
+        let (mut silent, mut heard, mut records) = (machine(), machine(), Records::listening());
+        silent.run_until(u64::MAX);
+        while heard.step(&mut records) == StepOutcome::Ran {}
+        assert_eq!(silent.event, heard.event);
+        assert_eq!(silent.digest(), heard.digest());
     }
 }

@@ -67,8 +67,12 @@ impl Machine {
                 let many = if needed == 1 { "" } else { "s" };
                 let message = format!("the work needs {needed} {what}{many}, and this machine has {there}");
                 // What has none lacks more than a number for it.
-                let set = if there > 0 { format!("--set {key}={needed}, or ") } else { String::new() };
-                let expected = format!("a machine with {needed} {what}{many}: {set}another --machine");
+                let set = if there > 0 || key == "host.cores" {
+                    format!("--set {key}={needed}, or ")
+                } else {
+                    String::new()
+                };
+                let expected = format!("a machine with {needed} {what}{many}: {set}another machine");
                 return Err(Box::new(Diagnostic::new(message).expected(expected)));
             }
         }

@@ -47,7 +47,7 @@ impl Machine {
         WarpView {
             state: warp.state,
             since: warp.since,
-            earlier: first.map(|(kind, range)| format!("{} {}", kind.name(), range.start)),
+            earlier: first.map(|(kind, range)| format!("{} {}", kind.name_of(range.len), range.start)),
             instruction: shown.as_deref().map(describe_operation),
             work,
             waits: warp.waits.to_vec(),

@@ -380,7 +380,7 @@ impl Machine {
 
     fn finish_access(&mut self, completion: &Completion, out: &mut Outbox) {
         self.check_access(completion, out);
-        self.note_performed(completion);
+        self.note_performed(completion.node, completion.kind, completion.range);
         if let Some(transaction) = completion.txn.and_then(|key| self.txns.remove(key)) {
             self.check_duration(&transaction, out);
             self.count_miss(completion, &transaction);

@@ -7,10 +7,12 @@ use std::collections::BTreeSet;
 use super::Machine;
 use super::queue::Event;
 use super::synchronise::Waiter;
-use crate::model::address::Address;
+use crate::model::access::AccessKind;
+use crate::model::address::{Address, Range};
+use crate::model::component::ComponentId;
 use crate::model::time::EventNumber;
 use crate::protocol::node::Node;
-use crate::protocol::outbox::{Completion, Outbox};
+use crate::protocol::outbox::Outbox;
 use crate::workload::{Task, TaskKind};
 
 /// The memories that are caches.
@@ -63,12 +65,12 @@ impl Machine {
     }
 
     /// A store was performed: of what a core has made, the memories of GPUs have an old copy.
-    pub(super) fn note_performed(&mut self, completion: &Completion) {
+    pub(super) fn note_performed(&mut self, node: ComponentId, kind: AccessKind, range: Range) {
         if let Some(tags) = self.tags.as_mut()
-            && completion.kind.writes()
-            && self.fixed.components.is_host(completion.node)
+            && kind.writes()
+            && self.fixed.components.is_host(node)
         {
-            tags.stale.extend(completion.range.blocks(tags.data));
+            tags.stale.extend(range.blocks(tags.data));
         }
     }
 

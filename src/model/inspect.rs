@@ -354,6 +354,14 @@ pub struct TransactionView {
     pub chain: Vec<WaitLink>,
 }
 
+impl TransactionView {
+    /// What its access is called: a coherent store of no bytes is exclusive.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.kind.name_of(self.range.len)
+    }
+}
+
 /// One link of a chain of waiting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitLink {
@@ -430,7 +438,8 @@ pub struct MemoryView {
 /// How often a cell of a protocol table was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellCount {
-    pub state: State,
+    /// `None` for blocks that may not be kept, which have no state.
+    pub state: Option<State>,
     pub action: Action,
     pub count: u64,
 }

@@ -141,6 +141,12 @@ impl App {
         self.panes.get(pane as usize).copied().unwrap_or_default()
     }
 
+    /// What is under the cursor of a pane, unless it has been scrolled out of sight.
+    pub fn cursor(&self, pane: Pane) -> Option<Target> {
+        let cursor = self.pane(pane).cursor?;
+        self.seen.hits.iter().any(|hit| hit.pane == pane && hit.target == cursor).then_some(cursor)
+    }
+
     pub fn pane_mut(&mut self) -> Option<&mut PaneState> {
         self.panes.get_mut(self.focus as usize)
     }

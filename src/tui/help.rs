@@ -51,7 +51,7 @@ const SIGNS: [(&str, &str); 9] = [
     (
         "timeline",
         "┃ here; t a state changes (early in the run), ◆ the lesson speaks, b a breakpoint stopped, • a bookmark, k a kernel is launched, y changed \
-         by hand, ! an injected fault, ✗ a check failed; ▁▄█ where a sign stands for many events: probes. What was not run \
+         from outside, ! an injected fault, ✗ a check failed; ▁▄█ where a sign stands for many events: probes. What was not run \
          yet is not known",
     ),
     (

@@ -546,7 +546,7 @@ impl Inspect for Sample {
         self.chain()
     }
     fn cells(&self, _nodes: &[ComponentId]) -> Vec<CellCount> {
-        let cell = |state, action, count| CellCount { state, action, count };
+        let cell = |state, action, count| CellCount { state: Some(state), action, count };
         vec![
             cell(State::I, Action::NStore, 2),
             cell(State::I, Action::Load, 3),

@@ -15,9 +15,12 @@ impl Build<'_> {
         is_paged: bool,
     ) -> Result<Option<ReadOnlySpec>> {
         let Some(file) = file else { return Ok(None) };
-        if home == GpuHome::Own {
-            let message =
-                "gpu.read_only with gpu.memory.home = \"own\": pages that move are never taken for read-only";
+        if matches!(home, GpuHome::Own | GpuHome::Numa) {
+            let message = if home == GpuHome::Own {
+                "gpu.read_only with gpu.memory.home = \"own\": pages that move are never taken for read-only"
+            } else {
+                "gpu.read_only with gpu.memory.home = \"numa\": taken for read-only are pages of the host, and all live on sockets"
+            };
             let complaint = self.check.document.complain_about("gpu.read_only", message);
             return fail(complaint.expected("another gpu.memory.home with it"));
         }

@@ -347,6 +347,7 @@ fn what_does_not_suit_a_machine_is_told_of_the_key_that_was_set() {
         ("tiny/umh-2gpu", "gpu.copies.share=50", 5, "gpu.copies without gpu.memory.home = \"numa\""),
         ("tiny/umh-2gpu", "gpu.remote_directory.bits=8", 5, "gpu.remote_directory is about lines"),
         ("tiny/paged-1gpu", "gpu.read_only.tlb=8", 5, "gpu.read_only with gpu.memory.home = \"own\""),
+        ("tiny/numa-4socket", "gpu.read_only.limit=2", 5, "gpu.read_only with gpu.memory.home = \"numa\""),
         ("tiny/cpu-2core", "gpu.l1.ways=2", 1, "this gives a GPU to a machine that has none"),
     ] {
         let error = load_machine_with(machine, None, &[set.to_owned()]).unwrap_err();

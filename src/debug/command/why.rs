@@ -168,7 +168,7 @@ fn headed(session: &Session, view: &TransactionView) -> String {
     format!(
         "transaction {}: {} of {} by {} since event {}",
         view.number.0,
-        view.kind.name(),
+        view.name(),
         view.range,
         session.machine().components().path(view.agent),
         view.issued_at
@@ -189,7 +189,7 @@ fn oldest(session: &Session, stands: &str) -> Effect {
         let others = if others { "; deadlock tells what waits nevertheless" } else { "" };
         return Effect::line(text + others);
     };
-    let about = format!("{} of {}", view.kind.name(), view.range);
+    let about = format!("{} of {}", view.name(), view.range);
     let head = format!("{stands}; the oldest in flight is {}, {about}", view.number.0);
     Effect::Said(chain(session, head, &view.chain))
 }

@@ -84,7 +84,7 @@ impl Sequence {
         let mut sequence = Self {
             txn,
             title: view.as_ref().map_or_else(String::new, |view| {
-                format!("{} {} {}", names.path(view.agent), view.kind.name(), view.range.start)
+                format!("{} {} {}", names.path(view.agent), view.name(), view.range.start)
             }),
             range: view.as_ref().map(|view| view.range),
             lifelines: Vec::new(),
@@ -130,7 +130,11 @@ impl Sequence {
                 self.has_beginning |= matches!(record.what, What::Issue { .. });
                 if self.title.is_empty() {
                     let start = record.range.map_or_else(String::new, |range| range.start.to_string());
-                    self.title = format!("{} {} {start}", names.path(record.at), kind.name());
+                    self.title = format!(
+                        "{} {} {start}",
+                        names.path(record.at),
+                        kind.name_of(record.range.map_or(1, |range| range.len))
+                    );
                 }
                 if matches!(record.what, What::Complete { .. }) {
                     self.completed = Some(record.cycle);

@@ -72,8 +72,10 @@ impl Coverage {
             };
             let inner = is_inner(machine, id);
             for count in machine.cells(&[id]) {
-                if table.cell(count.state, count.action, inner).is_some() {
-                    let cell = (table.name.clone(), inner, count.state, count.action);
+                // Those of blocks that may not be kept are no part of the table's rows.
+                let Some(state) = count.state else { continue };
+                if table.cell(state, count.action, inner).is_some() {
+                    let cell = (table.name.clone(), inner, state, count.action);
                     *self.cells.entry(cell).or_default() += count.count;
                 }
             }

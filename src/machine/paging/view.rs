@@ -232,7 +232,9 @@ impl Machine {
         if names.is_empty() {
             String::new()
         } else {
-            format!("; all {most} of {} are taken", names.join(", "))
+            let all = if most == 1 { "the only one".to_owned() } else { format!("all {most}") };
+            let verb = if most == 1 { "is" } else { "are" };
+            format!("; {all} of {} {verb} taken", names.join(", "))
         }
     }
 

@@ -10,6 +10,7 @@ use std::hash::{Hash, Hasher};
 use smallvec::SmallVec;
 
 use super::DramTiming;
+use super::booked::Booked;
 use super::controller::{Burst, Commands, Issued, Scheduling};
 use super::gaps::Bounds;
 use crate::model::bits::Bits;
@@ -67,6 +68,8 @@ pub(super) struct DramChannel {
     rate: ByteRate,
     pub banks: Vec<Bank>,
     bus_free_at: Tick,
+    /// When the bus moves bytes ahead.
+    bus: Booked,
     bounds: Bounds,
     /// Oldest first.
     pub reads: VecDeque<Request>,
@@ -84,6 +87,7 @@ impl DramChannel {
             rate,
             banks: vec![Bank::default(); banks.max(1) as usize],
             bus_free_at: 0,
+            bus: Booked::default(),
             bounds: Bounds::default(),
             reads: VecDeque::new(),
             writes: VecDeque::new(),
@@ -127,7 +131,7 @@ impl DramChannel {
     /// Ticks that the bus and the banks are taken for ahead.
     pub fn ahead(&self, now: Tick) -> (Tick, Tick) {
         let banks = self.banks.iter().map(|bank| bank.taken_until.saturating_sub(now));
-        (self.bus_free_at.saturating_sub(now), banks.sum())
+        (self.bus.ahead(now), banks.sum())
     }
 
     /// Ticks until `now` for which the bank was taken that was taken for longest.
@@ -255,6 +259,7 @@ impl DramChannel {
         let length = self.rate.occupy(u64::from(request.bytes));
         let end = now + timing.cas + length;
         self.bus_free_at = end;
+        self.bus.book(end - length, end, now);
         if writes {
             self.bounds.write(timing, end);
         }

@@ -3,6 +3,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use super::booked::Booked;
 use super::gaps::Bounds;
 use super::{DramCounters, DramTiming, Piece};
 use crate::model::record::RowAccess;
@@ -25,6 +26,9 @@ pub struct InOrder {
     bus_free_at: Tick,
     /// Of each channel.
     bounds: Vec<Bounds>,
+    /// When the bus moves bytes ahead, and for when each bank is taken.
+    bus: Booked,
+    booked: Vec<Booked>,
     /// Ticks for which each bank was ever taken.
     taken: Vec<Tick>,
     pub counters: DramCounters,
@@ -34,9 +38,11 @@ impl InOrder {
     #[must_use]
     pub fn new(timing: DramTiming, rate: ByteRate) -> Self {
         let banks = timing.channels.max(1) as usize * timing.banks.max(1) as usize;
-        let (taken, banks) = (vec![0; banks], vec![Bank::default(); banks]);
+        let (taken, booked, banks) =
+            (vec![0; banks], vec![Booked::default(); banks], vec![Bank::default(); banks]);
         let bounds = vec![Bounds::default(); timing.channels.max(1) as usize];
-        Self { timing, rate, banks, bus_free_at: 0, bounds, taken, counters: DramCounters::default() }
+        let (bus, counters) = (Booked::default(), DramCounters::default());
+        Self { timing, rate, banks, bus_free_at: 0, bounds, bus, booked, taken, counters }
     }
 
     #[must_use]
@@ -64,14 +70,13 @@ impl InOrder {
 
     /// Ticks that the bus and the banks are taken for ahead.
     pub fn ahead(&self, now: Tick) -> (Tick, Tick) {
-        let banks = self.banks.iter().map(|bank| bank.free_at.saturating_sub(now));
-        (self.bus_free_at.saturating_sub(now), banks.sum())
+        (self.bus.ahead(now), self.booked.iter().map(|bank| bank.ahead(now)).sum())
     }
 
     /// Ticks until `now` for which the bank was taken that was taken for longest.
     pub fn busiest_bank(&self, now: Tick) -> Tick {
-        let each = self.taken.iter().zip(&self.banks);
-        each.map(|(taken, bank)| taken.saturating_sub(bank.free_at.saturating_sub(now))).max().unwrap_or(0)
+        let each = self.taken.iter().zip(&self.booked);
+        each.map(|(taken, bank)| taken.saturating_sub(bank.ahead(now))).max().unwrap_or(0)
     }
 
     /// [`Self::access`] for the tag of what stands at a local address.
@@ -108,8 +113,10 @@ impl InOrder {
         self.counters.banks_busy += end - start;
         let (for_bank, for_bus) = &mut self.counters.waited;
         (*for_bank, *for_bus) = (*for_bank + (start - now), *for_bus + (data_at - asked));
-        if let Some(taken) = self.taken.get_mut(place) {
+        self.bus.book(data_at, end, now);
+        if let (Some(taken), Some(booked)) = (self.taken.get_mut(place), self.booked.get_mut(place)) {
             *taken += end - start;
+            booked.book(start, end, now);
         }
         end
     }

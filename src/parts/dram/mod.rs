@@ -1,6 +1,7 @@
 //! The DRAM behind a directory: channels with banks, row buffers and a data bus each, and the controller that
 //! decides what they do next.
 
+mod booked;
 mod channel;
 mod controller;
 mod gaps;
@@ -170,8 +171,7 @@ pub enum Dram {
 }
 
 impl Dram {
-    /// Ticks until now in which its buses moved bytes, and in which its banks were taken, each summed. A bus or bank that is promised
-    /// ahead is taken to be promised without gaps.
+    /// Ticks until now in which its buses moved bytes, and in which its banks were taken, each summed.
     #[must_use]
     pub fn busy_until(&self, now: Tick) -> (Tick, Tick) {
         let counters = self.counters();

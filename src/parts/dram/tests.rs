@@ -78,7 +78,7 @@ fn what_is_promised_ahead_is_no_time_in_which_a_memory_was_busy() {
     // The second waits for 34, the third for 48; of the bus, which comes with the bank, none waits.
     assert_eq!((dram.counters().waited, dram.waiters()), ((34 + 48, 0), 3));
     let busy = [0, 31, 62, 80].map(|now| dram.busy_until(now));
-    assert_eq!(busy, [(0, 0), (0, 31), (12, 62), (12, 62)]);
+    assert_eq!(busy, [(0, 0), (1, 31), (12, 62), (12, 62)]);
 }
 
 #[test]
@@ -362,6 +362,32 @@ fn what_banks_wait_for_by_gaps_is_part_of_the_digest() {
             Gaps { write_recovery: 16, ..Gaps::NONE },
         ] {
             assert_ne!(digest(gaps, index), plain, "{index} {gaps:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_booked_ahead_is_not_counted_before_it_moves() {
+    for (index, mut dram) in both(TIMING).into_iter().enumerate() {
+        // Two rows of one bank: on the bus from 30 to 34, and from 34 + 60 to 98.
+        match &mut dram {
+            Dram::FrFcfs(controller) => {
+                (0..2).for_each(|row| {
+                    read(controller, at(0, row, 0));
+                });
+                drain(controller, 0);
+            }
+            Dram::InOrder(dram) => (0..2).for_each(|row| {
+                dram.access(at(0, row, 0), 64, false, 0);
+            }),
+        }
+        assert_eq!(dram.counters().busy, 8, "{index}");
+        assert_eq!(dram.busy_until(98).0, 8, "{index}");
+        if index == 1 {
+            assert_eq!([0, 30, 32, 34, 94, 96].map(|now| dram.busy_until(now).0), [0, 0, 2, 4, 4, 6]);
+            assert_eq!([0, 20, 34, 90].map(|now| dram.busy_until(now).1), [0, 20, 34, 90]);
+        } else {
+            assert_eq!([94, 96].map(|now| dram.busy_until(now).0), [4, 6]);
         }
     }
 }

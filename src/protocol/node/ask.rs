@@ -35,7 +35,7 @@ impl Node {
         let Some(parent) = pending.parent else { return false };
         self.take_mshr(pending, want.number, out);
         // The cell is used now, whatever becomes of the block until the answer comes.
-        self.count_cell(self.state(block), want.action);
+        self.count_cell((!pending.uncached).then(|| self.state(block)), want.action);
         pending.asked = Some(Asked {
             kind,
             action: want.action,
@@ -73,7 +73,7 @@ impl Node {
         {
             copy_stored(entry, access);
         }
-        self.count_cell(self.state(pending.block), want.action);
+        self.count_cell((!pending.uncached).then(|| self.state(pending.block)), want.action);
         self.take_mshr(pending, want.number, out);
         let kind = if want.is_fetch() { MessageKind::Fetch } else { MessageKind::Forward };
         let mut message = self.message(kind, parent, want.range, out);

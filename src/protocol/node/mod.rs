@@ -118,7 +118,7 @@ enum Decision {
 impl Node {
     #[must_use]
     pub fn new(config: NodeConfig, store: Store) -> Self {
-        let cells = vec![0; config.table.rows.len() * Action::ALL.len()];
+        let cells = vec![0; (config.table.rows.len() + 1) * Action::ALL.len()];
         let tags = config.tags.map(|_| Box::default());
         Self {
             tags,
@@ -307,7 +307,7 @@ impl Node {
         if self.config.role == Role::Root {
             return;
         }
-        self.count_cell(from, action);
+        self.count_cell(Some(from), action);
         self.record_change((from, to), action, waited, about, out);
     }
 
@@ -328,12 +328,17 @@ impl Node {
         });
     }
 
-    fn count_cell(&mut self, state: State, action: Action) {
-        if let Some(row) = self.config.table.rows.position(state)
-            && let Some(count) = self.cells.get_mut(row * Action::ALL.len() + action.index())
-        {
+    /// Counts a cell, or that of a block that may not be kept.
+    fn count_cell(&mut self, state: Option<State>, action: Action) {
+        if let Some(count) = self.cell_count(state, action) {
             *count += 1;
         }
+    }
+
+    fn cell_count(&mut self, state: Option<State>, action: Action) -> Option<&mut u64> {
+        let rows = &self.config.table.rows;
+        let row = state.map_or(Some(rows.len()), |state| rows.position(state))?;
+        self.cells.get_mut(row * Action::ALL.len() + action.index())
     }
 
     /// A message from this node, with the fields that all have.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::Node;
 use super::pending::{BlockProbe, Pending, ProbeJob};
+use super::{Node, Role};
 use crate::model::address::Address;
 use crate::model::bits::Bits;
 use crate::model::fault::Fault;
@@ -50,6 +50,10 @@ impl Node {
         };
         let key = message.range.start;
         self.jobs.insert(key, Arc::new(job));
+        if blocks.is_empty() && self.config.role != Role::Root {
+            // It answers as one that does not have the block.
+            self.count_cell(Some(State::I), action);
+        }
         for block in blocks {
             let probe = BlockProbe {
                 job: key,

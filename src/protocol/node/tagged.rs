@@ -265,7 +265,7 @@ impl Node {
     /// A write whose place something else has: the host performs it, and the sender is answered at once.
     fn relay(&mut self, block: Address, want: &Want, state: State, out: &mut Outbox) {
         self.tell_tag(TagOutcome::Relay, true, Self::about(want), out);
-        self.count_cell(state, want.action);
+        self.count_cell(Some(state), want.action);
         self.hand_on(block, want, out);
         if let Some(access) = want.access.as_deref() {
             self.complete(want, access, Bytes::new(), Bytes::new(), out);

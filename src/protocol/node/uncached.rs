@@ -16,7 +16,7 @@ use crate::model::paging::Permission;
 use crate::model::patch::Patch;
 use crate::model::record::What;
 use crate::model::sectors::Sectors;
-use crate::model::state::Action;
+use crate::model::state::{Action, State};
 use crate::protocol::outbox::{About, Outbox, Outgoing};
 use crate::protocol::table::{Next, Step};
 
@@ -143,6 +143,10 @@ impl Node {
             return;
         }
         // That it may not be kept was not known when it was asked for.
+        if !pending.uncached && message.once {
+            let (state, action) = (self.state(block), asked.action);
+            self.recount_uncached(state, action);
+        }
         self.counters.uncached_requests += u64::from(!pending.uncached && asked.action == Action::Load);
         pending.uncached |= message.once;
         self.use_once(pending, message.sectors, message.number, out);
@@ -153,6 +157,14 @@ impl Node {
                 self.store.remove(block);
                 self.note_free(block);
             }
+        }
+    }
+
+    /// What was counted as asked for by a cell turns out not to be kept.
+    fn recount_uncached(&mut self, state: State, action: Action) {
+        if let Some(count) = self.cell_count(Some(state), action) {
+            *count = count.saturating_sub(1);
+            self.count_cell(None, action);
         }
     }
 

@@ -20,14 +20,14 @@ use crate::protocol::table::{Next, Table};
 #[derive(Clone, Debug)]
 pub struct CellSums {
     table: Arc<Table>,
-    /// By row and column.
+    /// By row and column; the last row is that of blocks that may not be kept.
     cells: Vec<u64>,
 }
 
 impl CellSums {
     /// All cells, row by row.
     pub fn counts(&self) -> impl Iterator<Item = CellCount> + '_ {
-        let states = self.table.rows.iter().map(|row| row.state);
+        let states = self.table.rows.iter().map(|row| Some(row.state)).chain([None]);
         let cells = states.flat_map(|state| Action::ALL.map(|action| (state, action)));
         cells.zip(&self.cells).map(|((state, action), &count)| CellCount { state, action, count })
     }

@@ -60,8 +60,11 @@ fn table(frame: &Frame, canvas: &mut Canvas, top: u16, view: &ProtocolView) -> u
         canvas.text(1, y, "~", Role::Dim);
         for (column, action) in actions.iter().enumerate() {
             let cell = table.uncached_cell(*action, view.inner);
-            let text = cell.map_or_else(|| "-".to_owned(), |cell| counted(cell, 0, usize::from(width) - 1));
-            canvas.field(4 + column as u16 * width, y, width - 1, &text, Role::Dim);
+            let times = count(view, None, *action);
+            let text =
+                cell.map_or_else(|| "-".to_owned(), |cell| counted(cell, times, usize::from(width) - 1));
+            let role = if times == 0 { Role::Dim } else { Role::Text };
+            canvas.field(4 + column as u16 * width, y, width - 1, &text, role);
         }
         let x = 4 + actions.len() as u16 * width;
         if canvas.width() > x + 10 {
@@ -90,7 +93,8 @@ fn short(action: Action) -> &'static str {
     }
 }
 
-fn count(view: &ProtocolView, state: State, action: Action) -> u64 {
+/// How often a cell was used, or that of blocks that may not be kept.
+fn count(view: &ProtocolView, state: Option<State>, action: Action) -> u64 {
     view.counts
         .iter()
         .filter(|cell| cell.state == state && cell.action == action)
@@ -110,7 +114,7 @@ fn one(
         canvas.text(x, y, "-", Role::Dim);
         return;
     };
-    let times = count(view, state, action);
+    let times = count(view, Some(state), action);
     let last = view.last.is_some_and(|last| last.state == state && last.action == action);
     let role = match (last, times) {
         (true, _) => Role::Changed,
@@ -185,8 +189,12 @@ fn summary(frame: &Frame, canvas: &mut Canvas, y: u16, view: &ProtocolView) {
     let cells = table.rows.iter().flat_map(|row| Action::ALL.map(|action| (row.state, action)));
     let possible = |(state, action): &(State, Action)| table.cell(*state, *action, view.inner).is_some();
     let all: Vec<(State, Action)> = cells.filter(possible).collect();
-    let seen = all.iter().filter(|(state, action)| count(view, *state, *action) > 0).count();
-    let x = canvas.text(1, y, &format!("{seen} of {} cells seen", all.len()), Role::Dim);
+    let seen = all.iter().filter(|(state, action)| count(view, Some(*state), *action) > 0).count();
+    let not_kept: Vec<Action> =
+        Action::ALL.into_iter().filter(|action| table.uncached_cell(*action, view.inner).is_some()).collect();
+    let seen = seen + not_kept.iter().filter(|action| count(view, None, **action) > 0).count();
+    let text = format!("{seen} of {} cells seen", all.len() + not_kept.len());
+    let x = canvas.text(1, y, &text, Role::Dim);
     if let Some(last) = view.last {
         let to = if last.state == last.to { String::new() } else { format!(" > {}", last.to.letter()) };
         let path = frame.info.components.path(last.at);

@@ -74,7 +74,7 @@ fn list(frame: &Frame, canvas: &mut Canvas) {
             "{:>5}  {path}{}  {} {}  {}",
             txn.number.0,
             by_warp(txn.warp),
-            txn.kind.name(),
+            txn.name(),
             txn.range.start,
             plural(age(frame, txn.issued), "cycle")
         );

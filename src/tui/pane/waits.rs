@@ -97,5 +97,5 @@ fn under_way(frame: &Frame, canvas: &mut Canvas) {
 
 fn headline(frame: &Frame, view: &TransactionView) -> String {
     let (path, age) = (frame.info.components.path(view.agent), super::age(frame, view.issued));
-    format!("{} {path} {} {}: {}", view.number.0, view.kind.name(), view.range.start, plural(age, "cycle"))
+    format!("{} {path} {} {}: {}", view.number.0, view.name(), view.range.start, plural(age, "cycle"))
 }

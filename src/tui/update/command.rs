@@ -168,7 +168,7 @@ impl App {
 
     /// Goes to the cause of the record under the cursor or selected, or of the event that just happened.
     fn cause(&mut self) {
-        let record = match self.pane(Pane::Log).cursor {
+        let record = match self.cursor(Pane::Log) {
             Some(Target::Record { id, .. }) if self.focus == Pane::Log => Some(id),
             _ => self.frame.selection.record,
         };
@@ -288,7 +288,7 @@ impl App {
     }
 
     fn event_under_cursor(&self) -> Option<u64> {
-        match self.pane(self.focus).cursor {
+        match self.cursor(self.focus) {
             Some(Target::Record { id, .. }) => Some(id.event),
             Some(Target::Event(event)) => Some(event),
             _ => self.frame.selection.record.map(|id| id.event),
@@ -297,7 +297,7 @@ impl App {
 
     /// A query that matches what happens next to a page that is under the cursor or selected.
     fn page_query(&self) -> Option<String> {
-        let page = match self.pane(self.focus).cursor {
+        let page = match self.cursor(self.focus) {
             Some(Target::Pages { first, .. }) => Some(first),
             None if self.focus == Pane::Pages => self.frame.selection.block,
             _ => None,
@@ -312,7 +312,7 @@ impl App {
 
     /// A query that matches what happens next to what is under the cursor or selected.
     fn break_query(&self) -> Option<String> {
-        let cursor = self.pane(self.focus).cursor;
+        let cursor = self.cursor(self.focus);
         let at = cursor.map_or(self.frame.selection, |target| target.choose(self.frame.selection));
         let components = &self.frame.info.components;
         if let Some(Target::Txn { txn, .. }) = cursor {
@@ -334,7 +334,7 @@ impl App {
     }
 
     fn watch_query(&self) -> Option<String> {
-        let cursor = self.pane(self.focus).cursor;
+        let cursor = self.cursor(self.focus);
         let at = cursor.map_or(self.frame.selection, |target| target.choose(self.frame.selection));
         let part = self.frame.info.components.get(at.component?)?;
         let block = at.block?;
@@ -344,7 +344,7 @@ impl App {
 
     /// Chooses what is under the cursor.
     pub(super) fn select(&mut self) {
-        if let Some(target) = self.pane(self.focus).cursor {
+        if let Some(target) = self.cursor(self.focus) {
             self.choose(target);
         } else {
             self.move_by(Action::Down, 1);

@@ -55,6 +55,12 @@ impl App {
             (Some(Prompt { kind: Kind::Commands(_), .. }), None) => self.prompt = None,
             _ => {}
         }
+        // The timeline is walked from where one is.
+        if frame.position.event != self.frame.position.event
+            && let Some(state) = self.panes.get_mut(Pane::Timeline as usize)
+        {
+            state.cursor = None;
+        }
         self.frame = frame;
     }
 

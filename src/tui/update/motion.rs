@@ -7,6 +7,7 @@ use crate::debug::frame::wish::Pane;
 use crate::tui::action::Action;
 use crate::tui::app::App;
 use crate::tui::seen::Hit;
+use crate::tui::target::Target;
 
 /// Records that the log can be scrolled back.
 const LOG_ROWS: isize = 100_000;
@@ -45,7 +46,8 @@ impl App {
         };
         let current =
             state.cursor.and_then(|cursor| hits.iter().filter(|hit| hit.target == cursor).min_by_key(from));
-        let Some(current) = current else {
+        let here = || self.here_on_timeline(&hits);
+        let Some(current) = current.or_else(here) else {
             let first = match action {
                 Action::Up => hits.last(),
                 _ => hits.first(),
@@ -64,6 +66,16 @@ impl App {
             Some((_, hit)) => self.put_cursor(hit),
             None => self.scroll_towards(action),
         }
+    }
+
+    /// The place on the timeline of the event that the frame shows, where that has the focus.
+    fn here_on_timeline<'a>(&self, hits: &'a [Hit]) -> Option<&'a Hit> {
+        let here = self.frame.position.event;
+        let far = |hit: &&Hit| match hit.target {
+            Target::Event(event) => event.abs_diff(here),
+            _ => u64::MAX,
+        };
+        hits.iter().filter(|_| self.focus == Pane::Timeline).min_by_key(far)
     }
 
     pub(super) fn put_cursor(&mut self, hit: Hit) {

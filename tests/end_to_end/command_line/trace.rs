@@ -221,6 +221,6 @@ fn it_is_said_where_cores_with_other_numbers_run() {
 fn a_machine_without_gpus_is_not_told_to_be_given_some() {
     let outcome = call(&["run", "tests/data/accel-sim", "--machine", "tiny/cpu-2core"]);
     assert_eq!(outcome.code, Some(2));
-    let told = "this machine has 0\n expected a machine with 1 GPU: another --machine\n";
+    let told = "this machine has 0\n expected a machine with 1 GPU: another machine\n";
     assert!(outcome.stderr.ends_with(told), "{}", outcome.stderr);
 }

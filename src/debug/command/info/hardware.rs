@@ -259,7 +259,7 @@ pub(super) fn transactions(session: &mut Session, arguments: &Arguments) -> Resu
             view.number.0,
             machine.components().path(view.agent),
             by_warp(view.warp),
-            view.kind.name(),
+            view.name(),
             view.range,
             view.issued_at
         )

@@ -49,21 +49,25 @@ fn lines(ruled: &Ruled, counts: &[CellCount], components: &Components) -> Vec<St
         let mut line = format!("{:<4}", row.state.to_string());
         for action in &columns {
             let cell = table.cell(row.state, *action, ruled.inner);
-            let _ = write!(line, "{:<20}", written(cell, (row.state, *action), counts));
+            let _ = write!(line, "{:<20}", written(cell, (Some(row.state), *action), counts));
         }
         lines.push(line.trim_end().to_owned());
     }
     let not_kept = |action: &Action| table.uncached_cell(*action, ruled.inner).map(|cell| (*action, cell));
     let cells: Vec<_> = Action::ALL.iter().filter_map(not_kept).collect();
     if !cells.is_empty() {
-        let told: Vec<_> =
-            cells.iter().map(|(action, cell)| format!("{} {}", action.name(), plain(*cell))).collect();
+        let told: Vec<_> = cells
+            .iter()
+            .map(|(action, cell)| {
+                format!("{} {}", action.name(), written(Some(*cell), (None, *action), counts))
+            })
+            .collect();
         lines.push(format!("of lines that it may not keep: {}", told.join(", ")));
     }
     lines
 }
 
-fn written(cell: Option<Cell>, (state, action): (State, Action), counts: &[CellCount]) -> String {
+fn written(cell: Option<Cell>, (state, action): (Option<State>, Action), counts: &[CellCount]) -> String {
     let Some(cell) = cell else { return "-".to_owned() };
     let times: u64 = counts
         .iter()
