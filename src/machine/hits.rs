@@ -33,16 +33,28 @@ impl Machine {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use crate::machine::sample::{performing, program};
     use crate::machine::{Machine, StepOutcome};
     use crate::model::access::AccessKind::{Load, Store};
+    use crate::model::operation::Operation;
     use crate::model::record::Records;
-    use crate::workload::Task;
+    use crate::workload::{Operations, Task, TaskKind};
 
     /// A core makes a line that a GPU's memory has a copy of old, with a store that hits.
-    fn machine() -> Machine {
+    /// What has a label goes another way than what has none.
+    fn machine(has_label: bool) -> Machine {
         let core = program("host.cpu0", Load, &[0x1000]);
-        let then = Task { id: "then".into(), after: vec![0], ..program("host.cpu0", Store, &[0x1000]) };
+        let mut store = program("host.cpu0", Store, &[0x1000]);
+        if let TaskKind::Program { operations: Operations::Listed(listed), .. } = &mut store.what
+            && let Some(Operation::Access(access)) =
+                Arc::get_mut(listed).and_then(|listed| listed.first_mut())
+            && has_label
+        {
+            access.label = Some("stored".into());
+        }
+        let then = Task { id: "then".into(), after: vec![0], ..store };
         let mut machine = performing("tiny/scalegpu", &["values=false"], vec![core, then]);
         machine.checker = None;
         machine
@@ -50,10 +62,13 @@ mod tests {
 
     #[test]
     fn a_store_that_hits_makes_copies_in_gpu_memory_old_whether_or_not_somebody_listens() {
-        let (mut silent, mut heard, mut records) = (machine(), machine(), Records::listening());
-        silent.run_until(u64::MAX);
-        while heard.step(&mut records) == StepOutcome::Ran {}
-        assert_eq!(silent.event, heard.event);
-        assert_eq!(silent.digest(), heard.digest());
+        for has_label in [false, true] {
+            let [mut silent, mut heard] = [machine(has_label), machine(has_label)];
+            let mut records = Records::listening();
+            silent.run_until(u64::MAX);
+            while heard.step(&mut records) == StepOutcome::Ran {}
+            assert_eq!(silent.event, heard.event);
+            assert_eq!(silent.digest(), heard.digest(), "{has_label}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::queue::Event;
 use super::tasks::operation;
 use super::{Machine, StepOutcome, Transaction};
-use crate::model::access::Access;
+use crate::model::access::{Access, AccessKind};
 use crate::model::address::Range;
 use crate::model::fault::Fault;
 use crate::model::message::{Message, TxnNumber};
@@ -423,13 +423,13 @@ impl Machine {
         let (latencies, event) = (&mut self.latencies, self.event);
         let workload = &self.tasks.workload;
         let (Some(agent), Some(node)) = (self.agents.get_mut(index), self.nodes.get_mut(l1)) else { return };
-        let hit_time = node.config.hit_time;
-        let mut touched: Option<(Range, bool)> = None;
+        let (at, hit_time) = (node.id(), node.config.hit_time);
+        let mut touched: Option<(Range, AccessKind, Offer)> = None;
         let (is_checked, mut begun) = (self.checker.is_some(), Vec::new());
         let mut begin = |(warp, work): (u32, Option<Work>), access: &Access, offer: Offer, issued: Tick| {
             *made += 1;
             let number = TxnNumber(*made);
-            touched = Some((access.range, access.kind.writes()));
+            touched = Some((access.range, access.kind, offer));
             if is_checked {
                 begun.push((number, access.clone()));
             }
@@ -456,10 +456,14 @@ impl Machine {
         for (number, access) in begun {
             self.note_begun(l1, number, &access);
         }
-        if let Some((range, writes)) = touched {
+        if let Some((range, kind, offer)) = touched {
             self.note_touched(range);
-            self.touch_page(index, range, writes, out);
-            self.touch_copies(index, range, writes);
+            self.touch_page(index, range, kind.writes(), out);
+            self.touch_copies(index, range, kind.writes());
+            // Of a hit that nobody looks at nothing else tells.
+            if offer == Offer::Hit {
+                self.note_performed(at, kind, range);
+            }
         }
     }
 
