@@ -448,6 +448,24 @@ by = "gpu1.cu0"
 fence = "full"
 "#;
 
+    /// The panes would contradict what is said of a block that nothing has happened to yet.
+    #[test]
+    fn what_a_lesson_speaks_of_before_it_happens_is_followed() {
+        let text = "machine = 'tiny/umh-2gpu'\n[[do]]\nid = 'a'\nby = 'gpu0.cu0'\nload = { address = 0x1000, len = 4 }\n\
+                    [[do]]\nafter = 'a'\nby = 'gpu1.cu0'\nload = { address = 0x9040, len = 4 }\n\
+                    [[say]]\nbefore = 'issue at gpu1.cu0'\ntext = 'The other one loads.'\n";
+        let mut session = Session::open(Origin::of_text("ahead", text).unwrap(), None);
+        let info = Arc::new(session.info());
+        let mut block = |line: &str| {
+            session.execute(line, &Interrupt::default()).unwrap();
+            session.frame(&info, &Wish::default()).selection.block
+        };
+        assert_eq!(block("until issue at gpu1.cu0"), Some(Address(0x9040)));
+        assert_eq!(block("reverse-step"), Some(Address(0x9040)), "it is spoken of here");
+        assert_eq!(block("reverse-step"), Some(Address(0x1000)), "nothing is said here");
+        assert_eq!(block("step"), Some(Address(0x9040)), "however one comes there");
+    }
+
     #[test]
     fn what_is_followed_is_the_line_of_the_access_and_stays_when_an_event_is_about_none() {
         let open = || Session::open(Origin::of_text("lines", LINES).unwrap(), None);

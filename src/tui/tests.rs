@@ -445,6 +445,32 @@ fn break_and_watch_use_what_is_under_the_cursor() {
 }
 
 #[test]
+fn the_timeline_is_walked_from_where_one_is() {
+    let mut app = app(Sample::frame(), 120, 40);
+    app.focus = Pane::Timeline;
+    let here = app.frame.position.event;
+    let mut walked = |keys: &str| -> u64 {
+        let requests = press(&mut app, keys);
+        let command = commands(&requests).pop().unwrap().to_owned();
+        app.panes[Pane::Timeline as usize].cursor = None;
+        command.strip_prefix("goto event ").unwrap().parse().unwrap()
+    };
+    let (before, after) = (walked("left enter"), walked("right enter"));
+    assert!(0 < before && before < here && here < after, "{before} {here} {after}");
+}
+
+#[test]
+fn what_has_been_scrolled_away_is_not_under_the_cursor() {
+    let mut app = app(Sample::frame(), 120, 40);
+    app.focus = Pane::Directory;
+    press(&mut app, "down down");
+    let cursor = app.cursor(Pane::Directory);
+    assert!(cursor.is_some() && cursor == app.pane(Pane::Directory).cursor);
+    app.seen.hits.retain(|hit| hit.pane != Pane::Directory);
+    assert_eq!(app.cursor(Pane::Directory), None);
+}
+
+#[test]
 fn what_is_not_known_yet_is_not_said_to_be_missing() {
     let mut app = app(Frame::default(), 120, 40);
     for number in 0..names().len() {

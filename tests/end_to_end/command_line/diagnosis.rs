@@ -120,6 +120,17 @@ fn the_last_event_is_the_end_however_one_comes_there() {
     assert!(!told.contains("end of the run") && !told.contains("holds  Two GPUs"), "{told}");
 }
 
+/// A load of a line that may not be kept uses none of the cells of the table's rows.
+#[test]
+fn cells_of_lines_that_may_not_be_kept_are_counted_apart() {
+    let told = debug("selective/coalescing", &["end", "info table"]).stdout;
+    assert!(told.contains("of lines that it may not keep: load fetch>I 3, store forward"), "{told}");
+    assert!(told.contains("I   fetch>V             forward") && !told.contains("fetch>V 3"), "{told}");
+    let told = debug("selective/rules", &["end", "info table"]).stdout;
+    // Probes of lines that are not there: five of six at the L1s.
+    assert!(told.contains("ack 5"), "{told}");
+}
+
 #[test]
 fn why_tells_of_the_transactions_on_a_block() {
     let why = |command: &str| debug("umh/fig5-b1", &["step 20", command]);
