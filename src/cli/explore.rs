@@ -202,9 +202,10 @@ impl Explore {
         let mut with: Vec<String> = self.set.iter().filter(is_own).cloned().collect();
         with.extend(tried(self.protocol.as_deref(), &self.fault, &self.mutate, &self.set)?);
         let scenario = Scenario::load(&self.scenario)?.with(&with)?;
-        doubt(&scenario, &Options::default());
         let set = self.set.iter().filter(|set| !is_own(set)).cloned().collect();
-        Ok((scenario, Options { set, ..Options::default() }))
+        let options = Options { set, ..Options::default() };
+        doubt(&scenario, &options);
+        Ok((scenario, options))
     }
 
     fn threads(&self) -> usize {

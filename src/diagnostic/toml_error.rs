@@ -63,13 +63,12 @@ fn no_list(kind: &str, source: &Source, span: &Range<usize>) -> Diagnostic {
     let diagnostic = Diagnostic::new(format!("wrong type: {}", plain_type(kind)));
     let line = source.text.get(span.start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
     let heading = line.trim().strip_prefix('[').and_then(|rest| rest.split(']').next());
-    match heading.filter(|name| kind == "map" && !name.starts_with('[')) {
+    let heading = heading.filter(|name| kind == "map" && !name.starts_with('['));
+    let headed =
+        || Some(key_of(source, span)).filter(|key| kind.starts_with("string") && HEADINGS.contains(key));
+    match heading.or_else(headed) {
         Some(name) => {
             diagnostic.expected(format!("[[{name}]], a heading for each, since there may be several"))
-        }
-        None if kind.starts_with("string") && heads_tables(source, span) => {
-            let key = key_of(source, span);
-            diagnostic.expected(format!("[[{key}]], a heading for each, since there may be several"))
         }
         None if kind.starts_with("string") => diagnostic.expected("a list such as [\"one\", \"two\"]"),
         None => diagnostic.expected("a list such as [1, 2]"),
@@ -82,14 +81,11 @@ fn key_of<'a>(source: &'a Source, span: &Range<usize>) -> &'a str {
     before.rsplit('\n').next().unwrap_or_default().split('=').next().unwrap_or_default().trim()
 }
 
-/// Whether what stands at `span` should be tables, each under its heading.
-fn heads_tables(source: &Source, span: &Range<usize>) -> bool {
-    HEADINGS.contains(&key_of(source, span))
-}
-
 /// Keys of a scenario file whose values are tables, of which there may be several.
-const HEADINGS: [&str; 11] =
-    ["do", "program", "kernel", "flush", "state", "memory", "allocate", "fault", "input", "say", "expect"];
+const HEADINGS: [&str; 12] = [
+    "do", "program", "kernel", "flush", "state", "memory", "allocate", "fault", "input", "say", "break",
+    "expect",
+];
 
 /// The name between backticks that follows `prefix` at the start of `text`.
 fn quoted_after<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {

@@ -281,12 +281,8 @@ impl Machine {
         let Some(at) = self.agents.get(txn.agent).map(|agent| agent.config.id) else { return };
         let (number, limit) = (txn.number, self.transaction_limit.unwrap_or(0));
         let about = About::new(txn.range, Some(number));
-        let text = format!(
-            "transaction {}, {} of {}, {how} {limit} cycles",
-            number.0,
-            txn.kind.name_of(txn.range.len),
-            txn.range.start
-        );
+        let text =
+            format!("transaction {}, {} of {}, {how} {limit} cycles", number.0, txn.name(), txn.range.start);
         self.violate(at, about, OVERDUE, &text, out);
     }
 

@@ -42,8 +42,7 @@ mod tests {
     use crate::model::record::Records;
     use crate::workload::{Operations, Task, TaskKind};
 
-    /// A core makes a line that a GPU's memory has a copy of old, with a store that hits.
-    /// What has a label goes another way than what has none.
+    /// A core stores with a hit; what has a label goes another way than what has none.
     fn machine(has_label: bool) -> Machine {
         let core = program("host.cpu0", Load, &[0x1000]);
         let mut store = program("host.cpu0", Store, &[0x1000]);

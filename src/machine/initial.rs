@@ -66,7 +66,7 @@ impl Machine {
             if needed > there {
                 let many = if needed == 1 { "" } else { "s" };
                 let message = format!("the work needs {needed} {what}{many}, and this machine has {there}");
-                // What has none lacks more than a number for it.
+                // A machine without GPUs lacks more than a number for them.
                 let set = if there > 0 || key == "host.cores" {
                     format!("--set {key}={needed}, or ")
                 } else {

@@ -30,6 +30,12 @@ pub struct Transaction {
 }
 
 impl Transaction {
+    /// What its access is called: a coherent store of no bytes is exclusive.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.kind.name_of(self.range.len)
+    }
+
     /// That of an access which a warp of an agent issues at `issued`, by event `issued_at`.
     pub fn begin(
         number: TxnNumber,

@@ -143,7 +143,7 @@ impl Machine {
                     let block = txn.range.start.block(l1.config.block);
                     let text = format!(
                         "waits for its {} of {} (transaction {})",
-                        txn.kind.name_of(txn.range.len),
+                        txn.name(),
                         txn.range.start,
                         number.0
                     );

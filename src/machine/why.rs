@@ -66,7 +66,7 @@ impl Machine {
         let agent = self.fixed.agent_of.get(component.index()).copied().flatten();
         let is_its = |txn: &&Transaction| txn.warp == NO_WARP && Some(txn.agent) == agent;
         let Some(txn) = self.txns.oldest_first().find(is_its) else { return Vec::new() };
-        let (number, kind, start) = (txn.number.0, txn.kind.name_of(txn.range.len), txn.range.start);
+        let (number, kind, start) = (txn.number.0, txn.name(), txn.range.start);
         let text = format!("waits for transaction {number}: {kind} {start} {}", bytes_text(&txn.bytes));
         let first = WaitLink { at: component, text: text.trim_end().to_owned(), since: Some(txn.issued) };
         let chain = self.transaction(txn.number).map(|view| view.chain).unwrap_or_default();
@@ -102,14 +102,7 @@ impl Machine {
             let transaction = self.transaction(*number);
             let what = transaction.as_ref().map_or_else(
                 || ", which has ended".to_owned(),
-                |txn| {
-                    format!(
-                        ": {} {} {}",
-                        txn.kind.name_of(txn.range.len),
-                        txn.range.start,
-                        bytes_text(&txn.bytes)
-                    )
-                },
+                |txn| format!(": {} {} {}", txn.name(), txn.range.start, bytes_text(&txn.bytes)),
             );
             let text = format!("warp {slot} waits for transaction {}{what}", number.0);
             links.push(link(text.trim_end().to_owned()));

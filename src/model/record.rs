@@ -192,6 +192,12 @@ pub enum What {
 }
 
 impl Record {
+    /// What an access of this kind is called that the record is about: a coherent store of no bytes is exclusive.
+    #[must_use]
+    pub fn name_of(&self, kind: AccessKind) -> &'static str {
+        kind.name_of(self.range.map_or(1, |range| range.len))
+    }
+
     /// Where it happened. What somebody changed has no place of its own.
     #[must_use]
     pub fn place(&self) -> Option<ComponentId> {

@@ -410,6 +410,7 @@ fn what_only_takes_its_time_is_slow_and_not_starved() {
     assert_eq!(diagnosis.verdict, Verdict::Slow, "{lines}");
     assert!(!lines.contains("avoided") && lines.contains("issued by event 3"), "{lines}");
 }
+
 /// The SMD evicts a block whose grant it has acknowledged in vain, and asks for it again.
 #[test]
 fn who_asks_again_has_had_its_grant() {

@@ -130,11 +130,7 @@ impl Sequence {
                 self.has_beginning |= matches!(record.what, What::Issue { .. });
                 if self.title.is_empty() {
                     let start = record.range.map_or_else(String::new, |range| range.start.to_string());
-                    self.title = format!(
-                        "{} {} {start}",
-                        names.path(record.at),
-                        kind.name_of(record.range.map_or(1, |range| range.len))
-                    );
+                    self.title = format!("{} {} {start}", names.path(record.at), record.name_of(*kind));
                 }
                 if matches!(record.what, What::Complete { .. }) {
                     self.completed = Some(record.cycle);

@@ -1,6 +1,5 @@
 //! Records in words: what a log line says, and what is said of the event that just happened.
 
-use crate::model::access::AccessKind;
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::{LaneSample, TurningView, WarpState};
 use crate::model::lanes::{Flow, LaneDecision, LanePhase, LaneReason, LaneReversal, Saturation};
@@ -72,11 +71,6 @@ fn set_apart(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" {text}") }
 }
 
-/// The name of the access that a record is about.
-fn word(kind: AccessKind, record: &Record) -> &'static str {
-    kind.name_of(record.range.map_or(1, |range| range.len))
-}
-
 /// What came for loads, or for the requests of those above, and is not kept.
 fn use_once(whose: &str, served: u32, brought: Sectors, dropped: Sectors) -> String {
     let all = if dropped.is_empty() { String::new() } else { format!(", {} dropped", dropped.count()) };
@@ -90,11 +84,11 @@ pub fn describe(record: &Record, names: &Names) -> String {
     match &record.what {
         What::Issue { kind, warp, bytes: value } => {
             let value = if value.is_empty() { String::new() } else { format!(" := {}", bytes(value)) };
-            format!("{} {}{value}{}", word(*kind, record), place(record), set_apart(&by_warp(*warp)))
+            format!("{} {}{value}{}", record.name_of(*kind), place(record), set_apart(&by_warp(*warp)))
         }
         What::Complete { kind, warp, bytes: value, .. } => {
             let value = if value.is_empty() { String::new() } else { format!(" = {}", bytes(value)) };
-            format!("{} {}{value} done{}", word(*kind, record), place(record), set_apart(&by_warp(*warp)))
+            format!("{} {}{value} done{}", record.name_of(*kind), place(record), set_apart(&by_warp(*warp)))
         }
         What::Message(sent) => format!("{}  to {}", message(sent), names.path(sent.to)),
         What::Hop(sent) => {
@@ -322,12 +316,12 @@ pub fn predicate(record: &Record, names: &Names) -> String {
     match &record.what {
         What::Issue { kind, bytes: value, .. } => {
             let value = if value.is_empty() { String::new() } else { format!(" := {}", bytes(value)) };
-            format!("issues {}{block}{value}", word(*kind, record))
+            format!("issues {}{block}{value}", record.name_of(*kind))
         }
         What::Complete { kind, bytes: value, .. } if !value.is_empty() => {
-            format!("completes {}{block} = {}", word(*kind, record), bytes(value))
+            format!("completes {}{block} = {}", record.name_of(*kind), bytes(value))
         }
-        What::Complete { kind, .. } => format!("completes {}{block}", word(*kind, record)),
+        What::Complete { kind, .. } => format!("completes {}{block}", record.name_of(*kind)),
         What::Message(sent) => format!("sends {} to {}", message(sent), near(names, record.at, sent.to)),
         What::Hop(sent) => {
             format!("takes {} from the switch to {}", message(sent), names.path(sent.to))

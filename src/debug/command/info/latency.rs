@@ -138,9 +138,7 @@ fn of_all(session: &Session) -> Vec<String> {
 fn told(latency: &Latency, components: &Components) -> Vec<String> {
     let (issue, ended) = (&latency.issue, latency.complete.cycle);
     let (kind, warp) = match issue.what {
-        What::Issue { kind, warp, .. } => {
-            (kind.name_of(issue.range.map_or(1, |range| range.len)), by_warp(warp))
-        }
+        What::Issue { kind, warp, .. } => (issue.name_of(kind), by_warp(warp)),
         _ => ("", String::new()),
     };
     let (began, start) =
