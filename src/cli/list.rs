@@ -9,6 +9,7 @@ use super::output::Output;
 use crate::config::{self, Kind};
 use crate::diagnostic::Diagnostic;
 use crate::model::fault::Fault;
+use crate::scenario::curriculum;
 use crate::workload::kernels::{Definition, KERNELS, ParameterDefinition};
 use crate::workload::suites::{Rates, SUITES, Suite, Workload};
 use crate::workload::trace;
@@ -20,7 +21,7 @@ use crate::workload::trace;
 #[command(after_long_help = "\
 Examples:
   umscope list
-  umscope list scenarios
+  umscope list scenarios        (lessons in the order in which they build on each other)
   umscope list kernels          (with their parameters)
   umscope list kernels sort     (of those with this in their names)
   umscope list faults           (what --fault and [[fault]] take)
@@ -89,7 +90,11 @@ impl What {
         match self {
             Self::Machines => files(Kind::Machine),
             Self::Protocols => files(Kind::Protocol),
-            Self::Scenarios => files(Kind::Scenario),
+            Self::Scenarios => {
+                let mut scenarios: Vec<_> = files(Kind::Scenario);
+                scenarios.sort_by_key(|(name, _)| curriculum::place(name));
+                scenarios
+            }
             Self::Sweeps => files(Kind::Sweep),
             Self::TraceFormats => {
                 let entry = |format: trace::Format| (format.name().to_owned(), format.title().to_owned());

@@ -10,6 +10,7 @@ pub mod console;
 pub mod describe;
 pub mod diagnosis;
 pub mod engine;
+mod follow;
 pub mod frame;
 pub mod goal;
 pub mod hunt;

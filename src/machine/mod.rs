@@ -5,6 +5,7 @@
 //! messages put on their links) belongs to that event.
 
 mod adopt;
+mod arrive;
 mod build;
 mod chain;
 mod check;

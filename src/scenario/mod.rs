@@ -8,6 +8,7 @@ mod access;
 mod bug;
 mod cell;
 mod checker;
+pub mod curriculum;
 mod draft;
 mod expectation;
 mod exploration;

@@ -14,6 +14,7 @@ use super::settings::Settings;
 use super::terminal::{Screen, Signal};
 use super::theme::{Role, Theme};
 use super::view::canvas::{self, fit, wrap};
+use crate::scenario::curriculum;
 
 /// Something that can be opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,133 +47,6 @@ pub enum Outcome {
     Stay,
     Open(String),
     Leave,
-}
-
-/// The bundled groups, in the order in which one learns.
-const GROUPS: [&str; 12] = [
-    "umh",
-    "paging",
-    "numa",
-    "selective",
-    "scalegpu",
-    "baselines",
-    "debugging",
-    "litmus",
-    "protocols",
-    "kernels",
-    "m2s",
-    "explore",
-];
-
-/// Lessons of a group in the order in which they build on each other; the others of it follow.
-const LESSONS: [(&str, &[&str]); 7] = [
-    (
-        "umh",
-        &[
-            "fig5-a",
-            "fig5-b1",
-            "fig5-b2",
-            "fig5-c",
-            "byte-mask",
-            "neighbouring-bytes",
-            "coarse-mask",
-            "smd-eviction",
-            "next-kernel",
-            "sync-flush",
-            "sync-line",
-            "sync-block",
-            "table2-tour",
-        ],
-    ),
-    (
-        "paging",
-        &[
-            "one-far-fault",
-            "two-warps-one-page",
-            "fifth-fault",
-            "blocking",
-            "replaying",
-            "set-random",
-            "set-sequential",
-            "set-locality",
-            "set-oracle",
-            "set-tree",
-            "tree-doubles",
-            "scan",
-            "hot-set",
-            "prefetch-evicts",
-            "large-pages",
-            "under-umh",
-            "lost-replay",
-        ],
-    ),
-    (
-        "numa",
-        &[
-            "first-touch",
-            "message-passing",
-            "bulk-invalidation",
-            "lanes-turn",
-            "onto-one-socket",
-            "slow-sampler",
-            "fast-sampler",
-            "both-saturated",
-            "ways-instead",
-            "lazy-eviction",
-            "local-phase",
-            "pages-come",
-        ],
-    ),
-    (
-        "selective",
-        &[
-            "rules",
-            "first-rule-off",
-            "second-rule-off",
-            "third-rule-off",
-            "nack",
-            "false-positive",
-            "trusted-filter",
-            "full-filter",
-            "overtaken",
-            "coalescing",
-            "two-responses",
-            "one-response",
-            "client-cache",
-            "read-only-page",
-            "read-only-write",
-            "read-only-core",
-            "read-only-pending",
-            "read-only-limit",
-            "coherent",
-            "coherent-sectors",
-            "unprobed",
-            "read-only-stale",
-        ],
-    ),
-    ("scalegpu", &["burst", "relay", "both", "too-old", "less-data", "to-the-host"]),
-    (
-        "baselines",
-        &[
-            "redundant-copies",
-            "redundant-copies-umh",
-            "copies-by-hand",
-            "memcpy-waits",
-            "memcpy-waits-umh",
-            "zero-copy",
-            "zero-copy-umh",
-        ],
-    ),
-    ("debugging", &["two-wait"]),
-];
-
-/// The place of an entry in the list: the user's own come first, then the bundled groups, each in the order of its lessons, and else
-/// as it is given.
-fn place(name: &str) -> (usize, usize) {
-    let Some((group, lesson)) = name.split_once('/') else { return (0, 0) };
-    let Some(nth) = GROUPS.iter().position(|known| *known == group) else { return (0, 0) };
-    let lessons = LESSONS.iter().find(|(of, _)| *of == group).map_or(&[][..], |(_, lessons)| *lessons);
-    (nth + 1, lessons.iter().position(|known| *known == lesson).unwrap_or(lessons.len()))
 }
 
 /// Most characters of the filter.
@@ -234,7 +108,7 @@ fn is_suspend(key: &KeyEvent) -> bool {
 impl Picker {
     #[must_use]
     pub fn new(mut entries: Vec<Entry>) -> Self {
-        entries.sort_by_key(|entry| place(&entry.name));
+        entries.sort_by_key(|entry| curriculum::place(&entry.name));
         Self { entries, ..Self::default() }
     }
 
@@ -472,18 +346,8 @@ fn places(body: Rect) -> (Rect, Option<Rect>) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
-    use crate::config::{Kind, list};
     use ratatui::buffer::Cell;
-
-    #[test]
-    fn every_bundled_group_has_its_place() {
-        for entry in list(Kind::Scenario) {
-            assert!(place(&entry.name).0 > 0, "{} stands among the user's own", entry.name);
-        }
-    }
 
     #[test]
     fn a_list_that_goes_on_says_so() {
@@ -549,18 +413,5 @@ mod tests {
         };
         let sorted = ["mine", "umh/fig5-a", "umh/fig5-b1", "umh/byte-mask", "litmus/a", "kernels/a", "m2s/a"];
         assert_eq!(names(&given), sorted);
-    }
-
-    #[test]
-    fn every_lesson_of_a_paper_has_its_place() {
-        let all: Vec<String> = list(Kind::Scenario).into_iter().map(|entry| entry.name).collect();
-        for (group, lessons) in LESSONS {
-            let own = all.iter().filter_map(|name| name.strip_prefix(group)?.strip_prefix('/'));
-            let own: BTreeSet<&str> = own.collect();
-            let placed: BTreeSet<&str> = lessons.iter().copied().collect();
-            assert!(placed.is_subset(&own) && placed.len() == lessons.len(), "{group}");
-            // Bugs are found in any order.
-            assert!(group == "debugging" || placed == own, "{group}: {own:?}");
-        }
     }
 }

@@ -1,0 +1,246 @@
+//! What keys, clicks and pasted text ask for, and that nothing of it makes the screen panic.
+
+use super::*;
+
+#[test]
+fn time_keys_are_commands_with_their_count() {
+    let mut app = app(Sample::frame(), 80, 24);
+    let requests = press(&mut app, "s 1 0 s S t T n N f F c C 2 0 t");
+    assert_eq!(
+        commands(&requests),
+        [
+            "step",
+            "step 10",
+            "reverse-step",
+            "transition",
+            "reverse-transition",
+            "cycle",
+            "reverse-cycle",
+            "finish",
+            "reverse-finish",
+            "continue",
+            "reverse-continue",
+            "transition 20"
+        ]
+    );
+}
+
+#[test]
+fn playing_is_paced_and_the_next_command_is_not() {
+    let mut app = app(Sample::frame(), 80, 24);
+    let requests = press(&mut app, "space");
+    assert_eq!(requests, [Request::Speed(Some(4.0)), Request::Command("continue".into())]);
+    assert_eq!(press(&mut app, "+"), [Request::Speed(Some(8.0))]);
+    assert_eq!(press(&mut app, "c"), [Request::Speed(None), Request::Command("continue".into())]);
+    let frame = Frame { run: RunState::Running { events_per_second: Some(4.0) }, ..Sample::frame() };
+    app.show(Arc::new(frame));
+    assert_eq!(press(&mut app, "space"), [Request::Interrupt]);
+}
+
+#[test]
+fn each_line_of_what_is_pasted_is_a_command_and_the_last_one_waits() {
+    let mut app = app(Sample::frame(), 80, 24);
+    app.handle(&Event::Paste("step\n".into()));
+    assert!(app.take_requests().is_empty(), "without a prompt it means nothing");
+    press(&mut app, ":");
+    app.handle(&Event::Paste("break transition\r\ninfo\tposition\rstep\nst".into()));
+    assert_eq!(commands(&app.take_requests()), ["break transition", "info position", "step"]);
+    assert_eq!(commands(&press(&mut app, "e p enter")), ["step"]);
+    press(&mut app, "/");
+    app.handle(&Event::Paste("transition\nstep\n".into()));
+    assert!(matches!(app.take_requests().as_slice(), [Request::Filter(filter)] if filter == "transition"));
+}
+
+#[test]
+fn the_commands_of_a_breakpoint_are_asked_for_and_no_key_gets_among_them() {
+    let collecting = || Arc::new(Frame { collecting: Some(3), ..Sample::frame() });
+    let mut app = app(Sample::frame(), 80, 24);
+    app.show(collecting());
+    assert!(screen(&mut app).contains("commands of breakpoint 3:"));
+    assert!(press(&mut app, "s t").is_empty(), "letters are typed, not verbs");
+    assert_eq!(commands(&press(&mut app, "enter")), ["st"]);
+    app.show(collecting());
+    assert_eq!(commands(&press(&mut app, "esc")), ["end"]);
+    app.show(collecting());
+    assert_eq!(commands(&press(&mut app, "e n d enter")), ["end"]);
+    app.show(collecting());
+    app.show(Arc::new(Sample::frame()));
+    assert!(app.prompt.is_none(), "the list has ended some other way");
+    assert_eq!(commands(&press(&mut app, "s")), ["step"]);
+}
+
+#[test]
+fn a_letter_names_a_bookmark() {
+    let mut app = app(Sample::frame(), 80, 24);
+    assert_eq!(commands(&press(&mut app, "m a ' a")), ["bookmark a", "goto a"]);
+    assert_eq!(commands(&press(&mut app, "m esc s")), ["step"]);
+}
+
+#[test]
+fn down_goes_on_where_two_places_stand_for_one_page() {
+    let mut session = live::paged_session();
+    let mut app = app(live::frame(&mut session, &["until far-fault stage serviced"]), 120, 40);
+    app.show_layout(9);
+    screen(&mut app);
+    app.focus = Pane::Pages;
+    // The cells of the grid, and below them a line for each far-fault.
+    let mut places = Vec::new();
+    for _ in 0..6 {
+        press(&mut app, "down");
+        screen(&mut app);
+        places.push(app.pane(Pane::Pages).at.1);
+    }
+    assert!(places.is_sorted() && places.last() > places.get(1), "{places:?}");
+    press(&mut app, "g g");
+    let top = app.pane(Pane::Pages).at.1;
+    press(&mut app, "G");
+    assert!(top < app.pane(Pane::Pages).at.1);
+}
+
+#[test]
+fn break_and_watch_use_what_is_under_the_cursor() {
+    let mut app = app(Sample::frame(), 120, 40);
+    app.focus = Pane::Directory;
+    let requests = press(&mut app, "down down b w");
+    assert_eq!(
+        commands(&requests),
+        ["break transition at gpu0.smd0 block 0x1000", "watch state of gpu0.smd0 block 0x1000"]
+    );
+    let mut session = live::paged_session();
+    let mut paged = self::app(live::frame(&mut session, &["until far-fault stage serviced"]), 120, 40);
+    paged.show_layout(9);
+    screen(&mut paged);
+    paged.focus = Pane::Pages;
+    let query = "far-fault block 0x1000 or page-move block 0x1000";
+    assert_eq!(commands(&press(&mut paged, "right right b")), [format!("break {query}")]);
+    app.focus = Pane::Timeline;
+    app.frame = Arc::new(Frame::default());
+    assert_eq!(press(&mut app, "w"), []);
+    assert!(app.message.as_ref().unwrap().lines[0].contains("Select a block and a node first"));
+}
+
+#[test]
+fn the_timeline_is_walked_from_where_one_is() {
+    let mut app = app(Sample::frame(), 120, 40);
+    app.focus = Pane::Timeline;
+    let here = app.frame.position.event;
+    let mut walked = |keys: &str| -> u64 {
+        let requests = press(&mut app, keys);
+        let command = commands(&requests).pop().unwrap().to_owned();
+        app.panes[Pane::Timeline as usize].cursor = None;
+        command.strip_prefix("goto event ").unwrap().parse().unwrap()
+    };
+    let (before, after) = (walked("left enter"), walked("right enter"));
+    assert!(0 < before && before < here && here < after, "{before} {here} {after}");
+}
+
+#[test]
+fn what_has_been_scrolled_away_is_not_under_the_cursor() {
+    let mut app = app(Sample::frame(), 120, 40);
+    app.focus = Pane::Directory;
+    press(&mut app, "down down");
+    let cursor = app.cursor(Pane::Directory);
+    assert!(cursor.is_some() && cursor == app.pane(Pane::Directory).cursor);
+    app.seen.hits.retain(|hit| hit.pane != Pane::Directory);
+    assert_eq!(app.cursor(Pane::Directory), None);
+}
+
+#[test]
+fn enter_selects_in_all_panes() {
+    let mut app = app(Sample::frame(), 120, 40);
+    app.focus = Pane::Directory;
+    let requests = press(&mut app, "down down enter");
+    let [Request::Select(selection)] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!(selection.component, app.frame.info.components.find("gpu0.smd0"));
+    assert_eq!(selection.block, Some(Address(0x1000)));
+}
+
+#[test]
+fn a_click_focuses_selects_and_travels() {
+    let mut app = app(Sample::frame(), 120, 40);
+    let click = |app: &mut App, (column, row)| {
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        app.handle(&Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
+        app.take_requests()
+    };
+    let place = |app: &App, pane| {
+        app.seen
+            .panes
+            .iter()
+            .find(|placed| placed.pane == pane)
+            .map(|placed| (placed.area.x, placed.area.y))
+            .unwrap()
+    };
+    let (x, y) = place(&app, Pane::Timeline);
+    assert_eq!(commands(&click(&mut app, (x + 4, y + 1))), ["goto event 0"]);
+    assert_eq!(app.focus, Pane::Timeline);
+    let (x, y) = place(&app, Pane::Directory);
+    let requests = click(&mut app, (x + 6, y + 2));
+    assert!(matches!(requests.as_slice(), [Request::Select(_)]), "{requests:?}");
+    assert_eq!(app.focus, Pane::Directory);
+}
+
+#[test]
+fn the_focus_is_always_on_a_pane_that_is_there() {
+    let mut app = app(Frame { lesson: None, ..Sample::frame() }, 120, 40);
+    for key in 1..=9 {
+        press(&mut app, &format!("f{key}"));
+        assert!(app.seen.panes.iter().any(|placed| placed.pane == app.focus), "F{key}: {:?}", app.focus);
+        assert!(screen(&mut app).contains(&format!("▸{}", app.focus.name())));
+    }
+}
+
+#[test]
+fn leaving_interrupts_first() {
+    let mut app = app(Sample::frame(), 80, 24);
+    assert_eq!(press(&mut app, "q"), [Request::Interrupt, Request::Quit]);
+    assert!(app.quit);
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    let letters = proptest::sample::select(
+        " :/?'abcfghjklmnpqstwxyzCFGNSTX0123456789+-.é字\u{1b}".chars().collect::<Vec<_>>(),
+    );
+    let code = prop_oneof![
+        4 => letters.prop_map(KeyCode::Char),
+        1 => (1..=9u8).prop_map(KeyCode::F),
+        2 => proptest::sample::select(vec![
+            KeyCode::Enter, KeyCode::Esc, KeyCode::Tab, KeyCode::BackTab, KeyCode::Backspace, KeyCode::Delete,
+            KeyCode::Up, KeyCode::Down, KeyCode::Left, KeyCode::Right, KeyCode::Home, KeyCode::End,
+            KeyCode::PageUp, KeyCode::PageDown,
+        ]),
+    ];
+    let key = (code, proptest::bool::weighted(0.05)).prop_map(|(code, ctrl)| {
+        Event::Key(KeyEvent::new(code, if ctrl { KeyModifiers::CONTROL } else { KeyModifiers::NONE }))
+    });
+    let mouse = (0..4u8, any::<u8>(), any::<u8>()).prop_map(|(kind, column, row)| {
+        let kind = match kind {
+            0 => MouseEventKind::ScrollUp,
+            1 => MouseEventKind::ScrollDown,
+            _ => MouseEventKind::Down(MouseButton::Left),
+        };
+        let (column, row) = (u16::from(column), u16::from(row));
+        Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
+    });
+    let resize = (1..220u16, 1..70u16).prop_map(|(width, height)| Event::Resize(width, height));
+    prop_oneof![8 => key, 2 => mouse, 1 => resize]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Any keys, clicks and sizes leave a screen that can be drawn.
+    #[test]
+    fn nothing_that_a_user_does_makes_it_panic(events in proptest::collection::vec(any_event(), 1..80), full in any::<bool>()) {
+        let empty = || Frame { panes: PaneSet::all(), ..Frame::default() };
+        let mut app = app(if full { Sample::frame() } else { empty() }, 80, 24);
+        for event in &events {
+            app.handle(event);
+            let _ = app.take_requests();
+            app.quit = false;
+            let drawn = draw(&mut app);
+            prop_assert_eq!(drawn.area.width, app.size.0);
+            let _ = app.new_wish();
+        }
+    }
+}

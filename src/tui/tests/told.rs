@@ -1,0 +1,207 @@
+//! What is told beside the panes: answers, lessons, help, messages, boxes.
+
+use super::*;
+
+#[test]
+fn what_is_displayed_is_seen_at_every_stop() {
+    let mut session = live::session();
+    let commands = ["display state of gpu0.l2.0 block 0x1000", "display cycle", "transition 2"];
+    let mut app = app(live::frame(&mut session, &commands), 80, 24);
+    let shown = screen(&mut app);
+    assert!(shown.contains("= 1: state of gpu0.l2.0 block 0x1000 = E   2: cycle = 804"), "{shown}");
+    app.show(Arc::new(live::frame(&mut session, &["undisplay"])));
+    assert!(!screen(&mut app).contains("2: cycle"));
+}
+
+#[test]
+fn what_was_changed_by_hand_happened_at_no_node() {
+    let mut session = live::session();
+    let commands = ["step 5", "fork set network.latency=\"2 us\""];
+    let mut app = app(live::frame(&mut session, &commands), 120, 40);
+    let screen = screen(&mut app);
+    assert!(screen.contains("▸ changed: set network.latency"), "{screen}");
+    let log = screen.lines().find(|line| line.contains("  input ")).unwrap();
+    assert!(!screen.contains("▸cpu0") && !log.contains("cpu0"), "{screen}");
+}
+
+#[test]
+fn a_question_stands_above_what_was_told_before_it() {
+    let mut session = live::lesson("umh/fig5-b2");
+    let mut app = app(live::frame(&mut session, &["set quiz on"]), 80, 24);
+    let mut question = None;
+    while question.is_none() {
+        app.show(Arc::new(live::frame(&mut session, &["continue"])));
+        let asked = app.frame.lesson.as_ref().unwrap().question.as_ref();
+        question = asked.filter(|asked| asked.text.contains("Which state next?")).cloned();
+    }
+    let screen = screen(&mut app);
+    let row = |part: &str| screen.lines().position(|line| line.contains(part));
+    assert!(row("? gpu0").unwrap() < row("Before:").unwrap_or(usize::MAX), "{screen}");
+}
+
+#[test]
+fn a_question_is_answered_from_its_choices() {
+    let mut app = app(Sample::frame(), 80, 24);
+    press(&mut app, "p");
+    assert!(screen(&mut app).contains("2  no"));
+    assert_eq!(commands(&press(&mut app, "2")), ["predict no"]);
+    assert_eq!(app.overlay, None);
+    let mut frame = Sample::frame();
+    let question = frame.lesson.as_mut().and_then(|lesson| lesson.question.as_mut()).unwrap();
+    question.predicted = Some("no".into());
+    app.show(Arc::new(frame.clone()));
+    assert_eq!(commands(&press(&mut app, "p")), ["reveal"]);
+    let question = frame.lesson.as_mut().and_then(|lesson| lesson.question.as_mut()).unwrap();
+    question.revealed =
+        Some(Reveal { answer: "no".into(), because: "cache N read = ack".into(), right: Some(true) });
+    app.show(Arc::new(frame));
+    let text = screen(&mut app);
+    assert!(text.contains("✓ Right: no") && text.contains("because cache N read = ack"), "{text}");
+}
+
+#[test]
+fn a_lesson_says_what_it_is_about_and_when_it_is_over() {
+    let mut frame = Sample::frame();
+    Arc::make_mut(&mut frame.info).about = "Two GPUs and one line.".into();
+    let mut app = app(frame.clone(), 100, 30);
+    app.focus = Pane::Lesson;
+    app.zoom = true;
+    let text = screen(&mut app);
+    assert!(text.contains("What it is about:") && text.contains("Two GPUs and one line."), "{text}");
+    assert!(!text.contains("The end"), "{text}");
+    let lesson = frame.lesson.as_mut().unwrap();
+    (lesson.step, lesson.question) = ((7, 7), None);
+    frame.run = RunState::Finished;
+    app.show(Arc::new(frame));
+    let text = screen(&mut app);
+    assert!(
+        text.contains("7 of 7 · the end") && text.contains("The end: 1 of 2 expectations hold."),
+        "{text}"
+    );
+}
+
+#[test]
+fn choices_that_differ_in_their_last_words_are_seen_whole() {
+    let mut frame = Sample::frame();
+    let question = frame.lesson.as_mut().and_then(|lesson| lesson.question.as_mut()).unwrap();
+    let rule = "if another child owns the block, tells the owner that somebody reads, then grants";
+    question.choices = vec![format!("{rule} N"), format!("{rule} S")];
+    let mut app = app(frame, 80, 24);
+    press(&mut app, "p");
+    let text = screen(&mut app);
+    assert!(text.contains("grants N") && text.contains("grants S"), "{text}");
+}
+
+#[test]
+fn of_many_long_choices_the_one_under_the_cursor_is_in_view() {
+    let mut frame = Sample::frame();
+    let question = frame.lesson.as_mut().and_then(|lesson| lesson.question.as_mut()).unwrap();
+    let rule = "if another child owns the block, tells the owner that somebody reads, then grants";
+    question.choices = (1..=12).map(|nth| format!("{rule} choice-{nth}.")).collect();
+    let mut app = app(frame, 80, 24);
+    press(&mut app, "p");
+    let text = screen(&mut app);
+    assert!(text.contains("choice-1.") && !text.contains("choice-12.") && text.contains('▼'), "{text}");
+    (0..11).for_each(|_| drop(press(&mut app, "down")));
+    let text = screen(&mut app);
+    assert!(text.contains("choice-12.") && !text.contains("choice-1.") && text.contains('▲'), "{text}");
+}
+
+#[test]
+fn the_help_fits_its_box() {
+    let app = app(Sample::frame(), 80, 24);
+    for line in help::lines(&app.keymap, &app.frame.info.commands, 72) {
+        let text: String = line.into_iter().map(|(text, _)| text).collect();
+        assert!(text.chars().count() <= 72, "{text}");
+    }
+}
+
+#[test]
+fn the_prompt_sends_and_errors_show_under_the_word() {
+    let mut app = app(Sample::frame(), 80, 24);
+    press(&mut app, ":");
+    for letter in "break at gpu0.l9".chars() {
+        app.handle(&Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+    }
+    assert!(screen(&mut app).contains(":break at gpu0.l9"));
+    assert_eq!(commands(&press(&mut app, "enter")), ["break at gpu0.l9"]);
+    let source = Source { name: ":".into(), text: "break at gpu0.l9".into() };
+    let error =
+        Diagnostic::new("no component matches gpu0.l9").at(&source, 9..16).nearest("gpu0.l9", ["gpu0.l2"]);
+    app.answered(vec![Answer::Error(Box::new(error))]);
+    insta::assert_snapshot!(screen(&mut app).lines().skip(21).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn help_and_why_open_over_the_panes() {
+    let mut app = app(Sample::frame(), 100, 30);
+    press(&mut app, "?");
+    insta::assert_snapshot!("help", screen(&mut app));
+    press(&mut app, "esc y");
+    insta::assert_snapshot!("why", screen(&mut app));
+    press(&mut app, "esc");
+    assert_eq!(app.overlay, None);
+}
+
+#[test]
+fn long_output_is_shown_in_a_box_that_scrolls() {
+    let mut app = app(Sample::frame(), 80, 24);
+    app.answered(vec![Answer::Lines((0..100).map(|line| format!("line {line}")).collect())]);
+    assert!(matches!(app.overlay, Some(Overlay::Output(_))));
+    assert!(screen(&mut app).contains("line 0"));
+    press(&mut app, "G");
+    assert!(screen(&mut app).contains("line 99"));
+}
+
+#[test]
+fn a_long_message_stands_below_an_open_box_not_over_it() {
+    let mut app = app(Sample::frame(), 80, 24);
+    app.answered(vec![Answer::Lines((0..10).map(|line| format!("line {line}")).collect())]);
+    app.say("word ".repeat(60), Tone::Plain);
+    let text = screen(&mut app);
+    let row = |words: &str| text.lines().position(|line| line.contains(words));
+    let (last, message) = (row("line 9"), row("word word"));
+    assert!(row("line 0").is_some() && last.is_some() && last < message, "{text}");
+    // Where there is room for only one of them it is the message.
+    for words in [80, 100, 120, 300] {
+        let mut app = self::app(Sample::frame(), 60, 16);
+        app.answered(vec![Answer::Lines((0..10).map(|line| format!("line {line}")).collect())]);
+        app.say("word ".repeat(words), Tone::Plain);
+        assert!(screen(&mut app).contains("word word"));
+    }
+}
+
+#[test]
+fn a_deadlock_and_a_violation_are_told_first() {
+    let stop = Stop { text: "two writers of block 0x1000".into(), tone: Tone::Bad, brief: None };
+    let knot = |verdict| Knot { verdict, headline: String::new(), edges: Vec::new(), is_circle: true };
+    let frame = Frame {
+        run: RunState::Stuck,
+        stop: Some(stop),
+        deadlock: Some(knot("LOST MESSAGE")),
+        ..Sample::frame()
+    };
+    let text = screen(&mut app(frame, 80, 24));
+    let mut lines = text.lines();
+    assert!(lines.next().unwrap().contains("LOST MESSAGE"));
+    assert!(lines.next().unwrap().contains("two writers of block 0x1000"));
+}
+
+#[test]
+fn a_small_screen_says_why_it_stopped() {
+    let mut session = live::session();
+    let mut app = app(live::frame(&mut session, &["break transition to N at gpu0.*", "continue"]), 80, 24);
+    let header = |app: &mut App| screen(app).lines().take(2).collect::<Vec<_>>().join("\n");
+    let breakpoint = header(&mut app);
+    app.show(Arc::new(live::frame(&mut session, &["delete", "continue"])));
+    let end = header(&mut app);
+    app.show(Arc::new(live::frame(&mut session, &["start", "reverse-step"])));
+    insta::assert_snapshot!([breakpoint, end, header(&mut app)].join("\n"), @r"
+     umh/fig5-b1  ‖ paused  event 8 · cycle 806 (1007 ns)  NMOESI · 2 GPUs · PCIe …
+     ■ breakpoint 1, transition to N at gpu0.*  ▸ gpu0.cu0.l1 takes grant N + data…
+     umh/fig5-b1  ■ finished  event 28 of 28 · cycle 2,209 (2761 ns)
+     ■ end  ▸ host.hmd0 takes grant-ack from gpu1.smd0
+     umh/fig5-b1  ‖ paused  event 0 of 28 · cycle 0 (0 ns)  NMOESI · 2 GPUs · PCIe…
+     ■ start of the run: there is no earlier event  ▸ Nothing has happened yet. s …
+    ");
+}
