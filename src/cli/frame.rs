@@ -38,7 +38,7 @@ pub struct Frame {
     #[arg(long, value_name = "CYCLE", value_parser = number, allow_negative_numbers = true)]
     at: Option<u64>,
 
-    /// Columns and rows
+    /// Columns and rows, 60x16 to 1000x1000
     #[arg(long, value_name = "COLUMNSxROWS", value_parser = size, default_value = "120x40")]
     size: (u16, u16),
 
@@ -66,9 +66,12 @@ const LARGEST: u16 = 1000;
 
 /// `120x40`
 fn size(text: &str) -> Result<(u16, u16), String> {
-    let side = |text: &str| text.parse::<u16>().ok().filter(|side| (1..=LARGEST).contains(side));
-    let both = text.split_once(['x', 'X']).and_then(|(columns, rows)| Some((side(columns)?, side(rows)?)));
-    both.ok_or_else(|| format!("expected columns and rows from 1 to {LARGEST}, such as 120x40"))
+    let (columns, rows) = layout::SMALLEST;
+    let side = |least, text: &str| text.parse::<u16>().ok().filter(|side| (least..=LARGEST).contains(side));
+    let both = text.split_once(['x', 'X']).and_then(|(x, y)| Some((side(columns, x)?, side(rows, y)?)));
+    both.ok_or_else(|| {
+        format!("expected columns and rows, {columns}x{rows} to {LARGEST}x{LARGEST}, such as 120x40")
+    })
 }
 
 impl Frame {

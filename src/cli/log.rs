@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use clap::Args;
 
-use super::arguments::{Format, Target, number};
+use super::arguments::{Format, Target, number, positive};
 use super::drive::drive;
 use super::exit::{Ended, say};
 use super::interrupt::Interrupt;
@@ -12,6 +12,7 @@ use super::output::Output;
 use super::run::status;
 use super::work::{self, Work};
 use crate::debug::describe;
+use crate::diagnostic::Diagnostic;
 use crate::model::inspect::Inspect;
 use crate::report;
 
@@ -47,8 +48,8 @@ pub struct Log {
     #[arg(long, value_name = "CYCLE", value_parser = number, allow_negative_numbers = true)]
     to: Option<u64>,
 
-    /// Stop after so many records
-    #[arg(long, value_name = "NUMBER", value_parser = number, allow_negative_numbers = true)]
+    /// Stop after so many records, one at least
+    #[arg(long, value_name = "NUMBER", value_parser = positive, allow_negative_numbers = true)]
     limit: Option<u64>,
 
     /// How to write them
@@ -58,6 +59,10 @@ pub struct Log {
 
 impl Log {
     pub fn carry_out(&self) -> Ended {
+        if let Some(to) = self.to.filter(|to| *to < self.from) {
+            let error = Diagnostic::new(format!("--to {to} is before --from {}", self.from));
+            return Err(Box::new(error.expected("a cycle that is not before it")).into());
+        }
         let interrupt = Interrupt::install()?;
         let work = Work::open(&self.target, &interrupt)?;
         let prepared = work.prepare()?;

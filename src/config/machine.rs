@@ -32,6 +32,15 @@ impl MachineSpec {
         self.gpu.as_ref()?.numa.as_ref()
     }
 
+    /// The protocols of the GPUs' L1s and of the rest, as one reads them; one name where that is the same.
+    #[must_use]
+    pub fn protocol_names(&self) -> String {
+        match self.gpu.as_ref().and_then(|gpu| gpu.l1.protocol.as_ref()) {
+            Some(own) if *own != self.protocol => format!("{own}, {}", self.protocol),
+            _ => self.protocol.clone(),
+        }
+    }
+
     /// The protocol of every part that names one, the machine's own first.
     pub fn protocols(&mut self) -> Vec<&mut String> {
         let mut names = vec![&mut self.protocol];

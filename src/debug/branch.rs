@@ -139,6 +139,9 @@ impl Session {
         if self.branches.list.len() >= MOST {
             return Err(Self::complaint(format!("there are {MOST} branches already")));
         }
+        if matches!(input, Input::Hold(_)) && !machine.has_due() {
+            return Err(Self::complaint("nothing comes next here that could be held back"));
+        }
         let event = self.timeline.event();
         let earlier = self.inputs().iter().filter(|(at, _)| *at < event).cloned();
         let inputs: Vec<_> = earlier.chain([(event, input)]).collect();

@@ -172,10 +172,12 @@ impl Reason {
     }
 
     /// The reason in a word, where the screen tells the rest elsewhere.
-    fn brief(&self) -> Option<&'static str> {
+    fn brief(&self) -> Option<String> {
         match self {
-            Self::Narration(_) => Some("lesson"),
-            Self::Finished => Some("end"),
+            Self::Narration(_) => Some("lesson".to_owned()),
+            Self::Finished => Some("end".to_owned()),
+            // What it is about is in the pane of breakpoints, and before the screen.
+            Self::Breakpoint { id, .. } => Some(format!("breakpoint {id}")),
             _ => None,
         }
     }
@@ -197,6 +199,10 @@ impl Reason {
     }
 }
 
+/// What is told of an event that makes no record.
+pub const UNRECORDED: &str =
+    "Nothing is recorded of this event: a unit tried in vain, or a part of a page was read or written";
+
 /// Most records told at a stop.
 const TOLD: usize = 12;
 
@@ -207,6 +213,9 @@ impl Stop {
         let mut lines: Vec<_> =
             self.reasons.iter().map(Reason::sentence).filter(|sentence| !sentence.is_empty()).collect();
         lines.extend(self.records.iter().take(TOLD).map(|record| describe::log_line(record, components)));
+        if self.records.is_empty() && self.event > 0 && self.reasons == [Reason::Arrived] {
+            lines.push(UNRECORDED.to_owned());
+        }
         if self.records.len() > TOLD {
             lines.push(format!("... and {} more; log shows them", self.records.len() - TOLD));
         }

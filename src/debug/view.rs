@@ -36,7 +36,7 @@ impl Session {
     #[must_use]
     pub fn info(&self) -> Info {
         let table = || self.table().map_or_else(String::new, |table| table.name.clone());
-        let protocol = self.machine().machine().map_or_else(table, |machine| machine.spec().protocol.clone());
+        let protocol = self.machine().machine().map_or_else(table, |machine| machine.spec().protocol_names());
         Info {
             scenario: self.name.clone(),
             title: self.title.clone(),

@@ -147,6 +147,10 @@ impl Session {
                 self.travel = Some(travel);
                 Progress::Running
             }
+            Ok(Effect::SaidAndGo(lines, travel)) => {
+                self.travel = Some(travel);
+                Progress::Done(said(lines))
+            }
             Err(error) => {
                 self.queue.abandon();
                 Progress::Failed(error)

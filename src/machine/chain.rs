@@ -206,6 +206,12 @@ impl Machine {
                 format!("{kind} to {to} waits for the memory here to read its data")
             }
             Place::Reading => format!("{kind} to {to} waits for the memory here to read the tag"),
+            Place::Later(due) if message.kind == MessageKind::Flush => {
+                format!("{kind} to {to} waits for the software that flushes, until {}", cycle(due))
+            }
+            Place::Later(due) => {
+                format!("{kind} to {to} waits for the memory here, which has read by {}", cycle(due))
+            }
             Place::NoCredit => format!("{kind} to {to} waits for a free buffer there"),
             Place::WaitsForFirst | Place::WaitsForSecond => {
                 let is_first = place == Place::WaitsForFirst;
@@ -242,7 +248,7 @@ impl Machine {
         let waits = |channel: &Channel, place: Place| match place {
             Place::NoCredit | Place::WaitsForFirst => channel.path.first == index,
             Place::WaitsForSecond | Place::Blocked => channel.path.last() == index,
-            Place::Reading | Place::ToSwitch(_) | Place::Coming(_) => false,
+            Place::Reading | Place::Later(_) | Place::ToSwitch(_) | Place::Coming(_) => false,
         };
         let mut waiting = Vec::new();
         for channel in self.laden().map(|(_, channel)| channel).filter(uses) {
@@ -265,8 +271,9 @@ impl Machine {
             if place == Place::NoCredit {
                 let lane = channel.lane_of(message.kind.network());
                 let sent = channel.lanes.get(lane).into_iter().flat_map(Lane::places);
-                let mut sent =
-                    sent.skip_while(|(place, _)| matches!(place, Place::NoCredit | Place::Reading));
+                let mut sent = sent.skip_while(|(place, _)| {
+                    matches!(place, Place::NoCredit | Place::Reading | Place::Later(_))
+                });
                 links.extend(sent.next().map(|(place, message)| self.standing(channel, place, message)));
             }
         }

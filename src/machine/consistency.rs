@@ -347,6 +347,9 @@ impl Consistency {
         for byte in self.bytes.values_mut().filter(|byte| byte.stores.len() > 1) {
             byte.stores.retain(|store| store.replaced_by.is_empty());
         }
+        for acquired in self.acquired.values_mut() {
+            acquired.drain(..acquired.len().saturating_sub(1));
+        }
     }
 
     /// Bytes of which the values that may be left, in `left`, are all gone.

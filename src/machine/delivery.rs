@@ -6,6 +6,7 @@ use rustc_hash::FxHasher;
 
 use super::Machine;
 use super::queue::Event;
+use super::step::Handled;
 use crate::model::message::TxnNumber;
 use crate::model::record::{NO_WARP, Records};
 use crate::parts::channel::WAITS;
@@ -70,14 +71,20 @@ impl Machine {
         Some(hasher.finish())
     }
 
-    /// Lets the memories read what messages wait for. Returns whether one did anything.
+    /// Lets the memories read what messages wait for, and software get on with those that it sends. Returns whether one did anything.
     pub fn advance_memories(&mut self) -> bool {
         while let Some((tick, event)) = self.queue.pop() {
-            let Event::Memory(node) = event else { continue };
+            if !matches!(event, Event::Memory(_) | Event::Leave(_)) {
+                continue;
+            }
             self.now = self.now.max(tick);
             let mut records = Records::silent();
             let mut out = self.outbox(&mut records);
-            self.run_memory(node as usize, &mut out);
+            match event {
+                Event::Memory(node) => self.run_memory(node as usize, &mut out),
+                Event::Leave(key) => self.run_leave(key, &mut out),
+                _ => Handled::No,
+            };
             self.close(out);
             return true;
         }

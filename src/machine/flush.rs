@@ -3,6 +3,7 @@
 use super::Machine;
 use super::queue::Event;
 use super::synchronise::Waiter;
+use super::tasks::TaskState;
 use crate::model::component::{ComponentId, is_beneath};
 use crate::protocol::node::{Node, Role, Scope};
 use crate::protocol::outbox::Outbox;
@@ -25,9 +26,7 @@ impl Machine {
                 && node.config.parents.iter().any(is_home)
         };
         let nodes: Vec<usize> = (0..self.nodes.len()).filter(|&index| is_top(&self.nodes[index])).collect();
-        if let Some(state) = self.tasks.states.get_mut(task) {
-            state.flushing.clone_from(&nodes);
-        }
+        self.tasks.flush(task, nodes.clone());
         if nodes.is_empty() {
             self.end_task(task, out);
         }
@@ -41,17 +40,11 @@ impl Machine {
 
     /// A node has nothing left of what it had when it was flushed.
     pub(super) fn node_flushed(&mut self, node: usize, out: &mut Outbox) {
-        for task in 0..self.tasks.states.len() {
-            let Some(state) = self.tasks.states.get_mut(task) else { continue };
-            let before = state.flushing.len();
-            state.flushing.retain(|&flushing| flushing != node);
-            if before == 0 || !state.flushing.is_empty() || state.ended.is_some() {
-                continue;
-            }
-            if state.started.is_none() {
-                self.queue.push(self.now, Event::Task(task as u32));
-            } else {
-                self.end_task(task, out);
+        for task in self.tasks.flushed(node) {
+            match self.tasks.states.get(task) {
+                Some(TaskState { started: None, .. }) => self.queue.push(self.now, Event::Task(task as u32)),
+                Some(TaskState { ended: None, .. }) => self.end_task(task, out),
+                _ => {}
             }
         }
     }

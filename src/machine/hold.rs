@@ -3,8 +3,9 @@
 
 use super::Machine;
 use super::queue::Event;
+use crate::model::message::Message;
 use crate::model::time::Tick;
-use crate::parts::channel::{Channel, Lane};
+use crate::parts::channel::{Channel, Lane, Ready};
 use crate::parts::port::{LaneKey, Port};
 
 impl Machine {
@@ -18,6 +19,12 @@ impl Machine {
         Some(what)
     }
 
+    /// Whether something is to come that could be held back.
+    #[must_use]
+    pub fn has_due(&self) -> bool {
+        self.clone().take_due().is_some()
+    }
+
     /// Takes the next event out of the queue that was not superseded.
     fn take_due(&mut self) -> Option<(Tick, Event)> {
         loop {
@@ -29,6 +36,7 @@ impl Machine {
                 Event::Paging(gpu) => self.is_paging_due(gpu as usize, tick),
                 Event::Copies(gpu) => self.are_copies_due(gpu as usize, tick),
                 Event::Memory(node) => self.is_memory_planned(node as usize, tick),
+                Event::Leave(key) => self.lane_mut(key).is_some_and(|lane| lane.first_due(tick).is_some()),
                 Event::Cross(_) | Event::Wire(_) | Event::Task(_) => true,
             };
             if is_wanted {
@@ -52,6 +60,14 @@ impl Machine {
                     *due = later;
                 }
             }
+            Event::Leave(key) => {
+                if let Some(lane) = self.lane_mut(key)
+                    && let Some((ready, _)) =
+                        lane.first_due(tick).and_then(|place| lane.outgoing.get_mut(place))
+                {
+                    *ready = Ready::Later(later);
+                }
+            }
             Event::Agent(agent) => {
                 if let Some(planned) = self.agent_wake.get_mut(agent as usize) {
                     *planned = Some(later);
@@ -69,6 +85,7 @@ impl Machine {
         let node = |index: u32| self.nodes.get(index as usize).map_or("", |node| path(node.id()));
         match event {
             Event::Deliver(key) | Event::Cross(key) => self.tell_head(key),
+            Event::Leave(key) => self.tell_leaving(key, tick),
             Event::Port(index) => format!("what waits for {}", node(index)),
             Event::Wire(link) => {
                 let link = self.fixed.visible_links.get(link as usize).and_then(Option::as_ref);
@@ -92,7 +109,20 @@ impl Machine {
     fn tell_head(&self, key: LaneKey) -> String {
         let lane = usize::from(key.lane);
         let channel: Option<&Channel> = self.channels.get(key.channel as usize);
-        let Some(message) = channel.and_then(|channel| channel.oldest(lane)) else { return String::new() };
+        channel
+            .and_then(|channel| channel.oldest(lane))
+            .map_or_else(String::new, |head| self.tell_message(head))
+    }
+
+    /// The message of a lane that may leave from a tick on.
+    fn tell_leaving(&self, key: LaneKey, tick: Tick) -> String {
+        let channel: Option<&Channel> = self.channels.get(key.channel as usize);
+        let lane = channel.and_then(|channel| channel.lanes.get(usize::from(key.lane)));
+        let message = lane.and_then(|lane| lane.outgoing.get(lane.first_due(tick)?));
+        message.map_or_else(String::new, |(_, message)| self.tell_message(message))
+    }
+
+    fn tell_message(&self, message: &Message) -> String {
         let path = |id| self.fixed.components.path(id);
         format!(
             "{} {} from {} to {}",

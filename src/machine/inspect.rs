@@ -23,6 +23,7 @@ use crate::model::tags::TagView;
 use crate::model::time::{EventNumber, Tick, TimeBase};
 use crate::parts::agent::{Agent, Warp, Work};
 use crate::parts::channel::{Channel, Lane, Place};
+use crate::parts::link::Link;
 use crate::protocol::node::{CellSums, Node, Role};
 
 impl Machine {
@@ -116,7 +117,7 @@ impl Machine {
                 })
                 .collect(),
             flying: traffic.count as usize,
-            in_flight: traffic.flying.into_values().map(packet).collect(),
+            in_flight: traffic.flying.into_values().map(|message| packet(message, wire)).collect(),
             balance: self.balance_view(index),
         })
     }
@@ -140,7 +141,7 @@ impl<'a> Traffic<'a> {
     fn take(&mut self, place: Place, message: &'a Message, (leaves, comes): (bool, bool), now: Tick) {
         let network = message.kind.network();
         match place {
-            Place::Reading | Place::NoCredit | Place::WaitsForFirst if leaves => {
+            Place::Reading | Place::Later(_) | Place::NoCredit | Place::WaitsForFirst if leaves => {
                 add(&mut self.queued, network, 1);
             }
             Place::WaitsForSecond if comes => add(&mut self.queued, network, 1),
@@ -148,7 +149,7 @@ impl<'a> Traffic<'a> {
             Place::Coming(due) if comes => self.fly(due, message, now),
             _ => {}
         }
-        if comes && !matches!(place, Place::Reading | Place::NoCredit) {
+        if comes && !matches!(place, Place::Reading | Place::Later(_) | Place::NoCredit) {
             add(&mut self.used, network, 1);
         }
     }
@@ -167,14 +168,15 @@ fn add(counts: &mut [u32; 3], network: Network, more: u32) {
     }
 }
 
-fn packet(message: &Message) -> PacketView {
+/// A message as a link carries it.
+fn packet(message: &Message, wire: &Link) -> PacketView {
     PacketView {
         kind: message.kind,
         from: message.from,
         to: message.to,
         range: message.range,
         txn: message.number,
-        size: message.size,
+        size: u32::try_from(wire.on_the_wire(message.size)).unwrap_or(u32::MAX),
         has_data: message.has_data,
     }
 }

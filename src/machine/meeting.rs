@@ -106,7 +106,7 @@ impl Machine {
         };
         let Some(state) = self.tasks.states.get_mut(task) else { return false };
         state.flushed += 1;
-        state.flushing = nodes.to_vec();
+        self.tasks.flush(task, nodes.to_vec());
         for &node in nodes {
             if let Some(target) = self.nodes.get_mut(node) {
                 target.flush(scope, out);

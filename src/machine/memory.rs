@@ -31,7 +31,8 @@ impl Machine {
         match dram {
             Dram::InOrder(dram) => {
                 let data = if bytes > 0 { dram.access(local, bytes, false, now) } else { now };
-                Ready::At(if *tag { data.max(dram.access_tag(local, false, now)) } else { data })
+                let due = if *tag { data.max(dram.access_tag(local, false, now)) } else { data };
+                self.ready_at(due)
             }
             Dram::FrFcfs(controller) => {
                 let about = About::message(message).because(message.cause);

@@ -117,7 +117,7 @@ impl Machine {
         let is_about = |at: Address| {
             places().find(|(_, message)| node.block_of(message.range.start) == node.block_of(at))
         };
-        let is_sent = |place: Place| !matches!(place, Place::Reading | Place::NoCredit);
+        let is_sent = |place: Place| !matches!(place, Place::Reading | Place::Later(_) | Place::NoCredit);
         let head = || places().find(|(place, _)| is_sent(*place)).or_else(|| places().next());
         let (place, message) = block.and_then(is_about).or_else(head)?;
         Some(self.standing(channel, place, message))

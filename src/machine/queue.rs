@@ -19,6 +19,8 @@ pub enum Event {
     Port(u32),
     /// The first message of a lane before the switch passes it.
     Cross(LaneKey),
+    /// Messages of a lane may leave whose sender is done with them.
+    Leave(LaneKey),
     /// A link that messages wait for is free.
     Wire(u32),
     /// A compute unit or core issues.

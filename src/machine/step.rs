@@ -103,6 +103,7 @@ impl Machine {
             Event::Deliver(key) => self.arrive(key, out),
             Event::Port(node) => self.run_port(node as usize, out),
             Event::Cross(key) => self.cross(key, out),
+            Event::Leave(key) => self.run_leave(key, out),
             Event::Wire(link) => self.run_wire(link as usize, out),
             Event::Agent(agent) => self.run_agent(agent as usize, out),
             Event::Task(task) => self.start_task(task as usize, out),
@@ -348,12 +349,62 @@ impl Machine {
 #[cfg(test)]
 mod tests {
     use crate::machine::StepOutcome;
-    use crate::machine::sample::working;
-    use crate::model::access::AccessKind::Load;
+    use crate::machine::sample::{performing, program, working};
+    use crate::model::access::AccessKind::{Load, NStore, Store};
     use crate::model::address::Address;
     use crate::model::inspect::Inspect;
     use crate::model::message::MessageKind;
     use crate::model::record::{Records, What};
+
+    /// Blocks of more lines than a word has bits.
+    #[test]
+    fn lines_of_a_large_block_do_not_wait_for_each_other() {
+        let latency = |line: u64| {
+            let whole = ["gpu.memory.secondary_block", "host.block", "gpu.l2.interleave", "host.interleave"];
+            let mut changes: Vec<String> = whole.iter().map(|key| format!("{key}=8 KiB")).collect();
+            changes.push("gpu.memory.size=64 KiB".to_owned());
+            let changes: Vec<&str> = changes.iter().map(String::as_str).collect();
+            let mut work = vec![
+                program("gpu1.cu0", Load, &[0x40]),
+                program("gpu0.cu0", Load, &[0x80]),
+                program("gpu0.cu0", Store, &[0]),
+                program("gpu0.cu1", Load, &[line]),
+            ];
+            (work[1].after, work[2].after, work[3].after, work[3].delay) = (vec![0], vec![1], vec![1], 60);
+            let mut machine = performing("tiny/umh-2gpu", &changes, work);
+            let (mut records, mut found) = (Records::listening(), None);
+            let unit = machine.components().find("gpu0.cu1.l1");
+            while machine.step(&mut records) == StepOutcome::Ran {
+                for record in &records.list {
+                    match record.what {
+                        What::Complete { latency, .. } if Some(record.at) == unit => found = Some(latency),
+                        _ => {}
+                    }
+                }
+            }
+            found.unwrap()
+        };
+        assert_eq!(latency(0x1000), latency(0x1040), "64 lines after one that waits, and 65");
+    }
+
+    /// A bit of the mask that stands for more than is stored makes the store coherent, whether or not bytes are kept.
+    #[test]
+    fn stores_of_a_part_of_a_mask_bit_are_coherent_with_and_without_values() {
+        let promoted = |values: &str, bytes: &str| {
+            let changes = [format!("gpu.memory.mask_bytes={bytes}")];
+            let changes: Vec<&str> = changes.iter().map(String::as_str).chain([values]).collect();
+            let lines: Vec<u64> = (0..8).map(|nth| 0x1000 + 68 * nth).collect();
+            let mut machine =
+                performing("tiny/umh-2gpu-mask4", &changes, vec![program("gpu0.cu0", NStore, &lines)]);
+            assert_eq!(machine.run_until(u64::MAX), StepOutcome::Finished);
+            (machine.statistic("gpu0.cu0.l1.promotions"), machine.statistic("messages.write.count"))
+        };
+        for bytes in ["4", "8"] {
+            assert_eq!(promoted("values=true", bytes), promoted("values=false", bytes), "{bytes}");
+        }
+        assert_eq!(promoted("values=false", "4").0, Some(0.0));
+        assert_eq!(promoted("values=false", "8").0, Some(8.0));
+    }
 
     #[test]
     fn an_issue_names_the_event_that_let_its_warp_go_on() {

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::model::access::Bytes;
 use crate::model::operation::Operation;
 use crate::model::time::{EventNumber, Tick};
@@ -30,11 +32,42 @@ pub struct TaskState {
     pub flushes_since: Option<Tick>,
 }
 
+/// What follows from the order of the tasks of a workload.
+#[derive(Debug, Default)]
+struct Order {
+    /// How many kernels stand before each task.
+    kernels: Vec<u32>,
+    /// The tasks that wait for each, once for each time that they name it.
+    followers: Vec<SmallVec<[usize; 2]>>,
+}
+
+impl Order {
+    fn of(workload: &Workload) -> Arc<Self> {
+        let mut order = Self { kernels: Vec::new(), followers: vec![SmallVec::new(); workload.tasks.len()] };
+        let mut kernels = 0;
+        for (index, task) in workload.tasks.iter().enumerate() {
+            order.kernels.push(kernels);
+            kernels += u32::from(matches!(task.what, TaskKind::Kernel(_)));
+            for before in &task.after {
+                if let Some(followers) = order.followers.get_mut(*before) {
+                    followers.push(index);
+                }
+            }
+        }
+        Arc::new(order)
+    }
+}
+
 /// All tasks, and the results of labelled accesses.
 #[derive(Clone, Debug)]
 pub struct Tasks {
     pub workload: Arc<Workload>,
+    order: Arc<Order>,
     pub states: Vec<TaskState>,
+    /// How many of them have not ended. Follows from the states, as what comes next does.
+    left: usize,
+    /// Those that have nodes left to flush.
+    flushing: Vec<usize>,
     pub results: BTreeMap<Arc<str>, Bytes>,
     /// Warps left of each block under way, by task and block.
     pub blocks: BTreeMap<(usize, u64), u32>,
@@ -52,8 +85,12 @@ impl Tasks {
             .iter()
             .map(|task| TaskState { waits_for: task.after.len(), ..TaskState::default() })
             .collect();
+        let states: Vec<TaskState> = states;
         Self {
+            order: Order::of(&workload),
             workload,
+            left: states.len(),
+            flushing: Vec::new(),
             states,
             results: BTreeMap::new(),
             blocks: BTreeMap::new(),
@@ -64,8 +101,7 @@ impl Tasks {
 
     /// Which of the kernel launches a task is, from 0.
     pub fn launch_of(&self, task: usize) -> u32 {
-        let before = self.workload.tasks.iter().take(task);
-        before.filter(|task| matches!(task.what, TaskKind::Kernel(_))).count() as u32
+        self.order.kernels.get(task).copied().unwrap_or_default()
     }
 
     /// Tasks that can start at once.
@@ -77,23 +113,43 @@ impl Tasks {
     /// Marks a task as ended and returns those that can start now.
     pub fn end(&mut self, task: usize, now: Tick) -> Vec<usize> {
         if let Some(state) = self.states.get_mut(task) {
+            self.left = self.left.saturating_sub(usize::from(state.ended.is_none()));
             state.ended = Some(now);
         }
         self.kernels.retain(|kernel| *kernel != task);
         let mut ready = Vec::new();
-        for (index, later) in self.workload.tasks.iter().enumerate() {
-            let uses = later.after.iter().filter(|&&before| before == task).count();
-            if uses == 0 {
-                continue;
-            }
-            if let Some(state) = self.states.get_mut(index) {
-                state.waits_for = state.waits_for.saturating_sub(uses);
+        for &follower in self.order.followers.get(task).into_iter().flatten() {
+            if let Some(state) = self.states.get_mut(follower) {
+                state.waits_for = state.waits_for.saturating_sub(1);
                 if state.waits_for == 0 {
-                    ready.push(index);
+                    ready.push(follower);
                 }
             }
         }
         ready
+    }
+
+    /// A task has nodes to flush.
+    pub fn flush(&mut self, task: usize, nodes: Vec<usize>) {
+        let Some(state) = self.states.get_mut(task) else { return };
+        if let (Err(place), false) = (self.flushing.binary_search(&task), nodes.is_empty()) {
+            self.flushing.insert(place, task);
+        }
+        state.flushing = nodes;
+    }
+
+    /// A node has been flushed. Returns the tasks that have none left.
+    pub fn flushed(&mut self, node: usize) -> Vec<usize> {
+        let (states, mut done) = (&mut self.states, Vec::new());
+        self.flushing.retain(|&task| {
+            let Some(state) = states.get_mut(task) else { return false };
+            state.flushing.retain(|&flushing| flushing != node);
+            if state.flushing.is_empty() {
+                done.push(task);
+            }
+            !state.flushing.is_empty()
+        });
+        done
     }
 
     /// Counts that some work has ended. Whether its compute unit has room again for blocks: a block has ended with the last of its
@@ -112,7 +168,9 @@ impl Tasks {
     pub fn add(&mut self, task: Task) -> usize {
         let mut workload = (*self.workload).clone();
         workload.tasks.push(Task { after: Vec::new(), ..task });
+        self.order = Order::of(&workload);
         self.workload = Arc::new(workload);
+        self.left += 1;
         self.states.push(TaskState::default());
         self.states.len() - 1
     }
@@ -140,7 +198,7 @@ impl Tasks {
 
     #[must_use]
     pub fn all_ended(&self) -> bool {
-        self.states.iter().all(|state| state.ended.is_some())
+        self.left == 0
     }
 }
 

@@ -38,11 +38,15 @@ pub fn lane_network(message: &Message, faults: &[Fault]) -> Network {
     }
 }
 
-/// Carries bytes that are no message of a protocol over a path, from `now` on; returns when the last of them arrives. A
-/// link behind a switch is taken for them from when they have come there.
+/// Carries bytes that are no message of a protocol over a path, from `now` on; returns when the last of them arrives. They go
+/// through a switch packet by packet, so that the link behind it is taken for them while the first one is, and not before it
+/// could bring the last of them without a pause.
 pub(super) fn carry(links: &mut [Link], path: Path, bytes: u64, now: Tick) -> Tick {
-    let ways = [Some(path.first), path.second].into_iter().flatten();
-    ways.fold(now, |ready, link| links.get_mut(link).map_or(ready, |link| link.carry(bytes, ready, now)))
+    let Some(first) = links.get_mut(path.first) else { return now };
+    let (there, begun) = (first.carry(bytes, now, now), first.started() + first.latency);
+    let Some(second) = path.second.and_then(|second| links.get_mut(second)) else { return there };
+    let ready = there.saturating_sub(second.span_of(bytes)).max(begun);
+    second.carry(bytes, ready, now)
 }
 
 impl Machine {
@@ -68,7 +72,9 @@ impl Machine {
             let reads = (sent.read.len > 0 || sent.tag) && !self.plan.is_ordered;
             memory |= reads;
             let ready = match sent.message.kind {
-                MessageKind::Flush => Ready::At(self.now + self.fixed.flush_trap),
+                MessageKind::Flush if !self.plan.is_ordered => {
+                    self.ready_at(self.now + self.fixed.flush_trap)
+                }
                 _ if reads => self.read_memory(node, &sent),
                 _ => Ready::At(self.now),
             };
@@ -81,6 +87,11 @@ impl Machine {
         }
     }
 
+    /// When what could leave at a tick may, as seen from now.
+    pub(super) fn ready_at(&self, tick: Tick) -> Ready {
+        if tick > self.now { Ready::Later(tick) } else { Ready::At(self.now) }
+    }
+
     fn post(&mut self, node: usize, mut message: Message, ready: Ready, out: &mut Outbox) {
         let kind = message.kind as usize;
         if let Some((count, bytes)) = self.sent.get_mut(kind) {
@@ -89,7 +100,7 @@ impl Machine {
         }
         let is_lost = self.is_lost(&message);
         // One that waits for its data is told when it leaves.
-        if out.records.on && (is_lost || matches!(ready, Ready::At(_))) {
+        if out.records.on && (is_lost || !matches!(ready, Ready::Read(_))) {
             let copy = Arc::new(message.clone());
             out.record(message.from, About::message(&message), || What::Message(copy));
         }
@@ -110,6 +121,9 @@ impl Machine {
             _ => {
                 if let Some(queue) = channel.lanes.get_mut(lane) {
                     queue.put(ready, message);
+                }
+                if let Ready::Later(tick) = ready {
+                    self.queue.push(tick, Event::Leave(LaneKey::new(index, lane)));
                 }
                 self.pump(index, lane, out);
             }
@@ -164,6 +178,17 @@ impl Machine {
         if is_metered {
             self.arm_sampler();
         }
+    }
+
+    /// Messages of a lane may leave whose tick has come. That is no event, unless there turns out to be no room for them.
+    pub(super) fn run_leave(&mut self, key: LaneKey, out: &mut Outbox) -> Handled {
+        let now = self.now;
+        let Some(lane) = self.lane_mut(key) else { return Handled::No };
+        lane.release_due(now);
+        let was_starved = lane.starved;
+        self.pump(key.channel as usize, usize::from(key.lane), out);
+        let is_starved = self.lane_mut(key).is_some_and(|lane| lane.starved);
+        if is_starved && !was_starved { Handled::Yes } else { Handled::No }
     }
 
     fn try_wire(&mut self, link: usize, at: Option<Tick>) {

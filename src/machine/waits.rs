@@ -279,9 +279,9 @@ fn a(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
-/// Whether what waits at the sending end only waits for memory.
+/// Whether what waits at the sending end only waits for memory, or for software.
 fn may_leave(lane: &Lane) -> bool {
-    lane.incoming.is_empty() && lane.outgoing.iter().all(|(ready, _)| matches!(ready, Ready::Read(_)))
+    lane.incoming.is_empty() && lane.outgoing.iter().all(|(ready, _)| !matches!(ready, Ready::At(_)))
 }
 
 /// A node's MSHRs, of which none is free, wait for those that have them.

@@ -63,9 +63,9 @@ impl Ways {
         self.sockets.get(socket).into_iter().flat_map(|socket| &socket.decided)
     }
 
-    fn note_read(&mut self, socket: Option<u32>, bytes: u32) {
+    fn note_read(&mut self, socket: Option<u32>, bytes: u64) {
         if let Some(socket) = socket.and_then(|socket| self.sockets.get_mut(socket as usize)) {
-            socket.reads += u64::from(bytes);
+            socket.reads += bytes;
         }
     }
 
@@ -81,12 +81,14 @@ impl Machine {
     /// A message leaves a node: what it asks another socket for will come in there, and it comes in where it is asked.
     pub(super) fn note_asked(&mut self, node: usize, channel: usize, message: &Message) {
         let Some(ways) = self.ways.as_mut().filter(|_| message.kind == MessageKind::Fetch) else { return };
-        let to = self.channels.get(channel).and_then(|channel| self.nodes.get(channel.to));
-        let (Some(from), Some(to)) = (self.nodes.get(node), to) else { return };
+        let Some(channel) = self.channels.get(channel) else { return };
+        let (Some(from), Some(to)) = (self.nodes.get(node), self.nodes.get(channel.to)) else { return };
+        let Some(link) = self.links.get(channel.path.last()) else { return };
         let (asking, asked) = (from.config.home, to.config.home);
         if asking != asked {
-            ways.note_read(asking, from.config.header + message.range.len);
-            ways.note_read(asked, message.size);
+            // As on the links: cut into packets, and rounded up.
+            ways.note_read(asking, link.on_the_wire(from.config.header + message.range.len));
+            ways.note_read(asked, link.on_the_wire(message.size));
         }
     }
 
@@ -236,7 +238,7 @@ mod tests {
     use crate::model::access::AccessKind::Load;
 
     /// Two sockets whose eight warps each read 256 lines of the other one's memory, over links that are too narrow for it.
-    fn reading_each_other() -> Machine {
+    fn reading_each_other(packets: &str) -> Machine {
         let lines = |socket: u64, warp: u64| -> Vec<u64> {
             let pages = (4 * warp..4 * warp + 4).map(|page| 0x2000 * page + 0x1000 * (1 - socket));
             pages.flat_map(|page| (0..64).map(move |line| page + 64 * line)).collect()
@@ -253,6 +255,7 @@ mod tests {
             "gpu.l1.mshrs=16",
             "gpu.l2.mshrs=16",
             "network.bandwidth=1 GB/s",
+            packets,
         ];
         let mut machine = performing("tiny/numa-2socket", &changes, work.collect());
         machine.run_until(u64::MAX);
@@ -261,12 +264,15 @@ mod tests {
 
     #[test]
     fn a_link_full_of_reads_is_saturated_though_others_ask_over_it_too() {
-        let machine = reading_each_other();
-        let ways = machine.ways.as_ref().unwrap();
-        for socket in 0..2 {
-            let all: Vec<_> = ways.decided(socket).map(|one| one.decision).collect();
-            let most = all.iter().filter(|one| one.step == Step::ToRemote).count();
-            assert!(all.len() >= 10 && most * 4 >= all.len() * 3, "{all:?}");
+        // Whether or not each line goes in packets, whose headers fill the link, too.
+        for packets in ["network.payload=4096 B", "network.payload=8 B"] {
+            let machine = reading_each_other(packets);
+            let ways = machine.ways.as_ref().unwrap();
+            for socket in 0..2 {
+                let all: Vec<_> = ways.decided(socket).map(|one| one.decision).collect();
+                let most = all.iter().filter(|one| one.step == Step::ToRemote).count();
+                assert!(all.len() >= 10 && most * 4 >= all.len() * 3, "{packets}: {all:?}");
+            }
         }
     }
 }

@@ -31,6 +31,17 @@ pub enum AtomicOp {
 }
 
 impl AccessKind {
+    /// All of them, in a fixed order: traces store their place in it.
+    pub const ALL: [Self; 7] = [
+        Self::Load,
+        Self::Store,
+        Self::NStore,
+        Self::Atomic(AtomicOp::Add),
+        Self::Atomic(AtomicOp::Exchange),
+        Self::Atomic(AtomicOp::Max),
+        Self::Atomic(AtomicOp::CompareZeroSwap),
+    ];
+
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

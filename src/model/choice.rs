@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use super::access::{Access, AccessKind, AtomicOp, Bytes};
+use super::access::{Access, AccessKind, Bytes};
 use super::address::{Address, Range};
 use super::component::{ComponentId, Components};
 use super::message::Network;
@@ -26,17 +26,6 @@ pub enum Choice {
     /// A compute unit or core empties its L1 of what an acquire invalidates.
     Acquire { by: ComponentId },
 }
-
-/// The kinds of access that have a word of their own.
-const KINDS: [AccessKind; 7] = [
-    AccessKind::Load,
-    AccessKind::Store,
-    AccessKind::NStore,
-    AccessKind::Atomic(AtomicOp::Add),
-    AccessKind::Atomic(AtomicOp::Exchange),
-    AccessKind::Atomic(AtomicOp::Max),
-    AccessKind::Atomic(AtomicOp::CompareZeroSwap),
-];
 
 /// What a line says that is no choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,9 +87,10 @@ impl Choice {
             }
             "acquire" => Self::Acquire { by: component("the path of a compute unit or core")? },
             _ => {
-                let Some(kind) = KINDS.into_iter().find(|kind| kind.name() == verb) else {
+                let Some(kind) = AccessKind::ALL.into_iter().find(|kind| kind.name() == verb) else {
                     let verbs = ["deliver", "evict", "acquire"].into_iter();
-                    let known = verbs.chain(KINDS.into_iter().map(AccessKind::name)).map(str::to_owned);
+                    let known =
+                        verbs.chain(AccessKind::ALL.into_iter().map(AccessKind::name)).map(str::to_owned);
                     return Err(NoChoice {
                         message: format!("{verb:?} is nothing that can happen"),
                         expected: "deliver, load, store, n-store, an atomic, evict or acquire".to_owned(),

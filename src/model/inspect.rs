@@ -214,6 +214,7 @@ pub struct PacketView {
     pub to: ComponentId,
     pub range: Range,
     pub txn: Option<TxnNumber>,
+    /// Bytes on this link, the headers of all packets among them.
     pub size: u32,
     pub has_data: bool,
 }

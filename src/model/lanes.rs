@@ -150,8 +150,25 @@ pub struct LaneReversal {
     pub reason: LaneReason,
     /// How many turn.
     pub count: u32,
-    /// The lanes that packets can take from now on, and the utilisation in the last sample.
+    /// The lanes that packets can take from now on, and the utilisation in the last sample, of those that there were then.
     pub flows: Flows,
+}
+
+impl LaneReversal {
+    /// The last sample with the lanes that there were in it.
+    #[must_use]
+    pub fn sampled(&self) -> Flows {
+        let lanes = |direction: LaneDirection| {
+            let Flow { utilisation, lanes } = self.flows.of(direction);
+            let lanes = match (direction == self.to, self.phase) {
+                (true, LanePhase::Done) => lanes.saturating_sub(self.count),
+                (true, _) => lanes,
+                (false, _) => lanes + self.count,
+            };
+            Flow { utilisation, lanes }
+        };
+        Flows { out: lanes(LaneDirection::Out), into: lanes(LaneDirection::In) }
+    }
 }
 
 /// A direction of a link became saturated, or is no more.

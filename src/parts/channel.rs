@@ -15,6 +15,9 @@ use crate::parts::dram::Read;
 pub enum Ready {
     /// From this tick on.
     At(Tick),
+    /// Once this tick has come: the memory behind the sender, which answers in turn, has read its data then, or the software that
+    /// sends it has done so much. Nothing is taken for it before, neither a link nor a buffer.
+    Later(Tick),
     /// Once the memory behind the sender has read its data.
     Read(Read),
 }
@@ -56,6 +59,8 @@ pub const WAITS: Tick = Tick::MAX;
 pub enum Place {
     /// At its sender, whose memory reads its data.
     Reading,
+    /// At its sender, from which it may leave at a tick that is known.
+    Later(Tick),
     /// At its sender: the receiver has no free buffer.
     NoCredit,
     /// Before the first link, or at the switch before the second.
@@ -75,8 +80,8 @@ pub enum Place {
 pub struct Lane {
     /// Waiting to be sent, with when each may leave.
     pub outgoing: VecDeque<(Ready, Message)>,
-    /// How many of them wait for memory. They have not left it, and take no room here.
-    reading: u32,
+    /// How many of them may not leave yet. They are in memory still, and take no room here.
+    held: u32,
     /// Sent and not yet taken, with the tick at which each can be taken, or comes to the switch; [`WAITS`] while it waits
     /// for a link.
     pub incoming: VecDeque<(Tick, Message)>,
@@ -107,7 +112,7 @@ impl Lane {
 
     /// Puts a message behind those that wait to be sent.
     pub fn put(&mut self, ready: Ready, message: Message) {
-        self.reading += u32::from(matches!(ready, Ready::Read(_)));
+        self.held += u32::from(!matches!(ready, Ready::At(_)));
         self.outgoing.push_back((ready, message));
     }
 
@@ -188,6 +193,7 @@ impl Lane {
     pub fn places(&self) -> impl Iterator<Item = (Place, &Message)> {
         let at_sender = |ready: &Ready| match ready {
             Ready::Read(_) => Place::Reading,
+            Ready::Later(tick) => Place::Later(*tick),
             Ready::At(_) => Place::NoCredit,
         };
         let waiting = self.outgoing.iter().map(move |(ready, message)| (at_sender(ready), message));
@@ -224,7 +230,7 @@ impl Lane {
     }
 
     /// The next message to send, with its place and the tick from which it may leave. Messages about one block keep
-    /// their order; those about others pass a message that waits for memory.
+    /// their order; those about others pass a message that may not leave yet.
     #[must_use]
     pub fn next(&self, block: u32) -> Option<(usize, Tick, &Message)> {
         if let (Ready::At(tick), message) = self.outgoing.front()? {
@@ -251,8 +257,26 @@ impl Lane {
     pub fn release(&mut self, read: Read, now: Tick) -> Option<&mut Message> {
         let (ready, message) = self.outgoing.iter_mut().find(|(ready, _)| *ready == Ready::Read(read))?;
         *ready = Ready::At(now);
-        self.reading = self.reading.saturating_sub(1);
+        self.held = self.held.saturating_sub(1);
         Some(message)
+    }
+
+    /// The place of the first message that may leave once a tick has come, which is no later than this one.
+    #[must_use]
+    pub fn first_due(&self, tick: Tick) -> Option<usize> {
+        self.outgoing.iter().position(|(ready, _)| matches!(ready, Ready::Later(due) if *due <= tick))
+    }
+
+    /// Messages whose tick has come may leave.
+    pub fn release_due(&mut self, now: Tick) {
+        for (ready, _) in &mut self.outgoing {
+            if let Ready::Later(tick) = *ready
+                && tick <= now
+            {
+                *ready = Ready::At(tick);
+                self.held = self.held.saturating_sub(1);
+            }
+        }
     }
 }
 
@@ -336,7 +360,7 @@ impl Channel {
     pub fn is_full(&self, lane: usize) -> bool {
         self.lanes
             .get(lane)
-            .is_some_and(|lane| lane.outgoing.len() as u32 >= self.buffers.saturating_add(lane.reading))
+            .is_some_and(|lane| lane.outgoing.len() as u32 >= self.buffers.saturating_add(lane.held))
     }
 
     /// Whether nothing is in it.

@@ -233,6 +233,14 @@ impl Link {
         self.packets.map_or(size, |packets| packets.of_message(size))
     }
 
+    /// Ticks that so many bytes of [`Self::carry`] take.
+    #[must_use]
+    pub fn span_of(&self, data: u64) -> Tick {
+        let bytes = self.packets.map_or(data, |packets| packets.of_data(data));
+        // Of a copy: what is left of a tick is nobody's yet.
+        self.rate.map_or(0, |mut rate| rate.occupy(bytes))
+    }
+
     /// Takes the wire for so many bytes, from `ready` on or from when it is free; returns when the last of them arrives.
     fn occupy(&mut self, bytes: u64, ready: Tick, now: Tick) -> Tick {
         if now >= self.sample_end {

@@ -76,6 +76,10 @@ impl Grammar for Clauses {
         if let Clause::Kind(kind) = test { Some(kind) } else { scope }
     }
 
+    fn is_head(test: &Clause) -> bool {
+        matches!(test, Clause::Kind(_))
+    }
+
     fn offer(parser: &mut Parser<'_>, scope: Self::Scope) {
         let fields = scope.map_or(&[][..], |kind| kind.fields);
         for field in fields {

@@ -117,9 +117,13 @@ impl Comparison {
         }
     }
 
-    /// Whether something that is equal or not compares so.
+    /// Whether something that is equal or not compares so. What has no order is neither less nor more.
     pub fn holds_for(self, equal: bool) -> bool {
-        equal == (self == Self::Is)
+        match self {
+            Self::Is => equal,
+            Self::IsNot => !equal,
+            _ => false,
+        }
     }
 }
 

@@ -139,6 +139,15 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Whether what comes here is joined to what stands before it, rather than saying more of it.
+    pub fn is_joined(&self) -> bool {
+        self.token().is_some_and(|token| match token.kind {
+            TokenKind::Open => true,
+            TokenKind::Word => matches!(token.text, "and" | "not"),
+            _ => false,
+        })
+    }
+
     /// The end of the text, or else what is left is not expected.
     pub fn finish(&mut self) -> Result<()> {
         if self.ended() { Ok(()) } else { Err(self.unexpected().into()) }

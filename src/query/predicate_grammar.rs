@@ -75,6 +75,10 @@ impl Grammar for Comparisons {
 
     fn scope_after(_test: &Test, _scope: ()) {}
 
+    fn is_head(_test: &Test) -> bool {
+        false
+    }
+
     fn offer(parser: &mut Parser<'_>, _scope: ()) {
         for (word, about) in QUANTITIES {
             parser.offer(Offer::Field(word, about));

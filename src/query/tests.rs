@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use crate::model::lanes::{Flow, Flows, LaneDirection, LanePhase, LaneReason, LaneReversal, Saturation};
 use crate::model::message::MessageKind;
+use crate::model::paging::{FaultStage, PageWalk};
 use crate::model::record::{Record, What};
 use crate::model::state::State;
 
@@ -93,6 +94,15 @@ fn filters_on_a_message() {
             ("message type probe from hmd* and not block 0x2000", true),
             ("message type probe-read to gpu0", true),
             ("message type read", false),
+            // What is denied is the kind with its fields, or one field.
+            ("not message type read", true),
+            ("not message type probe", false),
+            ("not transition to M", true),
+            ("not message type read size >= 64", true),
+            ("not message and type probe", false),
+            ("not block 0x2000 message", true),
+            ("message not type read not size > 72", true),
+            ("message not type read size > 72", false),
             ("message type one of read probe-write", false),
             ("message size >= 64 size <= 72", true),
             ("size<64", false),
@@ -109,6 +119,31 @@ fn filters_on_a_message() {
         &on_link,
         &sample,
         &[("link gpu0", true), ("message link link.gpu0", true), ("link is not gpu0", false)],
+    );
+}
+
+/// What a record does not have is neither less nor more than anything.
+#[test]
+fn what_is_absent_has_no_order() {
+    let sample = Sample::new();
+    let walk = PageWalk { gpu: 0, unit: 0, cached: 0, memory: 3, cycles: None };
+    check(
+        &sample.record("gpu0.l2.0", What::Walk(walk)),
+        &sample,
+        &[
+            ("page-walk cycles > 5", false),
+            ("page-walk cycles < 5", false),
+            ("page-walk cycles >= 0", false),
+            ("page-walk cycles <= 0", false),
+            ("page-walk cycles 5", false),
+            ("page-walk cycles != 5", true),
+        ],
+    );
+    let (stage, unit) = (FaultStage::Raised, None);
+    check(
+        &sample.record("gpu0.l2.0", What::FarFault { stage, gpu: 0, set: 0, unit, writes: false }),
+        &sample,
+        &[("far-fault set < 2", false), ("far-fault set 0", false), ("far-fault unit > 0", false)],
     );
 }
 

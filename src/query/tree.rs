@@ -1,4 +1,5 @@
-//! `and`, `or`, `not` and parentheses over any kind of test.
+//! `and`, `or`, `not` and parentheses over any kind of test. `not` is about the test that follows: a kind of record with its fields,
+//! or one field.
 
 use std::fmt;
 
@@ -86,6 +87,8 @@ pub(super) trait Grammar {
 
     fn test(parser: &mut Parser<'_>, scope: Self::Scope) -> Result<Self::Test>;
     fn scope_after(test: &Self::Test, scope: Self::Scope) -> Self::Scope;
+    /// Whether the tests that follow side by side say more of the same.
+    fn is_head(test: &Self::Test) -> bool;
     /// Offers what a test may begin with, for completion and messages.
     fn offer(parser: &mut Parser<'_>, scope: Self::Scope);
 }
@@ -131,7 +134,7 @@ fn unary<G: Grammar>(parser: &mut Parser<'_>, scope: G::Scope) -> Result<Tree<G:
     G::offer(parser, scope);
     parser.depth += 1;
     let tree = if parser.eat("not", "the opposite") {
-        Tree::Not(Box::new(unary::<G>(parser, scope)?))
+        Tree::Not(Box::new(denied::<G>(parser, scope)?))
     } else if parser.open() {
         let inner = parse::<G>(parser, scope)?;
         parser.close()?;
@@ -141,6 +144,23 @@ fn unary<G: Grammar>(parser: &mut Parser<'_>, scope: G::Scope) -> Result<Tree<G:
     };
     parser.depth -= 1;
     Ok(tree)
+}
+
+/// What stands behind a `not`.
+fn denied<G: Grammar>(parser: &mut Parser<'_>, scope: G::Scope) -> Result<Tree<G::Test>> {
+    let first = unary::<G>(parser, scope)?;
+    let Tree::Test(head) = &first else { return Ok(first) };
+    if !G::is_head(head) {
+        return Ok(first);
+    }
+    let scope = G::scope_after(head, scope);
+    let mut parts = vec![first];
+    G::offer(parser, scope);
+    while !parser.group_ends() && !parser.is_joined() {
+        parts.push(Tree::Test(G::test(parser, scope)?));
+        G::offer(parser, scope);
+    }
+    Ok(collapse(parts, Tree::All))
 }
 
 fn collapse<T>(mut parts: Vec<Tree<T>>, many: impl Fn(Vec<Tree<T>>) -> Tree<T>) -> Tree<T> {

@@ -263,7 +263,9 @@ pub fn complaint(error: &Diagnostic, width: u16) -> Vec<String> {
     let (Some(source), Some(span)) = (&error.source, &error.span) else {
         return wrap(&advice, width);
     };
-    let typed = source.name.starts_with([':', '/']);
+    // A path begins with a slash, too.
+    let (is_filter, is_command) = (&*source.name == "/", source.name.starts_with(':'));
+    let typed = is_filter || is_command;
     if let (false, Some((line, column))) = (typed, error.position()) {
         advice = format!("{}:{line}:{column}: {advice}", source.name);
     }
@@ -277,7 +279,7 @@ pub fn complaint(error: &Diagnostic, width: u16) -> Vec<String> {
     let kept = before.get(cut..).unwrap_or("").width();
     let sign = if cut > 0 {
         "…"
-    } else if source.name.starts_with('/') {
+    } else if is_filter {
         "/"
     } else if typed {
         ":"

@@ -10,6 +10,9 @@ QUERY is a filter over records; the run stops after the event of a matching reco
     break message type read if occupancy of gpu0.l2.0.mshr >= 8
     break if state of gpu0.l2.0 block 0x1000 is M
     break if state of any gpu*.l1 block 0x1000 is M
+    break message not type probe and not block 0x1000
+Tests that stand side by side, or are joined by and, must all hold; or joins looser. not denies the kind that
+follows with its fields, or the field that follows; parentheses group.
 With if, it stops only where the predicate holds after the event; with if alone, where it becomes true.
 A pattern of a QUERY means any of the components that it names; one of a predicate each of them, or
 with any before it one.

@@ -52,6 +52,8 @@ pub enum Effect {
     Said(Vec<String>),
     /// The cursor shall move.
     Go(Travel),
+    /// It is done, and says this; the cursor shall move.
+    SaidAndGo(Vec<String>, Travel),
     /// This takes its time.
     Work(Box<dyn Job>),
     Quit,

@@ -3,6 +3,20 @@
 use super::{Command, Completes, Effect, Group};
 use crate::debug::session::Session;
 use crate::debug::travel::Travel;
+use crate::model::text::plural;
+
+/// What was done, from the numbers of branches and bookmarks before and after.
+fn told(before: (usize, usize), after: (usize, usize)) -> String {
+    let gone = |count: usize, what: &str| (count > 0).then(|| plural(count as u64, what));
+    let lost = [
+        gone(before.0.saturating_sub(after.0), "branch"),
+        gone(before.1.saturating_sub(after.1), "bookmark"),
+    ];
+    match lost.into_iter().flatten().collect::<Vec<_>>().join(" and ") {
+        lost if lost.is_empty() => "read again".to_owned(),
+        lost => format!("read again; gone: {lost}"),
+    }
+}
 
 pub const RELOAD: Command = Command {
     name: "reload",
@@ -11,7 +25,7 @@ pub const RELOAD: Command = Command {
     group: Group::Session,
     about: "read the scenario again after a file changed",
     details: "Goes to the same event of the new run. Breakpoints, displays and bookmarks stay; if one of them\n\
-              no longer fits the machine, nothing is changed. Branches are gone.",
+              no longer fits the machine, nothing is changed. Other branches are gone, with the bookmarks in them.",
     completes: Completes::Nothing,
     run: |session, arguments| {
         arguments.none()?;
@@ -20,7 +34,10 @@ pub const RELOAD: Command = Command {
             return Err(Session::complaint("there is no file to read again"));
         };
         let origin = reload()?;
+        let count = |session: &Session| (session.branches().list().len(), session.bookmarks().len());
+        let before = count(session);
         session.restart(origin)?;
-        Ok(Effect::Go(Travel::to(event)))
+        let after = count(session);
+        Ok(Effect::SaidAndGo(vec![told(before, after)], Travel::to(event)))
     },
 };

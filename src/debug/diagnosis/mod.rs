@@ -106,6 +106,9 @@ pub struct Diagnosis {
     pub dead: BTreeSet<Party>,
 }
 
+/// Transactions that are listed at most.
+const VICTIMS: usize = 16;
+
 impl Diagnosis {
     /// The first line: `DEADLOCK at cycle 8811: 3 transactions can never end`.
     #[must_use]
@@ -152,6 +155,10 @@ impl Diagnosis {
         if self.is_circle {
             lines.push("     which is (1) again".to_owned());
         }
+        let told = |txn: &&TxnNumber| self.sentences.iter().any(|sentence| sentence.txn == Some(**txn));
+        if self.transactions.len() > 1.max(self.transactions.iter().filter(told).count()) {
+            lines.push(self.victims());
+        }
         if self.others > 0 {
             let what = if self.is_circle { "circle" } else { "such wait" };
             lines.push(format!("and {} more", plural(self.others as u64, what)));
@@ -161,6 +168,14 @@ impl Diagnosis {
         }
         lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
         lines
+    }
+
+    /// The transactions that can never end, where the sentences name a part of them.
+    fn victims(&self) -> String {
+        let shown: Vec<_> = self.transactions.iter().take(VICTIMS).map(|txn| txn.0.to_string()).collect();
+        let more = self.transactions.len().saturating_sub(shown.len());
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("none of these can end: {}{more} (info transaction N)", shown.join(", "))
     }
 
     /// No transaction is too old: accesses end, and are made again.

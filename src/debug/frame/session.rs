@@ -94,7 +94,7 @@ pub struct Stop {
     pub text: String,
     pub tone: Tone,
     /// The reason in a word, if the screen tells the rest elsewhere (the lesson's text, the end of the run).
-    pub brief: Option<&'static str>,
+    pub brief: Option<String>,
 }
 
 /// A breakpoint, watchpoint or display, as the screen lists it.

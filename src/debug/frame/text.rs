@@ -267,19 +267,22 @@ pub fn lanes_turning(turning: &TurningView, time: TimeBase) -> String {
     format!("{} {from} > {to} {does} {until}", plural(u64::from(turning.count), "lane"))
 }
 
-/// `1 lane out > in turns: out 7 (30 %), in 8 (100 %); in is saturated, out is not`
+/// `1 lane out > in turns: 7 out, 8 in (sample: 30 % of 8, 100 % of 8); in is saturated, out is not`
 fn lane_reversal(reversal: &LaneReversal) -> String {
     let LaneReversal { to, phase, reason, count, flows } = reversal;
+    let sampled = reversal.sampled();
     let does = match phase {
         LanePhase::Quiesce => "takes no new packets",
         LanePhase::Turn => "turns",
         LanePhase::Done => "has turned",
     };
-    let flow = |flow: Flow| format!("{} ({} %)", flow.lanes, flow.utilisation);
+    let flow = |flow: Flow| format!("{} % of {}", flow.utilisation, flow.lanes);
     let why = lane_reason(LaneDecision { to: Some(*to), reason: *reason });
     let (from, to) = (to.opposite().name(), to.name());
-    let (out, into) = (flow(flows.out), flow(flows.into));
-    format!("{} {from} > {to} {does}: out {out}, in {into}; {why}", plural(u64::from(*count), "lane"))
+    let (before, lanes) =
+        ([flow(sampled.out), flow(sampled.into)].join(", "), plural(u64::from(*count), "lane"));
+    let (out, into) = (flows.out.lanes, flows.into.lanes);
+    format!("{lanes} {from} > {to} {does}: {out} out, {into} in (sample: {before}); {why}")
 }
 
 /// The transfer set that a page is in.

@@ -61,6 +61,8 @@ pub enum Turn {
     /// There is no free MSHR, or no way of the set.
     Mshr,
     Way,
+    /// The remote directory is full: the CPU's caches are flushed first.
+    Purge,
     /// Its block is busy.
     Block,
 }
@@ -147,7 +149,7 @@ impl Leg {
             Awaited::Turn { why: Turn::Joined, .. } => Sort::Joined,
             Awaited::Turn { why: Turn::Mshr, .. } => Sort::Mshrs,
             Awaited::Turn { why: Turn::Way, .. } => Sort::Ways,
-            Awaited::Turn { why: Turn::Block, .. } => Sort::Turns,
+            Awaited::Turn { why: Turn::Purge | Turn::Block, .. } => Sort::Turns,
             Awaited::Page { .. } | Awaited::Warp(WarpState::FarFault) => Sort::FarFault,
             Awaited::Warp(WarpState::ProtectionFault) => Sort::ProtectionFault,
             Awaited::Warp(WarpState::Translation) => Sort::Translation,
@@ -229,7 +231,7 @@ mod tests {
             }
             assert!(memories > 0, "{machine}");
         }
-        assert!(turns > 10 && links > 5 && pages > 2, "{turns} {links} {pages}");
+        assert!(turns > 10 && links > 3 && pages > 2, "{turns} {links} {pages}");
     }
 
     #[test]

@@ -353,7 +353,9 @@ impl Walk<'_> {
         let overlaps = |range: Range| came.range.is_some_and(|own| range.overlaps(own));
         // What is about another block makes room.
         let is_of_other = other.is_some_and(|(_, message)| !overlaps(message.range));
+        let is_purged = other.is_some_and(|(_, message)| message.kind == MessageKind::Flushed);
         let why = match is_of_other {
+            _ if is_purged => Turn::Purge,
             _ if was_there(&self.own.joined) => Turn::Joined,
             true if was_there(&self.own.full) => Turn::Mshr,
             true => Turn::Way,

@@ -237,6 +237,7 @@ impl Builder<'_> {
             block: cache.line,
             unit: cache.line,
             granule: self.granule(cache.line),
+            mask_bytes: self.spec.gpu.as_ref().map_or(1, |gpu| gpu.memory.mask_bytes),
             values: self.spec.values,
             mshrs: cache.mshrs,
             parents: Vec::new(),

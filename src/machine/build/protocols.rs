@@ -25,7 +25,7 @@ impl Builder<'_> {
     /// A cache that keeps back what is stored in it must know which bytes those are: others store what stands beside them.
     fn check_masks(&self, config: &NodeConfig) -> Result<()> {
         let table = &config.table;
-        if !config.values || config.granule <= 1 || !table.hides_stores(config.role != Role::Leaf) {
+        if config.mask_bytes <= 1 || !table.hides_stores(config.role != Role::Leaf) {
             return Ok(());
         }
         let message = format!(
@@ -33,7 +33,7 @@ impl Builder<'_> {
              store beside them would be lost",
             self.components.path(config.id),
             table.name,
-            config.granule
+            config.mask_bytes
         );
         Err(Box::new(Diagnostic::new(message).expected("gpu.memory.mask_bytes = 1")))
     }

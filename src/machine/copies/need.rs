@@ -95,7 +95,26 @@ fn touch(access: &WarpAccess, outputs: &mut [Output]) -> usize {
     loaded
 }
 
-/// The tasks that may run while this one does: those that neither come before nor after it.
+/// Whether a task comes before or after another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passed {
+    No,
+    Before,
+    After,
+}
+
+/// Whether a later task may find what was there before an earlier one, though it follows it: a program of another compute unit, since
+/// only launches flush what the L1s keep of non-coherent stores.
+fn may_miss(task: &TaskKind, later: &TaskKind) -> bool {
+    let agent = |task: &TaskKind| match task {
+        TaskKind::Program { agent, .. } => Some(agent.clone()),
+        _ => None,
+    };
+    later.is_on_gpu() && agent(later).is_some_and(|own| agent(task) != Some(own))
+}
+
+/// The tasks that may see what this one finds: those that neither come before nor after it, and so may run while it does, and of those
+/// after it the ones that may still miss what it stored.
 #[must_use]
 pub fn beside(tasks: &[Task], task: usize) -> Vec<usize> {
     let mut later = vec![Vec::new(); tasks.len()];
@@ -106,22 +125,27 @@ pub fn beside(tasks: &[Task], task: usize) -> Vec<usize> {
             }
         }
     }
-    let mut is_ordered = vec![false; tasks.len()];
-    let mut reach = |next: &dyn Fn(usize) -> Vec<usize>| {
+    let mut passed = vec![Passed::No; tasks.len()];
+    let mut reach = |way: Passed, next: &dyn Fn(usize) -> Vec<usize>| {
         let mut open = vec![task];
         while let Some(number) = open.pop() {
             for other in next(number) {
-                let seen = is_ordered.get_mut(other).map(|is_ordered| std::mem::replace(is_ordered, true));
-                if seen == Some(false) {
+                if let Some(seen) = passed.get_mut(other).filter(|seen| **seen == Passed::No) {
+                    *seen = way;
                     open.push(other);
                 }
             }
         }
     };
-    reach(&|number| tasks.get(number).map(|task| task.after.clone()).unwrap_or_default());
-    reach(&|number| later.get(number).cloned().unwrap_or_default());
-    let others = is_ordered.iter().enumerate().filter(|(other, is_ordered)| *other != task && !**is_ordered);
-    others.map(|(other, _)| other).collect()
+    reach(Passed::Before, &|number| tasks.get(number).map(|task| task.after.clone()).unwrap_or_default());
+    reach(Passed::After, &|number| later.get(number).cloned().unwrap_or_default());
+    let what = |number: usize| tasks.get(number).map(|task| &task.what);
+    let misses =
+        |other: usize| what(task).zip(what(other)).is_some_and(|(task, later)| may_miss(task, later));
+    let is_meant = |(other, is_ordered): &(usize, &Passed)| {
+        *other != task && (**is_ordered == Passed::No || **is_ordered == Passed::After && misses(*other))
+    };
+    passed.iter().enumerate().filter(is_meant).map(|(other, _)| other).collect()
 }
 
 #[cfg(test)]

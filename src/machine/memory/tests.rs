@@ -1,5 +1,6 @@
 //! Memory controllers in a machine: what they answer, tell and show.
 
+use crate::machine::sample::{performing, program};
 use crate::machine::{Machine, StepOutcome, sample};
 use crate::model::access::AccessKind;
 use crate::model::inspect::Inspect;
@@ -115,4 +116,35 @@ fn the_directory_of_the_llc_recalls_what_it_has_no_place_for() {
     let mut machine = sample::working("umh-1gpu-pcie", &[], &[("host.cpu0", AccessKind::Load, fits)]);
     finish(&mut machine);
     assert_eq!(statistic(&machine, "host.llc.evictions").to_bits(), 0f64.to_bits());
+}
+
+/// The cycles of a load by socket 0 of what is there, while one of its own memory answers the other socket.
+fn beside_a_slow_read(scheduler: &str) -> u64 {
+    let changes = ["gpu.numa.placement=page", "gpu.memory.dram.cas=1 us", scheduler];
+    let mut work = vec![
+        program("gpu1.cu0", AccessKind::Load, &[0x2000]),
+        program("gpu0.cu0", AccessKind::Load, &[0x1000]),
+    ];
+    work[1].delay = 300;
+    let mut machine = performing("tiny/numa-2socket", &changes, work);
+    let records = finish(&mut machine);
+    let latency = |record: &Record| match record.what {
+        What::Complete { latency, .. } => Some(latency),
+        _ => None,
+    };
+    let of = machine.components().find("gpu0.cu0.l1");
+    records
+        .iter()
+        .find(|record| Some(record.at) == of && latency(record).is_some())
+        .and_then(latency)
+        .unwrap()
+}
+
+/// What its memory has still to read takes no link from what could leave meanwhile.
+#[test]
+fn what_is_still_read_takes_no_link() {
+    let [in_order, queued] = ["in-order", "fr-fcfs"]
+        .map(|scheduler| beside_a_slow_read(&format!("gpu.memory.dram.scheduler={scheduler}")));
+    assert!(in_order.abs_diff(queued) < 20, "{in_order} {queued}");
+    assert!(in_order < 1400, "{in_order}");
 }

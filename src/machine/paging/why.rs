@@ -174,7 +174,11 @@ impl Machine {
             Found::Raised | Found::Merged | Found::Dropped => "the Nack-Replayable",
         };
         let due = self.fixed.time.cycle(*due);
-        Some(format!("to which {what} of page {page} is on its way, due at cycle {due}"))
+        let then = match outcome.found {
+            Found::Dropped => "; its fault was dropped, and is replayed when another has ended",
+            _ => "",
+        };
+        Some(format!("to which {what} of page {page} is on its way, due at cycle {due}{then}"))
     }
 
     fn why_walk(&self, gpu: usize, page: Page) -> Option<WaitLink> {
@@ -194,7 +198,7 @@ impl Machine {
         Some(WaitLink { at: one.ports.gmmu, text, since: None })
     }
 
-    /// What a fault waits for; of one that the GMMU has dropped, or has done with, what a TLB waits for that has still to replay it.
+    /// What a fault waits for; of one that the GMMU does not track, what a TLB waits for that still misses its page.
     pub(super) fn why_fault_lasts(
         &self,
         gpu: usize,
@@ -203,13 +207,11 @@ impl Machine {
         open: bool,
     ) -> Vec<WaitLink> {
         let is_tracked = one.gmmu.far_faults().any(|(faulted, _)| faulted == page);
-        let waits_for_replay = |agent: &&Agent| {
-            let miss = agent.tlb.as_ref().and_then(|tlb| tlb.miss(page));
-            miss.is_some_and(|miss| matches!(miss.progress, Progress::Tracked | Progress::Dropped))
-        };
+        // The walk of its page may still be under way, or the answer on its way to it.
+        let misses = |agent: &&Agent| agent.tlb.as_ref().is_some_and(|tlb| tlb.miss(page).is_some());
         let slot_of = |agent: &Agent| agent.warps.iter().position(|warp| warp.untranslated() == Some(page));
         let mut units = one.ports.units.iter().filter_map(|unit| self.agents.get(*unit));
-        match units.find(waits_for_replay).and_then(|unit| Some((unit, slot_of(unit)?))) {
+        match units.find(misses).and_then(|unit| Some((unit, slot_of(unit)?))) {
             Some((unit, slot)) if !is_tracked => self.why_translation(unit, slot as u32),
             _ if open => self.why_fault(gpu, page),
             _ => Vec::new(),

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::machine::sample::working;
+use super::carry;
+use crate::machine::sample::{performing, program, working};
 use crate::machine::{Machine, StepOutcome};
 use crate::model::access::AccessKind;
 use crate::model::inspect::Inspect;
 use crate::model::message::{MessageKind, Network, TxnNumber};
 use crate::model::record::{Record, Records, What};
+use crate::model::time::ByteRate;
+use crate::parts::channel::Path;
+use crate::parts::link::Link;
 
 const SWITCH: &str = "network.topology=switch";
 
@@ -137,4 +141,39 @@ fn of_a_line_that_was_never_fetched_only_what_was_stored_is_written_back() {
         }
     }
     assert!(!sizes.is_empty() && sizes.iter().all(|size| *size == 32), "{sizes:?}");
+}
+
+/// The packets of a page go on while others of it come: the link behind a switch stands empty before none of them.
+#[test]
+fn a_page_goes_through_a_switch_in_packets() {
+    let link = |bytes| Link::new(Some(ByteRate::new(bytes, 1)), 10, 1, 1000);
+    let path = Path::switched(0, 1);
+    let mut even = [link(4), link(4)];
+    assert_eq!(carry(&mut even, path, 4096, 0), 1024 + 20);
+    assert_eq!((even[1].started(), even[1].free_at()), (10, 1034));
+    // A faster one would have to pause: it waits until it need not.
+    let mut faster = [link(4), link(8)];
+    assert_eq!(carry(&mut faster, path, 4096, 0), 1034 + 10);
+    assert_eq!(faster[1].started(), 1034 - 512);
+    let mut slower = [link(4), link(2)];
+    assert_eq!(carry(&mut slower, path, 4096, 0), 10 + 2048 + 10);
+}
+
+/// The software that flushes the CPU's caches takes its time before it sends anything.
+#[test]
+fn a_flush_takes_no_link_before_it_is_sent() {
+    let changes =
+        ["gpu.remote_directory.lines=4", "gpu.remote_directory.bits=8", "gpu.remote_directory.flush=10 us"];
+    let mut work = vec![program("host.cpu0", AccessKind::Load, &[0x2000, 0x2100, 0x2180, 0x2280, 0x2300])];
+    work.push(program("gpu0.cu0", AccessKind::Load, &[0x1000]));
+    work[1].delay = 1400;
+    let mut machine = performing("tiny/selective", &changes, work);
+    let records = run(&mut machine);
+    let flush =
+        |record: &&Record| matches!(&record.what, What::Message(sent) if sent.kind == MessageKind::Flush);
+    let begun = records.iter().find(flush).unwrap().cycle;
+    let gpu = machine.components().find("gpu0.cu0.l1");
+    let done = |record: &&Record| Some(record.at) == gpu && matches!(record.what, What::Complete { .. });
+    let ended = records.iter().find(done).unwrap().cycle;
+    assert!(begun < 1400 && ended < 1400 + 500, "{begun} {ended}");
 }

@@ -223,7 +223,7 @@ fn remote_field(change: RemoteChange, (lines, capacity): (u32, u32), name: &str)
 /// A field of what happens to a page in a transfer set: `word` is called `of`.
 fn page_field(of: &str, word: &'static str, set: u64, name: &str) -> Option<Field> {
     match name {
-        "set" => Some(Field::Number(set)),
+        "set" => (set > 0).then_some(Field::Number(set)),
         _ => (name == of).then_some(Field::Word(word)),
     }
 }

@@ -57,7 +57,7 @@ const MESSAGE_FIELDS: &[FieldInfo] = &[
     field("from", FieldType::Component, "sender"),
     field("to", FieldType::Component, "receiver"),
     field("network", FieldType::Network, "virtual network"),
-    field("size", FieldType::Number, "bytes on the wire"),
+    field("size", FieldType::Number, "bytes, with one header; a link may cut it into packets"),
     field("data", FieldType::Number, "1 if it carries data, else 0"),
 ];
 
@@ -203,8 +203,16 @@ pub const KINDS: &[KindInfo] = &[
             field("count", FieldType::Number, "lanes that turn"),
             field("out-lanes", FieldType::Number, "lanes out that packets can take from now on"),
             field("in-lanes", FieldType::Number, "lanes in that packets can take from now on"),
-            field("out-use", FieldType::Number, "percent of the last sample that the link out was busy"),
-            field("in-use", FieldType::Number, "percent of the last sample that the link in was busy"),
+            field(
+                "out-use",
+                FieldType::Number,
+                "percent of the last sample that the link out was busy, with its lanes of then",
+            ),
+            field(
+                "in-use",
+                FieldType::Number,
+                "percent of the last sample that the link in was busy, with its lanes of then",
+            ),
         ],
     },
     KindInfo {
@@ -264,7 +272,7 @@ pub const KINDS: &[KindInfo] = &[
                 FieldType::FaultStage,
                 "raised, merged, nacked, dropped, queued, serviced, arrived or replayed",
             ),
-            field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
+            field("set", FieldType::Number, "number of the transfer set, from 1; none before one is made"),
             field("unit", FieldType::Number, "number of the compute unit that it is about"),
             field("writes", FieldType::Number, "1 if the access that faults there writes, else 0"),
         ],
@@ -279,7 +287,7 @@ pub const KINDS: &[KindInfo] = &[
                 "demanded, prefetched, copied, arrived, evicted, taken-back (by a core or another GPU), wasted, written-back, gone, \
                  thrash or redundant",
             ),
-            field("set", FieldType::Number, "number of the transfer set, from 1; 0 for none"),
+            field("set", FieldType::Number, "number of the transfer set, from 1; none before one is made"),
         ],
     },
     KindInfo {

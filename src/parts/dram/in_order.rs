@@ -5,9 +5,18 @@ use std::hash::{Hash, Hasher};
 
 use super::booked::Booked;
 use super::gaps::Bounds;
-use super::{DramCounters, DramTiming, Piece};
+use super::{DramCounters, DramTiming, Piece, share};
 use crate::model::record::RowAccess;
 use crate::model::time::{ByteRate, Tick};
+
+/// The data bus of one channel.
+#[derive(Clone, Debug)]
+struct Bus {
+    rate: ByteRate,
+    free_at: Tick,
+    /// When it moves bytes ahead.
+    booked: Booked,
+}
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Bank {
@@ -21,13 +30,11 @@ struct Bank {
 #[derive(Clone, Debug)]
 pub struct InOrder {
     timing: DramTiming,
-    rate: ByteRate,
     banks: Vec<Bank>,
-    bus_free_at: Tick,
     /// Of each channel.
+    buses: Vec<Bus>,
     bounds: Vec<Bounds>,
-    /// When the bus moves bytes ahead, and for when each bank is taken.
-    bus: Booked,
+    /// For when each bank is taken ahead.
     booked: Vec<Booked>,
     /// Ticks for which each bank was ever taken.
     taken: Vec<Tick>,
@@ -37,12 +44,13 @@ pub struct InOrder {
 impl InOrder {
     #[must_use]
     pub fn new(timing: DramTiming, rate: ByteRate) -> Self {
-        let banks = timing.channels.max(1) as usize * timing.banks.max(1) as usize;
+        let channels = timing.channels.max(1) as usize;
+        let banks = channels * timing.banks.max(1) as usize;
         let (taken, booked, banks) =
             (vec![0; banks], vec![Booked::default(); banks], vec![Bank::default(); banks]);
-        let bounds = vec![Bounds::default(); timing.channels.max(1) as usize];
-        let (bus, counters) = (Booked::default(), DramCounters::default());
-        Self { timing, rate, banks, bus_free_at: 0, bounds, bus, booked, taken, counters }
+        let bus = Bus { rate: share(rate, timing.channels), free_at: 0, booked: Booked::default() };
+        let (buses, bounds) = (vec![bus; channels], vec![Bounds::default(); channels]);
+        Self { timing, banks, buses, bounds, booked, taken, counters: DramCounters::default() }
     }
 
     #[must_use]
@@ -53,7 +61,9 @@ impl InOrder {
     /// Has the timing and rate of `other` from here on.
     pub fn adopt(&mut self, other: &Self) {
         self.timing = other.timing;
-        self.rate.adopt(other.rate);
+        for (own, new) in self.buses.iter_mut().zip(&other.buses) {
+            own.rate.adopt(new.rate);
+        }
     }
 
     /// Moves `bytes` at a local address, not before `now`, and returns when the last byte is there.
@@ -68,9 +78,10 @@ impl InOrder {
         end
     }
 
-    /// Ticks that the bus and the banks are taken for ahead.
+    /// Ticks that the buses and the banks are taken for ahead.
     pub fn ahead(&self, now: Tick) -> (Tick, Tick) {
-        (self.bus.ahead(now), self.booked.iter().map(|bank| bank.ahead(now)).sum())
+        let buses = self.buses.iter().map(|bus| bus.booked.ahead(now));
+        (buses.sum(), self.booked.iter().map(|bank| bank.ahead(now)).sum())
     }
 
     /// Ticks until `now` for which the bank was taken that was taken for longest.
@@ -87,7 +98,9 @@ impl InOrder {
     fn access_row(&mut self, piece: Piece, writes: bool, now: Tick) -> Tick {
         let Piece { channel, bank, row, bytes } = piece;
         let place = channel * self.timing.banks.max(1) as usize + bank;
-        let (Some(bank), Some(bounds)) = (self.banks.get_mut(place), self.bounds.get_mut(channel)) else {
+        let (Some(bank), Some(bounds), Some(bus)) =
+            (self.banks.get_mut(place), self.bounds.get_mut(channel), self.buses.get_mut(channel))
+        else {
             return now;
         };
         let (opening, access) = self.timing.opening(bank.open, row);
@@ -100,12 +113,13 @@ impl InOrder {
         }
         let cas = self.timing.cas;
         let asked = start + opening + cas;
-        let data_at = asked.max(bounds.column_at(writes) + cas).max(self.bus_free_at);
-        let burst = self.rate.occupy(u64::from(bytes));
+        let data_at = asked.max(bounds.column_at(writes) + cas).max(bus.free_at);
+        let burst = bus.rate.occupy(u64::from(bytes));
         let end = data_at + burst;
         bank.free_at = end;
         bank.closes_at = bank.closes_at.max(self.timing.closes_after_data(end, writes));
-        self.bus_free_at = end;
+        bus.free_at = end;
+        bus.booked.book(data_at, end, now);
         if writes {
             bounds.write(&self.timing, end);
         }
@@ -113,7 +127,6 @@ impl InOrder {
         self.counters.banks_busy += end - start;
         let (for_bank, for_bus) = &mut self.counters.waited;
         (*for_bank, *for_bus) = (*for_bank + (start - now), *for_bus + (data_at - asked));
-        self.bus.book(data_at, end, now);
         if let (Some(taken), Some(booked)) = (self.taken.get_mut(place), self.booked.get_mut(place)) {
             *taken += end - start;
             booked.book(start, end, now);
@@ -122,7 +135,8 @@ impl InOrder {
     }
 
     pub fn digest(&self, hasher: &mut impl Hasher) {
-        (&self.banks, self.bus_free_at, &self.bounds, self.rate).hash(hasher);
+        (&self.banks, &self.bounds).hash(hasher);
+        self.buses.iter().for_each(|bus| (bus.free_at, bus.rate).hash(hasher));
     }
 }
 

@@ -297,7 +297,11 @@ fn a_read_is_not_put_off_for_ever_by_writes_that_gather_while_it_waits_for_the_l
 fn an_in_order_memory_keeps_gaps_in_each_channel_and_counts_them_as_waiting() {
     let two = DramTiming { channels: 2, gaps: Gaps { row_to_row: 9, ..Gaps::NONE }, ..TIMING };
     let mut dram = InOrder::new(two, ByteRate::new(16, 1));
-    assert_eq!([0, 1024].map(|local| dram.access(local, 64, false, 0)), [34, 38], "two channels");
+    assert_eq!(
+        [0, 1024].map(|local| dram.access(local, 64, false, 0)),
+        [38, 38],
+        "each channel has half of the rate"
+    );
     let after = DramTiming { gaps: Gaps { write_to_read: 13, ..Gaps::NONE }, ..TIMING };
     let mut dram = InOrder::new(after, ByteRate::new(16, 1));
     assert_eq!(

@@ -51,9 +51,9 @@ impl Node {
     /// Whether a non-coherent store must be coherent, because a mask bit stands for more bytes than it writes.
     #[must_use]
     pub fn must_promote(&self, access: &Access) -> bool {
+        let bytes = self.config.mask_bytes;
         let masked = || self.config.table.rows.iter().any(|row| row.noncoherent);
-        let granule = self.config.granule;
-        self.config.values && masked() && access.runs().iter().any(|run| !Patch::aligned(*run, granule))
+        bytes > 1 && masked() && access.runs().iter().any(|run| !Patch::aligned(*run, bytes))
     }
 
     /// Whether an access, which must lie in one block, can be taken.
@@ -80,12 +80,13 @@ impl Node {
     /// does not hit. It must lie in one block.
     pub fn hit(&mut self, kind: AccessKind, range: Range, mask: Option<&Bits>, out: &mut Outbox) -> bool {
         let block = self.block_of(range.start);
-        if self.pending.contains(block) || self.is_uncached(block, out) {
+        // What may have to be coherent is looked at on the long way.
+        let is_plain = kind != AccessKind::NStore || self.config.mask_bytes <= 1;
+        if !is_plain || self.pending.contains(block) || self.is_uncached(block, out) {
             return false;
         }
         self.store.focus(block);
         let Some(entry) = self.store.get_mut(block) else { return false };
-        // Nothing is promoted where no bytes are kept.
         let action = plain_action(kind);
         let Some((row, cell)) = self.config.table.leaf_cell(entry.state, action) else { return false };
         let is_hit = match cell.step {

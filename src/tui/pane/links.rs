@@ -177,18 +177,25 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, columns: &Co
     canvas.text(x, y, &bars, load(link.utilisation));
     x += columns.bars + 1;
     let (room, waits) = (canvas.width().saturating_sub(x), waiting(link));
-    let text = waits.iter().find(|text| text.len() <= usize::from(room)).unwrap_or(&waits[2]);
+    let text = waits.iter().find(|text| text.len() <= usize::from(room)).unwrap_or(&waits[3]);
     canvas.field(x, y, room, text, Role::Text);
 }
 
-/// What waits for the link, and what waits behind it: with the sizes of the buffers, with these rounded, and without.
-fn waiting(link: &LinkView) -> [String; 3] {
+/// What waits for the link, and what waits behind it: with the sizes of the buffers, with these rounded, and without; then all that
+/// waits, and the fullest of the buffers.
+fn waiting(link: &LinkView) -> [String; 4] {
     let of = |size: &dyn Fn(u32) -> String| {
         let each = link.buffered.iter().map(|(_, used, most)| format!("{used}{}", size(*most)));
         format!("q {} b {}", counts(&link.queued), each.collect::<Vec<_>>().join(" "))
     };
     let round = |most: u32| if most < 10_000 { format!("/{most}") } else { format!("/{}k", most / 1000) };
-    [of(&|most| format!("/{most}")), of(&round), of(&|_| String::new())]
+    let all: u32 = link.queued.iter().map(|(_, count)| count).sum();
+    let fullest = link
+        .buffered
+        .iter()
+        .max_by_key(|(_, used, most)| (u64::from(*used) << 32) / u64::from((*most).max(1)));
+    let fullest = fullest.map_or(String::new(), |(_, used, most)| format!(" b {used}{}", round(*most)));
+    [of(&|most| format!("/{most}")), of(&round), of(&|_| String::new()), format!("q {all}{fullest}")]
 }
 
 fn counts(queues: &[(Network, u32)]) -> String {

@@ -37,8 +37,8 @@ pub fn legend(
     row + 1
 }
 
-/// Rows of letters after the address of the first; below each its bars of heat, where there is room for both. Between pages that
-/// do not follow each other stands a line.
+/// Rows of letters after the address of the first; below each its bars of heat, where there is room for both. For each page that
+/// is not among them stands a dot, or the address of the next one where that is far.
 pub fn draw<T>(canvas: &mut Canvas, y: u16, pages: &[T], cell: impl Fn(&T) -> Cell) -> u16 {
     let across = usize::from(canvas.width().saturating_sub(LABEL + 2)).max(1);
     let across = if across >= 32 { across / 16 * 16 } else { across };
@@ -53,13 +53,15 @@ pub fn draw<T>(canvas: &mut Canvas, y: u16, pages: &[T], cell: impl Fn(&T) -> Ce
             canvas.field(1, row, LABEL, &first.first.to_string(), Role::Dim);
         }
         let shown = canvas.shows(row);
-        let mut next = 0;
+        let mut next = LABEL + 1;
         for (at, cell) in cells.into_iter().filter(|_| shown) {
             let x = LABEL + 1 + at;
-            if at > next {
-                canvas.text(x - 1, row, "│", Role::Dim);
+            if is_far(u64::from(x - next)) {
+                canvas.text(next + 1, row, &cell.first.to_string(), Role::Dim);
+            } else {
+                canvas.text(next, row, &"·".repeat(usize::from(x - next)), Role::Dim);
             }
-            next = at + 1;
+            next = x + 1;
             canvas.text(x, row, &cell.letter.to_string(), cell.role);
             canvas.item(x, row, 1, Target::Pages { first: cell.first, len: cell.len });
             if let Some(heat) = cell.heat.filter(|_| heated) {
@@ -74,15 +76,23 @@ pub fn draw<T>(canvas: &mut Canvas, y: u16, pages: &[T], cell: impl Fn(&T) -> Ce
     row
 }
 
+/// Whether the address of a page tells more than dots for those before it.
+fn is_far(pages: u64) -> bool {
+    pages > 11
+}
+
 /// The cells of each row, each with its column.
 fn rows(cells: &[Cell], across: usize) -> Vec<Vec<(u16, Cell)>> {
     let mut rows: Vec<Vec<(u16, Cell)>> = Vec::new();
     let mut end = None;
     for cell in cells {
-        let follows = end.is_none_or(|end| end == cell.first.0);
+        let absent = end.map_or(0, |end| cell.first.0.saturating_sub(end) / cell.len.max(1));
         end = Some(cell.first.0.saturating_add(cell.len));
         let last = rows.last().and_then(|row| row.last()).map(|(at, _)| *at);
-        let at = last.map_or(0, |last| last + if follows { 1 } else { 2 });
+        // An address, and a blank on either side of it.
+        let apart =
+            if is_far(absent) { cell.first.to_string().len().max(10) as u16 + 2 } else { absent as u16 };
+        let at = last.map_or(0, |last| last + 1 + apart);
         match rows.last_mut().filter(|_| usize::from(at) < across) {
             Some(row) => row.push((at, *cell)),
             None => rows.push(vec![(0, *cell)]),
@@ -96,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_that_do_not_follow_each_other_stand_apart() {
+    fn pages_stand_in_their_places_and_far_ones_after_their_addresses() {
         let cell = |page: u64| Cell {
             first: Address(page * 4096),
             len: 4096,
@@ -105,11 +115,11 @@ mod tests {
             heat: None,
         };
         let columns = |across| -> Vec<Vec<u16>> {
-            let rows = rows(&[1, 2, 3, 12, 13].map(cell), across);
+            let rows = rows(&[1, 2, 3, 6, 7, 90].map(cell), across);
             rows.iter().map(|row| row.iter().map(|(at, _)| *at).collect()).collect()
         };
-        assert_eq!(columns(16), [[0, 1, 2, 4, 5]]);
-        assert_eq!(columns(5), [vec![0, 1, 2, 4], vec![0]]);
-        assert_eq!(columns(4), [vec![0, 1, 2], vec![0, 1]]);
+        assert_eq!(columns(32), [[0, 1, 2, 5, 6, 19]]);
+        assert_eq!(columns(6), [vec![0, 1, 2, 5], vec![0], vec![0]]);
+        assert_eq!(columns(5), [vec![0, 1, 2], vec![0, 1], vec![0]]);
     }
 }

@@ -116,7 +116,10 @@ fn break_and_watch_use_what_is_under_the_cursor() {
     app.focus = Pane::Timeline;
     app.frame = Arc::new(Frame::default());
     assert_eq!(press(&mut app, "w"), []);
-    assert!(app.message.as_ref().unwrap().lines[0].contains("Select a block and a node first"));
+    assert!(
+        app.message.as_ref().unwrap().lines[0]
+            .contains("Select a block and a node, in the map or the directory, first")
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::debug::frame::selection::Selection;
 use crate::debug::frame::session::Tone;
 use crate::debug::frame::wish::Pane;
 use crate::debug::proto::Request;
+use crate::debug::stop::UNRECORDED;
 use crate::diagnostic::nearest;
 use crate::model::component::ComponentKind;
 
@@ -180,6 +181,9 @@ impl App {
                 self.effects.push(logged.map_or(self.frame.position.event, |line| line.id.event));
                 self.command(&format!("goto event {event}"));
             }
+            None if logged.is_none() && self.frame.now.is_empty() && self.frame.position.event > 0 => {
+                self.say(UNRECORDED, Tone::Plain);
+            }
             None => self.say(
                 "This has no earlier cause: it comes from the program itself, or it was time for it, as for a sample",
                 Tone::Plain,
@@ -254,7 +258,7 @@ impl App {
             template.replace("{count}", &count.map_or(String::new(), |count| count.to_string()));
         for (place, what, filled) in [
             ("{break}", "block, node or transaction", self.page_query().or_else(|| self.break_query())),
-            ("{watch}", "block and a node", self.watch_query()),
+            ("{watch}", "block and a node, in the map or the directory,", self.watch_query()),
             ("{block}", "block", self.frame.selection.block.map(|block| block.to_string())),
             ("{component}", "node", self.component_path()),
             ("{txn}", "transaction", self.frame.selection.txn.map(|txn| txn.0.to_string())),

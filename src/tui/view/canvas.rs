@@ -284,6 +284,18 @@ pub fn fit(text: &str, width: u16) -> String {
     short
 }
 
+/// The same for a path, whose end tells most: its beginning is replaced.
+#[must_use]
+pub fn fit_end(text: &str, width: u16) -> String {
+    let width = usize::from(width);
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let starts = text.char_indices().map(|(at, _)| text.get(at..).unwrap_or_default());
+    let end = starts.into_iter().find(|end| columns(end) < width);
+    format!("…{}", end.unwrap_or_default())
+}
+
 /// `text` in lines of at most `width` columns, broken between words where that is possible. Columns of a table stay where
 /// they are in what is not broken, and what follows an indented line stands under its first word.
 #[must_use]

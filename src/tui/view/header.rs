@@ -6,8 +6,9 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::debug::frame::Frame;
 use crate::debug::frame::session::{BreakpointRow, RunState, Tone};
+use crate::debug::stop::UNRECORDED;
 
-use super::canvas::fit;
+use super::canvas::{fit, fit_end};
 use super::footer::key_of;
 use crate::report::number::grouped;
 use crate::tui::action::Action;
@@ -48,7 +49,7 @@ pub fn draw(app: &App, area: Rect, shows_lesson: bool, buffer: &mut Buffer) {
 
 /// What the lesson says where it has stopped the run, and the key that shows all of it.
 fn unseen_lesson(app: &App) -> Option<Sentence> {
-    let stop = app.frame.stop.as_ref().filter(|stop| stop.brief == Some("lesson"))?;
+    let stop = app.frame.stop.as_ref().filter(|stop| stop.brief.as_deref() == Some("lesson"))?;
     let key = key_of(app, &Do::Action(Action::Layout9));
     let end = key.map_or_else(String::new, |key| format!("  {key}: all of it"));
     Some(Sentence { end, ..Sentence::new(STOPPED, &*stop.text, theme::tone(stop.tone)) })
@@ -98,7 +99,7 @@ fn position(app: &App, line: Rect, buffer: &mut Buffer) {
     });
     // The name makes some room for the machine: a lesson's tells less than where it is.
     let beside = branch.width() + machine.width().min(MACHINE) + 3;
-    let name = fit(&name, room.saturating_sub(beside).clamp(SHORTEST, 40) as u16);
+    let name = fit_end(&name, room.saturating_sub(beside).clamp(SHORTEST, 40) as u16);
     let x = put(buffer, line, 1, &name, app.theme.style(Role::Header));
     let mut x = put(buffer, line, x, &branch, app.theme.style(Role::Warning));
     x = put(buffer, line, x + 2, &format!("{mark} {state}"), app.theme.style(role));
@@ -174,8 +175,8 @@ impl Sentence {
 fn sentences(frame: &Frame, single: bool) -> Vec<Sentence> {
     let stop = frame.stop.as_ref().filter(|stop| !stop.text.is_empty());
     let why = stop.map(|stop| {
-        let text = stop.brief.filter(|_| single).unwrap_or(&stop.text);
-        Sentence::new(STOPPED, text, theme::tone(stop.tone))
+        let text = stop.brief.as_ref().filter(|_| single).unwrap_or(&stop.text);
+        Sentence::new(STOPPED, text.as_str(), theme::tone(stop.tone))
     });
     let mut lines: Vec<_> = why.into_iter().chain(event(frame)).collect();
     if single {
@@ -201,8 +202,12 @@ fn event(frame: &Frame) -> Option<Sentence> {
         let because = because.map_or(String::new(), |event| format!("  ← event {event} (x)"));
         return Some(Sentence { end: because, ..Sentence::new("▸", story(frame), Role::Changed) });
     }
-    let text = "Nothing has happened yet. s one event, t next change of state, c go on";
-    (frame.position.event == 0).then(|| Sentence::new("▸", text, Role::Hint))
+    let text = match (frame.position.event, &frame.run) {
+        (0, _) => "Nothing has happened yet. s one event, t next change of state, c go on",
+        (_, RunState::Running { .. } | RunState::Busy { .. }) => return None,
+        _ => UNRECORDED,
+    };
+    Some(Sentence::new("▸", text, Role::Hint))
 }
 
 /// What the last event did, each component named once.

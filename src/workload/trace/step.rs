@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::model::access::{AccessKind, AtomicOp};
+use crate::model::access::AccessKind;
 use crate::model::address::Address;
 use crate::model::operation::{Fence, Lanes, Operation, StoreValue, WarpAccess};
 
@@ -40,17 +40,6 @@ impl From<Step> for Operation {
     }
 }
 
-/// The kinds of accesses by the number that stands for them.
-const KINDS: [AccessKind; 7] = [
-    AccessKind::Load,
-    AccessKind::Store,
-    AccessKind::NStore,
-    AccessKind::Atomic(AtomicOp::Add),
-    AccessKind::Atomic(AtomicOp::Exchange),
-    AccessKind::Atomic(AtomicOp::Max),
-    AccessKind::Atomic(AtomicOp::CompareZeroSwap),
-];
-
 /// Numbers of the other steps, and of the first kind of access; twice as many follow, for lanes listed or strided.
 const COMPUTE: u8 = 0;
 const BARRIER: u8 = 1;
@@ -84,7 +73,7 @@ impl Step {
 
 impl Touch {
     fn write(&self, bytes: &mut Vec<u8>) {
-        let kind = KINDS.iter().position(|kind| *kind == self.kind).unwrap_or_default() as u8;
+        let kind = AccessKind::ALL.iter().position(|kind| *kind == self.kind).unwrap_or_default() as u8;
         let listed = u8::from(matches!(self.lanes, Lanes::Listed { .. }));
         bytes.extend([TOUCH + kind * 2 + listed, self.width]);
         put(bytes, self.seed);
@@ -106,7 +95,7 @@ impl Touch {
     }
 
     fn read(tag: u8, bytes: &mut &[u8]) -> Option<Self> {
-        let kind = *KINDS.get(usize::from(tag / 2))?;
+        let kind = *AccessKind::ALL.get(usize::from(tag / 2))?;
         let width = take(bytes)?;
         let seed = get(bytes)?;
         let mask = get(bytes)?;
@@ -171,7 +160,7 @@ mod tests {
     use crate::workload::lanes;
 
     fn touch(kind: usize, mask: u64, addresses: Vec<u64>, stride: i64, seed: u64) -> Step {
-        let kind = KINDS[kind % KINDS.len()];
+        let kind = AccessKind::ALL[kind % AccessKind::ALL.len()];
         let lanes = if addresses.is_empty() {
             Lanes::Strided { mask, base: Address(seed), stride }
         } else {

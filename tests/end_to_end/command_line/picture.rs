@@ -151,6 +151,6 @@ fn a_memory_tells_what_its_remote_directory_says_of_a_block() {
 #[test]
 fn a_fault_that_was_dropped_is_not_over() {
     let screen = screen("selective/read-only-pending", "2405", "200x60");
-    assert!(screen.contains("dropped: to be replayed when another fault has ended"), "{screen}");
+    assert!(screen.contains("page 0x5 dropped: gpu0.cu0 warp 2 waits for the TLB"), "{screen}");
     assert!(!screen.contains("over: the page may be written"), "{screen}");
 }

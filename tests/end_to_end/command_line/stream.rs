@@ -185,7 +185,10 @@ fn a_frame_has_the_size_that_was_asked_for() {
     let outcome = call(&["frame", "umh/fig5-b1", "--at", "1200", "--size", "90x25"]);
     assert_eq!((outcome.code, outcome.stdout.lines().count()), (Some(0), 25), "{outcome:?}");
     assert!(outcome.stdout.contains("gpu1.smd0"), "{}", outcome.stdout);
-    let ascii = call(&["frame", "umh/fig5-b1", "--ascii", "--size", "1x1"]);
+    // Less than a screen that says something is no screen.
+    let small = call(&["frame", "umh/fig5-b1", "--size", "59x16"]);
+    assert!(small.code == Some(2) && small.stderr.contains("60x16 to 1000x1000"), "{small:?}");
+    let ascii = call(&["frame", "umh/fig5-b1", "--ascii", "--size", "60x16"]);
     assert!(ascii.code == Some(0) && ascii.stdout.is_ascii(), "{ascii:?}");
     for (format, start) in [("svg", "<svg "), ("html", "<!doctype html>")] {
         let picture = call(&["frame", "umh/fig5-b1", "--format", format]);

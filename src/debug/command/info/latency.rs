@@ -184,6 +184,9 @@ fn text(leg: &Leg, components: &Components) -> String {
         }
         Awaited::Turn { other, why: Turn::Mshr, .. } => room(at, "MSHR", *other),
         Awaited::Turn { other, why: Turn::Way, .. } => room(at, "way", *other),
+        Awaited::Turn { why: Turn::Purge, .. } => {
+            format!("the remote directory of {at} is full: the CPU's caches are flushed first")
+        }
         Awaited::Turn { other, passed, .. } => turn(at, *other, *passed),
         Awaited::Warp(WarpState::Translation) => format!("{at} translates its address: TLB and page walk"),
         Awaited::Warp(WarpState::Ready) => format!("{at} is to issue it"),
