@@ -390,6 +390,9 @@ that = "value at 0x1000 in gpu1.cu0.l1 is 7"
             assert!(error.contains(wanted), "{text}: {error}");
             assert_eq!((session.event(), session.branches().list().len()), (7, 1), "{text}");
         }
+        execute(&mut session, "end");
+        let error = session.execute("fork hold 64", &Interrupt::default()).unwrap_err().to_string();
+        assert!(error.contains("nothing comes next here"), "{error}");
     }
 
     #[test]

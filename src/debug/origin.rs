@@ -167,8 +167,13 @@ that = ["state of gpu0.cu0.l1 block 0x1000 is N"]
             execute(&mut session, verb);
         }
         assert_eq!(execute(&mut session, "info position").lines, last);
-        execute(&mut session, "reload");
+        assert_eq!(execute(&mut session, "reload").lines[0], "read again");
         assert_eq!(execute(&mut session, "info position").lines, last);
+        for command in ["goto 3", "bookmark kept", "fork hold 64", "bookmark lost"] {
+            execute(&mut session, command);
+        }
+        assert_eq!(execute(&mut session, "reload").lines[0], "read again; gone: 1 branch and 1 bookmark");
+        assert!(session.bookmarks().contains_key("kept"));
     }
 
     #[test]

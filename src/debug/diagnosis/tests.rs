@@ -304,6 +304,19 @@ fn nothing_is_dead_that_goes_on() {
     }
 }
 
+#[test]
+fn all_that_can_never_end_are_named() {
+    let scenario = Scenario::load("debugging/all-wait").unwrap();
+    let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
+    while machine.step(&mut Records::silent()) == StepOutcome::Ran {}
+    let diagnosis = diagnose(&machine).unwrap();
+    let lines = diagnosis.lines();
+    let listed = lines.iter().find_map(|line| line.strip_prefix("none of these can end: ")).unwrap();
+    let named: Vec<u64> = listed.split([',', ' ']).filter_map(|word| word.parse().ok()).collect();
+    assert_eq!(named, diagnosis.transactions.iter().map(|txn| txn.0).collect::<Vec<_>>(), "{lines:?}");
+    assert!(named.len() > diagnosis.sentences.len(), "{lines:?}");
+}
+
 /// What is chosen by hand belongs to no warp, and what is planned in the timed queue does not come.
 #[test]
 fn a_deadlock_of_choices_is_told_whole() {

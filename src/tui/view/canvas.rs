@@ -291,9 +291,11 @@ pub fn fit_end(text: &str, width: u16) -> String {
     if columns(text) <= width {
         return text.to_owned();
     }
-    let starts = text.char_indices().map(|(at, _)| text.get(at..).unwrap_or_default());
-    let end = starts.into_iter().find(|end| columns(end) < width);
-    format!("…{}", end.unwrap_or_default())
+    if width == 0 {
+        return String::new();
+    }
+    let mut ends = text.char_indices().map(|(at, _)| text.get(at..).unwrap_or_default());
+    format!("…{}", ends.find(|end| columns(end) < width).unwrap_or_default())
 }
 
 /// `text` in lines of at most `width` columns, broken between words where that is possible. Columns of a table stay where
@@ -372,6 +374,8 @@ mod tests {
         assert_eq!(fit("abcdef", 4), "abc…");
         assert_eq!(fit("abcd", 4), "abcd");
         assert_eq!(fit("abcd", 0), "");
+        assert_eq!(["abcdef", "abcd", "字字字"].map(|text| fit_end(text, 4)), ["…def", "abcd", "…字"]);
+        assert_eq!([0, 1].map(|width| fit_end("ab", width)), ["", "…"]);
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
         assert_eq!(wrap("字字字", 1).len(), 3);

@@ -85,6 +85,8 @@ fn mistyped_names_and_arguments() {
         &["sweep", "--merge", "nowhere/all.jsonl", "tests/data/none.jsonl"],
         &["sweep", "--merge", "nowhere/all.jsonl", "tests/data/long.toml"],
         &["frame", "umh/fig5-b1", "--size", "0x9"],
+        &["log", "umh/fig5-b1", "--from", "100", "--to", "5"],
+        &["log", "umh/fig5-b1", "--limit", "0"],
         &["frame", "umh/fig5-b1", "--theme", "defualt"],
         &["frame", "umh/fig5-b1", "--layout", "wraps"],
         &["debug", "umh/fig5-b1"],
