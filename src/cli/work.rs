@@ -68,7 +68,9 @@ impl Work {
     /// If there is no such thing, it cannot be read, or a trace comes without a machine.
     pub fn open(target: &Target, interrupt: &Interrupt) -> Result<Self> {
         let path = Path::new(&target.scenario);
-        if recording::write::is_recording(path) {
+        // What is called one is one, if only a damaged one: reading it says how.
+        let is_called_so = path.extension().is_some_and(|ending| ending == "rec") && path.is_file();
+        if is_called_so || recording::write::is_recording(path) {
             return Self::recorded(target, interrupt);
         }
         let format = target.trace_format.as_deref().map(Format::parse).transpose()?;

@@ -44,7 +44,8 @@ const SIGNS: [(&str, &str); 9] = [
     (
         "links",
         "▶ or ◀ a lane; 26 % busy since the start, ▁▄█ over time; q 1/0/2: queued requests/probes/replies\n\
-         b 1/8: used/size of the receivers' buffers, in the same order; without the sizes where there is no room\n\
+         b 1/8: used/size of the receivers' buffers, in the same order; without the sizes where there is little room, or q 3 b 1/8: all that is queued, \
+         and the fullest buffer\n\
          lanes out 8877 in 899a: lanes in each sample and now, a is ten; use: how busy in it, ! saturated\n\
          then the last sample and what the balancer decided by it; the others are shown when they are selected",
     ),
@@ -81,7 +82,7 @@ fn signs() -> impl Iterator<Item = (&'static str, String)> {
     let stands = PageStand::ALL.map(|stand| format!("{} {}", stand.letter(), stand.name()));
     let permissions = Permission::ALL.map(|one| format!("{} {}", one.letter(), one.name()));
     let pages = format!(
-        "{}; ▁▄█ below: how lately it was used\nwhere pages are taken for read-only: {}",
+        "{}; ▁▄█ below: how lately it was used; · a page between that nothing is told of, or the address of the next\nwhere pages are taken for read-only: {}",
         stands.join(", "),
         permissions.join(", ")
     );

@@ -117,6 +117,14 @@ fn a_changed_recording_is_refused_with_its_line() {
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{refused:?}");
         assert!(refused.stderr.contains(&format!("mine.rec:{line}:1: this line")), "{}", refused.stderr);
     }
+    // Whoever reads it, it is no trace.
+    for damaged in ["", "no recording\n", "\n"] {
+        fs::write(&path, damaged).unwrap();
+        let told = [&["replay", &path][..], &["run", &path], &["debug", &path, "--no-tui"]].map(call);
+        let [replayed, ..] = &told;
+        assert!(replayed.stderr.contains("recording"), "{}", replayed.stderr);
+        assert!(told.iter().all(|one| (one.code, &one.stderr) == (Some(2), &replayed.stderr)), "{told:?}");
+    }
 }
 
 #[test]
