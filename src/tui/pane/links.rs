@@ -55,7 +55,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         canvas.paragraph(
             1,
             y + 1,
-            "▶ a lane; % busy since the start, ▁▄█ over time; q queued request/probe/reply; b waiting in the receivers' buffers",
+            "▶ a lane; % busy since the start, ▁▄█ over time; q queued request/probe/reply; b waiting in the receivers' buffers, or all that is queued and the fullest buffer",
             Role::Dim,
         );
     }
