@@ -213,7 +213,7 @@ pub struct Message {
     pub number: Option<TxnNumber>,
     /// The event that sent it.
     pub cause: EventNumber,
-    /// Size on the wire in bytes, header included.
+    /// Size in bytes, one header included; a link may cut it into packets.
     pub size: u32,
     /// Of a grant: the state granted.
     pub granted: Option<State>,

@@ -329,10 +329,12 @@ impl Channel {
     pub fn take_oldest(&mut self, lane: usize) -> Option<Message> {
         let lane = self.lanes.get_mut(lane)?;
         lane.told = false;
-        match lane.take() {
-            Some((_, message)) => Some(message),
-            None => lane.outgoing.pop_front().map(|(_, message)| message),
+        if let Some((_, message)) = lane.take() {
+            return Some(message);
         }
+        let (ready, message) = lane.outgoing.pop_front()?;
+        lane.held = lane.held.saturating_sub(u32::from(!matches!(ready, Ready::At(_))));
+        Some(message)
     }
 
     /// Whether the receiver has a free buffer.
@@ -380,5 +382,24 @@ impl Channel {
                 (lane.asked, lane.unsent).hash(hasher);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::link::tests::sized;
+
+    /// What is taken out before its time held no room, and what comes after it has no more for that.
+    #[test]
+    fn what_is_taken_before_it_may_leave_is_held_no_more() {
+        let (path, lanes) = (Path::from(0), <[Lane; 3]>::default());
+        let mut channel =
+            Channel { from: 0, to: 1, path, lookup: 0, buffers: 1, block: 64, lanes, folded: false };
+        channel.lanes[0].put(Ready::Later(10), sized(8));
+        assert!(!channel.is_full(0), "it is still in memory");
+        assert!(channel.take_oldest(0).is_some());
+        channel.lanes[0].put(Ready::At(0), sized(8));
+        assert!(channel.is_full(0), "one may wait to be sent");
     }
 }

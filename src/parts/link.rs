@@ -356,12 +356,12 @@ impl Link {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::model::address::{Address, Range};
     use crate::model::component::ComponentId;
 
-    fn sized(size: u32) -> Message {
+    pub fn sized(size: u32) -> Message {
         Message {
             kind: MessageKind::Writeback,
             from: ComponentId(0),

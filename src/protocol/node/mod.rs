@@ -26,6 +26,7 @@ mod sync;
 mod tag_view;
 mod tagged;
 mod timeless;
+mod turn;
 mod uncached;
 mod under_way;
 mod view;
