@@ -366,10 +366,12 @@ fn ground(fault: Fault) -> Option<(Ground, usize)> {
 fn selective_caches_never_let_the_cpu_read_what_is_old() {
     let naive = ["gpu.l1.protocol=selective-naive", "gpu.l2.protocol=selective-naive"];
     let first = ["gpu.l1.protocol=selective-l1", "gpu.l2.protocol=selective-l1"];
-    let grounds: [(&str, &[&str]); 8] = [
+    let grounds: [(&str, &[&str]); 10] = [
         ("tiny/selective", &[]),
         ("tiny/selective", &naive),
         ("tiny/selective", &first),
+        ("tiny/selective-variable", &naive),
+        ("tiny/selective-variable", &first),
         ("tiny/selective", &["gpu.remote_directory.high_water=25"]),
         (CROWDED.0, CROWDED.1),
         (OVERTAKEN.0, OVERTAKEN.1),

@@ -166,6 +166,15 @@ fn a_core_reads_nothing_old_beside_a_gpu_that_takes_no_part() {
         let outcome = look("selective", with, set, &[]);
         assert_eq!((outcome.bound, outcome.violations), (None, Vec::new()), "{with:?} {set:?}");
     }
+    // The directory is full, and two compute units share what one of them asks for, or wait for an answer each.
+    for (shape, set) in [
+        ("selective-full", &[][..]),
+        ("selective-host", &["gpu.cu.count=2"]),
+        ("selective-host", &["gpu.cu.count=2", "network.transfers=sectors", naive[0], naive[1]]),
+    ] {
+        let outcome = look(shape, &[], set, &[]);
+        assert_eq!((outcome.bound, outcome.violations), (None, Vec::new()), "{shape} {set:?}");
+    }
     for (fault, shape, with) in [
         (Fault::ServeBesideCpu, "selective", &[][..]),
         (Fault::KeepHostLines, "selective", &[host]),

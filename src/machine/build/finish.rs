@@ -118,8 +118,13 @@ impl Builder<'_> {
     fn nodes(&mut self, meeting: &Meeting) -> Result<()> {
         let untracked = self.configs.iter().filter(|(config, _)| !config.is_tracked());
         let untracked: Vec<ComponentId> = untracked.map(|(config, _)| config.id).collect();
+        let handing_on = self.configs.iter().filter(|(config, _)| config.hands_on_loads());
+        let handing_on: Vec<ComponentId> = handing_on.map(|(config, _)| config.id).collect();
+        let tagged = self.configs.iter().filter(|(config, _)| config.tags.is_some());
+        let tagged: Vec<ComponentId> = tagged.map(|(config, _)| config.id).collect();
         for (number, (mut config, store)) in std::mem::take(&mut self.configs).into_iter().enumerate() {
             config.remembers = meeting.has(number);
+            config.answers_each = config.children.iter().any(|child| handing_on.contains(child));
             if !config.table.has_directory() {
                 config.children.sort_unstable();
             }
@@ -132,6 +137,7 @@ impl Builder<'_> {
             {
                 config.snooped = children_that(&config, |child| self.components.is_host(child));
                 config.outside = children_that(&config, |child| untracked.contains(&child)) & !config.snooped;
+                config.posted = children_that(&config, |child| tagged.contains(&child));
             }
             let (is_apart, line) = (config.own_side != 0, config.block);
             let mut node = Node::new(config, store);

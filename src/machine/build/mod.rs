@@ -255,6 +255,8 @@ impl Builder<'_> {
             snooped: 0,
             remembers: false,
             outside: 0,
+            answers_each: false,
+            posted: 0,
             has_memory: false,
             tags: None,
             faults: self.blueprint.faults.iter().copied().collect(),

@@ -15,7 +15,7 @@ use crate::model::record::{MshrChange, What};
 use crate::model::sectors::Sectors;
 use crate::model::state::{Action, State};
 use crate::protocol::outbox::{Completion, Outbox, Taken, Ticket};
-use crate::protocol::store::Entry;
+use crate::protocol::store::{Entry, bit};
 use crate::protocol::table::{Next, Step};
 
 /// The column of the table for a kind of access.
@@ -305,6 +305,9 @@ impl Node {
         let kind = if is_eviction { MessageKind::EvictAck } else { MessageKind::Reply };
         let mut message = self.message(kind, to, want.range, out);
         (message.txn, message.number) = Self::key_of(want);
+        if kind == MessageKind::Reply && self.config.posted & bit(child) != 0 {
+            message.size = 0;
+        }
         if !read.is_empty() {
             let mut patch = Patch::empty(want.range, 1, true);
             patch.copy_in(want.range.start, read);

@@ -74,6 +74,11 @@ pub struct NodeConfig {
     pub snooped: u64,
     /// Of a home on the host: the children that keep to no directory, so that what they write back is a store; a bit each.
     pub outside: u64,
+    /// A child hands on one by one the loads of what may not be kept, each of which waits for an answer of its own.
+    pub answers_each: bool,
+    /// Children whose writes are posted, as those of memories with a tag miss handler: that they were performed is told, so that nobody is
+    /// quiet too early, and takes nothing of a link; a bit each.
+    pub posted: u64,
     /// There are several launches, and stores of GPUs are non-coherent: it remembers which children have copies that lack some of
     /// them.
     pub remembers: bool,
@@ -134,6 +139,13 @@ impl NodeConfig {
     pub fn is_tracked(&self) -> bool {
         let has_children = self.role != Role::Leaf;
         !self.table.fetches_with(has_children) && (!has_children || self.table.uncached.is_none())
+    }
+
+    /// Whether it hands on each load of what may not be kept, instead of fetching once for all that wait.
+    #[must_use]
+    pub fn hands_on_loads(&self) -> bool {
+        let cell = self.table.uncached_cell(Action::Load, self.role != Role::Leaf);
+        cell.is_some_and(|cell| cell.step == Step::Forward)
     }
 
     /// Whether a block may leave the node without a message.

@@ -97,9 +97,10 @@ impl Node {
     }
 
     /// Joins a fetch that is being served with those of the same child that wait behind it, from `index` on: where sectors go alone,
-    /// one answer brings what all of them ask for (section 3.2.3: "only those 32B blocks that have been requested").
+    /// one answer brings what all of them ask for (section 3.2.3: "only those 32B blocks that have been requested"), if the child finds
+    /// them by its mask.
     pub(super) fn join_fetches(&self, pending: &mut Pending, want: &mut Want, mut index: usize) {
-        if !self.config.by_sector || !want.is_fetch() {
+        if !self.config.by_sector || self.config.answers_each || !want.is_fetch() {
             return;
         }
         while let Some(next) = pending.queue.get(index).filter(|next| next.is_load()) {

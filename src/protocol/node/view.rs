@@ -7,7 +7,7 @@ use super::pending::Pending;
 use super::{Node, Role};
 use crate::model::address::{Address, Range};
 use crate::model::component::{ComponentId, Components};
-use crate::model::inspect::{BlockView, CacheView, CellCount, MshrEntryView, MshrView, UnitView};
+use crate::model::inspect::{BlockView, CacheLine, CacheView, CellCount, MshrEntryView, MshrView, UnitView};
 use crate::model::message::MessageKind;
 use crate::model::sectors::Sectors;
 use crate::model::selective::{RemoteDirectoryView, UncachedView};
@@ -254,7 +254,7 @@ impl Node {
         // Entries come by slot: those beyond the sets asked for need not be looked at.
         for (slot, entry) in self.store.entries() {
             let Some(line) = lines.get_mut(slot) else { break };
-            *line = Some((entry.block, entry.state));
+            *line = Some(CacheLine { block: entry.block, state: entry.state, remote: entry.remote });
         }
         Some(CacheView {
             node: self.config.id,

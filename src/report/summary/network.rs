@@ -68,7 +68,7 @@ pub fn links(machine: &dyn Inspect, values: &Values) -> Table {
 
 /// A row for each kind of message that was sent: anywhere, and over the links.
 pub fn messages(machine: &dyn Inspect, values: &Values) -> Table {
-    let mut table = Table::new(["messages", "count", "bytes", "bytes over links"]);
+    let mut table = Table::new(["messages", "count", "bytes", "bytes, link by link"]);
     for kind in MessageKind::ALL {
         let name = key_word(kind.name());
         let key = |name: &str, what: &str| format!("messages.{name}.{what}");

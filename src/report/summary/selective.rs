@@ -10,7 +10,7 @@ pub fn table(values: &Values) -> Table {
         let requests = values.count("coalescing.requests.l2");
         let spared = format!("{} of them coalesced", values.percent("coalescing.share"));
         table.row("loads not kept", [values.count("coalescing.loads"), spared]);
-        let used = format!("{} of what L1s got was used", values.percent("coalescing.line_use"));
+        let used = format!("{} of what came was used", values.percent("coalescing.line_use"));
         table.row("requests for them", [requests, used]);
     }
     if values.is_some("remote_directory.peak") {
