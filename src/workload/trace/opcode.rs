@@ -16,6 +16,24 @@ pub enum Class {
     BulkCopy,
 }
 
+/// What the mnemonics of instructions begin with whose addresses are not those of global memory, or which move nothing there: shared
+/// and local memory, constants, attributes, tensor memory, textures, surfaces, and hints for caches.
+const OTHERS: [&str; 14] =
+    ["LDS", "STS", "ATOMS", "LDL", "STL", "LDC", "ALD", "AST", "LDT", "STT", "T", "SU", "CCTL", "QSPC"];
+
+/// Whether an instruction that has addresses is of no kind that is known here.
+pub fn is_unknown(opcode: &str) -> bool {
+    let base = opcode.split('.').next().unwrap_or_default();
+    classify(opcode) == Class::Compute && !OTHERS.iter().any(|known| base.starts_with(known))
+}
+
+/// Why an instruction of no known kind is refused, and what was expected instead.
+pub fn unknown(opcode: &str) -> (String, String) {
+    let base = opcode.split('.').next().unwrap_or_default();
+    let message = format!("{base} has addresses, and is no memory instruction that is known here");
+    (message, "LDG, LD, STG, ST, LDGSTS, ATOM, ATOMG, RED, REDG, or one of shared or local memory".to_owned())
+}
+
 const BULK: [&str; 7] = ["UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG", "UBLKCP", "UBLKPF", "UBLKRED"];
 
 /// The class of a full mnemonic such as `LDG.E.64`.
@@ -63,6 +81,18 @@ mod tests {
     fn the_width_is_in_the_mnemonic() {
         let wide = ["LDG.E", "LDG.E.64", "STG.E.U8", "LDS.U.128", "STG.E.S16", "LDG.E.99999999999999999999"];
         assert_eq!(wide.map(width), [4, 8, 1, 16, 4, u64::MAX / 8]);
+    }
+
+    #[test]
+    fn what_has_addresses_is_of_a_known_kind_or_not() {
+        for opcode in ["XYZ.E", "STQ.E", "LXG"] {
+            assert!(is_unknown(opcode), "{opcode}");
+        }
+        for opcode in
+            ["LDG.E", "LDS.U.128", "STL", "TEX.SCR", "SULD.D.2D", "LDC.64", "CCTL.IVALL", "ATOMS.ADD"]
+        {
+            assert!(!is_unknown(opcode), "{opcode}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::super::opcode::{Class, classify};
+use super::super::opcode::{Class, classify, is_unknown, unknown};
 use super::super::text::Wrong;
 use super::super::warp::bulk_copy;
 use super::super::words::{Parsed, Words, address, hexadecimal};
@@ -71,7 +71,21 @@ pub fn parse(line: &str, grammar: Grammar) -> Parsed<Instruction<'_>> {
     if grammar.version >= 6 && opcode.contains("GMMA") {
         words.take("a number", |word| word.parse::<i64>().ok())?;
     }
+    let opcode_end = words.at;
     let memory = memory(&mut words, mask)?;
+    if memory.is_some() && is_unknown(opcode) {
+        let (message, expected) = unknown(opcode);
+        let start = line.find(opcode).unwrap_or(opcode_end);
+        return Err(Wrong { span: start..start + opcode.len(), message, expected });
+    }
+    let accesses = matches!(class, Class::Load | Class::Store | Class::Atomic(_));
+    if accesses && memory.is_none() && mask != 0 {
+        return Err(Wrong {
+            span: opcode_end..words.at,
+            message: format!("{opcode} accesses no bytes"),
+            expected: "the width of the access, and an address for each set bit of the mask".to_owned(),
+        });
+    }
     rest(&mut words, grammar.version)?;
     Ok(Instruction { pc, mask, opcode, class, memory })
 }

@@ -4,17 +4,18 @@
 //! Mapping: a launch is a kernel, one after the other in the order of the launch lines, and its grid and blocks are the
 //! trace's own. The tool tells the hardware's number of a warp: the warps of a block are numbered here in the order in
 //! which the trace first names them. A lane with address 0 is inactive; the width is told by the mnemonic; an access of
-//! shared or local memory computes for a cycle. Lost: everything but memory instructions, so that nothing computes
+//! shared or local memory computes for a cycle, and so does the first of the two lines of an LDGSTS, which tells where in shared
+//! memory it writes. Lost: everything but memory instructions, so that nothing computes
 //! between accesses and no barrier is kept; the order between warps; generic accesses of shared memory, which cannot be
 //! told apart from global ones. Values are not in the trace: a store writes bytes made from its line's number and
 //! the address.
 
 use std::path::Path;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::opcode::{classify, width};
+use super::opcode::{Class, classify, is_unknown, unknown, width};
 use super::recording::{Recording, TaskNumber};
 use super::step::Step;
 use super::stream::Launch;
@@ -39,6 +40,8 @@ struct Running {
     warps_per_block: u32,
     /// The hardware's numbers of each block's warps, in the order in which they came.
     warps: FxHashMap<u64, SmallVec<[u32; 8]>>,
+    /// Warps of whose LDGSTS the first of two lines has come.
+    copying: FxHashSet<u64>,
 }
 
 /// Reads a trace.
@@ -61,7 +64,8 @@ pub fn read(path: &Path, recording: &mut Recording) -> Result<()> {
                     gpu: None,
                 };
                 let task = recording.launch(launch)?;
-                running.insert(id, Running { task, grid, warps_per_block, warps: FxHashMap::default() });
+                let (warps, copying) = (FxHashMap::default(), FxHashSet::default());
+                running.insert(id, Running { task, grid, warps_per_block, warps, copying });
             }
             Line::Access(access) => {
                 let (task, stream, step) =
@@ -233,9 +237,20 @@ impl Access<'_> {
         }
         let lanes = (0..).zip(self.addresses.value).filter(|(_, address)| *address != 0);
         let opcode = self.opcode.value;
-        let step = warp::step(classify(opcode), width(opcode), line, lanes)
+        if is_unknown(opcode) {
+            let (message, expected) = unknown(opcode);
+            return Err(self.opcode.wrong(message, expected));
+        }
+        let stream = block * u64::from(running.warps_per_block) + warp as u64;
+        // Of each operand in memory there is a line: first that in shared memory, then the global one.
+        let is_shared = opcode.starts_with("LDGSTS") && running.copying.insert(stream);
+        if !is_shared {
+            running.copying.remove(&stream);
+        }
+        let class = if is_shared { Class::Compute } else { classify(opcode) };
+        let step = warp::step(class, width(opcode), line, lanes)
             .map_err(|(message, expected)| self.addresses.wrong(message, expected))?;
-        Ok((running.task, block * u64::from(running.warps_per_block) + warp as u64, step))
+        Ok((running.task, stream, step))
     }
 }
 

@@ -45,8 +45,22 @@ fn mistakes_are_placed_and_explained() {
             ("STG.E.U8 - 0x00007f", "STG.E.U8 - 0xf0007f", (20, 87), "addresses below"),
             ("RED.E.ADD.64", "RED.E.ADD.640", (19, 103), "a width of"),
             ("LDS.64", "UBLKCP", (18, 85), "loads, stores"),
+            ("STG.E - ", "STQ.E - ", (13, 76), "one of shared or local memory"),
         ],
     );
+}
+
+/// Of each operand in memory the tool prints a line.
+#[test]
+fn of_a_copy_into_shared_memory_only_the_global_operand_is_loaded() {
+    let good = example(NAME);
+    let load = good.lines().find(|line| line.contains("LDG.E - ")).unwrap();
+    let global = load.replace("LDG.E - ", "LDGSTS.E - ");
+    let shared = global.replace("0x00007f00000000", "0x00000000000000");
+    let text = good.replacen(load, &format!("{shared}\n{global}\n{shared}\n{global}"), 1);
+    let trace = read_text(NAME, &text, Format::Nvbit).unwrap();
+    let before = read_text(NAME, &good, Format::Nvbit).unwrap();
+    assert_eq!(trace.counts.lane_loads, before.counts.lane_loads + 32);
 }
 
 #[test]
