@@ -27,6 +27,7 @@ fn after_help() -> String {
         "Examples:\n  \
            umscope figures --quick\n  \
            umscope figures umh-block umh-peer --svg charts\n  \
+           umscope figures scale                                    (all of a paper)\n  \
            umscope figures --format json | jq '.[] | select(.holds == false)'\n  \
            umscope figures --to runs.jsonl                          (again with the same file: goes on)\n  \
            umscope figures --to shard1.jsonl --shard 1/2            (and 2/2 elsewhere)\n  \
@@ -157,7 +158,8 @@ fn charts(folder: &Path, rows: &[Row]) -> std::result::Result<(), Trouble> {
         let Ok(found) = &row.found else { continue };
         for (suffix, chart) in &found.charts {
             let path = folder.join(format!("{}{suffix}.svg", row.figure.id));
-            replace(folder, &path, &chart.svg()).map_err(|error| Trouble::Io("write a chart", error))?;
+            replace(folder, &path, &chart.svg(&text::beside(row)))
+                .map_err(|error| Trouble::Io("write a chart", error))?;
         }
     }
     Ok(())

@@ -59,13 +59,15 @@ impl Runs<'_> {
         figures: &[&'static Figure],
         interrupt: &Interrupt,
     ) -> std::result::Result<Results, Trouble> {
+        let others: Vec<Journal> =
+            self.merge.iter().map(|path| Journal::read(path)).collect::<std::result::Result<_, _>>()?;
         let needed: BTreeSet<Experiment> =
             figures.iter().flat_map(|figure| (figure.experiments)(self.effort)).collect();
-        let points = points(needed)?;
+        let Some(points) = self.points(needed, interrupt)? else { return Ok(Results::default()) };
         let header =
             Header::of("figures", points.iter().map(|point| (point.key.clone(), name(&point.experiment))));
         let mut journal = Journal::resume_among_others(self.to, header)?;
-        self.take_others(&points, &mut journal)?;
+        take_others(others, &points, &mut journal)?;
         let before = done(&journal, &points);
         let mine = |number: &usize| self.shard.is_none_or(|shard| shard.has(*number));
         let left: Vec<usize> =
@@ -84,40 +86,25 @@ impl Runs<'_> {
         collect(&points, &mut journal)
     }
 
-    /// Results that other machines have come to.
-    fn take_others(&self, points: &[Point], journal: &mut Journal) -> std::result::Result<(), Trouble> {
-        let numbers: BTreeMap<&str, usize> =
-            points.iter().enumerate().map(|(number, point)| (point.key.as_str(), number)).collect();
-        for path in self.merge {
-            let mut other = Journal::read(path)?;
-            if other.header.title() != journal.header.title() {
-                let message = format!("{} has results of a sweep", other.name);
-                return Err(Diagnostic::new(message)
-                    .expected("files that umscope figures --to has written")
-                    .into());
+    /// Each run once; nothing after an interrupt. What a run is known by takes reading its scenario, which may be large.
+    fn points(&self, needed: BTreeSet<Experiment>, interrupt: &Interrupt) -> Result<Option<Vec<Point>>> {
+        let needed: Vec<Experiment> = needed.into_iter().collect();
+        let keys = Mutex::new(BTreeMap::new());
+        let lock = || keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = |done| format!("reading {done} of {} runs", needed.len());
+        pool::each(needed.len(), self.jobs, interrupt, told, |number| {
+            if let Some(experiment) = needed.get(number) {
+                let key = experiment.key();
+                lock().insert(number, key);
             }
-            let theirs = other.done();
-            let is_needed = |number: &&usize| {
-                other.header.keys.get(**number).is_some_and(|key| numbers.contains_key(key.as_str()))
-            };
-            let left_out = theirs.len() - theirs.iter().filter(is_needed).count();
-            if left_out > 0 {
-                say(format_args!(
-                    "{}: {left_out} of {} results are of no run that is needed now: other figures, with or without \
-                     --quick, or another version",
-                    other.name,
-                    theirs.len()
-                ));
-            }
-            for theirs in theirs {
-                let ours = other.header.keys.get(theirs).and_then(|key| numbers.get(key.as_str()));
-                let Some(&ours) = ours.filter(|ours| !journal.done().contains(ours)) else { continue };
-                let line = other.line(theirs)?.unwrap_or_default();
-                let row: Value = serde_json::from_str(&line).unwrap_or(Value::Null);
-                journal.add(ours, &row)?;
-            }
+            ControlFlow::Continue(())
+        });
+        if interrupt.is_raised() {
+            return Ok(None);
         }
-        Ok(())
+        let keys = keys.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let keys = keys.into_values().collect::<Result<Vec<String>>>()?;
+        Ok(Some(merged(needed, keys)))
     }
 
     fn run(
@@ -154,12 +141,50 @@ impl Runs<'_> {
     }
 }
 
-/// Each run once.
-fn points(needed: BTreeSet<Experiment>) -> Result<Vec<Point>> {
+/// Results that other machines have come to.
+fn take_others(
+    others: Vec<Journal>,
+    points: &[Point],
+    journal: &mut Journal,
+) -> std::result::Result<(), Trouble> {
+    let numbers: BTreeMap<&str, usize> =
+        points.iter().enumerate().map(|(number, point)| (point.key.as_str(), number)).collect();
+    for mut other in others {
+        if other.header.title() != journal.header.title() {
+            let message = format!("{} has results of a sweep", other.name);
+            return Err(Diagnostic::new(message)
+                .expected("files that umscope figures --to has written")
+                .into());
+        }
+        let theirs = other.done();
+        let is_needed = |number: &&usize| {
+            other.header.keys.get(**number).is_some_and(|key| numbers.contains_key(key.as_str()))
+        };
+        let left_out = theirs.len() - theirs.iter().filter(is_needed).count();
+        if left_out > 0 {
+            say(format_args!(
+                "{}: {left_out} of {} results are of no run that is needed now: other figures, with or without \
+                 --quick, or another version",
+                other.name,
+                theirs.len()
+            ));
+        }
+        for theirs in theirs {
+            let ours = other.header.keys.get(theirs).and_then(|key| numbers.get(key.as_str()));
+            let Some(&ours) = ours.filter(|ours| !journal.done().contains(ours)) else { continue };
+            let line = other.line(theirs)?.unwrap_or_default();
+            let row: Value = serde_json::from_str(&line).unwrap_or(Value::Null);
+            journal.add(ours, &row)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs of the same key are one.
+fn merged(needed: Vec<Experiment>, keys: Vec<String>) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
-    for experiment in needed {
-        let key = experiment.key()?;
+    for (experiment, key) in needed.into_iter().zip(keys) {
         if let Some(point) = known.get(&key).and_then(|at| points.get_mut(*at)) {
             point.same.push(experiment);
         } else {
@@ -167,7 +192,7 @@ fn points(needed: BTreeSet<Experiment>) -> Result<Vec<Point>> {
             points.push(Point { key, experiment, same: Vec::new() });
         }
     }
-    Ok(points)
+    points
 }
 
 /// What a run is called.
@@ -227,9 +252,14 @@ mod tests {
             ..Experiment::default()
         };
         let (one, other) = (["gpu.count=2", "gpu.clock=1 GHz"], ["gpu.clock=1 GHz", "gpu.count=2"]);
-        let found = points([run(one), run(other), run(["gpu.count=1", "gpu.clock=1 GHz"])].into()).unwrap();
+        let needed = BTreeSet::from([run(one), run(other), run(["gpu.count=1", "gpu.clock=1 GHz"])]);
+        let runs = Runs { effort: Effort::Quick, to: None, shard: None, merge: &[], jobs: Some(2) };
+        let found = runs.points(needed.clone(), &Interrupt::default()).unwrap().unwrap();
         assert_eq!(found.len(), 2);
         assert_eq!(found.iter().map(|point| point.same.len()).sum::<usize>(), 1);
+        let interrupt = Interrupt::default();
+        interrupt.flag().store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(runs.points(needed, &interrupt).unwrap().is_none(), "ctrl-c is heeded before the first run");
     }
 
     #[test]

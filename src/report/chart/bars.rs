@@ -4,18 +4,29 @@ use super::Bars;
 use super::sheet::{Sheet, colour, gap};
 use crate::report::xml::escaped;
 
-pub(super) fn draw(chart: &Bars, mut sheet: Sheet) -> String {
+/// What a group of means is called.
+const MEANS: [&str; 2] = ["GM", "mean"];
+
+pub(super) fn draw(chart: &Bars, sheet: &mut Sheet) {
     sheet.legend(&chart.series, |index, (x, _), y| {
         let (y, colour) = (y - 6.0, colour(index));
         format!("<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"20\" height=\"12\" fill=\"{colour}\"/>")
     });
-    if let Some(mean) = chart.groups.len().checked_sub(1).filter(|mean| *mean > 0) {
-        sheet.divide(mean);
+    let last = chart.groups.len().saturating_sub(1);
+    if last > 0 && chart.groups.last().is_some_and(|name| MEANS.contains(&name.as_str())) {
+        sheet.divide(last);
+    }
+    let mut first = 0;
+    for (name, count) in &chart.clusters {
+        sheet.cluster(name, first, *count);
+        if first > 0 {
+            sheet.divide(first);
+        }
+        first += count;
     }
     for group in 0..chart.groups.len() {
-        if chart.stacked { stack(chart, group, &mut sheet) } else { side_by_side(chart, group, &mut sheet) }
+        if chart.stacked { stack(chart, group, sheet) } else { side_by_side(chart, group, sheet) }
     }
-    sheet.finish()
 }
 
 fn side_by_side(chart: &Bars, group: usize, sheet: &mut Sheet) {

@@ -14,7 +14,7 @@ pub(super) fn times(end: f64) -> Vec<String> {
     (0..TIMES).map(|number| short(middle(number))).collect()
 }
 
-pub(super) fn draw(chart: &Course, mut sheet: Sheet) -> String {
+pub(super) fn draw(chart: &Course, sheet: &mut Sheet) {
     sheet.legend(&chart.series, |index, (from, to), y| stroke(index, &[(from, y), (to, y)]));
     for at in &chart.marks {
         sheet.mark(at / chart.end);
@@ -29,5 +29,4 @@ pub(super) fn draw(chart: &Course, mut sheet: Sheet) -> String {
             steps.map(|(at, value)| (sheet.across((at / chart.end).min(1.0)), sheet.y(value))).collect();
         sheet.line(&stroke(index, &points));
     }
-    sheet.finish()
 }

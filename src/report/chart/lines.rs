@@ -11,16 +11,15 @@ const MARK: f64 = 4.0;
 const DASHES: [&str; 4] =
     ["", " stroke-dasharray=\"7 4\"", " stroke-dasharray=\"2 3\"", " stroke-dasharray=\"9 3 2 3\""];
 
-pub(super) fn draw(chart: &Lines, mut sheet: Sheet) -> String {
+pub(super) fn draw(chart: &Lines, sheet: &mut Sheet) {
     sheet.legend(&chart.series, |index, (from, to), y| {
         let mark = mark(index, f64::midpoint(from, to), y);
         let points = [(from, y), (to, y)];
         format!("{}\n<path d=\"{mark}\" fill=\"{}\"/>", stroke(index, &points), colour(index))
     });
     for (index, series) in chart.series.iter().enumerate() {
-        line(chart, series, index, &mut sheet);
+        line(chart, series, index, sheet);
     }
-    sheet.finish()
 }
 
 fn line(chart: &Lines, series: &Series, index: usize, sheet: &mut Sheet) {

@@ -18,7 +18,7 @@ pub enum Chart {
     Course(Course),
 }
 
-/// Bars in groups, the last of which is a mean and stands apart.
+/// Bars in groups. Those of a cluster stand together, and a mean, which is the last, stands apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
     pub title: String,
@@ -26,6 +26,8 @@ pub struct Bars {
     pub axis: String,
     /// A name below each group.
     pub groups: Vec<String>,
+    /// A name below so many groups, one cluster after the other; none where groups stand for themselves.
+    pub clusters: Vec<(String, usize)>,
     /// A value for each group.
     pub series: Vec<Series>,
     /// One above the other instead of side by side.
@@ -60,23 +62,27 @@ pub struct Course {
 }
 
 impl Chart {
-    /// The picture: one XML document.
+    /// The picture with a line below it: one XML document.
     #[must_use]
-    pub fn svg(&self) -> String {
-        match self {
+    pub fn svg(&self, below: &str) -> String {
+        let (title, axis, names, series, top) = match self {
             Self::Bars(chart) => {
-                let sheet = Sheet::new(&chart.title, &chart.axis, &chart.groups, &chart.series, chart.top());
-                bars::draw(chart, sheet)
+                (&chart.title, &chart.axis, chart.groups.clone(), &chart.series, chart.top())
             }
             Self::Lines(chart) => {
-                let sheet = Sheet::new(&chart.title, &chart.axis, &chart.points, &chart.series, chart.top());
-                lines::draw(chart, sheet)
+                (&chart.title, &chart.axis, chart.points.clone(), &chart.series, chart.top())
             }
             Self::Course(chart) => {
-                let (times, top) = (course::times(chart.end), highest(&chart.series));
-                course::draw(chart, Sheet::new(&chart.title, &chart.axis, &times, &chart.series, top))
+                (&chart.title, &chart.axis, course::times(chart.end), &chart.series, highest(&chart.series))
             }
+        };
+        let mut sheet = Sheet::new((title, axis, below), &names, series, top);
+        match self {
+            Self::Bars(chart) => bars::draw(chart, &mut sheet),
+            Self::Lines(chart) => lines::draw(chart, &mut sheet),
+            Self::Course(chart) => course::draw(chart, &mut sheet),
         }
+        sheet.finish()
     }
 }
 

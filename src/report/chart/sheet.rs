@@ -24,7 +24,7 @@ const COLOURS: [&str; 7] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9
 
 /// Pixels: above, below and beside the field.
 const ABOVE: f64 = 70.0;
-const BELOW: f64 = 50.0;
+const BELOW: f64 = 70.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 20.0;
 const FIELD: f64 = 280.0;
@@ -52,11 +52,17 @@ pub(super) struct Sheet {
 
 impl Sheet {
     /// A sheet with title, axes and legend, for values from 0 to `top`.
-    pub fn new(title: &str, axis: &str, groups: &[String], series: &[Series], top: f64) -> Self {
+    pub fn new(
+        (title, axis, below): (&str, &str, &str),
+        groups: &[String],
+        series: &[Series],
+        top: f64,
+    ) -> Self {
         let longest = groups.iter().map(|name| name.chars().count()).max().unwrap_or(0) as f64;
         let least = (series.len() as f64 * SLOT + GAP).max(longest * CHARACTER + 8.0);
         let legend: f64 = series.iter().map(entry).sum();
-        let field = NARROWEST.max(legend).max(title.chars().count() as f64 * LARGE);
+        let told = below.chars().count() as f64 * CHARACTER;
+        let field = NARROWEST.max(legend).max(title.chars().count() as f64 * LARGE).max(told);
         let group = least.max(field / groups.len().max(1) as f64);
         let step = step(top);
         let mut sheet = Self {
@@ -67,6 +73,8 @@ impl Sheet {
         };
         sheet.head(title);
         sheet.axes(axis, groups, step);
+        let (y, below) = (ABOVE + FIELD + BELOW - 12.0, escaped(below));
+        sheet.line(&format!("<text x=\"{LEFT:.0}\" y=\"{y:.1}\">{below}</text>"));
         sheet
     }
 
@@ -154,6 +162,15 @@ impl Sheet {
     /// Where a part of the field's width ends.
     pub fn across(&self, part: f64) -> f64 {
         LEFT + (self.width - LEFT - RIGHT) * part
+    }
+
+    /// A name below so many groups, from one on.
+    pub fn cluster(&mut self, name: &str, first: usize, count: usize) {
+        let x = f64::midpoint(self.left(first), self.left(first + count));
+        let (y, name) = (ABOVE + FIELD + 36.0, escaped(name));
+        self.line(&format!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" font-weight=\"bold\">{name}</text>"
+        ));
     }
 
     /// A line up and down that sets a group apart from those before it.

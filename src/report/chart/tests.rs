@@ -10,8 +10,9 @@ fn bars(stacked: bool) -> Chart {
     Chart::Bars(Bars {
         title: "A < B & \"C\"".to_owned(),
         axis: "time & more".to_owned(),
-        groups: ["FW", "<GM>"].map(str::to_owned).into(),
+        groups: ["F&W", "GM"].map(str::to_owned).into(),
         series: vec![series("1 KiB", &[1.0, 2.0]), series("a>b", &[3.0, f64::NAN])],
+        clusters: Vec::new(),
         stacked,
     })
 }
@@ -96,7 +97,7 @@ fn text(text: &str) -> Result<(), String> {
 #[test]
 fn pictures_are_xml() {
     for (chart, shapes) in [(bars(false), 3), (bars(true), 3), (lines(), 4), (course(), 0)] {
-        let svg = chart.svg();
+        let svg = chart.svg("paper 2");
         let names = elements(&svg).unwrap_or_else(|wrong| panic!("{wrong}\n{svg}"));
         assert_eq!(names[0], "svg");
         assert_eq!(names.iter().filter(|name| *name == "title").count(), shapes + 1, "{svg}");
@@ -123,25 +124,43 @@ fn heights(svg: &str) -> Vec<(f64, f64)> {
 
 #[test]
 fn bars_are_as_high_as_their_values_and_stacks_stand_on_each_other() {
-    let [(_, one), (_, three), (_, two)] = heights(&bars(false).svg())[..] else { panic!() };
+    let [(_, one), (_, three), (_, two)] = heights(&bars(false).svg("paper 2"))[..] else { panic!() };
     assert!((three - 3.0 * one).abs() < 0.2 && (two - 2.0 * one).abs() < 0.2);
-    let [(low, _), (high, tall), _] = heights(&bars(true).svg())[..] else { panic!() };
+    let [(low, _), (high, tall), _] = heights(&bars(true).svg("paper 2"))[..] else { panic!() };
     assert!((high + tall - low).abs() < 0.2, "the second begins where the first ends");
 }
 
 #[test]
 fn a_picture_has_title_axis_names_and_legend() {
-    let svg = bars(false).svg();
-    for words in
-        ["A &lt; B &amp; &quot;C&quot;", ">time &amp; more<", ">FW<", ">&lt;GM&gt;<", ">1 KiB<", ">a&gt;b<"]
-    {
+    let svg = bars(false).svg("paper 2");
+    for words in [
+        "A &lt; B &amp; &quot;C&quot;",
+        ">time &amp; more<",
+        ">F&amp;W<",
+        ">GM<",
+        ">1 KiB<",
+        ">a&gt;b<",
+        ">paper 2<",
+    ] {
         assert!(svg.contains(words), "{words}: {svg}");
     }
 }
 
 #[test]
+fn a_mean_stands_apart_and_so_do_clusters() {
+    let Chart::Bars(chart) = bars(true) else { panic!() };
+    let divided = |chart: &Bars| Chart::Bars(chart.clone()).svg("").matches("stroke=\"#888888\"").count();
+    let without = Bars { groups: ["1", "2"].map(str::to_owned).into(), ..chart.clone() };
+    assert_eq!((divided(&chart), divided(&without)), (1, 0));
+    let clusters = vec![("one".to_owned(), 1), ("two".to_owned(), 1)];
+    let clustered = Bars { clusters, ..without };
+    assert_eq!(divided(&clustered), 1);
+    assert!(Chart::Bars(clustered).svg("").contains(">two<"));
+}
+
+#[test]
 fn a_course_goes_over_the_whole_field_and_says_when_things_began() {
-    let svg = course().svg();
+    let svg = course().svg("paper 2");
     let lines: Vec<&str> = svg.lines().filter(|line| line.starts_with("<polyline")).collect();
     let points =
         |line: &str| line.split('"').nth(1).unwrap().split(' ').map(str::to_owned).collect::<Vec<_>>();

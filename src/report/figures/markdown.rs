@@ -33,13 +33,12 @@ fn table(page: &mut String, rows: &[&Row]) {
     page.push_str("| id | claim | paper | ours | | scale |\n|---|---|---|---|---|---|\n");
     for row in rows {
         let figure = row.figure;
-        let unit = if figure.paper.is_empty() { "" } else { figure.unit };
-        let paper = if figure.paper.is_empty() { "order".to_owned() } else { text::numbers(figure.paper) };
+        let paper = if figure.paper.is_empty() { "order".to_owned() } else { text::paper(figure) };
         let (ours, verdict, scale) = match &row.found {
             Ok(found) => (ours(found), verdict(found), found.scale.as_str()),
             Err(_) => ("-".to_owned(), "not measured", ""),
         };
-        let cells = [figure.id, figure.claim, &format!("{paper} {unit}"), &ours, verdict, scale];
+        let cells = [figure.id, figure.claim, &paper, &ours, verdict, scale];
         let cells: Vec<String> = cells.iter().map(|cell| cell.trim().replace('|', "\\|")).collect();
         let _ = writeln!(page, "| {} |", cells.join(" | "));
     }

@@ -11,19 +11,27 @@ pub fn all() -> impl Iterator<Item = &'static Figure> {
     papers.into_iter().flatten()
 }
 
-/// The figures with these ids, each once and in the order of the registry; all of them without ids.
+/// The word of a paper: what the ids of its figures begin with.
+fn paper(figure: &Figure) -> &'static str {
+    figure.id.split('-').next().unwrap_or(figure.id)
+}
+
+/// The figures with these ids, or of these papers, each once and in the order of the registry; all of them without ids.
 ///
 /// # Errors
 /// If there is none of an id; names the nearest.
 pub fn select(ids: &[String]) -> Result<Vec<&'static Figure>> {
+    let is_of = |figure: &Figure, id: &String| figure.id == id || paper(figure) == id;
     for id in ids {
-        if !all().any(|figure| figure.id == id) {
+        if !all().any(|figure| is_of(figure, id)) {
             let unknown = Diagnostic::new(format!("there is no figure `{id}`"));
-            let expected = "an id that `umscope help figures` lists";
-            return Err(Box::new(unknown.expected(expected).nearest(id, all().map(|figure| figure.id))));
+            let expected =
+                "an id that `umscope help figures` lists, or what those of a paper begin with, such as umh";
+            let known = all().flat_map(|figure| [figure.id, paper(figure)]);
+            return Err(Box::new(unknown.expected(expected).nearest(id, known)));
         }
     }
-    Ok(all().filter(|figure| ids.is_empty() || ids.iter().any(|id| figure.id == id)).collect())
+    Ok(all().filter(|figure| ids.is_empty() || ids.iter().any(|id| is_of(figure, id))).collect())
 }
 
 #[cfg(test)]
@@ -44,6 +52,9 @@ mod tests {
     fn figures_are_chosen_by_id_and_slips_are_answered() {
         let chosen = select(&["umh-mask", "umh-block", "umh-mask"].map(str::to_owned)).unwrap();
         assert_eq!(chosen.iter().map(|figure| figure.id).collect::<Vec<_>>(), ["umh-block", "umh-mask"]);
+        let papers = select(&["scale".to_owned(), "scale-tag".to_owned()]).unwrap();
+        assert_eq!(papers.len(), 4);
+        assert!(papers.iter().all(|figure| figure.id.starts_with("scale-")));
         let wrong = select(&["umh-blok".to_owned()]).unwrap_err();
         assert_eq!(wrong.suggestion.as_deref(), Some("did you mean umh-block?"));
     }

@@ -180,6 +180,7 @@ pub fn bars_and(
             .iter()
             .map(|(name, own)| Series { name: name.as_ref().to_owned(), values: values(own.as_ref()) })
             .collect(),
+        clusters: Vec::new(),
         stacked: false,
     }
 }

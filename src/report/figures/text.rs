@@ -39,9 +39,8 @@ fn measured(text: &mut String, figure: &Figure, found: &Finding) {
     let verdict = if found.holds { "holds" } else { "MISSED" };
     let _ = writeln!(text, "{}: {verdict}", figure.id);
     paragraph(text, 2, figure.claim);
-    let ours: Vec<_> = found.ours.iter().map(|value| value.map_or_else(|| "-".to_owned(), number)).collect();
-    let _ = writeln!(text, "  paper  {} {} ({})", paper(figure), figure.unit, figure.place);
-    let _ = writeln!(text, "  ours   {} {} (scale {})", ours.join(", "), figure.unit, found.scale);
+    let _ = writeln!(text, "  paper  {} ({})", paper(figure), figure.place);
+    let _ = writeln!(text, "  ours   {} (scale {})", ours(figure, found), found.scale);
     paragraph(text, 2, &found.note);
     text.push('\n');
 }
@@ -60,25 +59,46 @@ fn absent(text: &mut String, rows: &[Row]) {
         paragraph(text, 0, &format!("not measured: {reason}"));
         for row in rows.iter().filter(|row| row.found.as_ref().is_err_and(|why| why == reason)) {
             let figure = row.figure;
-            let numbers = if figure.paper.is_empty() {
-                String::new()
-            } else {
-                format!(": {} {}", paper(figure), figure.unit)
-            };
+            let numbers =
+                if figure.paper.is_empty() { String::new() } else { format!(": {}", paper(figure)) };
             paragraph(text, 2, &format!("{}  {}{numbers} ({})", figure.id, figure.claim, figure.place));
         }
         text.push('\n');
     }
 }
 
-fn paper(figure: &Figure) -> String {
-    numbers(figure.paper)
+/// The paper's values, with their units.
+#[must_use]
+pub fn paper(figure: &Figure) -> String {
+    with_units(&figure.paper.iter().copied().map(number).collect::<Vec<_>>(), figure.unit)
 }
 
-/// Numbers in a row.
+/// Ours, with their units.
 #[must_use]
-pub fn numbers(values: &[f64]) -> String {
-    values.iter().copied().map(number).collect::<Vec<_>>().join(", ")
+pub fn ours(figure: &Figure, found: &Finding) -> String {
+    let values = found.ours.iter().map(|value| value.map_or_else(|| "-".to_owned(), number));
+    with_units(&values.collect::<Vec<_>>(), figure.unit)
+}
+
+/// Values with a unit for all, or one for each, where there are several.
+fn with_units(values: &[String], unit: &str) -> String {
+    let units: Vec<_> = unit.split(", ").collect();
+    if units.len() == 1 || units.len() != values.len() {
+        return format!("{} {unit}", values.join(", "));
+    }
+    let each = values.iter().zip(units).map(|(value, unit)| format!("{value} {unit}"));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// The paper's values, ours, and whether they hold, in a line.
+#[must_use]
+pub fn beside(row: &Row) -> String {
+    let Ok(found) = &row.found else { return String::new() };
+    let verdict = if found.holds { "holds" } else { "missed" };
+    if found.ours.is_empty() || row.figure.paper.is_empty() {
+        return format!("{}: {verdict}", row.figure.id);
+    }
+    format!("{}: paper {}; ours {}; {verdict}", row.figure.id, paper(row.figure), ours(row.figure, found))
 }
 
 /// Three digits that count, or all before the point.

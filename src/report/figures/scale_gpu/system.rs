@@ -194,6 +194,7 @@ pub fn runtimes(results: &Results, scaled: Scaled) -> Chart {
         axis: "runtime".to_owned(),
         groups,
         series: series.into(),
+        clusters: Vec::new(),
         stacked: true,
     })
 }

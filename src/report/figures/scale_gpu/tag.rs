@@ -86,6 +86,7 @@ fn chart(effort: Effort, results: &Results, scaled: Scaled) -> Result<Chart, Str
         axis: "runtime".to_owned(),
         groups,
         series,
+        clusters: Vec::new(),
         stacked: false,
     }))
 }

@@ -60,7 +60,13 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         ours: vec![SIZES.get(best).map(|size| *size as f64)],
         holds,
         scale: scale_text(&workloads),
-        note: system::sentences(&[&order, &shape, unless(holds, REASON), &machine, &left_out(effort)]),
+        note: system::sentences(&[
+            &order,
+            &shape,
+            unless(holds, effort, REASON),
+            &machine,
+            &left_out(effort),
+        ]),
         charts: vec![
             ("", bars("Size of secondary blocks (UMH, Fig. 9)", AXIS, &workloads, &series)),
             ("-mean", lines(&means, &outliers)),

@@ -61,7 +61,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         ours: vec![Some(cost)],
         holds,
         scale: scale_text(&workloads),
-        note: system::sentences(&[&range, unless(holds, REASON), how, MACHINE, &left_out(effort)]),
+        note: system::sentences(&[&range, unless(holds, effort, REASON), how, MACHINE, &left_out(effort)]),
         charts: vec![(
             "",
             bars(

@@ -1,7 +1,7 @@
 //! Fig. 13: who is fastest and who slowest, on one, two and four GPUs, over PCIe and `NVLink`.
 
 use super::baseline::{COMPARED, COUNTS, NETWORKS, Network, Setting, System, on, runs};
-use super::system::{Scaled, compared, outcomes, scale_text, sentences, times};
+use super::system::{Scaled, compared, not_compared, outcomes, scale_text, sentences, times};
 use crate::report::chart::{Bars, Chart, Series};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
@@ -94,15 +94,24 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
             && almost(tally.zero_copy_slowest, tally.cases)
             && tally.nvlink_faster == tally.links,
         scale: scale_text(&workloads),
-        note: sentences(&[&counts, &exceptions]),
+        note: sentences(&[&counts, &exceptions, &not_compared(effort)]),
         charts: charts?,
     })
+}
+
+fn initial(name: &str) -> String {
+    name.chars().take(1).flat_map(char::to_uppercase).collect()
+}
+
+/// A system on a network, in a letter each.
+fn initials(system: System, network: Network) -> String {
+    format!("{} {}", initial(system.name()), initial(network.name()))
 }
 
 /// Runtimes in the manner of Fig. 13: copies to the GPUs, work, copies and flushes back, over the time of memcpy on PCIe.
 fn chart(workloads: &[Scaled], results: &Results, gpus: u32) -> Result<Chart, String> {
     let base = times(workloads, results, on((System::Memcpy, gpus, Network::Pcie)))?;
-    let mut groups = Vec::new();
+    let (mut groups, mut clusters) = (Vec::new(), Vec::new());
     let names = ["to the GPUs", "work", "back to the host"];
     let mut series = names.map(|name| Series { name: name.to_owned(), values: Vec::new() });
     for (index, (workload, _)) in workloads.iter().enumerate() {
@@ -116,14 +125,21 @@ fn chart(workloads: &[Scaled], results: &Results, gpus: u32) -> Result<Chart, St
                 for (series, part) in series.iter_mut().zip([into, work, back]) {
                     series.values.push(part / base);
                 }
-                groups.push(format!("{} {} {}", workload.name, system.name(), network.name()));
+                groups.push(initials(system, network));
             }
         }
+        clusters.push((workload.name.to_owned(), COMPARED.len() * NETWORKS.len()));
     }
+    let letters = COMPARED.map(|system| format!("{} {}", initial(system.name()), system.name())).join(", ");
+    let links = NETWORKS.map(|network| format!("{} {}", initial(network.name()), network.name())).join(", ");
     Ok(Chart::Bars(Bars {
-        title: format!("Runtime with {gpus} GPU{} (UMH, Fig. 13)", if gpus == 1 { "" } else { "s" }),
+        title: format!(
+            "Runtime with {gpus} GPU{} (UMH, Fig. 13): {letters}; {links}",
+            if gpus == 1 { "" } else { "s" }
+        ),
         axis: "time over that of memcpy on PCIe".to_owned(),
         groups,
+        clusters,
         series: series.into(),
         stacked: true,
     }))

@@ -49,7 +49,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         scale: scale_text(&workload),
         note: sentences(&[
             &format!("time of UMH over that of zero-copy: {}", gains.join(", ")),
-            unless(holds, REASON),
+            unless(holds, effort, REASON),
         ]),
         charts: vec![(
             "",

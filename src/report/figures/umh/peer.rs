@@ -44,7 +44,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         ours: vec![Some(gain)],
         holds,
         scale: scale_text(&workloads),
-        note: system::sentences(&[order, &range, unless(holds, REASON), MACHINE, &left_out(effort)]),
+        note: system::sentences(&[order, &range, unless(holds, effort, REASON), MACHINE, &left_out(effort)]),
         charts: vec![(
             "",
             bars(

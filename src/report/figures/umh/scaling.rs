@@ -1,7 +1,7 @@
 //! Section 6.1.2: how much faster four GPUs are than one.
 
 use super::baseline::{COMPARED, COUNTS, Network, Setting, System, on, runs};
-use super::system::{bars, compared, scale_text, sentences, time_ratios, unless, word};
+use super::system::{bars, compared, not_compared, scale_text, sentences, time_ratios, unless, word};
 use crate::report::chart::{Chart, Lines, Series};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
@@ -67,7 +67,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
         ours: ours.into_iter().map(Some).collect(),
         holds,
         scale: scale_text(&workloads),
-        note: sentences(&[&order, &two, unless(umh, REASON), "NVLink"]),
+        note: sentences(&[&order, &two, unless(umh, effort, REASON), "NVLink", &not_compared(effort)]),
         charts: vec![
             ("", bars("Speedup of 4 GPUs over one (UMH, 6.1.2)", "speedup", &workloads, &four)),
             ("-mean", Chart::Lines(chart)),

@@ -1,7 +1,7 @@
 //! Section 6.1.1 and 8: how much faster UMH is than memcpy and zero-copy.
 
 use super::baseline::{COUNTS, NETWORKS, Network, Setting, System, below_one, on, runs};
-use super::system::{Scaled, bars, compared, scale_text, sentences, time_ratios, unless};
+use super::system::{Scaled, bars, compared, not_compared, scale_text, sentences, time_ratios, unless};
 use crate::report::figures::effort::Effort;
 use crate::report::figures::experiment::{Experiment, Results};
 use crate::report::figures::figure::{Figure, Finding, geometric_mean, near};
@@ -104,7 +104,7 @@ fn memcpy(effort: Effort, results: &Results) -> Result<Finding, String> {
         holds: ours.iter().zip(PAPER).all(|(ours, paper)| near(*ours, paper)),
         ours: ours.into_iter().map(Some).collect(),
         scale: scale_text(&workloads),
-        note: sentences(&["geometric means", NETWORK_NOTE, &told.join("; ")]),
+        note: sentences(&["geometric means", NETWORK_NOTE, &told.join("; "), &not_compared(effort)]),
         charts: vec![("", bars("Speedup of UMH over memcpy (UMH, 6.1.1)", "speedup", &workloads, &chart))],
     })
 }
@@ -122,7 +122,14 @@ fn zerocopy(effort: Effort, results: &Results) -> Result<Finding, String> {
         holds,
         ours: vec![Some(ours)],
         scale: scale_text(&workloads),
-        note: sentences(&["geometric mean", NETWORK_NOTE, &told, &lost, unless(holds, REASON)]),
+        note: sentences(&[
+            "geometric mean",
+            NETWORK_NOTE,
+            &told,
+            &lost,
+            unless(holds, effort, REASON),
+            &not_compared(effort),
+        ]),
         charts: vec![(
             "",
             bars("Speedup of UMH over zero-copy, 4 GPUs (UMH, 8)", "speedup", &workloads, &chart),

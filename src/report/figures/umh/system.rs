@@ -49,6 +49,15 @@ pub fn left_out(effort: Effort) -> String {
     suite::left_out(&PLANS, effort)
 }
 
+/// Those that are left out where systems are compared, in words.
+#[must_use]
+pub fn not_compared(effort: Effort) -> String {
+    let compared = compared(effort);
+    let is_out = |name: &&str| compared.iter().all(|(workload, _)| workload.name != *name);
+    let names: Vec<_> = UMH.iter().map(|workload| workload.name).filter(is_out).collect();
+    if names.is_empty() { String::new() } else { format!("without {}", names.join(", ")) }
+}
+
 /// A run of a workload of Table I with changes to the machine.
 #[must_use]
 pub fn run(scaled: Scaled, set: &[String]) -> Experiment {
@@ -67,10 +76,10 @@ pub fn blocks(kib: u64) -> Vec<String> {
     keys.map(|key| format!("{key}={kib} KiB")).into()
 }
 
-/// Why a figure is missed, unless it `holds`.
+/// Why a figure is missed, unless it `holds`: that is known of all workloads at their scale, not of a quick look.
 #[must_use]
-pub fn unless(holds: bool, reason: &str) -> &str {
-    if holds { "" } else { reason }
+pub fn unless(holds: bool, effort: Effort, reason: &str) -> &str {
+    if holds || effort == Effort::Quick { "" } else { reason }
 }
 
 #[cfg(test)]

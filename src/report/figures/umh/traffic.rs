@@ -50,7 +50,7 @@ fn finding(effort: Effort, results: &Results) -> Result<Finding, String> {
             &order,
             counted,
             &detail,
-            unless(holds, REASON),
+            unless(holds, effort, REASON),
             MACHINE,
             &left_out(effort),
         ]),
