@@ -1,14 +1,15 @@
-//! Ctrl-c: the first one asks a long run to stop with what is known so far, the second ends the process at once.
+//! Ctrl-c, or the signal by which others end a process: the first one asks a long run to stop with what is known so far, the second
+//! ends the process at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{SigId, flag};
 
 use super::exit::{Status, Trouble};
 
-/// Whether somebody has pressed ctrl-c.
+/// Whether somebody has pressed ctrl-c, or asked the process to end.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     raised: Arc<AtomicBool>,
@@ -23,12 +24,14 @@ impl Interrupt {
     pub fn install() -> Result<Self, Trouble> {
         let (raised, armed) = (Arc::default(), Arc::new(AtomicBool::new(true)));
         let status = i32::from(Status::Interrupted.code());
-        let actions = [
-            flag::register_conditional_shutdown(SIGINT, status, Arc::clone(&armed)),
-            flag::register(SIGINT, Arc::clone(&armed)),
-            flag::register(SIGINT, Arc::clone(&raised)),
-        ];
-        let actions = actions.into_iter().collect::<Result<_, _>>();
+        let actions = [SIGINT, SIGTERM].into_iter().flat_map(|signal| {
+            [
+                flag::register_conditional_shutdown(signal, status, Arc::clone(&armed)),
+                flag::register(signal, Arc::clone(&armed)),
+                flag::register(signal, Arc::clone(&raised)),
+            ]
+        });
+        let actions = actions.collect::<Result<_, _>>();
         let actions = actions.map_err(|error| Trouble::Io("listen for ctrl-c", error))?;
         Ok(Self { raised, armed, actions })
     }

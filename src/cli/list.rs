@@ -150,7 +150,7 @@ fn told(workload: &Workload) -> String {
         let blocks = row.blocks.map(|blocks| format!("{blocks} blocks, ")).unwrap_or_default();
         format!(", {blocks}{} MB", row.megabytes)
     });
-    let rates = workload.rates.map_or_else(String::new, |rates| format!("; {}", rates.text()));
+    let rates = workload.rates.map_or_else(String::new, |rates| format!("; the paper: {}", rates.text()));
     let differs = if workload.differs.is_empty() { "" } else { "; differs in " };
     format!("{}{row}{rates}{differs}{}", workload.kernel, workload.differs)
 }

@@ -18,12 +18,11 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins the recording of `work` at `path`.
+    /// Begins the recording of `work` at `path`, where one may be replaced.
     ///
     /// # Errors
-    /// If it cannot be written, or something that is no recording is there.
+    /// If it cannot be written.
     pub fn begin(path: &Path, work: &Work) -> Result<Self, Trouble> {
-        write::may_replace(path)?;
         let recording = work.scenario.recording(&work.name, &work.options)?;
         let begin = || {
             let mut writer = Writer::begin(BufWriter::new(File::create(path)?), &recording.origin)?;

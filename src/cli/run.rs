@@ -23,6 +23,7 @@ use crate::diagnostic::Diagnostic;
 use crate::machine::Machine;
 use crate::model::inspect::Inspect;
 use crate::query::{Stop, Text};
+use crate::recording::write::may_replace;
 use crate::report::summary::{self, Heading};
 use crate::report::{self, Run as Done};
 use crate::scenario::{self, Prepared, Report};
@@ -90,9 +91,9 @@ lane, while it turned), LINK.lanes, .lanes_gained   where lanes can turn
 copied copied_back prefetched_used prefetched_unused (so far) prefetched_wasted (gone unused) evicted taken_back (by cores or another GPU) written_back thrashed \
 (evicted and wanted again); bytes (of the pages that moved)
   numa.*   gpuN.local_requests gpuN.remote_requests (of its L1s) gpuN.pages (at home there, of those that the work names) remote_share \
-l2.local_hit_rate l2.remote_hit_rate l1.remote_way_share l2.remote_way_share (of their ways, now) invalidated (lines, by software coherence) released_bytes
+l2.local_hit_rate l2.remote_hit_rate l1.remote_way_share l2.remote_way_share (of their ways, now; gpuN.l1.remote_way_share and so on of a socket) invalidated (lines, by software coherence) released_bytes
   coalescing.*   loads (whose lines may not be kept) requests.l1 requests.l2 (sent for them) share (of the loads spared \
-by L1s and L2s) line_use (of the sectors that L1s got) sector_misses.l1 sector_misses.l2 (fetches for lines that were here without the \
+by L1s and L2s) line_use (of the sectors that came to the GPU, those that somebody waited for) sector_misses.l1 sector_misses.l2 (fetches for lines that were here without the \
 sector, of caches that keep lines and take sectors)
   remote_directory.*   lines (that the CPU may have) peak capacity looks found nacks false_positives \
 false_positive_rate (of looks for lines that the CPU never had) flushes
@@ -213,9 +214,11 @@ impl Run {
         ])?;
         let work = Work::open(&self.target, interrupt)?;
         work::doubt(&work.scenario, &work.options);
-        for path in [self.sample_file(), self.dot.as_deref()].into_iter().flatten() {
+        for path in [self.sample_file(), self.dot.as_deref(), self.record.as_deref()].into_iter().flatten() {
             work.spare(path)?;
         }
+        // Before anything is written, so that a refusal leaves all as it was.
+        self.record.as_deref().map_or(Ok(()), may_replace)?;
         if let Some(path) = self.dot.as_deref() {
             if !may_be_replaced(path) {
                 let error =
@@ -303,7 +306,7 @@ impl Run {
 /// The machine in words; one that is written in the scenario has no other name than its own.
 fn about(machine: &str, spec: &MachineSpec) -> String {
     let name = if machine == spec.name { String::new() } else { format!("{}, ", spec.name) };
-    name + &spec.protocol
+    name + &spec.protocol_names()
 }
 
 /// The status that tells how a run went.

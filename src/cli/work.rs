@@ -146,7 +146,12 @@ impl Work {
         let Some(machine) = &target.machine else {
             return Self::load(&target.scenario, None, &target.changes, interrupt);
         };
-        let found = config::find(Kind::Scenario, &target.scenario, None)?;
+        let found = config::find(Kind::Scenario, &target.scenario, None).map_err(|mut error| {
+            error.expected = Some(
+                "a trace, or a name that `umscope list workloads` shows: only these take --machine".into(),
+            );
+            error
+        })?;
         let machine = config::find(Kind::Machine, machine, None)?.reference;
         let moved = suites::scenario(&found.reference, Some(&machine)).filter(|_| found.folder.is_none());
         let Some((name, text)) = moved else {

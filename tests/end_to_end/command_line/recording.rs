@@ -172,9 +172,24 @@ fn a_recording_replaces_nothing_but_a_recording() {
     let before = fs::read_to_string(&scenario).unwrap();
     let refused = call(&["run", &scenario, "--record", &scenario]);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{refused:?}");
-    assert!(refused.stderr.contains("is there already, and is no recording"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("is read here: it is not replaced"), "{}", refused.stderr);
     assert_eq!(fs::read_to_string(&scenario).unwrap(), before);
+    // Before anything else is written, too.
+    let [samples, other] =
+        ["samples.csv", "other"].map(|name| folder.path().join(name).display().to_string());
+    fs::write(&samples, "kept").unwrap();
+    fs::write(&other, "no recording").unwrap();
+    let refused = call(&["run", &scenario, "--sample", "9", "--sample-to", &samples, "--record", &other]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{refused:?}");
+    assert!(refused.stderr.contains("is there already, and is no recording"), "{}", refused.stderr);
+    assert_eq!(
+        (&*fs::read_to_string(&samples).unwrap(), &*fs::read_to_string(&other).unwrap()),
+        ("kept", "no recording")
+    );
     let path = recording(folder.path());
+    let recorded = fs::read(&path).unwrap();
+    assert_eq!(call(&["run", &path, "--record", &path]).code, Some(2));
+    assert_eq!(fs::read(&path).unwrap(), recorded, "what is read is not written over");
     let changed = call(&["run", &path, "--set", "gpu.l1.ways=1"]);
     assert!(changed.code == Some(2) && changed.stderr.contains("it says itself what is set"), "{changed:?}");
 }

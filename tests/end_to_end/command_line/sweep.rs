@@ -271,6 +271,11 @@ fn a_failed_expectation_is_a_value_of_its_row() {
 
 #[test]
 fn an_interrupt_keeps_what_is_done() {
+    // Ctrl-c, and what others end a process by.
+    ["INT", "TERM"].into_iter().for_each(keeps_what_is_done);
+}
+
+fn keeps_what_is_done(signal: &str) {
     let long = Path::new("tests/data/long.toml").canonicalize().unwrap();
     let text = format!("scenarios = [\"umh/fig5-b1\", {:?}]\n", long.to_str().unwrap());
     let folder = Folder::new(&text);
@@ -284,7 +289,7 @@ fn an_interrupt_keeps_what_is_done() {
     while fs::read_to_string(&path).map_or(0, |text| text.lines().count()) < 2 {
         std::thread::yield_now();
     }
-    let kill = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    let kill = Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().unwrap();
     assert!(kill.success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{output:?}");
