@@ -33,7 +33,8 @@ const SIGNS: [(&str, &str); 9] = [
          cu0 m: its warp waits for memory; 3m: three do (letters as in the warps pane)\n\
          l1 [S][.]: a cell for each; out 4 %: how busy a link was in the last sample\n\
          ═▶ a message with data, ─▶ without; +2: and two more\n\
-         ▼9 100%: nine lanes to the switch, all busy; ▲7 from it; where there is no room ! for saturated",
+         ▼9 100%: nine lanes to the switch, all busy; ▲7 from it; ▼3>4 100%: three were, and now there \
+         are four; where there is no room ! for saturated",
     ),
     (
         "directory",

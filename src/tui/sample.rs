@@ -18,8 +18,8 @@ use crate::model::address::{Address, Range};
 use crate::model::bits::Bits;
 use crate::model::component::{ComponentId, ComponentKind, Components};
 use crate::model::inspect::{
-    AgentView, BlockView, CacheView, CellCount, Inspect, LinkView, MshrEntryView, MshrView, PacketView,
-    TransactionView, TransferView, UnitView, WaitLink, WarpState, WarpView,
+    AgentView, BlockView, CacheLine, CacheView, CellCount, Inspect, LinkView, MshrEntryView, MshrView,
+    PacketView, TransactionView, TransferView, UnitView, WaitLink, WarpState, WarpView,
 };
 use crate::model::message::{Message, MessageKind, Network, Trip, TxnNumber};
 use crate::model::patch::Patch;
@@ -491,7 +491,7 @@ impl Inspect for Sample {
         };
         let mut lines = vec![None; (sets * ways) as usize];
         if let Some(state) = self.block(node, BLOCK).and_then(|view| view.state) {
-            lines[0] = Some((BLOCK, state));
+            lines[0] = Some(CacheLine { block: BLOCK, state, remote: false });
         }
         lines.truncate(most.min(sets) as usize * ways as usize);
         Some(CacheView {

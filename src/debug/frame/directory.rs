@@ -24,6 +24,8 @@ pub struct Directory {
     pub blocks: Vec<BlockLine>,
     /// Whether there are more blocks than that.
     pub more: bool,
+    /// There are too many nodes for a list of blocks.
+    pub unlisted: bool,
 }
 
 /// A node's place in the tree and what it knows about the block.
@@ -55,8 +57,11 @@ pub struct BlockLine {
     pub cells: Vec<(Option<State>, Option<State>)>,
 }
 
-/// Nodes beyond which the list of blocks is left out: it could not be read.
+/// Nodes beyond which blocks are listed without who has them: that could not be read.
 const COLUMNS: usize = 64;
+
+/// Nodes beyond which no blocks are listed: of very many, the first few that anybody holds tell nothing, and take long to find.
+const LISTED: usize = 256;
 
 /// Levels of a hierarchy (there are four); stops a machine whose parents form a ring.
 const DEEPEST: usize = 8;
@@ -84,7 +89,9 @@ impl Directory {
             .filter(|(_, node)| node.kind.is_node() && node.kind != ComponentKind::Hmd)
             .map(|(id, _)| id)
             .collect();
-        let mut blocks = machine.blocks(limit.saturating_add(1));
+        self.unlisted = self.nodes.len() > LISTED;
+        let most = if self.unlisted { 0 } else { limit.saturating_add(1) };
+        let mut blocks = machine.blocks(most);
         self.more = blocks.len() > limit;
         blocks.truncate(limit);
         if self.nodes.len() > COLUMNS {

@@ -5,9 +5,19 @@ use std::collections::BTreeMap;
 use super::text::plural;
 use crate::model::address::Range;
 use crate::model::component::ComponentId;
-use crate::model::inspect::{CacheView, LinkView};
+use crate::model::inspect::{CacheView, LinkView, PartitionView};
 use crate::model::page_view::{CopyView, PageMove, PagesView};
 use crate::model::time::TimeBase;
+use crate::model::ways::WayStep;
+
+/// Decisions about ways whose outcome is shown, the last ones.
+const SHOWN: usize = 24;
+
+/// A count as one sign: a digit, then letters, of which `a` is ten.
+#[must_use]
+pub fn digit(count: u32) -> char {
+    char::from_digit(count, 36).unwrap_or('+')
+}
 
 /// From this share of time on, ports that are busy are told of.
 const CROWDED: f64 = 0.5;
@@ -15,8 +25,8 @@ const CROWDED: f64 = 0.5;
 /// What of a cache is about lines of other sockets, its ports where they are busy, lines that it may not keep, and what the memory
 /// behind it knows about the CPU's caches. Nothing of what it does not have.
 #[must_use]
-pub fn of_cache(cache: &CacheView) -> Vec<String> {
-    let mut lines = remote(cache);
+pub fn of_cache(cache: &CacheView, time: TimeBase) -> Vec<String> {
+    let mut lines = remote(cache, time);
     lines.extend(ports(cache));
     lines.extend(not_kept(cache));
     lines.extend(remote_directory(cache));
@@ -24,7 +34,7 @@ pub fn of_cache(cache: &CacheView) -> Vec<String> {
 }
 
 /// Hits, ways, and why there are so many.
-fn remote(cache: &CacheView) -> Vec<String> {
+fn remote(cache: &CacheView, time: TimeBase) -> Vec<String> {
     let mut lines = Vec::new();
     let away = cache.remote_hits + cache.remote_misses;
     if away > 0 {
@@ -33,19 +43,34 @@ fn remote(cache: &CacheView) -> Vec<String> {
         lines.push(format!("hits: local {local}/{here}, remote {}/{away}", cache.remote_hits));
     }
     let Some(partition) = &cache.partition else { return lines };
-    let ways: Vec<String> =
-        partition.decided.iter().rev().take(12).rev().map(|(_, _, remote)| remote.to_string()).collect();
-    let over = if ways.len() > 1 { format!("  remote {}", ways.join(" ")) } else { String::new() };
+    let over = match partition.decided.len() {
+        0 | 1 => String::new(),
+        count => {
+            let last = partition.decided.iter().skip(count.saturating_sub(SHOWN));
+            let counts: String = last.map(|(_, _, remote)| digit(*remote)).collect();
+            format!("  remote over time {counts}")
+        }
+    };
     let local = cache.ways - partition.remote;
     lines.push(format!("ways: {local} local, {} remote{over}", partition.remote));
-    if let Some((_, last, _)) = partition.decided.last() {
-        let (memory, ingress, full) = (last.memory, last.ingress, partition.threshold);
-        lines.push(format!(
-            "{}: memory {memory} %, projected ingress {ingress} % (full from {full} %)",
-            last.step.name()
-        ));
-    }
+    lines.extend(decided(cache, partition, time));
     lines
+}
+
+/// What was decided last of its ways, when and why.
+fn decided(cache: &CacheView, partition: &PartitionView, time: TimeBase) -> Option<String> {
+    let (tick, last, remote) = partition.decided.last()?;
+    let stays = match last.step {
+        WayStep::ToRemote if remote + 1 >= cache.ways => ", one local way stays",
+        WayStep::ToLocal if *remote <= 1 => ", one remote way stays",
+        _ => "",
+    };
+    let full = match last.step {
+        WayStep::Halve => String::new(),
+        _ => format!(" (full from {} %)", partition.threshold),
+    };
+    let (cycle, step) = (time.cycle(*tick), last.step.name());
+    Some(format!("cycle {cycle}: {step}{stays}: {}{full}", last.reason()))
 }
 
 /// That what it takes in a cycle holds others up.
@@ -168,7 +193,7 @@ mod tests {
         let mut machine = scenario.prepare(&Options::default()).unwrap().machine;
         machine.run_until(u64::MAX);
         let l2 = machine.components().find("gpu0.l2.0").unwrap();
-        let told = of_cache(&machine.cache(l2, 0).unwrap());
+        let told = of_cache(&machine.cache(l2, 0).unwrap(), machine.time_base());
         // Two loads of lines that the CPU never had; the filter takes one of them for another.
         assert_eq!(
             told[1..],

@@ -167,12 +167,9 @@ pub fn describe(record: &Record, names: &Names) -> String {
         }
         What::Nack { false_positive: true } => "the CPU never had it: a false positive".to_owned(),
         What::Nack { false_positive: false } => "the CPU does not have it any more".to_owned(),
-        What::WayRepartition { local, remote, decision } => format!(
-            "{}: {local} local and {remote} remote ways  memory {} %, projected ingress {} %",
-            decision.step.name(),
-            decision.memory,
-            decision.ingress
-        ),
+        What::WayRepartition { local, remote, decision } => {
+            format!("{}: {local} local and {remote} remote ways  {}", decision.step.name(), decision.reason())
+        }
         What::Tag(tag) => {
             format!("{} {}  {}", tag.outcome.name(), place(record), tag_rooms(*tag))
         }

@@ -1,9 +1,7 @@
 //! Caches and directories: the letter of each way of each set, and hit rates.
 
 use crate::debug::frame::{Frame, hardware, text};
-use crate::model::address::Address;
-use crate::model::inspect::CacheView;
-use crate::model::state::State;
+use crate::model::inspect::{CacheLine, CacheView};
 
 use super::per_cent;
 use crate::tui::target::Target;
@@ -15,56 +13,93 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         canvas.text(1, 0, "This machine has no caches", Role::Dim);
         return;
     }
-    let room = canvas.width().saturating_sub(17);
-    let fits =
-        |form: &Form| frame.caches.iter().all(|cache| form(cache).chars().count() <= usize::from(room));
+    let room = usize::from(canvas.width().saturating_sub(17));
+    let widest = Work::widest(&frame.caches);
     let [.., shortest] = FORMS;
-    let form = FORMS.into_iter().find(fits).unwrap_or(shortest);
+    let form = FORMS.into_iter().find(|form| form(widest).chars().count() <= room).unwrap_or(shortest);
     // Memories that are caches are few and matter most: they come before all.
     let (tagged, others): (Vec<_>, Vec<_>) =
         frame.caches.iter().partition(|cache| frame.tags.iter().any(|tags| tags.node == cache.node));
     let mut y = 0;
     for cache in tagged.into_iter().chain(others) {
-        y = one(frame, canvas, y, (cache, &form(cache)));
+        y = one(frame, canvas, y, (cache, form));
+    }
+    if frame.caches.iter().any(|cache| cache.partition.is_some()) {
+        let told = "small letters: lines of other sockets; the ways behind : are for them";
+        canvas.paragraph(1, y, told, Role::Dim);
     }
 }
 
-type Form = fn(&CacheView) -> String;
+/// What a cache did, and how large it is.
+#[derive(Clone, Copy, Default)]
+struct Work {
+    hits: u64,
+    all: u64,
+    evictions: u64,
+    writebacks: u64,
+    sets: u32,
+    ways: u32,
+    block: u32,
+}
+
+impl Work {
+    fn of(cache: &CacheView) -> Self {
+        Self {
+            hits: cache.hits,
+            all: cache.hits + cache.misses,
+            evictions: cache.evictions,
+            writebacks: cache.writebacks,
+            sets: cache.sets,
+            ways: cache.ways,
+            block: cache.block,
+        }
+    }
+
+    /// One whose numbers take no fewer letters than those of any of these.
+    fn widest(caches: &[CacheView]) -> Self {
+        let larger = |most: Self, cache: Self| Self {
+            hits: most.hits.max(cache.all),
+            all: most.all.max(cache.all),
+            evictions: most.evictions.max(cache.evictions),
+            writebacks: most.writebacks.max(cache.writebacks),
+            sets: most.sets.max(cache.sets),
+            ways: most.ways.max(cache.ways),
+            block: most.block.max(cache.block),
+        };
+        caches.iter().map(Self::of).fold(Self::default(), larger)
+    }
+
+    fn hits(self) -> String {
+        let rate = if self.all > 0 { per_cent(self.hits as f64 / self.all as f64) } else { "-".into() };
+        format!("{}/{} hits ({rate})", self.hits, self.all)
+    }
+
+    fn size(self) -> String {
+        format!("{}x{}x{}", self.sets, self.ways, self.block)
+    }
+}
+
+type Form = fn(Work) -> String;
 
 /// What a cache did and how large it is, in fewer and fewer letters: all rows of the pane have the same form.
 const FORMS: [Form; 5] = [
-    |cache| {
-        let (did, gone) = (hits(cache), cache.writebacks);
-        format!("{did} {} evicted {gone} written back  {} B", cache.evictions, size(cache))
+    |did| {
+        format!("{} {} evicted {} written back  {} B", did.hits(), did.evictions, did.writebacks, did.size())
     },
-    |cache| {
-        let (did, gone) = (hits(cache), cache.writebacks);
-        format!("{did} {} evicted {gone} written  {} B", cache.evictions, size(cache))
-    },
-    |cache| format!("{} {} ev {} wb  {} B", hits(cache), cache.evictions, cache.writebacks, size(cache)),
-    |cache| format!("{} {} ev {} wb", hits(cache), cache.evictions, cache.writebacks),
-    |cache| {
-        let all = cache.hits + cache.misses;
-        format!("{}/{all} hits {} ev {} wb", cache.hits, cache.evictions, cache.writebacks)
-    },
+    |did| format!("{} {} evicted {} written  {} B", did.hits(), did.evictions, did.writebacks, did.size()),
+    |did| format!("{} {} ev {} wb  {} B", did.hits(), did.evictions, did.writebacks, did.size()),
+    |did| format!("{} {} ev {} wb", did.hits(), did.evictions, did.writebacks),
+    |did| format!("{}/{} hits {} ev {} wb", did.hits, did.all, did.evictions, did.writebacks),
 ];
 
-fn hits(cache: &CacheView) -> String {
-    let all = cache.hits + cache.misses;
-    let rate = if all > 0 { per_cent(cache.hits as f64 / all as f64) } else { "-".into() };
-    format!("{}/{all} hits ({rate})", cache.hits)
-}
-
-fn size(cache: &CacheView) -> String {
-    format!("{}x{}x{}", cache.sets, cache.ways, cache.block)
-}
-
-fn one(frame: &Frame, canvas: &mut Canvas, y: u16, (cache, text): (&CacheView, &str)) -> u16 {
-    let path = frame.info.components.path(cache.node);
-    canvas.field(1, y, 14, path, Role::Text);
+fn one(frame: &Frame, canvas: &mut Canvas, y: u16, (cache, form): (&CacheView, Form)) -> u16 {
+    canvas.reserve(y);
     canvas.item(1, y, 14, Target::Component(cache.node));
-    let room = canvas.width().saturating_sub(17);
-    canvas.field(16, y, room, text, Role::Dim);
+    if canvas.shows(y) {
+        canvas.field(1, y, 14, frame.info.components.path(cache.node), Role::Text);
+        let room = canvas.width().saturating_sub(17);
+        canvas.field(16, y, room, &form(Work::of(cache)), Role::Dim);
+    }
     let y = details(frame, canvas, y + 1, cache);
     sets(canvas, y, cache)
 }
@@ -75,7 +110,7 @@ fn details(frame: &Frame, canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16
     let tags = frame.tags.iter().find(|tags| tags.node == cache.node);
     let tags = tags.map(text::tag_counts).unwrap_or_default();
     let width = canvas.width().saturating_sub(4);
-    let told = hardware::of_cache(cache).into_iter().chain(tags);
+    let told = hardware::of_cache(cache, frame.time).into_iter().chain(tags);
     for text in told.flat_map(|text| wrap(&text, width)) {
         canvas.reserve(y);
         if canvas.shows(y) {
@@ -86,10 +121,12 @@ fn details(frame: &Frame, canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16
     y
 }
 
-/// `SM|N.|..`: the ways of each set.
+/// `SM|N.|..`: the ways of each set; `S.:i`, if some are for remote lines.
 fn sets(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
     let ways = cache.ways.max(1) as usize;
-    let across = usize::from(canvas.width().saturating_sub(4)) / (ways + 1);
+    let local =
+        cache.partition.as_ref().map(|partition| cache.ways.saturating_sub(partition.remote) as usize);
+    let across = usize::from(canvas.width().saturating_sub(4)) / (ways + 1 + usize::from(local.is_some()));
     let sets: Vec<_> = cache.lines.chunks(ways).collect();
     let others = cache.sets.saturating_sub(sets.len() as u32);
     let mut row = y;
@@ -98,7 +135,7 @@ fn sets(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
         if canvas.shows(row) {
             let mut x = 3;
             for set in sets {
-                x = one_set(canvas, x, row, set);
+                x = one_set(canvas, (x, row), set, local);
             }
         }
         row = row.saturating_add(1);
@@ -110,13 +147,18 @@ fn sets(canvas: &mut Canvas, y: u16, cache: &CacheView) -> u16 {
     row
 }
 
-fn one_set(canvas: &mut Canvas, x: u16, y: u16, set: &[Option<(Address, State)>]) -> u16 {
+fn one_set(canvas: &mut Canvas, (x, y): (u16, u16), set: &[Option<CacheLine>], local: Option<usize>) -> u16 {
     let mut x = x;
-    for line in set {
+    for (way, line) in set.iter().enumerate() {
+        if local == Some(way) {
+            x = canvas.text(x, y, ":", Role::Border);
+        }
         let from = x;
-        if let Some((address, state)) = line {
-            x = canvas.text(x, y, &state.letter().to_string(), theme::state(*state));
-            canvas.item(from, y, 1, Target::Block(*address));
+        if let Some(line) = line {
+            let letter = line.state.letter();
+            let letter = if line.remote { letter.to_ascii_lowercase() } else { letter };
+            x = canvas.text(x, y, letter.encode_utf8(&mut [0; 4]), theme::state(line.state));
+            canvas.item(from, y, 1, Target::Block(line.block));
         } else {
             x = canvas.text(x, y, ".", Role::Dim);
         }

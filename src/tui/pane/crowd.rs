@@ -18,7 +18,10 @@ const WORDS: u16 = 24;
 /// Draws them, and returns the row below.
 pub fn draw(frame: &Frame, canvas: &mut Canvas) -> u16 {
     let mut y = 0;
-    for crowd in &frame.crowds {
+    // Where something is selected and there is little room, its own device is enough.
+    let is_short = usize::from(canvas.height()) < 2 * frame.crowds.len();
+    let only = shown(frame).filter(|_| is_short && frame.selection.component.is_some());
+    for crowd in frame.crowds.iter().filter(|crowd| only.is_none_or(|only| only.device == crowd.device)) {
         device(canvas, y, crowd);
         y += 1;
     }

@@ -47,7 +47,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
         canvas.text(1, y, "Nobody holds this block", Role::Dim);
         y += 1;
     }
-    if directory.blocks.len() > 1 || directory.rows.is_empty() {
+    if directory.blocks.len() > 1 || directory.rows.is_empty() || directory.unlisted {
         blocks(frame, canvas, y + 1);
     }
 }
@@ -291,6 +291,11 @@ fn column_head(name: &str) -> String {
 /// Every block, one a row, with the letter of each node that has it.
 fn blocks(frame: &Frame, canvas: &mut Canvas, y: u16) {
     let directory = &frame.directory;
+    if directory.unlisted {
+        let text = "Too many caches to list their blocks: block ADDRESS selects one, click or Enter that of a message.";
+        canvas.paragraph(1, y, text, Role::Dim);
+        return;
+    }
     if directory.blocks.is_empty() {
         return;
     }

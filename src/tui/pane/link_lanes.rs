@@ -1,5 +1,6 @@
 //! Lanes of a link over time, how busy they were, and what its balancer decided last.
 
+use crate::debug::frame::hardware::digit;
 use crate::debug::frame::{Frame, text};
 use crate::model::component::ComponentId;
 use crate::model::inspect::{BalanceView, LaneSample, LinkView};
@@ -45,7 +46,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView) -> u16 
     let skip = balance.samples.len().saturating_sub(usize::from(room));
     let samples = balance.samples.get(skip..).unwrap_or_default();
     let rows: [(&str, &dyn Fn(Flow) -> char); 2] =
-        [("lanes", &|flow| lanes(flow.lanes)), ("use", &|flow| used(flow, balance.threshold))];
+        [("lanes", &|flow| digit(flow.lanes)), ("use", &|flow| used(flow, balance.threshold))];
     for (row, (word, sign)) in (y..).zip(rows) {
         canvas.text(x, row, word, Role::Dim);
         let mut at = x + 7;
@@ -54,7 +55,7 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView) -> u16 
             at = strip(canvas, at, row, samples, direction, balance.threshold, sign);
             let now = frame.links.iter().find(|other| is_direction(other, link, direction));
             if let Some(now) = now.filter(|_| row == y) {
-                canvas.text(at, row, &lanes(now.lanes).to_string(), Role::Strong);
+                canvas.text(at, row, &digit(now.lanes).to_string(), Role::Strong);
             }
             at += 3;
         }
@@ -86,11 +87,6 @@ fn strip(
     x
 }
 
-/// A digit, then letters: `a` is ten.
-fn lanes(count: u32) -> char {
-    char::from_digit(count, 36).unwrap_or('+')
-}
-
 /// A bar, or `!` where the direction was saturated.
 fn used(flow: Flow, threshold: u32) -> char {
     if flow.utilisation >= threshold { '!' } else { glyphs::bar(f64::from(flow.utilisation) / 100.0) }
@@ -100,7 +96,8 @@ fn used(flow: Flow, threshold: u32) -> char {
 fn decision(frame: &Frame, canvas: &mut Canvas, y: u16, x: u16, balance: &BalanceView) -> u16 {
     let Some(sample) = balance.samples.last() else { return y };
     let cycle = frame.time.cycle(sample.end);
-    let mut said = format!("cycle {cycle}: {}", text::lane_decision(sample));
+    let threshold = balance.threshold;
+    let mut said = format!("cycle {cycle}: {} (full from {threshold} %)", text::lane_decision(sample));
     if let Some(turning) = &balance.turning {
         said.push_str(&format!("; {}", text::lanes_turning(turning, frame.time)));
     }
@@ -114,7 +111,7 @@ mod tests {
 
     #[test]
     fn lanes_are_one_sign_each() {
-        assert_eq!([0, 8, 15, 35, 36].map(lanes), ['0', '8', 'f', 'z', '+']);
+        assert_eq!([0, 8, 15, 35, 36].map(digit), ['0', '8', 'f', 'z', '+']);
     }
 
     #[test]

@@ -114,7 +114,7 @@ impl Columns {
     fn new(frame: &Frame, width: u16) -> Self {
         let widest = |of: &dyn Fn(&LinkView) -> usize| frame.links.iter().map(of).max().unwrap_or(0) as u16;
         let names = widest(&|link| name(frame, link).chars().count()).clamp(6, 18);
-        let tail = widest(&|link| waiting(link)[1].len());
+        let tail = widest(&|link| waiting(link, ROUNDED).len());
         let count = if width >= 70 { 9 } else { 3 };
         // Gaps, the use now, and at least four signs of its history.
         let room = width.saturating_sub(1 + names + 1 + 1 + count + 6 + 1 + tail);
@@ -176,26 +176,35 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, link: &LinkView, columns: &Co
     let bars: String = link.history.iter().skip(skip).map(|share| glyphs::bar(f64::from(*share))).collect();
     canvas.text(x, y, &bars, load(link.utilisation));
     x += columns.bars + 1;
-    let (room, waits) = (canvas.width().saturating_sub(x), waiting(link));
-    let text = waits.iter().find(|text| text.len() <= usize::from(room)).unwrap_or(&waits[3]);
-    canvas.field(x, y, room, text, Role::Text);
+    if canvas.shows(y) {
+        let room = canvas.width().saturating_sub(x);
+        let mut forms = SIZES.into_iter().map(|size| waiting(link, size));
+        let text = forms.find(|text| text.len() <= usize::from(room)).unwrap_or_else(|| fullest(link));
+        canvas.field(x, y, room, &text, Role::Text);
+    }
 }
 
-/// What waits for the link, and what waits behind it: with the sizes of the buffers, with these rounded, and without; then all that
-/// waits, and the fullest of the buffers.
-fn waiting(link: &LinkView) -> [String; 4] {
-    let of = |size: &dyn Fn(u32) -> String| {
-        let each = link.buffered.iter().map(|(_, used, most)| format!("{used}{}", size(*most)));
-        format!("q {} b {}", counts(&link.queued), each.collect::<Vec<_>>().join(" "))
-    };
-    let round = |most: u32| if most < 10_000 { format!("/{most}") } else { format!("/{}k", most / 1000) };
+/// The size of a buffer, as far as it is told.
+type Size = fn(u32) -> String;
+
+const ROUNDED: Size = |most| if most < 10_000 { format!("/{most}") } else { format!("/{}k", most / 1000) };
+
+/// In full, rounded, and not at all.
+const SIZES: [Size; 3] = [|most| format!("/{most}"), ROUNDED, |_| String::new()];
+
+/// What waits for the link, and what waits in each of the buffers behind it.
+fn waiting(link: &LinkView, size: Size) -> String {
+    let each = link.buffered.iter().map(|(_, used, most)| format!("{used}{}", size(*most)));
+    format!("q {} b {}", counts(&link.queued), each.collect::<Vec<_>>().join(" "))
+}
+
+/// All that waits for the link, and the fullest of the buffers.
+fn fullest(link: &LinkView) -> String {
     let all: u32 = link.queued.iter().map(|(_, count)| count).sum();
-    let fullest = link
-        .buffered
-        .iter()
-        .max_by_key(|(_, used, most)| (u64::from(*used) << 32) / u64::from((*most).max(1)));
-    let fullest = fullest.map_or(String::new(), |(_, used, most)| format!(" b {used}{}", round(*most)));
-    [of(&|most| format!("/{most}")), of(&round), of(&|_| String::new()), format!("q {all}{fullest}")]
+    let fill = |used: u32, most: u32| (u64::from(used) << 32) / u64::from(most.max(1));
+    let fullest = link.buffered.iter().max_by_key(|(_, used, most)| fill(*used, *most));
+    let fullest = fullest.map_or(String::new(), |(_, used, most)| format!(" b {used}{}", ROUNDED(*most)));
+    format!("q {all}{fullest}")
 }
 
 fn counts(queues: &[(Network, u32)]) -> String {

@@ -350,7 +350,7 @@ impl Column {
             canvas.text(self.start(prefix.width() + usize::from(gap) + across), y, prefix, Role::Dim) + gap;
         for (nth, node) in nodes.iter().enumerate() {
             let at = (start + (nth % across) as u16, y + (nth / across) as u16);
-            plain(canvas, at, node, &letter(frame, node).to_string(), cell(frame, node).role);
+            plain(canvas, at, node, letter(frame, node).encode_utf8(&mut [0; 4]), role(frame, node));
         }
         y + nodes.len().div_ceil(across) as u16
     }
@@ -374,7 +374,7 @@ impl Column {
             if x + text.width() as u16 > self.x + room && x > self.x {
                 (x, row) = (self.x, row + 1);
             }
-            x = plain(canvas, (x, row), first, &text, cell(frame, first).role) + 1;
+            x = plain(canvas, (x, row), first, &text, role(frame, first)) + 1;
         }
         row + 1
     }
@@ -420,37 +420,44 @@ fn cell<'a>(frame: &Frame, node: &'a MapNode) -> Cell<'a> {
     } else {
         &node.label
     };
-    let (letters, brief, role) = letters(frame, node);
+    let (letters, brief) = letters(frame, node);
     let knot = numbers(frame, node);
-    let role = if knot.is_empty() { role } else { Role::Bad };
+    let role = role(frame, node);
     Cell { node, label: here.to_owned() + name, letters: letters + &knot, brief: brief + &knot, role }
 }
 
-fn letters(frame: &Frame, node: &MapNode) -> (String, String, Role) {
-    let changed = if node.was.is_some() { "*" } else { "" };
-    let both = |text: String, role| (text.clone(), text, role);
+/// What the letters of a node stand out as.
+fn role(frame: &Frame, node: &MapNode) -> Role {
+    let mut knot = frame.deadlock.iter().flat_map(|knot| &knot.edges);
+    if knot.any(|edge| edge.at == node.id) {
+        return Role::Bad;
+    }
     match &node.mark {
-        Mark::Warps(counts) => both(warps(counts), Role::Dim),
-        Mark::State { now: None, target: None, .. } if frame.selection.block.is_some() => {
-            both("[.]".into(), Role::Dim)
-        }
-        Mark::None | Mark::State { now: None, target: None, .. } => both(String::new(), Role::Dim),
+        Mark::None | Mark::Warps(_) | Mark::State { now: None, target: None, .. } => Role::Dim,
+        Mark::State { now, target: Some(to), .. } if Some(*to) != *now => Role::Waiting,
+        Mark::State { .. } if node.was.is_some() => Role::Changed,
+        Mark::State { busy: true, .. } | Mark::Holders { busy: true, .. } => Role::Waiting,
+        Mark::State { now, .. } => now.map_or(Role::Dim, theme::state),
+        Mark::Holders { .. } => Role::Strong,
+    }
+}
+
+/// The state of the block at a node, who holds it, or what its warps do: in full, and in brief.
+fn letters(frame: &Frame, node: &MapNode) -> (String, String) {
+    let changed = if node.was.is_some() { "*" } else { "" };
+    let both = |text: String| (text.clone(), text);
+    match &node.mark {
+        Mark::Warps(counts) => both(warps(counts)),
+        Mark::State { now: None, target: None, .. } if frame.selection.block.is_some() => both("[.]".into()),
+        Mark::None | Mark::State { now: None, target: None, .. } => both(String::new()),
         Mark::State { now, target: Some(to), .. } if Some(*to) != *now => {
-            both(format!("[{}>{}]", now.map_or('.', State::letter), to.letter()), Role::Waiting)
+            both(format!("[{}>{}]", now.map_or('.', State::letter), to.letter()))
         }
-        Mark::State { now, busy, .. } => {
-            let role = match now {
-                _ if node.was.is_some() => Role::Changed,
-                _ if *busy => Role::Waiting,
-                Some(state) => theme::state(*state),
-                None => Role::Dim,
-            };
-            both(format!("[{}{changed}]", now.map_or('.', State::letter)), role)
-        }
-        Mark::Holders { owner, sharers, busy } => {
+        Mark::State { now, .. } => both(format!("[{}{changed}]", now.map_or('.', State::letter))),
+        Mark::Holders { owner, sharers, .. } => {
             let text = holders(owner.as_deref(), sharers);
             let brief = text.replace("gpu", "");
-            (text, brief, if *busy { Role::Waiting } else { Role::Strong })
+            (text, brief)
         }
     }
 }

@@ -7,6 +7,7 @@ use super::map_rail;
 use crate::debug::frame::Frame;
 use crate::debug::frame::map::Map;
 use crate::model::inspect::LinkView;
+use crate::model::lanes::Flow;
 use crate::model::message::Network;
 use crate::tui::target::Target;
 use crate::tui::theme::Role;
@@ -57,7 +58,10 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas, y: u16, places: &[(&str, u16, u1
 fn told(link: &LinkView, out: bool, room: u16) -> String {
     let arrow = if out { "▼" } else { "▲" };
     let share = format!("{:.0}", recent(link) * 100.0);
-    let brief = format!("{arrow}{} {share}", link.lanes);
+    // Lanes may have turned since the sample.
+    let sampled = sampled(link).map_or(link.lanes, |flow| flow.lanes);
+    let lanes = if sampled == link.lanes { String::new() } else { format!("{sampled}>") };
+    let brief = format!("{arrow}{lanes}{} {share}", link.lanes);
     let plain = format!("{brief}%");
     let packet = link.in_flight.first().map(|packet| {
         let more = link.flying.saturating_sub(1);
@@ -75,11 +79,13 @@ fn is_saturated(link: &LinkView) -> bool {
 
 /// How busy it was in the last sample: that of its balancer, or its own.
 fn recent(link: &LinkView) -> f64 {
-    let sample = link.balance.as_ref().and_then(|balance| Some((balance.samples.last()?, balance.direction)));
-    match sample {
-        Some((sample, direction)) => f64::from(sample.flows.of(direction).utilisation) / 100.0,
-        None => link.lately(),
-    }
+    sampled(link).map_or_else(|| link.lately(), |flow| f64::from(flow.utilisation) / 100.0)
+}
+
+/// The last sample of its balancer, if it has one.
+fn sampled(link: &LinkView) -> Option<Flow> {
+    let balance = link.balance.as_ref()?;
+    Some(balance.samples.last()?.flows.of(balance.direction))
 }
 
 fn role(link: &LinkView) -> Role {

@@ -16,10 +16,10 @@ use crate::tui::view::canvas::Canvas;
 const MOST: usize = 16;
 
 pub fn draw(frame: &Frame, canvas: &mut Canvas) {
-    // Files in use come first, then those that were: they are what one looks for. Tag miss handlers are few, and come
+    // Files in use come first, then those that were: they are what one looks for. Tag miss handlers and GMMUs are few, and come
     // before all.
     let (mut used, idle): (Vec<_>, Vec<_>) = frame.mshrs.iter().partition(|file| file.used > 0);
-    used.sort_by_key(|file| !is_scoreboard(frame, file));
+    used.sort_by_key(|file| !is_scoreboard(frame, file) && !is_gmmu(frame, file));
     let is_told =
         |file: &&MshrView| frame.mshrs.len() <= MOST || frame.selection.component == Some(file.node);
     let (idle, hidden): (Vec<_>, Vec<_>) = idle.into_iter().partition(is_told);
@@ -55,6 +55,11 @@ pub fn draw(frame: &Frame, canvas: &mut Canvas) {
 /// Whether the entries of a file are those of a tag miss handler.
 fn is_scoreboard(frame: &Frame, file: &MshrView) -> bool {
     frame.tags.iter().any(|tags| tags.node == file.node)
+}
+
+/// Whether the entries of a file are far-faults.
+fn is_gmmu(frame: &Frame, file: &MshrView) -> bool {
+    frame.info.components.get(file.node).is_some_and(|part| part.kind == ComponentKind::Gmmu)
 }
 
 /// A file and the oldest of what is under way there; returns the row after them.

@@ -35,7 +35,7 @@ fn one(frame: &Frame, canvas: &mut Canvas, y: u16, tlb: &TlbView) -> u16 {
     let over = if tlb.nacks > tlb.tracked { ", OVER" } else { "" };
     let joined = if tlb.joined > 0 { format!(", {} joined", tlb.joined) } else { String::new() };
     let text = format!(
-        "nacks {} of {}{over}{joined}, {}, hits {} of {}",
+        "tracked {} of {}{over}{joined}, {}, hits {} of {}",
         tlb.nacks,
         tlb.tracked,
         tlb.capacity.map_or_else(|| "all pages".to_owned(), |most| format!("{}/{most} entries", tlb.used)),

@@ -113,6 +113,17 @@ fn break_and_watch_use_what_is_under_the_cursor() {
     paged.focus = Pane::Pages;
     let query = "far-fault block 0x1000 or page-move block 0x1000";
     assert_eq!(commands(&press(&mut paged, "right right b")), [format!("break {query}")]);
+    // A cell that stands for several pages.
+    let mut frame = (*paged.frame).clone();
+    for cell in frame.pages.gpus.iter_mut().flat_map(|gpu| &mut gpu.cells) {
+        (cell.first, cell.len) = (Address(cell.first.0 * 4), cell.len * 4);
+    }
+    let mut coarse = self::app(frame, 120, 40);
+    coarse.show_layout(9);
+    screen(&mut coarse);
+    coarse.focus = Pane::Pages;
+    let query = "far-fault page 0x4..0x7 or page-move page 0x4..0x7";
+    assert_eq!(commands(&press(&mut coarse, "right right b")), [format!("break {query}")]);
     app.focus = Pane::Timeline;
     app.frame = Arc::new(Frame::default());
     assert_eq!(press(&mut app, "w"), []);

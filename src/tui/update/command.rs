@@ -301,16 +301,25 @@ impl App {
 
     /// A query that matches what happens next to a page that is under the cursor or selected.
     fn page_query(&self) -> Option<String> {
-        let page = match self.cursor(self.focus) {
-            Some(Target::Pages { first, .. }) => Some(first),
-            None if self.focus == Pane::Pages => self.frame.selection.block,
+        let (first, len) = match self.cursor(self.focus) {
+            Some(Target::Pages { first, len }) => Some((first, len)),
+            None if self.focus == Pane::Pages => self.frame.selection.block.map(|block| (block, 0)),
             _ => None,
         }?;
         let pages = &self.frame.pages;
+        let size = pages.gpus.first().map_or(0, |gpu| u64::from(gpu.page));
+        // A cell may stand for several pages.
+        let at = match len.checked_div(size) {
+            Some(count) if count > 1 => {
+                let page = first.0 / size;
+                format!("page {page:#x}..{:#x}", page + count - 1)
+            }
+            _ => format!("block {first}"),
+        };
         Some(match (&pages.permissions, pages.gpus.is_empty()) {
-            (Some(_), _) => format!("protection-fault block {page} or page-permission block {page}"),
-            (None, false) => format!("far-fault block {page} or page-move block {page}"),
-            (None, true) => format!("page-home block {page}"),
+            (Some(_), _) => format!("protection-fault {at} or page-permission {at}"),
+            (None, false) => format!("far-fault {at} or page-move {at}"),
+            (None, true) => format!("page-home {at}"),
         })
     }
 

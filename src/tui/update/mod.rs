@@ -18,7 +18,7 @@ use super::app::{App, Message, Overlay};
 use super::prompt::{self, Kind, Prompt};
 
 /// Panes that scroll to the component that is selected.
-const SEEKING: [Pane; 2] = [Pane::Caches, Pane::Mshrs];
+const SEEKING: [Pane; 3] = [Pane::Caches, Pane::Links, Pane::Mshrs];
 
 impl App {
     /// Takes an event of the terminal.
