@@ -45,7 +45,7 @@ impl Check<'_> {
         if !(0.1..=100.0).contains(&share.value) {
             let message = format!("{key} is {}", share.value);
             let complaint = self.document.complain(Some(&share.span), message);
-            return fail(complaint.expected("0.1 to 100 percent of what the work touches"));
+            return fail(complaint.expected("0.1 to 100 percent of the arrays that the work is about"));
         }
         Ok(Some((share.value * 10.0).round() as u32))
     }

@@ -32,13 +32,18 @@ impl MachineSpec {
         self.gpu.as_ref()?.numa.as_ref()
     }
 
-    /// The protocols of the GPUs' L1s and of the rest, as one reads them; one name where that is the same.
+    /// The protocols of the GPUs' L1s, of their L2s and of the rest, as one reads them, each once.
     #[must_use]
     pub fn protocol_names(&self) -> String {
-        match self.gpu.as_ref().and_then(|gpu| gpu.l1.protocol.as_ref()) {
-            Some(own) if *own != self.protocol => format!("{own}, {}", self.protocol),
-            _ => self.protocol.clone(),
+        let caches = self.gpu.iter().flat_map(|gpu| [&gpu.l1.protocol, &gpu.l2.cache.protocol]);
+        let mut names: Vec<&str> = Vec::new();
+        for name in caches.map(|own| own.as_deref().unwrap_or(&self.protocol)).chain([self.protocol.as_str()])
+        {
+            if !names.contains(&name) {
+                names.push(name);
+            }
         }
+        names.join(", ")
     }
 
     /// The protocol of every part that names one, the machine's own first.

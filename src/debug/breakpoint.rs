@@ -211,11 +211,7 @@ impl Breakpoints {
     pub fn take_back(&mut self, newest: u32) -> Option<u32> {
         let new = self.get(newest)?;
         let is_same = |known: &&Breakpoint| {
-            known.id != newest
-                && known.enabled
-                && known.ignore == 0
-                && known.commands.is_empty()
-                && known.line() == new.line()
+            known.id != newest && known.enabled && known.ignore == 0 && known.line() == new.line()
         };
         let twin = self.list.iter().find(is_same)?.id;
         self.remove(newest);

@@ -105,20 +105,29 @@ impl Reason {
                 let asked = lesson.and_then(|lesson| lesson.asked_at(timeline.event()).last());
                 Self::Question(asked.map_or_else(String::new, |asked| asked.ask.text.clone()))
             }
-            Tripped::Violation => timeline.machine().violations().last().map_or(Self::Arrived, |failed| {
-                Self::Violation { rule: failed.rule.to_owned(), text: failed.text.to_string() }
-            }),
+            Tripped::Violation => {
+                let last = timeline.machine().violations().last().map(|failed| failed.event);
+                last.and_then(|event| Self::of_breaches(timeline, event)).unwrap_or(Self::Arrived)
+            }
         }
+    }
+
+    /// The rule that an event broke first, and how many others, if it broke any.
+    fn of_breaches(timeline: &Timeline, event: EventNumber) -> Option<Self> {
+        let mut broken = timeline.machine().violations().iter().filter(|failed| failed.event == event);
+        let first = broken.next()?;
+        let others: Vec<_> = broken.map(|failed| failed.rule).filter(|rule| *rule != first.rule).collect();
+        let more = if others.is_empty() { String::new() } else { format!("; and of {}", others.join(", ")) };
+        Some(Self::Violation { rule: first.rule.to_owned(), text: format!("{}{more}", first.text) })
     }
 
     /// What an arrival means: where a check failed or nothing can move, that is what there is to see, however one came there.
     #[must_use]
     pub fn of_arrival(timeline: &Timeline) -> Self {
-        let failed =
-            timeline.machine().violations().iter().rev().find(|failed| failed.event == timeline.event());
+        let failed = Self::of_breaches(timeline, timeline.event());
         let is_stuck = || timeline.machine().machine().is_some_and(Machine::is_stuck);
         match failed {
-            Some(failed) => Self::Violation { rule: failed.rule.to_owned(), text: failed.text.to_string() },
+            Some(failed) => failed,
             None if is_stuck() => Self::Stuck,
             None => Self::Arrived,
         }

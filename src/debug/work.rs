@@ -2,6 +2,7 @@
 
 use super::breakpoint::{Trip, Tripped};
 use super::command::{self, Arguments, Effect};
+use super::diagnosis::{Diagnosis, diagnose};
 use super::frame::selection::Selection;
 use super::interrupt::Interrupt;
 use super::question::Asked;
@@ -311,7 +312,7 @@ impl Session {
         }
         let stop = Stop { reasons, event: self.event(), cycle: self.cycle(), records };
         let mut lines = self.told_in_passing();
-        lines.extend(stop.lines(self.machine().components()));
+        lines.extend(self.stop_lines(&stop));
         lines.extend(tired);
         lines.extend(self.displays.iter().map(|display| display.line(self.machine())));
         self.stop = Some(stop.clone());
@@ -319,6 +320,17 @@ impl Session {
             self.hits.insert(stop.event);
         }
         Outcome { lines, stop: Some(stop), quit: false }
+    }
+
+    /// What a console tells of a stop: where nothing can move, who waits for whom, unless that is to be found.
+    #[must_use]
+    pub fn stop_lines(&self, stop: &Stop) -> Vec<String> {
+        let mut lines = stop.lines(self.machine().components());
+        if stop.reasons.contains(&Reason::Stuck) && stop.event == self.event() && !self.is_hunting() {
+            let found = self.machine().machine().and_then(diagnose);
+            lines.extend(found.iter().flat_map(Diagnosis::chain));
+        }
+        lines
     }
 
     /// Whether one of the breakpoints that stopped it has commands of its own.

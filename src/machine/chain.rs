@@ -10,6 +10,7 @@ use crate::model::bits::Bits;
 use crate::model::component::ComponentId;
 use crate::model::inspect::{TransactionView, WaitLink};
 use crate::model::message::{Message, MessageKind, TxnNumber};
+use crate::model::text::plural;
 use crate::model::time::Tick;
 use crate::parts::channel::{Channel, Lane, Place};
 use crate::parts::link::Link;
@@ -186,8 +187,17 @@ impl Machine {
                     continue;
                 }
                 let from = self.party_of(message.from, message.to, lane);
-                let onward = (place == Place::Blocked).then_some(Onward { from, is_said: false });
-                let found = (self.standing(channel, place, message), onward);
+                let is_blocked = channel.lanes.get(lane).is_some_and(|lane| lane.blocked);
+                let is_behind = is_blocked && matches!(place, Place::Coming(due) if due <= self.now);
+                let stays = place == Place::Blocked || is_behind;
+                let onward = stays.then_some(Onward { from, is_said: false });
+                let mut standing = self.standing(channel, place, message);
+                if is_behind {
+                    let to = self.fixed.components.path(message.to);
+                    standing.text =
+                        format!("{} to {to} waits behind others in its buffer", message.kind.name());
+                }
+                let found = (standing, onward);
                 if !is_trailing(message) {
                     return Some(found);
                 }
@@ -258,10 +268,18 @@ impl Machine {
         }
         let mut links = Vec::new();
         if link.is_busy(self.now) {
-            let text = match waiting.len() {
-                0 => "is busy, and nothing waits for it".to_owned(),
-                1 => "is full, and a message waits for it".to_owned(),
-                count => format!("is full, and {count} messages wait for it"),
+            let gpus = self.paging.iter().flat_map(|paging| &paging.gpus);
+            let pages = gpus.flat_map(|one| self.moves(one)).filter(|moved| moved.link == component).count();
+            let pages = (pages > 0).then(|| format!("{} to go over it", plural(pages as u64, "page")));
+            let text = match (waiting.len(), pages) {
+                (0, None) => "is busy, and no message waits for it".to_owned(),
+                (0, Some(pages)) => format!("is busy, with {pages}"),
+                (count, pages) => {
+                    let messages = plural(count as u64, "message");
+                    let wait = if count == 1 { "waits" } else { "wait" };
+                    let pages = pages.map_or_else(String::new, |pages| format!(", with {pages}"));
+                    format!("is full, and {messages} {wait} for it{pages}")
+                }
             };
             links.push(WaitLink { at: component, text, since: Some(link.busy_since()) });
         }

@@ -263,6 +263,9 @@ impl Inspect for Machine {
     }
 
     fn blocks(&self, limit: usize) -> Vec<Address> {
+        if limit == 0 {
+            return Vec::new();
+        }
         let line = self.nodes.iter().map(|node| node.config.block).min().unwrap_or(64);
         let mut all = Lowest::new(limit);
         for node in &self.nodes {

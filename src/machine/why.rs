@@ -78,6 +78,20 @@ impl Machine {
         spinning.into_iter().chain(self.why_waiting(agent, slot)).collect()
     }
 
+    /// The first of those that the warps at a barrier wait for, and what that waits for.
+    fn why_barrier(&self, agent: &Agent, slot: u32, since: Option<Tick>) -> Vec<WaitLink> {
+        let others = agent.barrier_awaits(slot);
+        let of = match others.as_slice() {
+            [] => String::new(),
+            [one] => format!(", for warp {one}"),
+            [first, rest @ ..] => format!(", for warp {first} and {} more", rest.len()),
+        };
+        let text = format!("warp {slot} waits for its block at a barrier{of}");
+        let first = WaitLink { at: agent.config.id, text, since };
+        let then = others.first().map(|other| self.why_warp(agent, *other)).unwrap_or_default();
+        std::iter::once(first).chain(then).collect()
+    }
+
     fn why_waiting(&self, agent: &Agent, slot: u32) -> Vec<WaitLink> {
         let Some(warp) = agent.warps.get(slot as usize) else { return Vec::new() };
         let at = agent.config.id;
@@ -90,7 +104,7 @@ impl Machine {
             WarpState::SimdFull => {
                 vec![link(format!("warp {slot} waits for a SIMD unit: all compute for other warps"))]
             }
-            WarpState::Barrier => vec![link(format!("warp {slot} waits for its block at a barrier"))],
+            WarpState::Barrier => self.why_barrier(agent, slot, since),
             WarpState::Translation | WarpState::FarFault | WarpState::ProtectionFault => {
                 self.why_translation(agent, slot)
             }

@@ -113,10 +113,11 @@ pub struct Components {
 const HOST: &str = "host.";
 
 impl Component {
-    /// The number of the GPU that it is a part of.
+    /// The number of the GPU that it is a part of, or leads to.
     #[must_use]
     pub fn gpu(&self) -> Option<u32> {
-        self.path.split('.').next()?.strip_prefix("gpu")?.parse().ok()
+        let path = self.path.strip_prefix("link.").unwrap_or(&self.path);
+        path.split('.').next()?.strip_prefix("gpu")?.parse().ok()
     }
 
     /// As [`Components::is_host`].

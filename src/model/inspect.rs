@@ -378,8 +378,8 @@ pub struct CacheView {
     pub sets: u32,
     pub ways: u32,
     pub block: u32,
-    /// Blocks present in the sets asked for, by set and way: state and block address; `None` for an empty way.
-    pub lines: Vec<Option<(Address, State)>>,
+    /// Blocks present in the sets asked for, by set and way; `None` for an empty way.
+    pub lines: Vec<Option<CacheLine>>,
     pub hits: u64,
     pub misses: u64,
     pub evictions: u64,
@@ -399,7 +399,16 @@ pub struct CacheView {
     pub remote_directory: Option<RemoteDirectoryView>,
 }
 
-/// How the ways of a cache are dealt over local and remote lines.
+/// A block in a way of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheLine {
+    pub block: Address,
+    pub state: State,
+    /// Its home is another socket.
+    pub remote: bool,
+}
+
+/// How the ways of a cache are dealt over local and remote lines: those for remote ones are the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionView {
     pub remote: u32,

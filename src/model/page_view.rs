@@ -303,6 +303,8 @@ pub struct HomesView {
     pub page: u32,
     /// What the policy does.
     pub placement: String,
+    /// Bytes of the pieces that it deals where those are no pages.
+    pub piece: u64,
     /// Pages in a cell.
     pub group: u64,
     /// All homes by their numbers, and how many pages have none yet.
@@ -317,7 +319,7 @@ impl HomesView {
     #[must_use]
     pub fn headline(&self) -> String {
         if self.cells.is_empty() {
-            return format!("placement {}: pieces smaller than a page go round the sockets", self.placement);
+            return format!("placement {}: pieces of {} B go round the sockets", self.placement, self.piece);
         }
         let counts: Vec<String> =
             self.homes.iter().map(|home| format!("{} {}", home.name, home.pages)).collect();

@@ -35,8 +35,19 @@ impl WayStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WayDecision {
     pub step: WayStep,
-    /// Utilisation of the socket's own memory in the sample, in percent.
+    /// Utilisation of the socket's own memory in the sample, in percent; nothing was measured for [`WayStep::Halve`].
     pub memory: u32,
-    /// Projected utilisation of the link into the socket, in percent.
+    /// Projected utilisation of the link into the socket, in percent; as `memory`.
     pub ingress: u32,
+}
+
+impl WayDecision {
+    /// What it was decided by.
+    #[must_use]
+    pub fn reason(self) -> String {
+        match self.step {
+            WayStep::Halve => "a kernel was launched".to_owned(),
+            _ => format!("memory {} %, projected ingress {} %", self.memory, self.ingress),
+        }
+    }
 }

@@ -13,7 +13,7 @@ use super::super::document::At;
 pub struct CopiesFile {
     /// Who directs them. Default: "programmer".
     pub by: Option<CopyPolicy>,
-    /// Memory of the GPUs in percent of what the work touches, such as 12.5; arrays that do not fit make room for each other between
+    /// Memory of the GPUs in percent of the arrays that the work is about, such as 12.5; arrays that do not fit make room for each other between
     /// tasks, and what one task uses has to fit. Default: `memory.size`.
     pub share: Option<At<f64>>,
     /// Which side has the data at the start. Default: "host".

@@ -12,7 +12,7 @@ use crate::model::units::Size;
 pub struct TagsFile {
     /// Data that one tag stands for, a power of two from 64 B to 16 KiB, and no more than a row. Default: a row.
     pub data: Option<At<Size>>,
-    /// GPU memory in percent of what the work touches, such as 12.5, in place of `memory.size`. Default: as `memory.size` says.
+    /// GPU memory in percent of the arrays that the work is about, such as 12.5, in place of `memory.size`. Default: as `memory.size` says.
     pub share: Option<At<f64>>,
     /// Banks of a channel that hold tags and no data. Default: 1.
     pub banks: Option<At<u64>>,

@@ -15,6 +15,9 @@ pub const DELETE: Command = Command {
     run: delete,
 };
 
+/// The words for a bookmark.
+const NAMED: [&str; 2] = ["bookmark", "checkpoint"];
+
 fn delete(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
     let words = arguments.words();
     match words.as_slice() {
@@ -22,7 +25,7 @@ fn delete(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             session.breakpoints.clear();
             return Ok(Effect::line("all breakpoints deleted"));
         }
-        [kind, name] if kind.text == "bookmark" => {
+        [kind, name] if NAMED.contains(&kind.text) => {
             if session.bookmarks.remove(name.text).is_none() {
                 let error =
                     arguments.error(name.span.clone(), format!("there is no bookmark \"{}\"", name.text));
@@ -30,7 +33,10 @@ fn delete(session: &mut Session, arguments: &Arguments) -> Result<Effect> {
             }
             return Ok(Effect::line(format!("bookmark {} deleted", name.text)));
         }
-        [kind] if kind.text == "bookmark" => return Err(arguments.missing("the name of a bookmark")),
+        [kind] if NAMED.contains(&kind.text) => return Err(arguments.missing("the name of a bookmark")),
+        [name] if session.bookmarks.remove(name.text).is_some() => {
+            return Ok(Effect::line(format!("bookmark {} deleted", name.text)));
+        }
         _ => {}
     }
     let ids = words.iter().map(|word| session.breakpoint_at(arguments, word)).collect::<Result<Vec<_>>>()?;

@@ -145,9 +145,9 @@ impl Diagnosis {
         format!("{} at event {}, cycle {}: {what}", self.verdict.title(), self.event, self.cycle)
     }
 
-    /// The headline, a numbered sentence for each edge, and what else is known.
+    /// The headline, and a numbered sentence for each edge.
     #[must_use]
-    pub fn lines(&self) -> Vec<String> {
+    pub fn chain(&self) -> Vec<String> {
         let mut lines = vec![self.headline()];
         for (index, sentence) in self.sentences.iter().enumerate() {
             lines.push(format!("{:>3}  {}", index + 1, sentence.text()));
@@ -155,6 +155,13 @@ impl Diagnosis {
         if self.is_circle {
             lines.push("     which is (1) again".to_owned());
         }
+        lines
+    }
+
+    /// The same, and what else is known.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = self.chain();
         let told = |txn: &&TxnNumber| self.sentences.iter().any(|sentence| sentence.txn == Some(**txn));
         if self.transactions.len() > 1.max(self.transactions.iter().filter(told).count()) {
             lines.push(self.victims());

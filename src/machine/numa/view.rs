@@ -19,7 +19,9 @@ impl Machine {
         let runs = if is_fine { Vec::new() } else { self.pages_of_work(size) };
         let pages: u64 = runs.iter().map(|run| run.count).sum();
         let group = pages.min(MOST).div_ceil(cells.max(1) as u64).next_power_of_two();
-        let mut view = HomesView { page: size, placement, group, homes, undecided: 0, cells: Vec::new() };
+        let piece = gpu.map_or(0, |gpu| u64::from(gpu.l2.interleave));
+        let mut view =
+            HomesView { page: size, placement, piece, group, homes, undecided: 0, cells: Vec::new() };
         for page in runs.iter().flat_map(|run| run.iter()).take(MOST as usize) {
             let first = page.range(size).start;
             let home = (!self.homes.is_undecided(first)).then(|| self.homes.of(first));

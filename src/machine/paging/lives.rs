@@ -10,8 +10,13 @@ use crate::model::time::Tick;
 /// Lives that are remembered after their end.
 const ENDED: usize = 64;
 
-/// Steps of a life that are remembered: one that is dropped again and again has any number.
+/// Steps of a life that are remembered: one that others join, or that is dropped again and again, has any number.
 const STEPS: usize = 24;
+
+/// Whether a fault comes to a stage once, whoever joins it.
+fn is_own(stage: FaultStage) -> bool {
+    !matches!(stage, FaultStage::Merged | FaultStage::Nacked | FaultStage::Dropped | FaultStage::Replayed)
+}
 
 /// What is told of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +52,9 @@ impl Lives {
         }
         let life = self.open.entry(page).or_insert_with(|| Life { page, ..Life::default() });
         if life.steps.len() >= STEPS {
-            life.steps.pop_front();
+            // How it began stays, and so does what the driver did.
+            let repeated = life.steps.iter().skip(1).position(|(_, step)| !is_own(step.stage));
+            life.steps.remove(repeated.map_or(0, |place| place + 1));
         }
         life.steps.push_back((now, told));
         if told.stage == FaultStage::Arrived
@@ -82,6 +89,19 @@ impl Lives {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_life_that_many_join_keeps_its_beginning() {
+        let mut lives = Lives::default();
+        let told = |stage| Told { stage, set: 0, who: ComponentId(0) };
+        let joined = (0..3 * STEPS).map(|_| FaultStage::Merged);
+        for stage in [FaultStage::Raised, FaultStage::Queued].into_iter().chain(joined) {
+            lives.tell(Page(7), told(stage), 1);
+        }
+        let life = lives.of(Page(7)).unwrap().0;
+        let stages: Vec<_> = life.steps.iter().map(|(_, told)| told.stage).collect();
+        assert_eq!((stages.len(), &stages[..2]), (STEPS, &[FaultStage::Raised, FaultStage::Queued][..]));
+    }
 
     #[test]
     fn a_life_ends_with_its_page_and_keeps_its_replays() {

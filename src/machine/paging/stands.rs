@@ -4,6 +4,7 @@ use super::GpuPaging;
 use crate::model::address::Address;
 use crate::model::page::{Page, PageSet};
 use crate::model::page_view::{PageCell, PageStand};
+use crate::model::paging::MoveReason;
 use crate::model::time::Tick;
 use crate::parts::driver::Driver;
 
@@ -16,12 +17,20 @@ pub struct Stands<'a> {
     driver: &'a Driver,
     /// Pages that far-faults ask for.
     faulted: PageSet,
+    /// Pages on their way because a far-fault asked for them.
+    demanded: PageSet,
 }
 
 impl<'a> Stands<'a> {
     #[must_use]
     pub fn of(one: &GpuPaging, driver: &'a Driver) -> Self {
-        Self { driver, faulted: one.gmmu.far_faults().map(|(page, _)| page).collect() }
+        let coming = one.arrivals.iter().map(|(_, planned)| planned).chain(driver.planned());
+        let demanded = coming.filter(|planned| planned.reason == MoveReason::Demanded);
+        Self {
+            driver,
+            faulted: one.gmmu.far_faults().map(|(page, _)| page).collect(),
+            demanded: demanded.map(|planned| planned.page).collect(),
+        }
     }
 
     /// The 64 pages from `number * 64` on: of each stand the pages that have it, in the order of [`PageStand::ALL`]. Those that
@@ -34,8 +43,8 @@ impl<'a> Stands<'a> {
                 .map(|set| set.word(number));
         let (dirty, unused) = (residency.dirty().word(number), residency.unused().word(number));
         let faulted = self.faulted.word(number) & !(resident | leaving | coming);
-        // Each page has one letter.
-        let thrashing = evicted & (coming | faulted);
+        // Each page has one letter. What only a prefetcher wants again does not thrash.
+        let thrashing = evicted & (coming & self.demanded.word(number) | faulted);
         [
             thrashing,
             faulted & !thrashing,

@@ -122,7 +122,7 @@ impl Machine {
         self.fixed.visible_links.get(link).and_then(Option::as_ref).map_or(or, |shown| shown.0)
     }
 
-    fn moves(&self, one: &GpuPaging) -> Vec<PageMove> {
+    pub(in crate::machine) fn moves(&self, one: &GpuPaging) -> Vec<PageMove> {
         let ports = &one.ports;
         let (to, from) = (
             self.link_component(ports.links.0.first, ports.driver),

@@ -35,7 +35,8 @@ impl Machine {
             let since = warp.map(|warp| warp.since);
             if paging.brings_pages() {
                 let text = format!("waits for page {page}, which {}", self.whereabouts(page));
-                return vec![WaitLink { at, text, since }];
+                let taken_back = self.why_taken_back(page);
+                return std::iter::once(WaitLink { at, text, since }).chain(taken_back).collect();
             }
             let text = format!("waits to write page {page}, which is read-only");
             // Its fault is its own handler's: no GMMU has a part in it (section 3.3).
@@ -65,6 +66,21 @@ impl Machine {
                 links
             }
         }
+    }
+
+    /// What a page waits for that a core wants: the driver serves its fault first.
+    fn why_taken_back(&self, page: Page) -> Option<WaitLink> {
+        let paging = self.paging.as_ref()?;
+        let (due, _) = paging.recalled.get(&page)?;
+        let at = paging.gpus.first()?.ports.driver;
+        let text = match due {
+            Some(due) => {
+                let cycle = self.fixed.time.cycle(*due);
+                format!("serves the fault of a core, and takes page {page} back in cycle {cycle}")
+            }
+            None => format!("takes page {page} back for a core"),
+        };
+        Some(WaitLink { at, text, since: None })
     }
 
     /// The TLB takes nothing because of another access: what that waits for.

@@ -55,6 +55,12 @@ impl Machine {
             return;
         }
         let sockets = || self.fixed.sockets.iter();
+        for (number, socket) in sockets().enumerate() {
+            for (level, nodes) in [("l1", &socket.l1s), ("l2", &socket.slices)] {
+                let (remote, all) = share(&mut nodes.iter());
+                sheet.share(format!("numa.gpu{number}.{level}.remote_way_share"), remote, all);
+            }
+        }
         let (remote, all) = share(&mut sockets().flat_map(|socket| &socket.l1s));
         sheet.share("numa.l1.remote_way_share".to_owned(), remote, all);
         let (remote, all) = share(&mut sockets().flat_map(|socket| &socket.slices));

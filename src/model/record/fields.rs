@@ -15,6 +15,7 @@ use crate::model::sectors::Sectors;
 use crate::model::selective::RemoteChange;
 use crate::model::state::State;
 use crate::model::tags::TagRecord;
+use crate::model::ways::WayStep;
 
 /// The value of a record's field, as queries and exports see it.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,6 +122,8 @@ impl Record {
             What::WayRepartition { local, remote, decision } => match name {
                 "local" => Some(Field::Number(u64::from(*local))),
                 "remote" => Some(Field::Number(u64::from(*remote))),
+                // A launch halves the ways, whatever was measured.
+                "memory" | "ingress" if decision.step == WayStep::Halve => None,
                 "memory" => Some(Field::Number(u64::from(decision.memory))),
                 "ingress" => Some(Field::Number(u64::from(decision.ingress))),
                 "step" => Some(Field::Word(decision.step.name())),

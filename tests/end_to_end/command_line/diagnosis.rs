@@ -174,6 +174,28 @@ fn whoever_asks_for_an_effect_stays_where_there_is_none() {
 }
 
 #[test]
+fn a_console_that_stops_where_nothing_can_move_says_who_waits_for_whom() {
+    let told = debug("tests/data/deadlock.toml", &["continue"]).stdout;
+    assert!(told.contains("stuck: work is left") && told.contains("LOST MESSAGE at event"), "{told}");
+    assert!(told.contains("  1  gpu0.cu0 warp 0 waits for its load"), "{told}");
+    // A lesson whose bug is to be found does not give it away.
+    let hunt = debug("debugging/all-wait", &["continue"]).stdout;
+    assert!(hunt.contains("stuck: work is left") && !hunt.contains("  1  "), "{hunt}");
+}
+
+#[test]
+fn breakpoints_with_commands_are_read_twice_and_set_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bp.txt").display().to_string();
+    let (save, source) = (format!("save breakpoints {file}"), format!("source {file}"));
+    let set = ["break transition", "commands 1 why", "checkpoint here", "delete here"];
+    let told =
+        debug("umh/fig5-b1", &[&set[..], &[&save, &source, &source, "info breakpoints"]].concat()).stdout;
+    assert!(told.contains("bookmark here deleted"), "{told}");
+    assert_eq!(told.matches("breakpoint 1 is that already").count(), 2, "{told}");
+}
+
+#[test]
 fn a_breakpoint_that_is_there_is_not_set_again() {
     let commands = ["break transition", "break transition", "watch state of gpu0.l2.0 block 0x1000"];
     let again =
@@ -232,6 +254,16 @@ fn what_is_under_way_between_memories_is_told() {
         said.contains("waits for link.gpu0.in, which has been busy without a pause, since cycle"),
         "{said}"
     );
+    let one =
+        debug("paging/one-far-fault", &["step 6", "info pages 1", "end", "info pages 1", "info pages 99"]);
+    for words in [
+        "page 0x1 at 0x1000  gpu0: in flight",
+        "page 0x1 at 0x1000  far-fault 0x1: raised",
+        "gpu0: in use",
+        "nothing is known of it",
+    ] {
+        assert!(one.contains(words), "{words}: {one}");
+    }
     let said = debug("selective/rules", &["end", "info pages"]);
     assert!(said.contains("% of the pages in host memory: host "), "{said}");
     let said = debug("selective/rules", &["step 9", "why"]);

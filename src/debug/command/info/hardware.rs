@@ -35,7 +35,11 @@ pub(super) fn mshrs(session: &mut Session, arguments: &Arguments) -> Result<Vec<
     let time = machine.time_base();
     let named = !arguments.is_empty();
     let mut lines = Vec::new();
-    for view in chosen(session, arguments)?.into_iter().filter_map(|id| machine.mshrs(id, usize::MAX)) {
+    let mut views: Vec<_> =
+        chosen(session, arguments)?.into_iter().filter_map(|id| machine.mshrs(id, usize::MAX)).collect();
+    // Of many, those in use are what one looks for.
+    views.sort_by_key(|view| view.used == 0);
+    for view in views {
         if !named && view.high_water == 0 {
             continue;
         }
@@ -217,7 +221,9 @@ pub(super) fn caches(session: &mut Session, arguments: &Arguments) -> Result<Vec
             view.evictions,
             view.writebacks
         ));
-        lines.extend(hardware::of_cache(&view).into_iter().map(|told| format!("    {told}")));
+        lines.extend(
+            hardware::of_cache(&view, machine.time_base()).into_iter().map(|told| format!("    {told}")),
+        );
     }
     Ok(cut(session, lines, "caches"))
 }
@@ -269,9 +275,8 @@ pub(super) fn transactions(session: &mut Session, arguments: &Arguments) -> Resu
 }
 
 pub(super) fn components(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
-    arguments.none()?;
-    let list = session.machine().components().iter();
-    let lines =
-        list.map(|(_, component)| format!("{:<20} {}", component.path, component.kind.name())).collect();
+    let names = session.machine().components();
+    let list = chosen(session, arguments)?.into_iter().filter_map(|id| names.get(id));
+    let lines = list.map(|component| format!("{:<20} {}", component.path, component.kind.name())).collect();
     Ok(cut(session, lines, "components"))
 }

@@ -70,8 +70,8 @@ const TOPICS: &[Topic] = &[
         .taking(Takes::Component),
     topic(
         "pages",
-        "pages",
-        "pages: of paged GPU memory with far-faults and the driver, or which memory they live in",
+        "pages [NUMBER]",
+        "pages: of paged GPU memory with far-faults and the driver, or which memory they live in; or one of them",
         pages::pages,
     ),
     topic(
@@ -103,7 +103,7 @@ const TOPICS: &[Topic] = &[
         settings::machine,
     )
     .taking(Takes::Key),
-    topic("components", "components", "every component of the machine", hardware::components),
+    topic("components", "components [COMPONENT]", "every component of the machine", hardware::components),
     topic("statistics", "statistics [PREFIX]", "counters", settings::statistics),
     topic("bookmarks", "bookmarks", "named positions", settings::bookmarks),
     topic("display", "display", "values shown at every stop", settings::displays),

@@ -6,15 +6,17 @@ use crate::debug::frame::hardware;
 use crate::debug::frame::text::plural;
 use crate::debug::session::Session;
 use crate::diagnostic::Result;
-use crate::model::address::Range;
+use crate::model::address::{Address, Range};
 use crate::model::page_view::{FaultView, HomesView, Mover, PageStand, PagesView, PermissionsView, TlbView};
 use crate::model::paging::Permission;
 
-/// The pages of each GPU by what is the matter with them, its driver, and its far-faults.
+/// The pages of each GPU by what is the matter with them, its driver, and its far-faults; or one page.
 pub(super) fn pages(session: &mut Session, arguments: &Arguments) -> Result<Vec<String>> {
     let machine = session.machine();
-    if let Some(word) = arguments.words().first() {
-        return Err(arguments.error(word.span.clone(), "nothing is expected after info pages"));
+    match arguments.words().as_slice() {
+        [] => {}
+        [word] => return Ok(of_page(session, session.page(arguments, word)?)),
+        [_, second, ..] => return Err(arguments.error(second.span.clone(), "one page is enough")),
     }
     let gpus = machine.pages(1);
     let mut lines = Vec::new();
@@ -24,6 +26,7 @@ pub(super) fn pages(session: &mut Session, arguments: &Arguments) -> Result<Vec<
     }
     if let Some(all) = machine.permissions(1) {
         lines.extend(permissions(&all));
+        lines.extend(machine.homes(1).map(|homes| format!("    {}", homes.headline())));
         lines.extend(all.faults.iter().map(|fault| under_way(session, fault)));
         return Ok(cut(session, lines, "pages"));
     }
@@ -34,6 +37,38 @@ pub(super) fn pages(session: &mut Session, arguments: &Arguments) -> Result<Vec<
         return Ok(vec!["the memory of this machine is not paged".to_owned()]);
     }
     Ok(cut(session, lines, "pages"))
+}
+
+/// Where one page is, what may be done with it, and its faults under way.
+fn of_page(session: &Session, address: Address) -> Vec<String> {
+    let machine = session.machine();
+    let is_in = |first: Address, len: u64| (first.0..first.0.saturating_add(len)).contains(&address.0);
+    let (mut lines, mut faults) = (Vec::new(), Vec::new());
+    for gpu in machine.pages(usize::MAX) {
+        let cell = gpu.cells.iter().find(|cell| is_in(cell.first, cell.len));
+        lines.extend(cell.map(|cell| format!("gpu{}: {}", gpu.gpu, gpu.name_of(cell.stand))));
+        faults.extend(gpu.faults);
+    }
+    if let Some(all) = machine.permissions(usize::MAX) {
+        let cell = all.cells.iter().find(|cell| is_in(cell.first, cell.len));
+        lines.extend(cell.map(|cell| cell.permission.name().to_owned()));
+        faults.extend(all.faults);
+    }
+    if let Some(homes) = machine.homes(usize::MAX) {
+        let cell = homes.cells.iter().find(|cell| is_in(cell.first, cell.len));
+        lines.extend(cell.map(|cell| {
+            let home = homes.of_cell(cell);
+            home.map_or_else(|| "not touched yet".to_owned(), |home| format!("lives in {}", home.name))
+        }));
+    }
+    let of_this = faults.iter().filter(|fault| fault.range.contains(address));
+    lines.extend(of_this.map(|fault| under_way(session, fault).trim().to_owned()));
+    let page = session.context().page.0.max(1);
+    let name = format!("page {:#x} at {address}", address.0 / u64::from(page));
+    if lines.is_empty() {
+        return vec![format!("{name}: nothing is known of it")];
+    }
+    lines.into_iter().map(|line| format!("{name}  {line}")).collect()
 }
 
 /// Each TLB and what it misses.

@@ -21,7 +21,7 @@ pub(super) fn stop(session: &mut Session, arguments: &Arguments) -> Result<Vec<S
     arguments.none()?;
     let mut lines = match session.last_stop() {
         None => vec!["nothing has happened yet".to_owned()],
-        Some(stop) => stop.lines(session.machine().components()),
+        Some(stop) => session.stop_lines(stop),
     };
     let idle = session.machine().machine().filter(|_| session.timeline.at_end().is_some());
     let idle = idle.map(Machine::idle_faults).unwrap_or_default();
@@ -139,7 +139,14 @@ pub(super) fn checkpoints(session: &mut Session, arguments: &Arguments) -> Resul
     let events: Vec<_> = timeline.checkpoints().map(|event| event.to_string()).collect();
     let held = timeline.checkpoint_bytes() as f64 / f64::from(1 << 20);
     Ok(vec![
-        format!("{} checkpoints, about {held:.1} MiB", events.len()),
+        format!(
+            "{}, about {held:.1} MiB, to go back from",
+            if events.len() == 1 {
+                "1 copy of the machine".to_owned()
+            } else {
+                format!("{} copies of the machine", events.len())
+            }
+        ),
         format!("at events {}", events.join(" ")),
     ])
 }
