@@ -7,6 +7,20 @@ use crate::model::time::Tick;
 use crate::protocol::outbox::Outbox;
 
 impl Agent {
+    /// The slots of the warps of its block that a warp at a barrier waits for.
+    #[must_use]
+    pub fn barrier_awaits(&self, slot: u32) -> Vec<u32> {
+        let Some(Work::Block { task, block, .. }) = self.warps.get(slot as usize).and_then(|warp| warp.work)
+        else {
+            return Vec::new();
+        };
+        let others = self.warps.iter().zip(0..).filter(|(warp, _)| {
+            warp.state != WarpState::Barrier
+                && matches!(warp.work, Some(Work::Block { task: t, block: b, .. }) if t == task && b == block)
+        });
+        others.map(|(_, slot)| slot).collect()
+    }
+
     /// Lets the warps of a block go on when all that are left stand at its barrier.
     pub(super) fn release_barrier(&mut self, work: Work, ready: Tick, out: &mut Outbox) {
         let Work::Block { task, block, .. } = work else {
