@@ -112,11 +112,14 @@ impl Reason {
         }
     }
 
-    /// The rule that an event broke first, and how many others, if it broke any.
+    /// The rule that an event broke first, and the names of the others, if it broke any.
     fn of_breaches(timeline: &Timeline, event: EventNumber) -> Option<Self> {
         let mut broken = timeline.machine().violations().iter().filter(|failed| failed.event == event);
         let first = broken.next()?;
-        let others: Vec<_> = broken.map(|failed| failed.rule).filter(|rule| *rule != first.rule).collect();
+        let mut others: Vec<_> =
+            broken.map(|failed| failed.rule).filter(|rule| *rule != first.rule).collect();
+        others.sort_unstable();
+        others.dedup();
         let more = if others.is_empty() { String::new() } else { format!("; and of {}", others.join(", ")) };
         Some(Self::Violation { rule: first.rule.to_owned(), text: format!("{}{more}", first.text) })
     }
